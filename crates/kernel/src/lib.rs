@@ -1,0 +1,1 @@
+//! The algorithms in the Linux kernel: load, find, watch and unload them.

@@ -1,0 +1,1 @@
+//! The coupled congestion control algorithms of cc/, as safe Rust.

@@ -1,0 +1,1 @@
+//! Links, queues and routes, in real or in virtual time.

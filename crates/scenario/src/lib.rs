@@ -1,0 +1,1 @@
+//! What to run, and the outcome that every backend returns.
