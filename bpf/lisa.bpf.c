@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The algorithms of cc/ as a Linux congestion control (tcp_congestion_ops by struct_ops).
+ *
+ * Each callback fetches what the algorithm may know, calls cc/ and writes back the window. Callbacks of one
+ * socket never run together; those of two subflows of one connection do, and meet in the connection's entry in
+ * the map `connections`, in the way that cc/connection.h describes.
+ *
+ * Sockets without MPTCP, and subflows for which there is no room, run alone.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "contract.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct lisa_settings settings;
+
+struct lisa_totals totals;
+struct lisa_control control;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1); /* set when loaded */
+	__type(key, struct lisa_key);
+	__type(value, struct lisa_connection);
+} connections SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1); /* set when loaded */
+	__type(key, struct lisa_subflow_key);
+	__type(value, struct lisa_subflow);
+} subflows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1); /* set when loaded */
+} events SEC(".maps");
+
+/* What a new entry starts as: it is too large for the stack. */
+static const struct lisa_connection no_connection;
+
+#define PAIR ((struct mpcc_pair){ settings.pair.slow_start, settings.pair.avoidance })
+
+static __always_inline void count(u64 *total)
+{
+	__sync_fetch_and_add(total, 1);
+}
+
+static __always_inline struct tcp_sock *tcp_of(struct sock *sk)
+{
+	return (struct tcp_sock *)sk;
+}
+
+static __always_inline struct lisa_socket *private_of(struct sock *sk)
+{
+	return (struct lisa_socket *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+/* The socket's connection, or NULL where it runs alone. */
+static __always_inline struct mpcc_connection *connection_of(struct lisa_socket *private)
+{
+	struct lisa_key key = private->key;
+	struct lisa_connection *connection;
+
+	if (private->subflow.slot == MPCC_NO_SLOT)
+		return NULL;
+	connection = bpf_map_lookup_elem(&connections, &key);
+	return connection ? &connection->coupled : NULL;
+}
+
+/* Linux: tcp_is_cwnd_limited. In slow start a window may grow to twice what was in flight of it. */
+static __always_inline bool cwnd_limited(struct tcp_sock *tp)
+{
+	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
+		return true;
+	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+static __always_inline struct mpcc_tcp fetch(struct tcp_sock *tp)
+{
+	return (struct mpcc_tcp){
+		.cwnd = tp->snd_cwnd,
+		.cwnd_clamp = tp->snd_cwnd_clamp,
+		.ssthresh = tp->snd_ssthresh,
+		.srtt8 = tp->srtt_us,
+		.flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out,
+		.cwnd_limited = cwnd_limited(tp),
+	};
+}
+
+static __always_inline void store(struct tcp_sock *tp, const struct mpcc_tcp *tcp)
+{
+	if (tp->snd_cwnd != tcp->cwnd)
+		tp->snd_cwnd = tcp->cwnd;
+}
+
+/* Whether somebody listens for events of this kind. A listener that did not renew its term is forgotten. */
+static __always_inline bool wanted(u32 kind)
+{
+	if (!(MPCC_READ(control.listen_to) & 1U << kind))
+		return false;
+	if (bpf_ktime_get_ns() < MPCC_READ(control.listen_until))
+		return true;
+	MPCC_WRITE(control.listen_to, 0);
+	return false;
+}
+
+static __always_inline u8 phase_of(const struct mpcc_connection *c, const struct mpcc_subflow *s)
+{
+	return c && s->slot != MPCC_NO_SLOT ? c->slot[MPCC_SLOT(s->slot)].phase : MPCC_ABSENT;
+}
+
+/* An event with the socket's state filled in, or NULL. */
+static __always_inline struct lisa_event *event(struct sock *sk, struct mpcc_connection *c, u32 kind)
+{
+	struct lisa_socket *private = private_of(sk);
+	struct tcp_sock *tp = tcp_of(sk);
+	struct lisa_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e) {
+		count(&totals.events_lost);
+		return NULL;
+	}
+	__builtin_memset(e, 0, sizeof(*e));
+	e->time = bpf_ktime_get_ns();
+	e->connection = private->key;
+	e->kind = kind;
+	e->slot = private->subflow.slot;
+	e->other = MPCC_NO_SLOT;
+	e->phase = phase_of(c, &private->subflow);
+	e->cwnd = tp->snd_cwnd;
+	e->ssthresh = tp->snd_ssthresh;
+	e->srtt8 = tp->srtt_us;
+	e->flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
+	e->retransmits = tp->total_retrans;
+	return e;
+}
+
+static void tell(struct sock *sk, struct mpcc_connection *c, u32 kind)
+{
+	struct lisa_event *e;
+
+	if (!wanted(kind))
+		return;
+	e = event(sk, c, kind);
+	if (e)
+		bpf_ringbuf_submit(e, 0);
+}
+
+/* One event for each credit that was settled or found void. */
+static void tell_credits(struct sock *sk, struct mpcc_connection *c, u32 kind,
+			 const struct mpcc_note *note)
+{
+	if (!c || !wanted(kind))
+		return;
+	for (u32 i = 0; i < MPCC_SUBFLOWS; i++) {
+		struct lisa_event *e;
+
+		if (!(note->takers & 1U << i))
+			continue;
+		e = event(sk, c, kind);
+		if (!e)
+			return;
+		e->other = i;
+		e->credit = c->slot[i].credit;
+		e->ignored = note->ignored;
+		e->sum_before = note->sum_before;
+		e->sum_after = note->sum_after;
+		bpf_ringbuf_submit(e, 0);
+	}
+}
+
+/* Counts and tells what a callback did. Nearly always nothing. */
+static __always_inline void report(struct sock *sk, struct mpcc_connection *c,
+				   const struct mpcc_note *note)
+{
+	u32 what = note->what;
+
+	if (!what)
+		return;
+	if (what & MPCC_NOTE_SETTLED) {
+		__sync_fetch_and_add(&totals.credits_settled, __builtin_popcount(note->takers));
+		tell_credits(sk, c, LISA_EVENT_SETTLED, note);
+	}
+	if (what & MPCC_NOTE_VOID) {
+		__sync_fetch_and_add(&totals.credits_void, __builtin_popcount(note->takers));
+		tell_credits(sk, c, LISA_EVENT_VOID, note);
+	}
+	if (what & MPCC_NOTE_LEFT_SLOW_START)
+		tell(sk, c, LISA_EVENT_LEFT_SLOW_START);
+}
+
+/* Which MPTCP connection a socket is a subflow of. False for plain TCP. */
+static __always_inline bool identify(struct sock *sk, struct lisa_key *key)
+{
+	struct mptcp_subflow_context *subflow;
+	struct sock *connection;
+
+	if (!tcp_of(sk)->is_mptcp)
+		return false;
+	subflow = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ulp_data);
+	connection = BPF_CORE_READ(subflow, conn);
+	if (!connection)
+		return false;
+	key->socket = (u64)connection;
+	key->token = BPF_CORE_READ((struct mptcp_sock *)connection, token);
+	return true;
+}
+
+/* The connection's entry, made where there is none, with a slot for this subflow. NULL: no room. */
+static __always_inline struct lisa_connection *enter(const struct lisa_key *key, u8 *slot)
+{
+	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, key);
+
+	if (!connection) {
+		bpf_map_update_elem(&connections, key, &no_connection, BPF_NOEXIST);
+		connection = bpf_map_lookup_elem(&connections, key);
+		if (!connection) {
+			count(&totals.connections_alone);
+			return NULL;
+		}
+		connection->key = *key;
+		connection->since = bpf_ktime_get_ns();
+		count(&totals.connections_opened);
+	}
+	*slot = mpcc_enter(&connection->coupled);
+	if (*slot == MPCC_NO_SLOT) {
+		count(&totals.subflows_alone);
+		return NULL;
+	}
+	return connection;
+}
+
+/* Writes down a subflow's addresses, for those who watch. */
+static __always_inline void introduce(struct sock *sk, const struct lisa_key *key, u8 slot)
+{
+	struct lisa_subflow_key who = { .connection = *key, .slot = slot };
+	struct sock_common *common = &sk->__sk_common;
+	struct lisa_subflow subflow = {
+		.since = bpf_ktime_get_ns(),
+		.netns = BPF_CORE_READ(common, skc_net.net, ns.inum),
+		.family = BPF_CORE_READ(common, skc_family),
+		.local_port = BPF_CORE_READ(common, skc_num),
+		.remote_port = __builtin_bswap16(BPF_CORE_READ(common, skc_dport)),
+	};
+
+	if (subflow.family == AF_INET6 && bpf_core_field_exists(common->skc_v6_daddr)) {
+		BPF_CORE_READ_INTO((struct in6_addr *)subflow.local, common, skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO((struct in6_addr *)subflow.remote, common, skc_v6_daddr);
+	} else {
+		BPF_CORE_READ_INTO((__be32 *)subflow.local, common, skc_rcv_saddr);
+		BPF_CORE_READ_INTO((__be32 *)subflow.remote, common, skc_daddr);
+	}
+	bpf_map_update_elem(&subflows, &who, &subflow, 0);
+}
+
+static void tell_start(struct sock *sk, struct mpcc_connection *c, u8 i)
+{
+	struct lisa_event *e;
+
+	if (!wanted(LISA_EVENT_START))
+		return;
+	e = event(sk, c, LISA_EVENT_START);
+	if (!e)
+		return;
+	e->credit = c->slot[MPCC_SLOT(i)].credit;
+	e->other = c->slot[MPCC_SLOT(i)].lender;
+	e->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	e->remote_port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	bpf_ringbuf_submit(e, 0);
+}
+
+SEC("struct_ops")
+void BPF_PROG(lisa_init, struct sock *sk)
+{
+	struct lisa_socket *private = private_of(sk);
+	struct tcp_sock *tp = tcp_of(sk);
+	struct lisa_connection *connection = NULL;
+	struct mpcc_tcp tcp = fetch(tp);
+	struct mpcc_note note = {};
+	struct lisa_key key = {};
+	u8 slot = MPCC_NO_SLOT;
+
+	if (identify(sk, &key)) {
+		connection = enter(&key, &slot);
+		count(&totals.subflows_opened);
+	} else {
+		count(&totals.plain_opened);
+	}
+	__builtin_memset(private, 0, sizeof(*private));
+	private->key = key;
+	private->subflow.slot = slot;
+	if (!connection) {
+		mpcc_init(PAIR, NULL, &private->subflow, &tcp, false, &note);
+		return;
+	}
+	introduce(sk, &key, slot);
+	mpcc_init(PAIR, &connection->coupled, &private->subflow, &tcp, tp->data_segs_out == 0,
+		  &note);
+	store(tp, &tcp);
+	if (note.what & MPCC_NOTE_TAKEN)
+		count(&totals.credits_taken);
+	tell_start(sk, &connection->coupled, slot);
+}
+
+SEC("struct_ops")
+void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+	struct lisa_socket *private = private_of(sk);
+	struct mpcc_connection *c = connection_of(private);
+	struct tcp_sock *tp = tcp_of(sk);
+	struct mpcc_tcp tcp = fetch(tp);
+	struct mpcc_note note = {};
+
+	mpcc_on_ack(PAIR, c, &private->subflow, &tcp, acked, &note);
+	store(tp, &tcp);
+	report(sk, c, &note);
+	tell(sk, c, LISA_EVENT_ACK);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(lisa_ssthresh, struct sock *sk)
+{
+	struct lisa_socket *private = private_of(sk);
+	struct mpcc_connection *c = connection_of(private);
+	struct mpcc_tcp tcp = fetch(tcp_of(sk));
+	struct mpcc_note note = {};
+	u32 ssthresh = mpcc_ssthresh(PAIR, c, &private->subflow, &tcp, &note);
+
+	report(sk, c, &note);
+	if (wanted(LISA_EVENT_LOSS)) {
+		struct lisa_event *e = event(sk, c, LISA_EVENT_LOSS);
+
+		if (e) {
+			e->ssthresh = ssthresh;
+			bpf_ringbuf_submit(e, 0);
+		}
+	}
+	return ssthresh;
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(lisa_undo_cwnd, struct sock *sk)
+{
+	struct mpcc_tcp tcp = fetch(tcp_of(sk));
+
+	return mpcc_undo(&private_of(sk)->subflow, &tcp);
+}
+
+SEC("struct_ops")
+void BPF_PROG(lisa_set_state, struct sock *sk, u8 state)
+{
+	struct lisa_socket *private = private_of(sk);
+	struct mpcc_tcp tcp = fetch(tcp_of(sk));
+	struct mpcc_note note = {};
+	struct mpcc_connection *c;
+
+	if (!private->subflow.ready)
+		return;
+	c = connection_of(private);
+	mpcc_set_state(PAIR, c, &private->subflow, &tcp, state, &note);
+	report(sk, c, &note);
+}
+
+SEC("struct_ops")
+void BPF_PROG(lisa_cwnd_event, struct sock *sk, u32 what)
+{
+	struct lisa_socket *private = private_of(sk);
+	struct mpcc_note note = {};
+	struct mpcc_connection *c;
+	struct mpcc_tcp tcp;
+
+	if (!private->subflow.ready ||
+	    (what != MPCC_EVENT_TX_START && what != MPCC_EVENT_CWND_RESTART))
+		return;
+	c = connection_of(private);
+	tcp = fetch(tcp_of(sk));
+	mpcc_cwnd_event(PAIR, c, &private->subflow, &tcp, what, &note);
+	store(tcp_of(sk), &tcp);
+	report(sk, c, &note);
+}
+
+SEC("struct_ops")
+void BPF_PROG(lisa_release, struct sock *sk)
+{
+	struct lisa_socket *private = private_of(sk);
+	struct mpcc_note note = {};
+	struct mpcc_connection *c;
+	struct lisa_subflow_key who;
+
+	if (!private->subflow.ready)
+		return;
+	__builtin_memset(&who, 0, sizeof(who));
+	who.connection = private->key;
+	who.slot = private->subflow.slot;
+	count(who.connection.socket ? &totals.subflows_closed : &totals.plain_closed);
+	c = connection_of(private);
+	tell(sk, c, LISA_EVENT_CLOSE);
+	if (c) {
+		bool last;
+
+		bpf_map_delete_elem(&subflows, &who);
+		last = mpcc_release(PAIR, c, &private->subflow, &note);
+		report(sk, c, &note);
+		if (note.what & MPCC_NOTE_WITHDRAWN)
+			count(&totals.credits_void);
+		if (last) {
+			bpf_map_delete_elem(&connections, &who.connection);
+			count(&totals.connections_closed);
+		}
+	}
+	private->subflow.ready = false;
+}
+
+/* The name is filled in when loaded. */
+SEC(".struct_ops")
+struct tcp_congestion_ops algorithm = {
+	.init = (void *)lisa_init,
+	.cong_avoid = (void *)lisa_cong_avoid,
+	.ssthresh = (void *)lisa_ssthresh,
+	.undo_cwnd = (void *)lisa_undo_cwnd,
+	.set_state = (void *)lisa_set_state,
+	.cwnd_event = (void *)lisa_cwnd_event,
+	.release = (void *)lisa_release,
+	.flags = TCP_CONG_NON_RESTRICTED,
+	.name = "lisa",
+};

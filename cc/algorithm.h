@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The algorithms: pairs of what couples the windows while they double and what couples them after, behind the
+ * callbacks of Linux's tcp_congestion_ops. Endpoints, simulated or real, call these and nothing else.
+ *
+ * A subflow runs alone, with the single-path part of its algorithm, where `c` is NULL (plain TCP, MPTCP that
+ * fell back to TCP, no memory for the connection) or it has no slot (more than MPCC_SUBFLOWS of them).
+ */
+#ifndef MPCC_ALGORITHM_H
+#define MPCC_ALGORITHM_H
+
+#include "slow_start/uncoupled.h"
+#include "slow_start/lisa.h"
+#include "avoidance/reno.h"
+#include "avoidance/lia.h"
+
+enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA };
+enum mpcc_avoidances { MPCC_RENO, MPCC_LIA };
+
+/*
+ * The table: ROW(name, slow start, avoidance, whether Linux has it under this name, in a few words). Names are
+ * those that Linux knows them by: at most 15 characters.
+ */
+#define MPCC_ALGORITHMS(ROW)                                                                       \
+	ROW("lisa", MPCC_LISA, MPCC_LIA, false, "linked slow start, then linked increases")        \
+	ROW("lisa_reno", MPCC_LISA, MPCC_RENO, false, "linked slow start, then each by itself")    \
+	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \
+	ROW("reno", MPCC_UNCOUPLED, MPCC_RENO, true, "each subflow a TCP of its own (RFC 5681)")
+
+struct mpcc_pair {
+	u8 slow_start; /* enum mpcc_slow_starts */
+	u8 avoidance; /* enum mpcc_avoidances */
+};
+
+/*
+ * A subflow starts. `fresh`: it has sent nothing yet, so its window is still to be decided; `tcp->cwnd` is the
+ * endpoint's initial window. `s->slot` and `s->group` are set, all else in `s` is zero.
+ */
+MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			   struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	s->ready = true;
+	if (slot && fresh && pair.slow_start == MPCC_LISA)
+		mpcc_lisa_join(c, s, tcp, note);
+	if (slot)
+		slot->joined_cwnd = tcp->cwnd;
+	mpcc_publish(c, s, tcp);
+}
+
+/* `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). */
+MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
+			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
+			     struct mpcc_note *note)
+{
+	bool slow = mpcc_in_slow_start(tcp);
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	if (slot && MPCC_READ(slot->account.cwnd) != tcp->cwnd)
+		mpcc_publish(c, s, tcp); /* the endpoint changed it: recovery, restart, undo */
+	if (pair.slow_start == MPCC_LISA) {
+		mpcc_lisa_settle(c, s, tcp, tcp->flight + acked, note);
+		if (slow)
+			acked = mpcc_lisa_counted(c, s, acked);
+	}
+	if (tcp->cwnd_limited) {
+		if (slow)
+			acked = mpcc_slow_start(tcp, acked);
+		if (acked) {
+			if (pair.avoidance == MPCC_LIA)
+				mpcc_lia_avoid(c, s, tcp, acked);
+			else
+				mpcc_reno_avoid(s, tcp, acked);
+		}
+	}
+	if (slow && !mpcc_in_slow_start(tcp)) {
+		note->what |= MPCC_NOTE_LEFT_SLOW_START;
+		if (pair.slow_start == MPCC_LISA)
+			mpcc_lisa_void(c, s, false, note);
+	}
+	mpcc_publish(c, s, tcp);
+}
+
+/* A loss, a congestion signal or an RTO: the slow start threshold to reduce to, in segments. */
+MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
+			      struct mpcc_subflow *s, struct mpcc_tcp *tcp, struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	note->what |= MPCC_NOTE_LOSS;
+	if (mpcc_in_slow_start(tcp))
+		note->what |= MPCC_NOTE_LEFT_SLOW_START;
+	if (slot)
+		slot->losses++;
+	if (pair.slow_start == MPCC_LISA)
+		mpcc_lisa_void(c, s, false, note);
+	s->cwnd_before_loss = tcp->cwnd;
+	s->growth = 0;
+	return mpcc_reno_ssthresh(tcp);
+}
+
+/* The reduction was a mistake (Eifel, DSACK, F-RTO): the window to go back to, in segments. */
+MPCC_INLINE u32 mpcc_undo(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+{
+	return mpcc_max(tcp->cwnd, s->cwnd_before_loss);
+}
+
+/* The endpoint's congestion state becomes `state` (enum mpcc_state). */
+MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c,
+				struct mpcc_subflow *s, const struct mpcc_tcp *tcp, u8 state,
+				struct mpcc_note *note)
+{
+	if (!s->ready)
+		return; /* Linux calls this once before init */
+	s->state = state;
+	if (state >= MPCC_STATE_CWR && pair.slow_start == MPCC_LISA)
+		mpcc_lisa_void(c, s, false, note);
+	mpcc_publish(c, s, tcp);
+}
+
+/* Sending starts from nothing in flight, or the window was reset after idling (enum mpcc_event). */
+MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *c,
+				 struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 event,
+				 struct mpcc_note *note)
+{
+	if (!s->ready || pair.slow_start != MPCC_LISA)
+		return;
+	if (event == MPCC_EVENT_CWND_RESTART)
+		mpcc_lisa_void(c, s, false, note);
+	else if (event == MPCC_EVENT_TX_START)
+		mpcc_lisa_settle(c, s, tcp, 0, note);
+}
+
+/* The subflow closes. True for the last of its connection: the backend frees `c`. */
+MPCC_INLINE bool mpcc_release(struct mpcc_pair pair, struct mpcc_connection *c,
+			      struct mpcc_subflow *s, struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	s->ready = false;
+	if (!slot)
+		return false;
+	MPCC_WRITE(slot->phase, MPCC_ABSENT);
+	if (pair.slow_start == MPCC_LISA) {
+		mpcc_lisa_withdraw(c, s, note);
+		mpcc_lisa_void(c, s, true, note);
+	}
+	return mpcc_leave(c, s->slot);
+}
+
+#endif

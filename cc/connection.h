@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the subflows of one connection share: a slot each, which its owner writes and the others read.
+ *
+ * A subflow changes only itself. To take from another's window it leaves a debit in that subflow's account,
+ * which the owner settles. An account is one 64-bit word, so that a window and what is owed from it are always
+ * seen together, and no lock is needed: on Linux two subflows run at the same time on two CPUs.
+ */
+#ifndef MPCC_CONNECTION_H
+#define MPCC_CONNECTION_H
+
+#include "fixed.h"
+
+/*
+ * Subflows that are coupled in one connection; further ones run alone. Linux's path manager makes at most
+ * one and eight more (MPTCP_SUBFLOWS_MAX); a path manager in user space may make more.
+ */
+#define MPCC_SUBFLOWS   16
+#define MPCC_SLOT(i)    ((i) & (MPCC_SUBFLOWS - 1)) /* for the verifier, which wants to see the bound */
+#define MPCC_EVERY_SLOT ((1U << MPCC_SUBFLOWS) - 1)
+
+/* Bounds the attempts at a contended word; each failure is another subflow's success. */
+#define MPCC_TRIES 32
+
+enum mpcc_phase {
+	MPCC_ABSENT, /* no subflow, or its initial window is not decided yet */
+	MPCC_SLOW_START, /* cwnd < ssthresh */
+	MPCC_AVOIDANCE,
+	MPCC_RECOVERY, /* reducing after a loss, a congestion signal or an RTO */
+};
+
+/* A window and the debits against it that its owner has not yet settled. */
+union mpcc_account {
+	u64 word;
+	struct {
+		u32 cwnd; /* segments; only the owner writes it */
+		u16 debit; /* segments taken by `takers` */
+		u16 takers; /* bit i: the subflow in slot i took its `credit` here */
+	};
+};
+
+struct mpcc_slot {
+	union mpcc_account account;
+	u32 srtt8; /* smoothed RTT in eighths of a microsecond; 0: no sample */
+	u32 flight; /* segments in flight, as of the last callback */
+	u32 ssthresh; /* segments */
+	u8 phase; /* enum mpcc_phase */
+	u8 group; /* subflows of different groups are not coupled */
+	u8 credit; /* segments that this subflow took for its initial window, */
+	u8 lender; /* from the subflow in this slot */
+
+	/* Counted for whoever asks; no algorithm reads them. */
+	u32 losses; /* reductions: recoveries, congestion signals, RTOs */
+	u16 credits_settled; /* given to others */
+	u16 credits_void; /* taken from this subflow and not settled */
+	u32 segments_ignored; /* acknowledged and not counted for growth (LISA) */
+	u32 joined_cwnd; /* the initial window, segments */
+} __attribute__((aligned(64))); /* a cache line each: one writer, many readers */
+
+struct mpcc_connection {
+	u32 used; /* bit i: slot i has an owner; MPCC_OVER: the last one has left */
+	u32 epoch; /* rises when a published window changes */
+	u32 joined; /* subflows that ever had a slot */
+	struct mpcc_slot slot[MPCC_SUBFLOWS];
+};
+
+_Static_assert(sizeof(struct mpcc_slot) == 64, "a slot is one cache line");
+_Static_assert(sizeof(struct mpcc_connection) == 64 + 64 * MPCC_SUBFLOWS, "slots are aligned");
+
+#define MPCC_OVER     (1U << 31)
+#define MPCC_NO_SLOT  0xff /* this subflow runs alone */
+
+/*
+ * Takes a free slot for a new subflow. MPCC_NO_SLOT when all are taken, or when the last subflow has left
+ * and the connection's memory is about to go.
+ */
+MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c)
+{
+	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
+		u32 seen = MPCC_READ(c->used);
+		u32 free = ~seen & MPCC_EVERY_SLOT;
+		u32 bit = free & -free; /* the lowest */
+		u32 i = __builtin_popcount(bit - 1);
+
+		if (!free || seen & MPCC_OVER)
+			break;
+		if (MPCC_SWAP_IF(&c->used, seen, seen | bit)) {
+			struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
+
+			__builtin_memset(slot, 0, sizeof(*slot));
+			slot->lender = MPCC_NO_SLOT;
+			MPCC_WRITE(c->joined, c->joined + 1);
+			return MPCC_SLOT(i);
+		}
+	}
+	return MPCC_NO_SLOT;
+}
+
+/* Gives a slot back. True for the last one to leave: it frees the connection. */
+MPCC_INLINE bool mpcc_leave(struct mpcc_connection *c, u8 i)
+{
+	u32 bit = 1U << MPCC_SLOT(i);
+
+	MPCC_WRITE(c->slot[MPCC_SLOT(i)].phase, MPCC_ABSENT);
+	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
+		u32 seen = MPCC_READ(c->used);
+		u32 next = seen & ~bit;
+
+		if (!next)
+			next = MPCC_OVER;
+		if (MPCC_SWAP_IF(&c->used, seen, next))
+			return next == MPCC_OVER;
+	}
+	return false;
+}
+
+/* Whether the subflow in slot i counts for one of this group: present, and in the same group. */
+MPCC_INLINE bool mpcc_coupled(const struct mpcc_connection *c, u32 i, u8 group)
+{
+	const struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
+
+	return MPCC_READ(slot->phase) != MPCC_ABSENT && MPCC_READ(slot->group) == group;
+}
+
+/* Σ cwnd of a group, in segments. */
+MPCC_INLINE u32 mpcc_sum_cwnd(const struct mpcc_connection *c, u8 group)
+{
+	u32 sum = 0;
+
+	for (u32 i = 0; i < MPCC_SUBFLOWS; i++)
+		if (mpcc_coupled(c, i, group))
+			sum += MPCC_READ(c->slot[i].account.cwnd);
+	return sum;
+}
+
+#endif

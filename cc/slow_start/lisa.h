@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * LISA, linked slow start.
+ *
+ * A subflow that joins takes its initial window from the subflow in slow start that sends fastest, so that
+ * the sum of the windows stays as it was: a credit of 3 to 10 segments. The lender gives it up and then lets
+ * as many acknowledged segments pass without growth as it has more in flight than its new window.
+ *
+ * Source: Barik, Welzl, Ferlin, Alay, "LISA: A Linked Slow-Start Algorithm for MPTCP", ICC 2016, Algorithm 1.
+ *
+ * Departures, and why:
+ *  - The lender pays on its own next ACK, or when it next starts to send, not at the moment of the join: a
+ *    subflow cannot write another's window. Between the two, its account shows window and debit together, so
+ *    that further joins take from what is left.
+ *  - A credit is void if the lender leaves slow start, restarts after idling or closes before it has paid: the
+ *    window that it was taken from is no more.
+ *  - Acknowledged segments are counted where the paper counts ACKs of a receiver that acknowledges each one.
+ *  - The initial window is the endpoint's own (10 by RFC 6928) when nothing is taken, and an upper bound on
+ *    the credit: Linux starts at 1 after a lost SYN, and an administrator may set another.
+ */
+#ifndef MPCC_LISA_H
+#define MPCC_LISA_H
+
+#include "../subflow.h"
+
+#define MPCC_LISA_IW     10 /* segments: initial window, RFC 6928 */
+#define MPCC_LISA_IW_MIN 3 /* segments: the least that competes, after RFC 3390 */
+
+/* What a lender with this window gives: Algorithm 1, lines 5 to 18. 0: nothing. */
+MPCC_INLINE u32 mpcc_lisa_credit(u32 cwnd)
+{
+	if (cwnd >= 2 * MPCC_LISA_IW)
+		return MPCC_LISA_IW;
+	if (cwnd >= 2 * MPCC_LISA_IW_MIN)
+		return cwnd / 2;
+	return 0;
+}
+
+/* The slot of the subflow in slow start with the largest cwnd/srtt, debits taken off, or MPCC_NO_SLOT. */
+MPCC_INLINE u32 mpcc_lisa_lender(const struct mpcc_connection *c, u32 me, u8 group)
+{
+	u32 best = MPCC_NO_SLOT, best_cwnd = 0, best_srtt8 = 1;
+
+	for (u32 i = 0; i < MPCC_SUBFLOWS; i++) {
+		const struct mpcc_slot *slot = &c->slot[i];
+		union mpcc_account account = { .word = MPCC_READ(slot->account.word) };
+		u32 srtt8 = MPCC_READ(slot->srtt8);
+		u32 cwnd = mpcc_min(mpcc_minus(account.cwnd, account.debit), MPCC_CWND_MAX);
+
+		if (i == me || !mpcc_coupled(c, i, group) ||
+		    MPCC_READ(slot->phase) != MPCC_SLOW_START || !srtt8)
+			continue;
+		if (mpcc_rate_above(cwnd, srtt8, best_cwnd, best_srtt8)) {
+			best = i;
+			best_cwnd = cwnd;
+			best_srtt8 = srtt8;
+		}
+	}
+	return best;
+}
+
+/* Algorithm 1: the initial window of a subflow that joins, taken from a lender where there is one. */
+MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *s,
+				struct mpcc_tcp *tcp, struct mpcc_note *note)
+{
+	u32 me = MPCC_SLOT(s->slot);
+	struct mpcc_slot *slot = &c->slot[me];
+
+	for (u32 tries = 0; tries < MPCC_SUBFLOWS; tries++) {
+		u32 lender = mpcc_lisa_lender(c, me, s->group);
+		union mpcc_account seen, next;
+		u32 credit;
+
+		slot->credit = 0;
+		slot->lender = MPCC_NO_SLOT;
+		if (lender == MPCC_NO_SLOT)
+			return; /* nobody is in slow start: the endpoint's own initial window */
+		seen.word = MPCC_READ(c->slot[MPCC_SLOT(lender)].account.word);
+		credit = mpcc_lisa_credit(mpcc_minus(seen.cwnd, seen.debit));
+		credit = mpcc_min(credit, tcp->cwnd);
+		if (credit < MPCC_LISA_IW_MIN)
+			break;
+
+		slot->credit = credit;
+		slot->lender = lender;
+		next.cwnd = seen.cwnd;
+		next.debit = seen.debit + credit;
+		next.takers = seen.takers | 1U << me;
+		if (MPCC_SWAP_IF(&c->slot[MPCC_SLOT(lender)].account.word, seen.word, next.word)) {
+			tcp->cwnd = credit;
+			note->what |= MPCC_NOTE_TAKEN;
+			note->credit = credit;
+			return;
+		}
+	}
+	slot->credit = 0;
+	slot->lender = MPCC_NO_SLOT;
+	tcp->cwnd = mpcc_min(tcp->cwnd, MPCC_LISA_IW_MIN);
+}
+
+/*
+ * Forgets what others took from this subflow: its window is no longer the one that they took from. With
+ * `closing` the account is emptied, so that nobody who saw it before can take from it any more.
+ */
+MPCC_INLINE void mpcc_lisa_void(struct mpcc_connection *c, struct mpcc_subflow *s, bool closing,
+				struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	s->ignore = 0;
+	if (!slot)
+		return;
+	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
+		union mpcc_account seen = { .word = MPCC_READ(slot->account.word) };
+		union mpcc_account next = { .cwnd = closing ? 0 : seen.cwnd };
+
+		if (seen.word == next.word)
+			return;
+		if (!MPCC_SWAP_IF(&slot->account.word, seen.word, next.word))
+			continue;
+		if (seen.takers) {
+			slot->credits_void += __builtin_popcount(seen.takers);
+			note->what |= MPCC_NOTE_VOID;
+			note->credit = seen.debit;
+			note->takers = seen.takers;
+		}
+		return;
+	}
+}
+
+/* The initial windows that these subflows took as credits, in segments. */
+MPCC_INLINE u32 mpcc_lisa_taken(const struct mpcc_connection *c, u32 takers)
+{
+	u32 sum = 0;
+
+	for (u32 i = 0; i < MPCC_SUBFLOWS; i++)
+		if (takers & 1U << i)
+			sum += c->slot[i].credit;
+	return sum;
+}
+
+/*
+ * Pays what others took, and sets the acknowledged segments to ignore to what is then in flight beyond the
+ * window (Algorithm 1, lines 22 to 25). `flight` is what was in flight before the ACK that is being processed.
+ */
+MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow *s,
+				  struct mpcc_tcp *tcp, u32 flight, struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	if (!slot || !MPCC_READ(slot->account.takers))
+		return;
+	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
+		union mpcc_account seen = { .word = MPCC_READ(slot->account.word) };
+		union mpcc_account next = { .cwnd = mpcc_minus(tcp->cwnd, seen.debit) };
+
+		if (!mpcc_in_slow_start(tcp) || next.cwnd < MPCC_LISA_IW_MIN) {
+			mpcc_lisa_void(c, s, false, note);
+			return;
+		}
+		if (!MPCC_SWAP_IF(&slot->account.word, seen.word, next.word))
+			continue; /* one more has joined in the meantime */
+
+		tcp->cwnd = next.cwnd;
+		s->ignore = mpcc_minus(flight, next.cwnd);
+		MPCC_WRITE(c->epoch, c->epoch + 1);
+		slot->credits_settled += __builtin_popcount(seen.takers);
+		note->what |= MPCC_NOTE_SETTLED;
+		note->credit = seen.debit;
+		note->takers = seen.takers;
+		note->ignored = s->ignore;
+		note->sum_after = mpcc_sum_cwnd(c, s->group);
+		note->sum_before = note->sum_after - mpcc_lisa_taken(c, seen.takers) + seen.cwnd -
+				   next.cwnd;
+		return;
+	}
+}
+
+/* Takes back a credit that the lender has not paid: this subflow closes and needs it no more. */
+MPCC_INLINE void mpcc_lisa_withdraw(struct mpcc_connection *c, struct mpcc_subflow *s,
+				    struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u16 mine = 1U << MPCC_SLOT(s->slot);
+	struct mpcc_slot *lender;
+
+	if (!slot || slot->lender == MPCC_NO_SLOT)
+		return;
+	lender = &c->slot[MPCC_SLOT(slot->lender)];
+	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
+		union mpcc_account seen = { .word = MPCC_READ(lender->account.word) };
+		union mpcc_account next = seen;
+
+		if (!(seen.takers & mine))
+			return;
+		next.debit -= slot->credit;
+		next.takers &= ~mine;
+		if (MPCC_SWAP_IF(&lender->account.word, seen.word, next.word)) {
+			note->what |= MPCC_NOTE_WITHDRAWN;
+			note->credit = slot->credit;
+			note->takers = mine;
+			return;
+		}
+	}
+}
+
+/* Uses up what is to be ignored; returns the acknowledged segments that count. */
+MPCC_INLINE u32 mpcc_lisa_counted(struct mpcc_connection *c, struct mpcc_subflow *s, u32 acked)
+{
+	u32 ignored = mpcc_min(acked, s->ignore);
+	struct mpcc_slot *slot;
+
+	if (!ignored)
+		return acked;
+	s->ignore -= ignored;
+	slot = mpcc_own_slot(c, s);
+	if (slot)
+		slot->segments_ignored += ignored;
+	return acked - ignored;
+}
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One subflow: what its endpoint knows (Linux: struct tcp_sock), what its algorithm keeps (Linux:
+ * icsk_ca_priv, 104 bytes), and what a callback tells.
+ */
+#ifndef MPCC_SUBFLOW_H
+#define MPCC_SUBFLOW_H
+
+#include "connection.h"
+
+/* The endpoint's fields that an algorithm reads; `cwnd` is the one it writes. */
+struct mpcc_tcp {
+	u32 cwnd; /* segments */
+	u32 cwnd_clamp; /* segments: the largest window that the endpoint allows */
+	u32 ssthresh; /* segments */
+	u32 srtt8; /* smoothed RTT in eighths of a microsecond (tcp_sock.srtt_us); 0: no sample */
+	u32 flight; /* segments in flight now, after the ACK being processed */
+	u32 cwnd_limited; /* not 0: the window is what holds the sender back (tcp_is_cwnd_limited) */
+};
+
+/* An endpoint's congestion state, in Linux's numbers (enum tcp_ca_state). */
+enum mpcc_state {
+	MPCC_STATE_OPEN = 0,
+	MPCC_STATE_DISORDER = 1,
+	MPCC_STATE_CWR = 2,
+	MPCC_STATE_RECOVERY = 3,
+	MPCC_STATE_LOSS = 4,
+};
+
+/* What happens to a window besides ACKs, in Linux's numbers (enum tcp_ca_event). */
+enum mpcc_event {
+	MPCC_EVENT_TX_START = 0, /* the first transmission with nothing in flight */
+	MPCC_EVENT_CWND_RESTART = 1, /* the window was reset after idling (RFC 5681, 4.1) */
+};
+
+/* Private to the subflow: nobody else reads or writes it. All zero before init. */
+struct mpcc_subflow {
+	u64 growth; /* fraction of a segment that the window has grown by, Q40 */
+	u64 increase; /* in avoidance, for each acknowledged segment, Q40; good while */
+	u32 increase_epoch; /* the connection's windows are those of this epoch */
+	u32 increase_left; /* and for this many more segments: about an RTT */
+	u32 ignore; /* acknowledged segments that shall not grow the window (LISA) */
+	u32 cwnd_before_loss; /* segments, for undo */
+	u8 ready; /* init has run */
+	u8 slot; /* in the connection, or MPCC_NO_SLOT */
+	u8 group;
+	u8 state; /* enum mpcc_state */
+};
+
+/* What a callback did that is worth telling; `what` is 0 nearly always. */
+struct mpcc_note {
+	u32 what; /* MPCC_NOTE_ bits */
+	u32 credit; /* segments taken, settled or void */
+	u32 takers; /* settled, void: bit i: the subflow in slot i had taken it */
+	u32 ignored; /* settled: acknowledged segments that will not grow the window */
+	u32 sum_before; /* Σ cwnd of the group without the credit's initial window, before it was settled */
+	u32 sum_after; /* Σ cwnd of the group after it */
+};
+
+#define MPCC_NOTE_TAKEN           (1U << 0) /* this new subflow took a credit */
+#define MPCC_NOTE_SETTLED         (1U << 1) /* this subflow gave what was taken from it */
+#define MPCC_NOTE_VOID            (1U << 2) /* it did not, since it left slow start, restarted or closed */
+#define MPCC_NOTE_WITHDRAWN       (1U << 3) /* this subflow closed before its lender settled */
+#define MPCC_NOTE_LEFT_SLOW_START (1U << 4)
+#define MPCC_NOTE_LOSS            (1U << 5)
+
+MPCC_INLINE bool mpcc_in_slow_start(const struct mpcc_tcp *tcp)
+{
+	return tcp->cwnd < tcp->ssthresh;
+}
+
+/* The subflow's own slot, or NULL for one that runs alone. */
+MPCC_INLINE struct mpcc_slot *mpcc_own_slot(struct mpcc_connection *c, const struct mpcc_subflow *s)
+{
+	if (!c || s->slot == MPCC_NO_SLOT)
+		return NULL;
+	return &c->slot[MPCC_SLOT(s->slot)];
+}
+
+/* Shows the others where this subflow stands. */
+MPCC_INLINE void mpcc_publish(struct mpcc_connection *c, const struct mpcc_subflow *s,
+			      const struct mpcc_tcp *tcp)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u8 phase = s->state >= MPCC_STATE_CWR ? MPCC_RECOVERY :
+		   mpcc_in_slow_start(tcp)    ? MPCC_SLOW_START :
+						MPCC_AVOIDANCE;
+
+	if (!slot)
+		return;
+	if (MPCC_READ(slot->account.cwnd) != tcp->cwnd) {
+		MPCC_WRITE(slot->account.cwnd, tcp->cwnd);
+		MPCC_WRITE(c->epoch, c->epoch + 1);
+	}
+	MPCC_WRITE(slot->srtt8, mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX));
+	MPCC_WRITE(slot->flight, tcp->flight);
+	MPCC_WRITE(slot->ssthresh, tcp->ssthresh);
+	MPCC_WRITE(slot->group, s->group);
+	MPCC_WRITE(slot->phase, phase);
+}
+
+/* Grows the window by `acked` times `increase` (Q40), keeping what is less than a segment. */
+MPCC_INLINE void mpcc_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u64 increase, u32 acked)
+{
+	u64 growth = s->growth + increase * mpcc_min(acked, MPCC_CWND_MAX);
+	u32 whole = growth >> MPCC_ONE_SHIFT;
+
+	s->growth = growth & (MPCC_ONE - 1);
+	if (tcp->cwnd < tcp->cwnd_clamp)
+		tcp->cwnd = mpcc_min(tcp->cwnd + whole, tcp->cwnd_clamp);
+}
+
+#endif

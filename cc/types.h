@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The few words of C that every backend lacks: integers of a known size, and access to memory that
+ * another CPU may be changing. Freestanding: no header is included from here on down.
+ */
+#ifndef MPCC_TYPES_H
+#define MPCC_TYPES_H
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#ifndef __cplusplus
+#define bool  _Bool
+#define true  1
+#define false 0
+#endif
+
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+
+/* Inlined wherever it is used: the BPF verifier then sees constants as constants. */
+#define MPCC_INLINE static inline __attribute__((always_inline, unused))
+
+#define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))
+#define MPCC_WRITE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+
+/* Full barriers, on 4 and 8 bytes; BPF has them from its third instruction set on (Linux 5.12). */
+#define MPCC_SWAP_IF(p, seen, next) (__sync_val_compare_and_swap((p), (seen), (next)) == (seen))
+
+MPCC_INLINE u32 mpcc_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+MPCC_INLINE u32 mpcc_max(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+MPCC_INLINE u32 mpcc_minus(u32 a, u32 b)
+{
+	return a > b ? a - b : 0;
+}
+
+#endif
