@@ -153,8 +153,8 @@ static void tell(struct sock *sk, struct mpcc_connection *c, u32 kind)
 		bpf_ringbuf_submit(e, 0);
 }
 
-/* One event for each credit that was settled or found void. */
-static void tell_credits(struct sock *sk, struct mpcc_connection *c, u32 kind,
+/* One event for each credit that was settled or found void: `takers` has the slots that took them. */
+static void tell_credits(struct sock *sk, struct mpcc_connection *c, u32 kind, u32 takers,
 			 const struct mpcc_note *note)
 {
 	if (!c || !wanted(kind))
@@ -162,7 +162,7 @@ static void tell_credits(struct sock *sk, struct mpcc_connection *c, u32 kind,
 	for (u32 i = 0; i < MPCC_SUBFLOWS; i++) {
 		struct lisa_event *e;
 
-		if (!(note->takers & 1U << i))
+		if (!(takers & 1U << i))
 			continue;
 		e = event(sk, c, kind);
 		if (!e)
@@ -185,12 +185,12 @@ static __always_inline void report(struct sock *sk, struct mpcc_connection *c,
 	if (!what)
 		return;
 	if (what & MPCC_NOTE_SETTLED) {
-		__sync_fetch_and_add(&totals.credits_settled, __builtin_popcount(note->takers));
-		tell_credits(sk, c, LISA_EVENT_SETTLED, note);
+		__sync_fetch_and_add(&totals.credits_settled, __builtin_popcount(note->settled));
+		tell_credits(sk, c, LISA_EVENT_SETTLED, note->settled, note);
 	}
 	if (what & MPCC_NOTE_VOID) {
-		__sync_fetch_and_add(&totals.credits_void, __builtin_popcount(note->takers));
-		tell_credits(sk, c, LISA_EVENT_VOID, note);
+		__sync_fetch_and_add(&totals.credits_void, __builtin_popcount(note->voided));
+		tell_credits(sk, c, LISA_EVENT_VOID, note->voided, note);
 	}
 	if (what & MPCC_NOTE_LEFT_SLOW_START)
 		tell(sk, c, LISA_EVENT_LEFT_SLOW_START);
@@ -258,6 +258,23 @@ static __always_inline void introduce(struct sock *sk, const struct lisa_key *ke
 		BPF_CORE_READ_INTO((__be32 *)subflow.remote, common, skc_daddr);
 	}
 	bpf_map_update_elem(&subflows, &who, &subflow, 0);
+}
+
+/* A subflow closed before its lender paid. */
+static void tell_withdrawn(struct sock *sk, struct mpcc_connection *c, u8 i)
+{
+	struct lisa_event *e;
+
+	count(&totals.credits_void);
+	if (!wanted(LISA_EVENT_VOID))
+		return;
+	e = event(sk, c, LISA_EVENT_VOID);
+	if (!e)
+		return;
+	e->slot = c->slot[MPCC_SLOT(i)].lender;
+	e->other = i;
+	e->credit = c->slot[MPCC_SLOT(i)].credit;
+	bpf_ringbuf_submit(e, 0);
 }
 
 static void tell_start(struct sock *sk, struct mpcc_connection *c, u8 i)
@@ -409,7 +426,7 @@ void BPF_PROG(lisa_release, struct sock *sk)
 		last = mpcc_release(PAIR, c, &private->subflow, &note);
 		report(sk, c, &note);
 		if (note.what & MPCC_NOTE_WITHDRAWN)
-			count(&totals.credits_void);
+			tell_withdrawn(sk, c, who.slot);
 		if (last) {
 			bpf_map_delete_elem(&connections, &who.connection);
 			count(&totals.connections_closed);

@@ -57,7 +57,7 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 	bool slow = mpcc_in_slow_start(tcp);
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
-	if (slot && MPCC_READ(slot->account.cwnd) != tcp->cwnd)
+	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_shown_cwnd(tcp))
 		mpcc_publish(c, s, tcp); /* the endpoint changed it: recovery, restart, undo */
 	if (pair.slow_start == MPCC_LISA) {
 		mpcc_lisa_settle(c, s, tcp, tcp->flight + acked, note);
@@ -142,6 +142,7 @@ MPCC_INLINE bool mpcc_release(struct mpcc_pair pair, struct mpcc_connection *c,
 	if (!slot)
 		return false;
 	MPCC_WRITE(slot->phase, MPCC_ABSENT);
+	MPCC_WRITE(c->epoch, c->epoch + 1);
 	if (pair.slow_start == MPCC_LISA) {
 		mpcc_lisa_withdraw(c, s, note);
 		mpcc_lisa_void(c, s, true, note);

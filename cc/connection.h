@@ -33,7 +33,7 @@ enum mpcc_phase {
 union mpcc_account {
 	u64 word;
 	struct {
-		u32 cwnd; /* segments; only the owner writes it */
+		u32 cwnd; /* segments, to MPCC_CWND_MAX; only the owner writes it */
 		u16 debit; /* segments taken by `takers` */
 		u16 takers; /* bit i: the subflow in slot i took its `credit` here */
 	};
@@ -41,7 +41,7 @@ union mpcc_account {
 
 struct mpcc_slot {
 	union mpcc_account account;
-	u32 srtt8; /* smoothed RTT in eighths of a microsecond; 0: no sample */
+	u32 srtt8; /* smoothed RTT in eighths of a microsecond, to MPCC_SRTT8_MAX; 0: no sample */
 	u32 flight; /* segments in flight, as of the last callback */
 	u32 ssthresh; /* segments */
 	u8 phase; /* enum mpcc_phase */
@@ -59,7 +59,11 @@ struct mpcc_slot {
 
 struct mpcc_connection {
 	u32 used; /* bit i: slot i has an owner; MPCC_OVER: the last one has left */
-	u32 epoch; /* rises when a published window changes */
+	/*
+	 * Rises when a published window changes. Two that change at once may raise it once: then what was worked
+	 * out from the windows is old for as long as it may be anyway, a window of acknowledged segments.
+	 */
+	u32 epoch;
 	u32 joined; /* subflows that ever had a slot */
 	struct mpcc_slot slot[MPCC_SUBFLOWS];
 };
@@ -101,7 +105,6 @@ MPCC_INLINE bool mpcc_leave(struct mpcc_connection *c, u8 i)
 {
 	u32 bit = 1U << MPCC_SLOT(i);
 
-	MPCC_WRITE(c->slot[MPCC_SLOT(i)].phase, MPCC_ABSENT);
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		u32 seen = MPCC_READ(c->used);
 		u32 next = seen & ~bit;

@@ -50,17 +50,18 @@ struct mpcc_subflow {
 /* What a callback did that is worth telling; `what` is 0 nearly always. */
 struct mpcc_note {
 	u32 what; /* MPCC_NOTE_ bits */
-	u32 credit; /* segments taken, settled or void */
-	u32 takers; /* settled, void: bit i: the subflow in slot i had taken it */
+	u16 settled; /* bit i: the credit that the subflow in slot i had taken here was paid */
+	u16 voided; /* bit i: it was not, and will not be */
+	u32 credit; /* segments taken, or paid */
 	u32 ignored; /* settled: acknowledged segments that will not grow the window */
-	u32 sum_before; /* Σ cwnd of the group without the credit's initial window, before it was settled */
-	u32 sum_after; /* Σ cwnd of the group after it */
+	u32 sum_before; /* settled: Σ cwnd of the group without the initial windows that the credits made */
+	u32 sum_after; /* settled: Σ cwnd of the group with them, and without what was paid */
 };
 
 #define MPCC_NOTE_TAKEN           (1U << 0) /* this new subflow took a credit */
-#define MPCC_NOTE_SETTLED         (1U << 1) /* this subflow gave what was taken from it */
-#define MPCC_NOTE_VOID            (1U << 2) /* it did not, since it left slow start, restarted or closed */
-#define MPCC_NOTE_WITHDRAWN       (1U << 3) /* this subflow closed before its lender settled */
+#define MPCC_NOTE_SETTLED         (1U << 1) /* this subflow paid what was taken from it */
+#define MPCC_NOTE_VOID            (1U << 2) /* it did not: it left slow start, restarted or closed */
+#define MPCC_NOTE_WITHDRAWN       (1U << 3) /* this subflow closed before its lender paid */
 #define MPCC_NOTE_LEFT_SLOW_START (1U << 4)
 #define MPCC_NOTE_LOSS            (1U << 5)
 
@@ -77,19 +78,26 @@ MPCC_INLINE struct mpcc_slot *mpcc_own_slot(struct mpcc_connection *c, const str
 	return &c->slot[MPCC_SLOT(s->slot)];
 }
 
+/* The window as the others see it. */
+MPCC_INLINE u32 mpcc_shown_cwnd(const struct mpcc_tcp *tcp)
+{
+	return mpcc_min(tcp->cwnd, MPCC_CWND_MAX);
+}
+
 /* Shows the others where this subflow stands. */
 MPCC_INLINE void mpcc_publish(struct mpcc_connection *c, const struct mpcc_subflow *s,
 			      const struct mpcc_tcp *tcp)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u32 cwnd = mpcc_shown_cwnd(tcp);
 	u8 phase = s->state >= MPCC_STATE_CWR ? MPCC_RECOVERY :
 		   mpcc_in_slow_start(tcp)    ? MPCC_SLOW_START :
 						MPCC_AVOIDANCE;
 
 	if (!slot)
 		return;
-	if (MPCC_READ(slot->account.cwnd) != tcp->cwnd) {
-		MPCC_WRITE(slot->account.cwnd, tcp->cwnd);
+	if (MPCC_READ(slot->account.cwnd) != cwnd) {
+		MPCC_WRITE(slot->account.cwnd, cwnd);
 		MPCC_WRITE(c->epoch, c->epoch + 1);
 	}
 	MPCC_WRITE(slot->srtt8, mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX));

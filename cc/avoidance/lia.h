@@ -27,7 +27,7 @@
 /* A subflow's window and RTT where it counts for the sums: of this group, with an RTT sample. */
 MPCC_INLINE bool mpcc_lia_counts(const struct mpcc_connection *c, u32 i, u8 group, u32 *w, u32 *t)
 {
-	*w = mpcc_min(MPCC_READ(c->slot[i].account.cwnd), MPCC_CWND_MAX);
+	*w = MPCC_READ(c->slot[i].account.cwnd);
 	*t = MPCC_READ(c->slot[i].srtt8);
 	return mpcc_coupled(c, i, group) && *w && *t;
 }

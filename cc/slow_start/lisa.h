@@ -36,27 +36,33 @@ MPCC_INLINE u32 mpcc_lisa_credit(u32 cwnd)
 	return 0;
 }
 
-/* The slot of the subflow in slow start with the largest cwnd/srtt, debits taken off, or MPCC_NO_SLOT. */
-MPCC_INLINE u32 mpcc_lisa_lender(const struct mpcc_connection *c, u32 me, u8 group)
+/*
+ * Finds the subflow in slow start with the largest cwnd/srtt, debits taken off: its slot, or MPCC_NO_SLOT.
+ * (The best so far is kept in the slot and not in a variable: what the BPF verifier reads from memory is one
+ * unknown number to it, where a variable would be sixteen known ones, each followed through all that comes.)
+ */
+MPCC_INLINE u8 mpcc_lisa_lender(struct mpcc_connection *c, u32 me, u8 group)
 {
-	u32 best = MPCC_NO_SLOT, best_cwnd = 0, best_srtt8 = 1;
+	u32 best_cwnd = 0, best_srtt8 = 1;
+	u8 *best = &c->slot[me].lender;
 
+	MPCC_WRITE(*best, MPCC_NO_SLOT);
 	for (u32 i = 0; i < MPCC_SUBFLOWS; i++) {
 		const struct mpcc_slot *slot = &c->slot[i];
 		union mpcc_account account = { .word = MPCC_READ(slot->account.word) };
-		u32 srtt8 = MPCC_READ(slot->srtt8);
-		u32 cwnd = mpcc_min(mpcc_minus(account.cwnd, account.debit), MPCC_CWND_MAX);
+		u32 srtt8 = MPCC_READ(slot->srtt8), cwnd = account.cwnd - account.debit;
 
-		if (i == me || !mpcc_coupled(c, i, group) ||
-		    MPCC_READ(slot->phase) != MPCC_SLOW_START || !srtt8)
+		/* The new subflow itself is still absent. */
+		if (MPCC_READ(slot->phase) != MPCC_SLOW_START || MPCC_READ(slot->group) != group ||
+		    !srtt8 || account.cwnd < account.debit)
 			continue;
 		if (mpcc_rate_above(cwnd, srtt8, best_cwnd, best_srtt8)) {
-			best = i;
+			MPCC_WRITE(*best, i);
 			best_cwnd = cwnd;
 			best_srtt8 = srtt8;
 		}
 	}
-	return best;
+	return MPCC_READ(*best);
 }
 
 /* Algorithm 1: the initial window of a subflow that joins, taken from a lender where there is one. */
@@ -72,7 +78,6 @@ MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *
 		u32 credit;
 
 		slot->credit = 0;
-		slot->lender = MPCC_NO_SLOT;
 		if (lender == MPCC_NO_SLOT)
 			return; /* nobody is in slow start: the endpoint's own initial window */
 		seen.word = MPCC_READ(c->slot[MPCC_SLOT(lender)].account.word);
@@ -82,7 +87,6 @@ MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *
 			break;
 
 		slot->credit = credit;
-		slot->lender = lender;
 		next.cwnd = seen.cwnd;
 		next.debit = seen.debit + credit;
 		next.takers = seen.takers | 1U << me;
@@ -121,8 +125,7 @@ MPCC_INLINE void mpcc_lisa_void(struct mpcc_connection *c, struct mpcc_subflow *
 		if (seen.takers) {
 			slot->credits_void += __builtin_popcount(seen.takers);
 			note->what |= MPCC_NOTE_VOID;
-			note->credit = seen.debit;
-			note->takers = seen.takers;
+			note->voided |= seen.takers;
 		}
 		return;
 	}
@@ -152,7 +155,7 @@ MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow
 		return;
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		union mpcc_account seen = { .word = MPCC_READ(slot->account.word) };
-		union mpcc_account next = { .cwnd = mpcc_minus(tcp->cwnd, seen.debit) };
+		union mpcc_account next = { .cwnd = mpcc_minus(seen.cwnd, seen.debit) };
 
 		if (!mpcc_in_slow_start(tcp) || next.cwnd < MPCC_LISA_IW_MIN) {
 			mpcc_lisa_void(c, s, false, note);
@@ -161,13 +164,13 @@ MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow
 		if (!MPCC_SWAP_IF(&slot->account.word, seen.word, next.word))
 			continue; /* one more has joined in the meantime */
 
-		tcp->cwnd = next.cwnd;
-		s->ignore = mpcc_minus(flight, next.cwnd);
+		tcp->cwnd -= seen.debit;
+		s->ignore = mpcc_minus(flight, tcp->cwnd);
 		MPCC_WRITE(c->epoch, c->epoch + 1);
 		slot->credits_settled += __builtin_popcount(seen.takers);
 		note->what |= MPCC_NOTE_SETTLED;
 		note->credit = seen.debit;
-		note->takers = seen.takers;
+		note->settled = seen.takers;
 		note->ignored = s->ignore;
 		note->sum_after = mpcc_sum_cwnd(c, s->group);
 		note->sum_before = note->sum_after - mpcc_lisa_taken(c, seen.takers) + seen.cwnd -
@@ -197,8 +200,6 @@ MPCC_INLINE void mpcc_lisa_withdraw(struct mpcc_connection *c, struct mpcc_subfl
 		next.takers &= ~mine;
 		if (MPCC_SWAP_IF(&lender->account.word, seen.word, next.word)) {
 			note->what |= MPCC_NOTE_WITHDRAWN;
-			note->credit = slot->credit;
-			note->takers = mine;
 			return;
 		}
 	}

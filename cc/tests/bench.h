@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A bench to put the algorithms on: one connection, its subflows, and the next callback as data. Native code
+ * and the kernel's BPF machine run the same benches and are compared byte by byte.
+ */
+#ifndef MPCC_BENCH_H
+#define MPCC_BENCH_H
+
+#include "algorithm.h"
+
+#define MPCC_BENCH_SUBFLOWS 32 /* more than there are slots; a power of two */
+
+enum mpcc_operation {
+	MPCC_DO_INIT, /* argument: not 0 for a fresh subflow */
+	MPCC_DO_ACK, /* argument: acknowledged segments */
+	MPCC_DO_SSTHRESH,
+	MPCC_DO_UNDO,
+	MPCC_DO_STATE, /* argument: enum mpcc_state */
+	MPCC_DO_EVENT, /* argument: enum mpcc_event */
+	MPCC_DO_RELEASE,
+};
+
+struct mpcc_bench {
+	struct mpcc_connection connection;
+	struct mpcc_subflow subflow[MPCC_BENCH_SUBFLOWS];
+	struct mpcc_tcp tcp[MPCC_BENCH_SUBFLOWS];
+	struct mpcc_note note; /* of the last callback */
+	u32 result; /* of the last callback: ssthresh, undone window, last to leave */
+
+	/* The next callback. */
+	u32 operation; /* enum mpcc_operation */
+	u32 argument;
+	u32 who; /* index into subflow and tcp */
+	u32 group; /* for init */
+	struct mpcc_pair pair;
+	u16 alone; /* not 0: the connection had no room, as with plain TCP */
+};
+
+MPCC_INLINE void mpcc_bench_step(struct mpcc_bench *b)
+{
+	u32 who = b->who & (MPCC_BENCH_SUBFLOWS - 1);
+	struct mpcc_connection *c = b->alone ? NULL : &b->connection;
+	struct mpcc_subflow *s = &b->subflow[who];
+	struct mpcc_tcp tcp = b->tcp[who];
+	struct mpcc_note note = {};
+	u32 result = 0;
+
+	switch (b->operation) {
+	case MPCC_DO_INIT:
+		__builtin_memset(s, 0, sizeof(*s));
+		s->group = b->group;
+		s->slot = c ? mpcc_enter(c) : MPCC_NO_SLOT;
+		mpcc_init(b->pair, c, s, &tcp, b->argument, &note);
+		break;
+	case MPCC_DO_ACK:
+		mpcc_on_ack(b->pair, c, s, &tcp, b->argument, &note);
+		break;
+	case MPCC_DO_SSTHRESH:
+		result = mpcc_ssthresh(b->pair, c, s, &tcp, &note);
+		break;
+	case MPCC_DO_UNDO:
+		result = mpcc_undo(s, &tcp);
+		break;
+	case MPCC_DO_STATE:
+		mpcc_set_state(b->pair, c, s, &tcp, b->argument, &note);
+		break;
+	case MPCC_DO_EVENT:
+		mpcc_cwnd_event(b->pair, c, s, &tcp, b->argument, &note);
+		break;
+	case MPCC_DO_RELEASE:
+		result = mpcc_release(b->pair, c, s, &note);
+		break;
+	}
+	b->tcp[who] = tcp;
+	b->note = note;
+	b->result = result;
+}
+
+#endif

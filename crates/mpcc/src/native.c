@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* cc/ has inline functions only: here are those that Rust calls, with a symbol each. */
+#include "algorithm.h"
+#include "tests/bench.h"
+
+struct mpcc_algorithm {
+	const char *name;
+	const char *about;
+	struct mpcc_pair pair;
+	bool in_linux;
+};
+
+#define ROW(name, slow_start, avoidance, in_linux, about)                                          \
+	{ name, about, { slow_start, avoidance }, in_linux },
+const struct mpcc_algorithm mpcc_algorithms[] = { MPCC_ALGORITHMS(ROW){ NULL, NULL, { 0, 0 }, 0 } };
+
+unsigned char mpcc_native_enter(struct mpcc_connection *c)
+{
+	return mpcc_enter(c);
+}
+
+void mpcc_native_init(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+		      struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)
+{
+	mpcc_init(pair, c, s, tcp, fresh, note);
+}
+
+void mpcc_native_on_ack(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			struct mpcc_tcp *tcp, unsigned int acked, struct mpcc_note *note)
+{
+	mpcc_on_ack(pair, c, s, tcp, acked, note);
+}
+
+unsigned int mpcc_native_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
+				  struct mpcc_subflow *s, struct mpcc_tcp *tcp,
+				  struct mpcc_note *note)
+{
+	return mpcc_ssthresh(pair, c, s, tcp, note);
+}
+
+unsigned int mpcc_native_undo(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+{
+	return mpcc_undo(s, tcp);
+}
+
+void mpcc_native_set_state(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			   const struct mpcc_tcp *tcp, unsigned char state, struct mpcc_note *note)
+{
+	mpcc_set_state(pair, c, s, tcp, state, note);
+}
+
+void mpcc_native_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			    struct mpcc_tcp *tcp, unsigned int event, struct mpcc_note *note)
+{
+	mpcc_cwnd_event(pair, c, s, tcp, event, note);
+}
+
+bool mpcc_native_release(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			 struct mpcc_note *note)
+{
+	return mpcc_release(pair, c, s, note);
+}
+
+void mpcc_native_bench_step(struct mpcc_bench *b)
+{
+	mpcc_bench_step(b);
+}

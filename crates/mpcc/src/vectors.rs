@@ -1,0 +1,374 @@
+//! Worked examples, as data beside the headers that they test (`cc/**/*.vectors.toml`), and random callbacks, for any
+//! [`Machine`] that runs `cc/`: native code, or the kernel's BPF machine.
+
+use crate::{Algorithm, Tcp, ffi};
+use proptest::prelude::*;
+use serde::Deserialize;
+use std::{boxed::Box, format, string::String, vec::Vec};
+
+/// Something that runs `cc/`.
+pub trait Machine {
+    /// Runs the bench's next callback and leaves its results in the bench.
+    fn step(&mut self, bench: &mut ffi::mpcc_bench);
+}
+
+/// This program.
+pub struct Native;
+
+impl Machine for Native {
+    fn step(&mut self, bench: &mut ffi::mpcc_bench) {
+        // SAFETY: the bench is live and exclusive.
+        unsafe { ffi::mpcc_native_bench_step(bench) }
+    }
+}
+
+/// The bytes of a bench. Every byte of it is a field's, so two equal benches have equal bytes.
+pub fn bytes(bench: &ffi::mpcc_bench) -> &[u8] {
+    // SAFETY: a bench is plain old data, made of integers; padding was zeroed with the rest of it.
+    unsafe { core::slice::from_raw_parts((&raw const *bench).cast(), size_of::<ffi::mpcc_bench>()) }
+}
+
+/// A bench with nothing on it; padding is zero too.
+pub fn empty() -> Box<ffi::mpcc_bench> {
+    // SAFETY: all zero is a valid bench.
+    unsafe { Box::new(core::mem::zeroed()) }
+}
+
+/// An endpoint as Linux starts one: 10 segments, no threshold, an RTT of 40 ms.
+pub fn fresh_tcp() -> Tcp {
+    Tcp {
+        cwnd: 10,
+        cwnd_clamp: u32::MAX,
+        ssthresh: i32::MAX as u32, // Linux: TCP_INFINITE_SSTHRESH
+        srtt8: 8 * 40_000,
+        flight: 0,
+        cwnd_limited: 1,
+    }
+}
+
+/// A worked example: callbacks, and what they must lead to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vector {
+    /// What it shows.
+    pub name: String,
+    /// Which algorithms it holds for.
+    pub algorithms: Vec<String>,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    #[serde(rename = "do")]
+    what: String,
+    #[serde(default)]
+    who: u32,
+    /// The callback's argument: acknowledged segments, a state, an event.
+    argument: Option<u32>,
+    #[serde(default = "once")]
+    times: u32,
+    #[serde(default)]
+    group: u32,
+    #[serde(default)]
+    alone: bool,
+    // What the endpoint has before the callback, where it is not what it had after the last one.
+    cwnd: Option<u32>,
+    ssthresh: Option<u32>,
+    srtt_us: Option<f64>,
+    flight: Option<u32>,
+    limited: Option<bool>,
+    #[serde(default)]
+    expect: Expect,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expect {
+    cwnd: Option<u32>,
+    /// Σ cwnd over the slots in use.
+    sum: Option<u32>,
+    /// Acknowledged segments still to be ignored.
+    ignore: Option<u32>,
+    result: Option<u32>,
+    /// The notes, in any order; an empty list for none.
+    notes: Option<Vec<String>>,
+    credit: Option<u32>,
+    ignored: Option<u32>,
+    sum_before: Option<u32>,
+    sum_after: Option<u32>,
+    /// The fraction of a segment that is kept, as a numerator and a denominator; within 0.1 %.
+    growth: Option<[u64; 2]>,
+    /// The lender, by its slot.
+    lender: Option<u8>,
+    voided: Option<u16>,
+}
+
+/// Every worked example.
+pub fn all() -> Vec<Vector> {
+    #[derive(Deserialize)]
+    struct File {
+        vector: Vec<Vector>,
+    }
+    let files = [
+        (
+            "lisa",
+            include_str!("../../../cc/slow_start/lisa.vectors.toml"),
+        ),
+        (
+            "uncoupled",
+            include_str!("../../../cc/slow_start/uncoupled.vectors.toml"),
+        ),
+        (
+            "reno",
+            include_str!("../../../cc/avoidance/reno.vectors.toml"),
+        ),
+        (
+            "lia",
+            include_str!("../../../cc/avoidance/lia.vectors.toml"),
+        ),
+    ];
+    files
+        .into_iter()
+        .flat_map(|(name, text)| match toml::from_str::<File>(text) {
+            Ok(file) => file.vector,
+            Err(error) => panic!("{name}.vectors.toml: {error}"),
+        })
+        .collect()
+}
+
+const NOTES: [(&str, u32); 6] = [
+    ("taken", ffi::MPCC_NOTE_TAKEN),
+    ("settled", ffi::MPCC_NOTE_SETTLED),
+    ("void", ffi::MPCC_NOTE_VOID),
+    ("withdrawn", ffi::MPCC_NOTE_WITHDRAWN),
+    ("left slow start", ffi::MPCC_NOTE_LEFT_SLOW_START),
+    ("loss", ffi::MPCC_NOTE_LOSS),
+];
+
+impl Vector {
+    /// Runs the example on a machine, once for each of its algorithms. The error says which step differs, and how.
+    pub fn run(&self, machine: &mut dyn Machine) -> Result<(), String> {
+        for name in &self.algorithms {
+            let algorithm = Algorithm::find(name).ok_or(format!("{}: no `{name}`", self.name))?;
+            let mut bench = empty();
+            bench.pair = algorithm.pair();
+            bench.tcp = [fresh_tcp(); ffi::MPCC_BENCH_SUBFLOWS as usize];
+            for (number, step) in self.steps.iter().enumerate() {
+                step.prepare(&mut bench)?;
+                for _ in 0..step.times {
+                    machine.step(&mut bench);
+                }
+                step.check(&bench).map_err(|difference| {
+                    format!("{} ({name}), step {}: {difference}", self.name, number + 1)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    fn prepare(&self, bench: &mut ffi::mpcc_bench) -> Result<(), String> {
+        use ffi::mpcc_operation::*;
+        let (operation, argument) = match self.what.as_str() {
+            "init" => (MPCC_DO_INIT, 1),
+            "ack" => (MPCC_DO_ACK, 1),
+            "ssthresh" => (MPCC_DO_SSTHRESH, 0),
+            "undo" => (MPCC_DO_UNDO, 0),
+            "state" => (MPCC_DO_STATE, 0),
+            "event" => (MPCC_DO_EVENT, 0),
+            "release" => (MPCC_DO_RELEASE, 0),
+            other => return Err(format!("do = \"{other}\"")),
+        };
+        bench.operation = operation;
+        bench.argument = self.argument.unwrap_or(argument);
+        bench.who = self.who;
+        bench.group = self.group;
+        bench.alone = self.alone.into();
+        let tcp = &mut bench.tcp[self.who as usize];
+        tcp.cwnd = self.cwnd.unwrap_or(tcp.cwnd);
+        tcp.ssthresh = self.ssthresh.unwrap_or(tcp.ssthresh);
+        tcp.flight = self.flight.unwrap_or(tcp.flight);
+        tcp.srtt8 = self.srtt_us.map_or(tcp.srtt8, |us| (us * 8.0) as u32);
+        tcp.cwnd_limited = self.limited.map_or(tcp.cwnd_limited, u32::from);
+        Ok(())
+    }
+
+    fn check(&self, bench: &ffi::mpcc_bench) -> Result<(), String> {
+        fn same<T: PartialEq + core::fmt::Debug>(
+            what: &str,
+            expected: &Option<T>,
+            found: T,
+        ) -> Result<(), String> {
+            match expected {
+                Some(expected) if *expected != found => {
+                    Err(format!("{what} is {found:?}, not {expected:?}"))
+                }
+                _ => Ok(()),
+            }
+        }
+        let expect = &self.expect;
+        let subflow = &bench.subflow[self.who as usize];
+        let slots = &bench.connection.slot;
+        let slot = slots
+            .get(subflow.slot as usize)
+            .copied()
+            .unwrap_or_default();
+        same("cwnd", &expect.cwnd, bench.tcp[self.who as usize].cwnd)?;
+        same("Σ cwnd", &expect.sum, sum_cwnd(&bench.connection))?;
+        same("ignore", &expect.ignore, subflow.ignore)?;
+        same("result", &expect.result, bench.result)?;
+        same("credit", &expect.credit, bench.note.credit)?;
+        same("ignored", &expect.ignored, bench.note.ignored)?;
+        same("sum_before", &expect.sum_before, bench.note.sum_before)?;
+        same("sum_after", &expect.sum_after, bench.note.sum_after)?;
+        same("lender", &expect.lender, slot.lender)?;
+        same("void credits", &expect.voided, slot.credits_void)?;
+        if let Some(notes) = &expect.notes {
+            let bits = NOTES
+                .iter()
+                .filter(|note| notes.iter().any(|n| n == note.0));
+            same(
+                "notes",
+                &Some(bits.map(|note| note.1).sum()),
+                bench.note.what,
+            )?;
+        }
+        if let Some([numerator, denominator]) = expect.growth {
+            let exact = numerator as f64 / denominator as f64;
+            let found = subflow.growth as f64 / ffi::MPCC_ONE as f64;
+            if (found / exact - 1.0).abs() > 1e-3 {
+                return Err(format!("growth is {found}, not {exact}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Σ cwnd over the subflows that are present, in segments.
+pub fn sum_cwnd(connection: &ffi::mpcc_connection) -> u32 {
+    let present = |slot: &&crate::Slot| u32::from(slot.phase) != ffi::mpcc_phase::MPCC_ABSENT;
+    connection.slot.iter().filter(present).map(cwnd).sum()
+}
+
+/// A slot's published window, in segments.
+pub fn cwnd(slot: &crate::Slot) -> u32 {
+    // SAFETY: both views of the union are plain integers.
+    unsafe { slot.account.__bindgen_anon_1.cwnd }
+}
+
+/// A slot's unsettled debit, in segments.
+pub fn debit(slot: &crate::Slot) -> u32 {
+    // SAFETY: both views of the union are plain integers.
+    unsafe { slot.account.__bindgen_anon_1.debit.into() }
+}
+
+/// One random callback, with what the endpoint has before it.
+#[derive(Clone, Debug)]
+pub struct Callback {
+    /// Index of the subflow on the bench.
+    pub who: u32,
+    /// One of `ffi::mpcc_operation`.
+    pub operation: u32,
+    /// Its argument.
+    pub argument: u32,
+    /// For init.
+    pub group: u32,
+    /// The RTT, in eighths of a microsecond; 0: no sample.
+    pub srtt8: u32,
+    /// Segments in flight.
+    pub flight: u32,
+    /// Whether the window limits the sender.
+    pub limited: bool,
+    /// Where the endpoint itself changes its window before the callback, as Linux does in recovery and after idling.
+    pub cwnd: Option<u32>,
+}
+
+/// Any sequence of callbacks on up to `subflows` subflows: joins, ACKs of any size, losses, undo, RTOs, idle restarts,
+/// closes, in any order.
+pub fn callbacks(subflows: u32, length: usize) -> impl Strategy<Value = Vec<Callback>> {
+    use ffi::mpcc_operation::*;
+    let operation = prop_oneof![
+        6 => Just(MPCC_DO_INIT), 20 => Just(MPCC_DO_ACK), 2 => Just(MPCC_DO_SSTHRESH), 1 => Just(MPCC_DO_UNDO),
+        2 => Just(MPCC_DO_STATE), 2 => Just(MPCC_DO_EVENT), 3 => Just(MPCC_DO_RELEASE),
+    ];
+    let srtt8 = prop_oneof![
+        4 => 80u32..480_000_000, // 10 µs to 60 s
+        1 => Just(0u32),
+        1 => any::<u32>(),
+    ];
+    let cwnd = proptest::option::weighted(0.2, prop_oneof![4 => 1u32..200, 1 => 1u32..(1 << 20)]);
+    let argument = prop_oneof![8 => 0u32..12, 1 => 0u32..2000];
+    let callback = (
+        0..subflows,
+        operation,
+        argument,
+        0u32..2,
+        srtt8,
+        0u32..400,
+        any::<bool>(),
+        cwnd,
+    )
+        .prop_map(
+            |(who, operation, argument, group, srtt8, flight, limited, cwnd)| Callback {
+                who,
+                operation,
+                argument,
+                group,
+                srtt8,
+                flight,
+                limited,
+                cwnd,
+            },
+        );
+    proptest::collection::vec(callback, 1..length)
+}
+
+impl Callback {
+    /// Puts this callback next on the bench, as an endpoint would make it: no callback but init before init, the
+    /// threshold that the last loss asked for in force. False where an endpoint would not make it.
+    pub fn prepare(&self, bench: &mut ffi::mpcc_bench) -> bool {
+        use ffi::mpcc_operation::*;
+        let who = self.who as usize;
+        let ready = bench.subflow[who].ready != 0;
+        if ready == (self.operation == MPCC_DO_INIT) {
+            return false;
+        }
+        if self.operation == MPCC_DO_INIT {
+            bench.tcp[who] = fresh_tcp();
+        } else if let Some(cwnd) = self.cwnd {
+            bench.tcp[who].cwnd = cwnd;
+        }
+        let tcp = &mut bench.tcp[who];
+        tcp.srtt8 = self.srtt8;
+        tcp.flight = self.flight;
+        tcp.cwnd_limited = self.limited.into();
+        bench.who = self.who;
+        bench.operation = self.operation;
+        bench.group = self.group;
+        bench.argument = match self.operation {
+            MPCC_DO_STATE => self.argument % 5,
+            MPCC_DO_EVENT => self.argument % 4,
+            _ => self.argument,
+        };
+        true
+    }
+
+    /// What an endpoint does with the result: takes the threshold, goes back to the undone window, frees a
+    /// connection that the last subflow has left.
+    pub fn finish(&self, bench: &mut ffi::mpcc_bench) {
+        use ffi::mpcc_operation::*;
+        let tcp = &mut bench.tcp[self.who as usize];
+        match self.operation {
+            MPCC_DO_SSTHRESH => tcp.ssthresh = bench.result,
+            MPCC_DO_UNDO => tcp.cwnd = bench.result,
+            MPCC_DO_RELEASE if bench.result != 0 => bench.connection = empty().connection,
+            _ => {}
+        }
+    }
+}

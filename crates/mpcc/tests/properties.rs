@@ -1,0 +1,158 @@
+//! What holds after any sequence of callbacks.
+
+use mpcc::vectors::{self, Callback, Machine, Native};
+use mpcc::{Algorithm, ffi};
+use proptest::prelude::*;
+
+const SUBFLOWS: u32 = 20; // more than there are slots
+
+/// Runs callbacks and hands each step to `check`: the bench before, the callback, the bench after.
+fn run(
+    algorithm: Algorithm,
+    callbacks: &[Callback],
+    mut check: impl FnMut(&ffi::mpcc_bench, &Callback, &ffi::mpcc_bench) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    let mut bench = vectors::empty();
+    bench.pair = algorithm.pair();
+    for callback in callbacks {
+        if callback.prepare(&mut bench) {
+            let before = *bench;
+            Native.step(&mut bench);
+            check(&before, callback, &bench)?;
+            callback.finish(&mut bench);
+        }
+    }
+    Ok(())
+}
+
+fn algorithm() -> impl Strategy<Value = Algorithm> {
+    proptest::sample::select(Algorithm::all().collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn windows_stay_within_their_bounds(
+        algorithm in algorithm(), callbacks in vectors::callbacks(SUBFLOWS, 200),
+    ) {
+        run(algorithm, &callbacks, |before, callback, after| {
+            let who = callback.who as usize;
+            let (old, new) = (before.tcp[who], after.tcp[who]);
+            prop_assert!(new.cwnd >= 1, "no window");
+            match callback.operation {
+                ffi::mpcc_operation::MPCC_DO_ACK => {
+                    // Growth: at most one segment for each that was acknowledged. A settled credit takes no
+                    // window below 3.
+                    prop_assert!(new.cwnd <= old.cwnd.saturating_add(callback.argument));
+                    if after.note.what & ffi::MPCC_NOTE_SETTLED != 0 {
+                        prop_assert!(new.cwnd >= ffi::MPCC_LISA_IW_MIN);
+                    } else {
+                        prop_assert!(new.cwnd >= old.cwnd);
+                    }
+                    if !callback.limited && after.note.what & ffi::MPCC_NOTE_SETTLED == 0 {
+                        prop_assert_eq!(new.cwnd, old.cwnd, "grows without need");
+                    }
+                }
+                ffi::mpcc_operation::MPCC_DO_SSTHRESH => {
+                    prop_assert!(after.result >= 2 && after.result <= old.cwnd.max(2));
+                }
+                ffi::mpcc_operation::MPCC_DO_INIT if callback.argument != 0 => {
+                    prop_assert!((3..=10).contains(&new.cwnd), "initial window {}", new.cwnd);
+                }
+                ffi::mpcc_operation::MPCC_DO_UNDO => prop_assert!(after.result >= old.cwnd),
+                _ => {}
+            }
+            prop_assert!(after.subflow.iter().all(|s| s.growth < ffi::MPCC_ONE));
+            Ok(())
+        })?;
+    }
+
+    /// A credit moves segments, it makes none: windows less what is owed from them, summed over the connection, are
+    /// the same before and after a join that took one, and before and after it was paid.
+    #[test]
+    fn credits_conserve_the_sum_of_windows(
+        lisa in proptest::sample::select(vec!["lisa", "lisa_reno"]), callbacks in vectors::callbacks(SUBFLOWS, 200),
+    ) {
+        let net = |bench: &ffi::mpcc_bench| -> i64 {
+            let owed: u32 = bench.connection.slot.iter().map(vectors::debit).sum();
+            i64::from(vectors::sum_cwnd(&bench.connection)) - i64::from(owed)
+        };
+        run(Algorithm::find(lisa).unwrap(), &callbacks, |before, callback, after| {
+            let note = &after.note;
+            if note.what & ffi::MPCC_NOTE_TAKEN != 0 {
+                prop_assert!((3..=10).contains(&note.credit));
+                prop_assert_eq!(net(before), net(after), "a join with a credit");
+                let slot = after.subflow[callback.who as usize].slot as usize;
+                let lender = after.connection.slot[slot].lender as usize;
+                let lender = &after.connection.slot[lender];
+                prop_assert!(vectors::cwnd(lender) >= vectors::debit(lender) + ffi::MPCC_LISA_IW_MIN);
+                prop_assert_eq!(u32::from(lender.phase), ffi::mpcc_phase::MPCC_SLOW_START);
+            }
+            if note.what & ffi::MPCC_NOTE_SETTLED != 0 {
+                prop_assert_eq!(note.sum_before, note.sum_after);
+                let flight = callback.flight + callback.argument;
+                prop_assert!(note.ignored <= flight);
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Every credit is settled once, or void once, or taken back once.
+    #[test]
+    fn credits_are_settled_or_void_exactly_once(callbacks in vectors::callbacks(SUBFLOWS, 300)) {
+        let mut open = [false; 16];
+        run(Algorithm::find("lisa").unwrap(), &callbacks, |_, callback, after| {
+            let note = &after.note;
+            if note.what & ffi::MPCC_NOTE_TAKEN != 0 {
+                let slot = after.subflow[callback.who as usize].slot as usize;
+                prop_assert!(!std::mem::replace(&mut open[slot], true), "slot {} took twice", slot);
+            }
+            let mut ended = note.settled | note.voided;
+            if note.what & ffi::MPCC_NOTE_WITHDRAWN != 0 {
+                ended |= 1 << after.subflow[callback.who as usize].slot;
+            }
+            for (slot, open) in open.iter_mut().enumerate() {
+                if ended & 1 << slot != 0 {
+                    prop_assert!(std::mem::replace(open, false), "slot {slot} ended twice");
+                }
+            }
+            // What is open is what stands in the accounts.
+            let takers = after.connection.slot.iter().fold(0, |bits, slot| {
+                // SAFETY: both views of the union are plain integers.
+                bits | unsafe { slot.account.__bindgen_anon_1.takers }
+            });
+            let open_bits = open.iter().enumerate().fold(0, |bits, (i, open)| bits | u16::from(*open) << i);
+            prop_assert_eq!(takers, open_bits);
+            Ok(())
+        })?;
+    }
+
+    /// A closed connection leaves nothing behind.
+    #[test]
+    fn the_last_to_close_says_so(algorithm in algorithm(), callbacks in vectors::callbacks(SUBFLOWS, 100)) {
+        let mut bench = vectors::empty();
+        bench.pair = algorithm.pair();
+        let mut step = |callback: &Callback| {
+            if callback.prepare(&mut bench) {
+                Native.step(&mut bench);
+                let released = callback.operation == ffi::mpcc_operation::MPCC_DO_RELEASE;
+                let empty = bench.connection.used & ffi::MPCC_EVERY_SLOT == 0;
+                if released && bench.result != 0 {
+                    prop_assert!(empty);
+                }
+                callback.finish(&mut bench);
+            }
+            Ok(())
+        };
+        for callback in &callbacks {
+            step(callback)?;
+        }
+        for who in 0..SUBFLOWS {
+            let release = Callback { who, operation: ffi::mpcc_operation::MPCC_DO_RELEASE, ..callbacks[0].clone() };
+            step(&release)?;
+        }
+        prop_assert_eq!(vectors::sum_cwnd(&bench.connection), 0);
+        prop_assert_eq!(bench.connection.used, 0);
+    }
+}
