@@ -13,11 +13,13 @@
 /* Fixed when the object is loaded; the verifier sees constants and drops the branches not taken. */
 struct lisa_settings {
 	u32 contract; /* LISA_CONTRACT */
+	char algorithm[16]; /* a name in the table of cc/algorithm.h */
 	struct mpcc_pair pair;
 	u16 reserved;
-	/* The process that holds this registration for its own lifetime, or 0 for one that stays. */
+	/* The process for whose lifetime alone this was loaded, or 0. */
 	u32 owner_pid;
 	u64 owner_start; /* its start time (field 22 of /proc/PID/stat), since process ids come round again */
+	u64 loaded; /* ns, CLOCK_MONOTONIC */
 };
 
 /* One MPTCP connection of this host. Addresses are used again; with the token they are not soon. */

@@ -19,7 +19,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile struct lisa_settings settings;
 
 struct lisa_totals totals;
-struct lisa_control control;
+
+/* In a map of its own: user space replaces it whole, and would take counts back with it. */
+struct lisa_control control SEC(".data.control");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -260,20 +262,19 @@ static __always_inline void introduce(struct sock *sk, const struct lisa_key *ke
 	bpf_map_update_elem(&subflows, &who, &subflow, 0);
 }
 
-/* A subflow closed before its lender paid. */
-static void tell_withdrawn(struct sock *sk, struct mpcc_connection *c, u8 i)
+/* A subflow closed before its lender paid the credit. */
+static void tell_withdrawn(struct sock *sk, u8 lender, u8 credit)
 {
 	struct lisa_event *e;
 
-	count(&totals.credits_void);
 	if (!wanted(LISA_EVENT_VOID))
 		return;
-	e = event(sk, c, LISA_EVENT_VOID);
+	e = event(sk, NULL, LISA_EVENT_VOID);
 	if (!e)
 		return;
-	e->slot = c->slot[MPCC_SLOT(i)].lender;
-	e->other = i;
-	e->credit = c->slot[MPCC_SLOT(i)].credit;
+	e->other = e->slot;
+	e->slot = lender;
+	e->credit = credit;
 	bpf_ringbuf_submit(e, 0);
 }
 
@@ -420,13 +421,18 @@ void BPF_PROG(lisa_release, struct sock *sk)
 	c = connection_of(private);
 	tell(sk, c, LISA_EVENT_CLOSE);
 	if (c) {
+		/* Once released, the slot is another's. */
+		u8 lender = c->slot[MPCC_SLOT(who.slot)].lender;
+		u8 credit = c->slot[MPCC_SLOT(who.slot)].credit;
 		bool last;
 
 		bpf_map_delete_elem(&subflows, &who);
 		last = mpcc_release(PAIR, c, &private->subflow, &note);
 		report(sk, c, &note);
-		if (note.what & MPCC_NOTE_WITHDRAWN)
-			tell_withdrawn(sk, c, who.slot);
+		if (note.what & MPCC_NOTE_WITHDRAWN) {
+			count(&totals.credits_void);
+			tell_withdrawn(sk, lender, credit);
+		}
 		if (last) {
 			bpf_map_delete_elem(&connections, &who.connection);
 			count(&totals.connections_closed);
