@@ -1,1 +1,3 @@
 //! The algorithms in the Linux kernel: load, find, watch and unload them.
+
+pub mod exec;
