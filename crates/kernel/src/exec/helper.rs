@@ -4,10 +4,10 @@
 //! caller's for that moment. One thread serves all callers in turn: an answer takes microseconds and never waits.
 
 use std::fs::{self, File};
-use std::io::{IoSlice, IoSliceMut};
+use std::io::{IoSlice, IoSliceMut, Read};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::MetadataExt;
 use std::panic::catch_unwind;
+use std::path::PathBuf;
 
 use libc::{c_int, c_uint};
 use nix::cmsg_space;
@@ -22,8 +22,8 @@ use nix::sys::socket::{
 };
 use nix::sys::wait::waitpid;
 use nix::unistd::{
-    ForkResult, Gid, Uid, chdir, dup2_stderr, dup2_stdin, dup2_stdout, fork, geteuid, read,
-    setfsgid, setfsuid, setsid, write,
+    ForkResult, Gid, Uid, chdir, dup2_stderr, dup2_stdin, dup2_stdout, fork, getegid, geteuid,
+    read, setfsgid, setfsuid, setsid, write,
 };
 
 use super::Error;
@@ -171,19 +171,19 @@ fn receive_listener(control: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
 /// Who and where the helper is when it serves nobody.
 struct Home {
     namespace: File,
-    identity: (u64, u64),
-    /// May it act as others?
-    root: bool,
+    /// `net:[inode]`
+    name: PathBuf,
+    owner: (Uid, Gid),
 }
 
 impl Home {
     fn new() -> Result<Self, Errno> {
         let namespace = File::open(HOME).map_err(io_errno)?;
-        let identity = identity(&namespace)?;
+        let name = fs::read_link(HOME).map_err(io_errno)?;
         Ok(Home {
             namespace,
-            identity,
-            root: geteuid().is_root(),
+            name,
+            owner: (geteuid(), getegid()),
         })
     }
 
@@ -194,64 +194,65 @@ impl Home {
         call: &Call,
         algorithm: &str,
     ) -> Result<OwnedFd, Errno> {
-        let namespace = File::open(format!("/proc/{}/ns/net", call.thread)).map_err(io_errno)?;
-        let owner = if self.root {
-            Some(owner(call.thread)?)
+        let theirs = format!("/proc/{}/ns/net", call.thread);
+        // Only root can act as another; for anyone else the command's user is the same.
+        let owner = if self.owner.0.is_root() {
+            owner(call.thread)?
         } else {
+            self.owner
+        };
+        let abroad = if fs::read_link(&theirs).map_err(io_errno)? == self.name {
             None
+        } else {
+            Some(File::open(&theirs).map_err(io_errno)?)
         };
         if !listener.waits(call) {
             return Err(Errno::ESRCH);
         }
         let make = || {
-            let socket = as_owner(owner, || {
-                socket::mptcp(call.family, call.flags & libc::SOCK_NONBLOCK)
-            })?;
+            let flags = call.flags & libc::SOCK_NONBLOCK;
+            let socket = self.acting_as(owner, || socket::mptcp(call.family, flags))?;
             socket::set_algorithm(&socket, algorithm)?;
             Ok(socket)
         };
-        if identity(&namespace)? == self.identity {
-            return make();
-        }
-        setns(&namespace, CloneFlags::CLONE_NEWNET)?;
+        let Some(abroad) = abroad else { return make() };
+        setns(&abroad, CloneFlags::CLONE_NEWNET)?;
         let socket = make();
-        // Sockets made in the wrong network would be worse than none: without a way home the helper ends.
-        setns(&self.namespace, CloneFlags::CLONE_NEWNET)
-            .expect("home is still there, and so is the right to enter");
+        // A socket in the wrong network is worse than none: with no way home the helper ends.
+        setns(&self.namespace, CloneFlags::CLONE_NEWNET).expect("back to the own namespace");
         socket
     }
-}
 
-fn identity(namespace: &File) -> Result<(u64, u64), Errno> {
-    let metadata = namespace.metadata().map_err(io_errno)?;
-    Ok((metadata.dev(), metadata.ino()))
+    /// Runs `make` with the file-system identity of `owner`, which the kernel stamps on a socket; other rights stay.
+    fn acting_as<T>(&self, owner: (Uid, Gid), make: impl FnOnce() -> T) -> T {
+        if owner == self.owner {
+            return make();
+        }
+        setfsgid(owner.1);
+        setfsuid(owner.0);
+        let made = make();
+        setfsuid(self.owner.0);
+        setfsgid(self.owner.1);
+        made
+    }
 }
 
 /// The file-system user and group of `thread`.
 fn owner(thread: u32) -> Result<(Uid, Gid), Errno> {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).map_err(io_errno)?;
+    // One read is cheapest: the kernel writes all of it for each. Both lines are near the beginning.
+    let mut status = [0; 1024];
+    let length = File::open(format!("/proc/{thread}/status"))
+        .and_then(|mut file| file.read(&mut status))
+        .map_err(io_errno)?;
+    let status = String::from_utf8_lossy(&status[..length]);
     // "Uid:\treal\teffective\tsaved\tfile-system"
     let last = |key: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(key))?;
         line.split_whitespace().nth(3)?.parse::<u32>().ok()
     };
-    match (last("Uid:"), last("Gid:")) {
-        (Some(user), Some(group)) => Ok((Uid::from_raw(user), Gid::from_raw(group))),
-        _ => Err(Errno::ESRCH),
-    }
-}
-
-/// Runs `make` with the file-system identity of `owner`. The kernel stamps a socket's `sk_uid` from it; other rights stay.
-fn as_owner<T>(owner: Option<(Uid, Gid)>, make: impl FnOnce() -> T) -> T {
-    let Some((user, group)) = owner else {
-        return make();
-    };
-    let own_group = setfsgid(group);
-    let own_user = setfsuid(user);
-    let made = make();
-    setfsuid(own_user);
-    setfsgid(own_group);
-    made
+    let user = last("Uid:").ok_or(Errno::ESRCH)?;
+    let group = last("Gid:").ok_or(Errno::ESRCH)?;
+    Ok((Uid::from_raw(user), Gid::from_raw(group)))
 }
 
 fn io_errno(error: std::io::Error) -> Errno {

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use libc::c_int;
+use libc::{c_int, socklen_t};
 use nix::errno::Errno;
 
 /// An MPTCP socket of `family`; `flags` may hold `SOCK_NONBLOCK`.
@@ -20,15 +20,23 @@ pub(super) fn mptcp(family: c_int, flags: c_int) -> Result<OwnedFd, Errno> {
 
 /// Sets the congestion control of all present and future subflows, and of the connections a listener accepts.
 pub(super) fn set_algorithm(socket: &OwnedFd, name: &str) -> Result<(), Errno> {
-    // SAFETY: the kernel reads `name.len()` bytes of `name`.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_CONGESTION,
+    let fd = socket.as_raw_fd();
+    let (level, option) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+    let mut default = [0_u8; 16];
+    let mut length = default.len() as socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `default`, and reads `name.len()` bytes of `name`.
+    unsafe {
+        // Setting it on a socket without a subflow stores any name, and one that is not there is passed over in silence
+        // when the subflow comes. Reading it makes the first subflow, so that the answer to setting it counts.
+        let (default, length) = (default.as_mut_ptr().cast(), &mut length);
+        Errno::result(libc::getsockopt(fd, level, option, default, length))?;
+        let result = libc::setsockopt(
+            fd,
+            level,
+            option,
             name.as_ptr().cast(),
-            name.len() as libc::socklen_t,
-        )
-    };
-    Errno::result(result).map(drop)
+            name.len() as socklen_t,
+        );
+        Errno::result(result).map(drop)
+    }
 }
