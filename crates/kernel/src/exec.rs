@@ -24,7 +24,8 @@
 //! * With the helper killed (`kill -9`), stream sockets fail with `ENOSYS`. It blocks every other signal, so that a
 //!   service whose whole cgroup is sent SIGTERM can still open sockets while it shuts down.
 //! * Sockets are counted to the cgroup that the command was started in, and security modules see the helper make them.
-//! * Before Linux 5.19 a signal whose handler lacks `SA_RESTART` may end `socket` with `EINTR`.
+//! * A signal whose handler lacks `SA_RESTART` ends `socket` with `EINTR` if it comes before the helper has received the
+//!   call, some microseconds on an idle machine; before Linux 5.19, if it comes before the answer.
 
 mod filter;
 mod helper;

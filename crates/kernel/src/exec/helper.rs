@@ -104,7 +104,7 @@ fn serve(control: RawFd, algorithm: &str) -> Result<(), Errno> {
     let begun = Listener::new(listener).and_then(|listener| Ok((listener, Home::new()?)));
     let errno = begun.as_ref().err().map_or(0, |errno| *errno as c_int);
     write(&control, &errno.to_ne_bytes())?;
-    let (listener, home) = begun?;
+    let (mut listener, home) = begun?;
     drop(control);
     while let Some(call) = listener.next() {
         // Whatever is amiss, the kernel says it best: by its answer to the call as it was made.

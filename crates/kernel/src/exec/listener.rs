@@ -2,15 +2,13 @@
 //! it through. Any of these may find that the caller has died or was interrupted meanwhile: then nobody waits for the
 //! answer and there is nothing to do.
 
+use std::collections::VecDeque;
 use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use libc::{c_int, seccomp_notif, seccomp_notif_addfd, seccomp_notif_resp, seccomp_notif_sizes};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-
-/// Linux 6.6: hand the CPU over at once, to the helper and back (`SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`).
-const SYNC_WAKE_UP: u64 = 1;
 
 /// A call of `socket` that waits for its answer.
 pub(super) struct Call {
@@ -24,7 +22,11 @@ pub(super) struct Call {
 }
 
 /// Receives the calls that the filter stops.
-pub(super) struct Listener(OwnedFd);
+pub(super) struct Listener {
+    fd: OwnedFd,
+    /// Received and not yet handed out.
+    waiting: VecDeque<Call>,
+}
 
 impl Listener {
     /// Fails with `ENOSYS` on a kernel whose seccomp cannot do what is needed here.
@@ -49,7 +51,10 @@ impl Listener {
         {
             return Err(Errno::ENOSYS);
         }
-        let listener = Listener(fd);
+        let listener = Listener {
+            fd,
+            waiting: VecDeque::new(),
+        };
         // Flags are looked at before the call: one that does not exist tells whether SECCOMP_ADDFD_FLAG_SEND (5.14) does.
         let nobody = Call {
             id: 0,
@@ -57,37 +62,35 @@ impl Listener {
             family: 0,
             flags: 0,
         };
-        if let Err(Errno::EINVAL | Errno::ENOTTY) = listener.answer(&nobody, &listener.0) {
+        if let Err(Errno::EINVAL | Errno::ENOTTY) = listener.answer(&nobody, &listener.fd) {
             return Err(Errno::ENOSYS);
         }
-        // SAFETY: takes its argument by value. Older kernels refuse; it is for speed alone.
-        unsafe {
-            libc::ioctl(
-                listener.0.as_raw_fd(),
-                libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-                SYNC_WAKE_UP,
-            )
-        };
         Ok(listener)
     }
 
     /// Waits for a call. `None` when no process is left that could make one.
-    pub(super) fn next(&self) -> Option<Call> {
+    pub(super) fn next(&mut self) -> Option<Call> {
         loop {
-            let mut events = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
-            match poll(&mut events, PollTimeout::NONE) {
+            // All that have come are received before the next is answered: a signal can interrupt a caller (and end its
+            // `socket` with EINTR, which programs do not expect) until then, and not after.
+            let patience = if self.waiting.is_empty() {
+                PollTimeout::NONE
+            } else {
+                PollTimeout::ZERO
+            };
+            let mut events = [PollFd::new(self.fd.as_fd(), PollFlags::POLLIN)];
+            match poll(&mut events, patience) {
                 Err(Errno::EINTR) => continue,
                 Err(_) => return None,
                 Ok(_) => {}
             }
-            if !events[0]
+            if events[0]
                 .revents()
                 .is_some_and(|got| got.contains(PollFlags::POLLIN))
             {
-                return None;
-            }
-            if let Some(call) = self.receive() {
-                return Some(call);
+                self.waiting.extend(self.receive());
+            } else {
+                return self.waiting.pop_front();
             }
         }
     }
@@ -97,7 +100,7 @@ impl Listener {
         // SAFETY: the kernel wants it zeroed and fills it; `new` has checked that it is long enough.
         let notification = unsafe {
             Errno::result(libc::ioctl(
-                self.0.as_raw_fd(),
+                self.fd.as_raw_fd(),
                 libc::SECCOMP_IOCTL_NOTIF_RECV,
                 notification.as_mut_ptr(),
             ))
@@ -118,7 +121,7 @@ impl Listener {
         // SAFETY: the kernel reads a `u64`.
         unsafe {
             libc::ioctl(
-                self.0.as_raw_fd(),
+                self.fd.as_raw_fd(),
                 libc::SECCOMP_IOCTL_NOTIF_ID_VALID,
                 &call.id,
             ) == 0
@@ -141,7 +144,7 @@ impl Listener {
         // SAFETY: the kernel reads a `seccomp_notif_addfd`.
         Errno::result(unsafe {
             libc::ioctl(
-                self.0.as_raw_fd(),
+                self.fd.as_raw_fd(),
                 libc::SECCOMP_IOCTL_NOTIF_ADDFD,
                 &addition,
             )
@@ -158,7 +161,7 @@ impl Listener {
         // SAFETY: the kernel reads a `seccomp_notif_resp`. An error means that nobody waits any more.
         unsafe {
             libc::ioctl(
-                self.0.as_raw_fd(),
+                self.fd.as_raw_fd(),
                 libc::SECCOMP_IOCTL_NOTIF_SEND,
                 &response,
             )
