@@ -19,7 +19,8 @@
 //! * 32-bit (and x32) programs, sockets made through `io_uring`, and sockets inherited from outside the command.
 //!
 //! # What a command can notice
-//! * `SO_PROTOCOL` is 262, and options that MPTCP lacks (`TCP_MD5SIG`, `TCP_ULP`, `TCP_REPAIR`, …) fail on the socket.
+//! * `SO_PROTOCOL` is 262, and options that the kernel's MPTCP lacks fail with `ENOPROTOOPT` or `EOPNOTSUPP`: of 6.18
+//!   `TCP_USER_TIMEOUT`, `TCP_QUICKACK`, `TCP_SYNCNT`, `TCP_MD5SIG`, `TCP_ULP`, `SO_ZEROCOPY`, `IP_TTL`, `IPV6_TCLASS` …
 //! * Without `CAP_SYS_ADMIN` the kernel asks for "no new privileges": setuid programs run as their caller.
 //! * With the helper killed (`kill -9`), stream sockets fail with `ENOSYS`. It blocks every other signal, so that a
 //!   service whose whole cgroup is sent SIGTERM can still open sockets while it shuts down.

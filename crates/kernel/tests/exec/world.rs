@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use lisa_kernel::exec::exec;
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::{geteuid, write};
 
 /// Long enough for a loaded machine; every wait ends as soon as what it waits for is there.
@@ -53,6 +54,8 @@ pub(crate) fn lisa(algorithm: &str, command: &[&str]) -> Command {
     // SAFETY: glibc keeps its allocator usable in the child of a process with threads; nothing else of it is shared.
     unsafe {
         process.pre_exec(move || {
+            // As Rust's runtime does in a `main`.
+            signal(Signal::SIGPIPE, SigHandler::SigIgn)?;
             let error = exec(&algorithm, &arguments);
             let _ = write(std::io::stderr(), format!("lisa: {error}\n").as_bytes());
             libc::_exit(error.exit_code().into())
