@@ -117,8 +117,8 @@ fn many_callers_at_once_and_under_signals() {
     if !enter() {
         return;
     }
-    // Eight processes of four threads each. A timer interrupts the first of them without SA_RESTART: a few of its calls
-    // may end early, while they are not yet received; all others are answered.
+    // Eight processes of four threads each, and a timer that interrupts them without SA_RESTART. A few calls may end
+    // early, while they are not yet received (one in fifty here); no call fails otherwise, and none is plain TCP.
     let seen = python(
         "
 import threading, signal
@@ -130,16 +130,25 @@ def work(results):
 def process():
     signal.signal(signal.SIGALRM, lambda *_: None); signal.siginterrupt(signal.SIGALRM, True)
     signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
-    first, others = [], []
-    threads = [threading.Thread(target=work, args=(others,)) for _ in range(3)]
+    results = []
+    threads = [threading.Thread(target=work, args=(results,)) for _ in range(3)]
     for t in threads: t.start()
-    work(first)
+    work(results)
     for t in threads: t.join()
-    os._exit(0 if others == [262] * 300 and set(first) == {262} and len(first) >= 50 else 1)
+    os.write(1, b'%d\\n' % len(results))
+    os._exit(0 if set(results) == {262} else 1)
 for _ in range(8):
     if not os.fork(): process()
-print([os.wait()[1] for _ in range(8)])",
+assert not any(os.wait()[1] for _ in range(8))",
     );
-    assert_eq!(seen, format!("{:?}\n", [0; 8]));
+    let answered: Vec<u32> = seen
+        .lines()
+        .map(|count| count.parse().expect("count"))
+        .collect();
+    assert_eq!(answered.len(), 8);
+    assert!(
+        answered.iter().sum::<u32>() > 8 * 400 * 8 / 10,
+        "of 400 each: {answered:?}"
+    );
     until(NO_HELPER, || helpers().is_empty());
 }
