@@ -1,0 +1,49 @@
+//! What the BPF object and this crate agree on: `bpf/contract.h`, field by field as it has and explains them.
+#![allow(missing_docs, non_camel_case_types, non_upper_case_globals)]
+#![allow(clippy::all, clippy::undocumented_unsafe_blocks)]
+
+include!(concat!(env!("OUT_DIR"), "/contract.rs"));
+
+/// Reads a value that the kernel wrote, as it is in memory.
+///
+/// # Panics
+/// When the bytes are fewer than the type has: a map of another contract, which [`crate::registry`] leaves out.
+pub(crate) fn read<T: Plain>(bytes: &[u8]) -> T {
+    assert!(bytes.len() >= size_of::<T>(), "{} bytes for a {}", bytes.len(), size_of::<T>());
+    // SAFETY: there are enough bytes, and any bytes make a value of a plain type.
+    unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) }
+}
+
+/// A value as bytes.
+pub(crate) fn bytes<T: Plain>(value: &T) -> &[u8] {
+    // SAFETY: plain types are made of integers without padding (the headers name what is reserved).
+    unsafe { std::slice::from_raw_parts((&raw const *value).cast(), size_of::<T>()) }
+}
+
+/// Types made of integers only.
+///
+/// # Safety
+/// Any bytes must be a value of the type.
+pub(crate) unsafe trait Plain {}
+
+macro_rules! plain {
+    ($($name:ident)*) => { $(
+        // SAFETY: the C declares integers and arrays of them only.
+        unsafe impl Plain for $name {}
+    )* };
+}
+plain!(lisa_settings lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa_totals lisa_control lisa_event);
+
+/// Text in a C array: up to the first zero.
+pub(crate) fn text(chars: &[std::ffi::c_char]) -> String {
+    chars.iter().map(|&c| c as u8).take_while(|&c| c != 0).map(char::from).collect()
+}
+
+/// Puts text into a C array, cut to leave a zero at the end.
+pub(crate) fn set_text(chars: &mut [std::ffi::c_char], text: &str) {
+    chars.fill(0);
+    let room = chars.len() - 1;
+    for (to, from) in chars[..room].iter_mut().zip(text.bytes()) {
+        *to = from as std::ffi::c_char;
+    }
+}

@@ -1,0 +1,118 @@
+//! What can go wrong, each in one line: what, where, and what to do.
+
+use std::io;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong. Every message is one line.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // the messages say it
+pub enum Error {
+    #[error("no algorithm `{name}`{}; `lisa kernel load --help` lists them", nearest(.name))]
+    Unknown { name: String },
+    #[error("`{name}` has {} characters; Linux takes at most 15", .name.len())]
+    NameTooLong { name: String },
+    #[error("`{name}` is Linux's own: there is nothing to load or unload")]
+    InLinux { name: String },
+    #[error("`{name}` is already loaded; `lisa kernel unload {name}` first to load it anew")]
+    AlreadyLoaded { name: String },
+    #[error("another program has registered `{name}` with the kernel; `bpftool struct_ops list` shows it")]
+    Foreign { name: String },
+    #[error(
+        "`{name}` was loaded by another version of lisa (contract {found}, this one has {}); unload it with that version, or `bpftool struct_ops unregister id {map_id}`",
+        crate::contract::LISA_CONTRACT
+    )]
+    OtherContract { name: String, found: u32, map_id: u32 },
+    #[error(
+        "`{name}` (struct_ops map {map_id}) is damaged: {what}; `bpftool struct_ops unregister id {map_id}` removes it"
+    )]
+    Damaged { name: String, map_id: u32, what: String },
+    #[error("`{name}` is not loaded{}", others(.loaded))]
+    NotLoaded { name: String, loaded: Vec<String> },
+    #[error(
+        "{users} {} `{name}`; nothing was changed. `lisa kernel unload {name} --wait` lets no new socket choose it and waits for these to close",
+        if *.users == 1 { "socket or namespace uses" } else { "sockets or namespaces use" }
+    )]
+    InUse { name: String, users: u64 },
+    #[error(
+        "`{name}` is the default of another network namespace (net:[{netns}]); unload it there, or change that default first"
+    )]
+    DefaultElsewhere { name: String, netns: u32 },
+    #[error("{what} needs root (CAP_BPF and CAP_NET_ADMIN); run it with sudo")]
+    NotPermitted { what: &'static str },
+    #[error("Linux {release} is too old: 6.1 or later is needed")]
+    KernelTooOld { release: String },
+    #[error("this kernel has no {what}; {remedy}")]
+    Missing { what: &'static str, remedy: &'static str },
+    #[error("the kernel refused `{name}`: {reason}")]
+    Refused { name: String, reason: String },
+    #[error("{what}: {source}")]
+    Io { what: String, source: io::Error },
+    #[error("{what}: {source}")]
+    Bpf { what: String, source: libbpf_rs::Error },
+}
+
+/// ` (do you mean `lisa`?)`, where a name comes near.
+fn nearest(name: &str) -> String {
+    mpcc::Algorithm::all()
+        .map(|algorithm| (strsim::damerau_levenshtein(name, algorithm.name()), algorithm.name()))
+        .min()
+        .filter(|(distance, known)| *distance <= 2.max(known.len() / 2))
+        .map_or(String::new(), |(_, known)| format!(" (do you mean `{known}`?)"))
+}
+
+fn others(names: &[String]) -> String {
+    match names {
+        [] => "; nothing is".into(),
+        names => format!("; loaded: {}", names.join(", ")),
+    }
+}
+
+impl Error {
+    /// For `map_err`: an I/O error, and what was being done, to what.
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::Io { what: what.into(), source }
+    }
+
+    /// For `map_err`: an error of a BPF call, and what was being done, to what.
+    pub(crate) fn bpf(what: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> Error {
+        move |source| Error::Bpf { what: what.into(), source }
+    }
+
+    /// Whether the command was called wrongly (exit code 2), rather than failed (1).
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Error::Unknown { .. } | Error::NameTooLong { .. } | Error::InLinux { .. })
+    }
+}
+
+/// The algorithm of this name, to be loaded.
+pub fn loadable(name: &str) -> Result<mpcc::Algorithm> {
+    if name.len() > 15 {
+        return Err(Error::NameTooLong { name: name.into() });
+    }
+    let algorithm =
+        mpcc::Algorithm::find(name).ok_or_else(|| Error::Unknown { name: name.into() })?;
+    if algorithm.in_linux() {
+        return Err(Error::InLinux { name: name.into() });
+    }
+    Ok(algorithm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert!(loadable("lisa").is_ok());
+        let message = |name| loadable(name).unwrap_err().to_string();
+        assert!(message("lissa").contains("do you mean `lisa`?"), "{}", message("lissa"));
+        assert!(!message("bananas").contains("do you mean"), "{}", message("bananas"));
+        assert!(message("a_name_of_sixteen").contains("at most 15"));
+        assert!(message("reno").contains("Linux's own"));
+        for algorithm in mpcc::Algorithm::all() {
+            assert!(algorithm.name().len() <= 15);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The process that an algorithm was loaded for, when it was loaded for one's lifetime only.
+
+use crate::contract::lisa_settings;
+use std::fs;
+
+/// A process, told apart from a later one of the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Process id.
+    pub pid: u32,
+    /// Its start time in clock ticks since boot (field 22 of `/proc/PID/stat`, proc(5)).
+    pub start: u64,
+}
+
+impl Owner {
+    /// This process.
+    pub fn this() -> Self {
+        let pid = std::process::id();
+        Self { pid, start: start_of(pid).unwrap_or(0) }
+    }
+
+    pub(crate) fn of(settings: &lisa_settings) -> Option<Self> {
+        (settings.owner_pid != 0)
+            .then_some(Self { pid: settings.owner_pid, start: settings.owner_start })
+    }
+
+    /// Whether the process still runs.
+    pub fn is_alive(&self) -> bool {
+        start_of(self.pid) == Some(self.start)
+    }
+}
+
+fn start_of(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the command, in brackets, and may hold anything; the third follows the last bracket.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    (state != "Z" && state != "X").then(|| fields.nth(18))??.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_alive_and_an_earlier_one_is_not() {
+        let this = Owner::this();
+        assert!(this.start > 0 && this.is_alive());
+        assert!(!Owner { start: this.start - 1, ..this }.is_alive());
+        assert!(!Owner { pid: u32::MAX, ..this }.is_alive());
+    }
+}

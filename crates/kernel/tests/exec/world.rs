@@ -1,0 +1,112 @@
+//! Where the tests of `exec` run: a network namespace of their own, and `exec` itself in a child process.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use lisa_kernel::exec::exec;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::unistd::{geteuid, write};
+
+/// Long enough for a loaded machine; every wait ends as soon as what it waits for is there.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The system's Python, which every user may run.
+pub(crate) const PYTHON: &str = "/usr/bin/python3";
+
+/// `show(socket)` prints what a socket is: its protocol and its congestion control.
+pub(crate) const SHOW: &str = "
+import socket, os, sys
+def show(s, *more):
+    p = s.getsockopt(socket.SOL_SOCKET, 38)  # SO_PROTOCOL
+    print(p, s.getsockopt(6, 13, 16).rstrip(b'\\0').decode() if p in (6, 262) else '-', *more, flush=True)
+";
+
+/// Moves this test's thread, and all it starts, into a network namespace with the loopback up. `false`, with the reason
+/// printed, where the tests cannot run.
+pub(crate) fn enter() -> bool {
+    if !geteuid().is_root() {
+        eprintln!("skipped: needs root for a network namespace");
+        return false;
+    }
+    unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace");
+    let up = Command::new("ip")
+        .args(["link", "set", "lo", "up"])
+        .status()
+        .expect("ip");
+    assert!(up.success());
+    let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").expect("sysctl");
+    if default.trim() == "reno" {
+        // Otherwise a default would pass for the algorithm.
+        fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "cubic").expect("another default");
+    }
+    true
+}
+
+/// What `lisa kernel exec ALGORITHM -- COMMAND…` is: a process that reports the error if `exec` returns.
+pub(crate) fn lisa(algorithm: &str, command: &[&str]) -> Command {
+    let algorithm = algorithm.to_owned();
+    let arguments: Vec<_> = command.iter().map(Into::into).collect();
+    let mut process = Command::new("/bin/false");
+    // SAFETY: glibc keeps its allocator usable in the child of a process with threads; nothing else of it is shared.
+    unsafe {
+        process.pre_exec(move || {
+            // As Rust's runtime does in a `main`.
+            signal(Signal::SIGPIPE, SigHandler::SigIgn)?;
+            let error = exec(&algorithm, &arguments);
+            let _ = write(std::io::stderr(), format!("lisa: {error}\n").as_bytes());
+            libc::_exit(error.exit_code().into())
+        });
+    }
+    process.stdin(Stdio::null());
+    process
+}
+
+/// The standard output of `command` under `exec reno`, which must succeed.
+pub(crate) fn under_reno(command: &[&str]) -> String {
+    text(lisa("reno", command).output().expect("fork"))
+}
+
+/// The standard output of a Python program that knows `show`, under `exec reno`.
+pub(crate) fn python(program: &str) -> String {
+    under_reno(&[PYTHON, "-c", &format!("{SHOW}{program}")])
+}
+
+/// The output of what must have succeeded.
+pub(crate) fn text(output: Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {errors}", output.status);
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The processes in this network namespace that hold a seccomp listener.
+pub(crate) fn helpers() -> Vec<u32> {
+    let here = fs::read_link("/proc/thread-self/ns/net").expect("namespace");
+    let listens = |process: &PathBuf| {
+        fs::read_dir(process.join("fd")).is_ok_and(|mut fds| {
+            fds.any(|fd| {
+                fd.and_then(|fd| fs::read_link(fd.path()))
+                    .is_ok_and(|target| target.as_os_str() == "anon_inode:seccomp notify")
+            })
+        })
+    };
+    fs::read_dir("/proc")
+        .expect("proc")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|process| fs::read_link(process.join("ns/net")).is_ok_and(|net| net == here))
+        .filter(listens)
+        .filter_map(|process| process.file_name()?.to_str()?.parse().ok())
+        .collect()
+}
+
+/// Waits until `condition` holds.
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
