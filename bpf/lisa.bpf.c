@@ -443,7 +443,7 @@ void BPF_PROG(lisa_release, struct sock *sk)
 
 /* The name is filled in when loaded. */
 SEC(".struct_ops")
-struct tcp_congestion_ops algorithm = {
+struct tcp_congestion_ops lisa = {
 	.init = (void *)lisa_init,
 	.cong_avoid = (void *)lisa_cong_avoid,
 	.ssthresh = (void *)lisa_ssthresh,

@@ -113,7 +113,7 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     let rodata = open.maps.rodata_data.as_deref_mut().expect("the object has settings");
     // SAFETY: both are `struct lisa_settings`, by way of two generators.
     rodata.settings = unsafe { std::mem::transmute_copy(settings) };
-    contract::set_text(&mut open.struct_ops.algorithm_mut().name, name);
+    contract::set_text(&mut open.struct_ops.lisa_mut().name, name);
     let connections = max_connections.max(1);
     open.maps.connections.set_max_entries(connections).map_err(refused)?;
     let subflows = connections.saturating_mul(SUBFLOWS_A_CONNECTION);
@@ -121,8 +121,8 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     open.maps.events.set_max_entries(EVENT_BYTES).map_err(refused)?;
 
     let mut skel = open.load().map_err(refused)?;
-    let map_id = skel.maps.algorithm.info().map_err(refused)?.info.id;
-    let mut link = skel.maps.algorithm.attach_struct_ops().map_err(|error| match errno(&error) {
+    let map_id = skel.maps.lisa.info().map_err(refused)?.info.id;
+    let mut link = skel.maps.lisa.attach_struct_ops().map_err(|error| match errno(&error) {
         Errno::EEXIST => Error::Foreign { name: name.into() },
         _ => refused(error),
     })?;

@@ -1,2 +1,56 @@
-//! The command line.
-fn main() {}
+//! The command line. Exit codes: 0 done, 1 failed, 2 wrong usage; `exec` has its command's.
+
+mod cli;
+mod kernel_commands;
+mod output;
+mod status;
+mod top;
+
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(error),
+    };
+    let done = match cli.command {
+        cli::Command::Kernel { command } => kernel_commands::run(command),
+        cli::Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut cli::Cli::command(), "lisa", &mut std::io::stdout());
+            Ok(())
+        }
+        cli::Command::Man { directory } => clap_mangen::generate_to(cli::Cli::command(), &directory)
+            .map_err(|error| output::Failure::new(format!("{}: {error}", directory.display()))),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("lisa: {failure}");
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// Help goes to standard output as it is; an error becomes one line.
+fn usage(error: clap::Error) -> ExitCode {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+    }
+    let text = error.render().to_string();
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let paragraphs: Vec<String> = text
+        .split("\n\n")
+        .map(words)
+        .filter(|p| !p.is_empty() && !p.starts_with("Usage:") && !p.starts_with("For more"))
+        .collect();
+    let message = paragraphs.join("; ").replacen("error: ", "", 1).replace("tip: ", "");
+    eprintln!("lisa: {message}; `--help` says more");
+    ExitCode::from(2)
+}

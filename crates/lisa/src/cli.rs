@@ -1,0 +1,134 @@
+//! The arguments: what `--help`, the man pages and the shell completions are made from.
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+/// Coupled congestion control for Multipath TCP.
+#[derive(Parser)]
+#[command(name = "lisa", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// The algorithms in this Linux kernel: load, watch, use and unload them.
+    Kernel {
+        #[command(subcommand)]
+        command: Kernel,
+    },
+    /// Print completions for a shell: `lisa completions bash > /etc/bash_completion.d/lisa`.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a directory.
+    Man {
+        /// The directory, which must exist.
+        directory: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+pub enum Kernel {
+    /// Register an algorithm with the kernel; it stays until `unload` or the next boot.
+    ///
+    /// Afterwards any program, in any network namespace, may choose it: with `lisa kernel exec`, by the socket option
+    /// TCP_CONGESTION, or as a default. Sockets that do not choose it are not affected. Needs root.
+    #[command(after_help = after_load())]
+    Load {
+        /// The algorithm.
+        #[arg(value_parser = Names)]
+        name: String,
+        /// Make it the default of this network namespace, for sockets opened from now on; `unload` restores what was.
+        #[arg(long)]
+        default: bool,
+        /// How many connections can be coupled at a time; further ones run uncoupled, and are counted.
+        #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+        max_connections: u32,
+    },
+    /// Take an algorithm out of the kernel again, and restore the default that it replaced.
+    Unload {
+        /// The algorithm.
+        #[arg(value_parser = Names)]
+        name: String,
+        /// Where sockets still use it: let no new one choose it, and wait for these to close.
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Show what is loaded, its connections and their subflows.
+    Status {
+        /// Print JSON (schema lisa.kernel.status/1) instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Watch connections and subflows live: windows, thresholds, RTTs, phases, credits. `q` ends it.
+    Top {
+        /// Time between two looks.
+        #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = interval)]
+        interval: Duration,
+    },
+    /// Run a command whose TCP connections use MPTCP with an algorithm.
+    ///
+    /// The command and its children open MPTCP sockets where they ask for TCP ones. It keeps its process id, terminal,
+    /// signals and exit code; nothing else on the host changes. The algorithm must be loaded, or Linux's own. Peers
+    /// without MPTCP get plain TCP. Does not need root.
+    Exec {
+        /// The algorithm.
+        #[arg(value_parser = Names)]
+        name: String,
+        /// The command and its arguments, after `--`.
+        #[arg(last = true, required = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+}
+
+/// Takes any name, so that the kernel side can say what is wrong with it in its own words, and offers the known
+/// ones to help texts and shells.
+#[derive(Clone)]
+struct Names;
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(
+            mpcc::Algorithm::all()
+                .filter(|algorithm| !algorithm.in_linux())
+                .map(|algorithm| PossibleValue::new(algorithm.name()).help(algorithm.about())),
+        ))
+    }
+}
+
+fn after_load() -> &'static str {
+    "Examples:\n  sudo lisa kernel load lisa\n  lisa kernel exec lisa -- curl -O http://server/file\n  sudo lisa kernel load mptcp --default && lisa kernel status"
+}
+
+/// Seconds, from 0.1 to 60.
+fn interval(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=60.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("a number of seconds from 0.1 to 60".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_well_formed() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,58 @@
+//! `lisa kernel …`
+
+use crate::{cli::Kernel, output::Failure, output::counted, status, top};
+use kernel::{load, registry};
+use std::io::IsTerminal;
+
+/// Runs one of them.
+pub fn run(command: Kernel) -> Result<(), Failure> {
+    match command {
+        Kernel::Load { name, default, max_connections } => {
+            let options = load::Options { default, max_connections, ..Default::default() };
+            let registered = load::load(&name, &options)?;
+            print!("loaded `{}`", registered.name());
+            match registered.made_default()? {
+                Some((_, previous)) => println!(
+                    ", the default of this network namespace from now on (it was `{previous}`)"
+                ),
+                None => println!("; `lisa kernel exec {name} -- COMMAND` uses it"),
+            }
+            Ok(())
+        }
+        Kernel::Unload { name, wait } => unload(&name, wait),
+        Kernel::Status { json } => status::print(json),
+        Kernel::Top { interval } => top::run(interval),
+        Kernel::Exec { name, command } => {
+            let error = kernel::exec::exec(&name, &command);
+            Err(Failure { code: error.exit_code() as u8, ..Failure::new(error.to_string()) })
+        }
+    }
+}
+
+fn unload(name: &str, wait: bool) -> Result<(), Failure> {
+    let registered = registry::find_one(name)?;
+    let default = registered.made_default()?;
+    if wait {
+        let mut last = 0;
+        let mut progress = |users: u64| {
+            if users != last && std::io::stderr().is_terminal() {
+                eprint!("\r`{name}`: {} to close \x1b[K", counted(users as usize, "socket"));
+            }
+            last = users;
+            true
+        };
+        registered.unload(Some(&mut progress))?;
+        if last > 0 && std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K");
+        }
+    } else {
+        registered.unload(None)?;
+    }
+    match default {
+        Some((_, previous)) if kernel::default::get()? == previous => {
+            println!("unloaded `{name}`; the default is `{previous}` again");
+        }
+        _ => println!("unloaded `{name}`"),
+    }
+    Ok(())
+}

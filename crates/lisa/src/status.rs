@@ -1,0 +1,132 @@
+//! `lisa kernel status`: tables for people, JSON for programs.
+
+use crate::output::{Failure, age, counted};
+use comfy_table::{Cell, CellAlignment, Color, Table, presets::UTF8_HORIZONTAL_ONLY};
+use kernel::{
+    registry,
+    status::{self, Connection, SCHEMA, Status, Subflow},
+};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    algorithms: Vec<Status>,
+}
+
+/// Prints the status of all that is loaded.
+pub fn print(json: bool) -> Result<(), Failure> {
+    let mut algorithms = Vec::new();
+    for found in registry::find_all()? {
+        match found {
+            Ok(registered) => algorithms.push(status::status(&registered)?),
+            Err(error) => eprintln!("lisa: {error}"),
+        }
+    }
+    if json {
+        let report = Report { schema: SCHEMA, algorithms };
+        println!("{}", serde_json::to_string(&report).expect("plain data"));
+        return Ok(());
+    }
+    if algorithms.is_empty() {
+        println!("no algorithm is loaded; `lisa kernel load lisa` loads one");
+    }
+    for status in &algorithms {
+        println!("{}", heading(status));
+        if !status.connections.is_empty() {
+            println!("{}\n", table(&status.connections));
+        }
+    }
+    Ok(())
+}
+
+/// One line about an algorithm, and one about what it did.
+pub fn heading(status: &Status) -> String {
+    let totals = &status.totals;
+    let mut notes = vec![format!("loaded {} ago", age(status.age_s))];
+    if let Some(netns) = status.default_of {
+        notes.push(format!("made the default of net:[{netns}]"));
+    }
+    if let Some(pid) = status.owner_pid {
+        notes.push(format!("for process {pid}"));
+    }
+    if status.leaving {
+        notes.push("unloaded, kept by open sockets".into());
+    }
+    notes.push(format!("in use by {}", counted(status.users as usize, "socket")));
+    let plain = totals.plain_opened.saturating_sub(totals.plain_closed);
+    let mut text = format!(
+        "{} ({}): {}\n  {} open of {}, {} plain TCP; credits: {} taken, {} settled, {} void",
+        status.name,
+        status.about,
+        notes.join(", "),
+        counted(status.connections.len(), "connection"),
+        totals.connections_opened,
+        plain,
+        totals.credits_taken,
+        totals.credits_settled,
+        totals.credits_void,
+    );
+    let alone = totals.connections_alone + totals.subflows_alone;
+    if alone > 0 {
+        let alone = counted(alone as usize, "subflow");
+        text.push_str(&format!("\n  {alone} found no room and run uncoupled"));
+    }
+    text
+}
+
+/// The columns of a subflow, with their titles.
+pub const COLUMNS: [&str; 9] =
+    ["connection", "subflow", "cwnd", "ssthresh", "srtt", "flight", "phase", "losses", "credit"];
+
+/// The cells of a subflow, in the order of [`COLUMNS`].
+pub fn cells(connection: &Connection, subflow: &Subflow) -> [String; 9] {
+    let ends = match (subflow.local, subflow.remote) {
+        (Some(local), Some(remote)) => format!("{local} → {remote}"),
+        _ => format!("slot {}", subflow.slot),
+    };
+    let mut credit = Vec::new();
+    if let Some(from) = subflow.credit_from {
+        credit.push(format!("took {} from {from}", subflow.credit));
+    }
+    if subflow.credits_settled > 0 {
+        credit.push(format!("gave {}", subflow.credits_settled));
+    }
+    if subflow.debit > 0 {
+        credit.push(format!("owes {}", subflow.debit));
+    }
+    if subflow.credits_void > 0 {
+        credit.push(format!("{} void", subflow.credits_void));
+    }
+    [
+        connection.token.clone(),
+        format!("{} {ends}", subflow.slot),
+        subflow.cwnd.to_string(),
+        subflow.ssthresh.map_or("–".into(), |s| s.to_string()),
+        subflow.srtt_us.map_or("–".into(), |us| format!("{:.1} ms", us / 1e3)),
+        subflow.flight.to_string(),
+        subflow.phase.into(),
+        subflow.losses.to_string(),
+        credit.join(", "),
+    ]
+}
+
+fn table(connections: &[Connection]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_HORIZONTAL_ONLY).set_header(COLUMNS);
+    for connection in connections {
+        for subflow in &connection.subflows {
+            let cells = cells(connection, subflow).into_iter().enumerate().map(|(i, text)| {
+                let cell = Cell::new(text);
+                match i {
+                    2..=5 | 7 => cell.set_alignment(CellAlignment::Right),
+                    6 if subflow.phase == "slow start" => cell.fg(Color::Green),
+                    6 if subflow.phase == "recovery" => cell.fg(Color::Red),
+                    _ => cell,
+                }
+            });
+            table.add_row(cells);
+        }
+    }
+    table
+}
