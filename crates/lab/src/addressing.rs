@@ -1,16 +1,12 @@
-//! Addresses, routes and rules of an endpoint, by rtnetlink(7).
-//!
-//! Through `netlink-bindings`, generated from the kernel's own specifications: it speaks all five
-//! families that are needed here and no runtime comes with it. (rust-netlink's `mptcp-pm` 0.2 can
-//! only read limits and endpoints, not set them.)
+//! Addresses, routes and rules of an endpoint: rtnetlink(7).
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use netlink_bindings::{rt_addr, rt_link, rt_route, rt_rule};
-use netlink_socket2::NetlinkSocket;
 use nix::net::if_::if_nametoindex;
 
 use crate::error::Error;
+use crate::netlink::Netlink;
 use crate::tun::MTU;
 
 const AF_INET: u8 = libc::AF_INET as u8;
@@ -22,13 +18,13 @@ pub(crate) const MAIN: u8 = libc::RT_TABLE_MAIN;
 
 /// The kernel's tables of the namespace of the thread that makes it.
 pub(crate) struct Addressing {
-    socket: NetlinkSocket,
+    netlink: Netlink,
 }
 
 impl Addressing {
     pub(crate) fn new() -> Self {
         Self {
-            socket: NetlinkSocket::new(),
+            netlink: Netlink::new(),
         }
     }
 
@@ -44,11 +40,8 @@ impl Addressing {
         if interface != "lo" {
             request.encode().push_mtu(MTU as u32);
         }
-        let reply = self
-            .socket
-            .request(&request)
-            .map(|mut reply| reply.recv_ack());
-        flatten(reply, || format!("bringing {interface} up"))
+        self.netlink
+            .ask(&request, || format!("bringing {interface} up"))
     }
 
     /// Gives an interface an address, alone on its link.
@@ -64,11 +57,7 @@ impl Addressing {
             .set_excl()
             .op_newaddr_do(&header);
         request.encode().push_local(IpAddr::V4(address));
-        let reply = self
-            .socket
-            .request(&request)
-            .map(|mut reply| reply.recv_ack());
-        flatten(reply, || {
+        self.netlink.ask(&request, || {
             format!("giving {interface} the address {address}")
         })
     }
@@ -99,11 +88,7 @@ impl Addressing {
             .push_dst(IpAddr::V4(destination))
             .push_oif(index(interface)?)
             .push_prefsrc(IpAddr::V4(source));
-        let reply = self
-            .socket
-            .request(&request)
-            .map(|mut reply| reply.recv_ack());
-        flatten(reply, || {
+        self.netlink.ask(&request, || {
             format!("adding a route to {destination} through {interface}")
         })
     }
@@ -122,11 +107,7 @@ impl Addressing {
             .set_excl()
             .op_newrule_do(&header);
         request.encode().push_src(IpAddr::V4(source));
-        let reply = self
-            .socket
-            .request(&request)
-            .map(|mut reply| reply.recv_ack());
-        flatten(reply, || {
+        self.netlink.ask(&request, || {
             format!("routing packets from {source} by table {table}")
         })
     }
@@ -134,15 +115,4 @@ impl Addressing {
 
 fn index(interface: &str) -> Result<u32, Error> {
     if_nametoindex(interface).map_err(Error::kernel(format!("finding the interface {interface}")))
-}
-
-/// A request fails when it is sent or when it is answered.
-pub(crate) fn flatten(
-    reply: std::io::Result<Result<(), netlink_socket2::ReplyError>>,
-    what: impl FnOnce() -> String,
-) -> Result<(), Error> {
-    // The kernel's own words (extended ACK) are in the text, not in the code.
-    let answer =
-        reply.and_then(|answer| answer.map_err(|error| std::io::Error::other(error.to_string())));
-    answer.map_err(|error| Error::kernel(what())(error))
 }

@@ -153,9 +153,11 @@ impl Pump {
             return Err(failure);
         }
         let now = self.clock.now();
-        if self.lateness.packets > 0 {
-            self.lateness.mean = Span::from_nanos(self.late / self.lateness.packets);
-        }
+        let mean = self
+            .late
+            .checked_div(self.lateness.packets)
+            .unwrap_or_default();
+        self.lateness.mean = Span::from_nanos(mean);
         Ok(Report {
             duration: now.since(Time::ZERO),
             links: self

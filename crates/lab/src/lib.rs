@@ -36,6 +36,7 @@ mod addressing;
 mod emulator;
 mod error;
 mod namespace;
+mod netlink;
 mod network;
 mod path_manager;
 mod sysctl;

@@ -21,8 +21,7 @@ const PORT: &str = "port";
 /// the path's (from 0). Tables below 253 are free.
 const FIRST_TABLE: u8 = 100;
 
-/// What a socket keeps under memory pressure, in bytes: the kernel's own default of `tcp_rmem` and
-/// `tcp_wmem` (a page).
+/// What a socket may have even under memory pressure, in bytes: the kernel's default (a page).
 const LEAST_BUFFER: u32 = 4096;
 
 /// Two endpoints and the links between them. Dropping it removes everything.
@@ -188,22 +187,22 @@ fn set_up_endpoint(spec: &NetworkSpec) -> Result<Addressing, Error> {
     Ok(addressing)
 }
 
-/// Sets the receive buffer and sees to it that the send buffer is never what limits.
+/// Sets the receive buffer, and lets the send buffer grow as far. The send buffer's default stays as
+/// it is: MPTCP gives a subflow all that its send buffer takes, so with a large one the first
+/// subflow has swallowed a short transfer before the second has joined.
 fn set_buffers(bytes: u32) -> Result<(), Error> {
     sysctl::set(
         "net.ipv4.tcp_rmem",
         format!("{LEAST_BUFFER} {bytes} {bytes}"),
     )?;
-    let old = sysctl::get("net.ipv4.tcp_wmem")?;
-    let at_least = |place| {
-        old.get(place)
-            .map_or(bytes.into(), |old: &u64| (*old).max(bytes.into()))
-    };
-    let (default, most) = (at_least(1), at_least(2));
-    sysctl::set(
-        "net.ipv4.tcp_wmem",
-        format!("{LEAST_BUFFER} {default} {most}"),
-    )
+    let name = "net.ipv4.tcp_wmem";
+    if let [least, default, most] = sysctl::get(name)?[..] {
+        sysctl::set(
+            name,
+            format!("{least} {default} {}", most.max(bytes.into())),
+        )?;
+    }
+    Ok(())
 }
 
 /// How many packets the ports of the calling thread's namespace lost on their way to the emulator.

@@ -3,10 +3,9 @@
 use std::net::Ipv4Addr;
 
 use netlink_bindings::mptcp_pm;
-use netlink_socket2::NetlinkSocket;
 
-use crate::addressing::flatten;
 use crate::error::Error;
+use crate::netlink::Netlink;
 use crate::sysctl;
 
 /// `MPTCP_PM_ADDR_FLAG_SIGNAL`: the address is announced to the peer by ADD_ADDR (linux/mptcp.h).
@@ -28,9 +27,7 @@ pub(crate) fn limits(joins: u32, accept: bool) -> Result<(), Error> {
         .encode()
         .push_rcv_add_addrs(if accept { joins } else { 0 })
         .push_subflows(joins);
-    let mut socket = NetlinkSocket::new();
-    let reply = socket.request(&request).map(|mut reply| reply.recv_ack());
-    flatten(reply, || {
+    Netlink::new().ask(&request, || {
         format!("setting MPTCP's limits to {joins} more subflows")
     })
 }
@@ -44,7 +41,5 @@ pub(crate) fn announce(address: Ipv4Addr) -> Result<(), Error> {
         .push_family(libc::AF_INET as u16)
         .push_addr4(address.to_bits())
         .push_flags(FLAG_SIGNAL);
-    let mut socket = NetlinkSocket::new();
-    let reply = socket.request(&request).map(|mut reply| reply.recv_ack());
-    flatten(reply, || format!("making {address} an MPTCP endpoint"))
+    Netlink::new().ask(&request, || format!("making {address} an MPTCP endpoint"))
 }

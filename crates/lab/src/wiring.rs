@@ -48,7 +48,7 @@ pub enum Topology {
     SharedBottleneck {
         /// What they share.
         bottleneck: Shaping,
-        /// Each path's round-trip time without queueing.
+        /// Each path's round-trip time, without what sending and queueing add.
         rtts: Vec<Span>,
     },
     /// Each path has its own bottleneck.
@@ -72,7 +72,7 @@ pub struct Shaping {
 pub struct Path {
     /// Its bottleneck.
     pub bottleneck: Shaping,
-    /// Its round-trip time without queueing.
+    /// Its round-trip time, without what sending and queueing add.
     pub rtt: Span,
 }
 

@@ -84,14 +84,14 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 #[ignore = "is run by the other test"]
 fn holder() {
     let network = network();
-    let sleeper = network.client.command("sleep").arg("1000").spawn().unwrap();
+    let mut sleeper = network.client.command("sleep").arg("1000").spawn().unwrap();
     println!(
         "\nholds {} {} {}",
         number(&network.client),
         number(&network.server),
         sleeper.id()
     );
-    sleep(Duration::from_secs(1000));
+    sleeper.wait().unwrap();
 }
 
 #[test]

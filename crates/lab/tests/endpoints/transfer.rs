@@ -4,20 +4,15 @@ use socket2::Protocol;
 
 use crate::support::{content, download, network, separate, shaping, shared};
 
-/// `content` behind its length, as the server sends it.
-fn with_length(content: &[u8]) -> Vec<u8> {
-    [&(content.len() as u64).to_be_bytes(), content].concat()
-}
-
 #[test]
 fn tcp_delivers_every_byte() {
     let Some(mut network) = network(shared(shaping(5_000_000, 17), &[40])) else {
         return;
     };
     let content = content(100_000);
-    let download = download(&network, Protocol::TCP, with_length(&content));
+    let download = download(&network, Protocol::TCP, content.clone());
     assert!(download.received == content);
-    // 100 kB take 160 ms at 5 Mbit/s, and the handshake a round trip.
+    // 100 kB take 160 ms at 5 Mbit/s, and the request a round trip.
     assert!(download.took.as_millis() >= 200, "{:?}", download.took);
     let report = network.stop().unwrap();
     assert_eq!(
@@ -33,22 +28,17 @@ fn mptcp_uses_both_paths() {
         separate(shaping(5_000_000, 17), &[40, 40]),
         shared(shaping(5_000_000, 17), &[40, 40]),
     ] {
-        let shared = matches!(topology, lisa_lab::Topology::SharedBottleneck { .. });
         let Some(mut network) = network(topology) else {
             return;
         };
         let content = content(500_000);
-        let download = download(&network, Protocol::MPTCP, with_length(&content));
+        let download = download(&network, Protocol::MPTCP, content.clone());
         assert!(download.received == content);
-        assert_eq!(download.joins, Some(1));
         let report = network.stop().unwrap();
         eprintln!("{:?}, {:?}", download.took, report.lateness);
         for name in ["path 1 down", "path 2 down"] {
             let link = report.links.iter().find(|link| link.name == name).unwrap();
-            assert!(
-                link.counters.bytes_out > 50_000,
-                "shared: {shared}, {link:?}"
-            );
+            assert!(link.counters.bytes_out > 50_000, "{link:?}");
         }
     }
 }
@@ -58,17 +48,14 @@ fn mptcp_uses_nine_paths() {
     let Some(mut network) = network(separate(shaping(5_000_000, 17), &[20; 9])) else {
         return;
     };
-    let content = content(3_000_000);
-    let download = download(&network, Protocol::MPTCP, with_length(&content));
+    let content = content(2_000_000);
+    let download = download(&network, Protocol::MPTCP, content.clone());
     assert!(download.received == content);
-    assert_eq!(download.joins, Some(8));
     let report = network.stop().unwrap();
-    assert!(
-        report
-            .links
-            .iter()
-            .all(|link| link.counters.packets_out > 10)
-    );
+    eprintln!("{:?}, {:?}", download.took, report.lateness);
+    for link in &report.links {
+        assert!(link.counters.packets_out > 10, "{link:?}");
+    }
 }
 
 #[test]
@@ -77,7 +64,7 @@ fn a_hundred_megabits_pass_without_loss_in_the_emulator() {
         return;
     };
     let content = content(10_000_000);
-    let download = download(&network, Protocol::TCP, with_length(&content));
+    let download = download(&network, Protocol::TCP, content.clone());
     assert!(download.received == content);
     let report = network.stop().unwrap();
     let mbits = content.len() as f64 * 8e-6 / download.took.as_secs_f64();
