@@ -30,7 +30,8 @@
 //!
 //! Everything lives in file descriptors of this process: the namespaces have no name and the TUN
 //! ports are not persistent. When the [`Network`] is dropped, or the process dies however it dies,
-//! the kernel takes it all down.
+//! the kernel takes it all down. Only a connection that dies with data under way keeps its
+//! namespace in the kernel's memory, unreachable, until TCP gives it up some minutes later.
 
 mod addressing;
 mod emulator;
