@@ -1,1 +1,51 @@
 //! Scenarios on real Linux endpoints.
+//!
+//! A [`Network`] is two endpoints, each in a network namespace of its own, joined by TUN ports to
+//! links of `netsim` in real time. Sockets made in [`Network::client`] and [`Network::server`] are
+//! the kernel's own; only the links between them are ours. It needs root, `/dev/net/tun` and a
+//! kernel with MPTCP.
+//!
+//! ```no_run
+//! use lisa_lab::{Network, NetworkSpec, Shaping, Topology};
+//! use netsim::{Rate, Span};
+//!
+//! # fn main() -> Result<(), lisa_lab::Error> {
+//! // Two paths of 70 ms that share 2.5 Mbit/s and a queue of 30 packets.
+//! let mut network = Network::build(&NetworkSpec {
+//!     topology: Topology::SharedBottleneck {
+//!         bottleneck: Shaping { rate: Rate::from_bits_per_second(2_500_000), queue: 30 },
+//!         rtts: vec![Span::from_millis(70); 2],
+//!     },
+//!     receive_window: Some(4 << 20),
+//! })?;
+//! network.start()?;
+//! let listener = network.server.run(|| std::net::TcpListener::bind(("0.0.0.0", 80)));
+//! // … connect from network.client to network.server_addresses()[0] …
+//! let report = network.stop()?;
+//! for link in &report.links {
+//!     println!("{}: {} lost", link.name, link.counters.drops);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! Everything lives in file descriptors of this process: the namespaces have no name and the TUN
+//! ports are not persistent. When the [`Network`] is dropped, or the process dies however it dies,
+//! the kernel takes it all down. Only a connection that dies with data under way keeps its
+//! namespace in the kernel's memory, unreachable, until TCP gives it up some minutes later.
+
+mod addressing;
+mod emulator;
+mod error;
+mod namespace;
+mod netlink;
+mod network;
+mod path_manager;
+mod sysctl;
+mod tun;
+mod wiring;
+
+pub use emulator::Lateness;
+pub use error::Error;
+pub use namespace::Namespace;
+pub use network::{LinkReport, Network, NetworkReport};
+pub use wiring::{MAX_PATHS, NetworkSpec, Path, Shaping, Topology};

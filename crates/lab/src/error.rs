@@ -1,0 +1,56 @@
+//! What can go wrong when the lab is set up, each with what to do about it.
+
+use std::io;
+
+/// Why a network could not be built or run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Making a network namespace was refused.
+    #[error(
+        "no permission to make a network namespace: run as root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
+    )]
+    Privilege,
+    /// The TUN driver is missing.
+    #[error("/dev/net/tun is missing: load the driver with `modprobe tun` (CONFIG_TUN)")]
+    NoTun,
+    /// The kernel has no MPTCP.
+    #[error(
+        "this kernel has no MPTCP (no sysctl net.mptcp.enabled): boot one built with CONFIG_MPTCP=y"
+    )]
+    NoMptcp,
+    /// A specification with no path, or with more than MPTCP can use.
+    #[error("{0} paths: a network has 1 to 9, one for each subflow that Linux allows")]
+    Paths(usize),
+    /// The network runs already, or does not run.
+    #[error("the network {0}")]
+    State(&'static str),
+    /// A setting of the namespace was refused.
+    #[error("sysctl {name} = {value}: {source} (is /proc/sys writable here?)")]
+    Sysctl {
+        /// The sysctl, with dots.
+        name: String,
+        /// What it was to become.
+        value: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A request to the kernel failed.
+    #[error("{what}: {source}")]
+    Kernel {
+        /// What was asked, and of whom.
+        what: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// For `map_err`: the kernel refused `what`.
+    pub(crate) fn kernel<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
+        move |source| Self::Kernel {
+            what: what.into(),
+            source: source.into(),
+        }
+    }
+}

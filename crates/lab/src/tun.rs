@@ -1,0 +1,79 @@
+//! A TUN port: an interface of a namespace whose packets this process reads and writes.
+//!
+//! Linux Documentation/networking/tuntap.rst. The device is not persistent: it goes with its
+//! descriptor. Crates for TUN bring addresses, routes and runtimes along; all that is needed here
+//! is one ioctl.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::errno::Errno;
+
+use crate::error::Error;
+
+/// The largest packet, in bytes: that of Ethernet.
+pub(crate) const MTU: usize = 1500;
+
+nix::ioctl_write_ptr_bad!(tun_set_iff, libc::TUNSETIFF, libc::ifreq);
+
+/// A port.
+#[derive(Debug)]
+pub(crate) struct Tun {
+    file: File,
+}
+
+impl Tun {
+    /// Makes the interface `name` in the namespace of the calling thread; it is down.
+    pub(crate) fn new(name: &str) -> Result<Self, Error> {
+        let open = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open("/dev/net/tun");
+        let file = open.map_err(|error| match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::ENOENT | Errno::ENXIO | Errno::ENODEV) => Error::NoTun,
+            _ => Error::kernel("opening /dev/net/tun")(error),
+        })?;
+
+        // SAFETY: all-zero bytes are a valid ifreq: integers, and a union of such and pointers.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        assert!(
+            name.len() < libc::IFNAMSIZ,
+            "{name} is too long for an interface"
+        );
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *to = from as libc::c_char;
+        }
+        // IP packets as they are: no header of the driver's before them.
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is; the descriptor is open.
+        unsafe { tun_set_iff(file.as_raw_fd(), &request) }
+            .map_err(Error::kernel(format!("making the TUN port {name}")))?;
+        Ok(Self { file })
+    }
+
+    /// Reads a packet; `None` when none waits.
+    pub(crate) fn read(&self, packet: &mut [u8; MTU]) -> io::Result<Option<usize>> {
+        loop {
+            match (&self.file).read(packet) {
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes a packet: the kernel takes it in before this returns.
+    pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
+        (&self.file).write_all(packet)
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}

@@ -1,0 +1,178 @@
+//! Networks for the tests, and sockets with a pinned congestion control.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
+use std::thread::{JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use lisa_lab::{Error, Network, NetworkSpec, Path, Shaping, Topology};
+use netsim::{Rate, Span};
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Where the server listens.
+pub(crate) const PORT: u16 = 5001;
+
+/// How long a read or a connect may take before a test fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A bottleneck.
+pub(crate) fn shaping(bits_per_second: u64, queue: usize) -> Shaping {
+    Shaping {
+        rate: Rate::from_bits_per_second(bits_per_second),
+        queue,
+    }
+}
+
+/// Paths of these round-trip times over one bottleneck.
+pub(crate) fn shared(bottleneck: Shaping, rtts_ms: &[u64]) -> Topology {
+    let rtts = rtts_ms.iter().map(|ms| Span::from_millis(*ms)).collect();
+    Topology::SharedBottleneck { bottleneck, rtts }
+}
+
+/// Paths of these round-trip times, each with a bottleneck of its own.
+pub(crate) fn separate(bottleneck: Shaping, rtts_ms: &[u64]) -> Topology {
+    let path = |ms: &u64| Path {
+        bottleneck,
+        rtt: Span::from_millis(*ms),
+    };
+    Topology::NonSharedBottleneck {
+        paths: rtts_ms.iter().map(path).collect(),
+    }
+}
+
+/// A running network, unless the test cannot run here.
+pub(crate) fn network(topology: Topology) -> Option<Network> {
+    let spec = NetworkSpec {
+        topology,
+        receive_window: Some(4 << 20),
+    };
+    match Network::build(&spec) {
+        Ok(mut network) => {
+            network.start().unwrap();
+            Some(network)
+        }
+        Err(error @ Error::Privilege) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A TCP or MPTCP socket; to be called inside a namespace.
+fn socket(protocol: Protocol) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
+    // The host's default may be anything.
+    socket.set_tcp_congestion(b"reno")?;
+    socket.set_tcp_nodelay(true)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    Ok(socket)
+}
+
+/// Bytes that show when one is missing or misplaced.
+pub(crate) fn content(bytes: usize) -> Vec<u8> {
+    (0..bytes)
+        .map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8)
+        .collect()
+}
+
+/// What the client saw of a download.
+pub(crate) struct Download {
+    /// What came.
+    pub(crate) received: Vec<u8>,
+    /// From the request to the last byte.
+    pub(crate) took: Duration,
+}
+
+/// The client downloads `content` from the server, when as many subflows have joined the first as
+/// there are other paths.
+///
+/// A short transfer on its own may be over before the last join: addresses are announced one a
+/// round trip, and an announcement that a full queue loses is repeated only after
+/// `net.mptcp.add_addr_timeout`, 120 s.
+pub(crate) fn download(network: &Network, protocol: Protocol, content: Vec<u8>) -> Download {
+    let expected = content.len();
+    let server = serve(network, protocol, content);
+    let addresses = network.server_addresses();
+    let joins = if protocol == Protocol::MPTCP {
+        addresses.len() - 1
+    } else {
+        0
+    };
+    let download = network
+        .client
+        .run(|| fetch(protocol, addresses[0], joins, expected))
+        .unwrap();
+    server.join().unwrap().unwrap();
+    download
+}
+
+/// A server that sends `content` to the first who connects and asks, and waits until he has closed.
+fn serve(network: &Network, protocol: Protocol, content: Vec<u8>) -> JoinHandle<io::Result<()>> {
+    let listener = network.server.run(|| -> io::Result<Socket> {
+        let listener = socket(protocol)?;
+        listener.bind(&SocketAddr::from(([0, 0, 0, 0], PORT)).into())?;
+        listener.listen(1)?;
+        Ok(listener)
+    });
+    let listener = listener.unwrap();
+    let serve = move || {
+        let mut connection = TcpStream::from(listener.accept()?.0);
+        // A greeting and its ACK make the connection one that others may join.
+        connection.write_all(b"!")?;
+        connection.read_exact(&mut [0])?;
+        connection.write_all(&content)?;
+        connection.read(&mut [0]).map(drop)
+    };
+    network.server.spawn("test-server", serve).unwrap()
+}
+
+fn fetch(
+    protocol: Protocol,
+    server: IpAddr,
+    expected_joins: usize,
+    expected_bytes: usize,
+) -> io::Result<Download> {
+    let socket = socket(protocol)?;
+    socket.connect_timeout(&SocketAddr::from((server, PORT)).into(), PATIENCE)?;
+    let mut connection = TcpStream::from(socket);
+    connection.read_exact(&mut [0])?;
+    let start = Instant::now();
+    while expected_joins > 0 && joins(&connection)? < expected_joins {
+        assert!(start.elapsed() < PATIENCE, "{} joins", joins(&connection)?);
+        sleep(Duration::from_millis(5));
+    }
+    let start = Instant::now();
+    connection.write_all(b"?")?;
+    let mut received = vec![0; expected_bytes];
+    connection.read_exact(&mut received)?;
+    Ok(Download {
+        received,
+        took: start.elapsed(),
+    })
+}
+
+/// How many subflows have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
+fn joins(connection: &TcpStream) -> io::Result<usize> {
+    const SOL_MPTCP: libc::c_int = 284;
+    const MPTCP_INFO: libc::c_int = 1;
+    let mut info = [0u8; 256];
+    let mut length = info.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `info`, which has as many.
+    let result = unsafe {
+        libc::getsockopt(
+            connection.as_raw_fd(),
+            SOL_MPTCP,
+            MPTCP_INFO,
+            info.as_mut_ptr().cast(),
+            &mut length,
+        )
+    };
+    if result == 0 {
+        Ok(info[0].into())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,127 @@
+//! Departures by hand, limits, counters.
+
+use super::*;
+
+const BYTES: u32 = 1500;
+
+fn shaped(rate: u64, limit: usize, delay: Span) -> Link<u32> {
+    Link::new(LinkSpec::shaped(
+        Rate::from_bits_per_second(rate),
+        DropTail::new(limit),
+        delay,
+    ))
+}
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Span::from_micros(us)
+}
+
+/// Takes out all packets: when each reached the far end.
+fn drain(link: &mut Link<u32>) -> Vec<(Time, u32)> {
+    std::iter::from_fn(|| {
+        let at = link.next_arrival()?;
+        link.leave().map(|(_, packet)| (at, packet))
+    })
+    .collect()
+}
+
+#[test]
+fn departures_follow_the_rate() {
+    // 12 000 bits at 2.5 Mbit/s are 4.8 ms. Two at once, one while busy, one after a pause.
+    let mut link = shaped(2_500_000, 30, Span::from_millis(35));
+    for (i, at) in [us(0), us(0), us(1_000), us(50_000)]
+        .into_iter()
+        .enumerate()
+    {
+        link.enter(at, BYTES, i as u32).unwrap();
+    }
+    let arrivals = [us(39_800), us(44_600), us(49_400), us(89_800)];
+    assert_eq!(
+        drain(&mut link),
+        arrivals.into_iter().zip(0..).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_line_without_rate_only_delays() {
+    let mut link = Link::new(LinkSpec::delay(Span::from_millis(10)));
+    for i in 0..1000 {
+        link.enter(us(5), BYTES, i).unwrap();
+    }
+    assert!(
+        drain(&mut link)
+            .into_iter()
+            .eq((0..1000).map(|i| (us(10_005), i)))
+    );
+    assert_eq!(link.counters(us(20_000)).utilisation, None);
+}
+
+#[test]
+fn limit_counts_those_that_wait() {
+    for limit in [0, 1, 9, 30] {
+        let mut link = shaped(2_500_000, limit, Span::ZERO);
+        let accepted = (0..100)
+            .filter(|i| link.enter(us(0), BYTES, *i).is_ok())
+            .count();
+        assert_eq!(accepted, limit + 1, "limit {limit}");
+        // One nanosecond before the first has gone there is no room, then there is for one.
+        assert!(link.enter(Time::from_nanos(4_799_999), BYTES, 0).is_err());
+        assert!(link.enter(us(4_800), BYTES, 0).is_ok());
+        assert!(link.enter(us(4_800), BYTES, 0).is_err());
+        let counters = link.counters(us(4_800));
+        assert_eq!(counters.queue_max, limit as u64);
+        assert_eq!(counters.drops, 101 - limit as u64);
+    }
+}
+
+#[test]
+fn room_appears_also_when_nobody_takes_packets_out() {
+    // A line longer than the run: departures alone make room.
+    let mut link = shaped(2_500_000, 1, Span::from_secs(60));
+    for i in 0..1000 {
+        assert!(link.enter(us(4_800 * u64::from(i)), BYTES, i).is_ok());
+    }
+    assert_eq!(link.counters(us(4_800_000)).queue_max, 0);
+    assert_eq!(link.counters(us(4_800_000)).inside, 1000);
+}
+
+#[test]
+fn no_drift() {
+    // 1 000 bytes at 3 Mbit/s are 2 666 666 ⅔ ns: a rounded step would be off by 0.33 ms.
+    let mut link = shaped(3_000_000, usize::MAX, Span::ZERO);
+    let packets = 1_000_000;
+    for i in 0..packets {
+        link.enter(Time::ZERO, 1000, i).unwrap();
+        let exact = (u128::from(i) + 1) * 8_000 * 1_000_000_000;
+        let departure = u128::from(link.passing.back().unwrap().departure.as_nanos());
+        assert_eq!(departure, exact.div_ceil(3_000_000));
+    }
+    assert_eq!(
+        drain(&mut link).last().unwrap().0,
+        Time::from_nanos(2_666_666_666_667)
+    );
+}
+
+#[test]
+fn counters_are_those_of_the_instant() {
+    // 8 000 bits at 1 Mbit/s are 8 ms. Three at 0: they wait 0, 8 and 16 ms.
+    let mut link = shaped(1_000_000, 9, Span::from_millis(1));
+    for i in 0..3 {
+        link.enter(us(0), 1000, i).unwrap();
+    }
+    let half = link.counters(us(4_000));
+    assert_eq!((half.queue_max, half.inside), (2, 3));
+    assert_eq!(half.utilisation, Some(1.0));
+    assert_eq!(half.queue_mean, 2.0);
+    let middle = link.counters(us(12_000));
+    // Two waited for 8 ms, then one for 4.
+    assert!((middle.queue_mean - 20.0 / 12.0).abs() < 1e-12);
+    drain(&mut link);
+    let end = link.counters(us(48_000));
+    assert_eq!(
+        (end.packets_in, end.packets_out, end.bytes_out, end.inside),
+        (3, 3, 3000, 0)
+    );
+    assert_eq!(end.queue_mean, 0.5);
+    assert_eq!(end.utilisation, Some(0.5));
+}
