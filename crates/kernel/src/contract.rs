@@ -9,7 +9,12 @@ include!(concat!(env!("OUT_DIR"), "/contract.rs"));
 /// # Panics
 /// When the bytes are fewer than the type has: a map of another contract, which [`crate::registry`] leaves out.
 pub(crate) fn read<T: Plain>(bytes: &[u8]) -> T {
-    assert!(bytes.len() >= size_of::<T>(), "{} bytes for a {}", bytes.len(), size_of::<T>());
+    assert!(
+        bytes.len() >= size_of::<T>(),
+        "{} bytes for a {}",
+        bytes.len(),
+        size_of::<T>()
+    );
     // SAFETY: there are enough bytes, and any bytes make a value of a plain type.
     unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) }
 }
@@ -36,7 +41,12 @@ plain!(lisa_settings lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa
 
 /// Text in a C array: up to the first zero.
 pub(crate) fn text(chars: &[std::ffi::c_char]) -> String {
-    chars.iter().map(|&c| c as u8).take_while(|&c| c != 0).map(char::from).collect()
+    chars
+        .iter()
+        .map(|&c| c as u8)
+        .take_while(|&c| c != 0)
+        .map(char::from)
+        .collect()
 }
 
 /// Puts text into a C array, cut to leave a zero at the end.

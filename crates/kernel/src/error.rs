@@ -17,17 +17,27 @@ pub enum Error {
     InLinux { name: String },
     #[error("`{name}` is already loaded; `lisa kernel unload {name}` first to load it anew")]
     AlreadyLoaded { name: String },
-    #[error("another program has registered `{name}` with the kernel; `bpftool struct_ops list` shows it")]
+    #[error(
+        "another program has registered `{name}` with the kernel; `bpftool struct_ops list` shows it"
+    )]
     Foreign { name: String },
     #[error(
         "`{name}` was loaded by another version of lisa (contract {found}, this one has {}); unload it with that version, or `bpftool struct_ops unregister id {map_id}`",
         crate::contract::LISA_CONTRACT
     )]
-    OtherContract { name: String, found: u32, map_id: u32 },
+    OtherContract {
+        name: String,
+        found: u32,
+        map_id: u32,
+    },
     #[error(
         "`{name}` (struct_ops map {map_id}) is damaged: {what}; `bpftool struct_ops unregister id {map_id}` removes it"
     )]
-    Damaged { name: String, map_id: u32, what: String },
+    Damaged {
+        name: String,
+        map_id: u32,
+        what: String,
+    },
     #[error("`{name}` is not loaded{}", others(.loaded))]
     NotLoaded { name: String, loaded: Vec<String> },
     #[error(
@@ -44,22 +54,35 @@ pub enum Error {
     #[error("Linux {release} is too old: 6.1 or later is needed")]
     KernelTooOld { release: String },
     #[error("this kernel has no {what}; {remedy}")]
-    Missing { what: &'static str, remedy: &'static str },
+    Missing {
+        what: &'static str,
+        remedy: &'static str,
+    },
     #[error("the kernel refused `{name}`: {reason}")]
     Refused { name: String, reason: String },
     #[error("{what}: {source}")]
     Io { what: String, source: io::Error },
     #[error("{what}: {source}")]
-    Bpf { what: String, source: libbpf_rs::Error },
+    Bpf {
+        what: String,
+        source: libbpf_rs::Error,
+    },
 }
 
 /// ` (do you mean `lisa`?)`, where a name comes near.
 fn nearest(name: &str) -> String {
     mpcc::Algorithm::all()
-        .map(|algorithm| (strsim::damerau_levenshtein(name, algorithm.name()), algorithm.name()))
+        .map(|algorithm| {
+            (
+                strsim::damerau_levenshtein(name, algorithm.name()),
+                algorithm.name(),
+            )
+        })
         .min()
         .filter(|(distance, known)| *distance <= 2.max(known.len() / 2))
-        .map_or(String::new(), |(_, known)| format!(" (do you mean `{known}`?)"))
+        .map_or(String::new(), |(_, known)| {
+            format!(" (do you mean `{known}`?)")
+        })
 }
 
 fn others(names: &[String]) -> String {
@@ -72,17 +95,26 @@ fn others(names: &[String]) -> String {
 impl Error {
     /// For `map_err`: an I/O error, and what was being done, to what.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
-        move |source| Error::Io { what: what.into(), source }
+        move |source| Error::Io {
+            what: what.into(),
+            source,
+        }
     }
 
     /// For `map_err`: an error of a BPF call, and what was being done, to what.
     pub(crate) fn bpf(what: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> Error {
-        move |source| Error::Bpf { what: what.into(), source }
+        move |source| Error::Bpf {
+            what: what.into(),
+            source,
+        }
     }
 
     /// Whether the command was called wrongly (exit code 2), rather than failed (1).
     pub fn is_usage(&self) -> bool {
-        matches!(self, Error::Unknown { .. } | Error::NameTooLong { .. } | Error::InLinux { .. })
+        matches!(
+            self,
+            Error::Unknown { .. } | Error::NameTooLong { .. } | Error::InLinux { .. }
+        )
     }
 }
 
@@ -107,8 +139,16 @@ mod tests {
     fn names() {
         assert!(loadable("lisa").is_ok());
         let message = |name| loadable(name).unwrap_err().to_string();
-        assert!(message("lissa").contains("do you mean `lisa`?"), "{}", message("lissa"));
-        assert!(!message("bananas").contains("do you mean"), "{}", message("bananas"));
+        assert!(
+            message("lissa").contains("do you mean `lisa`?"),
+            "{}",
+            message("lissa")
+        );
+        assert!(
+            !message("bananas").contains("do you mean"),
+            "{}",
+            message("bananas")
+        );
         assert!(message("a_name_of_sixteen").contains("at most 15"));
         assert!(message("reno").contains("Linux's own"));
         for algorithm in mpcc::Algorithm::all() {

@@ -57,7 +57,12 @@ impl<'r> Listener<'r> {
         // What an earlier listener left unread is not ours.
         ring.consume().map_err(Error::bpf(&what))?;
         queue.borrow_mut().clear();
-        let listener = Self { registered, kinds, ring, queue };
+        let listener = Self {
+            registered,
+            kinds,
+            ring,
+            queue,
+        };
         listener.renew()?;
         Ok(listener)
     }

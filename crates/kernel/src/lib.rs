@@ -19,7 +19,12 @@ pub mod requirements;
 pub mod status;
 
 mod skel {
-    #![allow(unreachable_pub, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+    #![allow(
+        unreachable_pub,
+        missing_docs,
+        clippy::all,
+        clippy::undocumented_unsafe_blocks
+    )]
     include!(concat!(env!("OUT_DIR"), "/lisa.skel.rs"));
 }
 

@@ -24,7 +24,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { register_as: None, max_connections: 16_384, default: false, owner: None }
+        Self {
+            register_as: None,
+            max_connections: 16_384,
+            default: false,
+            owner: None,
+        }
     }
 }
 
@@ -43,11 +48,17 @@ pub fn load(name: &str, options: &Options) -> Result<Registered> {
     let algorithm = loadable(name)?;
     let registered_name = options.register_as.as_deref().unwrap_or(name);
     if registered_name.len() > 15 {
-        return Err(Error::NameTooLong { name: registered_name.into() });
+        return Err(Error::NameTooLong {
+            name: registered_name.into(),
+        });
     }
     requirements::check()?;
     match registry::find_one(registered_name) {
-        Ok(_) => return Err(Error::AlreadyLoaded { name: registered_name.into() }),
+        Ok(_) => {
+            return Err(Error::AlreadyLoaded {
+                name: registered_name.into(),
+            });
+        }
         Err(Error::NotLoaded { .. }) => {}
         Err(error) => return Err(error),
     }
@@ -83,18 +94,15 @@ pub(crate) fn now() -> u64 {
 static LAST_WORDS: Mutex<String> = Mutex::new(String::new());
 
 fn listen_to_libbpf() {
-    libbpf_rs::set_print(Some((
-        libbpf_rs::PrintLevel::Warn,
-        |_, message| {
-            if let Ok(mut last) = LAST_WORDS.lock() {
-                // The verifier's log comes in one message of many lines; its last but few say what is wrong.
-                let line = |line: &&str| !line.trim().is_empty() && !line.starts_with("processed");
-                if let Some(line) = message.lines().rfind(line) {
-                    *last = line.trim().trim_start_matches("libbpf: ").into();
-                }
+    libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, message| {
+        if let Ok(mut last) = LAST_WORDS.lock() {
+            // The verifier's log comes in one message of many lines; its last but few say what is wrong.
+            let line = |line: &&str| !line.trim().is_empty() && !line.starts_with("processed");
+            if let Some(line) = message.lines().rfind(line) {
+                *last = line.trim().trim_start_matches("libbpf: ").into();
             }
-        },
-    )));
+        }
+    })));
 }
 
 /// Loads the object and registers its operations; the id of the map that holds the registration.
@@ -103,29 +111,56 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     listen_to_libbpf();
     let refused = |error: libbpf_rs::Error| {
         if is_denied(&error) {
-            return Error::NotPermitted { what: "loading an algorithm" };
+            return Error::NotPermitted {
+                what: "loading an algorithm",
+            };
         }
-        let last = LAST_WORDS.lock().map(|last| last.clone()).unwrap_or_default();
-        Error::Refused { name: name.into(), reason: format!("{error} ({last})") }
+        let last = LAST_WORDS
+            .lock()
+            .map(|last| last.clone())
+            .unwrap_or_default();
+        Error::Refused {
+            name: name.into(),
+            reason: format!("{error:#} ({last})"),
+        }
     };
     let mut object = MaybeUninit::uninit();
-    let mut open = LisaSkelBuilder::default().open(&mut object).map_err(refused)?;
-    let rodata = open.maps.rodata_data.as_deref_mut().expect("the object has settings");
+    let mut open = LisaSkelBuilder::default()
+        .open(&mut object)
+        .map_err(refused)?;
+    let rodata = open
+        .maps
+        .rodata_data
+        .as_deref_mut()
+        .expect("the object has settings");
     // SAFETY: both are `struct lisa_settings`, by way of two generators.
     rodata.settings = unsafe { std::mem::transmute_copy(settings) };
     contract::set_text(&mut open.struct_ops.lisa_mut().name, name);
     let connections = max_connections.max(1);
-    open.maps.connections.set_max_entries(connections).map_err(refused)?;
+    open.maps
+        .connections
+        .set_max_entries(connections)
+        .map_err(refused)?;
     let subflows = connections.saturating_mul(SUBFLOWS_A_CONNECTION);
-    open.maps.subflows.set_max_entries(subflows).map_err(refused)?;
-    open.maps.events.set_max_entries(EVENT_BYTES).map_err(refused)?;
+    open.maps
+        .subflows
+        .set_max_entries(subflows)
+        .map_err(refused)?;
+    open.maps
+        .events
+        .set_max_entries(EVENT_BYTES)
+        .map_err(refused)?;
 
     let mut skel = open.load().map_err(refused)?;
     let map_id = skel.maps.lisa.info().map_err(refused)?.info.id;
-    let mut link = skel.maps.lisa.attach_struct_ops().map_err(|error| match errno(&error) {
-        Errno::EEXIST => Error::Foreign { name: name.into() },
-        _ => refused(error),
-    })?;
+    let mut link = skel
+        .maps
+        .lisa
+        .attach_struct_ops()
+        .map_err(|error| match errno(&error) {
+            Errno::EEXIST => Error::Foreign { name: name.into() },
+            _ => refused(error),
+        })?;
     link.disconnect(); // the registration stays
     drop(link);
     let _ = skel.object();

@@ -16,12 +16,17 @@ impl Owner {
     /// This process.
     pub fn this() -> Self {
         let pid = std::process::id();
-        Self { pid, start: start_of(pid).unwrap_or(0) }
+        Self {
+            pid,
+            start: start_of(pid).unwrap_or(0),
+        }
     }
 
     pub(crate) fn of(settings: &lisa_settings) -> Option<Self> {
-        (settings.owner_pid != 0)
-            .then_some(Self { pid: settings.owner_pid, start: settings.owner_start })
+        (settings.owner_pid != 0).then_some(Self {
+            pid: settings.owner_pid,
+            start: settings.owner_start,
+        })
     }
 
     /// Whether the process still runs.
@@ -35,7 +40,10 @@ fn start_of(pid: u32) -> Option<u64> {
     // The second field is the command, in brackets, and may hold anything; the third follows the last bracket.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
-    (state != "Z" && state != "X").then(|| fields.nth(18))??.parse().ok()
+    (state != "Z" && state != "X")
+        .then(|| fields.nth(18))??
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -46,7 +54,19 @@ mod tests {
     fn this_process_is_alive_and_an_earlier_one_is_not() {
         let this = Owner::this();
         assert!(this.start > 0 && this.is_alive());
-        assert!(!Owner { start: this.start - 1, ..this }.is_alive());
-        assert!(!Owner { pid: u32::MAX, ..this }.is_alive());
+        assert!(
+            !Owner {
+                start: this.start - 1,
+                ..this
+            }
+            .is_alive()
+        );
+        assert!(
+            !Owner {
+                pid: u32::MAX,
+                ..this
+            }
+            .is_alive()
+        );
     }
 }

@@ -77,7 +77,9 @@ impl Layout {
 
 /// The offset of a member, in bytes.
 fn offset(structure: &types::Struct<'_>, member: &str) -> Option<usize> {
-    let found = structure.iter().find(|m| m.name == Some(OsStr::new(member)))?;
+    let found = structure
+        .iter()
+        .find(|m| m.name == Some(OsStr::new(member)))?;
     match found.attr {
         types::MemberAttr::Normal { offset } => Some(offset as usize / 8),
         types::MemberAttr::BitField { .. } => None,
@@ -132,7 +134,10 @@ pub fn find_one(name: &str) -> Result<Registered> {
             },
         }
     }
-    Err(Error::NotLoaded { name: name.into(), loaded })
+    Err(Error::NotLoaded {
+        name: name.into(),
+        loaded,
+    })
 }
 
 /// Unloads what was loaded for processes that are gone. Returns the names.
@@ -150,10 +155,13 @@ pub fn sweep() -> Result<Vec<String>> {
 /// Every BPF program that is loaded, by id, with the maps that it uses.
 fn programs() -> Result<HashMap<u32, ProgramInfo>> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let programs: HashMap<_, _> =
-        ProgInfoIter::with_query_opts(options).map(|program| (program.id, program)).collect();
+    let programs: HashMap<_, _> = ProgInfoIter::with_query_opts(options)
+        .map(|program| (program.id, program))
+        .collect();
     if programs.is_empty() && !nix::unistd::geteuid().is_root() {
-        return Err(Error::NotPermitted { what: "looking at loaded algorithms" });
+        return Err(Error::NotPermitted {
+            what: "looking at loaded algorithms",
+        });
     }
     Ok(programs)
 }
@@ -165,16 +173,34 @@ fn examine(
     programs: &HashMap<u32, ProgramInfo>,
 ) -> Option<Result<Registered>> {
     let operations = MapHandle::from_map_id(map_id).ok()?;
-    let value = operations.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
-    let word = |at: usize| value.get(at..at + 8).map(|w| u64::from_ne_bytes(w.try_into().unwrap()));
-    let half = |at: usize| value.get(at..at + 4).map(|w| u32::from_ne_bytes(w.try_into().unwrap()));
+    let value = operations
+        .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+        .ok()??;
+    let word = |at: usize| {
+        value
+            .get(at..at + 8)
+            .map(|w| u64::from_ne_bytes(w.try_into().unwrap()))
+    };
+    let half = |at: usize| {
+        value
+            .get(at..at + 4)
+            .map(|w| u32::from_ne_bytes(w.try_into().unwrap()))
+    };
     let name = value.get(layout.name..layout.name + 16)?;
-    let name: String = name.iter().take_while(|&&c| c != 0).map(|&c| char::from(c)).collect();
+    let name: String = name
+        .iter()
+        .take_while(|&&c| c != 0)
+        .map(|&c| char::from(c))
+        .collect();
     let init = programs.get(&(word(layout.init)? as u32))?;
     if init.name.as_bytes() != b"lisa_init" {
         return None;
     }
-    let damaged = |what: &str| Error::Damaged { name: name.clone(), map_id, what: what.into() };
+    let damaged = |what: &str| Error::Damaged {
+        name: name.clone(),
+        map_id,
+        what: what.into(),
+    };
 
     let mut maps = HashMap::new();
     let mut program_ids = Vec::new();
@@ -189,7 +215,8 @@ fn examine(
     program_ids.sort_unstable();
     let mut take = |suffix: &str| {
         let key = maps.keys().find(|name| name.ends_with(suffix)).cloned();
-        key.and_then(|key| maps.remove(&key)).ok_or_else(|| damaged(&format!("no map `{suffix}`")))
+        key.and_then(|key| maps.remove(&key))
+            .ok_or_else(|| damaged(&format!("no map `{suffix}`")))
     };
     Some((|| {
         let settings = take(".rodata")?;
@@ -198,9 +225,15 @@ fn examine(
             .ok()
             .flatten()
             .ok_or_else(|| damaged("its settings cannot be read"))?;
-        let found = settings.get(..4).map_or(0, |c| u32::from_ne_bytes(c.try_into().unwrap()));
+        let found = settings
+            .get(..4)
+            .map_or(0, |c| u32::from_ne_bytes(c.try_into().unwrap()));
         if found != LISA_CONTRACT {
-            return Err(Error::OtherContract { name: name.clone(), found, map_id });
+            return Err(Error::OtherContract {
+                name: name.clone(),
+                found,
+                map_id,
+            });
         }
         if settings.len() < size_of::<lisa_settings>() {
             return Err(damaged("its settings are cut short"));
@@ -304,10 +337,15 @@ impl Registered {
 
     /// Gives this network namespace the default that it had before, if it still has this one. True if it did.
     fn restore_default(&self) -> Result<bool> {
-        let Some((netns, previous)) = self.made_default()? else { return Ok(false) };
+        let Some((netns, previous)) = self.made_default()? else {
+            return Ok(false);
+        };
         if netns != default::netns()? {
             // Still so there, or long changed? That namespace's reference says.
-            return Err(Error::DefaultElsewhere { name: self.name.clone(), netns });
+            return Err(Error::DefaultElsewhere {
+                name: self.name.clone(),
+                netns,
+            });
         }
         if default::get()? != self.name {
             return Ok(false);
@@ -331,7 +369,10 @@ impl Registered {
                 if restored {
                     default::set(&self.name)?;
                 }
-                return Err(Error::InUse { name: self.name, users });
+                return Err(Error::InUse {
+                    name: self.name,
+                    users,
+                });
             }
             return self.unregister();
         };
@@ -349,11 +390,15 @@ impl Registered {
     }
 
     fn unregister(&self) -> Result<()> {
-        self.operations.delete(&0u32.to_ne_bytes()).map_err(|error| {
-            if is_denied(&error) {
-                return Error::NotPermitted { what: "unloading an algorithm" };
-            }
-            Error::bpf(format!("unloading `{}`", self.name))(error)
-        })
+        self.operations
+            .delete(&0u32.to_ne_bytes())
+            .map_err(|error| {
+                if is_denied(&error) {
+                    return Error::NotPermitted {
+                        what: "unloading an algorithm",
+                    };
+                }
+                Error::bpf(format!("unloading `{}`", self.name))(error)
+            })
     }
 }

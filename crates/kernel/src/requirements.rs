@@ -20,10 +20,15 @@ pub fn check() -> Result<()> {
     }
     check_mptcp()?;
     if !nix::unistd::geteuid().is_root() {
-        return Err(Error::NotPermitted { what: "loading an algorithm" });
+        return Err(Error::NotPermitted {
+            what: "loading an algorithm",
+        });
     }
     let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
-    if btf.type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops").is_none() {
+    if btf
+        .type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops")
+        .is_none()
+    {
         return Err(Error::Missing {
             what: "BPF congestion control (struct_ops)",
             remedy: "it needs CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y",
@@ -48,10 +53,14 @@ pub fn check_mptcp() -> Result<()> {
 }
 
 fn check_release(release: &str) -> Result<()> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
+    let mut numbers = release
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|n| n.parse().unwrap_or(0));
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < OLDEST {
-        return Err(Error::KernelTooOld { release: release.into() });
+        return Err(Error::KernelTooOld {
+            release: release.into(),
+        });
     }
     Ok(())
 }
@@ -66,7 +75,9 @@ pub(crate) fn errno(error: &libbpf_rs::Error) -> Errno {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = source {
         if let Some(io) = error.downcast_ref::<std::io::Error>() {
-            return io.raw_os_error().map_or(Errno::UnknownErrno, Errno::from_raw);
+            return io
+                .raw_os_error()
+                .map_or(Errno::UnknownErrno, Errno::from_raw);
         }
         source = error.source();
     }
@@ -79,7 +90,12 @@ mod tests {
 
     #[test]
     fn releases() {
-        for good in ["6.1.0-44-cloud-amd64", "6.12.48+deb13-amd64", "6.18.44", "7.0-rc1"] {
+        for good in [
+            "6.1.0-44-cloud-amd64",
+            "6.12.48+deb13-amd64",
+            "6.18.44",
+            "7.0-rc1",
+        ] {
             assert!(check_release(good).is_ok(), "{good}");
         }
         for old in ["5.15.0-91-generic", "6.0.19", "4.9", ""] {

@@ -156,7 +156,10 @@ pub fn totals(registered: &Registered) -> Result<Totals> {
 
 /// The entries in the maps of connections and of subflows: zero of each when nothing is open.
 pub fn entries(registered: &Registered) -> (usize, usize) {
-    (registered.connections.keys().count(), registered.subflows.keys().count())
+    (
+        registered.connections.keys().count(),
+        registered.subflows.keys().count(),
+    )
 }
 
 fn connections(registered: &Registered, now: u64) -> Result<Vec<Connection>> {
@@ -164,7 +167,10 @@ fn connections(registered: &Registered, now: u64) -> Result<Vec<Connection>> {
     let mut addresses: HashMap<([u8; 16], u32), lisa_subflow> = HashMap::new();
     for (key, value) in all_entries(&registered.subflows, name)? {
         let key: lisa_subflow_key = contract::read(&key);
-        addresses.insert((identity(&key.connection), key.slot), contract::read(&value));
+        addresses.insert(
+            (identity(&key.connection), key.slot),
+            contract::read(&value),
+        );
     }
     let mut connections: Vec<(u64, Connection)> = Vec::new();
     for (key, value) in all_entries(&registered.connections, name)? {
@@ -182,10 +188,21 @@ fn connections(registered: &Registered, now: u64) -> Result<Vec<Connection>> {
             .collect();
         let token = format!("{:08x}", key.token);
         let age_s = seconds(now, value.since);
-        connections.push((value.since, Connection { token, netns, age_s, subflows }));
+        connections.push((
+            value.since,
+            Connection {
+                token,
+                netns,
+                age_s,
+                subflows,
+            },
+        ));
     }
     connections.sort_by(|a, b| (a.0, &a.1.token).cmp(&(b.0, &b.1.token)));
-    Ok(connections.into_iter().map(|(_, connection)| connection).collect())
+    Ok(connections
+        .into_iter()
+        .map(|(_, connection)| connection)
+        .collect())
 }
 
 fn identity(key: &lisa_key) -> [u8; 16] {
@@ -196,7 +213,9 @@ fn identity(key: &lisa_key) -> [u8; 16] {
 fn all_entries(map: &MapHandle, name: &str) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     const AT_A_TIME: u32 = 1024;
     let entries = map.lookup_batch(AT_A_TIME, MapFlags::ANY, MapFlags::ANY);
-    Ok(entries.map_err(Error::bpf(format!("`{name}`: entries")))?.collect())
+    Ok(entries
+        .map_err(Error::bpf(format!("`{name}`: entries")))?
+        .collect())
 }
 
 fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {

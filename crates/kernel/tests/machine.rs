@@ -8,7 +8,12 @@ use mpcc::{Algorithm, ffi};
 use proptest::prelude::*;
 use std::{cell::RefCell, mem::MaybeUninit};
 
-#[allow(missing_docs, clippy::all, clippy::undocumented_unsafe_blocks, dead_code)]
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    dead_code
+)]
 mod skel {
     include!(concat!(env!("OUT_DIR"), "/bench.skel.rs"));
 }
@@ -27,15 +32,23 @@ impl Bpf {
         }
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
         let open = skel::BenchSkelBuilder::default().open(object).unwrap();
-        Some(Self { skel: open.load().expect("the bench passes the verifier") })
+        Some(Self {
+            skel: open.load().expect("the bench passes the verifier"),
+        })
     }
 }
 
 impl Machine for Bpf {
     fn step(&mut self, bench: &mut ffi::mpcc_bench) {
         let (map, first) = (&self.skel.maps.bench, 0u32.to_ne_bytes());
-        map.update(&first, vectors::bytes(bench), MapFlags::ANY).unwrap();
-        let done = self.skel.progs.step.test_run(ProgramInput::default()).unwrap();
+        map.update(&first, vectors::bytes(bench), MapFlags::ANY)
+            .unwrap();
+        let done = self
+            .skel
+            .progs
+            .step
+            .test_run(ProgramInput::default())
+            .unwrap();
         assert_eq!(done.return_value, 0);
         let value = map.lookup(&first, MapFlags::ANY).unwrap().unwrap();
         // SAFETY: the map's value is a bench, of this very header.
@@ -56,7 +69,11 @@ fn any_callbacks_leave_the_same_bytes() {
     let Some(bpf) = Bpf::new() else { return };
     let bpf = RefCell::new(bpf);
     let algorithms = proptest::sample::select(Algorithm::all().collect::<Vec<_>>());
-    let config = ProptestConfig { cases: 150, failure_persistence: None, ..Default::default() };
+    let config = ProptestConfig {
+        cases: 150,
+        failure_persistence: None,
+        ..Default::default()
+    };
     proptest!(config, |(algorithm in algorithms, callbacks in vectors::callbacks(20, 120), alone in 0u16..8)| {
         let mut native = vectors::empty();
         native.pair = algorithm.pair();

@@ -16,7 +16,8 @@ use nix::sys::time::TimeSpec;
 
 use crate::error::Error;
 use crate::tun::{MTU, Tun};
-use crate::wiring::{MAX_PATHS, Topology, Wiring};
+use crate::wiring::{MAX_PATHS, Wiring};
+use scenario::Topology;
 
 /// A packet's bytes; how many of them count is the packet's size in the network.
 type Buffer = Box<[u8; MTU]>;

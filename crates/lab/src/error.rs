@@ -35,6 +35,20 @@ pub enum Error {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// An algorithm could not be loaded or watched.
+    #[error(transparent)]
+    Algorithm(#[from] kernel::Error),
+    /// Neither lisa nor the kernel has an algorithm of this name.
+    #[error("no congestion control `{0}`: neither lisa nor this kernel has it")]
+    UnknownAlgorithm(String),
+    /// The connection was to use MPTCP and does not.
+    #[error(
+        "the connection fell back to plain TCP: is net.mptcp.enabled 1 and nothing in between?"
+    )]
+    FellBack,
+    /// Somebody asked for an end.
+    #[error("interrupted")]
+    Interrupted,
     /// A request to the kernel failed.
     #[error("{what}: {source}")]
     Kernel {

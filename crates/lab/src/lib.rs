@@ -1,13 +1,17 @@
 //! Scenarios on real Linux endpoints.
 //!
+//! A [`Host`] runs scenarios (`--on host`): it loads the algorithms that they name, builds the network, moves the
+//! data by real sockets and measures.
+//!
 //! A [`Network`] is two endpoints, each in a network namespace of its own, joined by TUN ports to
 //! links of `netsim` in real time. Sockets made in [`Network::client`] and [`Network::server`] are
 //! the kernel's own; only the links between them are ours. It needs root, `/dev/net/tun` and a
 //! kernel with MPTCP.
 //!
 //! ```no_run
-//! use lisa_lab::{Network, NetworkSpec, Shaping, Topology};
+//! use lisa_lab::{Network, NetworkSpec};
 //! use netsim::{Rate, Span};
+//! use scenario::{Shaping, Topology};
 //!
 //! # fn main() -> Result<(), lisa_lab::Error> {
 //! // Two paths of 70 ms that share 2.5 Mbit/s and a queue of 30 packets.
@@ -36,16 +40,22 @@
 mod addressing;
 mod emulator;
 mod error;
+mod host;
+mod measure;
 mod namespace;
 mod netlink;
 mod network;
 mod path_manager;
+mod socket;
 mod sysctl;
+mod transfer;
 mod tun;
+mod watch;
 mod wiring;
 
 pub use emulator::Lateness;
 pub use error::Error;
+pub use host::{Host, Run};
 pub use namespace::Namespace;
 pub use network::{LinkReport, Network, NetworkReport};
-pub use wiring::{MAX_PATHS, NetworkSpec, Path, Shaping, Topology};
+pub use wiring::{MAX_PATHS, NetworkSpec};

@@ -11,8 +11,9 @@ use crate::emulator::{Emulator, Lateness};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::tun::Tun;
-use crate::wiring::{CLIENT, NetworkSpec, Topology, server};
+use crate::wiring::{CLIENT, NetworkSpec, server};
 use crate::{path_manager, sysctl};
+use scenario::Topology;
 
 /// The interface of the client; those of the server are this and the path's number.
 const PORT: &str = "port";

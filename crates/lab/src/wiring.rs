@@ -7,7 +7,8 @@
 
 use std::net::Ipv4Addr;
 
-use netsim::{DropTail, LinkId, LinkSpec, PortId, Rate, RouteId, Span};
+use netsim::{DropTail, LinkId, LinkSpec, PortId, RouteId, Span};
+use scenario::{Shaping, Topology};
 
 use crate::error::Error;
 
@@ -41,41 +42,6 @@ pub struct NetworkSpec {
     pub receive_window: Option<u32>,
 }
 
-/// How the paths between client and server meet.
-#[derive(Clone, Debug)]
-pub enum Topology {
-    /// All paths cross one bottleneck.
-    SharedBottleneck {
-        /// What they share.
-        bottleneck: Shaping,
-        /// Each path's round-trip time, without what sending and queueing add.
-        rtts: Vec<Span>,
-    },
-    /// Each path has its own bottleneck.
-    NonSharedBottleneck {
-        /// The paths.
-        paths: Vec<Path>,
-    },
-}
-
-/// A bottleneck's rate and queue, the same in both directions.
-#[derive(Clone, Copy, Debug)]
-pub struct Shaping {
-    /// The rate.
-    pub rate: Rate,
-    /// How many packets may wait while one is sent.
-    pub queue: usize,
-}
-
-/// A path with its own bottleneck.
-#[derive(Clone, Copy, Debug)]
-pub struct Path {
-    /// Its bottleneck.
-    pub bottleneck: Shaping,
-    /// Its round-trip time, without what sending and queueing add.
-    pub rtt: Span,
-}
-
 /// The links and routes of a network, before anything moves on them.
 #[derive(Debug)]
 pub(crate) struct Wiring<P> {
@@ -88,10 +54,7 @@ pub(crate) struct Wiring<P> {
 impl NetworkSpec {
     /// How many paths there are; an error if MPTCP cannot use as many.
     pub(crate) fn paths(&self) -> Result<usize, Error> {
-        let paths = match &self.topology {
-            Topology::SharedBottleneck { rtts, .. } => rtts.len(),
-            Topology::NonSharedBottleneck { paths } => paths.len(),
-        };
+        let paths = self.topology.paths();
         if (1..=MAX_PATHS).contains(&paths) {
             Ok(paths)
         } else {
@@ -111,7 +74,7 @@ impl<P> Wiring<P> {
             Topology::SharedBottleneck { bottleneck, rtts } => {
                 let [up, down] = wiring.pair(
                     "bottleneck",
-                    [Span::ZERO; 2].map(|delay| bottleneck.link(delay)),
+                    [Span::ZERO; 2].map(|delay| link(*bottleneck, delay)),
                 );
                 for (path, rtt) in rtts.iter().enumerate() {
                     let [there, back] =
@@ -121,7 +84,7 @@ impl<P> Wiring<P> {
             }
             Topology::NonSharedBottleneck { paths } => {
                 for (i, path) in paths.iter().enumerate() {
-                    let links = halves(path.rtt).map(|delay| path.bottleneck.link(delay));
+                    let links = halves(path.rtt).map(|delay| link(path.bottleneck, delay));
                     let [up, down] = wiring.pair(&path_name(i), links);
                     wiring.connect(i, &[up], &[down]);
                 }
@@ -154,10 +117,8 @@ impl<P> Wiring<P> {
     }
 }
 
-impl Shaping {
-    fn link(&self, delay: Span) -> LinkSpec {
-        LinkSpec::shaped(self.rate, DropTail::new(self.queue), delay)
-    }
+fn link(shaping: Shaping, delay: Span) -> LinkSpec {
+    LinkSpec::shaped(shaping.rate, DropTail::new(shaping.queue), delay)
 }
 
 /// Paths are numbered from 1 for people.
@@ -174,7 +135,8 @@ fn halves(rtt: Span) -> [Span; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netsim::{Exit, Time};
+    use netsim::{Exit, Rate, Time};
+    use scenario::Path;
 
     const FAST: Shaping = Shaping {
         rate: Rate::from_bits_per_second(8_000_000_000),

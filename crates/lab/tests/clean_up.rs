@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use lisa_lab::{Namespace, Network, NetworkSpec, Shaping, Topology};
 use netsim::{Rate, Span};
+use scenario::{Path, Shaping, Topology};
 
 /// How long the kernel may take to clean up.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -7,8 +7,16 @@ use std::io::IsTerminal;
 /// Runs one of them.
 pub fn run(command: Kernel) -> Result<(), Failure> {
     match command {
-        Kernel::Load { name, default, max_connections } => {
-            let options = load::Options { default, max_connections, ..Default::default() };
+        Kernel::Load {
+            name,
+            default,
+            max_connections,
+        } => {
+            let options = load::Options {
+                default,
+                max_connections,
+                ..Default::default()
+            };
             let registered = load::load(&name, &options)?;
             print!("loaded `{}`", registered.name());
             match registered.made_default()? {
@@ -24,7 +32,10 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
         Kernel::Top { interval } => top::run(interval),
         Kernel::Exec { name, command } => {
             let error = kernel::exec::exec(&name, &command);
-            Err(Failure { code: error.exit_code() as u8, ..Failure::new(error.to_string()) })
+            Err(Failure {
+                code: error.exit_code() as u8,
+                ..Failure::new(error.to_string())
+            })
         }
     }
 }
@@ -36,7 +47,10 @@ fn unload(name: &str, wait: bool) -> Result<(), Failure> {
         let mut last = 0;
         let mut progress = |users: u64| {
             if users != last && std::io::stderr().is_terminal() {
-                eprint!("\r`{name}`: {} to close \x1b[K", counted(users as usize, "socket"));
+                eprint!(
+                    "\r`{name}`: {} to close \x1b[K",
+                    counted(users as usize, "socket")
+                );
             }
             last = users;
             true

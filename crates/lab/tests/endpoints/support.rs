@@ -6,8 +6,9 @@ use std::os::fd::AsRawFd;
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use lisa_lab::{Error, Network, NetworkSpec, Path, Shaping, Topology};
+use lisa_lab::{Error, Network, NetworkSpec};
 use netsim::{Rate, Span};
+use scenario::{Path, Shaping, Topology};
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// Where the server listens.

@@ -1,0 +1,238 @@
+//! Runs scenarios on this host: its kernel's endpoints, our links between them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Instant;
+
+use kernel::contract::lisa_event;
+use kernel::owner::Owner;
+use kernel::registry::{self, Registered};
+use kernel::{load, requirements};
+use netsim::RealClock;
+use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
+use scenario::trace::{Credit, Row};
+use scenario::{Connection, Scenario};
+
+use crate::error::Error;
+use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
+use crate::{Network, NetworkReport, NetworkSpec, measure, watch};
+
+/// A place to run scenarios. What it loads into the kernel it takes out when it is dropped; what one that was killed
+/// has left, the next one takes out when it is made.
+pub struct Host {
+    /// Tells this host's registrations from those of others in this process.
+    number: usize,
+    algorithms: BTreeMap<String, Registered>,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// A run: what it came to, and what happened in it.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// The sender's windows, in order of time; after each ACK for lisa's algorithms, each millisecond for others.
+    pub rows: Vec<Row>,
+    /// What became of credits.
+    pub credits: Vec<Credit>,
+}
+
+impl Host {
+    /// A host; `number` is to differ between those of one process. Once `cancelled` is set a run ends with
+    /// [`Error::Interrupted`].
+    pub fn new(number: usize, cancelled: Arc<AtomicBool>) -> Result<Self, Error> {
+        requirements::check()?;
+        registry::sweep()?;
+        Ok(Self {
+            number,
+            algorithms: BTreeMap::new(),
+            cancelled,
+        })
+    }
+
+    /// Runs a scenario, as this seed draws it.
+    pub fn run(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
+        let wall = Instant::now();
+        for connection in &scenario.connections {
+            self.load(&connection.algorithm)?;
+        }
+        let drawn = scenario.drawn(seed);
+        let spec = NetworkSpec {
+            topology: drawn.topology.clone(),
+            receive_window: drawn.receive_window,
+        };
+        let mut network = Network::build(&spec)?;
+        network.start()?;
+        let transferred = self.transfer_all(&network, &drawn);
+        let report = network.stop()?;
+        let transferred = transferred?;
+        let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
+        let servers = network.server_addresses();
+        for ((connection, seen), port) in drawn
+            .connections
+            .iter()
+            .zip(&transferred.seen)
+            .zip(FIRST_PORT..)
+        {
+            connections.push(measure::outcome(connection, seen, &servers));
+            let events = transferred
+                .events
+                .get(&connection.algorithm)
+                .map_or(&[][..], Vec::as_slice);
+            let start = transferred.clock.monotonic_nanos(seen.start);
+            let path = |port| measure::path_of_port(seen, &servers, port);
+            let (told, given) =
+                watch::rows_and_credits(events, &connection.name, port, start, path);
+            rows.extend(if told.is_empty() {
+                measure::rows(connection, seen, &servers)
+            } else {
+                told
+            });
+            credits.extend(given);
+        }
+        let outcome = Outcome {
+            schema: SCHEMA,
+            scenario: scenario.title.clone(),
+            seed,
+            backend: "host",
+            receive_window: scenario.receive_window,
+            connections,
+            packet_hops: report
+                .links
+                .iter()
+                .map(|link| link.counters.packets_out)
+                .sum(),
+            sim_seconds: report.duration.as_secs_f64(),
+            wall_seconds: wall.elapsed().as_secs_f64(),
+            lateness_s: report.lateness.max.as_secs_f64(),
+            spoiled_packets: report.unrouted + report.undelivered + report.overrun,
+            links: links(report),
+        };
+        Ok(Run {
+            outcome,
+            rows,
+            credits,
+        })
+    }
+
+    /// Loads an algorithm of ours under a name of this process's own; others are the kernel's.
+    fn load(&mut self, name: &str) -> Result<(), Error> {
+        let ours = mpcc::Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
+        if ours && !self.algorithms.contains_key(name) {
+            let owner = Owner::this();
+            let label = format!(
+                "lab{:x}_{:x}_{:x}",
+                owner.pid,
+                self.number,
+                self.algorithms.len()
+            );
+            let options = load::Options {
+                register_as: Some(label),
+                owner: Some(owner),
+                max_connections: 1024,
+                ..Default::default()
+            };
+            self.algorithms
+                .insert(name.into(), load::load(name, &options)?);
+        }
+        Ok(())
+    }
+
+    /// Runs all transfers at once, and listens to their algorithms meanwhile.
+    fn transfer_all(&self, network: &Network, scenario: &Scenario) -> Result<Transferred, Error> {
+        let clock = network
+            .clock()
+            .ok_or(Error::State("does not run: start it first"))?;
+        let done = AtomicBool::new(false);
+        let used = |name: &str| scenario.connections.iter().any(|c| c.algorithm == name);
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        thread::scope(|scope| {
+            // Listeners must be there before the first SYN: each drops `ready` then.
+            let (ready, all_ready) = mpsc::channel::<()>();
+            let mut watchers = Vec::new();
+            for (name, registered) in self.algorithms.iter().filter(|(name, _)| used(name)) {
+                let (ready, done, label) = (ready.clone(), &done, registered.name());
+                let watch =
+                    move || watch::collect(&registry::find_one(label)?, || drop(ready), done);
+                watchers.push((name.clone(), scope.spawn(watch)));
+            }
+            drop(ready);
+            let _ = all_ready.recv();
+            let transfers: Vec<_> = (FIRST_PORT..)
+                .zip(&scenario.connections)
+                .map(|(port, connection)| {
+                    let transfer = self.transfer(scenario, connection, port);
+                    scope.spawn(move || transfer::run(network, clock, &transfer))
+                })
+                .collect();
+            let seen: Vec<Result<Seen, Error>> = transfers
+                .into_iter()
+                .map(|t| {
+                    t.join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect();
+            done.store(true, Ordering::Release);
+            let events = watchers
+                .into_iter()
+                .map(|(name, watcher)| Ok((name, join(watcher)?)));
+            let events = events.collect::<Result<_, Error>>();
+            Ok(Transferred {
+                seen: seen.into_iter().collect::<Result<_, _>>()?,
+                events: events?,
+                clock,
+            })
+        })
+    }
+
+    fn transfer<'a>(
+        &'a self,
+        scenario: &Scenario,
+        connection: &'a Connection,
+        port: u16,
+    ) -> Transfer<'a> {
+        let registered = self.algorithms.get(&connection.algorithm);
+        Transfer {
+            protocol: connection.protocol,
+            algorithm: registered.map_or(&connection.algorithm, |r| r.name()),
+            bytes: connection.bytes,
+            port,
+            stop: scenario.stop,
+            cancelled: &self.cancelled,
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        for (_, registered) in std::mem::take(&mut self.algorithms) {
+            // Sockets that have not closed yet keep it until they do.
+            let _ = registered.unload(Some(&mut |_| false));
+        }
+    }
+}
+
+struct Transferred {
+    /// One a connection, in the scenario's order.
+    seen: Vec<Seen>,
+    /// By algorithm.
+    events: BTreeMap<String, Vec<lisa_event>>,
+    clock: RealClock,
+}
+
+fn links(report: NetworkReport) -> Vec<LinkOutcome> {
+    let link = |link: crate::LinkReport| LinkOutcome {
+        name: link.name,
+        drops: link.counters.drops,
+        utilisation: link.counters.utilisation,
+        queue_max: link.counters.queue_max,
+        queue_mean: link.counters.queue_mean,
+    };
+    report.links.into_iter().map(link).collect()
+}

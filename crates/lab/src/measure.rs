@@ -1,0 +1,150 @@
+//! What a transfer came to, from the looks at its sender: the same way for every algorithm.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use netsim::Time;
+use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
+use scenario::trace::Row;
+use scenario::{Connection, Protocol};
+
+use crate::socket::Subflow;
+use crate::transfer::{Sample, Seen};
+
+/// The subflow (path) that a sample's entry belongs to.
+fn path_of(subflow: &Subflow, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
+    match protocol {
+        Protocol::Tcp => Some(0),
+        Protocol::Mptcp => servers
+            .iter()
+            .position(|server| *server == IpAddr::V4(subflow.local)),
+    }
+}
+
+/// The path of the subflow with this remote port.
+pub(crate) fn path_of_port(seen: &Seen, servers: &[IpAddr], port: u16) -> Option<usize> {
+    let mut subflows = seen.samples.iter().flat_map(|sample| &sample.subflows);
+    let found = subflows.find(|s| s.remote_port == port && s.local != Ipv4Addr::UNSPECIFIED)?;
+    path_of(found, Protocol::Mptcp, servers)
+}
+
+/// Times are since the first SYN.
+pub(crate) fn outcome(
+    connection: &Connection,
+    seen: &Seen,
+    servers: &[IpAddr],
+) -> ConnectionOutcome {
+    let seconds = |time: Time| time.since(seen.start).as_secs_f64();
+    let find = |sample: &Sample, path: usize| {
+        sample
+            .subflows
+            .iter()
+            .find(|s| path_of(s, connection.protocol, servers) == Some(path))
+            .copied()
+    };
+    let mut subflows = Vec::new();
+    for path in 0..servers.len() {
+        let series: Vec<(Time, Subflow)> = seen
+            .samples
+            .iter()
+            .filter_map(|sample| Some((sample.time, find(sample, path)?)))
+            .collect();
+        let (Some(first), Some((_, last))) = (series.first(), series.last()) else {
+            continue;
+        };
+        // The first threshold is the first exit from slow start, by loss or without.
+        let exit = series.iter().position(|(_, s)| s.ssthresh.is_some());
+        let at_exit = exit.map(|at| series[at]);
+        let before_exit = exit.map_or(last.retransmits, |at| {
+            if at == 0 {
+                0
+            } else {
+                series[at - 1].1.retransmits
+            }
+        });
+        let reductions: Vec<Time> = series
+            .windows(2)
+            .filter(|pair| !pair[0].1.is_reducing() && pair[1].1.is_reducing())
+            .map(|pair| pair[1].0)
+            .collect();
+        subflows.push(SubflowOutcome {
+            path,
+            established_s: seconds(first.0),
+            retransmits: last.retransmits.into(),
+            retransmits_slow_start: before_exit.into(),
+            slow_start_exit_s: at_exit.map(|(time, _)| seconds(time)),
+            cwnd_at_slow_start_exit: at_exit.map(|(_, s)| effective_cwnd(&s)),
+            cwnd_at_end: last.cwnd,
+            srtt: last.srtt.as_secs_f64(),
+            losses: reductions.len() as u32,
+            first_loss_s: reductions.first().map(|time| seconds(*time)),
+        });
+    }
+
+    // The sample in which the last subflow is seen to have left slow start, if all have.
+    let all_left = |sample: &Sample| {
+        sample.subflows.len() == subflows.len()
+            && sample.subflows.iter().all(|s| s.ssthresh.is_some())
+    };
+    let exit = seen.samples.iter().position(all_left);
+    let retransmits = |sample: &Sample| {
+        sample
+            .subflows
+            .iter()
+            .map(|s| u64::from(s.retransmits))
+            .sum()
+    };
+    let completion_s = seen.end.map(seconds);
+    ConnectionOutcome {
+        name: connection.name.clone(),
+        algorithm: connection.algorithm.clone(),
+        completion_s,
+        goodput_mbps: completion_s.map(|s| seen.acknowledged as f64 * 8.0 / 1e6 / s),
+        retransmits: seen.samples.last().map_or(0, retransmits),
+        retransmits_slow_start: match exit {
+            Some(0) => 0,
+            Some(at) => retransmits(&seen.samples[at - 1]),
+            None => seen.samples.last().map_or(0, retransmits),
+        },
+        sum_cwnd_at_slow_start_exit: exit
+            .map(|at| seen.samples[at].subflows.iter().map(effective_cwnd).sum()),
+        sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
+        subflows,
+    }
+}
+
+/// The window that congestion avoidance begins with: in a reduction, what it reduces to.
+fn effective_cwnd(subflow: &Subflow) -> u32 {
+    match subflow.ssthresh {
+        Some(ssthresh) if subflow.is_reducing() => ssthresh,
+        _ => subflow.cwnd,
+    }
+}
+
+/// Trace rows from the looks at the sender.
+pub(crate) fn rows(connection: &Connection, seen: &Seen, servers: &[IpAddr]) -> Vec<Row> {
+    let row = |time: Time, s: &Subflow| {
+        Some(Row {
+            time: time.since(seen.start).as_secs_f64(),
+            connection: connection.name.clone(),
+            subflow: path_of(s, connection.protocol, servers)?,
+            cwnd: s.cwnd,
+            ssthresh: s.ssthresh,
+            srtt: s.srtt.as_secs_f64(),
+            flight: s.flight,
+            phase: match s.ssthresh {
+                _ if s.is_reducing() => "recovery",
+                Some(ssthresh) if s.cwnd >= ssthresh => "avoidance",
+                _ => "slow start",
+            },
+        })
+    };
+    let rows = |sample: &Sample| {
+        let time = sample.time;
+        sample
+            .subflows
+            .iter()
+            .filter_map(|s| row(time, s))
+            .collect::<Vec<_>>()
+    };
+    seen.samples.iter().flat_map(rows).collect()
+}

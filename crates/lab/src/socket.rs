@@ -1,0 +1,198 @@
+//! TCP and MPTCP sockets with a pinned congestion control, and what the kernel says of their subflows.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, RawFd};
+
+use netsim::Span;
+use scenario::Protocol;
+use socket2::{Domain, Socket, Type};
+
+use crate::error::Error;
+
+/// Socket options of MPTCP (linux/mptcp.h).
+const SOL_MPTCP: i32 = 284;
+const MPTCP_TCPINFO: i32 = 2;
+const MPTCP_SUBFLOW_ADDRS: i32 = 3;
+
+/// A threshold that no loss has set yet: TCP_INFINITE_SSTHRESH (net/tcp.h).
+const NO_THRESHOLD: u32 = i32::MAX as u32;
+
+/// A socket with a congestion control, and without Nagle's delay of the last segment.
+pub(crate) fn open(protocol: Protocol, algorithm: &str) -> Result<Socket, Error> {
+    let ip_protocol = match protocol {
+        Protocol::Tcp => socket2::Protocol::TCP,
+        Protocol::Mptcp => socket2::Protocol::MPTCP,
+    };
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(ip_protocol))
+        .map_err(Error::kernel("opening a socket"))?;
+    let known = socket
+        .set_tcp_congestion(algorithm.as_bytes())
+        .and_then(|()| {
+            // An MPTCP socket without a subflow takes any name; asking makes one.
+            socket.tcp_congestion()
+        });
+    match known {
+        Ok(found) if found.split(|&c| c == 0).next() == Some(algorithm.as_bytes()) => {}
+        Ok(_) => return Err(Error::UnknownAlgorithm(algorithm.into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Error::UnknownAlgorithm(algorithm.into()));
+        }
+        Err(error) => return Err(Error::kernel(format!("choosing `{algorithm}`"))(error)),
+    }
+    socket
+        .set_tcp_nodelay(true)
+        .map_err(Error::kernel("setting TCP_NODELAY"))?;
+    Ok(socket)
+}
+
+/// A subflow as the kernel describes it (struct tcp_info).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Subflow {
+    /// The local address, which tells the path; unspecified for TCP, which has one.
+    pub(crate) local: Ipv4Addr,
+    /// The remote port, which tells the subflow apart from others at the same address.
+    pub(crate) remote_port: u16,
+    pub(crate) cwnd: u32,
+    /// None before the first exit from slow start.
+    pub(crate) ssthresh: Option<u32>,
+    pub(crate) srtt: Span,
+    pub(crate) flight: u32,
+    /// enum tcp_ca_state: from 2 (CWR) on the window is being reduced.
+    pub(crate) state: u8,
+    pub(crate) retransmits: u32,
+}
+
+impl Subflow {
+    fn of(info: &libc::tcp_info, local: Ipv4Addr, remote_port: u16) -> Self {
+        Self {
+            local,
+            remote_port,
+            cwnd: info.tcpi_snd_cwnd,
+            ssthresh: (info.tcpi_snd_ssthresh < NO_THRESHOLD).then_some(info.tcpi_snd_ssthresh),
+            srtt: Span::from_micros(info.tcpi_rtt.into()),
+            // As tcp_packets_in_flight: out, less what has left the network, plus what was sent again.
+            flight: (info.tcpi_unacked + info.tcpi_retrans)
+                .saturating_sub(info.tcpi_sacked + info.tcpi_lost),
+            state: info.tcpi_ca_state,
+            retransmits: info.tcpi_total_retrans,
+        }
+    }
+
+    /// Whether its window is being reduced.
+    pub(crate) fn is_reducing(&self) -> bool {
+        self.state >= 2
+    }
+}
+
+/// The subflows of a connected socket.
+pub(crate) fn subflows(socket: &Socket, protocol: Protocol) -> Result<Vec<Subflow>, Error> {
+    let fd = socket.as_raw_fd();
+    match protocol {
+        Protocol::Tcp => {
+            let mut info = [empty()];
+            option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)
+                .map_err(Error::kernel("reading TCP_INFO"))?;
+            Ok(vec![Subflow::of(&info[0], Ipv4Addr::UNSPECIFIED, 0)])
+        }
+        Protocol::Mptcp => mptcp_subflows(fd).map_err(|error| match error.raw_os_error() {
+            Some(libc::EOPNOTSUPP) => Error::FellBack,
+            _ => Error::kernel("reading MPTCP_TCPINFO")(error),
+        }),
+    }
+}
+
+/// struct mptcp_subflow_data (linux/mptcp.h): what each entry of an array option has, and how many there are.
+#[repr(C, align(8))]
+struct Header {
+    size_subflow_data: u32,
+    num_subflows: u32,
+    size_kernel: u32,
+    size_user: u32,
+}
+
+/// More than any path manager here makes.
+const MOST: usize = 16;
+
+#[repr(C)]
+struct Array<T> {
+    header: Header,
+    entries: [T; MOST],
+}
+
+/// struct mptcp_subflow_addrs (linux/mptcp.h).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Addresses {
+    local: libc::sockaddr_storage,
+    remote: libc::sockaddr_storage,
+}
+
+fn mptcp_subflows(fd: RawFd) -> io::Result<Vec<Subflow>> {
+    // Both walk the same list of subflows; one that joins between the two is left out this time.
+    let infos = array::<libc::tcp_info>(fd, MPTCP_TCPINFO)?;
+    let addresses = array::<Addresses>(fd, MPTCP_SUBFLOW_ADDRS)?;
+    let ends = addresses
+        .iter()
+        .map(|a| (ipv4(&a.local).0, ipv4(&a.remote).1));
+    Ok(infos
+        .iter()
+        .zip(ends)
+        .map(|(info, (local, port))| Subflow::of(info, local, port))
+        .collect())
+}
+
+fn array<T: Copy>(fd: RawFd, name: i32) -> io::Result<Vec<T>> {
+    let mut array = [Array::<T> {
+        header: Header {
+            size_subflow_data: size_of::<Header>() as u32,
+            num_subflows: 0,
+            size_kernel: 0,
+            size_user: size_of::<T>() as u32,
+        },
+        entries: [empty(); MOST],
+    }];
+    option(fd, SOL_MPTCP, name, &mut array)?;
+    let count = (array[0].header.num_subflows as usize).min(MOST);
+    Ok(array[0].entries[..count].to_vec())
+}
+
+/// Plain old data of the kernel's, all zero.
+fn empty<T: Copy>() -> T {
+    // SAFETY: used for tcp_info and sockaddr_storage, which are integers.
+    unsafe { MaybeUninit::<T>::zeroed().assume_init() }
+}
+
+fn option<T>(fd: RawFd, level: i32, name: i32, value: &mut [T; 1]) -> io::Result<()> {
+    let mut length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes of plain old data into `value`.
+    let result =
+        unsafe { libc::getsockopt(fd, level, name, value.as_mut_ptr().cast(), &mut length) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+fn ipv4(address: &libc::sockaddr_storage) -> (Ipv4Addr, u16) {
+    // SAFETY: a sockaddr_storage is large enough and aligned for any address; the lab's are IPv4.
+    let address = unsafe { &*(&raw const *address).cast::<libc::sockaddr_in>() };
+    (
+        Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)),
+        u16::from_be(address.sin_port),
+    )
+}
+
+/// Bytes written to the socket that its peer has not acknowledged, at the data level for MPTCP.
+pub(crate) fn unacknowledged(socket: &Socket) -> Result<u64, Error> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCOUTQ writes one int.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &mut bytes) };
+    if result == 0 {
+        Ok(bytes as u64)
+    } else {
+        Err(Error::kernel("reading SIOCOUTQ")(io::Error::last_os_error()))
+    }
+}

@@ -1,0 +1,238 @@
+//! A transfer of N bytes from the server to the client, and a look at the sender's subflows every millisecond.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+use netsim::{Clock, RealClock, Span, Time};
+use scenario::Protocol;
+use socket2::Socket;
+
+use crate::Network;
+use crate::error::Error;
+use crate::socket::{self, Subflow};
+
+/// Between two looks at the sender.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Where the first connection's server listens; the next ones follow.
+pub(crate) const FIRST_PORT: u16 = 5001;
+
+/// What is to be moved, and how.
+pub(crate) struct Transfer<'a> {
+    pub(crate) protocol: Protocol,
+    /// The congestion control, by the name that the kernel knows it by.
+    pub(crate) algorithm: &'a str,
+    pub(crate) bytes: u64,
+    pub(crate) port: u16,
+    pub(crate) stop: Span,
+    pub(crate) cancelled: &'a AtomicBool,
+}
+
+/// The sender's subflows at one time.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) time: Time,
+    pub(crate) subflows: Vec<Subflow>,
+}
+
+/// What the transfer was seen to do.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// The first SYN.
+    pub(crate) start: Time,
+    /// The acknowledgement of the last byte, if it came before the stop time.
+    pub(crate) end: Option<Time>,
+    /// Bytes acknowledged.
+    pub(crate) acknowledged: u64,
+    /// Samples in which something differs from the one before, and the last one.
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// Moves the bytes. Both sockets are reset in the end, so that nothing of them lingers in the kernel.
+pub(crate) fn run(
+    network: &Network,
+    clock: RealClock,
+    transfer: &Transfer<'_>,
+) -> Result<Seen, Error> {
+    let server_address = SocketAddr::new(network.server_addresses()[0], transfer.port);
+    let listener = network.server.run(|| listen(transfer))?;
+    let (started, start) = mpsc::channel();
+    let (finished, finish) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        // The receiver keeps its socket until the sender has seen the last acknowledgement.
+        let client = scope.spawn(move || {
+            network
+                .client
+                .run(|| receive(transfer, clock, server_address, started, finish))
+        });
+        let seen = network
+            .server
+            .run(|| send(transfer, clock, listener, start));
+        drop(finished);
+        let received = client
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (seen, received) {
+            (Ok(seen), Ok(())) => Ok(seen),
+            // The side that failed first says why; the other only saw the connection go.
+            (Err(error), Ok(())) | (Ok(_), Err(error)) | (Err(error), Err(_)) => Err(error),
+        }
+    })
+}
+
+fn listen(transfer: &Transfer<'_>) -> Result<Socket, Error> {
+    // At every address: the SYN of a join goes to another than the first.
+    let address = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), transfer.port);
+    let socket = socket::open(transfer.protocol, transfer.algorithm)?;
+    socket
+        .bind(&address.into())
+        .map_err(Error::kernel(format!("binding to {address}")))?;
+    socket
+        .listen(1)
+        .map_err(Error::kernel(format!("listening at {address}")))?;
+    // So that a client that never comes does not hold the run.
+    socket
+        .set_nonblocking(true)
+        .map_err(Error::kernel("O_NONBLOCK"))?;
+    Ok(socket)
+}
+
+fn receive(
+    transfer: &Transfer<'_>,
+    clock: RealClock,
+    server: SocketAddr,
+    started: Sender<Time>,
+    finish: Receiver<()>,
+) -> Result<(), Error> {
+    let what = || format!("connecting to {server}");
+    let mut socket = socket::open(transfer.protocol, transfer.algorithm)?;
+    let patience = Duration::from_nanos(transfer.stop.as_nanos()) + Duration::from_secs(1);
+    let _ = started.send(clock.now());
+    socket
+        .connect_timeout(&server.into(), patience)
+        .map_err(Error::kernel(what()))?;
+    socket
+        .set_read_timeout(Some(Duration::from_millis(100)))
+        .map_err(Error::kernel(what()))?;
+    let (mut left, mut buffer) = (transfer.bytes, vec![0; 64 * 1024]);
+    while left > 0 && finish.try_recv() == Err(mpsc::TryRecvError::Empty) {
+        match socket.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => {
+                let offset = transfer.bytes - left;
+                if let Some(at) = buffer[..read]
+                    .iter()
+                    .zip(offset..)
+                    .position(|(&b, i)| b != pattern(i))
+                {
+                    let wrong = format!("byte {} arrived changed", offset + at as u64);
+                    return Err(Error::kernel(wrong)(std::io::Error::from(
+                        ErrorKind::InvalidData,
+                    )));
+                }
+                left -= (read as u64).min(left);
+            }
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) => return Err(Error::kernel("receiving")(error)),
+        }
+    }
+    let _ = finish.recv(); // disconnected: the sender is done
+    reset(&socket);
+    Ok(())
+}
+
+/// The byte at this place in the stream.
+fn pattern(offset: u64) -> u8 {
+    (offset % 251) as u8
+}
+
+fn send(
+    transfer: &Transfer<'_>,
+    clock: RealClock,
+    listener: Socket,
+    start: Receiver<Time>,
+) -> Result<Seen, Error> {
+    let mut seen = Seen {
+        start: Time::ZERO,
+        end: None,
+        acknowledged: 0,
+        samples: Vec::new(),
+    };
+    let mut connection: Option<Socket> = None;
+    let mut written = 0;
+    let data: Vec<u8> = (0..251 * 512).map(pattern).collect();
+    seen.start = start
+        .recv()
+        .map_err(|_| Error::kernel("the client")(std::io::Error::from(ErrorKind::NotConnected)))?;
+    loop {
+        let now = clock.now();
+        if transfer.cancelled.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if now.since(seen.start) > transfer.stop {
+            break;
+        }
+        match &mut connection {
+            None => match listener.accept() {
+                Ok((socket, _)) => {
+                    socket
+                        .set_nonblocking(true)
+                        .map_err(Error::kernel("O_NONBLOCK"))?;
+                    socket
+                        .set_tcp_nodelay(true)
+                        .map_err(Error::kernel("TCP_NODELAY"))?;
+                    connection = Some(socket);
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(Error::kernel("accepting")(error)),
+            },
+            Some(socket) => {
+                write_more(socket, &data, &mut written, transfer.bytes)?;
+                let waiting = socket::unacknowledged(socket)?;
+                seen.acknowledged = written - waiting.min(written);
+                let subflows = socket::subflows(socket, transfer.protocol)?;
+                if seen
+                    .samples
+                    .last()
+                    .is_none_or(|last| last.subflows != subflows)
+                {
+                    seen.samples.push(Sample {
+                        time: now,
+                        subflows,
+                    });
+                }
+                if seen.acknowledged == transfer.bytes {
+                    seen.end = Some(now);
+                    break;
+                }
+            }
+        }
+        thread::sleep(TICK);
+    }
+    connection.iter().for_each(reset);
+    Ok(seen)
+}
+
+fn write_more(socket: &mut Socket, data: &[u8], written: &mut u64, all: u64) -> Result<(), Error> {
+    while *written < all {
+        let from = (*written % 251) as usize;
+        let length = (data.len() - from).min((all - *written) as usize);
+        match socket.write(&data[from..from + length]) {
+            Ok(bytes) => *written += bytes as u64,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) => return Err(Error::kernel("sending")(error)),
+        }
+    }
+    Ok(())
+}
+
+/// Closes at once when dropped: all data has arrived, and a namespace lives as long as its sockets.
+fn reset(socket: &Socket) {
+    let _ = socket.set_linger(Some(Duration::ZERO));
+}

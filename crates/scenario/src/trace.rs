@@ -1,0 +1,72 @@
+//! What happened during a run, row by row.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// A subflow's state after something changed it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Seconds since the first SYN.
+    pub time: f64,
+    /// The connection's name.
+    pub connection: String,
+    /// The subflow, from 0 in the order of the paths.
+    pub subflow: usize,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow start threshold, segments; none before the first loss.
+    pub ssthresh: Option<u32>,
+    /// Smoothed RTT, seconds.
+    pub srtt: f64,
+    /// Segments in flight.
+    pub flight: u32,
+    /// `slow start`, `avoidance` or `recovery`.
+    pub phase: &'static str,
+}
+
+/// What became of a credit: one subflow's initial window, taken from another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Credit {
+    /// Seconds since the first SYN, when it was taken.
+    pub taken: f64,
+    /// The connection's name.
+    pub connection: String,
+    /// The subflow that joined with it.
+    pub to: usize,
+    /// The subflow that it was taken from.
+    pub from: usize,
+    /// Segments: the initial window.
+    pub segments: u32,
+    /// When it was paid, and what that did; none where it became void.
+    pub settled: Option<Settled>,
+}
+
+/// A credit that was paid.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settled {
+    /// Seconds since the first SYN.
+    pub time: f64,
+    /// Acknowledged segments of the lender that did not grow its window.
+    pub ignored: u32,
+    /// Σ cwnd before, segments.
+    pub sum_before: u32,
+    /// Σ cwnd after, segments.
+    pub sum_after: u32,
+}
+
+/// Writes rows as CSV, with a heading.
+pub fn write_csv(rows: &[Row], mut to: impl Write) -> io::Result<()> {
+    writeln!(
+        to,
+        "time,connection,subflow,cwnd,ssthresh,srtt,flight,phase"
+    )?;
+    for row in rows {
+        let ssthresh = row.ssthresh.map_or(String::new(), |s| s.to_string());
+        writeln!(
+            to,
+            "{:.6},{},{},{},{ssthresh},{:.6},{},{}",
+            row.time, row.connection, row.subflow, row.cwnd, row.srtt, row.flight, row.phase
+        )?;
+    }
+    Ok(())
+}
