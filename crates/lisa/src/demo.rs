@@ -42,13 +42,13 @@ pub const CONTENDERS: [Contender; 4] = [
     },
     Contender {
         name: "MPTCP LIA",
-        about: "MPTCP of the papers (`mptcp`): uncoupled slow start, then LIA (RFC 6356)",
+        about: "MPTCP of the papers: uncoupled slow start, then LIA (RFC 6356)",
         protocol: Protocol::Mptcp,
         algorithm: "mptcp",
     },
     Contender {
         name: "LISA",
-        about: "linked slow start, then LIA (`lisa`)",
+        about: "linked slow start, then LIA",
         protocol: Protocol::Mptcp,
         algorithm: "lisa",
     },

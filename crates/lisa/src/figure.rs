@@ -7,7 +7,8 @@ use scenario::trace::Row;
 
 /// What the marks mean.
 pub const LEGEND: &str = "Blue: first subflow; orange: second; grey: both together. A dashed green line is a credit: \
-    it goes from the lender's window down to the new subflow's, and the number is the segments that were moved. A red \
+    it goes from the lender's window down to the new subflow's, and the number is the segments that were moved; until the lender's next ACK the sum \
+    shows them twice. A red \
     cross is a reduction.";
 
 const SIZE: (u32, u32) = (1120, 640);

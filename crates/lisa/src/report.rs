@@ -82,9 +82,19 @@ fn size() -> String {
     format!("{} KB", BYTES / 1000)
 }
 
-/// What LISA changed, in a few lines.
+/// What LISA changed, in a few lines for the terminal.
 pub fn verdict(cells: &[Cell]) -> String {
-    let mut text = String::from("What LISA changed, against MPTCP of the papers:\n");
+    let findings = findings(cells)
+        .into_iter()
+        .map(|finding| format!("\n  {finding}"));
+    format!(
+        "What LISA changed, against MPTCP of the papers:{}",
+        findings.collect::<String>()
+    )
+}
+
+fn findings(cells: &[Cell]) -> Vec<String> {
+    let mut findings = Vec::new();
     for metric in &METRICS[..2] {
         let (mut less, mut more, mut unclear) = (Vec::new(), Vec::new(), 0);
         for group in groups(cells) {
@@ -112,14 +122,14 @@ pub fn verdict(cells: &[Cell]) -> String {
                 list.join("; ")
             }
         };
-        let _ = writeln!(
-            text,
-            "  {}: lower {}; higher {}; no clear difference at {unclear} of {}.",
-            metric.title,
-            say(&less),
-            say(&more),
-            groups(cells).count()
-        );
+        let bottlenecks = groups(cells).count();
+        let (lower, higher) = (say(&less), say(&more));
+        findings.push(format!("{}, lower: {lower}.", metric.title));
+        findings.push(format!("{}, higher: {higher}.", metric.title));
+        findings.push(format!(
+            "{}, no clear difference: {unclear} of {bottlenecks} bottlenecks.",
+            metric.title
+        ));
     }
     let credits: Vec<_> = cells
         .iter()
@@ -131,15 +141,14 @@ pub fn verdict(cells: &[Cell]) -> String {
         .iter()
         .filter(|s| s.sum_before == s.sum_after)
         .count();
-    let _ = write!(
-        text,
-        "  Credits: {} taken, {} paid, {} void; Σ cwnd before = after in {conserved} of {} paid.",
+    findings.push(format!(
+        "credits: {} taken, {} paid, {} void; Σ cwnd the same before and after in {conserved} of {} paid.",
         credits.len(),
         settled.len(),
         credits.len() - settled.len(),
         settled.len()
-    );
-    text
+    ));
+    findings
 }
 
 const STYLE: &str = "
@@ -176,7 +185,11 @@ pub fn html(cells: &[Cell]) -> String {
             escape(contender.about)
         );
     }
-    let _ = write!(page, "</ul>\n<pre>{}</pre>\n", escape(&verdict(cells)));
+    page.push_str("</ul>\n<h2>What LISA changed, against MPTCP of the papers</h2>\n<ul>");
+    for finding in findings(cells) {
+        let _ = write!(page, "<li>{}</li>", escape(&finding));
+    }
+    page.push_str("</ul>\n");
     page.push_str(
         "<p>Means with 95 % confidence intervals; differences are paired by run, * where the interval leaves zero \
          out. <i>R<sub>ss</sub></i>: segments retransmitted before the last subflow left slow start. \
