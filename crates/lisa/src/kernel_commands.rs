@@ -42,7 +42,10 @@ fn exec(name: &str, command: &[OsString]) -> Failure {
             return unknown.into(); // a name that could not be loaded either
         }
     }
-    Failure { code: error.exit_code(), message: error.to_string() }
+    Failure {
+        code: error.exit_code(),
+        message: error.to_string(),
+    }
 }
 
 fn unload(name: &str, wait: bool) -> Result<(), Failure> {
