@@ -136,7 +136,7 @@ install_packages() {
     fi
     apt install --no-install-recommends "${packages[@]}"
     if [[ " ${packages[*]} " == *" nginx "* ]]; then
-        ${sudo:+$sudo} deb-systemd-helper disable nginx.service >/dev/null 2>&1 || true
+        ${sudo:+$sudo} update-rc.d nginx disable >/dev/null 2>&1 || true
     fi
     if [ "$policy" ]; then
         ${sudo:+$sudo} rm -f $POLICY
@@ -187,20 +187,21 @@ rustup_has_it() {
 }
 
 install_rustup() {
-    local machine sum file
+    local machine sum folder
     machine=$(uname -m)
     sum=${RUSTUP_SHA256[$machine]:-}
     [ "$sum" ] || fail "no Rust $RUST_OLDEST or later, and none known for $machine; install one by hand: https://rustup.rs"
-    file=$(mktemp)
-    curl -fsSL --retry 3 -o "$file" \
+    folder=$(mktemp -d)
+    # shellcheck disable=SC2064
+    trap "rm -rf $folder" EXIT
+    curl -fsSL --retry 3 -o "$folder/rustup-init" \
         "https://static.rust-lang.org/rustup/archive/$RUSTUP/$machine-unknown-linux-gnu/rustup-init" ||
         fail "static.rust-lang.org cannot be reached; with a network again, or with Rust $RUST_OLDEST or later installed by hand, repeat this"
-    echo "$sum  $file" | sha256sum --check --quiet --status ||
+    echo "$sum  $folder/rustup-init" | sha256sum --check --quiet --status ||
         fail "what static.rust-lang.org sent for rustup $RUSTUP is not what it should be; try again later"
-    chmod +x "$file"
-    RUSTUP_INIT_SKIP_PATH_CHECK=yes "$file" -q -y --no-modify-path --default-toolchain none >/dev/null 2>&1 ||
+    chmod +x "$folder/rustup-init"
+    RUSTUP_INIT_SKIP_PATH_CHECK=yes "$folder/rustup-init" -q -y --no-modify-path --default-toolchain none >/dev/null 2>&1 ||
         fail "rustup $RUSTUP does not install; install it by hand: https://rustup.rs"
-    rm -f "$file"
 }
 
 if ! cargo_will_do && ! { have rustup && rustup_has_it; }; then
