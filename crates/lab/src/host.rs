@@ -33,7 +33,8 @@ pub struct Host {
 pub struct Run {
     /// What it came to.
     pub outcome: Outcome,
-    /// The sender's windows, in order of time; after each ACK for lisa's algorithms, each millisecond for others.
+    /// The sender's windows, in order of time: when a look each millisecond finds them changed, and for lisa's own
+    /// algorithms also after each ACK.
     pub rows: Vec<Row>,
     /// What became of credits.
     pub credits: Vec<Credit>,
@@ -85,13 +86,11 @@ impl Host {
             let path = |port| measure::path_of_port(seen, &servers, port);
             let (told, given) =
                 watch::rows_and_credits(events, &connection.name, port, start, path);
-            rows.extend(if told.is_empty() {
-                measure::rows(connection, seen, &servers)
-            } else {
-                told
-            });
+            rows.extend(told);
+            rows.extend(measure::rows(connection, seen, &servers));
             credits.extend(given);
         }
+        rows.sort_by(|a, b| a.time.total_cmp(&b.time));
         let outcome = Outcome {
             schema: SCHEMA,
             scenario: scenario.title.clone(),

@@ -24,6 +24,21 @@ pub enum Command {
         #[command(subcommand)]
         command: Kernel,
     },
+    /// The paper's bottleneck on this kernel: TCP, MPTCP and LISA side by side, with a table and a report.
+    ///
+    /// Real transfers of 300 KB between network namespaces, over 2.5 Mbit/s and 70 ms and over 5 Mbit/s and 40 ms, with
+    /// queues of 9, 17 and 30 packets. Needs root. Takes some minutes; what it made on the host is gone when it ends.
+    Demo {
+        /// Where the report goes: report.html, outcomes.jsonl, credits.jsonl, trace-NN.csv.
+        #[arg(long, value_name = "DIRECTORY", default_value = "out/demo")]
+        out: PathBuf,
+        /// Runs of each, with round-trip times drawn from ±10 %.
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        runs: u32,
+        /// Print an outcome a line (schema lisa.outcome/1) instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print completions for a shell: `lisa completions bash > /etc/bash_completion.d/lisa`.
     Completions {
         /// Which shell.

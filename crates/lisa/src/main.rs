@@ -1,8 +1,11 @@
 //! The command line. Exit codes: 0 done, 1 failed, 2 wrong usage; `exec` has its command's.
 
 mod cli;
+mod demo;
+mod figure;
 mod kernel_commands;
 mod output;
+mod report;
 mod status;
 mod top;
 
@@ -16,6 +19,7 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         cli::Command::Kernel { command } => kernel_commands::run(command),
+        cli::Command::Demo { out, runs, json } => demo::run(&out, runs, json),
         cli::Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

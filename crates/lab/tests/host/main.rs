@@ -1,0 +1,220 @@
+//! Scenarios on this host's kernel. They need root; without it they say so and pass.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use kernel::registry;
+use lisa_lab::{Error, Host};
+use netsim::{Rate, Span};
+use scenario::{Connection, Protocol, Scenario, Shaping, Topology};
+
+/// A host, unless the test cannot run here.
+fn host(number: usize) -> Option<Host> {
+    match Host::new(number, Arc::default()) {
+        Ok(host) => Some(host),
+        Err(Error::Algorithm(error @ kernel::Error::NotPermitted { .. })) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn connection(protocol: Protocol, algorithm: &str, bytes: u64) -> Connection {
+    Connection {
+        name: algorithm.into(),
+        protocol,
+        algorithm: algorithm.into(),
+        bytes,
+    }
+}
+
+fn shared(subflows: usize, connections: Vec<Connection>) -> Scenario {
+    Scenario {
+        title: "a test".into(),
+        topology: Topology::SharedBottleneck {
+            bottleneck: Shaping {
+                rate: Rate::from_bits_per_second(5_000_000),
+                queue: 30,
+            },
+            rtts: vec![Span::from_millis(40); subflows],
+        },
+        stop: Span::from_secs(30),
+        receive_window: Some(4 << 20),
+        connections,
+    }
+}
+
+/// The registrations of this process.
+fn registered() -> Vec<String> {
+    let owner = kernel::owner::Owner::this();
+    let ours = |found: &registry::Registered| found.owner() == Some(owner) && !found.is_leaving();
+    registry::find()
+        .unwrap()
+        .into_iter()
+        .filter(ours)
+        .map(|found| found.name().into())
+        .collect()
+}
+
+#[test]
+fn lisa_moves_segments_to_a_new_subflow_and_makes_none() {
+    let Some(mut host) = host(1) else { return };
+    let scenario = shared(2, vec![connection(Protocol::Mptcp, "lisa", 200_000)]);
+    let run = host.run(&scenario, 1).unwrap();
+    let outcome = &run.outcome.connections[0];
+    assert!(outcome.completion_s.is_some_and(|s| s > 0.3), "{outcome:?}");
+    assert_eq!(outcome.subflows.len(), 2);
+    let [credit] = &run.credits[..] else {
+        panic!("{:?}", run.credits)
+    };
+    assert_eq!((credit.from, credit.to), (0, 1));
+    assert!((3..=10).contains(&credit.segments));
+    let settled = credit.settled.as_ref().expect("nothing is lost so early");
+    assert_eq!(settled.sum_before, settled.sum_after);
+    // The new subflow's first window is the credit.
+    let first = run.rows.iter().find(|row| row.subflow == 1).unwrap();
+    assert_eq!(first.cwnd, credit.segments);
+}
+
+#[test]
+fn uncoupled_joins_start_at_ten_and_take_nothing() {
+    let Some(mut host) = host(2) else { return };
+    for algorithm in ["mptcp", "cubic", "reno"] {
+        let scenario = shared(2, vec![connection(Protocol::Mptcp, algorithm, 200_000)]);
+        let run = host.run(&scenario, 2).unwrap();
+        assert!(run.credits.is_empty());
+        assert_eq!(run.outcome.connections[0].subflows.len(), 2, "{algorithm}");
+        assert_eq!(
+            run.rows.iter().find(|row| row.subflow == 1).unwrap().cwnd,
+            10,
+            "{algorithm}"
+        );
+    }
+}
+
+#[test]
+fn connections_share_a_network() {
+    let Some(mut host) = host(3) else { return };
+    let connections = vec![
+        connection(Protocol::Mptcp, "lisa", 100_000),
+        connection(Protocol::Tcp, "reno", 100_000),
+    ];
+    let run = host.run(&shared(2, connections), 3).unwrap();
+    let [lisa, tcp] = &run.outcome.connections[..] else {
+        panic!("{:?}", run.outcome)
+    };
+    let last = lisa.completion_s.unwrap().max(tcp.completion_s.unwrap());
+    assert_eq!((lisa.subflows.len(), tcp.subflows.len()), (2, 1));
+    // 5 Mbit/s for both of them, headers and all.
+    let bits = 2.0 * 100_000.0 * 8.0;
+    assert!(last > bits / 5e6);
+}
+
+#[test]
+fn losses_are_counted_where_the_queue_is_short() {
+    let Some(mut host) = host(4) else { return };
+    let mut scenario = shared(2, vec![connection(Protocol::Mptcp, "mptcp", 200_000)]);
+    if let Topology::SharedBottleneck { bottleneck, .. } = &mut scenario.topology {
+        bottleneck.queue = 5;
+    }
+    let run = host.run(&scenario, 4).unwrap();
+    let connection = &run.outcome.connections[0];
+    assert!(connection.retransmits > 0);
+    assert!(connection.retransmits >= connection.retransmits_slow_start);
+    assert!(
+        connection
+            .subflows
+            .iter()
+            .any(|s| s.losses > 0 && s.first_loss_s.is_some())
+    );
+    assert!(run.outcome.links.iter().any(|link| link.drops > 0));
+}
+
+#[test]
+fn a_run_ends_at_its_stop_time() {
+    let Some(mut host) = host(5) else { return };
+    let mut scenario = shared(1, vec![connection(Protocol::Mptcp, "lisa", 10_000_000)]);
+    scenario.stop = Span::from_millis(500);
+    let run = host.run(&scenario, 5).unwrap();
+    assert_eq!(run.outcome.connections[0].completion_s, None);
+    assert!(run.outcome.sim_seconds < 5.0);
+}
+
+#[test]
+fn an_interrupt_ends_a_run_and_nothing_stays() {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let Some(_) = host(6) else { return };
+    let mut host = Host::new(7, cancelled.clone()).unwrap();
+    let scenario = shared(
+        2,
+        vec![connection(Protocol::Mptcp, "lisa_reno", 100_000_000)],
+    );
+    let start = Instant::now();
+    let result = std::thread::scope(|scope| {
+        let run = scope.spawn(|| host.run(&scenario, 6));
+        while !registered().iter().any(|name| name.contains("_7_")) {
+            assert!(start.elapsed() < Duration::from_secs(20) && !run.is_finished());
+            std::thread::yield_now();
+        }
+        cancelled.store(true, Ordering::SeqCst);
+        run.join().unwrap()
+    });
+    assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+    drop(host);
+    assert!(!registered().iter().any(|name| name.contains("_7_")));
+}
+
+#[test]
+fn an_unknown_algorithm_is_named() {
+    let Some(mut host) = host(8) else { return };
+    let error = host
+        .run(&shared(2, vec![connection(Protocol::Mptcp, "lissa", 1)]), 8)
+        .unwrap_err();
+    assert!(error.to_string().contains("`lissa`"), "{error}");
+}
+
+/// What a killed process has left is taken out by the next one.
+#[test]
+fn what_a_killed_process_left_is_swept() {
+    const VICTIM: &str = "LISA_TEST_VICTIM";
+    if std::env::var_os(VICTIM).is_some() {
+        let mut host = host(9).unwrap();
+        let _ = host.run(
+            &shared(2, vec![connection(Protocol::Mptcp, "lisa", 1 << 40)]),
+            9,
+        );
+        unreachable!("it is killed before");
+    }
+    let Some(_) = host(10) else { return };
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "what_a_killed_process_left_is_swept",
+            "--nocapture",
+        ])
+        .env(VICTIM, "1")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let left = |pid: u32| {
+        let of = |found: &registry::Registered| found.owner().is_some_and(|owner| owner.pid == pid);
+        registry::find()
+            .unwrap()
+            .into_iter()
+            .filter(|found| of(found) && !found.is_leaving())
+            .count()
+    };
+    let start = Instant::now();
+    while left(victim.id()) == 0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "it never loaded");
+        assert!(victim.try_wait().unwrap().is_none(), "it ended");
+    }
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    assert_eq!(left(victim.id()), 1, "a registration outlives its process");
+    drop(host(11));
+    assert_eq!(left(victim.id()), 0);
+}

@@ -1,0 +1,337 @@
+//! `lisa demo`: the paper's bottleneck on this kernel, with and without LISA.
+
+use crate::output::Failure;
+use crate::report;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::{Error, Host, Run};
+use netsim::{Rate, Span};
+use scenario::statistics::Mean;
+use scenario::{Connection, Protocol, Scenario, Shaping, Topology, trace};
+use std::collections::VecDeque;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+    mpsc,
+};
+use std::thread;
+
+/// What is compared: a name, what it is, and how a connection does it.
+pub struct Contender {
+    pub name: &'static str,
+    pub about: &'static str,
+    protocol: Protocol,
+    algorithm: &'static str,
+}
+
+/// In the order of the tables.
+pub const CONTENDERS: [Contender; 4] = [
+    Contender {
+        name: "TCP CUBIC",
+        about: "one path, as every Linux host has it",
+        protocol: Protocol::Tcp,
+        algorithm: "cubic",
+    },
+    Contender {
+        name: "MPTCP CUBIC",
+        about: "MPTCP as distributions ship it: each subflow a TCP CUBIC of its own",
+        protocol: Protocol::Mptcp,
+        algorithm: "cubic",
+    },
+    Contender {
+        name: "MPTCP LIA",
+        about: "MPTCP of the papers: uncoupled slow start, then LIA (RFC 6356)",
+        protocol: Protocol::Mptcp,
+        algorithm: "mptcp",
+    },
+    Contender {
+        name: "LISA",
+        about: "linked slow start, then LIA",
+        protocol: Protocol::Mptcp,
+        algorithm: "lisa",
+    },
+];
+
+/// Index of the baseline that LISA is compared with, and of LISA.
+pub const BASELINE: usize = 2;
+/// See [`BASELINE`].
+pub const LISA: usize = 3;
+
+/// A bottleneck of the papers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bottleneck {
+    pub kbits: u64,
+    pub rtt_ms: u64,
+    pub queue: usize,
+}
+
+/// The paper's two bottlenecks with its three queues (ICC 2016, sections II and V).
+fn bottlenecks() -> Vec<Bottleneck> {
+    let paths = [(2_500, 70), (5_000, 40)];
+    let queues = [9, 17, 30];
+    paths
+        .into_iter()
+        .flat_map(|(kbits, rtt_ms)| {
+            queues.map(|queue| Bottleneck {
+                kbits,
+                rtt_ms,
+                queue,
+            })
+        })
+        .collect()
+}
+
+/// The paper's file (ICC 2016, figure 1).
+pub const BYTES: u64 = 300_000;
+
+/// Large enough that windows decide and not buffers; Linux's own lets a sender have about 45 segments out.
+pub const RECEIVE_WINDOW: u32 = 4 << 20;
+
+impl std::fmt::Display for Bottleneck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rate = self.kbits as f64 / 1e3;
+        write!(f, "{rate} Mbit/s, {} ms, queue {}", self.rtt_ms, self.queue)
+    }
+}
+
+impl Bottleneck {
+    fn scenario(&self, contender: &Contender) -> Scenario {
+        let rtt = Span::from_millis(self.rtt_ms);
+        Scenario {
+            title: format!("300 KB, {self}"),
+            topology: Topology::SharedBottleneck {
+                bottleneck: Shaping {
+                    rate: Rate::from_bits_per_second(self.kbits * 1000),
+                    queue: self.queue,
+                },
+                rtts: vec![rtt; 2],
+            },
+            stop: Span::from_secs(60),
+            receive_window: Some(RECEIVE_WINDOW),
+            connections: vec![Connection {
+                name: contender.name.into(),
+                protocol: contender.protocol,
+                algorithm: contender.algorithm.into(),
+                bytes: BYTES,
+            }],
+        }
+    }
+}
+
+/// All runs of one contender over one bottleneck, in the order of the seeds.
+pub struct Cell {
+    pub bottleneck: Bottleneck,
+    pub contender: usize,
+    pub runs: Vec<Run>,
+}
+
+/// The metrics of the table: a title, a unit, decimals, and the value of a run.
+pub struct Metric {
+    pub title: &'static str,
+    pub unit: &'static str,
+    pub decimals: usize,
+    pub value: fn(&Run) -> Option<f64>,
+}
+
+/// As DESIGN and the paper define them.
+pub const METRICS: [Metric; 4] = [
+    Metric {
+        title: "completion",
+        unit: "s",
+        decimals: 3,
+        value: |run| run.outcome.connections[0].completion_s,
+    },
+    Metric {
+        title: "retransmissions",
+        unit: "segments",
+        decimals: 1,
+        value: |run| Some(run.outcome.connections[0].retransmits as f64),
+    },
+    Metric {
+        title: "R_ss",
+        unit: "segments",
+        decimals: 1,
+        value: |run| Some(run.outcome.connections[0].retransmits_slow_start as f64),
+    },
+    Metric {
+        title: "Σcwnd at exit",
+        unit: "segments",
+        decimals: 1,
+        value: |run| {
+            run.outcome.connections[0]
+                .sum_cwnd_at_slow_start_exit
+                .map(f64::from)
+        },
+    },
+];
+
+impl Cell {
+    /// Mean and interval of a metric over the runs that have it.
+    pub fn mean(&self, metric: &Metric) -> Option<Mean> {
+        let values: Vec<f64> = self.runs.iter().filter_map(metric.value).collect();
+        Mean::of(&values)
+    }
+
+    /// Mean and interval of what this cell has more than `other`, run by run: the draws are paired.
+    pub fn difference(&self, other: &Cell, metric: &Metric) -> Option<Mean> {
+        let pairs = self.runs.iter().zip(&other.runs);
+        let values: Vec<f64> = pairs
+            .filter_map(|(a, b)| Some((metric.value)(a)? - (metric.value)(b)?))
+            .collect();
+        Mean::of(&values)
+    }
+}
+
+/// Runs it all and writes the report.
+pub fn run(out: &Path, runs: u32, json: bool) -> Result<(), Failure> {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let flag = cancelled.clone();
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(130); // asked twice: what is left in the kernel, the next start takes out
+        }
+    })
+    .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
+    fs::create_dir_all(out).map_err(|error| Failure::new(format!("{}: {error}", out.display())))?;
+
+    let cells = measure(runs, &cancelled)?;
+    if json {
+        for run in cells.iter().flat_map(|cell| &cell.runs) {
+            println!(
+                "{}",
+                serde_json::to_string(&run.outcome).expect("plain data")
+            );
+        }
+    } else {
+        print!("{}", report::tables(&cells));
+    }
+    write(out, &cells)?;
+    if !json {
+        println!("\n{}", report::verdict(&cells));
+        println!("Report: {}", out.join("report.html").display());
+    }
+    Ok(())
+}
+
+/// A run that is to be made: which cell, and which seed.
+type Job = (usize, u64);
+
+/// All cells, their runs made in parallel on all cores: each is idle most of the time.
+fn measure(runs: u32, cancelled: &Arc<AtomicBool>) -> Result<Vec<Cell>, Failure> {
+    let mut cells: Vec<Cell> = bottlenecks()
+        .into_iter()
+        .flat_map(|bottleneck| {
+            (0..CONTENDERS.len()).map(move |contender| Cell {
+                bottleneck,
+                contender,
+                runs: Vec::new(),
+            })
+        })
+        .collect();
+    // Contenders take turns, so that what the machine does meanwhile befalls all alike.
+    let jobs: VecDeque<Job> = (0..cells.len() / CONTENDERS.len())
+        .flat_map(|group| (0..u64::from(runs)).map(move |seed| (group, seed)))
+        .flat_map(|(group, seed)| {
+            (0..CONTENDERS.len()).map(move |c| (group * CONTENDERS.len() + c, seed))
+        })
+        .collect();
+    let bar = progress(jobs.len() as u64);
+    let jobs = Mutex::new(jobs);
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let (results, received) = mpsc::channel();
+    let scenarios: Vec<Scenario> = cells
+        .iter()
+        .map(|cell| cell.bottleneck.scenario(&CONTENDERS[cell.contender]))
+        .collect();
+    let mut made: Vec<(Job, Run)> = thread::scope(|scope| {
+        for worker in 0..workers {
+            let (jobs, results, scenarios) = (&jobs, results.clone(), &scenarios);
+            scope.spawn(move || {
+                let next = || jobs.lock().expect("no worker panics with it").pop_front();
+                let mut host = match Host::new(worker, cancelled.clone()) {
+                    Ok(host) => host,
+                    Err(error) => return drop(results.send(Err(error))),
+                };
+                while let Some(job) = next() {
+                    let result = host.run(&scenarios[job.0], job.1).map(|run| (job, run));
+                    let failed = result.is_err();
+                    if results.send(result).is_err() || failed {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(results);
+        let mut made = Vec::new();
+        for result in received {
+            let (job, run) = result.inspect_err(|_| cancelled.store(true, Ordering::SeqCst))?;
+            bar.set_message(format!(
+                "{}: {}",
+                CONTENDERS[cells[job.0].contender].name, cells[job.0].bottleneck
+            ));
+            bar.inc(1);
+            made.push((job, run));
+        }
+        Ok::<_, Error>(made)
+    })
+    .map_err(|error| {
+        bar.finish_and_clear();
+        let code = if matches!(error, Error::Interrupted) {
+            130
+        } else {
+            1
+        };
+        Failure {
+            code,
+            message: error.to_string(),
+        }
+    })?;
+    bar.finish_and_clear();
+    made.sort_by_key(|(job, _)| *job);
+    for ((cell, _), run) in made {
+        cells[cell].runs.push(run);
+    }
+    Ok(cells)
+}
+
+fn progress(runs: u64) -> ProgressBar {
+    let style = "{bar:30} {pos}/{len} runs, {elapsed} of about {duration}  {msg}";
+    ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::stderr())
+        .with_style(ProgressStyle::with_template(style).expect("a valid template"))
+}
+
+/// The report, the outcomes and the traces.
+fn write(out: &Path, cells: &[Cell]) -> Result<(), Failure> {
+    let put = |name: &str, bytes: &[u8]| {
+        let path = out.join(name);
+        fs::write(&path, bytes).map_err(|e| Failure::new(format!("{}: {e}", path.display())))
+    };
+    let mut outcomes = Vec::new();
+    let (mut rows, mut credits) = (Vec::new(), Vec::new());
+    for (number, cell) in cells.iter().enumerate() {
+        for run in &cell.runs {
+            writeln!(
+                outcomes,
+                "{}",
+                serde_json::to_string(&run.outcome).expect("plain data")
+            )?;
+            for credit in &run.credits {
+                let credit = serde_json::to_value(credit).expect("plain data");
+                let line = serde_json::json!({
+                    "scenario": run.outcome.scenario, "seed": run.outcome.seed, "credit": credit,
+                });
+                writeln!(credits, "{line}")?;
+            }
+        }
+        if let Some(first) = cell.runs.first() {
+            rows.clear();
+            trace::write_csv(&first.rows, &mut rows)?;
+            put(&format!("trace-{number:02}.csv"), &rows)?;
+        }
+    }
+    put("outcomes.jsonl", &outcomes)?;
+    put("credits.jsonl", &credits)?;
+    put("report.html", report::html(cells).as_bytes())
+}

@@ -1,0 +1,259 @@
+//! The demo's tables, for the terminal and as a page.
+
+use crate::demo::{BASELINE, BYTES, CONTENDERS, Cell, LISA, METRICS, Metric, RECEIVE_WINDOW};
+use crate::figure;
+use comfy_table::{Attribute, Cell as Text, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use scenario::statistics::Mean;
+use std::fmt::Write;
+
+/// The cells of each bottleneck: one a contender, in their order.
+fn groups(cells: &[Cell]) -> impl Iterator<Item = &[Cell]> {
+    cells.chunks(CONTENDERS.len())
+}
+
+fn number(mean: Option<Mean>, metric: &Metric) -> String {
+    let decimals = metric.decimals;
+    match mean {
+        None => "–".into(),
+        Some(Mean {
+            mean, ci95: None, ..
+        }) => format!("{mean:.decimals$}"),
+        Some(Mean {
+            mean,
+            ci95: Some(half),
+            ..
+        }) => format!("{mean:.decimals$} ± {half:.decimals$}"),
+    }
+}
+
+/// A difference of means with its sign; `*` where its interval leaves zero out.
+fn difference(mean: Option<Mean>, metric: &Metric) -> String {
+    let decimals = metric.decimals;
+    match mean {
+        Some(Mean {
+            mean,
+            ci95: Some(half),
+            ..
+        }) => {
+            let clear = if mean.abs() > half { " *" } else { "" };
+            format!("{mean:+.decimals$} ± {half:.decimals$}{clear}")
+        }
+        Some(Mean { mean, .. }) => format!("{mean:+.decimals$}"),
+        None => "–".into(),
+    }
+}
+
+fn headings() -> Vec<String> {
+    METRICS
+        .iter()
+        .map(|metric| format!("{} [{}]", metric.title, metric.unit))
+        .collect()
+}
+
+/// A table for each bottleneck.
+pub fn tables(cells: &[Cell]) -> String {
+    let mut text = String::new();
+    for group in groups(cells) {
+        let mut table = Table::new();
+        table.load_preset(UTF8_HORIZONTAL_ONLY);
+        table.set_header([String::new()].into_iter().chain(headings()));
+        for cell in group {
+            let mut row = vec![Text::new(CONTENDERS[cell.contender].name)];
+            for metric in &METRICS {
+                let number = Text::new(number(cell.mean(metric), metric));
+                row.push(number.set_alignment(CellAlignment::Right));
+            }
+            table.add_row(row);
+        }
+        let mut row = vec![Text::new("LISA − MPTCP LIA").add_attribute(Attribute::Bold)];
+        for metric in &METRICS {
+            let text = difference(group[LISA].difference(&group[BASELINE], metric), metric);
+            let cell = Text::new(text).add_attribute(Attribute::Bold);
+            row.push(cell.set_alignment(CellAlignment::Right));
+        }
+        table.add_row(row);
+        let _ = writeln!(text, "{}, {}\n{table}\n", size(), group[0].bottleneck);
+    }
+    text.push_str("Means with 95 % confidence intervals; differences are paired, * where the interval leaves zero out.\n");
+    text
+}
+
+fn size() -> String {
+    format!("{} KB", BYTES / 1000)
+}
+
+/// What LISA changed, in a few lines for the terminal.
+pub fn verdict(cells: &[Cell]) -> String {
+    let findings = findings(cells)
+        .into_iter()
+        .map(|finding| format!("\n  {finding}"));
+    format!(
+        "What LISA changed, against MPTCP of the papers:{}",
+        findings.collect::<String>()
+    )
+}
+
+fn findings(cells: &[Cell]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for metric in &METRICS[..2] {
+        let (mut less, mut more, mut unclear) = (Vec::new(), Vec::new(), 0);
+        for group in groups(cells) {
+            let base = group[BASELINE].mean(metric).map_or(0.0, |mean| mean.mean);
+            match group[LISA].difference(&group[BASELINE], metric) {
+                Some(Mean {
+                    mean,
+                    ci95: Some(half),
+                    ..
+                }) if mean.abs() > half && base > 0.0 => {
+                    let change = format!("{:+.0} % ({})", 100.0 * mean / base, group[0].bottleneck);
+                    if mean < 0.0 {
+                        less.push(change)
+                    } else {
+                        more.push(change)
+                    }
+                }
+                _ => unclear += 1,
+            }
+        }
+        let say = |list: &[String]| {
+            if list.is_empty() {
+                "nowhere".into()
+            } else {
+                list.join("; ")
+            }
+        };
+        let bottlenecks = groups(cells).count();
+        let (lower, higher) = (say(&less), say(&more));
+        findings.push(format!("{}, lower: {lower}.", metric.title));
+        findings.push(format!("{}, higher: {higher}.", metric.title));
+        findings.push(format!(
+            "{}, no clear difference: {unclear} of {bottlenecks} bottlenecks.",
+            metric.title
+        ));
+    }
+    let credits: Vec<_> = cells
+        .iter()
+        .flat_map(|c| &c.runs)
+        .flat_map(|r| &r.credits)
+        .collect();
+    let settled: Vec<_> = credits.iter().filter_map(|c| c.settled.as_ref()).collect();
+    let conserved = settled
+        .iter()
+        .filter(|s| s.sum_before == s.sum_after)
+        .count();
+    findings.push(format!(
+        "credits: {} taken, {} paid, {} void; Σ cwnd the same before and after in {conserved} of {} paid.",
+        credits.len(),
+        settled.len(),
+        credits.len() - settled.len(),
+        settled.len()
+    ));
+    findings
+}
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --line: #8884; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--line); text-align: right; }
+th:first-child, td:first-child { text-align: left; }
+tr.difference td { font-weight: 600; }
+figure { margin: 1rem 0; background: #fff; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem; }
+figure svg { width: 100%; height: auto; display: block; }
+figcaption { color: #333; font-size: .9rem; }
+";
+
+/// The whole page, with its figures in it.
+pub fn html(cells: &[Cell]) -> String {
+    let runs = cells.iter().map(|cell| cell.runs.len()).max().unwrap_or(0);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>LISA on this kernel</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body>\n\
+         <h1>LISA on this kernel</h1>\n\
+         <p>{} from a server with two addresses to a client, over one bottleneck that both paths share: real TCP and \
+         MPTCP sockets of Linux {} in network namespaces, links in real time. {runs} runs each; the round-trip time of \
+         a run is drawn from ±10 % and the same for all four. Receive buffers of {} MiB; TCP_NODELAY is set.</p>\n<ul>",
+        size(),
+        escape(&release()),
+        RECEIVE_WINDOW >> 20,
+    );
+    for contender in &CONTENDERS {
+        let _ = write!(
+            page,
+            "<li><b>{}</b>: {}</li>",
+            contender.name,
+            escape(contender.about)
+        );
+    }
+    page.push_str("</ul>\n<h2>What LISA changed, against MPTCP of the papers</h2>\n<ul>");
+    for finding in findings(cells) {
+        let _ = write!(page, "<li>{}</li>", escape(&finding));
+    }
+    page.push_str("</ul>\n");
+    page.push_str(
+        "<p>Means with 95 % confidence intervals; differences are paired by run, * where the interval leaves zero \
+         out. <i>R<sub>ss</sub></i>: segments retransmitted before the last subflow left slow start. \
+         <i>Σcwnd at exit</i>: the windows with which congestion avoidance begins.</p>\n",
+    );
+    for group in groups(cells) {
+        let _ = writeln!(page, "<h2>{}</h2>\n{}", group[0].bottleneck, table(group));
+        let _ = writeln!(
+            page,
+            "<figure>{}<figcaption>Windows over time in the first run. {}</figcaption></figure>",
+            figure::windows(group),
+            figure::LEGEND
+        );
+    }
+    let late = cells
+        .iter()
+        .flat_map(|c| &c.runs)
+        .map(|r| r.outcome.lateness_s)
+        .fold(0.0, f64::max);
+    let spoiled: u64 = cells
+        .iter()
+        .flat_map(|c| &c.runs)
+        .map(|r| r.outcome.spoiled_packets)
+        .sum();
+    let _ = writeln!(
+        page,
+        "<p>The network handed packets over at most {:.1} ms late; it lost {spoiled} packets beside those that its queues \
+         dropped. Every outcome is in <code>outcomes.jsonl</code>, every credit in <code>credits.jsonl</code>, the \
+         windows of the first run of each kind in <code>trace-NN.csv</code>.</p></body></html>",
+        late * 1e3
+    );
+    page
+}
+
+fn table(group: &[Cell]) -> String {
+    let mut html = String::from("<table><tr><th></th>");
+    for heading in headings() {
+        let _ = write!(html, "<th>{}</th>", escape(&heading));
+    }
+    html.push_str("</tr>");
+    for cell in group {
+        let _ = write!(html, "<tr><td>{}</td>", CONTENDERS[cell.contender].name);
+        for metric in &METRICS {
+            let _ = write!(html, "<td>{}</td>", number(cell.mean(metric), metric));
+        }
+        html.push_str("</tr>");
+    }
+    html.push_str("<tr class=\"difference\"><td>LISA − MPTCP LIA</td>");
+    for metric in &METRICS {
+        let text = difference(group[LISA].difference(&group[BASELINE], metric), metric);
+        let _ = write!(html, "<td>{text}</td>");
+    }
+    html.push_str("</tr></table>");
+    html
+}
+
+fn release() -> String {
+    nix::sys::utsname::uname()
+        .map(|name| name.release().to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
