@@ -109,15 +109,17 @@ if [ "$all" ]; then
     fi
 fi
 
-# apt SUBCOMMAND...: as root, without questions; what it has to say only if it fails.
-apt() {
-    local log
+# As root, without questions. What apt has to say comes only if it fails.
+apt_install() {
+    local log error
     log=$(mktemp)
-    if ! ${sudo:+$sudo} env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" </dev/null >"$log" 2>&1; then
-        local error
+    # A source that is not needed may be broken: whether this failed shows in what follows.
+    "${root[@]}" apt-get -q update </dev/null >/dev/null 2>&1 || true
+    if ! "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+        install --no-install-recommends "${packages[@]}" </dev/null >"$log" 2>&1; then
         error=$(grep '^E: ' "$log" | head -1 || true)
         rm -f "$log"
-        fail "apt-get $1 failed (${error:-it gives no reason}); is there a network? To do it by hand: apt-get install ${packages[*]}"
+        fail "apt-get failed (${error:-it gives no reason}); is there a network? By hand: apt-get install ${packages[*]}"
     fi
     rm -f "$log"
 }
@@ -130,16 +132,16 @@ install_packages() {
     if [[ " ${packages[*]} " == *" nginx "* && ! -e $POLICY ]]; then
         policy=ours
         # shellcheck disable=SC2064
-        trap "${sudo:+$sudo }rm -f $POLICY" EXIT
-        printf '#!/bin/sh\nexit 101\n' | ${sudo:+$sudo} tee $POLICY >/dev/null
-        ${sudo:+$sudo} chmod 755 $POLICY
+        trap "${root[*]} rm -f $POLICY" EXIT
+        printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee $POLICY >/dev/null
+        "${root[@]}" chmod 755 $POLICY
     fi
-    apt install --no-install-recommends "${packages[@]}"
+    apt_install
     if [[ " ${packages[*]} " == *" nginx "* ]]; then
-        ${sudo:+$sudo} update-rc.d nginx disable >/dev/null 2>&1 || true
+        "${root[@]}" update-rc.d nginx disable >/dev/null 2>&1 || true
     fi
     if [ "$policy" ]; then
-        ${sudo:+$sudo} rm -f $POLICY
+        "${root[@]}" rm -f $POLICY
         trap - EXIT
     fi
 }
@@ -155,15 +157,14 @@ if [ ${#packages[@]} -gt 0 ]; then
         debian:12 | debian:13 | ubuntu:24.04) ;;
         *) fail "this is neither Debian 12, Debian 13 nor Ubuntu 24.04 but \`$system\`; $by_hand" ;;
     esac
-    sudo=
+    root=()
     if [ "$(id -u)" != 0 ]; then
         have sudo || fail "no sudo; as root: apt-get install ${packages[*]}"
-        sudo=sudo
+        root=(sudo)
     fi
     for i in "${!packages[@]}"; do
         say "installing ${packages[i]} (${reasons[i]})"
     done
-    apt update
     install_packages
 fi
 
@@ -194,7 +195,7 @@ install_rustup() {
     folder=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf $folder" EXIT
-    curl -fsSL --retry 3 -o "$folder/rustup-init" \
+    curl -fsL --retry 3 -o "$folder/rustup-init" \
         "https://static.rust-lang.org/rustup/archive/$RUSTUP/$machine-unknown-linux-gnu/rustup-init" ||
         fail "static.rust-lang.org cannot be reached; with a network again, or with Rust $RUST_OLDEST or later installed by hand, repeat this"
     echo "$sum  $folder/rustup-init" | sha256sum --check --quiet --status ||
