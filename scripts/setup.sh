@@ -197,7 +197,7 @@ install_rustup() {
     trap "rm -rf $folder" EXIT
     curl -fsL --retry 3 -o "$folder/rustup-init" \
         "https://static.rust-lang.org/rustup/archive/$RUSTUP/$machine-unknown-linux-gnu/rustup-init" ||
-        fail "static.rust-lang.org cannot be reached; with a network again, or with Rust $RUST_OLDEST or later installed by hand, repeat this"
+        fail "static.rust-lang.org cannot be reached; repeat this with a network, or with Rust $RUST_OLDEST or later, rustfmt and clippy installed by hand"
     echo "$sum  $folder/rustup-init" | sha256sum --check --quiet --status ||
         fail "what static.rust-lang.org sent for rustup $RUSTUP is not what it should be; try again later"
     chmod +x "$folder/rustup-init"
