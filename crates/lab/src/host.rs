@@ -17,7 +17,7 @@ use scenario::{Connection, Scenario};
 
 use crate::error::Error;
 use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
-use crate::{Network, NetworkReport, NetworkSpec, measure, watch};
+use crate::{Network, NetworkReport, NetworkSpec, measure, tun, watch};
 
 /// A place to run scenarios. What it loads into the kernel it takes out when it is dropped; what one that was killed
 /// has left, the next one takes out when it is made.
@@ -26,6 +26,12 @@ pub struct Host {
     number: usize,
     algorithms: BTreeMap<String, Registered>,
     cancelled: Arc<AtomicBool>,
+}
+
+/// Says in one line what keeps scenarios from being run here, if anything does.
+pub fn check() -> Result<(), Error> {
+    requirements::check()?;
+    tun::check()
 }
 
 /// A run: what it came to, and what happened in it.
@@ -44,7 +50,7 @@ impl Host {
     /// A host; `number` is to differ between those of one process. Once `cancelled` is set a run ends with
     /// [`Error::Interrupted`].
     pub fn new(number: usize, cancelled: Arc<AtomicBool>) -> Result<Self, Error> {
-        requirements::check()?;
+        check()?;
         registry::sweep()?;
         Ok(Self {
             number,

@@ -55,7 +55,7 @@ mod wiring;
 
 pub use emulator::Lateness;
 pub use error::Error;
-pub use host::{Host, Run};
+pub use host::{Host, Run, check};
 pub use namespace::Namespace;
 pub use network::{LinkReport, Network, NetworkReport};
 pub use wiring::{MAX_PATHS, NetworkSpec};

@@ -18,6 +18,23 @@ pub(crate) const MTU: usize = 1500;
 
 nix::ioctl_write_ptr_bad!(tun_set_iff, libc::TUNSETIFF, libc::ifreq);
 
+/// Whether there is a driver to make ports with.
+pub(crate) fn check() -> Result<(), Error> {
+    open().map(drop)
+}
+
+fn open() -> Result<File, Error> {
+    let open = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open("/dev/net/tun");
+    open.map_err(|error| match error.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::ENOENT | Errno::ENXIO | Errno::ENODEV) => Error::NoTun,
+        _ => Error::kernel("opening /dev/net/tun")(error),
+    })
+}
+
 /// A port.
 #[derive(Debug)]
 pub(crate) struct Tun {
@@ -27,16 +44,7 @@ pub(crate) struct Tun {
 impl Tun {
     /// Makes the interface `name` in the namespace of the calling thread; it is down.
     pub(crate) fn new(name: &str) -> Result<Self, Error> {
-        let open = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open("/dev/net/tun");
-        let file = open.map_err(|error| match error.raw_os_error().map(Errno::from_raw) {
-            Some(Errno::ENOENT | Errno::ENXIO | Errno::ENODEV) => Error::NoTun,
-            _ => Error::kernel("opening /dev/net/tun")(error),
-        })?;
-
+        let file = open()?;
         // SAFETY: all-zero bytes are a valid ifreq: integers, and a union of such and pointers.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         assert!(

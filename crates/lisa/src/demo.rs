@@ -186,6 +186,7 @@ impl Cell {
 
 /// Runs it all and writes the report.
 pub fn run(out: &Path, runs: u32, json: bool) -> Result<(), Failure> {
+    lab::check()?;
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = cancelled.clone();
     ctrlc::set_handler(move || {
@@ -276,18 +277,7 @@ fn measure(runs: u32, cancelled: &Arc<AtomicBool>) -> Result<Vec<Cell>, Failure>
         }
         Ok::<_, Error>(made)
     })
-    .map_err(|error| {
-        bar.finish_and_clear();
-        let code = if matches!(error, Error::Interrupted) {
-            130
-        } else {
-            1
-        };
-        Failure {
-            code,
-            message: error.to_string(),
-        }
-    })?;
+    .inspect_err(|_| bar.finish_and_clear())?;
     bar.finish_and_clear();
     made.sort_by_key(|(job, _)| *job);
     for ((cell, _), run) in made {

@@ -2,7 +2,7 @@
 
 use crate::{cli::Kernel, output::Failure, output::counted, status, top};
 use kernel::{load, registry};
-use std::io::IsTerminal;
+use std::{ffi::OsString, io::IsTerminal};
 
 /// Runs one of them.
 pub fn run(command: Kernel) -> Result<(), Failure> {
@@ -30,14 +30,19 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
         Kernel::Unload { name, wait } => unload(&name, wait),
         Kernel::Status { json } => status::print(json),
         Kernel::Top { interval } => top::run(interval),
-        Kernel::Exec { name, command } => {
-            let error = kernel::exec::exec(&name, &command);
-            Err(Failure {
-                code: error.exit_code() as u8,
-                ..Failure::new(error.to_string())
-            })
+        Kernel::Exec { name, command } => Err(exec(&name, &command)),
+    }
+}
+
+/// Returns only where the command could not be started.
+fn exec(name: &str, command: &[OsString]) -> Failure {
+    let error = kernel::exec::exec(name, command);
+    if matches!(error, kernel::exec::Error::NotLoaded(_)) {
+        if let Err(unknown) = kernel::error::loadable(name) {
+            return unknown.into(); // a name that could not be loaded either
         }
     }
+    Failure { code: error.exit_code(), message: error.to_string() }
 }
 
 fn unload(name: &str, wait: bool) -> Result<(), Failure> {

@@ -36,6 +36,20 @@ impl From<kernel::Error> for Failure {
     }
 }
 
+impl From<lab::Error> for Failure {
+    fn from(error: lab::Error) -> Self {
+        let code = if matches!(error, lab::Error::Interrupted) {
+            130
+        } else {
+            1
+        };
+        Self {
+            message: error.to_string(),
+            code,
+        }
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::new(error.to_string())
