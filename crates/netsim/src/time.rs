@@ -112,7 +112,7 @@ impl Rate {
     /// How long `bytes` take to send at this rate, rounded up to a whole nanosecond.
     ///
     /// A queue of packets does not add these up (each rounding would add to the next): see
-    /// [`Rate::send`].
+    /// `Rate::send`.
     #[must_use]
     pub const fn serialisation(self, bytes: u32) -> Span {
         let (whole, rest) = self.send(bytes, 0);

@@ -1,0 +1,47 @@
+# What there is to do here: `make help`.
+
+# rustup's folder and, for users other than root, the administrator's.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH):/usr/sbin:/sbin
+
+# Tests and benchmarks open network namespaces and load BPF programs: cargo starts them with sudo, and compiles without.
+AS_ROOT = CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$(CURDIR)/scripts/as-root.sh
+
+SOAK_OPENS ?= 1000000
+
+.PHONY: help setup build demo test bench soak fmt lint clean
+
+help: ## Print this
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+setup: ## Install what is missing for all of this
+	@scripts/setup.sh
+
+build: ## target/release/lisa, out/man and out/completions
+	@scripts/setup.sh build
+	cargo build --release --locked -p lisa
+	@mkdir -p out/man out/completions
+	target/release/lisa man out/man
+	target/release/lisa completions bash > out/completions/lisa
+	target/release/lisa completions zsh > out/completions/_lisa
+	target/release/lisa completions fish > out/completions/lisa.fish
+
+demo: build ## MPTCP with and without LISA, on this kernel; results in out/demo
+	scripts/as-root.sh target/release/lisa demo
+
+test: lint ## Format, lints and every test
+	$(AS_ROOT) scripts/test.sh
+
+bench: setup ## The benchmarks
+	$(AS_ROOT) cargo bench --locked --workspace
+
+soak: setup ## SOAK_OPENS (1000000) connections opened and closed
+	$(AS_ROOT) SOAK_OPENS=$(SOAK_OPENS) cargo test --release --locked -p lisa --test soak -- --nocapture
+
+fmt: setup ## Apply the formatters
+	scripts/lint.sh --fix
+
+lint: setup ## Formatters and linters, warnings as errors
+	scripts/lint.sh
+
+clean: ## Remove all that was built
+	rm -rf target out .venv

@@ -1,0 +1,226 @@
+#!/usr/bin/env bash
+# Installs what is missing on Debian 12, Debian 13 and Ubuntu 24.04, and says what. Where nothing is missing it does
+# nothing.
+#
+#     scripts/setup.sh          all that `make test` needs
+#     scripts/setup.sh build    only what `make build` and `make demo` need
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# A user's PATH lacks the administrator's folders, and may not have rustup's.
+PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH:/usr/sbin:/sbin"
+
+readonly RUST_OLDEST=1.85
+RUST=$(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+readonly RUST
+readonly RUSTUP=1.28.2
+declare -rA RUSTUP_SHA256=(
+    [x86_64]=20a06e644b0d9bd2fbdbfd52d42540bdde820ea7df86e92e533c073da0cdd43c
+    [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
+)
+readonly RUFF=0.17.5
+
+case ${1:-all} in
+    all) all=yes ;;
+    build) all= ;;
+    *)
+        echo "setup: \`$1\`: what may follow is \`build\`, or nothing" >&2
+        exit 2
+        ;;
+esac
+
+say() { echo "setup: $*"; }
+
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+have() { command -v "$1" >/dev/null; }
+
+header() { [ -e "/usr/include/$1" ] || compgen -G "/usr/include/*-linux-gnu/$1" >/dev/null; }
+
+# The clang that the build takes (crates/kernel/build.rs) is 16 or later and knows BPF.
+bpf_clang() {
+    local name
+    for name in ${CLANG:-} clang-20 clang-19 clang-18 clang; do
+        if have "$name"; then
+            echo '_Static_assert(__clang_major__ >= 16, "");' |
+                "$name" -target bpf -mcpu=v3 -c -x c - -o /dev/null 2>/dev/null
+            return
+        fi
+    done
+    return 1
+}
+
+# As a library, for bindgen, which looks in these places.
+libclang() {
+    local place
+    for place in "${LIBCLANG_PATH:-/nowhere}" /usr/lib/llvm-*/lib /usr/lib/*-linux-gnu /usr/lib64 /usr/lib; do
+        if compgen -G "$place/libclang.so*" >/dev/null || compgen -G "$place/libclang-[0-9]*.so*" >/dev/null; then
+            return
+        fi
+    done
+    return 1
+}
+
+# A Python that can make environments.
+python_venv() { /usr/bin/python3 -c 'import venv, ensurepip'; }
+
+# --- Packages -------------------------------------------------------------------------------------------------------
+
+packages=()
+reasons=()
+
+# need PACKAGE REASON TEST...: the package is missing if the test fails.
+need() {
+    if ! "${@:3}" >/dev/null 2>&1; then
+        packages+=("$1")
+        reasons+=("$2")
+    fi
+}
+
+need gcc "compiles cc/ and libbpf" have gcc
+need libc6-dev "compiles cc/ and libbpf" header stdio.h
+need make "builds libbpf" have make
+need pkg-config "finds libelf and zlib" have pkg-config
+need libelf-dev "libbpf reads objects with it" header libelf.h
+need zlib1g-dev "libelf decompresses with it" header zlib.h
+if [ -n "${CLANG:-}" ]; then
+    bpf_clang || fail "\$CLANG is \`$CLANG\`, which is not a clang 16 or later that compiles for BPF; unset it or name another"
+else
+    need clang-19 "compiles bpf/" bpf_clang
+fi
+need libclang1-19 "makes the C types known to Rust" libclang
+need curl "fetches Rust; transfers in the tests" have curl
+need ca-certificates "checks who it fetches from" test -e /etc/ssl/certs/ca-certificates.crt
+if [ "$all" ]; then
+    python_sources=$(git ls-files '*.py' 2>/dev/null || true)
+    need git "lists the files to check" have git
+    need clang-format-19 "formats C; versions differ" have clang-format-19
+    need shellcheck "checks shell scripts" have shellcheck
+    need shfmt "formats shell scripts" have shfmt
+    need iproute2 "looks at sockets in the tests" have ss
+    need iperf3 "transfers in the tests" have iperf3
+    need nginx "serves files in the tests; no service is started" have nginx
+    need python3 "programs that the tests run" test -x /usr/bin/python3
+    if [ "$python_sources" ]; then
+        need python3-venv "holds the Python linter" python_venv
+    fi
+fi
+
+# As root, without questions. What apt has to say comes only if it fails.
+apt_install() {
+    local log error
+    log=$(mktemp)
+    # A source that is not needed may be broken: whether this failed shows in what follows.
+    "${root[@]}" apt-get -q update </dev/null >/dev/null 2>&1 || true
+    if ! "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+        install --no-install-recommends "${packages[@]}" </dev/null >"$log" 2>&1; then
+        error=$(grep '^E: ' "$log" | head -1 || true)
+        rm -f "$log"
+        fail "apt-get failed (${error:-it gives no reason}); is there a network? By hand: apt-get install ${packages[*]}"
+    fi
+    rm -f "$log"
+}
+
+# nginx's package starts a service and enables it. Policy (policy-rc.d, of Debian's) forbids the first while it is
+# installed; the second is undone.
+readonly POLICY=/usr/sbin/policy-rc.d
+install_packages() {
+    local policy=
+    if [[ " ${packages[*]} " == *" nginx "* && ! -e $POLICY ]]; then
+        policy=ours
+        # shellcheck disable=SC2064
+        trap "${root[*]} rm -f $POLICY" EXIT
+        printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee $POLICY >/dev/null
+        "${root[@]}" chmod 755 $POLICY
+    fi
+    apt_install
+    if [[ " ${packages[*]} " == *" nginx "* ]]; then
+        "${root[@]}" update-rc.d nginx disable >/dev/null 2>&1 || true
+    fi
+    if [ "$policy" ]; then
+        "${root[@]}" rm -f $POLICY
+        trap - EXIT
+    fi
+}
+
+if [ ${#packages[@]} -gt 0 ]; then
+    by_hand="install by hand what these are on Debian: ${packages[*]}"
+    # shellcheck source=/dev/null
+    system=$(
+        . /etc/os-release 2>/dev/null || true
+        echo "${ID:-unknown}:${VERSION_ID:-}"
+    )
+    case $system in
+        debian:12 | debian:13 | ubuntu:24.04) ;;
+        *) fail "this is neither Debian 12, Debian 13 nor Ubuntu 24.04 but \`$system\`; $by_hand" ;;
+    esac
+    root=()
+    if [ "$(id -u)" != 0 ]; then
+        have sudo || fail "no sudo; as root: apt-get install ${packages[*]}"
+        root=(sudo)
+    fi
+    for i in "${!packages[@]}"; do
+        say "installing ${packages[i]} (${reasons[i]})"
+    done
+    install_packages
+fi
+
+# --- Rust -----------------------------------------------------------------------------------------------------------
+
+# Another's cargo, of a distribution, say, that is recent enough and complete.
+cargo_will_do() {
+    local version
+    have cargo && ! have rustup || return 1
+    version=$(cargo --version | cut -d' ' -f2)
+    [ "$(printf '%s\n' $RUST_OLDEST "$version" | sort -V | head -1)" = $RUST_OLDEST ] || return 1
+    [ ! "$all" ] || { have rustfmt && have cargo-clippy; }
+}
+
+rustup_has_it() {
+    local bin
+    for bin in "${RUSTUP_HOME:-$HOME/.rustup}/toolchains/$RUST"-*/bin; do
+        [ -x "$bin/cargo" ] && [ -x "$bin/rustfmt" ] && [ -x "$bin/cargo-clippy" ] && return
+    done
+    return 1
+}
+
+install_rustup() {
+    local machine sum folder
+    machine=$(uname -m)
+    sum=${RUSTUP_SHA256[$machine]:-}
+    [ "$sum" ] || fail "no Rust $RUST_OLDEST or later, and none known for $machine; install one by hand: https://rustup.rs"
+    folder=$(mktemp -d)
+    # shellcheck disable=SC2064
+    trap "rm -rf $folder" EXIT
+    curl -fsL --retry 3 -o "$folder/rustup-init" \
+        "https://static.rust-lang.org/rustup/archive/$RUSTUP/$machine-unknown-linux-gnu/rustup-init" ||
+        fail "static.rust-lang.org cannot be reached; repeat this with a network, or with Rust $RUST_OLDEST or later, rustfmt and clippy installed by hand"
+    echo "$sum  $folder/rustup-init" | sha256sum --check --quiet --status ||
+        fail "what static.rust-lang.org sent for rustup $RUSTUP is not what it should be; try again later"
+    chmod +x "$folder/rustup-init"
+    RUSTUP_INIT_SKIP_PATH_CHECK=yes "$folder/rustup-init" -q -y --no-modify-path --default-toolchain none >/dev/null 2>&1 ||
+        fail "rustup $RUSTUP does not install; install it by hand: https://rustup.rs"
+}
+
+if ! cargo_will_do && ! { have rustup && rustup_has_it; }; then
+    if ! have rustup; then
+        say "installing rustup $RUSTUP (into your ~/.cargo and ~/.rustup; your shell's settings stay as they are)"
+        install_rustup
+        hash -r
+    fi
+    say "installing Rust $RUST (with rustup)"
+    rustup -q toolchain install "$RUST" --profile minimal --component rustfmt --component clippy --no-self-update \
+        >/dev/null 2>&1 || fail "rustup cannot install Rust $RUST; is there a network? \`rustup toolchain install $RUST\` says more"
+fi
+
+# --- Python ---------------------------------------------------------------------------------------------------------
+
+if [ "$all" ] && [ "$python_sources" ] && [ "$(.venv/bin/ruff --version 2>/dev/null)" != "ruff $RUFF" ]; then
+    say "installing ruff $RUFF (into .venv)"
+    /usr/bin/python3 -m venv .venv || fail "no Python environment in .venv; remove that folder and repeat this"
+    .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$RUFF" >/dev/null 2>&1 ||
+        fail "pip cannot install ruff $RUFF; is there a network? \`.venv/bin/pip install ruff==$RUFF\` says more"
+fi

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every test of the workspace, and at the end how many passed, failed and were skipped.
+#
+# A test that cannot run here prints `skipped: REASON` and returns; cargo counts it as passed, this does not. Ignored
+# tests count as skipped, too, except for those that another test starts (`#[ignore = "is run by …"]`).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Passes on what cargo says, but for what passing tests print: of that, only why one was skipped.
+summarise() {
+    local line name='' quiet='' ran='' passed=0 failed=0 skipped=()
+    while IFS= read -r line; do
+        case $line in
+            'successes:') quiet=yes ;;
+            'failures:') quiet='' ;;
+            '---- '*' stdout ----') name=${line#---- } name=${name% stdout ----} ;;
+            'skipped: '*) skipped+=("$name: ${line#skipped: }") passed=$((passed - 1)) ;;
+            'test '*' ... ignored, is run by '*) ;;
+            'test '*' ... ignored'*) name=${line#test } skipped+=("${name/ ... ignored/: ignored}") ;;
+        esac
+        if [[ $line =~ ^'test result: '[A-Za-z]+'. '([0-9]+)' passed; '([0-9]+)' failed;' ]]; then
+            quiet='' ran=yes
+            passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+        fi
+        [ "$quiet" ] || printf '%s\n' "$line"
+    done
+    [ "$ran" ] || return 0
+    if [ ${#skipped[@]} -gt 0 ]; then
+        printf '\nSkipped:\n'
+        printf '    %s\n' "${skipped[@]}"
+    fi
+    printf '\n%d passed, %d failed, %d skipped\n' $passed $failed ${#skipped[@]}
+}
+
+cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise
