@@ -93,8 +93,11 @@ pub fn find_all() -> Result<Vec<Result<Registered>>> {
         if map.ty != MapType::StructOps {
             continue;
         }
-        if let Some(registered) = examine(map.id, &layout, &programs) {
-            found.push(registered);
+        match examine(map.id, &layout, &programs) {
+            // Unloaded, and nobody keeps it: the kernel is about to free it.
+            Some(Ok(registered)) if registered.in_use_only && registered.users == 0 => {}
+            Some(registered) => found.push(registered),
+            None => {}
         }
     }
     found.sort_by_key(|found| found.as_ref().map_or(String::new(), |r| r.name.clone()));
@@ -206,13 +209,15 @@ fn examine(
             return Err(damaged("its settings are cut short"));
         }
         let settings: lisa_settings = contract::read(&settings);
+        let in_use = half(layout.state) == Some(IN_USE);
+        let references = half(layout.state - 4).unwrap_or(0);
         Ok(Registered {
             algorithm: contract::text(&settings.algorithm),
             owner: Owner::of(&settings),
             loaded: settings.loaded,
-            in_use_only: half(layout.state) != Some(IN_USE),
-            // One is the registration's own.
-            users: u64::from(half(layout.state - 4).unwrap_or(1).saturating_sub(1)),
+            in_use_only: !in_use,
+            // While it is registered, one is the registration's own.
+            users: references.saturating_sub(in_use.into()).into(),
             map_id,
             connections: take("connections")?,
             subflows: take("subflows")?,
@@ -342,7 +347,7 @@ impl Registered {
             left = find()?
                 .iter()
                 .find(|found| found.map_id == self.map_id)
-                .map_or(0, |found| found.users().max(1));
+                .map_or(0, Registered::users);
             thread::sleep(next.saturating_duration_since(Instant::now()));
         }
         Ok(())
