@@ -153,12 +153,13 @@ pub fn sweep() -> Result<Vec<String>> {
 /// Every BPF program that is loaded, by id, with the maps that it uses.
 fn programs() -> Result<HashMap<u32, ProgramInfo>> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let programs: HashMap<_, _> =
-        ProgInfoIter::with_query_opts(options).map(|program| (program.id, program)).collect();
-    if programs.is_empty() && !nix::unistd::geteuid().is_root() {
+    let mut first = 0;
+    // The iterator does not tell "none" from "not for you". SAFETY: the kernel writes one u32.
+    let asked = unsafe { libbpf_rs::libbpf_sys::bpf_prog_get_next_id(0, &mut first) };
+    if asked == -libc::EPERM {
         return Err(Error::NotPermitted { what: "looking at loaded algorithms" });
     }
-    Ok(programs)
+    Ok(ProgInfoIter::with_query_opts(options).map(|program| (program.id, program)).collect())
 }
 
 /// What a struct_ops map is: ours, or `None`.
