@@ -2,11 +2,12 @@
 
 use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::registry::{self, Registered};
-use crate::requirements::{self, errno, is_denied};
+use crate::requirements::{self, is_denied};
 use crate::skel::LisaSkelBuilder;
 use crate::{Error, Result, error::loadable, owner::Owner};
+use libbpf_rs::ErrorKind;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use nix::{errno::Errno, time::ClockId};
+use nix::time::ClockId;
 use std::{mem::MaybeUninit, sync::Mutex};
 
 /// How to load an algorithm.
@@ -106,7 +107,7 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
             return Error::NotPermitted { what: "loading an algorithm" };
         }
         let last = LAST_WORDS.lock().map(|last| last.clone()).unwrap_or_default();
-        Error::Refused { name: name.into(), reason: format!("{error} ({last})") }
+        Error::Refused { name: name.into(), reason: format!("{error:#} ({last})") }
     };
     let mut object = MaybeUninit::uninit();
     let mut open = LisaSkelBuilder::default().open(&mut object).map_err(refused)?;
@@ -122,8 +123,8 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
 
     let mut skel = open.load().map_err(refused)?;
     let map_id = skel.maps.lisa.info().map_err(refused)?.info.id;
-    let mut link = skel.maps.lisa.attach_struct_ops().map_err(|error| match errno(&error) {
-        Errno::EEXIST => Error::Foreign { name: name.into() },
+    let mut link = skel.maps.lisa.attach_struct_ops().map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Error::Foreign { name: name.into() },
         _ => refused(error),
     })?;
     link.disconnect(); // the registration stays
