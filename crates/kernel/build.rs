@@ -24,7 +24,7 @@ fn main() {
     // -mcpu=v3: atomics that return what was there, Linux 5.12.
     let include = format!("-I{}", cc.display());
     let flags = [&include, "-ffreestanding", "-mcpu=v3", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"];
-    for name in ["lisa", "bench"] {
+    for name in ["lisa", "bench", "other_subflow"] {
         SkeletonBuilder::new()
             .source(bpf.join(format!("{name}.bpf.c")))
             .clang(clang())
