@@ -49,7 +49,7 @@ pub enum Error {
         "`{name}` is the default of another network namespace (net:[{netns}]); unload it there, or change that default first"
     )]
     DefaultElsewhere { name: String, netns: u32 },
-    #[error("{what} needs root (CAP_BPF and CAP_NET_ADMIN); run it with sudo")]
+    #[error("{what} needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN); run it with sudo")]
     NotPermitted { what: &'static str },
     #[error("Linux {release} is too old: 6.1 or later is needed")]
     KernelTooOld { release: String },

@@ -2,11 +2,12 @@
 
 use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::registry::{self, Registered};
-use crate::requirements::{self, errno, is_denied};
+use crate::requirements::{self, is_denied};
 use crate::skel::LisaSkelBuilder;
 use crate::{Error, Result, error::loadable, owner::Owner};
+use libbpf_rs::ErrorKind;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use nix::{errno::Errno, time::ClockId};
+use nix::time::ClockId;
 use std::{mem::MaybeUninit, sync::Mutex};
 
 /// How to load an algorithm.
@@ -157,8 +158,8 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
         .maps
         .lisa
         .attach_struct_ops()
-        .map_err(|error| match errno(&error) {
-            Errno::EEXIST => Error::Foreign { name: name.into() },
+        .map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Error::Foreign { name: name.into() },
             _ => refused(error),
         })?;
     link.disconnect(); // the registration stays

@@ -95,8 +95,11 @@ pub fn find_all() -> Result<Vec<Result<Registered>>> {
         if map.ty != MapType::StructOps {
             continue;
         }
-        if let Some(registered) = examine(map.id, &layout, &programs) {
-            found.push(registered);
+        match examine(map.id, &layout, &programs) {
+            // Unloaded, and nobody keeps it: the kernel is about to free it.
+            Some(Ok(registered)) if registered.in_use_only && registered.users == 0 => {}
+            Some(registered) => found.push(registered),
+            None => {}
         }
     }
     found.sort_by_key(|found| found.as_ref().map_or(String::new(), |r| r.name.clone()));
@@ -155,15 +158,17 @@ pub fn sweep() -> Result<Vec<String>> {
 /// Every BPF program that is loaded, by id, with the maps that it uses.
 fn programs() -> Result<HashMap<u32, ProgramInfo>> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let programs: HashMap<_, _> = ProgInfoIter::with_query_opts(options)
-        .map(|program| (program.id, program))
-        .collect();
-    if programs.is_empty() && !nix::unistd::geteuid().is_root() {
+    let mut first = 0;
+    // The iterator does not tell "none" from "not for you". SAFETY: the kernel writes one u32.
+    let asked = unsafe { libbpf_rs::libbpf_sys::bpf_prog_get_next_id(0, &mut first) };
+    if asked == -libc::EPERM {
         return Err(Error::NotPermitted {
             what: "looking at loaded algorithms",
         });
     }
-    Ok(programs)
+    Ok(ProgInfoIter::with_query_opts(options)
+        .map(|program| (program.id, program))
+        .collect())
 }
 
 /// What a struct_ops map is: ours, or `None`.
@@ -239,13 +244,15 @@ fn examine(
             return Err(damaged("its settings are cut short"));
         }
         let settings: lisa_settings = contract::read(&settings);
+        let in_use = half(layout.state) == Some(IN_USE);
+        let references = half(layout.state - 4).unwrap_or(0);
         Ok(Registered {
             algorithm: contract::text(&settings.algorithm),
             owner: Owner::of(&settings),
             loaded: settings.loaded,
-            in_use_only: half(layout.state) != Some(IN_USE),
-            // One is the registration's own.
-            users: u64::from(half(layout.state - 4).unwrap_or(1).saturating_sub(1)),
+            in_use_only: !in_use,
+            // While it is registered, one is the registration's own.
+            users: references.saturating_sub(in_use.into()).into(),
             map_id,
             connections: take("connections")?,
             subflows: take("subflows")?,
@@ -383,7 +390,7 @@ impl Registered {
             left = find()?
                 .iter()
                 .find(|found| found.map_id == self.map_id)
-                .map_or(0, |found| found.users().max(1));
+                .map_or(0, Registered::users);
             thread::sleep(next.saturating_duration_since(Instant::now()));
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use libbpf_rs::btf::{Btf, types};
-use nix::{errno::Errno, sys::utsname::uname};
+use nix::sys::utsname::uname;
 use std::{fs, path::Path};
 
 /// The oldest kernel: its BPF reads MPTCP's structures by name (CO-RE) and frees map entries from any context.
@@ -68,20 +68,6 @@ fn check_release(release: &str) -> Result<()> {
 /// Whether a BPF call failed for want of privilege.
 pub(crate) fn is_denied(error: &libbpf_rs::Error) -> bool {
     error.kind() == libbpf_rs::ErrorKind::PermissionDenied
-}
-
-/// The error number at the root of a BPF call's error.
-pub(crate) fn errno(error: &libbpf_rs::Error) -> Errno {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if let Some(io) = error.downcast_ref::<std::io::Error>() {
-            return io
-                .raw_os_error()
-                .map_or(Errno::UnknownErrno, Errno::from_raw);
-        }
-        source = error.source();
-    }
-    Errno::UnknownErrno
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, parent_id};
 use std::panic::resume_unwind;
 use std::process::Command;
@@ -29,7 +29,7 @@ pub struct Namespace {
 
 impl Namespace {
     /// A new namespace: no interface but a loopback that is down.
-    pub(crate) fn new() -> Result<Self, Error> {
+    pub fn new() -> Result<Self, Error> {
         // In a thread of its own, since a thread that has left its namespace is not to be reused.
         let made = thread::spawn(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -105,5 +105,11 @@ impl Namespace {
     /// Moves the calling thread into the namespace.
     fn enter(&self) {
         setns(&*self.fd, CloneFlags::CLONE_NEWNET).expect("entering a namespace of our own");
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 }

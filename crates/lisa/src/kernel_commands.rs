@@ -2,6 +2,8 @@
 
 use crate::{cli::Kernel, output::Failure, output::counted, status, top};
 use kernel::{load, registry};
+use nix::sys::signal::{SigHandler, Signal, signal};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{ffi::OsString, io::IsTerminal};
 
 /// Runs one of them.
@@ -52,20 +54,31 @@ fn unload(name: &str, wait: bool) -> Result<(), Failure> {
     let registered = registry::find_one(name)?;
     let default = registered.made_default()?;
     if wait {
-        let mut last = 0;
+        watch_for_interruption();
+        let mut left = 0;
         let mut progress = |users: u64| {
-            if users != last && std::io::stderr().is_terminal() {
+            if users != left && std::io::stderr().is_terminal() {
                 eprint!(
                     "\r`{name}`: {} to close \x1b[K",
                     counted(users as usize, "socket")
                 );
             }
-            last = users;
-            true
+            left = users;
+            !INTERRUPTED.load(Ordering::Relaxed)
         };
         registered.unload(Some(&mut progress))?;
-        if last > 0 && std::io::stderr().is_terminal() {
+        if left > 0 && std::io::stderr().is_terminal() {
             eprint!("\r\x1b[K");
+        }
+        if left > 0 && INTERRUPTED.load(Ordering::Relaxed) {
+            return Err(Failure::new(format!(
+                "interrupted: `{name}` is unloaded for new sockets, and {} it until closed; `lisa kernel status` shows it",
+                if left == 1 {
+                    "1 socket keeps".into()
+                } else {
+                    format!("{left} sockets keep")
+                },
+            )));
         }
     } else {
         registered.unload(None)?;
@@ -77,4 +90,18 @@ fn unload(name: &str, wait: bool) -> Result<(), Failure> {
         _ => println!("unloaded `{name}`"),
     }
     Ok(())
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From here on Ctrl-C and SIGTERM end the waiting, not the program.
+fn watch_for_interruption() {
+    extern "C" fn interrupted(_: i32) {
+        INTERRUPTED.store(true, Ordering::Relaxed);
+    }
+    for name in [Signal::SIGINT, Signal::SIGTERM] {
+        // SAFETY: the handler does nothing but store to an atomic.
+        unsafe { signal(name, SigHandler::Handler(interrupted)) }
+            .expect("no signal of ours to keep");
+    }
 }

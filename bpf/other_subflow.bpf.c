@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the kernel refuses, and why there are accounts with debits (cc/connection.h): a subflow's callback that writes
+ * the window of another subflow. A test loads this and expects to fail; once it loads, the design can be simpler.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Linux 6.2 */
+extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
+
+/* One's own: allowed. */
+SEC("struct_ops")
+void BPF_PROG(write_own, struct sock *sk)
+{
+	((struct tcp_sock *)sk)->snd_cwnd = 3;
+}
+
+/* Another's, by its address. */
+SEC("struct_ops")
+void BPF_PROG(write_address, struct sock *sk)
+{
+	void *subflow = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ulp_data);
+	struct tcp_sock *other = (struct tcp_sock *)BPF_CORE_READ(
+		(struct mptcp_subflow_context *)subflow, conn);
+
+	if (other)
+		other->snd_cwnd = 3;
+}
+
+/* Another's, by a pointer that the verifier knows the type of. */
+SEC("struct_ops")
+void BPF_PROG(write_typed, struct sock *sk)
+{
+	void *subflow = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ulp_data);
+	void *address = BPF_CORE_READ((struct mptcp_subflow_context *)subflow, conn);
+	struct tcp_sock *other;
+
+	if (!bpf_rdonly_cast)
+		return;
+	other = bpf_rdonly_cast(address, bpf_core_type_id_kernel(struct tcp_sock));
+	other->snd_cwnd = 3;
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(other_ssthresh, struct sock *sk)
+{
+	return 2;
+}
+
+SEC("struct_ops")
+void BPF_PROG(other_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(other_undo_cwnd, struct sock *sk)
+{
+	return 2;
+}
+
+#define OPERATIONS(program)                                  \
+	SEC(".struct_ops")                                   \
+	struct tcp_congestion_ops ops_##program = {          \
+		.init = (void *)program,                     \
+		.ssthresh = (void *)other_ssthresh,          \
+		.cong_avoid = (void *)other_cong_avoid,      \
+		.undo_cwnd = (void *)other_undo_cwnd,        \
+		.name = "other_subflow",                     \
+	}
+
+OPERATIONS(write_own);
+OPERATIONS(write_address);
+OPERATIONS(write_typed);

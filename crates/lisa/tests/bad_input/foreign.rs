@@ -1,0 +1,122 @@
+//! Registrations called `lisa` that this program has not made, or cannot read.
+
+use super::*;
+use crate::support::Folder;
+use libbpf_rs::{Link, MapCore, Object, ObjectBuilder};
+use std::path::Path;
+
+/// Compiles a BPF program, as crates/kernel/build.rs does.
+fn compile(source: &Path, folder: &Folder, define: &str) -> std::path::PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let object = folder.join("object.bpf.o");
+    let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);
+    let clang = std::env::var("CLANG").into_iter().chain(usual);
+    let found = |name: &String| Command::new(name).arg("--version").output().is_ok();
+    let clang = clang
+        .into_iter()
+        .find(found)
+        .expect("clang: `make setup` installs it");
+    let mut command = Command::new(clang);
+    command.args([
+        "-g",
+        "-O2",
+        "-target",
+        "bpf",
+        "-mcpu=v3",
+        "-ffreestanding",
+        define,
+        "-I",
+    ]);
+    command
+        .arg(root.join("bpf"))
+        .arg("-I")
+        .arg(root.join("cc"))
+        .arg("-c")
+        .arg(source);
+    support::world::run(command.arg("-o").arg(&object));
+    object
+}
+
+/// A registration, for as long as it lives. The link needs the object's descriptors when it goes.
+struct Foreign {
+    _link: Link,
+    _object: Object,
+}
+
+/// Registers an object's `lisa`.
+fn register(path: &Path, contract: Option<u32>) -> Foreign {
+    let mut object = ObjectBuilder::default().open_file(path).expect("an object");
+    for mut map in object.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if let (true, Some(contract)) = (name.ends_with(".rodata"), contract) {
+            let settings = map.initial_value_mut().expect("its settings");
+            settings[..4].copy_from_slice(&contract.to_ne_bytes());
+        }
+        if name == "events" {
+            map.set_max_entries(4096).expect("a size");
+        }
+    }
+    let mut object = object.load().expect("loads");
+    let mut operations = object
+        .maps_mut()
+        .find(|map| map.name() == "lisa")
+        .expect("operations");
+    let link = operations.attach_struct_ops().expect("registers");
+    Foreign {
+        _link: link,
+        _object: object,
+    }
+}
+
+/// With such a registration every command that needs the name fails, and changes nothing.
+fn refuses(turn: &Turn, foreign: Foreign, load: &str, unload: &str) {
+    let host = Host::now();
+    assert!(host.has("lisa"), "{host:?}");
+    bad(lisa(&["load", "lisa"]), 1, load);
+    bad(lisa(&["load", "lisa", "--default"]), 1, load);
+    bad(lisa(&["unload", "lisa"]), 1, unload);
+    bad(lisa(&["unload", "lisa", "--wait"]), 1, unload);
+    // Others are not affected.
+    good_but(lisa(&["load", "mptcp"]));
+    good_but(lisa(&["unload", "mptcp"]));
+    assert_eq!(Host::now(), host);
+    drop(foreign);
+    until("the host is as it was", || Host::now() == turn.before);
+    good(lisa(&["load", "lisa"]));
+    good(lisa(&["unload", "lisa"]));
+    turn.unchanged();
+}
+
+fn good_but(mut command: Command) {
+    support::world::run(&mut command);
+}
+
+#[test]
+fn somebody_elses() {
+    let Some(turn) = Turn::take() else { return };
+    let folder = Folder::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input/foreign.bpf.c");
+    let foreign = register(&compile(&source, &folder, "-DINIT=other_init"), None);
+    let load = "another program has registered `lisa` with the kernel";
+    refuses(&turn, foreign, load, "`lisa` is not loaded");
+}
+
+#[test]
+fn damaged() {
+    let Some(turn) = Turn::take() else { return };
+    let folder = Folder::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input/foreign.bpf.c");
+    let foreign = register(&compile(&source, &folder, "-DINIT=lisa_init"), None);
+    let words = "is damaged: no map `.rodata`; `bpftool struct_ops unregister id ";
+    refuses(&turn, foreign, words, words);
+}
+
+#[test]
+fn of_another_version() {
+    let Some(turn) = Turn::take() else { return };
+    let folder = Folder::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf/lisa.bpf.c");
+    let foreign = register(&compile(&source, &folder, "-DOTHER"), Some(99));
+    let words = "`lisa` was loaded by another version of lisa (contract 99, this one has 1)";
+    refuses(&turn, foreign, words, words);
+}

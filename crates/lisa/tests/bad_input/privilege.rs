@@ -1,0 +1,113 @@
+//! Without root.
+
+use super::*;
+use crate::support::Folder;
+use crate::support::world::run;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// A copy of the program where everybody may run it.
+fn public_copy(folder: &Folder) -> PathBuf {
+    let copy = folder.join("lisa");
+    fs::copy(LISA, &copy).expect("a copy");
+    for path in [&**folder, &copy] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("permissions");
+    }
+    copy
+}
+
+#[test]
+fn an_ordinary_user() {
+    let Some(turn) = Turn::take() else { return };
+    let folder = Folder::new();
+    let copy = public_copy(&folder);
+    let nobody = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&copy);
+        command.arg("kernel").args(arguments);
+        command
+    };
+    bad(
+        nobody(&["load", "lisa"]),
+        1,
+        "loading an algorithm needs root",
+    );
+    bad(
+        nobody(&["load", "lisa", "--default"]),
+        1,
+        "loading an algorithm needs root",
+    );
+    bad(nobody(&["load", "lissa"]), 2, "do you mean `lisa`?");
+    bad(nobody(&["unload", "lisa"]), 1, "needs root");
+    bad(nobody(&["unload", "lisa", "--wait"]), 1, "needs root");
+    bad(
+        nobody(&["status"]),
+        1,
+        "looking at loaded algorithms needs root",
+    );
+    bad(
+        nobody(&["status", "--json"]),
+        1,
+        "looking at loaded algorithms needs root",
+    );
+    bad(
+        nobody(&["exec", "lisa", "--", "true"]),
+        1,
+        "`lisa kernel load lisa` first",
+    );
+    // `top` looks before it takes the screen, here one of `script`.
+    let mut top = Command::new("script");
+    let line = format!(
+        "setpriv --reuid=65534 --regid=65534 --clear-groups {} kernel top",
+        copy.display()
+    );
+    let output = top
+        .args(["-qec", &line, "/dev/null"])
+        .output()
+        .expect("script");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.starts_with("lisa: looking at loaded algorithms needs root"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    turn.unchanged();
+
+    // What is loaded, everybody may use, and nobody else unload.
+    good(lisa(&["load", "lisa"]));
+    let loaded = Host::now();
+    bad(nobody(&["load", "lisa"]), 1, "needs root");
+    bad(nobody(&["unload", "lisa"]), 1, "needs root");
+    run(&mut nobody(&["exec", "lisa", "--", "true"]));
+    assert_eq!(Host::now(), loaded);
+    good(lisa(&["unload", "lisa"]));
+    turn.unchanged();
+}
+
+#[test]
+fn root_without_capabilities() {
+    let Some(turn) = Turn::take() else { return };
+    let bare = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--bounding-set=-all", "--inh-caps=-all", LISA, "kernel"])
+            .args(arguments);
+        command
+    };
+    bad(bare(&["load", "lisa"]), 1, "needs root");
+    bad(bare(&["status"]), 1, "needs root");
+    turn.unchanged();
+    good(lisa(&["load", "lisa"]));
+    let loaded = Host::now();
+    bad(bare(&["unload", "lisa"]), 1, "needs root");
+    assert_eq!(Host::now(), loaded);
+    turn_over(turn);
+}
+
+fn turn_over(turn: Turn) {
+    good(lisa(&["unload", "lisa"]));
+    turn.unchanged();
+}

@@ -1,0 +1,147 @@
+//! More subflows than are coupled: the rest run by themselves, and are counted.
+
+use crate::support::stream::{PORT, connect, exchange, listener};
+use crate::support::watch::Watch;
+use crate::support::world::{Running, SERVER, World, client_address};
+use crate::support::{Loaded, able, content, until};
+use netlink_bindings::mptcp_pm;
+use netlink_socket2::{NetlinkSocket, ReplyError};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+
+/// Asks the kernel for one more subflow of a connection, as a path manager in user space does.
+fn create_subflow(token: u32, id: u8, from: Ipv4Addr, to: Ipv4Addr) {
+    let mut request = mptcp_pm::Request::new().op_subflow_create_do();
+    request
+        .encode()
+        .push_token(token)
+        .nested_addr()
+        .push_family(libc::AF_INET as u16)
+        .push_id(id)
+        .push_addr4(from.to_bits())
+        .end_nested()
+        .nested_addr_remote()
+        .push_family(libc::AF_INET as u16)
+        .push_addr4(to.to_bits())
+        .push_port(PORT)
+        .end_nested();
+    let mut socket = NetlinkSocket::new();
+    let sent = socket.request(&request).map_err(ReplyError::from);
+    sent.and_then(|mut reply| reply.recv_ack())
+        .expect("a subflow");
+}
+
+#[test]
+fn beyond_sixteen_subflows_run_by_themselves() {
+    if !able() {
+        return;
+    }
+    const SUBFLOWS: usize = 20;
+    let (loaded, world) = (Loaded::lisa(), World::new(SUBFLOWS as u32));
+    // The kernel's path manager makes 1 + 8 at most; one in user space may make more.
+    for host in [&world.client, &world.server] {
+        host.run(|| fs::write("/proc/sys/net/mptcp/pm_type", "1"))
+            .expect("a sysctl");
+    }
+    // It is believed to be there, and subflows are accepted, while somebody listens to the kernel's events.
+    let managers = [&world.client, &world.server]
+        .map(|host| Running::start(host.command("ip").args(["mptcp", "monitor"])));
+    let mut watch = Watch::new(&loaded);
+    let name = loaded.name();
+    let listener = world
+        .server
+        .run(|| listener(name, PORT))
+        .expect("a listener");
+    let to = SocketAddr::from((SERVER, PORT));
+    let client = world
+        .client
+        .run(|| connect(name, None, to))
+        .expect("a connection");
+    let server: TcpStream = listener.accept().expect("the other end").0.into();
+    exchange(&client, &server, b"established");
+    let netns = world
+        .client
+        .run(|| kernel::default::netns().expect("a namespace"));
+    let ours = |connections: &[kernel::status::Connection]| {
+        let at = connections
+            .iter()
+            .position(|connection| connection.netns == netns);
+        at.expect("the client's end")
+    };
+    let connections = loaded.status().connections;
+    let token = &connections[ours(&connections)].token;
+    let token = u32::from_str_radix(token, 16).expect("a token");
+    for link in 1..SUBFLOWS as u32 {
+        let from = client_address(link).parse().expect("an address");
+        world
+            .client
+            .run(|| create_subflow(token, link as u8, from, Ipv4Addr::from(SERVER)));
+    }
+    watch.until("all subflows", |_| {
+        loaded.totals().subflows_opened == 2 * SUBFLOWS as u64
+    });
+    let totals = loaded.totals();
+    assert_eq!(
+        totals.subflows_alone,
+        2 * (SUBFLOWS as u64 - 16),
+        "{totals:?}"
+    );
+    assert_eq!(watch_most(&loaded), [16, 16]);
+    watch.during(|| exchange(&client, &server, &content(20_000_000, 10)));
+    drop((client, server));
+    watch.finish();
+    drop(managers);
+    let totals = loaded.totals();
+    assert_eq!(
+        (totals.connections_closed, totals.subflows_closed),
+        (2, 2 * SUBFLOWS as u64)
+    );
+}
+
+/// The coupled subflows of each connection.
+fn watch_most(loaded: &Loaded) -> Vec<usize> {
+    loaded
+        .status()
+        .connections
+        .iter()
+        .map(|connection| connection.subflows.len())
+        .collect()
+}
+
+#[test]
+fn two_hundred_connections_of_four_subflows() {
+    if !able() {
+        return;
+    }
+    let (loaded, world) = (Loaded::lisa(), World::joined(4));
+    let name = loaded.name();
+    let listener = world
+        .server
+        .run(|| listener(name, PORT))
+        .expect("a listener");
+    let to = SocketAddr::from((SERVER, PORT));
+    let pairs: Vec<(TcpStream, TcpStream)> = world.client.run(|| {
+        let pair = || {
+            let from: IpAddr = client_address(0).parse().expect("an address");
+            let client = connect(name, Some(from), to).expect("a connection");
+            let server: TcpStream = listener.accept().expect("the other end").0.into();
+            exchange(&client, &server, b"established");
+            (client, server)
+        };
+        (0..200).map(|_| pair()).collect()
+    });
+    until("1 600 subflows", || {
+        kernel::status::entries(&loaded) == (400, 1600)
+    });
+    for (client, server) in &pairs {
+        exchange(client, server, &content(100_000, 11));
+    }
+    drop(pairs);
+    let totals = loaded.settled();
+    assert_eq!(
+        (totals.connections_opened, totals.subflows_opened),
+        (400, 1600),
+        "{totals:?}"
+    );
+    eprintln!("{totals:?}");
+}

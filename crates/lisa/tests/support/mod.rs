@@ -1,0 +1,228 @@
+//! What the tests on the running kernel share: an algorithm under a private name, waiting, files, the kernel's log.
+#![allow(dead_code)] // each test takes what it needs
+
+pub mod middlebox;
+pub mod stream;
+pub mod watch;
+pub mod world;
+
+use kernel::load::{self, Options};
+use kernel::owner::Owner;
+use kernel::registry::{self, Registered};
+use kernel::status::{self, Totals};
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::ops::Deref;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// The program that is tested.
+pub const LISA: &str = env!("CARGO_BIN_EXE_lisa");
+
+/// Long enough for a loaded machine; every wait ends as soon as what it waits for is there.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Whether the test can run here; prints why not.
+pub fn able() -> bool {
+    match kernel::requirements::check() {
+        Ok(()) => true,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            false
+        }
+    }
+}
+
+/// Waits until `condition` holds.
+pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A number that no other caller in this process gets.
+pub fn number() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// An algorithm, registered under a name that nobody else uses and only as long as this lives.
+pub struct Loaded {
+    registered: Option<Registered>,
+}
+
+impl Loaded {
+    /// `lisa`.
+    pub fn lisa() -> Self {
+        Self::with("lisa", Options::default())
+    }
+
+    /// Any algorithm.
+    pub fn with(algorithm: &str, options: Options) -> Self {
+        let name = format!("t{}_{}", std::process::id(), number());
+        let options = Options {
+            register_as: Some(name),
+            owner: Some(Owner::this()),
+            ..options
+        };
+        Self {
+            registered: Some(load::load(algorithm, &options).expect("loads")),
+        }
+    }
+
+    /// Counts up to now.
+    pub fn totals(&self) -> Totals {
+        status::totals(self).expect("totals")
+    }
+
+    /// What it holds now, as `lisa kernel status` shows it.
+    pub fn status(&self) -> status::Status {
+        status::status(self).expect("status")
+    }
+
+    /// Whether all has closed and nothing is left of it in any map.
+    pub fn is_settled(&self) -> bool {
+        let t = self.totals();
+        t.connections_opened == t.connections_closed
+            && t.subflows_opened == t.subflows_closed
+            && t.plain_opened == t.plain_closed
+            && status::entries(self) == (0, 0)
+    }
+
+    /// Waits until all has closed. Returns the counts.
+    pub fn settled(&self) -> Totals {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.is_settled() {
+            let (entries, totals) = (status::entries(self), self.totals());
+            assert!(
+                Instant::now() < deadline,
+                "left open: {entries:?} entries, {totals:?}"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let totals = self.totals();
+        let ended = totals.credits_settled + totals.credits_void;
+        assert_eq!(totals.credits_taken, ended, "every credit ends: {totals:?}");
+        totals
+    }
+}
+
+impl Deref for Loaded {
+    type Target = Registered;
+
+    fn deref(&self) -> &Registered {
+        self.registered.as_ref().expect("until dropped")
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        let Some(registered) = self.registered.take() else {
+            return;
+        };
+        let name = registered.name().to_owned();
+        let deadline = Instant::now() + PATIENCE;
+        let done = registered.unload(Some(&mut |_| Instant::now() < deadline));
+        if std::thread::panicking() {
+            return;
+        }
+        done.expect("unloads");
+        let left = registry::find().expect("registry");
+        let left: Vec<_> = left.iter().filter(|left| left.name() == name).collect();
+        assert!(left.is_empty(), "still in the kernel: {left:?}");
+    }
+}
+
+/// A directory that goes when this does.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// An empty one.
+    pub fn new() -> Self {
+        let name = format!("lisa-test-{}-{}", std::process::id(), number());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).expect("folder");
+        Self(path)
+    }
+}
+
+impl Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Bytes in which a missing or misplaced one shows: a linear congruential generator's (Knuth's MMIX).
+pub fn content(bytes: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut step = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    (0..bytes).map(|_| step()).collect()
+}
+
+/// The kernel's log from here on.
+pub struct KernelLog(File);
+
+impl KernelLog {
+    /// Begins at its end.
+    pub fn begin() -> Self {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open("/dev/kmsg")
+            .expect("/dev/kmsg");
+        file.seek(SeekFrom::End(0)).expect("its end");
+        Self(file)
+    }
+
+    /// The lines since that tell of a fault of the kernel's.
+    pub fn faults(&mut self) -> Vec<String> {
+        const FAULTS: [&str; 10] = [
+            "WARNING:",
+            "BUG:",
+            "Oops",
+            "Call Trace",
+            "general protection",
+            "lockup",
+            "rcu: INFO",
+            "RIP:",
+            "hung_task",
+            "bpf:",
+        ];
+        let mut found = Vec::new();
+        let mut record = [0u8; 8192];
+        loop {
+            match self.0.read(&mut record) {
+                Ok(0) => return found,
+                Ok(length) => {
+                    let line = String::from_utf8_lossy(&record[..length]).into_owned();
+                    if FAULTS.iter().any(|fault| line.contains(fault)) {
+                        found.push(line);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return found,
+                // EPIPE: records were overwritten before they were read; the next read goes on after them.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                    found.push("part of the log was lost".into());
+                }
+                Err(error) => panic!("/dev/kmsg: {error}"),
+            }
+        }
+    }
+}

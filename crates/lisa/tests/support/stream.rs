@@ -1,0 +1,61 @@
+//! MPTCP sockets with an algorithm, for tests that must know each byte.
+
+use super::PATIENCE;
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+
+/// Where tests listen.
+pub const PORT: u16 = 7000;
+
+/// An MPTCP socket with an algorithm, in the namespace of the calling thread.
+pub fn socket(algorithm: &str) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP))?;
+    socket.tcp_congestion()?; // makes the subflow, so that the next line is not passed over in silence
+    socket.set_tcp_congestion(algorithm.as_bytes())?;
+    socket.set_tcp_nodelay(true)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    Ok(socket)
+}
+
+/// A listener on all addresses.
+pub fn listener(algorithm: &str, port: u16) -> io::Result<Socket> {
+    let listener = socket(algorithm)?;
+    listener.set_reuse_address(true)?;
+    listener.bind(&SocketAddr::from(([0, 0, 0, 0], port)).into())?;
+    listener.listen(4096)?;
+    Ok(listener)
+}
+
+/// A connection to a server, from an address or from any.
+pub fn connect(algorithm: &str, from: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpStream> {
+    let socket = socket(algorithm)?;
+    if let Some(from) = from {
+        socket.bind(&SockAddr::from(SocketAddr::from((from, 0))))?;
+    }
+    socket.connect_timeout(&to.into(), PATIENCE)?;
+    Ok(socket.into())
+}
+
+/// Sends `content` one way, and returns what arrived.
+pub fn carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> Vec<u8> {
+    let mut received = vec![0; content.len()];
+    std::thread::scope(|scope| {
+        scope.spawn(move || from.write_all(content).expect("sent"));
+        to.read_exact(&mut received).expect("received");
+    });
+    received
+}
+
+/// Sends `content` there and then back, whole both times.
+pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
+    assert!(
+        carry(a, b, content) == content,
+        "bytes arrive as they were sent"
+    );
+    assert!(
+        carry(b, a, content) == content,
+        "bytes arrive as they were sent"
+    );
+}

@@ -1,0 +1,179 @@
+//! Watches a loaded algorithm while something runs: its events, and what `lisa kernel status --json` says.
+
+use super::{LISA, Loaded, PATIENCE, world::Running};
+use kernel::contract::{lisa_event, lisa_event_kind as kind};
+use kernel::events::{Kinds, Listener};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The slot of a subflow that took nothing (contract.h, MPCC_NO_SLOT).
+const NOBODY: u8 = 0xff;
+
+/// What has been seen of an algorithm.
+pub struct Watch<'l> {
+    loaded: &'l Loaded,
+    listener: Listener<'l>,
+    /// All events, oldest first.
+    pub events: Vec<lisa_event>,
+    /// The most subflows that a connection had at a time, by its network namespace.
+    pub most: HashMap<u32, usize>,
+}
+
+impl<'l> Watch<'l> {
+    /// From now on.
+    pub fn new(loaded: &'l Loaded) -> Self {
+        let listener = Listener::new(loaded, Kinds::RARE).expect("listens");
+        Self {
+            loaded,
+            listener,
+            events: Vec::new(),
+            most: HashMap::new(),
+        }
+    }
+
+    /// Looks once.
+    pub fn look(&mut self) {
+        self.events.extend(
+            self.listener
+                .poll(Duration::from_millis(10))
+                .expect("events"),
+        );
+        for connection in connections(self.loaded.name()) {
+            let netns = connection["netns"].as_u64().expect("a number") as u32;
+            let subflows = connection["subflows"].as_array().expect("a list").len();
+            let most = self.most.entry(netns).or_default();
+            *most = subflows.max(*most);
+        }
+    }
+
+    /// Looks until `condition` holds.
+    pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Self) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !condition(self) {
+            let (most, totals) = (&self.most, self.loaded.totals());
+            assert!(
+                Instant::now() < deadline,
+                "waited in vain for: {what}; {most:?}, {totals:?}"
+            );
+            self.look();
+        }
+    }
+
+    /// Waits until a connection of this namespace has, or had, that many subflows.
+    pub fn subflows(&mut self, netns: u32, number: usize) {
+        self.until(&format!("{number} subflows"), |seen| {
+            seen.most(netns) >= number
+        });
+    }
+
+    /// The most subflows that a connection of this namespace had.
+    pub fn most(&self, netns: u32) -> usize {
+        self.most.get(&netns).copied().unwrap_or(0)
+    }
+
+    /// The events of a kind (`lisa_event_kind`).
+    pub fn of(&self, kind: u32) -> Vec<&lisa_event> {
+        self.events
+            .iter()
+            .filter(|event| u32::from(event.kind) == kind)
+            .collect()
+    }
+
+    /// Looks while something is done. (A listener that does not look for two seconds is forgotten.)
+    pub fn during<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| {
+            let work = scope.spawn(work);
+            while !work.is_finished() {
+                self.look();
+            }
+            work.join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// Waits for the end of a program, which must be a success.
+    pub fn succeed(&mut self, mut program: Running) {
+        self.until("the program's end", |_| !program.runs());
+        program.succeed();
+    }
+
+    /// Waits until all has closed, checks every credit, and returns how many were settled and void.
+    pub fn finish(mut self) -> (usize, usize) {
+        self.until("the end of all connections", |seen| {
+            seen.loaded.is_settled()
+        });
+        let totals = self.loaded.settled();
+        // What the last callbacks told is in the ring by now.
+        loop {
+            let more = self.listener.poll(Duration::ZERO).expect("events");
+            if more.is_empty() {
+                break;
+            }
+            self.events.extend(more);
+        }
+        assert_eq!(totals.events_lost, 0, "{totals:?}");
+        for event in self.of(kind::LISA_EVENT_SETTLED) {
+            assert_eq!(
+                event.sum_before, event.sum_after,
+                "segments are conserved: {event:?}"
+            );
+            assert!((3..=10).contains(&event.credit), "{event:?}");
+        }
+        let mut taken = 0;
+        for start in self.of(kind::LISA_EVENT_START) {
+            if start.other == NOBODY {
+                assert!(
+                    [3, 10].contains(&start.cwnd),
+                    "an initial window: {start:?}"
+                );
+                continue;
+            }
+            taken += 1;
+            assert_eq!(
+                start.cwnd, start.credit,
+                "the credit is the window: {start:?}"
+            );
+            assert!((3..=10).contains(&start.credit), "{start:?}");
+        }
+        let (settled, void) = (
+            self.of(kind::LISA_EVENT_SETTLED).len(),
+            self.of(kind::LISA_EVENT_VOID).len(),
+        );
+        assert_eq!(taken, settled + void, "every credit ends once: {totals:?}");
+        let counted = (taken, settled, void);
+        let totals = [
+            totals.credits_taken,
+            totals.credits_settled,
+            totals.credits_void,
+        ];
+        assert_eq!(
+            <[usize; 3]>::from(counted),
+            totals.map(|n| n as usize),
+            "events and counts agree"
+        );
+        (settled, void)
+    }
+}
+
+/// The connections of an algorithm, as `lisa kernel status --json` prints them.
+pub fn connections(algorithm: &str) -> Vec<Value> {
+    let output = Command::new(LISA)
+        .args(["kernel", "status", "--json"])
+        .output()
+        .expect("lisa");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["schema"], "lisa.kernel.status/1");
+    let algorithms = report["algorithms"].as_array().expect("a list");
+    let ours = algorithms
+        .iter()
+        .find(|found| found["name"] == algorithm)
+        .expect("it is loaded");
+    ours["connections"].as_array().expect("a list").clone()
+}
