@@ -119,7 +119,8 @@ static __always_inline u8 phase_of(const struct mpcc_connection *c, const struct
 }
 
 /* An event with the socket's state filled in, or NULL. */
-static __always_inline struct lisa_event *event(struct sock *sk, struct mpcc_connection *c, u32 kind)
+static __always_inline struct lisa_event *event(struct sock *sk, struct mpcc_connection *c,
+						u32 kind)
 {
 	struct lisa_socket *private = private_of(sk);
 	struct tcp_sock *tp = tcp_of(sk);

@@ -25,8 +25,8 @@ SEC("struct_ops")
 void BPF_PROG(write_address, struct sock *sk)
 {
 	void *subflow = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ulp_data);
-	struct tcp_sock *other = (struct tcp_sock *)BPF_CORE_READ(
-		(struct mptcp_subflow_context *)subflow, conn);
+	struct tcp_sock *other =
+		(struct tcp_sock *)BPF_CORE_READ((struct mptcp_subflow_context *)subflow, conn);
 
 	if (other)
 		other->snd_cwnd = 3;
@@ -63,14 +63,14 @@ u32 BPF_PROG(other_undo_cwnd, struct sock *sk)
 	return 2;
 }
 
-#define OPERATIONS(program)                                  \
-	SEC(".struct_ops")                                   \
-	struct tcp_congestion_ops ops_##program = {          \
-		.init = (void *)program,                     \
-		.ssthresh = (void *)other_ssthresh,          \
-		.cong_avoid = (void *)other_cong_avoid,      \
-		.undo_cwnd = (void *)other_undo_cwnd,        \
-		.name = "other_subflow",                     \
+#define OPERATIONS(program)                                                                        \
+	SEC(".struct_ops")                                                                         \
+	struct tcp_congestion_ops ops_##program = {                                                \
+		.init = (void *)program,                                                           \
+		.ssthresh = (void *)other_ssthresh,                                                \
+		.cong_avoid = (void *)other_cong_avoid,                                            \
+		.undo_cwnd = (void *)other_undo_cwnd,                                              \
+		.name = "other_subflow",                                                           \
 	}
 
 OPERATIONS(write_own);

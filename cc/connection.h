@@ -15,8 +15,9 @@
  * Subflows that are coupled in one connection; further ones run alone. Linux's path manager makes at most
  * one and eight more (MPTCP_SUBFLOWS_MAX); a path manager in user space may make more.
  */
-#define MPCC_SUBFLOWS   16
-#define MPCC_SLOT(i)    ((i) & (MPCC_SUBFLOWS - 1)) /* for the verifier, which wants to see the bound */
+#define MPCC_SUBFLOWS 16
+#define MPCC_SLOT(i)                                                                               \
+	((i) & (MPCC_SUBFLOWS - 1)) /* for the verifier, which wants to see the bound */
 #define MPCC_EVERY_SLOT ((1U << MPCC_SUBFLOWS) - 1)
 
 /* Bounds the attempts at a contended word; each failure is another subflow's success. */
@@ -71,8 +72,8 @@ struct mpcc_connection {
 _Static_assert(sizeof(struct mpcc_slot) == 64, "a slot is one cache line");
 _Static_assert(sizeof(struct mpcc_connection) == 64 + 64 * MPCC_SUBFLOWS, "slots are aligned");
 
-#define MPCC_OVER     (1U << 31)
-#define MPCC_NO_SLOT  0xff /* this subflow runs alone */
+#define MPCC_OVER    (1U << 31)
+#define MPCC_NO_SLOT 0xff /* this subflow runs alone */
 
 /*
  * Takes a free slot for a new subflow. MPCC_NO_SLOT when all are taken, or when the last subflow has left

@@ -173,8 +173,8 @@ MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow
 		note->settled = seen.takers;
 		note->ignored = s->ignore;
 		note->sum_after = mpcc_sum_cwnd(c, s->group);
-		note->sum_before = note->sum_after - mpcc_lisa_taken(c, seen.takers) + seen.cwnd -
-				   next.cwnd;
+		note->sum_before =
+			note->sum_after - mpcc_lisa_taken(c, seen.takers) + seen.cwnd - next.cwnd;
 		return;
 	}
 }

@@ -130,6 +130,6 @@ fn reductions<'r>(rows: impl Iterator<Item = &'r Row>) -> impl Iterator<Item = (
 fn cwnd_before(rows: &[Row], subflow: usize, time: f64) -> u32 {
     let earlier = rows
         .iter()
-        .filter(|row| row.subflow == subflow && row.time <= time);
-    earlier.last().map_or(0, |row| row.cwnd)
+        .rfind(|row| row.subflow == subflow && row.time <= time);
+    earlier.map_or(0, |row| row.cwnd)
 }

@@ -49,8 +49,9 @@ void mpcc_native_set_state(struct mpcc_pair pair, struct mpcc_connection *c, str
 	mpcc_set_state(pair, c, s, tcp, state, note);
 }
 
-void mpcc_native_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
-			    struct mpcc_tcp *tcp, unsigned int event, struct mpcc_note *note)
+void mpcc_native_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *c,
+			    struct mpcc_subflow *s, struct mpcc_tcp *tcp, unsigned int event,
+			    struct mpcc_note *note)
 {
 	mpcc_cwnd_event(pair, c, s, tcp, event, note);
 }
