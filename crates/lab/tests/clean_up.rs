@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lisa_lab::{Namespace, Network, NetworkSpec, Shaping, Topology};
+use lisa_lab::{Namespace, Network, NetworkSpec};
 use netsim::{Rate, Span};
-use scenario::{Path, Shaping, Topology};
+use scenario::{Shaping, Topology};
 
 /// How long the kernel may take to clean up.
 const PATIENCE: Duration = Duration::from_secs(10);
