@@ -5,8 +5,9 @@ use crate::{Error, Result, load, registry::Registered};
 use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
-/// How long a listener is remembered without renewing: after a crash events cost nothing again that soon.
-const TERM: Duration = Duration::from_secs(2);
+/// How long a listener is remembered without renewing: long beside any stall of a busy machine, and after a crash events
+/// cost nothing again that soon.
+const TERM: Duration = Duration::from_secs(10);
 
 /// Which events to listen to: `Kinds::RARE` or `Kinds::ALL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

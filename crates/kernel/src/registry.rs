@@ -148,8 +148,10 @@ pub fn sweep() -> Result<Vec<String>> {
     let mut swept = Vec::new();
     for registered in find()? {
         if !registered.in_use_only && registered.owner.is_some_and(|owner| !owner.is_alive()) {
-            registered.unregister()?;
-            swept.push(registered.name);
+            match registered.unregister() {
+                Err(Error::NotLoaded { .. }) => {} // swept by another
+                result => result.map(|()| swept.push(registered.name))?,
+            }
         }
     }
     Ok(swept)
@@ -396,16 +398,17 @@ impl Registered {
         Ok(())
     }
 
+    /// # Errors
+    /// [`Error::NotLoaded`] where another has done it in the meantime.
     fn unregister(&self) -> Result<()> {
-        self.operations
-            .delete(&0u32.to_ne_bytes())
-            .map_err(|error| {
-                if is_denied(&error) {
-                    return Error::NotPermitted {
-                        what: "unloading an algorithm",
-                    };
-                }
-                Error::bpf(format!("unloading `{}`", self.name))(error)
-            })
+        let Err(error) = self.operations.delete(&0u32.to_ne_bytes()) else {
+            return Ok(());
+        };
+        if is_denied(&error) {
+            let what = "unloading an algorithm";
+            return Err(Error::NotPermitted { what });
+        }
+        find_one(&self.name)?;
+        Err(Error::bpf(format!("unloading `{}`", self.name))(error))
     }
 }

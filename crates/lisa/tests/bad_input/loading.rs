@@ -37,7 +37,11 @@ fn names() {
     bad(lisa(&["laod", "lisa"]), 2, "load");
     bad(lisa(&["unload", "lissa"]), 1, "`lissa` is not loaded");
     bad(lisa(&["unload", "lisa"]), 1, "`lisa` is not loaded");
-    bad(lisa(&["exec", "lissa", "--", "true"]), 1, "lissa");
+    bad(
+        lisa(&["exec", "lissa", "--", "true"]),
+        2,
+        "do you mean `lisa`?",
+    );
     bad(
         lisa(&["exec", "a_name_of_sixteen", "--", "true"]),
         2,
