@@ -6,7 +6,12 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 /// Coupled congestion control for Multipath TCP.
 #[derive(Parser)]
-#[command(name = "lisa", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    name = "lisa",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

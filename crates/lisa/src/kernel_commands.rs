@@ -9,8 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Runs one of them.
 pub fn run(command: Kernel) -> Result<(), Failure> {
     match command {
-        Kernel::Load { name, default, max_connections } => {
-            let options = load::Options { default, max_connections, ..Default::default() };
+        Kernel::Load {
+            name,
+            default,
+            max_connections,
+        } => {
+            let options = load::Options {
+                default,
+                max_connections,
+                ..Default::default()
+            };
             let registered = load::load(&name, &options)?;
             print!("loaded `{}`", registered.name());
             match registered.made_default()? {
@@ -26,7 +34,10 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
         Kernel::Top { interval } => top::run(interval),
         Kernel::Exec { name, command } => {
             let error = kernel::exec::exec(&name, &command);
-            Err(Failure { code: error.exit_code() as u8, ..Failure::new(error.to_string()) })
+            Err(Failure {
+                code: error.exit_code() as u8,
+                ..Failure::new(error.to_string())
+            })
         }
     }
 }
@@ -39,7 +50,10 @@ fn unload(name: &str, wait: bool) -> Result<(), Failure> {
         let mut left = 0;
         let mut progress = |users: u64| {
             if users != left && std::io::stderr().is_terminal() {
-                eprint!("\r`{name}`: {} to close \x1b[K", counted(users as usize, "socket"));
+                eprint!(
+                    "\r`{name}`: {} to close \x1b[K",
+                    counted(users as usize, "socket")
+                );
             }
             left = users;
             !INTERRUPTED.load(Ordering::Relaxed)
@@ -51,7 +65,11 @@ fn unload(name: &str, wait: bool) -> Result<(), Failure> {
         if left > 0 && INTERRUPTED.load(Ordering::Relaxed) {
             return Err(Failure::new(format!(
                 "interrupted: `{name}` is unloaded for new sockets, and {} it until closed; `lisa kernel status` shows it",
-                if left == 1 { "1 socket keeps".into() } else { format!("{left} sockets keep") },
+                if left == 1 {
+                    "1 socket keeps".into()
+                } else {
+                    format!("{left} sockets keep")
+                },
             )));
         }
     } else {
@@ -75,6 +93,7 @@ fn watch_for_interruption() {
     }
     for name in [Signal::SIGINT, Signal::SIGTERM] {
         // SAFETY: the handler does nothing but store to an atomic.
-        unsafe { signal(name, SigHandler::Handler(interrupted)) }.expect("no signal of ours to keep");
+        unsafe { signal(name, SigHandler::Handler(interrupted)) }
+            .expect("no signal of ours to keep");
     }
 }

@@ -17,11 +17,18 @@ fn main() -> ExitCode {
     let done = match cli.command {
         cli::Command::Kernel { command } => kernel_commands::run(command),
         cli::Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut cli::Cli::command(), "lisa", &mut std::io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut cli::Cli::command(),
+                "lisa",
+                &mut std::io::stdout(),
+            );
             Ok(())
         }
-        cli::Command::Man { directory } => clap_mangen::generate_to(cli::Cli::command(), &directory)
-            .map_err(|error| output::Failure::new(format!("{}: {error}", directory.display()))),
+        cli::Command::Man { directory } => {
+            clap_mangen::generate_to(cli::Cli::command(), &directory)
+                .map_err(|error| output::Failure::new(format!("{}: {error}", directory.display())))
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -50,7 +57,10 @@ fn usage(error: clap::Error) -> ExitCode {
         .map(words)
         .filter(|p| !p.is_empty() && !p.starts_with("Usage:") && !p.starts_with("For more"))
         .collect();
-    let message = paragraphs.join("; ").replacen("error: ", "", 1).replace("tip: ", "");
+    let message = paragraphs
+        .join("; ")
+        .replacen("error: ", "", 1)
+        .replace("tip: ", "");
     eprintln!("lisa: {message}; `--help` says more");
     ExitCode::from(2)
 }

@@ -14,7 +14,10 @@ pub struct Failure {
 impl Failure {
     /// A failure with exit code 1.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: 1 }
+        Self {
+            message: message.into(),
+            code: 1,
+        }
     }
 }
 
@@ -26,7 +29,10 @@ impl fmt::Display for Failure {
 
 impl From<kernel::Error> for Failure {
     fn from(error: kernel::Error) -> Self {
-        Self { code: if error.is_usage() { 2 } else { 1 }, message: error.to_string() }
+        Self {
+            code: if error.is_usage() { 2 } else { 1 },
+            message: error.to_string(),
+        }
     }
 }
 

@@ -24,7 +24,10 @@ pub fn print(json: bool) -> Result<(), Failure> {
         }
     }
     if json {
-        let report = Report { schema: SCHEMA, algorithms };
+        let report = Report {
+            schema: SCHEMA,
+            algorithms,
+        };
         println!("{}", serde_json::to_string(&report).expect("plain data"));
         return Ok(());
     }
@@ -53,7 +56,10 @@ pub fn heading(status: &Status) -> String {
     if status.leaving {
         notes.push("unloaded, kept by open sockets".into());
     }
-    notes.push(format!("in use by {}", counted(status.users as usize, "socket")));
+    notes.push(format!(
+        "in use by {}",
+        counted(status.users as usize, "socket")
+    ));
     let plain = totals.plain_opened.saturating_sub(totals.plain_closed);
     let mut text = format!(
         "{} ({}): {}\n  {} open of {}, {} plain TCP; credits: {} taken, {} settled, {} void",
@@ -76,8 +82,17 @@ pub fn heading(status: &Status) -> String {
 }
 
 /// The columns of a subflow, with their titles.
-pub const COLUMNS: [&str; 9] =
-    ["connection", "subflow", "cwnd", "ssthresh", "srtt", "flight", "phase", "losses", "credit"];
+pub const COLUMNS: [&str; 9] = [
+    "connection",
+    "subflow",
+    "cwnd",
+    "ssthresh",
+    "srtt",
+    "flight",
+    "phase",
+    "losses",
+    "credit",
+];
 
 /// The cells of a subflow, in the order of [`COLUMNS`].
 pub fn cells(connection: &Connection, subflow: &Subflow) -> [String; 9] {
@@ -103,7 +118,9 @@ pub fn cells(connection: &Connection, subflow: &Subflow) -> [String; 9] {
         format!("{} {ends}", subflow.slot),
         subflow.cwnd.to_string(),
         subflow.ssthresh.map_or("–".into(), |s| s.to_string()),
-        subflow.srtt_us.map_or("–".into(), |us| format!("{:.1} ms", us / 1e3)),
+        subflow
+            .srtt_us
+            .map_or("–".into(), |us| format!("{:.1} ms", us / 1e3)),
         subflow.flight.to_string(),
         subflow.phase.into(),
         subflow.losses.to_string(),
@@ -116,15 +133,18 @@ fn table(connections: &[Connection]) -> Table {
     table.load_preset(UTF8_HORIZONTAL_ONLY).set_header(COLUMNS);
     for connection in connections {
         for subflow in &connection.subflows {
-            let cells = cells(connection, subflow).into_iter().enumerate().map(|(i, text)| {
-                let cell = Cell::new(text);
-                match i {
-                    2..=5 | 7 => cell.set_alignment(CellAlignment::Right),
-                    6 if subflow.phase == "slow start" => cell.fg(Color::Green),
-                    6 if subflow.phase == "recovery" => cell.fg(Color::Red),
-                    _ => cell,
-                }
-            });
+            let cells = cells(connection, subflow)
+                .into_iter()
+                .enumerate()
+                .map(|(i, text)| {
+                    let cell = Cell::new(text);
+                    match i {
+                        2..=5 | 7 => cell.set_alignment(CellAlignment::Right),
+                        6 if subflow.phase == "slow start" => cell.fg(Color::Green),
+                        6 if subflow.phase == "recovery" => cell.fg(Color::Red),
+                        _ => cell,
+                    }
+                });
             table.add_row(cells);
         }
     }

@@ -26,7 +26,9 @@ struct Screen {
 /// Shows them until `q`, Escape or Ctrl-C.
 pub fn run(interval: Duration) -> Result<(), Failure> {
     if !std::io::stdout().is_terminal() {
-        return Err(Failure::new("top needs a terminal; `lisa kernel status --json` does not"));
+        return Err(Failure::new(
+            "top needs a terminal; `lisa kernel status --json` does not",
+        ));
     }
     let mut screen = look()?; // what is wrong is said before the screen is taken
     let mut terminal = ratatui::try_init()?;
@@ -36,7 +38,9 @@ pub fn run(interval: Duration) -> Result<(), Failure> {
             terminal.draw(|frame| draw(frame, &screen, &mut selected))?;
             let next = Instant::now() + interval;
             while event::poll(next.saturating_duration_since(Instant::now()))? {
-                let Event::Key(key) = event::read()? else { break };
+                let Event::Key(key) = event::read()? else {
+                    break;
+                };
                 let control = key.modifiers.contains(KeyModifiers::CONTROL);
                 match key.code {
                     KeyCode::Char('q') | KeyCode::Esc => return Ok(()),
@@ -57,18 +61,27 @@ pub fn run(interval: Duration) -> Result<(), Failure> {
 }
 
 fn look() -> Result<Screen, Failure> {
-    let mut screen = Screen { headings: Vec::new(), rows: Vec::new() };
+    let mut screen = Screen {
+        headings: Vec::new(),
+        rows: Vec::new(),
+    };
     for registered in registry::find()? {
         let status = status::status(&registered)?;
-        screen.headings.extend(heading(&status).lines().map(String::from));
+        screen
+            .headings
+            .extend(heading(&status).lines().map(String::from));
         for connection in &status.connections {
             for subflow in &connection.subflows {
-                screen.rows.push((cells(connection, subflow), subflow.phase));
+                screen
+                    .rows
+                    .push((cells(connection, subflow), subflow.phase));
             }
         }
     }
     if screen.headings.is_empty() {
-        screen.headings.push("no algorithm is loaded; `lisa kernel load lisa` loads one".into());
+        screen
+            .headings
+            .push("no algorithm is loaded; `lisa kernel load lisa` loads one".into());
     }
     Ok(screen)
 }
@@ -81,7 +94,11 @@ fn draw(frame: &mut Frame<'_>, screen: &Screen, selected: &mut TableState) {
         Constraint::Length(1),
     ])
     .areas(frame.area());
-    let headings: Vec<Line<'_>> = screen.headings.iter().map(|h| Line::raw(h.as_str())).collect();
+    let headings: Vec<Line<'_>> = screen
+        .headings
+        .iter()
+        .map(|h| Line::raw(h.as_str()))
+        .collect();
     frame.render_widget(Paragraph::new(headings), top);
 
     let rows = screen.rows.iter().map(|(cells, phase)| {
@@ -108,5 +125,8 @@ fn draw(frame: &mut Frame<'_>, screen: &Screen, selected: &mut TableState) {
         .header(header)
         .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_stateful_widget(table, middle, selected);
-    frame.render_widget(Line::raw("q quits, arrows scroll").style(Style::new().add_modifier(Modifier::DIM)), bottom);
+    frame.render_widget(
+        Line::raw("q quits, arrows scroll").style(Style::new().add_modifier(Modifier::DIM)),
+        bottom,
+    );
 }

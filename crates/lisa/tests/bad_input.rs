@@ -46,7 +46,11 @@ impl Host {
         };
         Self {
             default: read("tcp_congestion_control").trim().into(),
-            available: available.split_whitespace().filter(lasting).map(String::from).collect(),
+            available: available
+                .split_whitespace()
+                .filter(lasting)
+                .map(String::from)
+                .collect(),
         }
     }
 
@@ -62,15 +66,25 @@ impl Turn {
             return None;
         }
         let path = std::env::temp_dir().join("lisa-test-names.lock");
-        let file = File::options().create(true).append(true).open(path).expect("a lock file");
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .open(path)
+            .expect("a lock file");
         let lock = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error);
         let lock = lock.expect("the lock");
         let before = Host::now();
         for name in ["lisa", "mptcp"] {
             let why = "somebody else has loaded it, and these tests load it themselves";
-            assert!(!before.has(name), "`{name}`: {why}; `lisa kernel unload {name}` first");
+            assert!(
+                !before.has(name),
+                "`{name}`: {why}; `lisa kernel unload {name}` first"
+            );
         }
-        Some(Self { before, _lock: lock })
+        Some(Self {
+            before,
+            _lock: lock,
+        })
     }
 
     /// The host must be as it was.
@@ -83,7 +97,9 @@ impl Drop for Turn {
     fn drop(&mut self) {
         for name in ["lisa", "mptcp"] {
             if Host::now().has(name) {
-                let _ = Command::new(LISA).args(["kernel", "unload", name, "--wait"]).output();
+                let _ = Command::new(LISA)
+                    .args(["kernel", "unload", name, "--wait"])
+                    .output();
             }
         }
         if !std::thread::panicking() {
@@ -109,7 +125,11 @@ fn lisa_on(host: &Namespace, arguments: &[&str]) -> Command {
 /// What it printed, where it must have succeeded without a complaint.
 fn good(mut command: Command) -> String {
     let output = support::world::run(&mut command);
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).expect("text")
 }
 
@@ -122,9 +142,16 @@ fn bad(mut command: Command, code: i32, words: &str) -> String {
 fn failed(output: &Output, code: i32, words: &str) -> String {
     let line = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{line}");
-    assert!(line.starts_with("lisa: ") && line.ends_with('\n'), "{line:?}");
+    assert!(
+        line.starts_with("lisa: ") && line.ends_with('\n'),
+        "{line:?}"
+    );
     assert_eq!(line.lines().count(), 1, "{line}");
     assert!(line.contains(words), "{line:?} has {words:?}");
-    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        output.stdout.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     line
 }

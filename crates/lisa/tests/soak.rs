@@ -9,11 +9,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{SockRef, Socket};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
-use support::stream::{PORT, connect, exchange, listener};
+use support::stream::{PORT, connect, exchange, joined, listener};
 use support::world::{SERVER, World, ip};
 use support::{KernelLog, Loaded, PATIENCE, able, content, until};
 
@@ -28,7 +28,10 @@ const THREADS: u64 = 4;
 fn many_descriptors() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
-    assert!(most >= 4096, "needs 4 096 descriptors: `ulimit -Hn` says {most}");
+    assert!(
+        most >= 4096,
+        "needs 4 096 descriptors: `ulimit -Hn` says {most}"
+    );
     setrlimit(Resource::RLIMIT_NOFILE, most, most).expect("its own limit");
 }
 
@@ -42,7 +45,10 @@ fn a_thousand_connections_at_once() {
     let mut log = KernelLog::begin();
     let (loaded, world) = (Loaded::lisa(), World::joined(2));
     let name = loaded.name();
-    let listener = world.server.run(|| listener(name, PORT)).expect("a listener");
+    let listener = world
+        .server
+        .run(|| listener(name, PORT))
+        .expect("a listener");
     let to = SocketAddr::from((SERVER, PORT));
     let pairs: Vec<(TcpStream, TcpStream)> = world.client.run(|| {
         let pair = || {
@@ -55,10 +61,16 @@ fn a_thousand_connections_at_once() {
     });
     // Both ends are here: two entries a connection, of two subflows each.
     let entries = || kernel::status::entries(&loaded);
-    until("two subflows of each", || entries() == (2 * CONNECTIONS, 4 * CONNECTIONS));
+    until("two subflows of each", || {
+        entries() == (2 * CONNECTIONS, 4 * CONNECTIONS)
+    });
     let connections = loaded.status().connections;
     assert_eq!(connections.len(), 2 * CONNECTIONS);
-    assert!(connections.iter().all(|connection| connection.subflows.len() == 2));
+    assert!(
+        connections
+            .iter()
+            .all(|connection| connection.subflows.len() == 2)
+    );
 
     // All send and receive at the same time.
     let bytes = content(200_000, 1);
@@ -75,8 +87,16 @@ fn a_thousand_connections_at_once() {
     drop(pairs);
     let totals = loaded.settled();
     let opened = (totals.connections_opened, totals.subflows_opened);
-    assert_eq!(opened, (2 * CONNECTIONS as u64, 4 * CONNECTIONS as u64), "{totals:?}");
-    assert_eq!((totals.connections_alone, totals.subflows_alone), (0, 0), "{totals:?}");
+    assert_eq!(
+        opened,
+        (2 * CONNECTIONS as u64, 4 * CONNECTIONS as u64),
+        "{totals:?}"
+    );
+    assert_eq!(
+        (totals.connections_alone, totals.subflows_alone),
+        (0, 0),
+        "{totals:?}"
+    );
     let faults = log.faults();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -91,10 +111,16 @@ fn opens_and_closes() {
     let mut log = KernelLog::begin();
     let (loaded, world) = (Loaded::lisa(), World::joined(2));
     for address in 1..=ADDRESSES {
-        ip(&world.client, &format!("addr add 10.7.0.{}/24 dev c0", u32::from(address) + 10));
+        ip(
+            &world.client,
+            &format!("addr add 10.7.0.{}/24 dev c0", u32::from(address) + 10),
+        );
     }
     let name = loaded.name();
-    let listener = world.server.run(|| listener(name, PORT)).expect("a listener");
+    let listener = world
+        .server
+        .run(|| listener(name, PORT))
+        .expect("a listener");
     listener.set_nonblocking(true).expect("a socket");
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let begun = Instant::now();
@@ -107,7 +133,9 @@ fn opens_and_closes() {
                 let (world, done) = (&world, &done);
                 scope.spawn(move || {
                     let mine = opens / THREADS + u64::from(thread < opens % THREADS);
-                    world.client.run(|| open_and_close(name, thread, mine, done));
+                    world
+                        .client
+                        .run(|| open_and_close(name, thread, mine, done));
                 })
             })
             .collect();
@@ -129,8 +157,15 @@ fn opens_and_closes() {
     eprintln!("{opens} opened and closed, {rate:.0} a second; {totals:?}");
     let opened = totals.connections_opened + totals.plain_opened;
     assert!(opened >= 2 * opens, "both ends of each: {totals:?}");
-    assert!(totals.subflows_opened > totals.connections_opened, "some were joined: {totals:?}");
-    assert_eq!((totals.connections_alone, totals.subflows_alone), (0, 0), "{totals:?}");
+    assert!(
+        totals.subflows_opened > totals.connections_opened,
+        "some were joined: {totals:?}"
+    );
+    assert_eq!(
+        (totals.connections_alone, totals.subflows_alone),
+        (0, 0),
+        "{totals:?}"
+    );
     let faults = log.faults();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -147,9 +182,13 @@ fn serve(listener: &Socket, over: &AtomicBool) {
         // Not by SO_RCVTIMEO: MPTCP's accept waits all the same.
         let mut events = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut events, PollTimeout::from(100u8));
-        let Ok((connection, _)) = listener.accept() else { continue };
+        let Ok((connection, _)) = listener.accept() else {
+            continue;
+        };
         connection.set_nonblocking(false).expect("a socket");
-        connection.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        connection
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a socket");
         let mut connection = TcpStream::from(connection);
         let mut byte = [0];
         // A client that resets is no error here.
@@ -173,26 +212,16 @@ fn open_and_close(algorithm: &str, thread: u64, opens: u64, done: &AtomicU64) {
         assert_eq!(byte, [open as u8], "bytes arrive as they were sent");
         if open % 4 == 0 {
             let deadline = Instant::now() + Duration::from_millis(20);
-            while subflows(&connection) == 0 && Instant::now() < deadline {
+            while joined(&connection) == 0 && Instant::now() < deadline {
                 thread::yield_now();
             }
         }
         if open % 2 == 0 {
-            SockRef::from(&connection).set_linger(Some(Duration::ZERO)).expect("a socket");
+            SockRef::from(&connection)
+                .set_linger(Some(Duration::ZERO))
+                .expect("a socket");
         }
         drop(connection);
         done.fetch_add(1, Relaxed);
     }
-}
-
-/// How many subflows have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
-fn subflows(connection: &TcpStream) -> u8 {
-    const SOL_MPTCP: libc::c_int = 284;
-    const MPTCP_INFO: libc::c_int = 1;
-    let mut info = [0u8; 256];
-    let mut length = info.len() as libc::socklen_t;
-    let (fd, to) = (connection.as_raw_fd(), info.as_mut_ptr().cast());
-    // SAFETY: the kernel writes at most `length` bytes to `info`, which has as many.
-    let result = unsafe { libc::getsockopt(fd, SOL_MPTCP, MPTCP_INFO, to, &mut length) };
-    if result == 0 { info[0] } else { 0 }
 }

@@ -12,10 +12,27 @@ fn compile(source: &Path, folder: &Folder, define: &str) -> std::path::PathBuf {
     let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);
     let clang = std::env::var("CLANG").into_iter().chain(usual);
     let found = |name: &String| Command::new(name).arg("--version").output().is_ok();
-    let clang = clang.into_iter().find(found).expect("clang: `make setup` installs it");
+    let clang = clang
+        .into_iter()
+        .find(found)
+        .expect("clang: `make setup` installs it");
     let mut command = Command::new(clang);
-    command.args(["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-ffreestanding", define, "-I"]);
-    command.arg(root.join("bpf")).arg("-I").arg(root.join("cc")).arg("-c").arg(source);
+    command.args([
+        "-g",
+        "-O2",
+        "-target",
+        "bpf",
+        "-mcpu=v3",
+        "-ffreestanding",
+        define,
+        "-I",
+    ]);
+    command
+        .arg(root.join("bpf"))
+        .arg("-I")
+        .arg(root.join("cc"))
+        .arg("-c")
+        .arg(source);
     support::world::run(command.arg("-o").arg(&object));
     object
 }
@@ -40,9 +57,15 @@ fn register(path: &Path, contract: Option<u32>) -> Foreign {
         }
     }
     let mut object = object.load().expect("loads");
-    let mut operations = object.maps_mut().find(|map| map.name() == "lisa").expect("operations");
+    let mut operations = object
+        .maps_mut()
+        .find(|map| map.name() == "lisa")
+        .expect("operations");
     let link = operations.attach_struct_ops().expect("registers");
-    Foreign { _link: link, _object: object }
+    Foreign {
+        _link: link,
+        _object: object,
+    }
 }
 
 /// With such a registration every command that needs the name fails, and changes nothing.

@@ -11,24 +11,44 @@ use std::net::{SocketAddr, TcpStream};
 #[test]
 fn names() {
     let Some(turn) = Turn::take() else { return };
-    bad(lisa(&["load", "lissa"]), 2, "no algorithm `lissa` (do you mean `lisa`?)");
+    bad(
+        lisa(&["load", "lissa"]),
+        2,
+        "no algorithm `lissa` (do you mean `lisa`?)",
+    );
     bad(lisa(&["load", "mtcp"]), 2, "do you mean `mptcp`?");
     let line = bad(lisa(&["load", "something"]), 2, "no algorithm `something`;");
     assert!(!line.contains("do you mean"), "{line}");
-    bad(lisa(&["load", "a_name_of_sixteen"]), 2, "has 17 characters; Linux takes at most 15");
+    bad(
+        lisa(&["load", "a_name_of_sixteen"]),
+        2,
+        "has 17 characters; Linux takes at most 15",
+    );
     bad(lisa(&["load", "reno"]), 2, "`reno` is Linux's own");
     bad(lisa(&["load", ""]), 2, "");
     bad(lisa(&["load"]), 2, "required");
     bad(lisa(&["load", "lisa", "--max-connections", "0"]), 2, "0");
-    bad(lisa(&["load", "lisa", "--max-connections", "many"]), 2, "many");
+    bad(
+        lisa(&["load", "lisa", "--max-connections", "many"]),
+        2,
+        "many",
+    );
     bad(lisa(&["load", "lisa", "--frobnicate"]), 2, "--frobnicate");
     bad(lisa(&["laod", "lisa"]), 2, "load");
     bad(lisa(&["unload", "lissa"]), 1, "`lissa` is not loaded");
     bad(lisa(&["unload", "lisa"]), 1, "`lisa` is not loaded");
     bad(lisa(&["exec", "lissa", "--", "true"]), 1, "lissa");
-    bad(lisa(&["exec", "a_name_of_sixteen", "--", "true"]), 2, "15 characters");
+    bad(
+        lisa(&["exec", "a_name_of_sixteen", "--", "true"]),
+        2,
+        "15 characters",
+    );
     bad(lisa(&["exec", "reno"]), 2, "required");
-    bad(lisa(&["exec", "reno", "--", "/no/such/command"]), 127, "/no/such/command");
+    bad(
+        lisa(&["exec", "reno", "--", "/no/such/command"]),
+        127,
+        "/no/such/command",
+    );
     bad(lisa(&["top"]), 1, "top needs a terminal");
     turn.unchanged();
 }
@@ -39,7 +59,11 @@ fn loaded_twice() {
     good(lisa(&["load", "lisa"]));
     let loaded = Host::now();
     bad(lisa(&["load", "lisa"]), 1, "`lisa` is already loaded");
-    bad(lisa(&["load", "lisa", "--default"]), 1, "`lisa` is already loaded");
+    bad(
+        lisa(&["load", "lisa", "--default"]),
+        1,
+        "`lisa` is already loaded",
+    );
     assert_eq!(Host::now(), loaded);
     assert_eq!(good(lisa(&["unload", "lisa"])), "unloaded `lisa`\n");
     turn.unchanged();
@@ -58,7 +82,11 @@ fn unloaded_while_sockets_use_it() {
     good(lisa(&["load", "lisa"]));
     let loaded = Host::now();
     let [a, b] = [(); 2].map(|()| host.run(|| socket("lisa")).expect("a socket"));
-    bad(lisa(&["unload", "lisa"]), 1, "2 sockets or namespaces use `lisa`; nothing was changed");
+    bad(
+        lisa(&["unload", "lisa"]),
+        1,
+        "2 sockets or namespaces use `lisa`; nothing was changed",
+    );
     assert_eq!(Host::now(), loaded);
     drop(a);
     until("the end of a socket", || {
@@ -74,17 +102,25 @@ fn unloaded_while_sockets_use_it() {
     assert!(line.contains("1 socket"), "{line:?}");
     turn.unchanged();
     let status = good(lisa(&["status"]));
-    assert!(status.contains("unloaded, kept by open sockets, in use by 1 socket"), "{status}");
+    assert!(
+        status.contains("unloaded, kept by open sockets, in use by 1 socket"),
+        "{status}"
+    );
     bad(lisa(&["unload", "lisa"]), 1, "`lisa` is not loaded");
-    assert!(host.run(|| socket("lisa")).is_err(), "no new socket may choose it");
+    assert!(
+        host.run(|| socket("lisa")).is_err(),
+        "no new socket may choose it"
+    );
 
     // It can be loaded again beside what is left of it, and is another then.
     good(lisa(&["load", "lisa"]));
     good(lisa(&["unload", "lisa", "--wait"]));
     drop(b);
-    until("its end", || good(lisa(&["status"])).starts_with("no algorithm is loaded") || {
-        // Other tests load under names of their own.
-        !good(lisa(&["status"])).contains("lisa (")
+    until("its end", || {
+        good(lisa(&["status"])).starts_with("no algorithm is loaded") || {
+            // Other tests load under names of their own.
+            !good(lisa(&["status"])).contains("lisa (")
+        }
     });
     turn.unchanged();
 }
@@ -94,12 +130,22 @@ fn waits_until_the_last_socket_has_closed() {
     let Some(turn) = Turn::take() else { return };
     let world = World::new(1);
     good(lisa(&["load", "lisa"]));
-    let listener = world.server.run(|| listener("lisa", PORT)).expect("a listener");
+    let listener = world
+        .server
+        .run(|| listener("lisa", PORT))
+        .expect("a listener");
     let to = SocketAddr::from((SERVER, PORT));
-    let client = world.client.run(|| connect("lisa", None, to)).expect("a connection");
+    let client = world
+        .client
+        .run(|| connect("lisa", None, to))
+        .expect("a connection");
     let server: TcpStream = listener.accept().expect("the other end").0.into();
     exchange(&client, &server, b"established");
-    bad(lisa(&["unload", "lisa"]), 1, "sockets or namespaces use `lisa`");
+    bad(
+        lisa(&["unload", "lisa"]),
+        1,
+        "sockets or namespaces use `lisa`",
+    );
     let mut waiting = Running::start(&mut lisa(&["unload", "lisa", "--wait"]));
     until("unloading", || !Host::now().has("lisa"));
     exchange(&client, &server, &content(3_000_000, 1));
@@ -116,13 +162,25 @@ fn a_full_map_leaves_connections_uncoupled() {
         return;
     }
     // Room for one connection: for one end of the first.
-    let loaded = Loaded::with("lisa", Options { max_connections: 1, ..Options::default() });
+    let loaded = Loaded::with(
+        "lisa",
+        Options {
+            max_connections: 1,
+            ..Options::default()
+        },
+    );
     let (world, name) = (World::joined(2), loaded.name());
-    let listener = world.server.run(|| listener(name, PORT)).expect("a listener");
+    let listener = world
+        .server
+        .run(|| listener(name, PORT))
+        .expect("a listener");
     let to = SocketAddr::from((SERVER, PORT));
     let pairs: Vec<(TcpStream, TcpStream)> = (0..3)
         .map(|_| {
-            let client = world.client.run(|| connect(name, None, to)).expect("a connection");
+            let client = world
+                .client
+                .run(|| connect(name, None, to))
+                .expect("a connection");
             let server: TcpStream = listener.accept().expect("the other end").0.into();
             exchange(&client, &server, b"established");
             (client, server)
@@ -135,10 +193,17 @@ fn a_full_map_leaves_connections_uncoupled() {
     let totals = loaded.totals();
     assert_eq!(kernel::status::entries(&loaded).0, 1, "{totals:?}");
     // Two subflows of each of the five ends that found no room.
-    assert_eq!((totals.connections_opened, totals.connections_alone), (1, 10), "{totals:?}");
+    assert_eq!(
+        (totals.connections_opened, totals.connections_alone),
+        (1, 10),
+        "{totals:?}"
+    );
     let status = good(lisa(&["status"]));
     let heading = status.split(name).nth(1).expect("it is loaded");
-    assert!(heading.contains("10 subflows found no room and run uncoupled"), "{status}");
+    assert!(
+        heading.contains("10 subflows found no room and run uncoupled"),
+        "{status}"
+    );
     drop(pairs);
     loaded.settled();
 

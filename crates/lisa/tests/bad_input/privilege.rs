@@ -23,28 +23,56 @@ fn an_ordinary_user() {
     let copy = public_copy(&folder);
     let nobody = |arguments: &[&str]| {
         let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&copy);
         command.arg("kernel").args(arguments);
         command
     };
-    bad(nobody(&["load", "lisa"]), 1, "loading an algorithm needs root");
-    bad(nobody(&["load", "lisa", "--default"]), 1, "loading an algorithm needs root");
+    bad(
+        nobody(&["load", "lisa"]),
+        1,
+        "loading an algorithm needs root",
+    );
+    bad(
+        nobody(&["load", "lisa", "--default"]),
+        1,
+        "loading an algorithm needs root",
+    );
     bad(nobody(&["load", "lissa"]), 2, "do you mean `lisa`?");
     bad(nobody(&["unload", "lisa"]), 1, "needs root");
     bad(nobody(&["unload", "lisa", "--wait"]), 1, "needs root");
-    bad(nobody(&["status"]), 1, "looking at loaded algorithms needs root");
-    bad(nobody(&["status", "--json"]), 1, "looking at loaded algorithms needs root");
-    bad(nobody(&["exec", "lisa", "--", "true"]), 1, "`lisa kernel load lisa` first");
+    bad(
+        nobody(&["status"]),
+        1,
+        "looking at loaded algorithms needs root",
+    );
+    bad(
+        nobody(&["status", "--json"]),
+        1,
+        "looking at loaded algorithms needs root",
+    );
+    bad(
+        nobody(&["exec", "lisa", "--", "true"]),
+        1,
+        "`lisa kernel load lisa` first",
+    );
     // `top` looks before it takes the screen, here one of `script`.
     let mut top = Command::new("script");
     let line = format!(
         "setpriv --reuid=65534 --regid=65534 --clear-groups {} kernel top",
         copy.display()
     );
-    let output = top.args(["-qec", &line, "/dev/null"]).output().expect("script");
+    let output = top
+        .args(["-qec", &line, "/dev/null"])
+        .output()
+        .expect("script");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.starts_with("lisa: looking at loaded algorithms needs root"), "{said}");
+    assert!(
+        said.starts_with("lisa: looking at loaded algorithms needs root"),
+        "{said}"
+    );
     assert_eq!(said.lines().count(), 1, "{said}");
     turn.unchanged();
 
@@ -64,7 +92,9 @@ fn root_without_capabilities() {
     let Some(turn) = Turn::take() else { return };
     let bare = |arguments: &[&str]| {
         let mut command = Command::new("setpriv");
-        command.args(["--bounding-set=-all", "--inh-caps=-all", LISA, "kernel"]).args(arguments);
+        command
+            .args(["--bounding-set=-all", "--inh-caps=-all", LISA, "kernel"])
+            .args(arguments);
         command
     };
     bad(bare(&["load", "lisa"]), 1, "needs root");

@@ -4,6 +4,7 @@ use super::PATIENCE;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
 
 /// Where tests listen.
 pub const PORT: u16 = 7000;
@@ -58,4 +59,16 @@ pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
         carry(b, a, content) == content,
         "bytes arrive as they were sent"
     );
+}
+
+/// How many subflows have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
+pub fn joined(connection: &TcpStream) -> u8 {
+    const SOL_MPTCP: libc::c_int = 284;
+    const MPTCP_INFO: libc::c_int = 1;
+    let mut info = [0u8; 256];
+    let mut length = info.len() as libc::socklen_t;
+    let (fd, to) = (connection.as_raw_fd(), info.as_mut_ptr().cast());
+    // SAFETY: the kernel writes at most `length` bytes to `info`, which has as many.
+    let result = unsafe { libc::getsockopt(fd, SOL_MPTCP, MPTCP_INFO, to, &mut length) };
+    if result == 0 { info[0] } else { 0 }
 }
