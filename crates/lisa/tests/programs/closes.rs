@@ -105,6 +105,8 @@ fn joins_in_one_rtt_take_in_turn_and_are_settled_together() {
         "each once, and by one subflow: {together:?}"
     );
     for event in together {
+        // Paid before the first byte was sent, from the real window.
+        assert_eq!(event.cwnd, before - 70, "{event:?}");
         assert_eq!(
             (event.slot, event.credit, event.sum_before),
             (0, 10, before),

@@ -3,7 +3,7 @@
 use super::PATIENCE;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 
 /// Where tests listen.
@@ -40,13 +40,23 @@ pub fn connect(algorithm: &str, from: Option<IpAddr>, to: SocketAddr) -> io::Res
 }
 
 /// Sends `content` one way, and returns what arrived.
-pub fn carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> Vec<u8> {
+pub fn carry(from: &TcpStream, to: &TcpStream, content: &[u8]) -> Vec<u8> {
+    try_carry(from, to, content).expect("sent and received")
+}
+
+/// As [`carry`], where the connection may not survive it.
+pub fn try_carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> io::Result<Vec<u8>> {
     let mut received = vec![0; content.len()];
     std::thread::scope(|scope| {
-        scope.spawn(move || from.write_all(content).expect("sent"));
-        to.read_exact(&mut received).expect("received");
-    });
-    received
+        let sent = scope.spawn(move || from.write_all(content));
+        let got = to.read_exact(&mut received);
+        if got.is_err() {
+            let _ = to.shutdown(Shutdown::Both);
+            let _ = from.shutdown(Shutdown::Both);
+        }
+        sent.join().expect("no panic").and(got)
+    })?;
+    Ok(received)
 }
 
 /// Sends `content` there and then back, whole both times.
