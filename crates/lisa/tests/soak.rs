@@ -9,11 +9,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{SockRef, Socket};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
-use support::stream::{PORT, connect, exchange, listener};
+use support::stream::{PORT, connect, exchange, joined, listener};
 use support::world::{SERVER, World, ip};
 use support::{KernelLog, Loaded, PATIENCE, able, content, until};
 
@@ -212,7 +212,7 @@ fn open_and_close(algorithm: &str, thread: u64, opens: u64, done: &AtomicU64) {
         assert_eq!(byte, [open as u8], "bytes arrive as they were sent");
         if open % 4 == 0 {
             let deadline = Instant::now() + Duration::from_millis(20);
-            while subflows(&connection) == 0 && Instant::now() < deadline {
+            while joined(&connection) == 0 && Instant::now() < deadline {
                 thread::yield_now();
             }
         }
@@ -224,16 +224,4 @@ fn open_and_close(algorithm: &str, thread: u64, opens: u64, done: &AtomicU64) {
         drop(connection);
         done.fetch_add(1, Relaxed);
     }
-}
-
-/// How many subflows have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
-fn subflows(connection: &TcpStream) -> u8 {
-    const SOL_MPTCP: libc::c_int = 284;
-    const MPTCP_INFO: libc::c_int = 1;
-    let mut info = [0u8; 256];
-    let mut length = info.len() as libc::socklen_t;
-    let (fd, to) = (connection.as_raw_fd(), info.as_mut_ptr().cast());
-    // SAFETY: the kernel writes at most `length` bytes to `info`, which has as many.
-    let result = unsafe { libc::getsockopt(fd, SOL_MPTCP, MPTCP_INFO, to, &mut length) };
-    if result == 0 { info[0] } else { 0 }
 }

@@ -105,6 +105,8 @@ fn joins_in_one_rtt_take_in_turn_and_are_settled_together() {
         "each once, and by one subflow: {together:?}"
     );
     for event in together {
+        // Paid before the first byte was sent, from the real window.
+        assert_eq!(event.cwnd, before - 70, "{event:?}");
         assert_eq!(
             (event.slot, event.credit, event.sum_before),
             (0, 10, before),
@@ -215,13 +217,13 @@ fn a_path_that_is_cut_in_mid_transfer_loses_no_byte() {
         return;
     }
     let (loaded, world) = (Loaded::lisa(), World::joined(3));
+    let bytes = content(60_000_000, 8);
     let (client, server, _listener) = pair(&world, loaded.name());
     let mut watch = Watch::new(&loaded);
     exchange(&client, &server, b"established");
     watch.until("three subflows", |_| {
         client_subflows(&loaded, &world).len() == 3
     });
-    let bytes = content(60_000_000, 8);
     std::thread::scope(|scope| {
         let transfer = scope.spawn(|| carry(&client, &server, &bytes));
         ip(&world.client, "link set c1 down");

@@ -3,7 +3,8 @@
 use super::PATIENCE;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
 
 /// Where tests listen.
 pub const PORT: u16 = 7000;
@@ -39,13 +40,23 @@ pub fn connect(algorithm: &str, from: Option<IpAddr>, to: SocketAddr) -> io::Res
 }
 
 /// Sends `content` one way, and returns what arrived.
-pub fn carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> Vec<u8> {
+pub fn carry(from: &TcpStream, to: &TcpStream, content: &[u8]) -> Vec<u8> {
+    try_carry(from, to, content).expect("sent and received")
+}
+
+/// As [`carry`], where the connection may not survive it.
+pub fn try_carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> io::Result<Vec<u8>> {
     let mut received = vec![0; content.len()];
     std::thread::scope(|scope| {
-        scope.spawn(move || from.write_all(content).expect("sent"));
-        to.read_exact(&mut received).expect("received");
-    });
-    received
+        let sent = scope.spawn(move || from.write_all(content));
+        let got = to.read_exact(&mut received);
+        if got.is_err() {
+            let _ = to.shutdown(Shutdown::Both);
+            let _ = from.shutdown(Shutdown::Both);
+        }
+        sent.join().expect("no panic").and(got)
+    })?;
+    Ok(received)
 }
 
 /// Sends `content` there and then back, whole both times.
@@ -58,4 +69,16 @@ pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
         carry(b, a, content) == content,
         "bytes arrive as they were sent"
     );
+}
+
+/// How many subflows have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
+pub fn joined(connection: &TcpStream) -> u8 {
+    const SOL_MPTCP: libc::c_int = 284;
+    const MPTCP_INFO: libc::c_int = 1;
+    let mut info = [0u8; 256];
+    let mut length = info.len() as libc::socklen_t;
+    let (fd, to) = (connection.as_raw_fd(), info.as_mut_ptr().cast());
+    // SAFETY: the kernel writes at most `length` bytes to `info`, which has as many.
+    let result = unsafe { libc::getsockopt(fd, SOL_MPTCP, MPTCP_INFO, to, &mut length) };
+    if result == 0 { info[0] } else { 0 }
 }

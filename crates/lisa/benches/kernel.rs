@@ -1,0 +1,226 @@
+//! What coupling costs on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
+//! Reno, in turn, and the time that each of the algorithm's callbacks takes. `cargo bench --bench kernel`; needs root.
+//!
+//! `BENCH_ROUNDS` (8) and `BENCH_SECONDS` (3) change how long it takes.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use kernel::events::{Kinds, Listener};
+use libbpf_rs::libbpf_sys;
+use libbpf_rs::query::ProgInfoIter;
+use socket2::Socket;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::thread;
+use std::time::{Duration, Instant};
+use support::stream::{PORT, connect, exchange, listener};
+use support::world::{SERVER, World};
+use support::{Loaded, able, until};
+
+/// Below this share of Reno's throughput it fails.
+const LEAST: f64 = 0.95;
+
+/// Two-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom; 1.96 beyond.
+const T95: [f64; 15] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131,
+];
+
+fn setting(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
+}
+
+fn main() {
+    if !able() {
+        return;
+    }
+    let seconds = Duration::from_secs(setting("BENCH_SECONDS", 3) as u64);
+    let loaded = Loaded::lisa();
+    let ratio = throughput(loaded.name(), seconds);
+    callbacks(&loaded, seconds);
+    assert!(
+        ratio >= LEAST,
+        "{ratio:.3} of Reno's throughput is less than {LEAST}"
+    );
+}
+
+/// One connection of so many subflows that sends for a while: Gbit/s.
+fn bulk(world: &World, algorithm: &str, subflows: u32, time: Duration) -> f64 {
+    let listener = world
+        .server
+        .run(|| listener(algorithm, PORT))
+        .expect("a listener");
+    let (client, server) = pair(world, &listener, algorithm, subflows);
+    let reader = thread::spawn(move || receive(server));
+    let (mut client, block) = (client, vec![0x5a; 1 << 18]);
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        client.write_all(&block).expect("sent");
+    }
+    drop(client);
+    let bytes = reader.join().expect("received");
+    bytes as f64 * 8e-9 / begun.elapsed().as_secs_f64()
+}
+
+/// A connection with all its subflows.
+fn pair(
+    world: &World,
+    listener: &Socket,
+    algorithm: &str,
+    subflows: u32,
+) -> (TcpStream, TcpStream) {
+    let to = SocketAddr::from((SERVER, PORT));
+    let client = world
+        .client
+        .run(|| connect(algorithm, None, to))
+        .expect("a connection");
+    let server: TcpStream = listener.accept().expect("the other end").0.into();
+    exchange(&client, &server, b"established");
+    until("all subflows", || {
+        support::stream::joined(&client) as u32 == subflows - 1
+    });
+    (client, server)
+}
+
+fn receive(mut from: TcpStream) -> u64 {
+    let (mut bytes, mut block) = (0, vec![0; 1 << 18]);
+    loop {
+        match from.read(&mut block).expect("received") {
+            0 => return bytes,
+            n => bytes += n as u64,
+        }
+    }
+}
+
+/// Both in turn; the ratio of the means.
+fn throughput(lisa: &str, time: Duration) -> f64 {
+    let rounds = setting("BENCH_ROUNDS", 8);
+    let world = World::joined(2);
+    bulk(&world, "reno", 2, time / 3); // caches
+    let mut pairs = Vec::new();
+    println!("bulk MPTCP, 2 subflows over veth, {time:?} each, in turn (Gbit/s)");
+    println!("{:>6} {:>8} {:>8} {:>8}", "round", "lisa", "reno", "ratio");
+    for round in 1..=rounds {
+        // Who goes first changes, so that a drift of the machine's falls on both.
+        let both = if round % 2 == 1 {
+            [lisa, "reno"]
+        } else {
+            ["reno", lisa]
+        };
+        let both = both.map(|algorithm| (algorithm, bulk(&world, algorithm, 2, time)));
+        let of = |name: &str| {
+            both.iter()
+                .find(|(algorithm, _)| *algorithm == name)
+                .expect("it ran")
+                .1
+        };
+        let (ours, theirs) = (of(lisa), of("reno"));
+        println!(
+            "{round:>6} {ours:>8.2} {theirs:>8.2} {:>8.3}",
+            ours / theirs
+        );
+        pairs.push(ours / theirs);
+    }
+    let (mean, half) = mean_and_ci95(&pairs);
+    println!(
+        "{:>6} {:>8} {:>8} {mean:>8.3} ± {half:.3} (95 %)\n",
+        "mean", "", ""
+    );
+    mean
+}
+
+/// The mean, and half of its 95 % confidence interval.
+fn mean_and_ci95(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    if values.len() < 2 {
+        return (mean, f64::INFINITY);
+    }
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let t = T95.get(values.len() - 2).copied().unwrap_or(1.96);
+    (mean, t * (variance / n).sqrt())
+}
+
+/// The kernel counts the runs and the time of BPF programs while this is open.
+struct Counting(#[allow(dead_code)] OwnedFd);
+
+impl Counting {
+    fn begin() -> Self {
+        // SAFETY: no pointers; the descriptor is new and ours.
+        let fd = unsafe {
+            let fd = libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME);
+            assert!(fd >= 0, "BPF statistics: {fd}");
+            OwnedFd::from_raw_fd(fd)
+        };
+        Self(fd)
+    }
+}
+
+/// Runs and nanoseconds of each program, by its name.
+fn counts(ids: &[u32]) -> BTreeMap<String, (u64, u64)> {
+    ProgInfoIter::default()
+        .filter(|program| ids.contains(&program.id))
+        .map(|program| {
+            let name = program.name.to_string_lossy().into_owned();
+            (name, (program.run_cnt, program.run_time_ns))
+        })
+        .collect()
+}
+
+/// Nanoseconds of each callback, with 2 and 8 subflows, with nobody listening and with a listener to all events.
+fn callbacks(loaded: &Loaded, time: Duration) {
+    const CASES: [(u32, Option<Kinds>, &str); 6] = [
+        (2, None, "2"),
+        (8, None, "8"),
+        (2, Some(Kinds::RARE), "2, rare"),
+        (8, Some(Kinds::RARE), "8, rare"),
+        (2, Some(Kinds::ALL), "2, all"),
+        (8, Some(Kinds::ALL), "8, all"),
+    ];
+    let _counting = Counting::begin();
+    let mut table: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (subflows, kinds, _) in CASES {
+        let world = World::joined(subflows);
+        let before = counts(loaded.program_ids());
+        let mut listener = kinds.map(|kinds| Listener::new(loaded, kinds).expect("listens"));
+        thread::scope(|scope| {
+            let transfer = scope.spawn(|| bulk(&world, loaded.name(), subflows, time));
+            while !transfer.is_finished() {
+                match &mut listener {
+                    Some(listener) => {
+                        drop(listener.poll(Duration::from_millis(50)).expect("events"))
+                    }
+                    None => thread::sleep(Duration::from_millis(50)),
+                }
+            }
+        });
+        drop(listener);
+        loaded.settled();
+        for (name, (runs, ns)) in counts(loaded.program_ids()) {
+            let (runs_before, ns_before) = before.get(&name).copied().unwrap_or_default();
+            let (runs, ns) = (runs - runs_before, ns - ns_before);
+            let cell = if runs == 0 {
+                "–".into()
+            } else {
+                format!("{} ({runs})", ns / runs)
+            };
+            table.entry(name).or_default().push(cell);
+        }
+    }
+    println!("nanoseconds a callback (and runs), by subflows and what a listener listens to");
+    println!(
+        "(the kernel's measurement itself is in them: lisa_undo_cwnd and the like show its floor)"
+    );
+    print!("{:<18}", "");
+    CASES.iter().for_each(|(_, _, title)| print!("{title:>16}"));
+    println!();
+    for (name, cells) in table {
+        print!("{name:<18}");
+        cells.iter().for_each(|cell| print!("{cell:>16}"));
+        println!();
+    }
+    println!("{:?} events lost", loaded.totals().events_lost);
+}
