@@ -202,11 +202,8 @@ fn callbacks(loaded: &Loaded, time: Duration) {
         for (name, (runs, ns)) in counts(loaded.program_ids()) {
             let (runs_before, ns_before) = before.get(&name).copied().unwrap_or_default();
             let (runs, ns) = (runs - runs_before, ns - ns_before);
-            let cell = if runs == 0 {
-                "–".into()
-            } else {
-                format!("{} ({runs})", ns / runs)
-            };
+            let each = ns.checked_div(runs);
+            let cell = each.map_or("–".into(), |each| format!("{each} ({runs})"));
             table.entry(name).or_default().push(cell);
         }
     }

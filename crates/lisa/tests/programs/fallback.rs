@@ -148,7 +148,7 @@ fn through(mode: Mode, bytes: usize) {
         "{}",
         middlebox.spoilt()
     );
-    let failed = [&client, &server].map(|host| fallbacks(host)).concat();
+    let failed = [&client, &server].map(fallbacks).concat();
     drop((connection, other));
     let totals = loaded.settled();
     assert_eq!(
