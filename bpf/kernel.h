@@ -29,6 +29,7 @@ enum bpf_map_type {
 enum { BPF_NOEXIST = 1 }; /* bpf_map_update_elem: only where there is none */
 enum { BPF_F_NO_PREALLOC = 1 }; /* a map's memory follows its entries */
 enum { BPF_F_MMAPABLE = 1U << 10 };
+enum { BPF_RB_NO_WAKEUP = 1 }; /* bpf_ringbuf_submit: the reader looks by itself */
 
 enum { AF_INET = 2, AF_INET6 = 10 };
 

@@ -152,8 +152,9 @@ static void tell(struct sock *sk, struct mpcc_connection *c, u32 kind)
 	if (!wanted(kind))
 		return;
 	e = event(sk, c, kind);
+	/* Waking the listener costs microseconds: too much on every ACK, and it looks now and then anyway. */
 	if (e)
-		bpf_ringbuf_submit(e, 0);
+		bpf_ringbuf_submit(e, kind == LISA_EVENT_ACK ? BPF_RB_NO_WAKEUP : 0);
 }
 
 /* One event for each credit that was settled or found void: `takers` has the slots that took them. */

@@ -75,12 +75,16 @@ impl<'r> Listener<'r> {
         self.registered.set_control(&control)
     }
 
-    /// The events since the last call, oldest first, after waiting up to `timeout` (at most a second) for one.
+    /// The events since the last call, oldest first, after waiting up to `timeout` (at most a second) for a rare one.
+    /// The windows after each ACK do not end the wait: 6 000 of them fit until the next call.
     pub fn poll(&mut self, timeout: Duration) -> Result<Vec<lisa_event>> {
         self.renew()?;
         let timeout = timeout.min(Duration::from_secs(1));
         // A signal interrupts it: the caller looks at its flags then.
         let _ = self.ring.poll(timeout);
+        self.ring
+            .consume()
+            .map_err(Error::bpf(format!("`{}`: events", self.registered.name())))?;
         Ok(std::mem::take(&mut self.queue.borrow_mut()))
     }
 }
