@@ -1,7 +1,7 @@
 //! What coupling costs on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
 //! Reno, in turn, and the time that each of the algorithm's callbacks takes. `cargo bench --bench kernel`; needs root.
 //!
-//! `BENCH_ROUNDS` (8) and `BENCH_SECONDS` (3) change how long it takes.
+//! `BENCH_ROUNDS` (30) and `BENCH_SECONDS` (1) change how long it takes.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -9,6 +9,8 @@ mod support;
 use kernel::events::{Kinds, Listener};
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::query::ProgInfoIter;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
 use socket2::Socket;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -22,6 +24,10 @@ use support::{Loaded, able, until};
 
 /// Below this share of Reno's throughput it fails.
 const LEAST: f64 = 0.95;
+
+/// Initial receive buffers, bytes. With less, a receiver whose window was full opens it without a word, and the sender
+/// waits 200 ms for MPTCP's own retransmission: chance, with every algorithm, and most of what a second would measure.
+const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// Two-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom; 1.96 beyond.
 const T95: [f64; 15] = [
@@ -37,7 +43,7 @@ fn main() {
     if !able() {
         return;
     }
-    let seconds = Duration::from_secs(setting("BENCH_SECONDS", 3) as u64);
+    let seconds = Duration::from_secs(setting("BENCH_SECONDS", 1) as u64);
     let loaded = Loaded::lisa();
     let ratio = throughput(loaded.name(), seconds);
     callbacks(&loaded, seconds);
@@ -54,7 +60,11 @@ fn bulk(world: &World, algorithm: &str, subflows: u32, time: Duration) -> f64 {
         .run(|| listener(algorithm, PORT))
         .expect("a listener");
     let (client, server) = pair(world, &listener, algorithm, subflows);
-    let reader = thread::spawn(move || receive(server));
+    let reader = thread::spawn(move || {
+        pin(1);
+        receive(server)
+    });
+    pin(0);
     let (mut client, block) = (client, vec![0x5a; 1 << 18]);
     let begun = Instant::now();
     while begun.elapsed() < time {
@@ -63,6 +73,24 @@ fn bulk(world: &World, algorithm: &str, subflows: u32, time: Duration) -> f64 {
     drop(client);
     let bytes = reader.join().expect("received");
     bytes as f64 * 8e-9 / begun.elapsed().as_secs_f64()
+}
+
+/// Two hosts and their links, ready for [`bulk`].
+fn world(subflows: u32) -> World {
+    let world = World::joined(subflows);
+    for host in [&world.client, &world.server] {
+        let sizes = format!("4096 {RECEIVE_BUFFER} {}", 8 * RECEIVE_BUFFER);
+        host.run(|| std::fs::write("/proc/sys/net/ipv4/tcp_rmem", sizes).expect("tcp_rmem"));
+    }
+    world
+}
+
+/// Keeps the calling thread on one CPU: where sender and receiver run decides more than what runs in them.
+fn pin(cpu: usize) {
+    let cpus = thread::available_parallelism().map_or(1, |n| n.get());
+    let mut set = CpuSet::new();
+    set.set(cpu % cpus).expect("a CPU");
+    sched_setaffinity(Pid::from_raw(0), &set).expect("this CPU");
 }
 
 /// A connection with all its subflows.
@@ -97,9 +125,9 @@ fn receive(mut from: TcpStream) -> u64 {
 
 /// Both in turn; the ratio of the means.
 fn throughput(lisa: &str, time: Duration) -> f64 {
-    let rounds = setting("BENCH_ROUNDS", 8);
-    let world = World::joined(2);
-    bulk(&world, "reno", 2, time / 3); // caches
+    let rounds = setting("BENCH_ROUNDS", 30);
+    let world = world(2);
+    bulk(&world, "reno", 2, time); // caches
     let mut pairs = Vec::new();
     println!("bulk MPTCP, 2 subflows over veth, {time:?} each, in turn (Gbit/s)");
     println!("{:>6} {:>8} {:>8} {:>8}", "round", "lisa", "reno", "ratio");
@@ -183,7 +211,7 @@ fn callbacks(loaded: &Loaded, time: Duration) {
     let _counting = Counting::begin();
     let mut table: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (subflows, kinds, _) in CASES {
-        let world = World::joined(subflows);
+        let world = world(subflows);
         let before = counts(loaded.program_ids());
         let mut listener = kinds.map(|kinds| Listener::new(loaded, kinds).expect("listens"));
         thread::scope(|scope| {
