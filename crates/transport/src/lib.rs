@@ -6,6 +6,7 @@
 mod board;
 mod connection;
 mod endpoint;
+mod pace;
 mod profile;
 mod reassembly;
 mod receiver;
@@ -19,9 +20,10 @@ mod timers;
 pub mod trace;
 mod udp;
 
+pub use pace::{Pace, Turns};
 pub use profile::{Detection, Profile};
 pub use segment::Segment;
 pub use sender::Tally;
 pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};
 pub use trace::{Observer, Quiet, View};
-pub use udp::{Bursts, UdpSpec};
+pub use udp::UdpSpec;

@@ -31,7 +31,8 @@ pub(crate) struct Receiver {
     header: u16,
     /// How many SACK blocks fit; 0: the endpoints do without.
     room: u8,
-    /// The handshake: when the SYN was sent first and last, how often; whether it was answered.
+    /// The handshake: whether there is to be one, when the SYN was sent first, how often, whether it was answered.
+    pub(crate) asked: bool,
     pub(crate) syn_first: Option<Time>,
     pub(crate) syns: u32,
     pub(crate) established: bool,
@@ -59,6 +60,7 @@ impl Receiver {
             } else {
                 tcp as u8
             },
+            asked: false,
             syn_first: None,
             syns: 0,
             established: false,

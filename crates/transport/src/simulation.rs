@@ -5,6 +5,7 @@
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
+use crate::pace::Pace;
 use crate::profile::Profile;
 use crate::receiver::Receiver;
 use crate::sack::Sacks;
@@ -18,7 +19,7 @@ use netsim::{Exit, Network, RouteId, Span, Time};
 use std::collections::VecDeque;
 
 /// What a connection's server has to send.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub enum Application {
     /// For ever.
     Endless,
@@ -29,8 +30,10 @@ pub enum Application {
         /// Bytes of each reply.
         bytes: u64,
         /// The pauses between replies: one fewer than replies.
-        gaps: Vec<Span>,
+        gaps: VecDeque<Span>,
     },
+    /// Segment by segment at a pace, for ever.
+    Paced(Pace),
 }
 
 /// Who opens further subflows.
@@ -43,7 +46,7 @@ pub enum PathManager {
 }
 
 /// A connection to be simulated: the client opens it, the server sends.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ConnectionSpec {
     /// The endpoints' behaviour.
     pub profile: Profile,
@@ -63,6 +66,8 @@ pub struct ConnectionSpec {
     pub receive_window: Option<u32>,
     /// Who opens further subflows.
     pub path_manager: PathManager,
+    /// How long the client waits with a join that it could make.
+    pub join_delay: Span,
     /// Whether the endpoints use ECN (RFC 3168).
     pub ecn: bool,
     /// The initial slow start threshold, segments; none: no bound.
@@ -84,7 +89,6 @@ enum Owner {
 struct Running {
     spec: ConnectionSpec,
     write_timer: u32,
-    gaps: VecDeque<Span>,
     finite: bool,
     completion: Option<Time>,
     cwnd_at_end: Vec<u32>,
@@ -216,16 +220,14 @@ impl<O: Observer> Simulation<O> {
         let start = self.timer(Owner::Start(number));
         self.timers.set(start, spec.start);
         let write_timer = self.timer(Owner::Write(number));
-        let gaps = match &spec.application {
-            Application::Requests { gaps, .. } => gaps.iter().copied().collect(),
-            _ => VecDeque::new(),
-        };
-        let finite = spec.application != Application::Endless;
+        let finite = matches!(
+            spec.application,
+            Application::File(_) | Application::Requests { .. }
+        );
         self.unfinished += usize::from(finite);
         self.running.push(Running {
             spec,
             write_timer,
-            gaps,
             finite,
             completion: None,
             cwnd_at_end: Vec::new(),
@@ -284,7 +286,7 @@ impl<O: Observer> Simulation<O> {
             Kind::Data => {
                 let receiver = &mut receivers[index];
                 receiver.on_data(connection, &mut env, segment);
-                if index == 0 && connection.subflows > 1 && !receivers[1].is_asked() {
+                if index == 0 && connection.subflows > 1 && !receivers[1].asked {
                     self.first_data(number);
                 }
             }
@@ -343,7 +345,8 @@ impl<O: Observer> Simulation<O> {
             }
             Kind::AddAddress => {
                 let path = segment.seq as usize;
-                receivers[path].join(&mut env);
+                let delay = self.running[number as usize].spec.join_delay;
+                receivers[path].join(&mut env, delay);
             }
             Kind::Data | Kind::Ack | Kind::Datagram => {}
         }
@@ -376,17 +379,27 @@ impl<O: Observer> Simulation<O> {
     fn first_data(&mut self, number: u32) {
         let (_, _, receivers, mut env) = parts!(self, number);
         if self.running[number as usize].spec.path_manager == PathManager::Client {
-            receivers[1..]
-                .iter_mut()
-                .for_each(|receiver| receiver.join(&mut env));
+            for receiver in &mut receivers[1..] {
+                receiver.join(&mut env, self.running[number as usize].spec.join_delay);
+            }
         }
     }
 
     /// The application writes.
     fn write(&mut self, number: u32) {
-        let bytes = match self.running[number as usize].spec.application {
+        let running = &mut self.running[number as usize];
+        let mss = self.connections[number as usize].mss;
+        let bytes = match &mut running.spec.application {
             Application::Endless => None,
-            Application::File(bytes) | Application::Requests { bytes, .. } => Some(bytes),
+            Application::File(bytes) | Application::Requests { bytes, .. } => Some(*bytes),
+            Application::Paced(pace) => {
+                let (writes, wait) = pace.tick(self.now, mss.into());
+                self.timers.set(running.write_timer, self.now + wait);
+                if !writes {
+                    return;
+                }
+                Some(mss.into())
+            }
         };
         let (connection, senders, _, mut env) = parts!(self, number);
         connection.write(bytes);
@@ -401,12 +414,14 @@ impl<O: Observer> Simulation<O> {
     #[cold]
     fn written_is_done(&mut self, number: u32) {
         let running = &mut self.running[number as usize];
-        if running.completion.is_some() {
+        if running.completion.is_some() || !running.finite {
             return;
         }
-        if let Some(gap) = running.gaps.pop_front() {
-            self.timers.set(running.write_timer, self.now + gap);
-            return;
+        if let Application::Requests { gaps, .. } = &mut running.spec.application {
+            if let Some(gap) = gaps.pop_front() {
+                self.timers.set(running.write_timer, self.now + gap);
+                return;
+            }
         }
         running.completion = Some(self.now);
         self.unfinished -= 1;
@@ -441,7 +456,7 @@ impl<O: Observer> Simulation<O> {
             }
             Owner::Start(number) => {
                 let (_, _, receivers, mut env) = parts!(self, number);
-                receivers[0].join(&mut env);
+                receivers[0].send_syn(&mut env);
             }
             Owner::Write(number) => self.write(number),
             Owner::Udp(number) => {
@@ -558,19 +573,15 @@ mod opening {
     }
 
     impl Receiver {
-        pub(super) fn is_asked(&self) -> bool {
-            self.syn_first.is_some()
-        }
-
-        /// Opens a subflow, once.
-        pub(super) fn join<O: Observer>(&mut self, env: &mut Env<'_, O>) {
-            if !self.is_asked() {
-                self.syn_first = Some(env.now);
-                self.send_syn(env);
+        /// Opens a subflow, once, after a while.
+        pub(super) fn join<O: Observer>(&mut self, env: &mut Env<'_, O>, delay: Span) {
+            if !std::mem::replace(&mut self.asked, true) {
+                env.timers.set(self.timer, env.now + delay);
             }
         }
 
         pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+            self.syn_first.get_or_insert(env.now);
             env.send(self.route, SYN, packet(self.me, Kind::Syn, 0));
             let wait = env.profile.rto_initial.as_nanos() << self.syns.min(6);
             self.syns += 1;

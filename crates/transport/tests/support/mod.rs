@@ -71,6 +71,7 @@ pub fn file(
         packet: 1500,
         receive_window: Some(8 << 20),
         path_manager: PathManager::Announced,
+        join_delay: Span::ZERO,
         ecn: false,
         ssthresh: None,
     }
