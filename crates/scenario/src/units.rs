@@ -1,0 +1,1 @@
+//! Times, rates, sizes and shares as a file writes them.
