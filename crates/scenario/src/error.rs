@@ -26,6 +26,18 @@ pub struct Error {
     pub problem: String,
 }
 
+impl Error {
+    /// Something is wrong with a scenario that did not come from a file.
+    pub(crate) fn whole(problem: impl Into<String>) -> Self {
+        Self {
+            file: String::new(),
+            place: Place::Whole,
+            key: String::new(),
+            problem: problem.into(),
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
@@ -46,10 +58,27 @@ impl std::error::Error for Error {}
 impl From<topology::Error> for Error {
     fn from(error: topology::Error) -> Self {
         Self {
-            file: String::new(),
-            place: Place::Whole,
             key: format!("topology.{}", error.key),
-            problem: error.problem,
+            ..Self::whole(error.problem)
         }
+    }
+}
+
+/// ", did you mean `…`?" with the nearest of the known ones, if one is near.
+pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    // One wrong letter in three is a slip; more is another word. Text that is longer than any name is not compared.
+    const LONGEST: usize = 64;
+    let slips = (wrong.chars().count() / 3).max(1);
+    let distance = |name: &str| {
+        let [wrong, name] = [wrong, name].map(str::to_lowercase);
+        strsim::damerau_levenshtein(&wrong, &name)
+    };
+    let near = (known.into_iter())
+        .filter(|_| wrong.len() <= LONGEST)
+        .map(|name| (distance(name), name))
+        .min_by_key(|(distance, _)| *distance);
+    match near {
+        Some((distance, name)) if distance <= slips => format!(", did you mean `{name}`?"),
+        _ => String::new(),
     }
 }

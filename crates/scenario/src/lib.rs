@@ -47,6 +47,6 @@ pub use connection::{
     Profile, Protocol,
 };
 pub use draw::{Drawn, Flow};
-pub use error::Error;
+pub use error::{Error, Place};
 pub use outcome::Outcome;
 pub use scenario::Scenario;

@@ -7,9 +7,6 @@ use netsim::{Rate, Span};
 
 use crate::{Error, Graph, Properties, Queue};
 
-/// The largest k: 8192 hosts, 49 152 links with as many back.
-const MAX_K: u32 = 32;
-
 /// A fat tree. All its links are alike, but for the rate of those at the core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FatTree {
@@ -26,13 +23,20 @@ pub struct FatTree {
 }
 
 impl FatTree {
+    /// The largest k: 8192 hosts, 24 576 links of two directions.
+    pub const LARGEST: u32 = 32;
+
     /// Links on the longest way between two hosts and back.
     pub const LONGEST_ROUND_TRIP: u64 = 12;
 
     /// The network.
     pub fn build(&self) -> Result<Graph, Error> {
-        if self.k < 2 || self.k > MAX_K || self.k % 2 != 0 {
-            let problem = format!("{}: an even number from 2 to {MAX_K} is possible", self.k);
+        if self.k < 2 || self.k > Self::LARGEST || self.k % 2 != 0 {
+            let problem = format!(
+                "{}: an even number from 2 to {} is possible",
+                self.k,
+                Self::LARGEST
+            );
             return Err(Error::new("k", problem));
         }
         let half = self.k / 2;
