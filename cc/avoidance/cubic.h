@@ -62,6 +62,8 @@ MPCC_INLINE u32 mpcc_cube_root(u64 a)
 {
 	u64 root = 1;
 
+	if (!a)
+		return 0;
 	for (u32 i = 0; i < 20 && root * root * root <= a; i++)
 		root *= 2;
 	for (u32 i = 0; i < 8; i++) {
@@ -69,9 +71,9 @@ MPCC_INLINE u32 mpcc_cube_root(u64 a)
 
 		if (next >= root)
 			break;
-		root = next ? next : 1;
+		root = next;
 	}
-	return a ? root : 0;
+	return root;
 }
 
 /* K in 1/1024 s for a window that is `below` segments below W_max. */
