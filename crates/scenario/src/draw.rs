@@ -1,16 +1,212 @@
-//! What a seed draws. The same seed draws the same for every algorithm, so that runs are paired.
+//! What a seed draws. The same seed draws the same for every algorithm, so that runs are paired, and each connection
+//! draws for itself, so that one more changes nothing for the others.
+
+use std::collections::BTreeSet;
 
 use netsim::Span;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use topology::{Graph, NodeIndex, Path, ShortestPaths};
 
-/// The round-trip times of a run as a multiple of the scenario's, uniform from 0.9 to 1.1: results at one fixed RTT
-/// depend on where in a round trip things fall, and their mean says little.
-pub fn rtt_factor(seed: u64) -> f64 {
-    let mut generator = Pcg64Mcg::seed_from_u64(seed);
-    // 53 bits: every such fraction is a double of its own.
-    let unit = (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    0.9 + 0.2 * unit
+use crate::{Between, ConnectionSpec, Error, Length, PathChoice, Scenario};
+
+/// What one seed runs of a scenario.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// The network.
+    pub graph: Graph,
+    /// What runs on it, in the order of the connections and their numbers.
+    pub flows: Vec<Flow>,
+}
+
+/// One connection that runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its place in [`Scenario::connections`], which says all that is not drawn.
+    pub connection: usize,
+    /// Which of those of this name, from 1.
+    pub number: u32,
+    /// When it starts.
+    pub start: Span,
+    /// The path of each subflow.
+    pub paths: Vec<Path>,
+    /// What it draws from while it runs: gaps, times of sending and silence.
+    pub seed: u64,
+}
+
+impl Scenario {
+    /// The scenario as this seed draws it: its graph, and its flows. What would start after the end is left out.
+    pub fn draw(&self, seed: u64) -> Result<Drawn, Error> {
+        let mut topology = self.topology.clone();
+        if self.rtt_spread > 0.0 {
+            let factor = rtt_factor(seed, self.rtt_spread);
+            topology.map_delays(|delay| scaled(delay, factor));
+        }
+        let graph = topology.build()?;
+        let mut flows = Vec::new();
+        for (connection, spec) in self.connections.iter().enumerate() {
+            let mut draw = Draw {
+                seed,
+                connection,
+                spec,
+                graph: &graph,
+                stop: self.stop,
+                number: 0,
+                flows: &mut flows,
+            };
+            draw.all()?;
+        }
+        Ok(Drawn { graph, flows })
+    }
+}
+
+/// Draws the flows of one connection.
+struct Draw<'a> {
+    seed: u64,
+    connection: usize,
+    spec: &'a ConnectionSpec,
+    graph: &'a Graph,
+    stop: Span,
+    number: u32,
+    flows: &'a mut Vec<Flow>,
+}
+
+impl Draw<'_> {
+    fn all(&mut self) -> Result<(), Error> {
+        let mut generator = self.generator(0);
+        for _ in 0..self.spec.count {
+            match &self.spec.between {
+                Between::Set { name, paths } => {
+                    let paths = self.set(name.as_deref(), paths)?;
+                    self.add(&|n| paths.get(n as usize).cloned(), paths.len() as u64)?;
+                }
+                Between::Hosts { from, to } => {
+                    let [from, to] = [self.host(from)?, self.host(to)?];
+                    self.between(from, to)?;
+                }
+                Between::Permutation => {
+                    let to = derangement(self.graph.hosts(), &mut generator);
+                    for (from, to) in self.graph.hosts().iter().zip(to) {
+                        self.between(*from, to)?;
+                    }
+                }
+                Between::Random => {
+                    // Pairs stay apart among all that this connection draws.
+                    let each = self.spec.count as usize;
+                    for (from, to) in pairs(self.graph.hosts(), each, &mut generator) {
+                        self.between(from, to)?;
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&self, name: Option<&str>, chosen: &[u32]) -> Result<Vec<Path>, Error> {
+        let set = match name {
+            Some(name) => self.graph.set(name),
+            None => self.graph.sets().first(),
+        };
+        let set = set.ok_or_else(|| self.error("the topology has no such paths"))?;
+        if chosen.is_empty() {
+            return Ok(set.paths.clone());
+        }
+        let path = |path: &u32| set.paths.get(*path as usize).cloned();
+        let paths = chosen.iter().map(path).collect::<Option<_>>();
+        paths.ok_or_else(|| self.error("the topology has no such path"))
+    }
+
+    fn host(&self, name: &str) -> Result<NodeIndex, Error> {
+        let host = self.graph.node(name);
+        host.ok_or_else(|| self.error(&format!("the topology has no host `{name}`")))
+    }
+
+    fn between(&mut self, from: NodeIndex, to: NodeIndex) -> Result<(), Error> {
+        let paths: ShortestPaths<'_> = self.graph.shortest_paths(from, to);
+        self.add(&|n| paths.nth(n), paths.count())
+    }
+
+    /// A flow, and those that arrive after it, each over some of `count` paths.
+    fn add(&mut self, nth: &dyn Fn(u64) -> Option<Path>, count: u64) -> Result<(), Error> {
+        let mut start = None;
+        for _ in 0..self
+            .spec
+            .arrivals
+            .as_ref()
+            .map_or(1, |arrivals| arrivals.count)
+        {
+            self.number += 1;
+            let mut generator = self.generator(self.number);
+            let seed = generator.next_u64();
+            let next = match (start, &self.spec.arrivals) {
+                (Some(last), Some(arrivals)) => sum(last, arrivals.gap.draw(&mut generator)),
+                _ => self.spec.start.draw(&mut generator),
+            };
+            start = Some(next);
+            if count == 0 {
+                return Err(self.error("the topology has no way between its ends"));
+            }
+            let which =
+                (0..u64::from(self.spec.subflows)).map(|subflow| match self.spec.path_choice {
+                    PathChoice::InOrder => subflow % count,
+                    PathChoice::Random => below(count, &mut generator),
+                });
+            let paths: Option<Vec<Path>> = which.map(nth).collect();
+            let paths = paths.ok_or_else(|| self.error("a path has no way back"))?;
+            if next >= self.stop {
+                continue;
+            }
+            self.flows.push(Flow {
+                connection: self.connection,
+                number: self.number,
+                start: next,
+                paths,
+                seed,
+            });
+        }
+        Ok(())
+    }
+
+    /// What flow `number` draws from; 0: what all of them draw from.
+    fn generator(&self, number: u32) -> Pcg64Mcg {
+        let place = (self.connection as u64) << 32 | u64::from(number);
+        // Two rounds, so that neighbours in one differ in all bits of the other.
+        Pcg64Mcg::seed_from_u64(mix(mix(self.seed) ^ place))
+    }
+
+    fn error(&self, problem: &str) -> Error {
+        Error {
+            key: format!("connection.{}", self.spec.name),
+            ..Error::whole(problem)
+        }
+    }
+}
+
+impl Length {
+    /// One such length.
+    pub fn draw(self, generator: &mut impl Rng) -> Span {
+        match self {
+            Self::Fixed(length) => length,
+            Self::Uniform { from, to } => {
+                let choices = to
+                    .as_nanos()
+                    .saturating_sub(from.as_nanos())
+                    .saturating_add(1);
+                sum(from, Span::from_nanos(below(choices, generator)))
+            }
+            Self::Exponential { mean } => {
+                // Never the logarithm of 0: 1 - unit is above it. libm's is the same on every machine.
+                let factor = -libm::log(1.0 - unit(generator));
+                Span::from_nanos((mean.as_nanos() as f64 * factor).round() as u64)
+            }
+        }
+    }
+}
+
+/// The round-trip times of a run as a multiple of the scenario's, uniform within `spread` of 1.
+pub fn rtt_factor(seed: u64, spread: f64) -> f64 {
+    (1.0 - spread) + 2.0 * spread * unit(&mut Pcg64Mcg::seed_from_u64(seed))
 }
 
 /// A time multiplied, to the nanosecond.
@@ -18,18 +214,68 @@ pub fn scaled(span: Span, factor: f64) -> Span {
     Span::from_nanos((span.as_nanos() as f64 * factor).round() as u64)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn draws_are_spread_over_the_range_and_the_same_each_time() {
-        let draws: Vec<f64> = (0..1000).map(rtt_factor).collect();
-        assert!(draws.iter().all(|factor| (0.9..1.1).contains(factor)));
-        let mean = draws.iter().sum::<f64>() / 1000.0;
-        assert!((mean - 1.0).abs() < 0.01, "{mean}");
-        assert_eq!(rtt_factor(7).to_bits(), rtt_factor(7).to_bits());
-        assert_ne!(rtt_factor(7), rtt_factor(8));
-        assert_eq!(scaled(Span::from_millis(40), 0.9), Span::from_millis(36));
+/// Each host's partner: all orders of the hosts in which none is its own are as likely.
+fn derangement(hosts: &[NodeIndex], generator: &mut impl Rng) -> Vec<NodeIndex> {
+    let mut order = hosts.to_vec();
+    // One shuffle in e has no host in its place. A host alone has no partner.
+    while hosts.len() > 1 {
+        for last in (1..order.len()).rev() {
+            order.swap(last, below(last as u64 + 1, generator) as usize);
+        }
+        if order.iter().zip(hosts).all(|(to, from)| to != from) {
+            return order;
+        }
     }
+    Vec::new()
 }
+
+/// `each` partners for each host, no two hosts twice; a host for whom nobody is left gets fewer.
+fn pairs(
+    hosts: &[NodeIndex],
+    each: usize,
+    generator: &mut impl Rng,
+) -> Vec<(NodeIndex, NodeIndex)> {
+    let mut taken = BTreeSet::new();
+    let mut pairs = Vec::new();
+    for _ in 0..each {
+        for from in hosts {
+            let free =
+                |to: &NodeIndex| to != from && !taken.contains(&(*from.min(to), *from.max(to)));
+            let candidates: Vec<NodeIndex> = hosts.iter().copied().filter(free).collect();
+            if candidates.is_empty() {
+                continue;
+            }
+            let to = candidates[below(candidates.len() as u64, generator) as usize];
+            taken.insert((*from.min(&to), *from.max(&to)));
+            pairs.push((*from, to));
+        }
+    }
+    pairs
+}
+
+/// A number from 0 to 1, without 1.
+fn unit(generator: &mut impl Rng) -> f64 {
+    // 53 bits: every such fraction is a double of its own.
+    (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A number below `end`, all alike but for one part in 2⁶⁴ / `end`.
+fn below(end: u64, generator: &mut impl Rng) -> u64 {
+    (u128::from(generator.next_u64()) * u128::from(end) >> 64) as u64
+}
+
+/// SplitMix64's finalizer (Steele, Lea and Flood, 2014): each bit of the input changes half of the output's.
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+fn sum(one: Span, other: Span) -> Span {
+    Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos()))
+}
+
+#[cfg(test)]
+#[path = "draw_tests.rs"]
+mod tests;

@@ -1,60 +1,55 @@
 //! What to run ([`Scenario`]), and what every backend returns of it ([`Outcome`], [`trace`]).
+//!
+//! A scenario file is TOML: see [`Scenario`] for its keys, [`units`] for how it writes times, rates and sizes.
+//! [`Scenario::draw`] makes of it what one seed runs: a graph, and flows over it.
+//!
+//! ```
+//! use lisa_scenario::Scenario;
+//!
+//! let text = r#"
+//!     title = "300 KB over a shared 2.5 Mbit/s bottleneck"
+//!     stop  = "30s"
+//!
+//!     [topology]
+//!     kind  = "shared-bottleneck"
+//!     rate  = "2.5Mbit"
+//!     rtt   = "70ms"
+//!     queue = { kind = "droptail", packets = 30 }
+//!
+//!     [[connection]]
+//!     name      = "download"
+//!     protocol  = "mptcp"
+//!     algorithm = "lisa"
+//!     subflows  = 2
+//!     bytes     = "300KB"
+//! "#;
+//! let scenario = Scenario::parse(text, "download.toml")?;
+//! let drawn = scenario.draw(1)?;
+//! assert_eq!(drawn.flows[0].paths.len(), 2);
+//!
+//! let error = Scenario::parse(&text.replace("packets", "packet"), "download.toml").unwrap_err();
+//! assert!(error.to_string().starts_with("download.toml:9: `topology.queue.packet`: "));
+//! # Ok::<(), lisa_scenario::Error>(())
+//! ```
 
+mod connection;
 pub mod draw;
+mod error;
+mod file;
 pub mod outcome;
+mod recorder;
+mod scenario;
+mod simulate;
 pub mod statistics;
-mod topology;
 pub mod trace;
+pub mod units;
 
+pub use connection::{
+    Application, Arrivals, Between, ConnectionSpec, Length, OnOff, PathChoice, PathManager,
+    Profile, Protocol,
+};
+pub use draw::{Drawn, Flow};
+pub use error::{Error, Place};
 pub use outcome::Outcome;
-pub use topology::{Path, Shaping, Topology};
-
-use netsim::Span;
-
-/// A network and what runs on it.
-#[derive(Clone, Debug)]
-pub struct Scenario {
-    /// What it is, for people.
-    pub title: String,
-    /// The links.
-    pub topology: Topology,
-    /// When to give up.
-    pub stop: Span,
-    /// The endpoints' receive buffers, in bytes; `None` leaves the kernel's own.
-    pub receive_window: Option<u32>,
-    /// What runs, all at the same time.
-    pub connections: Vec<Connection>,
-}
-
-impl Scenario {
-    /// The scenario with what this seed draws: round-trip times within 10 % of those given.
-    #[must_use]
-    pub fn drawn(&self, seed: u64) -> Scenario {
-        let mut scenario = self.clone();
-        let factor = draw::rtt_factor(seed);
-        scenario.topology.map_rtts(|rtt| draw::scaled(rtt, factor));
-        scenario
-    }
-}
-
-/// One transfer, from the server to the client.
-#[derive(Clone, Debug)]
-pub struct Connection {
-    /// What to call it.
-    pub name: String,
-    /// How it is carried.
-    pub protocol: Protocol,
-    /// The congestion control: a name in `lisa`'s table, or one of the endpoint's own.
-    pub algorithm: String,
-    /// How much, in bytes.
-    pub bytes: u64,
-}
-
-/// How data is carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// One path.
-    Tcp,
-    /// A subflow on each path.
-    Mptcp,
-}
+pub use scenario::Scenario;
+pub use simulate::{Run, simulate};

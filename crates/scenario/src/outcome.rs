@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::Protocol;
+
 /// The version of the JSON that an outcome becomes.
-pub const SCHEMA: &str = "lisa.outcome/1";
+pub const SCHEMA: &str = "lisa.outcome/2";
 
 /// What a run came to.
 #[derive(Clone, Debug, Serialize)]
@@ -14,14 +16,15 @@ pub struct Outcome {
     pub scenario: String,
     /// What was drawn from.
     pub seed: u64,
-    /// Where it ran: `host`.
+    /// Where it ran: `sim`, `host` or `vm`.
     pub backend: &'static str,
-    /// The endpoints' receive buffers, bytes; none: the kernel's own.
-    pub receive_window: Option<u32>,
     /// Each connection.
     pub connections: Vec<ConnectionOutcome>,
     /// Each link.
     pub links: Vec<LinkOutcome>,
+    /// Things that happened one after another in the network and its endpoints: what a simulation's speed is counted
+    /// in; 0 where nobody counts.
+    pub events: u64,
     /// Packets that left a link's queue, data and ACKs.
     pub packet_hops: u64,
     /// How long the run was on the network's clock, seconds.
@@ -37,14 +40,27 @@ pub struct Outcome {
 /// What a connection came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConnectionOutcome {
-    /// Its name.
+    /// Its name in the scenario.
     pub name: String,
-    /// The congestion control.
+    /// Which of those of this name, from 1.
+    pub number: u32,
+    /// How it was carried: `tcp`, `mptcp` or `udp`.
+    pub protocol: Protocol,
+    /// The congestion control; empty for UDP.
     pub algorithm: String,
+    /// The receive buffer that was asked for, bytes; none: the profile's or the kernel's own.
+    pub receive_window: Option<u64>,
+    /// When its first SYN was sent, seconds since the start of the run.
+    pub start_s: f64,
     /// First SYN sent until the last byte was acknowledged, seconds; none where the run ended before.
     pub completion_s: Option<f64>,
-    /// Bytes acknowledged over that time, Mbit/s.
+    /// Bytes of data acknowledged, or received of UDP; of an endless connection since the warm-up.
+    pub bytes: u64,
+    /// These over the time until they all were, Mbit/s; of a connection without end over the time from its start or the
+    /// warm-up to the end of the run; none for a transfer that did not finish.
     pub goodput_mbps: Option<f64>,
+    /// What a reader of the figures must know: that it did not finish, that a subflow never joined.
+    pub note: Option<String>,
     /// Segments retransmitted.
     pub retransmits: u64,
     /// Segments retransmitted before the last subflow left slow start (R_ss).
@@ -65,6 +81,10 @@ pub struct SubflowOutcome {
     pub path: usize,
     /// Seconds from the first SYN until it was established.
     pub established_s: f64,
+    /// Bytes of data acknowledged on it, counted as the connection's; none where the backend does not see it.
+    pub bytes: Option<u64>,
+    /// These over the time that the connection's are counted over, Mbit/s.
+    pub goodput_mbps: Option<f64>,
     /// Segments retransmitted.
     pub retransmits: u64,
     /// Segments retransmitted before it left slow start.
@@ -90,6 +110,10 @@ pub struct LinkOutcome {
     pub name: String,
     /// Packets that its queue dropped.
     pub drops: u64,
+    /// Packets that its line lost.
+    pub losses: u64,
+    /// Packets that its queue marked.
+    pub marks: u64,
     /// The part of the time that it was sending; none for a link without a rate.
     pub utilisation: Option<f64>,
     /// The most packets that waited.

@@ -25,5 +25,5 @@ pub use profile::{Detection, Profile};
 pub use segment::Segment;
 pub use sender::Tally;
 pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};
-pub use trace::{Observer, Quiet, View};
+pub use trace::{Observer, Quiet, View, Who};
 pub use udp::UdpSpec;

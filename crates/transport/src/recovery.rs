@@ -180,7 +180,7 @@ impl Sender {
             Then::SendNew | Then::Nothing => {}
         }
         if O::ON {
-            env.observer.window(env.now, self.me, &self.view());
+            env.observer.window(env.now, self.who(), &self.view());
         }
         told.advanced && !waits_for_reordering
     }
@@ -706,7 +706,7 @@ impl Sender {
         }
         self.recovery.undo = None;
         if O::ON {
-            env.observer.window(env.now, self.me, &self.view());
+            env.observer.window(env.now, self.who(), &self.view());
         }
     }
 
@@ -862,7 +862,7 @@ impl Sender {
         self.repair(env);
         env.timers.set(self.timer, env.now + self.rtt.timeout());
         if O::ON {
-            env.observer.window(env.now, self.me, &self.view());
+            env.observer.window(env.now, self.who(), &self.view());
         }
     }
 

@@ -10,7 +10,7 @@ use crate::recovery::Recovery;
 use crate::rtt::Rtt;
 use crate::sack::Blocks;
 use crate::segment::{Kind, Segment, flag, widen};
-use crate::trace::Observer;
+use crate::trace::{Observer, View, Who};
 use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
 use netsim::{RouteId, Span, Time};
 
@@ -98,11 +98,14 @@ pub(crate) struct Sender {
     pub(crate) route: RouteId,
     pub(crate) timer: u32,
     pub(crate) me: u32,
+    parent: u32,
     /// When it last sent, for the restart after idling.
     pub(crate) last_sent: Time,
     pub(crate) ecn: bool,
     pub(crate) header: u16,
     pub(crate) tally: Tally,
+    /// It left slow start for the first time, and the connection has not noticed yet.
+    pub(crate) has_left: bool,
 }
 
 impl Sender {
@@ -111,6 +114,7 @@ impl Sender {
         route: RouteId,
         timer: u32,
         me: u32,
+        parent: u32,
         mptcp: bool,
         ssthresh: Option<u32>,
     ) -> Self {
@@ -140,10 +144,12 @@ impl Sender {
             route,
             timer,
             me,
+            parent,
             last_sent: Time::ZERO,
             ecn: false,
             header: profile.header + if mptcp { profile.mptcp_data_header } else { 0 },
             tally: Tally::default(),
+            has_left: false,
         }
     }
 
@@ -174,6 +180,12 @@ impl Sender {
         self.tcp.srtt8 = self.rtt.srtt8;
         let (cc, note) = coupled.open(&mut self.tcp, 0);
         self.cc = cc;
+        if O::ON {
+            let taken = note.what & ffi::MPCC_NOTE_TAKEN != 0;
+            let lender = || coupled.slots()[cc.slot as usize].lender;
+            let taken = taken.then(|| (lender(), note.credit));
+            env.observer.opened(env.now, self.who(), &self.cc, taken);
+        }
         self.noted(env, &note);
     }
 
@@ -240,19 +252,36 @@ impl Sender {
         if note.what != 0 {
             if note.what & ffi::MPCC_NOTE_LEFT_SLOW_START != 0 && self.tally.exit.is_none() {
                 self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
+                self.has_left = true;
             }
-            if O::ON {
-                env.observer.credit(env.now, self.me, &self.cc, note);
+            if O::ON && note.what & (ffi::MPCC_NOTE_SETTLED | ffi::MPCC_NOTE_VOID) != 0 {
+                env.observer.credit(env.now, self.who(), &self.cc, note);
             }
         }
         if O::ON {
-            env.observer.window(env.now, self.me, &self.view());
+            env.observer.window(env.now, self.who(), &self.view());
+        }
+    }
+
+    /// The window that avoidance begins with, or goes on with: in a reduction, what it goes down to.
+    pub(crate) fn effective_cwnd(&self) -> u32 {
+        if self.state >= state::MPCC_STATE_CWR {
+            self.tcp.ssthresh
+        } else {
+            self.tcp.cwnd
+        }
+    }
+
+    pub(crate) fn who(&self) -> Who {
+        Who {
+            connection: self.parent,
+            subflow: self.me,
         }
     }
 
     /// What a trace shows of it.
-    pub(crate) fn view(&self) -> crate::trace::View {
-        crate::trace::View {
+    pub(crate) fn view(&self) -> View {
+        View {
             cwnd: self.tcp.cwnd,
             ssthresh: (self.tcp.ssthresh < NO_THRESHOLD).then_some(self.tcp.ssthresh),
             srtt8: self.rtt.srtt8,

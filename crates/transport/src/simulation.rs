@@ -92,6 +92,8 @@ struct Running {
     finite: bool,
     completion: Option<Time>,
     cwnd_at_end: Vec<u32>,
+    /// When a subflow left slow start the last time: Σ cwnd of all, and what they had sent again.
+    exit: Option<(u32, u64)>,
 }
 
 /// What a connection came to.
@@ -103,6 +105,9 @@ pub struct Report {
     pub completion: Option<Time>,
     /// Bytes acknowledged in order.
     pub bytes: u64,
+    /// When the last subflow left slow start, where all have: Σ of the windows with which avoidance begins, segments, and
+    /// the segments sent again until then.
+    pub exit: Option<(u32, u64)>,
     /// Each subflow.
     pub subflows: Vec<SubflowReport>,
 }
@@ -198,7 +203,15 @@ impl<O: Observer> Simulation<O> {
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
             let timer = self.timer(Owner::Sender(me));
-            let mut sender = Sender::new(&spec.profile, down, timer, me, spec.mptcp, spec.ssthresh);
+            let mut sender = Sender::new(
+                &spec.profile,
+                down,
+                timer,
+                me,
+                number,
+                spec.mptcp,
+                spec.ssthresh,
+            );
             sender.ecn = spec.ecn;
             self.senders.push(sender);
             let timer = self.timer(Owner::Receiver(me));
@@ -231,6 +244,7 @@ impl<O: Observer> Simulation<O> {
             finite,
             completion: None,
             cwnd_at_end: Vec::new(),
+            exit: None,
         });
         number as usize
     }
@@ -304,12 +318,31 @@ impl<O: Observer> Simulation<O> {
                 if set {
                     senders[index].set_timer(&mut env);
                 }
+                if senders[index].has_left {
+                    self.left_slow_start(number, index);
+                }
+                let connection = &self.connections[number as usize];
                 if connection.is_done() {
                     self.written_is_done(number);
                 }
             }
             _ => self.handshake(number, index, segment),
         }
+    }
+
+    /// A subflow left slow start for the first time.
+    #[cold]
+    fn left_slow_start(&mut self, number: u32, index: usize) {
+        let (_, senders, _, _) = parts!(self, number);
+        senders[index].has_left = false;
+        let open = senders.iter().filter(|s| s.tally.established.is_some());
+        let sums = open.fold((0, 0), |(cwnd, again), s| {
+            (
+                cwnd + s.effective_cwnd(),
+                again + u64::from(s.tally.retransmits),
+            )
+        });
+        self.running[number as usize].exit = Some(sums);
     }
 
     /// SYN, SYN/ACK, ACK, ADD_ADDR.
@@ -494,12 +527,18 @@ impl<O: Observer> Simulation<O> {
             (_, Waits::Reordering) => {
                 sender.on_reordering(&mut connection.coupled, &mut env);
                 connection.push(senders, &mut env, index);
+                if senders[index].has_left {
+                    self.left_slow_start(self.parent[subflow as usize], index);
+                }
             }
             (_, Waits::Timeout) => {
                 sender.on_timeout(&mut connection.coupled, &mut env);
                 sender.life = Life::Stalled;
                 connection.reinject(&senders[index], index as u32);
                 connection.push(senders, &mut env, index);
+                if senders[index].has_left {
+                    self.left_slow_start(self.parent[subflow as usize], index);
+                }
             }
         }
     }
@@ -528,7 +567,10 @@ impl<O: Observer> Simulation<O> {
     pub fn report(&self, number: usize) -> Report {
         let (connection, running) = (&self.connections[number], &self.running[number]);
         let range = connection.first as usize..(connection.first + connection.subflows) as usize;
-        let subflows = self.senders[range].iter().enumerate();
+        let senders = &self.senders[range];
+        let open = senders.iter().filter(|s| s.tally.established.is_some());
+        let all_left = open.clone().all(|sender| sender.tally.exit.is_some());
+        let subflows = senders.iter().enumerate();
         let subflows = subflows
             .map(|(i, sender)| SubflowReport {
                 tally: sender.tally,
@@ -544,6 +586,7 @@ impl<O: Observer> Simulation<O> {
             start: running.spec.start,
             completion: running.completion,
             bytes: connection.acknowledged(),
+            exit: running.exit.filter(|_| all_left),
             subflows,
         }
     }

@@ -18,14 +18,25 @@ pub struct View {
     pub reducing: bool,
 }
 
-/// Hears what happens at the senders. Subflows are numbered over the whole simulation.
+/// Who it is: numbers over the whole simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Who {
+    /// The connection.
+    pub connection: u32,
+    /// The subflow.
+    pub subflow: u32,
+}
+
+/// Hears what happens at the senders.
 pub trait Observer {
     /// Whether it listens at all.
     const ON: bool;
     /// A sender's state after something changed it.
-    fn window(&mut self, at: Time, subflow: u32, view: &View);
+    fn window(&mut self, at: Time, who: Who, view: &View);
+    /// A subflow is established: what it took for its initial window, and from which slot of its connection.
+    fn opened(&mut self, at: Time, who: Who, cc: &Subflow, taken: Option<(u8, u32)>);
     /// What the congestion control told of credits.
-    fn credit(&mut self, at: Time, subflow: u32, cc: &Subflow, note: &Note);
+    fn credit(&mut self, at: Time, who: Who, cc: &Subflow, note: &Note);
 }
 
 /// Does not listen.
@@ -34,6 +45,7 @@ pub struct Quiet;
 
 impl Observer for Quiet {
     const ON: bool = false;
-    fn window(&mut self, _: Time, _: u32, _: &View) {}
-    fn credit(&mut self, _: Time, _: u32, _: &Subflow, _: &Note) {}
+    fn window(&mut self, _: Time, _: Who, _: &View) {}
+    fn opened(&mut self, _: Time, _: Who, _: &Subflow, _: Option<(u8, u32)>) {}
+    fn credit(&mut self, _: Time, _: Who, _: &Subflow, _: &Note) {}
 }

@@ -1,0 +1,202 @@
+//! What a connection is to be: one `[[connection]]` of a scenario. [`ConnectionSpec::default`] has the defaults.
+
+use netsim::{Rate, Span};
+use serde::Serialize;
+
+/// One connection, or several that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectionSpec {
+    /// `name`: what to call it. Default: its protocol and algorithm, with a number where that is not the only such one.
+    pub name: String,
+    /// `count`: how many of the same run, of each host with a `pattern`. Default: the users that the topology is made
+    /// for (`n1` …), else 1.
+    pub count: u32,
+    /// `protocol`: how data is carried. Default: `tcp`.
+    pub protocol: Protocol,
+    /// `algorithm`: the congestion control, a name in lisa's table or one of Linux's. Default: `cubic` for TCP, `mptcp`
+    /// (uncoupled slow start and LIA) for MPTCP. UDP has none; its name here is empty.
+    pub algorithm: String,
+    /// `subflows`: how many subflows. Default: 2 for MPTCP, always 1 for TCP and UDP.
+    pub subflows: u32,
+    /// `path`, `paths`, `from` and `to`, or `pattern`: where it runs. Default: the topology's first paths.
+    pub between: Between,
+    /// `path_choice`: which of the paths each subflow takes. Default: `in-order` on named paths, `random` between hosts.
+    pub path_choice: PathChoice,
+    /// `bytes`, `requests`, or `rate` with `on` and `off`: what is sent. Default: data without end.
+    pub application: Application,
+    /// `start`: when the first SYN, or the first UDP packet, is sent: a time, or `{ from, to }` for one at random.
+    /// Default: 0.
+    pub start: Length,
+    /// `arrivals`: more of the same, one after another. Default: none.
+    pub arrivals: Option<Arrivals>,
+    /// `profile`: the endpoints' behaviour. Default: `linux`.
+    pub profile: Profile,
+    /// `receive_window`: the receive buffer, bytes. Default: the profile's.
+    pub receive_window: Option<u64>,
+    /// `path_manager`: when subflows join. Default: `fullmesh`.
+    pub path_manager: PathManager,
+    /// `join_delay`: how long after the connection is established the first join is sent. Default: 0.
+    pub join_delay: Span,
+    /// `ecn`: whether packets can be marked. Default: no.
+    pub ecn: bool,
+    /// `mss`: payload of a full segment, bytes. Default: 1448, in IPv4 packets of 1500 bytes with timestamps.
+    pub mss: u32,
+    /// `packet`: the size of a UDP packet, bytes with all headers. Default: 1500.
+    pub packet: u32,
+    /// `initial_ssthresh`: where slow start ends if no loss ends it, bytes. Default: nowhere.
+    pub initial_ssthresh: Option<u64>,
+}
+
+impl Default for ConnectionSpec {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            count: 1,
+            protocol: Protocol::Tcp,
+            algorithm: String::new(),
+            subflows: 1,
+            between: Between::Set {
+                name: None,
+                paths: Vec::new(),
+            },
+            path_choice: PathChoice::InOrder,
+            application: Application::Endless,
+            start: Length::Fixed(Span::ZERO),
+            arrivals: None,
+            profile: Profile::Linux,
+            receive_window: None,
+            path_manager: PathManager::Fullmesh,
+            join_delay: Span::ZERO,
+            ecn: false,
+            mss: 1448,
+            packet: 1500,
+            initial_ssthresh: None,
+        }
+    }
+}
+
+/// How data is carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// `tcp`: one path.
+    Tcp,
+    /// `mptcp`: several subflows.
+    Mptcp,
+    /// `udp`: packets at a rate, without congestion control.
+    Udp,
+}
+
+/// Where a connection runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// On paths that the topology knows by name.
+    Set {
+        /// `paths = "type1"`: which; `None`: the topology's first.
+        name: Option<String>,
+        /// `path = 2` or `paths = [2, 1]`: which of them, from 0 here and from 1 in a file; empty: all in their order.
+        paths: Vec<u32>,
+    },
+    /// `from` and `to`: on the shortest paths between two hosts; `from` sends the data.
+    Hosts {
+        /// The sender of data.
+        from: String,
+        /// Its receiver.
+        to: String,
+    },
+    /// `pattern = "permutation"`: each host sends to one other and each receives from one, drawn at random.
+    Permutation,
+    /// `pattern = "random"`: each host sends to one other, drawn at random; no pair of hosts twice.
+    Random,
+}
+
+/// Which of several paths a subflow takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathChoice {
+    /// `in-order`: the first subflow the first path, and so on; after the last the first again.
+    InOrder,
+    /// `random`: each subflow any path, as by a hash of its ports.
+    Random,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Application {
+    /// Data without end.
+    Endless,
+    /// `bytes`: this many bytes, at once.
+    Bytes(u64),
+    /// `requests = { count, bytes, gap }`: one answer after another on the same connection.
+    Requests {
+        /// How many.
+        count: u32,
+        /// The size of each, bytes.
+        bytes: u64,
+        /// From the end of one to the start of the next.
+        gap: Length,
+    },
+    /// `rate`, and `on` and `off`: data comes at a rate, all the time or in turns.
+    Rate {
+        /// For TCP bytes of data, for UDP whole packets; while it is on.
+        rate: Rate,
+        /// When it is on.
+        on_off: Option<OnOff>,
+    },
+}
+
+/// Times of sending and of silence, in turns, beginning with sending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnOff {
+    /// How long it sends.
+    pub on: Length,
+    /// How long it is silent.
+    pub off: Length,
+}
+
+/// More connections of the same kind, one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrivals {
+    /// How many, the first included.
+    pub count: u32,
+    /// From the start of one to the start of the next; exponential: a Poisson process.
+    pub gap: Length,
+}
+
+/// A length of time, given or drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// `"1.2s"`.
+    Fixed(Span),
+    /// `{ from = "2s", to = "5s" }`: each in between as likely.
+    Uniform {
+        /// The least.
+        from: Span,
+        /// The most.
+        to: Span,
+    },
+    /// `{ mean = "1s" }`: exponential.
+    Exponential {
+        /// The mean.
+        mean: Span,
+    },
+}
+
+/// How an endpoint behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// `linux`: today's Linux.
+    Linux,
+    /// `linux-3.14`: Linux 3.14 with MPTCP 0.89, the endpoints of the LISA papers.
+    Linux314,
+    /// `ns3-newreno`: ns-3's NewReno with delayed acknowledgements, the endpoints of the CSS paper.
+    Ns3NewReno,
+}
+
+/// When the subflows of a connection join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathManager {
+    /// `fullmesh`: each when its address is known, as Linux's in-kernel path manager does it.
+    Fullmesh,
+    /// `ndiffports`: all at once when the connection is established, between the same addresses.
+    NDiffPorts,
+}

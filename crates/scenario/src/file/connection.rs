@@ -1,0 +1,404 @@
+//! `[[connection]]`: what can be told without the network.
+
+use netsim::Span;
+
+use super::table::{Field, Table};
+use super::{INSTANT, LONGEST, MOST_FLOWS};
+use crate::{
+    Application, Arrivals, Between, ConnectionSpec, Error, Length, OnOff, PathChoice, PathManager,
+    Profile, Protocol,
+};
+
+/// The most subflows of a connection: far more than anyone opens.
+const MOST_SUBFLOWS: u32 = 64;
+/// The most bytes of a transfer: a petabyte.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
+/// The largest buffer: TCP's largest window with scaling, RFC 7323.
+const MOST_BUFFER: u64 = 1 << 30;
+/// The largest IPv4 packet, bytes.
+const LARGEST_PACKET: u32 = 65_535;
+/// Headers of a segment of 1500 bytes with an MSS of 1448: IPv4, TCP and timestamps.
+const HEADERS: u32 = 52;
+
+/// Linux's own algorithms (`net/ipv4/tcp_*.c`, Linux 6.12): what the lab can run beside lisa's.
+const LINUX: &[&str] = &[
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "lp",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+
+const KEYS: &[&str] = &[
+    "name",
+    "count",
+    "protocol",
+    "algorithm",
+    "subflows",
+    "path",
+    "paths",
+    "from",
+    "to",
+    "pattern",
+    "path_choice",
+    "bytes",
+    "requests",
+    "rate",
+    "on",
+    "off",
+    "start",
+    "arrivals",
+    "profile",
+    "receive_window",
+    "path_manager",
+    "join_delay",
+    "ecn",
+    "mss",
+    "packet",
+    "initial_ssthresh",
+];
+
+/// What a connection's table says by itself.
+pub(super) struct Read<'a> {
+    pub(super) table: Table<'a>,
+    pub(super) spec: ConnectionSpec,
+}
+
+impl Read<'_> {
+    /// How many paths it would use.
+    pub(super) fn paths(&self) -> u32 {
+        match &self.spec.between {
+            Between::Set { paths, .. } => {
+                let highest = paths.iter().map(|path| path + 1).max();
+                highest.unwrap_or(self.spec.subflows)
+            }
+            _ => 1,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Carried {
+    By(Protocol),
+    MmTp,
+}
+
+const PROTOCOLS: &[(&str, Carried)] = &[
+    ("tcp", Carried::By(Protocol::Tcp)),
+    ("mptcp", Carried::By(Protocol::Mptcp)),
+    ("udp", Carried::By(Protocol::Udp)),
+    ("mmtp", Carried::MmTp),
+];
+
+pub(super) fn read<'a>(field: &Field<'a>, stop: Span) -> Result<Read<'a>, Error> {
+    let table = field.table(KEYS)?;
+    let mut spec = ConnectionSpec::default();
+    if let Some(protocol) = table.get("protocol") {
+        spec.protocol = match protocol.choice(PROTOCOLS)? {
+            Carried::By(protocol) => protocol,
+            Carried::MmTp => {
+                return Err(protocol.error("`mmtp` comes later: there are tcp, mptcp, udp"));
+            }
+        };
+    }
+    check_protocol(&table, spec.protocol)?;
+    endpoint(&table, &mut spec)?;
+    spec.name = match table.get("name") {
+        Some(name) => name_of(&name)?,
+        None => format!("{} {}", protocol_name(spec.protocol), spec.algorithm)
+            .trim()
+            .into(),
+    };
+    if let Some(count) = table.get("count") {
+        spec.count = count.small(1..=MOST_FLOWS as u32)?;
+    }
+    between(&table, &mut spec)?;
+    spec.application = application(&table, spec.protocol)?;
+    if let Some(start) = table.get("start") {
+        spec.start = length(&start, Span::ZERO..=LONGEST)?;
+        let latest = match spec.start {
+            Length::Fixed(latest) | Length::Uniform { to: latest, .. } => latest,
+            Length::Exponential { .. } => {
+                return Err(
+                    start.error("a start is a time, or `{ from, to }`; `arrivals` have a `mean`")
+                );
+            }
+        };
+        if latest >= stop {
+            return Err(start.error("not before `stop`"));
+        }
+    }
+    spec.arrivals = table
+        .get("arrivals")
+        .map(|field| arrivals(&field))
+        .transpose()?;
+    Ok(Read { table, spec })
+}
+
+fn protocol_name(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Tcp => "tcp",
+        Protocol::Mptcp => "mptcp",
+        Protocol::Udp => "udp",
+    }
+}
+
+/// `--set` names a connection by its name or its number, so that a name is no number.
+fn name_of(field: &Field<'_>) -> Result<String, Error> {
+    let name = field.name()?;
+    if name.bytes().all(|byte| byte.is_ascii_digit()) || name == "*" {
+        return Err(field.error("a name is no number, and not `*`"));
+    }
+    Ok(name.into())
+}
+
+/// Refuses keys that the protocol has no use for.
+fn check_protocol(table: &Table<'_>, protocol: Protocol) -> Result<(), Error> {
+    let mptcp = ["subflows", "path_manager", "join_delay"];
+    match protocol {
+        Protocol::Mptcp => {}
+        Protocol::Tcp => table.refuse(&mptcp, "only `protocol = \"mptcp\"` has it")?,
+        Protocol::Udp => {
+            table.refuse(&mptcp, "only `protocol = \"mptcp\"` has it")?;
+            let tcp = [
+                "algorithm",
+                "profile",
+                "receive_window",
+                "mss",
+                "initial_ssthresh",
+                "bytes",
+                "requests",
+            ];
+            table.refuse(&tcp, "`protocol = \"udp\"` does not have it")?;
+            table.need("rate", "rate = \"500kbit\"")?;
+            return Ok(());
+        }
+    }
+    table.refuse(
+        &["packet"],
+        "only `protocol = \"udp\"` has it; TCP has `mss`",
+    )
+}
+
+fn endpoint(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
+    const PROFILES: &[(&str, Profile)] = &[
+        ("linux", Profile::Linux),
+        ("linux-3.14", Profile::Linux314),
+        ("ns3-newreno", Profile::Ns3NewReno),
+    ];
+    const MANAGERS: &[(&str, PathManager)] = &[
+        ("fullmesh", PathManager::Fullmesh),
+        ("ndiffports", PathManager::NDiffPorts),
+    ];
+    spec.algorithm = match (table.get("algorithm"), spec.protocol) {
+        (Some(field), _) => algorithm(&field)?,
+        (None, Protocol::Tcp) => "cubic".into(),
+        (None, Protocol::Mptcp) => "mptcp".into(),
+        (None, Protocol::Udp) => String::new(),
+    };
+    spec.subflows = match table.get("subflows") {
+        Some(subflows) => subflows.small(1..=MOST_SUBFLOWS)?,
+        None if spec.protocol == Protocol::Mptcp => 2,
+        None => 1,
+    };
+    if let Some(profile) = table.get("profile") {
+        spec.profile = profile.choice(PROFILES)?;
+    }
+    if let Some(manager) = table.get("path_manager") {
+        spec.path_manager = manager.choice(MANAGERS)?;
+    }
+    if let Some(delay) = table.get("join_delay") {
+        spec.join_delay = delay.time(Span::ZERO..=LONGEST)?;
+    }
+    if let Some(ecn) = table.get("ecn") {
+        spec.ecn = ecn.boolean()?;
+    }
+    if let Some(mss) = table.get("mss") {
+        // RFC 9293 lets an MSS be as small as one likes; below 64 headers are all there is.
+        spec.mss = mss.small(64..=LARGEST_PACKET - HEADERS)?;
+    }
+    if let Some(packet) = table.get("packet") {
+        spec.packet = packet.bytes(64..=LARGEST_PACKET.into())? as u32;
+    }
+    let window = |key: &str| {
+        table
+            .get(key)
+            .map(|field| field.bytes(u64::from(spec.mss)..=MOST_BUFFER))
+    };
+    spec.receive_window = window("receive_window").transpose()?;
+    spec.initial_ssthresh = window("initial_ssthresh").transpose()?;
+    Ok(())
+}
+
+/// A name in lisa's table, or one of Linux's.
+fn algorithm(field: &Field<'_>) -> Result<String, Error> {
+    let name = field.text()?;
+    let mut known: Vec<&str> = mpcc::Algorithm::all()
+        .map(|algorithm| algorithm.name())
+        .collect();
+    known.extend(
+        LINUX
+            .iter()
+            .filter(|name| mpcc::Algorithm::find(name).is_none()),
+    );
+    if known.contains(&name) {
+        return Ok(name.into());
+    }
+    Err(field.unknown(name, "algorithm", &known))
+}
+
+fn between(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
+    const PATTERNS: &[(&str, bool)] = &[("permutation", true), ("random", false)];
+    const CHOICES: &[(&str, PathChoice)] = &[
+        ("in-order", PathChoice::InOrder),
+        ("random", PathChoice::Random),
+    ];
+    let hosts = ["from", "to"];
+    let paths = ["path", "paths"];
+    if let Some(pattern) = table.get("pattern") {
+        table.refuse(&hosts, "`pattern` chooses the hosts: give one of them")?;
+        table.refuse(
+            &paths,
+            "`pattern` chooses hosts and not paths: give one of them",
+        )?;
+        let permutation = pattern.choice(PATTERNS)?;
+        spec.between = if permutation {
+            Between::Permutation
+        } else {
+            Between::Random
+        };
+    } else if hosts.iter().any(|key| table.get(key).is_some()) {
+        table.refuse(
+            &paths,
+            "`from` and `to` take all shortest paths: give one of them",
+        )?;
+        spec.between = Between::Hosts {
+            from: table.need("from", "from = \"h1\"")?.text()?.into(),
+            to: table.need("to", "to = \"h2\"")?.text()?.into(),
+        };
+    } else {
+        spec.between = named_paths(table)?;
+    }
+    spec.path_choice = match (table.get("path_choice"), &spec.between) {
+        (Some(choice), _) => choice.choice(CHOICES)?,
+        (None, Between::Set { .. }) => PathChoice::InOrder,
+        (None, _) => PathChoice::Random,
+    };
+    Ok(())
+}
+
+/// `path = 2`, `paths = [2, 1]`, `paths = "type1"`, or the last with `path`.
+fn named_paths(table: &Table<'_>) -> Result<Between, Error> {
+    /// As many as a topology may have.
+    const MOST_PATHS: u32 = 1024;
+    // A file counts from 1, as the links' names do.
+    let number = |field: &Field<'_>| Ok(field.small(1..=MOST_PATHS)? - 1);
+    let mut name = None;
+    let mut paths = Vec::new();
+    if let Some(field) = table.get("paths") {
+        if field.is_text() {
+            name = Some(field.text()?.into());
+        } else {
+            table.refuse(&["path"], "`paths` lists them already: give one of them")?;
+            paths = field
+                .list()?
+                .iter()
+                .map(number)
+                .collect::<Result<_, Error>>()?;
+            if paths.is_empty() || paths.len() > MOST_SUBFLOWS as usize {
+                return Err(
+                    field.error(format!("1 to {MOST_SUBFLOWS} numbers of paths are wanted"))
+                );
+            }
+        }
+    }
+    if let Some(path) = table.get("path") {
+        paths = vec![number(&path)?];
+    }
+    Ok(Between::Set { name, paths })
+}
+
+fn application(table: &Table<'_>, protocol: Protocol) -> Result<Application, Error> {
+    let one = "a connection has one of `bytes`, `requests` and `rate`";
+    if let Some(rate) = table.get("rate") {
+        table.refuse(&["bytes", "requests"], one)?;
+        let on_off = match (table.get("on"), table.get("off")) {
+            (Some(on), Some(off)) => Some(OnOff {
+                on: length(&on, INSTANT..=LONGEST)?,
+                off: length(&off, Span::ZERO..=LONGEST)?,
+            }),
+            (Some(_), None) => return Err(table.missing("off", "off = { mean = \"1s\" }")),
+            (None, Some(_)) => return Err(table.missing("on", "on = { mean = \"1s\" }")),
+            (None, None) => None,
+        };
+        return Ok(Application::Rate {
+            rate: rate.rate()?,
+            on_off,
+        });
+    }
+    table.refuse(&["on", "off"], "only a `rate` goes on and off")?;
+    if let Some(requests) = table.get("requests") {
+        table.refuse(&["bytes"], one)?;
+        let table = requests.table(&["count", "bytes", "gap"])?;
+        return Ok(Application::Requests {
+            count: table.need("count", "count = 10")?.small(1..=1_000_000)?,
+            bytes: table
+                .need("bytes", "bytes = \"300KB\"")?
+                .bytes(1..=MOST_BYTES)?,
+            gap: length(&table.need("gap", "gap = \"1s\"")?, Span::ZERO..=LONGEST)?,
+        });
+    }
+    debug_assert_ne!(protocol, Protocol::Udp);
+    Ok(match table.get("bytes") {
+        Some(bytes) => Application::Bytes(bytes.bytes(1..=MOST_BYTES)?),
+        None => Application::Endless,
+    })
+}
+
+fn arrivals(field: &Field<'_>) -> Result<Arrivals, Error> {
+    let table = field.table(&["count", "gap"])?;
+    Ok(Arrivals {
+        count: table
+            .need("count", "count = 80")?
+            .small(1..=MOST_FLOWS as u32)?,
+        gap: length(
+            &table.need("gap", "gap = { mean = \"100ms\" }")?,
+            Span::ZERO..=LONGEST,
+        )?,
+    })
+}
+
+/// A time, `{ from, to }` or `{ mean }`.
+fn length(field: &Field<'_>, range: std::ops::RangeInclusive<Span>) -> Result<Length, Error> {
+    if !field.is_table() {
+        return field.time(range).map(Length::Fixed);
+    }
+    let table = field.table(&["from", "to", "mean"])?;
+    if let Some(mean) = table.get("mean") {
+        table.refuse(
+            &["from", "to"],
+            "a `mean` is of exponential lengths: they have no ends",
+        )?;
+        return Ok(Length::Exponential {
+            mean: mean.time(INSTANT..=*range.end())?,
+        });
+    }
+    let from = table.need("from", "from = \"2s\"")?.time(range.clone())?;
+    let to = table.need("to", "to = \"5s\"")?;
+    match to.time(range)? {
+        end if end >= from => Ok(Length::Uniform { from, to: end }),
+        _ => Err(to.error("not before `from`")),
+    }
+}

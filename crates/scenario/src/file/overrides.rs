@@ -1,0 +1,97 @@
+//! `--set KEY=VALUE`: changes the tree before anything is checked.
+
+use super::node::{Entry, Node, Value, read_override};
+use crate::Error;
+use crate::error::{Place, nearest};
+
+/// Puts an override in its place in the tree.
+pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
+    let wrong = |key: &str, problem: String| Error {
+        file: String::new(),
+        place: Place::Override(text.into()),
+        key: key.into(),
+        problem,
+    };
+    let Some((way, value)) = text.split_once('=') else {
+        return Err(wrong("", "write it as KEY=VALUE, like stop=10s".into()));
+    };
+    let way = way.trim();
+    let value = read_override(value.trim(), text);
+    let mut keys: Vec<&str> = way.split('.').collect();
+    if keys.iter().any(|key| key.is_empty()) {
+        return Err(wrong(way, "a key is like `topology.queue.packets`".into()));
+    }
+    // The bottleneck is what a topology of one kind of bottleneck describes.
+    if keys[0] == "bottleneck" {
+        keys[0] = "topology";
+    }
+    put(root, &keys, &value).map_err(|problem| wrong(way, problem))
+}
+
+fn put(node: &mut Node, keys: &[&str], value: &Node) -> Result<(), String> {
+    let Some((key, rest)) = keys.split_first() else {
+        *node = value.clone();
+        return Ok(());
+    };
+    match &mut node.value {
+        Value::Table(entries) => {
+            if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *key) {
+                return put(&mut entry.node, rest, value);
+            }
+            let mut inner = Node {
+                value: Value::Table(Vec::new()),
+                place: value.place.clone(),
+            };
+            put(&mut inner, rest, value)?;
+            entries.push(Entry {
+                key: (*key).into(),
+                place: value.place.clone(),
+                node: inner,
+            });
+            Ok(())
+        }
+        Value::List(items) if *key == "*" => {
+            items.iter_mut().try_for_each(|item| put(item, rest, value))
+        }
+        Value::List(items) => {
+            let at = find(items, key)?;
+            put(&mut items[at], rest, value)
+        }
+        _ => Err(format!(
+            "`{key}` has no place: there is {} before it",
+            node.what()
+        )),
+    }
+}
+
+/// An item by its number from 0, or by its name.
+fn find(items: &[Node], key: &str) -> Result<usize, String> {
+    let name = |item: &Node| match &item.value {
+        Value::Table(entries) => entries.iter().find_map(|entry| match &entry.node.value {
+            Value::Text(name) if entry.key == "name" => Some(name.clone()),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let names: Vec<Option<String>> = items.iter().map(name).collect();
+    if let Some(at) = names.iter().position(|name| name.as_deref() == Some(key)) {
+        return Ok(at);
+    }
+    match key.parse() {
+        Ok(at) if at < items.len() => Ok(at),
+        Ok(_) if items.len() == 1 => Err(format!("no number {key}: there is only 0")),
+        Ok(_) => Err(format!(
+            "no number {key}: there are 0 to {}",
+            items.len().saturating_sub(1)
+        )),
+        Err(_) => {
+            let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+            let nearest = nearest(key, names.iter().copied());
+            let there = match &names[..] {
+                [] => "nothing here has a name, use its number from 0".into(),
+                names => format!("names are {}", names.join(", ")),
+            };
+            Err(format!("nothing named `{key}`{nearest}; {there}"))
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Reads keys and values, and says what is wrong with them.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use netsim::{Rate, Span};
+
+use super::node::{Entry, Node, Value};
+use crate::error::{Place, nearest};
+use crate::{Error, units};
+
+/// The most items that an error lists.
+const SHOWN: usize = 32;
+
+/// A table of which all keys are known.
+#[derive(Clone)]
+pub(crate) struct Table<'a> {
+    field: Field<'a>,
+    entries: &'a [Entry],
+}
+
+/// A value and its key.
+#[derive(Clone)]
+pub(crate) struct Field<'a> {
+    file: &'a str,
+    /// The way to it, with dots; empty for the whole file.
+    key: String,
+    /// Where its key stands.
+    place: &'a Place,
+    node: &'a Node,
+}
+
+impl<'a> Field<'a> {
+    /// The whole file.
+    pub(crate) fn root(file: &'a str, node: &'a Node) -> Self {
+        Self {
+            file,
+            key: String::new(),
+            place: &node.place,
+            node,
+        }
+    }
+
+    pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
+        Error {
+            file: self.file.into(),
+            place: self.place.clone(),
+            key: self.key.clone(),
+            problem: problem.into(),
+        }
+    }
+
+    pub(crate) fn file(&self) -> &'a str {
+        self.file
+    }
+
+    pub(crate) fn not_a(&self, wanted: &str) -> Error {
+        self.error(format!(
+            "{} is wanted here, this is {}",
+            wanted,
+            self.node.what()
+        ))
+    }
+
+    /// That a key is missing in this table.
+    pub(crate) fn missing(&self, key: &str, example: &str) -> Error {
+        Error {
+            key: self.key_of(key),
+            ..self.error(format!("is missing: add one like `{example}`"))
+        }
+    }
+
+    fn key_of(&self, key: &str) -> String {
+        match &self.key[..] {
+            "" => key.into(),
+            way => format!("{way}.{key}"),
+        }
+    }
+
+    /// A table with these keys and no others.
+    pub(crate) fn table(&self, known: &[&str]) -> Result<Table<'a>, Error> {
+        let Value::Table(entries) = &self.node.value else {
+            return Err(self.not_a("a table"));
+        };
+        let table = Table {
+            field: self.clone(),
+            entries,
+        };
+        let Some(unknown) = entries
+            .iter()
+            .find(|entry| !known.contains(&&entry.key[..]))
+        else {
+            return Ok(table);
+        };
+        let nearest = nearest(&unknown.key, known.iter().copied());
+        let there = known.join(", ");
+        Err(table
+            .field_of(unknown)
+            .error(format!("no such key{nearest}; there are {there}")))
+    }
+
+    /// The entries of a table whose keys are names.
+    pub(crate) fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>, Error> {
+        let Value::Table(entries) = &self.node.value else {
+            return Err(self.not_a("a table"));
+        };
+        let table = Table {
+            field: self.clone(),
+            entries,
+        };
+        let named = entries
+            .iter()
+            .map(|entry| (&entry.key[..], table.field_of(entry)));
+        Ok(named.collect())
+    }
+
+    /// The value under a key, of a table in which other keys may be unknown.
+    pub(crate) fn peek(&self, key: &str) -> Option<Field<'a>> {
+        let Value::Table(entries) = &self.node.value else {
+            return None;
+        };
+        let table = Table {
+            field: self.clone(),
+            entries,
+        };
+        table.get(key)
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.node.value, Value::List(_))
+    }
+
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.node.value, Value::Table(_))
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.node.value, Value::Text(_))
+    }
+
+    /// The items of a list.
+    pub(crate) fn list(&self) -> Result<Vec<Field<'a>>, Error> {
+        let Value::List(items) = &self.node.value else {
+            return Err(self.not_a("a list"));
+        };
+        let field = |(at, node): (usize, &'a Node)| Field {
+            file: self.file,
+            key: format!("{}.{at}", self.key),
+            place: &node.place,
+            node,
+        };
+        Ok(items.iter().enumerate().map(field).collect())
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str, Error> {
+        match &self.node.value {
+            Value::Text(text) => Ok(text),
+            _ => Err(self.not_a("text in quotes")),
+        }
+    }
+
+    /// Text that names something: not empty, on one line, not too long.
+    pub(crate) fn name(&self) -> Result<&'a str, Error> {
+        const LONGEST: usize = 64;
+        let text = self.text()?;
+        if text.trim().is_empty()
+            || text.chars().count() > LONGEST
+            || text.chars().any(char::is_control)
+        {
+            return Err(self.error(format!("a name has 1 to {LONGEST} characters, on one line")));
+        }
+        Ok(text)
+    }
+
+    pub(crate) fn boolean(&self) -> Result<bool, Error> {
+        match self.node.value {
+            Value::Boolean(boolean) => Ok(boolean),
+            _ => Err(self.not_a("true or false")),
+        }
+    }
+
+    /// One of some words.
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
+        let text = self.text()?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
+            return Ok(*value);
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        Err(self.unknown(text, "value", &names))
+    }
+
+    /// There is none of that name.
+    pub(crate) fn unknown(&self, name: &str, what: &str, known: &[&str]) -> Error {
+        let nearest = nearest(name, known.iter().copied());
+        let more = if known.len() > SHOWN { ", …" } else { "" };
+        let list = known[..known.len().min(SHOWN)].join(", ");
+        let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
+        self.error(format!(
+            "no {what} `{name}`{nearest}; there are {list}{more}"
+        ))
+    }
+
+    /// A whole number within a range.
+    pub(crate) fn integer(&self, range: RangeInclusive<u64>) -> Result<u64, Error> {
+        let value = match self.node.value {
+            Value::Integer(value) => value,
+            _ => return Err(self.not_a("a whole number")),
+        };
+        let fits = value
+            .and_then(|value| u64::try_from(value).ok())
+            .filter(|v| range.contains(v));
+        fits.ok_or_else(|| {
+            let value = value.map_or("this".into(), |value| value.to_string());
+            self.range(value, range.start(), range.end())
+        })
+    }
+
+    /// The same, for a range of smaller numbers.
+    pub(crate) fn small(&self, range: RangeInclusive<u32>) -> Result<u32, Error> {
+        let value = self.integer(u64::from(*range.start())..=u64::from(*range.end()))?;
+        Ok(value as u32)
+    }
+
+    fn range(&self, value: impl Display, least: impl Display, most: impl Display) -> Error {
+        self.error(format!("{value}: {least} to {most} is possible"))
+    }
+
+    pub(crate) fn time(&self, range: RangeInclusive<Span>) -> Result<Span, Error> {
+        let Value::Text(text) = &self.node.value else {
+            return Err(self.not_a("a time like \"40ms\""));
+        };
+        let time = units::parse_time(text).map_err(|problem| self.error(problem))?;
+        if range.contains(&time) {
+            return Ok(time);
+        }
+        let [least, most] = [range.start(), range.end()].map(|span| units::show_time(*span));
+        Err(self.range(units::show_time(time), least, most))
+    }
+
+    pub(crate) fn rate(&self) -> Result<Rate, Error> {
+        /// A tenth of a petabit: no link is as fast, and a packet still takes longer than nothing.
+        const MOST: u64 = 100_000_000_000_000;
+        let Value::Text(text) = &self.node.value else {
+            return Err(self.not_a("a rate like \"5Mbit\""));
+        };
+        let rate = units::parse_rate(text).map_err(|problem| self.error(problem))?;
+        if rate.bits_per_second() <= MOST {
+            return Ok(rate);
+        }
+        Err(self.range(
+            units::show_rate(rate),
+            "1bit",
+            units::show_rate(Rate::from_bits_per_second(MOST)),
+        ))
+    }
+
+    /// A size like "300KB", or a number of bytes.
+    pub(crate) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, Error> {
+        let bytes = match &self.node.value {
+            Value::Text(text) => units::parse_bytes(text).map_err(|problem| self.error(problem))?,
+            Value::Integer(_) => return self.integer(range),
+            _ => return Err(self.not_a("a size like \"300KB\"")),
+        };
+        if range.contains(&bytes) {
+            return Ok(bytes);
+        }
+        let [least, most] = [range.start(), range.end()].map(|bytes| units::show_bytes(*bytes));
+        Err(self.range(units::show_bytes(bytes), least, most))
+    }
+
+    /// A share like "10%" or 0.1.
+    pub(crate) fn share(&self) -> Result<f64, Error> {
+        let share = match &self.node.value {
+            Value::Text(text) => units::parse_share(text),
+            Value::Float(share) => units::check_share(*share),
+            Value::Integer(Some(share @ 0..=1)) => Ok(*share as f64),
+            Value::Integer(Some(share)) => units::check_share(*share as f64),
+            _ => return Err(self.not_a("a share like \"10%\" or 0.1")),
+        };
+        share.map_err(|problem| self.error(problem))
+    }
+}
+
+impl<'a> Table<'a> {
+    pub(crate) fn get(&self, key: &str) -> Option<Field<'a>> {
+        let entry = self.entries.iter().find(|entry| entry.key == key)?;
+        Some(self.field_of(entry))
+    }
+
+    /// A key that must be there; `example` shows how.
+    pub(crate) fn need(&self, key: &str, example: &str) -> Result<Field<'a>, Error> {
+        self.get(key).ok_or_else(|| self.missing(key, example))
+    }
+
+    /// That a key is missing, at the table's place.
+    pub(crate) fn missing(&self, key: &str, example: &str) -> Error {
+        self.field.missing(key, example)
+    }
+
+    /// A key that makes no sense beside others, if it is there.
+    pub(crate) fn refuse(&self, keys: &[&str], why: &str) -> Result<(), Error> {
+        match keys.iter().find_map(|key| self.get(key)) {
+            Some(field) => Err(field.error(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Something is wrong with the table as a whole.
+    pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
+        self.field.error(problem)
+    }
+
+    fn field_of(&self, entry: &'a Entry) -> Field<'a> {
+        Field {
+            file: self.field.file,
+            key: self.field.key_of(&entry.key),
+            place: &entry.place,
+            node: &entry.node,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The fat tree of data centres (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation
+//! switches, (k/2)² core switches, k/2 hosts at each edge switch.
+//!
+//! Hosts are `h1`, `h2`, … pod by pod. The j-th aggregation switch of each pod leads to the j-th k/2 core switches.
+
+use netsim::{Rate, Span};
+
+use crate::{Error, Graph, Properties, Queue};
+
+/// A fat tree. All its links are alike, but for the rate of those at the core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FatTree {
+    /// How many ports a switch has; even.
+    pub k: u32,
+    /// The rate of each link.
+    pub rate: Rate,
+    /// The rate of the links between aggregation and core, where it differs.
+    pub core_rate: Option<Rate>,
+    /// The delay of each link, one way. The longest paths have six links.
+    pub delay: Span,
+    /// The queue before each link.
+    pub queue: Queue,
+}
+
+impl FatTree {
+    /// The largest k: 8192 hosts, 24 576 links of two directions.
+    pub const LARGEST: u32 = 32;
+
+    /// Links on the longest way between two hosts and back.
+    pub const LONGEST_ROUND_TRIP: u64 = 12;
+
+    /// The network.
+    pub fn build(&self) -> Result<Graph, Error> {
+        if self.k < 2 || self.k > Self::LARGEST || self.k % 2 != 0 {
+            let problem = format!(
+                "{}: an even number from 2 to {} is possible",
+                self.k,
+                Self::LARGEST
+            );
+            return Err(Error::new("k", problem));
+        }
+        let half = self.k / 2;
+        let link =
+            |rate| [(); 2].map(|()| Properties::shaped(rate, self.queue.clone(), self.delay));
+        let core_rate = self.core_rate.unwrap_or(self.rate);
+        let mut graph = Graph::default();
+        let cores: Vec<_> = (1..=half * half)
+            .map(|core| graph.add_router(format!("core {core}")))
+            .collect();
+        for pod in 1..=self.k {
+            let aggregation: Vec<_> = (1..=half)
+                .map(|j| graph.add_router(format!("aggregation {pod}.{j}")))
+                .collect();
+            for (core, up) in cores.iter().enumerate() {
+                let j = core / half as usize;
+                let name = format!("aggregation {pod}.{} core {}", j + 1, core + 1);
+                graph.add_pair(&name, aggregation[j], *up, link(core_rate));
+            }
+            for i in 1..=half {
+                let edge = graph.add_router(format!("edge {pod}.{i}"));
+                for (j, up) in (1..).zip(&aggregation) {
+                    let name = format!("edge {pod}.{i} aggregation {pod}.{j}");
+                    graph.add_pair(&name, edge, *up, link(self.rate));
+                }
+                for _ in 0..half {
+                    let name = format!("h{}", graph.hosts().len() + 1);
+                    let host = graph.add_host(&name);
+                    graph.add_pair(
+                        &format!("{name} edge {pod}.{i}"),
+                        host,
+                        edge,
+                        link(self.rate),
+                    );
+                }
+            }
+        }
+        Ok(graph)
+    }
+}

@@ -1,0 +1,82 @@
+//! Scenario B of draft-khalili-mptcp-performance-issues-04, section 5: four providers, of which X and T are tight.
+//!
+//! `blue` users download from Z by b1 (Z–X) and b2 (Z–Y), `red` ones from T by r1 (T–Y) and r2 (T–X). The draft does not
+//! draw which access links a path crosses; its numbers say it. Both kinds reach the optimum of 2.1 Mbit/s when red
+//! users have r1 alone: 15 · 2.1 + (15 · 2.1 − CX) = CT = 36, so b2 crosses T. With r2 the sum of all users falls
+//! below CX + CT, so r2 crosses both X and T.
+
+use netsim::{Rate, Span};
+
+use crate::graph::halves;
+use crate::spec::capacity;
+use crate::{Error, Graph, Properties, Queue};
+
+/// The network of scenario B.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioB {
+    /// Users of each kind.
+    pub users: u32,
+    /// The access rate of provider X.
+    pub cx: Rate,
+    /// Of Y.
+    pub cy: Rate,
+    /// Of Z.
+    pub cz: Rate,
+    /// Of T.
+    pub ct: Rate,
+    /// The round-trip time of each path, without what sending and queueing add.
+    pub rtt: Span,
+    /// The queue of each provider; `None`: the draft's RED, in proportion to the rate.
+    pub queue: Option<Queue>,
+}
+
+impl ScenarioB {
+    /// The network.
+    pub fn build(&self) -> Result<Graph, Error> {
+        let access = |key, rate| capacity(["users", key], 1, rate, self.queue.as_ref());
+        let [x, y, z, t] = [
+            access("cx", self.cx)?,
+            access("cy", self.cy)?,
+            access("cz", self.cz)?,
+            access("ct", self.ct)?,
+        ];
+        capacity(
+            ["users", "cx"],
+            self.users,
+            Rate::from_bits_per_second(1),
+            None,
+        )?;
+        let last = || halves(self.rtt).map(Properties::line);
+        let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
+        let mut graph = Graph::default();
+        let [server_z, server_t, blue, red] =
+            ["server Z", "server T", "blue", "red"].map(|name| graph.add_host(name));
+        let [z_out, t_in, t_out, x_in, x_out, y_in, y_out] =
+            ["Z", "T in", "T out", "X in", "X out", "Y in", "Y out"]
+                .map(|name| graph.add_router(name));
+        let z = graph.add_pair("Z", z_out, server_z, z);
+        let z_to_x = graph.add_pair("Z X", x_in, z_out, unlimited());
+        let z_to_t = graph.add_pair("Z T", t_in, z_out, unlimited());
+        let from_t = graph.add_pair("server T", t_in, server_t, unlimited());
+        let t = graph.add_pair("T", t_out, t_in, t);
+        let t_to_x = graph.add_pair("T X", x_in, t_out, unlimited());
+        let t_to_y = graph.add_pair("T Y", y_in, t_out, unlimited());
+        let x = graph.add_pair("X", x_out, x_in, x);
+        let y = graph.add_pair("Y", y_out, y_in, y);
+        let x_blue = graph.add_pair("X blue", blue, x_out, last());
+        let y_blue = graph.add_pair("Y blue", blue, y_out, last());
+        let x_red = graph.add_pair("X red", red, x_out, last());
+        let y_red = graph.add_pair("Y red", red, y_out, last());
+        let (b1, b2) = (
+            vec![z, z_to_x, x, x_blue],
+            vec![z, z_to_t, t, t_to_y, y, y_blue],
+        );
+        graph.add_set("blue", Some(self.users), vec![b1, b2]);
+        let (r1, r2) = (
+            vec![from_t, t, t_to_y, y, y_red],
+            vec![from_t, t, t_to_x, x, x_red],
+        );
+        graph.add_set("red", Some(self.users), vec![r1, r2]);
+        Ok(graph)
+    }
+}

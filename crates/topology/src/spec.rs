@@ -1,0 +1,97 @@
+//! What a network is to be.
+
+use netsim::{Rate, Span};
+
+use crate::{
+    Error, FatTree, Graph, NonSharedBottleneck, Properties, Queue, Red, ScenarioA, ScenarioB,
+    ScenarioC, SharedBottleneck, SpelledOut,
+};
+
+/// The most users of a kind.
+const MAX_USERS: u32 = 100_000;
+
+/// What a network is to be: a scenario's `[topology]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spec {
+    /// `shared-bottleneck`.
+    SharedBottleneck(SharedBottleneck),
+    /// `non-shared-bottleneck`.
+    NonSharedBottleneck(NonSharedBottleneck),
+    /// `fat-tree`.
+    FatTree(FatTree),
+    /// `scenario-a`.
+    ScenarioA(ScenarioA),
+    /// `scenario-b`.
+    ScenarioB(ScenarioB),
+    /// `scenario-c`.
+    ScenarioC(ScenarioC),
+    /// `graph`.
+    SpelledOut(SpelledOut),
+}
+
+impl Spec {
+    /// The network.
+    pub fn build(&self) -> Result<Graph, Error> {
+        match self {
+            Self::SharedBottleneck(spec) => spec.build(),
+            Self::NonSharedBottleneck(spec) => spec.build(),
+            Self::FatTree(spec) => spec.build(),
+            Self::ScenarioA(spec) => spec.build(),
+            Self::ScenarioB(spec) => spec.build(),
+            Self::ScenarioC(spec) => spec.build(),
+            Self::SpelledOut(spec) => spec.build(),
+        }
+    }
+
+    /// Changes every delay, and so every round-trip time.
+    pub fn map_delays(&mut self, change: impl Fn(Span) -> Span) {
+        let map = |delay: &mut Span| *delay = change(*delay);
+        match self {
+            Self::SharedBottleneck(spec) => {
+                map(&mut spec.bottleneck.delay);
+                spec.rtts.iter_mut().for_each(map);
+                spec.access
+                    .iter_mut()
+                    .for_each(|access| map(&mut access.delay));
+            }
+            Self::NonSharedBottleneck(spec) => {
+                for path in &mut spec.paths {
+                    map(&mut path.bottleneck.delay);
+                    map(&mut path.rtt);
+                }
+                spec.access
+                    .iter_mut()
+                    .for_each(|access| map(&mut access.delay));
+            }
+            Self::FatTree(spec) => map(&mut spec.delay),
+            Self::ScenarioA(spec) => map(&mut spec.rtt),
+            Self::ScenarioB(spec) => map(&mut spec.rtt),
+            Self::ScenarioC(spec) => map(&mut spec.rtt),
+            Self::SpelledOut(spec) => {
+                spec.links
+                    .iter_mut()
+                    .for_each(|link| map(&mut link.properties.delay));
+            }
+        }
+    }
+}
+
+/// A bottleneck of `rate` for each of `users`, in both directions; `keys` name users and rate.
+pub(crate) fn capacity(
+    keys: [&str; 2],
+    users: u32,
+    rate: Rate,
+    queue: Option<&Queue>,
+) -> Result<[Properties; 2], Error> {
+    if !(1..=MAX_USERS).contains(&users) {
+        let problem = format!("{users} users: 1 to {MAX_USERS} are possible");
+        return Err(Error::new(keys[0], problem));
+    }
+    let total = rate.bits_per_second().checked_mul(users.into());
+    let too_much = || Error::new(keys[1], "too much for all users together");
+    let rate = Rate::from_bits_per_second(total.ok_or_else(too_much)?);
+    let queue = queue
+        .cloned()
+        .unwrap_or_else(|| Queue::Red(Red::for_rate(rate)));
+    Ok([(); 2].map(|()| Properties::shaped(rate, queue.clone(), Span::ZERO)))
+}
