@@ -17,7 +17,7 @@ use nix::sys::time::TimeSpec;
 use crate::error::Error;
 use crate::tun::{MTU, Tun};
 use crate::wiring::{MAX_PATHS, Wiring};
-use scenario::Topology;
+use topology::Spec;
 
 /// A packet's bytes; how many of them count is the packet's size in the network.
 type Buffer = Box<[u8; MTU]>;
@@ -56,13 +56,13 @@ pub(crate) struct Emulator {
 
 impl Emulator {
     /// Starts the clock and the thread. The client's port is the first of `ports`.
-    pub(crate) fn start(topology: &Topology, ports: Arc<[Tun]>) -> Result<Self, Error> {
+    pub(crate) fn start(topology: &Spec, ports: Arc<[Tun]>) -> Result<Self, Error> {
         let what = "starting the emulator's thread";
         let stop = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(Error::kernel(what))?;
         let stop = Arc::new(stop);
         let clock = RealClock::start();
-        let wiring = Wiring::new(topology);
+        let wiring = Wiring::new(topology)?;
         let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new()
             .name("lisa-emulator".into())

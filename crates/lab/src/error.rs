@@ -22,6 +22,20 @@ pub enum Error {
     /// A specification with no path, or with more than MPTCP can use.
     #[error("{0} paths: a network has 1 to 9, one for each subflow that Linux allows")]
     Paths(usize),
+    /// A network that cannot be.
+    #[error(transparent)]
+    Topology(#[from] topology::Error),
+    /// A scenario that cannot be drawn.
+    #[error(transparent)]
+    Scenario(#[from] scenario::Error),
+    /// Real endpoints here do not do what a scenario asks for.
+    #[error("{place}: the lab does not do {what}: run it in the simulator, with `--on sim`")]
+    Unsupported {
+        /// Where in the scenario: `topology`, `connection \`download\``.
+        place: String,
+        /// What it does not do.
+        what: &'static str,
+    },
     /// The network runs already, or does not run.
     #[error("the network {0}")]
     State(&'static str),

@@ -13,11 +13,11 @@ use kernel::{load, requirements};
 use netsim::RealClock;
 use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
 use scenario::trace::{Credit, Row};
-use scenario::{Connection, Scenario};
+use scenario::{ConnectionSpec, Scenario};
 
 use crate::error::Error;
 use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
-use crate::{Network, NetworkReport, NetworkSpec, measure, tun, watch};
+use crate::{Network, NetworkReport, NetworkSpec, measure, supported, tun, watch};
 
 /// A place to run scenarios. What it loads into the kernel it takes out when it is dropped; what one that was killed
 /// has left, the next one takes out when it is made.
@@ -62,22 +62,22 @@ impl Host {
     /// Runs a scenario, as this seed draws it.
     pub fn run(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
         let wall = Instant::now();
+        let receive_window = supported::check(scenario)?;
         for connection in &scenario.connections {
             self.load(&connection.algorithm)?;
         }
-        let drawn = scenario.drawn(seed);
         let spec = NetworkSpec {
-            topology: drawn.topology.clone(),
-            receive_window: drawn.receive_window,
+            topology: scenario.drawn_topology(seed),
+            receive_window,
         };
         let mut network = Network::build(&spec)?;
         network.start()?;
-        let transferred = self.transfer_all(&network, &drawn);
+        let transferred = self.transfer_all(&network, scenario);
         let report = network.stop()?;
         let transferred = transferred?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
         let servers = network.server_addresses();
-        for ((connection, seen), port) in drawn
+        for ((connection, seen), port) in scenario
             .connections
             .iter()
             .zip(&transferred.seen)
@@ -102,8 +102,9 @@ impl Host {
             scenario: scenario.title.clone(),
             seed,
             backend: "host",
-            receive_window: scenario.receive_window,
             connections,
+            // Real endpoints have no events that anyone could count.
+            events: 0,
             packet_hops: report
                 .links
                 .iter()
@@ -173,7 +174,7 @@ impl Host {
                 .zip(&scenario.connections)
                 .map(|(port, connection)| {
                     let transfer = self.transfer(scenario, connection, port);
-                    scope.spawn(move || transfer::run(network, clock, &transfer))
+                    scope.spawn(move || transfer::run(network, clock, &transfer?))
                 })
                 .collect();
             let seen: Vec<Result<Seen, Error>> = transfers
@@ -199,18 +200,18 @@ impl Host {
     fn transfer<'a>(
         &'a self,
         scenario: &Scenario,
-        connection: &'a Connection,
+        connection: &'a ConnectionSpec,
         port: u16,
-    ) -> Transfer<'a> {
+    ) -> Result<Transfer<'a>, Error> {
         let registered = self.algorithms.get(&connection.algorithm);
-        Transfer {
+        Ok(Transfer {
             protocol: connection.protocol,
             algorithm: registered.map_or(&connection.algorithm, |r| r.name()),
-            bytes: connection.bytes,
+            bytes: supported::bytes(connection)?,
             port,
             stop: scenario.stop,
             cancelled: &self.cancelled,
-        }
+        })
     }
 }
 
@@ -235,6 +236,8 @@ fn links(report: NetworkReport) -> Vec<LinkOutcome> {
     let link = |link: crate::LinkReport| LinkOutcome {
         name: link.name,
         drops: link.counters.drops,
+        losses: 0,
+        marks: 0,
         utilisation: link.counters.utilisation,
         queue_max: link.counters.queue_max,
         queue_mean: link.counters.queue_mean,

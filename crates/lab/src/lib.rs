@@ -11,15 +11,17 @@
 //! ```no_run
 //! use lisa_lab::{Network, NetworkSpec};
 //! use netsim::{Rate, Span};
-//! use scenario::{Shaping, Topology};
+//! use topology::{Properties, Queue, SharedBottleneck, Spec};
 //!
 //! # fn main() -> Result<(), lisa_lab::Error> {
 //! // Two paths of 70 ms that share 2.5 Mbit/s and a queue of 30 packets.
+//! let (rate, queue) = (Rate::from_bits_per_second(2_500_000), Queue::DropTailPackets(30));
 //! let mut network = Network::build(&NetworkSpec {
-//!     topology: Topology::SharedBottleneck {
-//!         bottleneck: Shaping { rate: Rate::from_bits_per_second(2_500_000), queue: 30 },
+//!     topology: Spec::SharedBottleneck(SharedBottleneck {
+//!         bottleneck: Properties::shaped(rate, queue, Span::ZERO),
 //!         rtts: vec![Span::from_millis(70); 2],
-//!     },
+//!         access: None,
+//!     }),
 //!     receive_window: Some(4 << 20),
 //! })?;
 //! network.start()?;
@@ -47,6 +49,7 @@ mod netlink;
 mod network;
 mod path_manager;
 mod socket;
+mod supported;
 mod sysctl;
 mod transfer;
 mod tun;

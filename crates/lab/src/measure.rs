@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use netsim::Time;
 use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
 use scenario::trace::Row;
-use scenario::{Connection, Protocol};
+use scenario::{Application, ConnectionSpec, Protocol};
 
 use crate::socket::Subflow;
 use crate::transfer::{Sample, Seen};
@@ -13,7 +13,7 @@ use crate::transfer::{Sample, Seen};
 /// The subflow (path) that a sample's entry belongs to.
 fn path_of(subflow: &Subflow, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
     match protocol {
-        Protocol::Tcp => Some(0),
+        Protocol::Tcp | Protocol::Udp => Some(0),
         Protocol::Mptcp => servers
             .iter()
             .position(|server| *server == IpAddr::V4(subflow.local)),
@@ -29,7 +29,7 @@ pub(crate) fn path_of_port(seen: &Seen, servers: &[IpAddr], port: u16) -> Option
 
 /// Times are since the first SYN.
 pub(crate) fn outcome(
-    connection: &Connection,
+    connection: &ConnectionSpec,
     seen: &Seen,
     servers: &[IpAddr],
 ) -> ConnectionOutcome {
@@ -69,6 +69,9 @@ pub(crate) fn outcome(
         subflows.push(SubflowOutcome {
             path,
             established_s: seconds(first.0),
+            // libc's struct tcp_info ends before tcpi_bytes_acked.
+            bytes: None,
+            goodput_mbps: None,
             retransmits: last.retransmits.into(),
             retransmits_slow_start: before_exit.into(),
             slow_start_exit_s: at_exit.map(|(time, _)| seconds(time)),
@@ -96,9 +99,15 @@ pub(crate) fn outcome(
     let completion_s = seen.end.map(seconds);
     ConnectionOutcome {
         name: connection.name.clone(),
+        number: 1,
+        protocol: connection.protocol,
         algorithm: connection.algorithm.clone(),
+        receive_window: connection.receive_window,
+        start_s: seen.start.as_secs_f64(),
         completion_s,
+        bytes: seen.acknowledged,
         goodput_mbps: completion_s.map(|s| seen.acknowledged as f64 * 8.0 / 1e6 / s),
+        note: unfinished(connection, seen),
         retransmits: seen.samples.last().map_or(0, retransmits),
         retransmits_slow_start: match exit {
             Some(0) => 0,
@@ -112,6 +121,17 @@ pub(crate) fn outcome(
     }
 }
 
+/// That the transfer did not finish, if so.
+fn unfinished(connection: &ConnectionSpec, seen: &Seen) -> Option<String> {
+    match (seen.end, &connection.application) {
+        (None, Application::Bytes(bytes)) => Some(format!(
+            "did not finish: {} of {bytes} bytes",
+            seen.acknowledged
+        )),
+        _ => None,
+    }
+}
+
 /// The window that congestion avoidance begins with: in a reduction, what it reduces to.
 fn effective_cwnd(subflow: &Subflow) -> u32 {
     match subflow.ssthresh {
@@ -121,7 +141,7 @@ fn effective_cwnd(subflow: &Subflow) -> u32 {
 }
 
 /// Trace rows from the looks at the sender.
-pub(crate) fn rows(connection: &Connection, seen: &Seen, servers: &[IpAddr]) -> Vec<Row> {
+pub(crate) fn rows(connection: &ConnectionSpec, seen: &Seen, servers: &[IpAddr]) -> Vec<Row> {
     let row = |time: Time, s: &Subflow| {
         Some(Row {
             time: time.since(seen.start).as_secs_f64(),

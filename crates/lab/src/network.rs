@@ -13,7 +13,7 @@ use crate::namespace::Namespace;
 use crate::tun::Tun;
 use crate::wiring::{CLIENT, NetworkSpec, server};
 use crate::{path_manager, sysctl};
-use scenario::Topology;
+use topology::Spec;
 
 /// The interface of the client; those of the server are this and the path's number.
 const PORT: &str = "port";
@@ -31,7 +31,7 @@ pub struct Network {
     // Fields are dropped in this order: the thread, then the ports, then the namespaces.
     emulator: Option<Emulator>,
     ports: Arc<[Tun]>,
-    topology: Topology,
+    topology: Spec,
     paths: usize,
     /// The endpoint with one address.
     pub client: Namespace,

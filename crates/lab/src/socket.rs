@@ -22,7 +22,8 @@ const NO_THRESHOLD: u32 = i32::MAX as u32;
 /// A socket with a congestion control, and without Nagle's delay of the last segment.
 pub(crate) fn open(protocol: Protocol, algorithm: &str) -> Result<Socket, Error> {
     let ip_protocol = match protocol {
-        Protocol::Tcp => socket2::Protocol::TCP,
+        // UDP is refused before it comes here.
+        Protocol::Tcp | Protocol::Udp => socket2::Protocol::TCP,
         Protocol::Mptcp => socket2::Protocol::MPTCP,
     };
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(ip_protocol))
@@ -90,7 +91,7 @@ impl Subflow {
 pub(crate) fn subflows(socket: &Socket, protocol: Protocol) -> Result<Vec<Subflow>, Error> {
     let fd = socket.as_raw_fd();
     match protocol {
-        Protocol::Tcp => {
+        Protocol::Tcp | Protocol::Udp => {
             let mut info = [empty()];
             option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)
                 .map_err(Error::kernel("reading TCP_INFO"))?;

@@ -1,14 +1,12 @@
-//! What a network is to be, and its links, routes and addresses.
+//! What a network is to be, and its routes and addresses on the links that its topology has.
 //!
-//! The client has one port and one address, the server one of each a path. Towards the client
-//! ("down") a packet crosses what is the path's own, then what is shared; towards the server ("up")
-//! the other way round. Both directions of a bottleneck have the same rate and queue, each for
-//! itself. A rate counts whole IP packets: 1500 bytes at 2.5 Mbit/s take 4.8 ms.
+//! The client has one port and one address, the server one of each a path. The server sends the data, so that a path's
+//! forward direction is towards the client.
 
 use std::net::Ipv4Addr;
 
-use netsim::{DropTail, LinkId, LinkSpec, PortId, RouteId, Span};
-use scenario::{Shaping, Topology};
+use netsim::{LinkId, PortId, RouteId};
+use topology::{LinkIndex, Path, Spec};
 
 use crate::error::Error;
 
@@ -34,8 +32,8 @@ const fn server_port(path: usize) -> PortId {
 /// A network between one client and one server.
 #[derive(Clone, Debug)]
 pub struct NetworkSpec {
-    /// Its links.
-    pub topology: Topology,
+    /// Its links: a shared bottleneck, or separate ones.
+    pub topology: Spec,
     /// The receive buffer of each endpoint's TCP and MPTCP sockets, in bytes (`tcp_rmem`, default
     /// and maximum). The kernel offers about half of it as its window. The send buffer is made no
     /// smaller. `None` leaves the kernel's defaults.
@@ -54,7 +52,7 @@ pub(crate) struct Wiring<P> {
 impl NetworkSpec {
     /// How many paths there are; an error if MPTCP cannot use as many.
     pub(crate) fn paths(&self) -> Result<usize, Error> {
-        let paths = self.topology.paths();
+        let paths = paths(&self.topology)?;
         if (1..=MAX_PATHS).contains(&paths) {
             Ok(paths)
         } else {
@@ -63,34 +61,34 @@ impl NetworkSpec {
     }
 }
 
+/// How many paths there are between the one client and the one server that the lab has.
+pub(crate) fn paths(topology: &Spec) -> Result<usize, Error> {
+    match topology {
+        Spec::SharedBottleneck(spec) => Ok(spec.rtts.len()),
+        Spec::NonSharedBottleneck(spec) => Ok(spec.paths.len()),
+        _ => Err(Error::Unsupported {
+            place: "topology".into(),
+            what: "any network but a shared-bottleneck or a non-shared-bottleneck",
+        }),
+    }
+}
+
 impl<P> Wiring<P> {
-    pub(crate) fn new(topology: &Topology) -> Self {
+    pub(crate) fn new(topology: &Spec) -> Result<Self, Error> {
+        let graph = topology.build()?;
+        let mut network = netsim::Network::new();
+        let links = graph.add_to(&mut network)?;
         let mut wiring = Self {
-            network: netsim::Network::new(),
-            names: Vec::new(),
+            network,
+            names: graph.links().iter().map(|link| link.name.clone()).collect(),
             routes: Vec::new(),
         };
-        match topology {
-            Topology::SharedBottleneck { bottleneck, rtts } => {
-                let [up, down] = wiring.pair(
-                    "bottleneck",
-                    [Span::ZERO; 2].map(|delay| link(*bottleneck, delay)),
-                );
-                for (path, rtt) in rtts.iter().enumerate() {
-                    let [there, back] =
-                        wiring.pair(&path_name(path), halves(*rtt).map(LinkSpec::delay));
-                    wiring.connect(path, &[up, there], &[back, down]);
-                }
-            }
-            Topology::NonSharedBottleneck { paths } => {
-                for (i, path) in paths.iter().enumerate() {
-                    let links = halves(path.rtt).map(|delay| link(path.bottleneck, delay));
-                    let [up, down] = wiring.pair(&path_name(i), links);
-                    wiring.connect(i, &[up], &[down]);
-                }
+        for set in graph.sets() {
+            for (number, path) in set.paths.iter().enumerate() {
+                wiring.connect(number, path, &links);
             }
         }
-        wiring
+        Ok(wiring)
     }
 
     /// The way of a packet that came in at `port` for `destination`.
@@ -103,49 +101,43 @@ impl<P> Wiring<P> {
         found.map(|(_, _, route)| *route)
     }
 
-    fn pair(&mut self, name: &str, [up, down]: [LinkSpec; 2]) -> [LinkId; 2] {
-        self.names
-            .extend([format!("{name} up"), format!("{name} down")]);
-        [self.network.add_link(up), self.network.add_link(down)]
+    fn connect(&mut self, number: usize, path: &Path, links: &[LinkId]) {
+        let ids = |way: &[LinkIndex]| {
+            way.iter()
+                .map(|link| links[link.index()])
+                .collect::<Vec<_>>()
+        };
+        let up = self
+            .network
+            .add_route(&ids(&path.reverse), server_port(number));
+        let down = self.network.add_route(&ids(&path.forward), CLIENT_PORT);
+        self.routes.push((CLIENT_PORT, server(number), up));
+        self.routes.push((server_port(number), CLIENT, down));
     }
-
-    fn connect(&mut self, path: usize, up: &[LinkId], down: &[LinkId]) {
-        let up = self.network.add_route(up, server_port(path));
-        let down = self.network.add_route(down, CLIENT_PORT);
-        self.routes.push((CLIENT_PORT, server(path), up));
-        self.routes.push((server_port(path), CLIENT, down));
-    }
-}
-
-fn link(shaping: Shaping, delay: Span) -> LinkSpec {
-    LinkSpec::shaped(shaping.rate, DropTail::new(shaping.queue), delay)
-}
-
-/// Paths are numbered from 1 for people.
-fn path_name(path: usize) -> String {
-    format!("path {}", path + 1)
-}
-
-/// The delays of the two directions of a path; an odd nanosecond goes to the way back.
-fn halves(rtt: Span) -> [Span; 2] {
-    let there = Span::from_nanos(rtt.as_nanos() / 2);
-    [there, rtt - there]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netsim::{Exit, Rate, Time};
-    use scenario::Path;
+    use netsim::{Exit, Rate, Span, Time};
+    use topology::{NonSharedBottleneck, PathSpec, Properties, Queue, SharedBottleneck};
 
-    const FAST: Shaping = Shaping {
-        rate: Rate::from_bits_per_second(8_000_000_000),
-        queue: 1,
-    };
+    fn fast() -> Properties {
+        let rate = Rate::from_bits_per_second(8_000_000_000);
+        Properties::shaped(rate, Queue::DropTailPackets(1), Span::ZERO)
+    }
+
+    fn shared(rtts: Vec<Span>) -> Spec {
+        Spec::SharedBottleneck(SharedBottleneck {
+            bottleneck: fast(),
+            rtts,
+            access: None,
+        })
+    }
 
     /// How long a packet of 1000 bytes takes there and back, on each path.
-    fn round_trips(topology: &Topology, paths: usize) -> Vec<u64> {
-        let mut wiring = Wiring::new(topology);
+    fn round_trips(topology: &Spec, paths: usize) -> Vec<u64> {
+        let mut wiring = Wiring::new(topology).unwrap();
         let mut trip = |from, to, destination| {
             let route = wiring.route(from, destination).expect("there is a way");
             assert_eq!(wiring.network.inject(Time::ZERO, route, 1000, ()), None);
@@ -167,30 +159,27 @@ mod tests {
         let ms = Span::from_millis;
         // 1000 bytes take 1 µs each way.
         let rtts = vec![ms(200), ms(20) + Span::from_nanos(1)];
-        let shared = Topology::SharedBottleneck {
-            bottleneck: FAST,
-            rtts,
-        };
+        let shared = shared(rtts);
         assert_eq!(round_trips(&shared, 1), [200_002_000]);
         let paths = [40, 70]
-            .map(|rtt| Path {
-                bottleneck: FAST,
+            .map(|rtt| PathSpec {
+                bottleneck: fast(),
                 rtt: ms(rtt),
             })
             .to_vec();
-        let separate = Topology::NonSharedBottleneck { paths };
+        let separate = Spec::NonSharedBottleneck(NonSharedBottleneck {
+            paths,
+            access: None,
+        });
         assert_eq!(round_trips(&separate, 1), [40_002_000]);
-        assert_eq!(Wiring::<()>::new(&shared).names.len(), 6);
-        assert_eq!(Wiring::<()>::new(&separate).names.len(), 4);
+        assert_eq!(Wiring::<()>::new(&shared).unwrap().names.len(), 6);
+        assert_eq!(Wiring::<()>::new(&separate).unwrap().names.len(), 4);
     }
 
     #[test]
     fn the_number_of_paths_is_limited() {
         let spec = |paths| NetworkSpec {
-            topology: Topology::SharedBottleneck {
-                bottleneck: FAST,
-                rtts: vec![Span::ZERO; paths],
-            },
+            topology: shared(vec![Span::ZERO; paths]),
             receive_window: None,
         };
         assert!(spec(0).paths().is_err());

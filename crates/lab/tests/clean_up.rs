@@ -12,20 +12,19 @@ use std::time::{Duration, Instant};
 
 use lisa_lab::{Namespace, Network, NetworkSpec};
 use netsim::{Rate, Span};
-use scenario::{Shaping, Topology};
+use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// How long the kernel may take to clean up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn network() -> Network {
-    let bottleneck = Shaping {
-        rate: Rate::from_bits_per_second(5_000_000),
-        queue: 17,
-    };
-    let rtts = vec![Span::from_millis(40); 2];
-    let topology = Topology::SharedBottleneck { bottleneck, rtts };
+    let rate = Rate::from_bits_per_second(5_000_000);
     let spec = NetworkSpec {
-        topology,
+        topology: Spec::SharedBottleneck(SharedBottleneck {
+            bottleneck: Properties::shaped(rate, Queue::DropTailPackets(17), Span::ZERO),
+            rtts: vec![Span::from_millis(40); 2],
+            access: None,
+        }),
         receive_window: None,
     };
     let mut network = Network::build(&spec).unwrap_or_else(|error| panic!("{error}"));

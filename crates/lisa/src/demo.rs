@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Error, Host, Run};
 use netsim::{Rate, Span};
 use scenario::statistics::Mean;
-use scenario::{Connection, Protocol, Scenario, Shaping, Topology, trace};
+use scenario::{Application, ConnectionSpec, Protocol, Scenario, trace};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Write;
@@ -17,6 +17,7 @@ use std::sync::{
     mpsc,
 };
 use std::thread;
+use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// What is compared: a name, what it is, and how a connection does it.
 pub struct Contender {
@@ -64,7 +65,7 @@ pub const LISA: usize = 3;
 pub struct Bottleneck {
     pub kbits: u64,
     pub rtt_ms: u64,
-    pub queue: usize,
+    pub queue: u32,
 }
 
 /// The paper's two bottlenecks with its three queues (ICC 2016, sections II and V).
@@ -86,8 +87,14 @@ fn bottlenecks() -> Vec<Bottleneck> {
 /// The paper's file (ICC 2016, figure 1).
 pub const BYTES: u64 = 300_000;
 
+/// The server's paths to the client.
+const PATHS: u32 = 2;
+
+/// Seeds draw RTTs within this share: at one fixed RTT the mean of runs says little.
+const RTT_SPREAD: f64 = 0.1;
+
 /// Large enough that windows decide and not buffers; Linux's own lets a sender have about 45 segments out.
-pub const RECEIVE_WINDOW: u32 = 4 << 20;
+pub const RECEIVE_WINDOW: u64 = 4 << 20;
 
 impl std::fmt::Display for Bottleneck {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -99,22 +106,29 @@ impl std::fmt::Display for Bottleneck {
 impl Bottleneck {
     fn scenario(&self, contender: &Contender) -> Scenario {
         let rtt = Span::from_millis(self.rtt_ms);
+        let rate = Rate::from_bits_per_second(self.kbits * 1000);
+        let queue = Queue::DropTailPackets(self.queue);
         Scenario {
             title: format!("300 KB, {self}"),
-            topology: Topology::SharedBottleneck {
-                bottleneck: Shaping {
-                    rate: Rate::from_bits_per_second(self.kbits * 1000),
-                    queue: self.queue,
-                },
-                rtts: vec![rtt; 2],
-            },
+            topology: Spec::SharedBottleneck(SharedBottleneck {
+                bottleneck: Properties::shaped(rate, queue, Span::ZERO),
+                rtts: vec![rtt; PATHS as usize],
+                access: None,
+            }),
             stop: Span::from_secs(60),
-            receive_window: Some(RECEIVE_WINDOW),
-            connections: vec![Connection {
+            warmup: Span::ZERO,
+            rtt_spread: RTT_SPREAD,
+            connections: vec![ConnectionSpec {
                 name: contender.name.into(),
                 protocol: contender.protocol,
                 algorithm: contender.algorithm.into(),
-                bytes: BYTES,
+                subflows: match contender.protocol {
+                    Protocol::Mptcp => PATHS,
+                    Protocol::Tcp | Protocol::Udp => 1,
+                },
+                application: Application::Bytes(BYTES),
+                receive_window: Some(RECEIVE_WINDOW),
+                ..Default::default()
             }],
         }
     }

@@ -35,14 +35,20 @@ pub struct Flow {
 }
 
 impl Scenario {
-    /// The scenario as this seed draws it: its graph, and its flows. What would start after the end is left out.
-    pub fn draw(&self, seed: u64) -> Result<Drawn, Error> {
+    /// The topology with the round-trip times that this seed draws.
+    #[must_use]
+    pub fn drawn_topology(&self, seed: u64) -> topology::Spec {
         let mut topology = self.topology.clone();
         if self.rtt_spread > 0.0 {
             let factor = rtt_factor(seed, self.rtt_spread);
             topology.map_delays(|delay| scaled(delay, factor));
         }
-        let graph = topology.build()?;
+        topology
+    }
+
+    /// The scenario as this seed draws it: its graph, and its flows. What would start after the end is left out.
+    pub fn draw(&self, seed: u64) -> Result<Drawn, Error> {
+        let graph = self.drawn_topology(seed).build()?;
         let mut flows = Vec::new();
         for (connection, spec) in self.connections.iter().enumerate() {
             let mut draw = Draw {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use lisa_lab::{Error, Network, NetworkSpec};
 use netsim::{Rate, Span};
-use scenario::{Path, Shaping, Topology};
 use socket2::{Domain, Protocol, Socket, Type};
+use topology::{NonSharedBottleneck, PathSpec, Properties, Queue, SharedBottleneck, Spec};
 
 /// Where the server listens.
 pub(crate) const PORT: u16 = 5001;
@@ -18,32 +18,34 @@ pub(crate) const PORT: u16 = 5001;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A bottleneck.
-pub(crate) fn shaping(bits_per_second: u64, queue: usize) -> Shaping {
-    Shaping {
-        rate: Rate::from_bits_per_second(bits_per_second),
-        queue,
-    }
+pub(crate) fn shaping(bits_per_second: u64, queue: u32) -> Properties {
+    let rate = Rate::from_bits_per_second(bits_per_second);
+    Properties::shaped(rate, Queue::DropTailPackets(queue), Span::ZERO)
 }
 
 /// Paths of these round-trip times over one bottleneck.
-pub(crate) fn shared(bottleneck: Shaping, rtts_ms: &[u64]) -> Topology {
-    let rtts = rtts_ms.iter().map(|ms| Span::from_millis(*ms)).collect();
-    Topology::SharedBottleneck { bottleneck, rtts }
+pub(crate) fn shared(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
+    Spec::SharedBottleneck(SharedBottleneck {
+        bottleneck,
+        rtts: rtts_ms.iter().map(|ms| Span::from_millis(*ms)).collect(),
+        access: None,
+    })
 }
 
 /// Paths of these round-trip times, each with a bottleneck of its own.
-pub(crate) fn separate(bottleneck: Shaping, rtts_ms: &[u64]) -> Topology {
-    let path = |ms: &u64| Path {
-        bottleneck,
+pub(crate) fn separate(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
+    let path = |ms: &u64| PathSpec {
+        bottleneck: bottleneck.clone(),
         rtt: Span::from_millis(*ms),
     };
-    Topology::NonSharedBottleneck {
+    Spec::NonSharedBottleneck(NonSharedBottleneck {
         paths: rtts_ms.iter().map(path).collect(),
-    }
+        access: None,
+    })
 }
 
 /// A running network, unless the test cannot run here.
-pub(crate) fn network(topology: Topology) -> Option<Network> {
+pub(crate) fn network(topology: Spec) -> Option<Network> {
     let spec = NetworkSpec {
         topology,
         receive_window: Some(4 << 20),

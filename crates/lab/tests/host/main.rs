@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use kernel::registry;
 use lisa_lab::{Error, Host, Run};
 use netsim::{Rate, Span};
-use scenario::{Connection, Protocol, Scenario, Shaping, Topology};
+use scenario::{Application, ConnectionSpec, Protocol, Scenario};
+use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// A host, unless the test cannot run here.
 fn host(number: usize) -> Option<Host> {
@@ -22,27 +23,35 @@ fn host(number: usize) -> Option<Host> {
     }
 }
 
-fn connection(protocol: Protocol, algorithm: &str, bytes: u64) -> Connection {
-    Connection {
+fn connection(protocol: Protocol, algorithm: &str, bytes: u64) -> ConnectionSpec {
+    ConnectionSpec {
         name: algorithm.into(),
         protocol,
         algorithm: algorithm.into(),
-        bytes,
+        application: Application::Bytes(bytes),
+        receive_window: Some(4 << 20),
+        ..Default::default()
     }
 }
 
-fn shared(subflows: usize, connections: Vec<Connection>) -> Scenario {
+/// MPTCP has a subflow on each path.
+fn shared(paths: u32, mut connections: Vec<ConnectionSpec>) -> Scenario {
+    for connection in &mut connections {
+        if connection.protocol == Protocol::Mptcp {
+            connection.subflows = paths;
+        }
+    }
+    let rate = Rate::from_bits_per_second(5_000_000);
     Scenario {
         title: "a test".into(),
-        topology: Topology::SharedBottleneck {
-            bottleneck: Shaping {
-                rate: Rate::from_bits_per_second(5_000_000),
-                queue: 30,
-            },
-            rtts: vec![Span::from_millis(40); subflows],
-        },
+        topology: Spec::SharedBottleneck(SharedBottleneck {
+            bottleneck: Properties::shaped(rate, Queue::DropTailPackets(30), Span::ZERO),
+            rtts: vec![Span::from_millis(40); paths as usize],
+            access: None,
+        }),
         stop: Span::from_secs(30),
-        receive_window: Some(4 << 20),
+        warmup: Span::ZERO,
+        rtt_spread: 0.1,
         connections,
     }
 }
@@ -127,8 +136,8 @@ fn connections_share_a_network() {
 fn losses_are_counted_where_the_queue_is_short() {
     let Some(mut host) = host(4) else { return };
     let mut scenario = shared(2, vec![connection(Protocol::Mptcp, "mptcp", 200_000)]);
-    if let Topology::SharedBottleneck { bottleneck, .. } = &mut scenario.topology {
-        bottleneck.queue = 5;
+    if let Spec::SharedBottleneck(spec) = &mut scenario.topology {
+        spec.bottleneck.queue = Queue::DropTailPackets(5);
     }
     let run = host.run(&scenario, 4).unwrap();
     let connection = &run.outcome.connections[0];

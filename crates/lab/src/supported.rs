@@ -1,0 +1,144 @@
+//! What of a scenario real endpoints here can do. All else is refused before anything is set up.
+
+use netsim::Span;
+use scenario::{
+    Application, Between, ConnectionSpec, Length, PathChoice, PathManager, Profile, Protocol,
+    Scenario,
+};
+
+use crate::error::Error;
+use crate::wiring::paths;
+
+/// What the lab sends, in bytes, on each connection.
+pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
+    match connection.application {
+        Application::Bytes(bytes) => Ok(bytes),
+        _ => Err(unsupported(
+            connection,
+            "transfers without a number of `bytes`",
+        )),
+    }
+}
+
+/// Whether the lab can run a scenario; the receive buffer that all its connections have.
+pub(crate) fn check(scenario: &Scenario) -> Result<Option<u32>, Error> {
+    let paths = paths(&scenario.topology)?;
+    let mut windows = scenario
+        .connections
+        .iter()
+        .map(|connection| connection.receive_window);
+    let window = windows.next().flatten();
+    if windows.any(|other| other != window) {
+        return Err(Error::Unsupported {
+            place: "receive_window".into(),
+            what: "connections that differ in it",
+        });
+    }
+    for connection in &scenario.connections {
+        bytes(connection)?;
+        if let Some((what, _)) = beyond(connection, paths).into_iter().find(|(_, is)| *is) {
+            return Err(unsupported(connection, what));
+        }
+    }
+    Ok(window.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)))
+}
+
+/// What the lab does not do, and whether this connection asks for it.
+fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 11] {
+    let subflows = connection.subflows as usize;
+    let whole_set = match &connection.between {
+        Between::Set { paths, .. } => paths.is_empty() || paths[..] == [0] && subflows == 1,
+        _ => false,
+    };
+    let mptcp = connection.protocol == Protocol::Mptcp;
+    let in_order = connection.path_choice == PathChoice::InOrder;
+    [
+        ("udp", connection.protocol == Protocol::Udp),
+        (
+            "paths other than all of them in their order",
+            !whole_set || !in_order,
+        ),
+        (
+            "more or fewer subflows than paths",
+            mptcp && subflows != paths,
+        ),
+        (
+            "several connections of one name",
+            connection.count != 1 || connection.arrivals.is_some(),
+        ),
+        (
+            "a `start` after 0",
+            connection.start != Length::Fixed(Span::ZERO),
+        ),
+        (
+            "a `profile` other than the kernel's",
+            connection.profile != Profile::Linux,
+        ),
+        (
+            "a `path_manager` other than fullmesh",
+            connection.path_manager != PathManager::Fullmesh,
+        ),
+        ("a `join_delay`", connection.join_delay != Span::ZERO),
+        ("`ecn`", connection.ecn),
+        (
+            "an `mss` of its own",
+            connection.mss != ConnectionSpec::default().mss,
+        ),
+        (
+            "an `initial_ssthresh`",
+            connection.initial_ssthresh.is_some(),
+        ),
+    ]
+}
+
+fn unsupported(connection: &ConnectionSpec, what: &'static str) -> Error {
+    Error::Unsupported {
+        place: format!("connection `{}`", connection.name),
+        what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_lab_does_not_do_is_one_line() {
+        let file = |topology: &str, connection: &str| {
+            format!(
+                "stop = \"9s\"\n[topology]\n{topology}\n[[connection]]\nname = \"a\"\n{connection}\n"
+            )
+        };
+        let shared = "kind = \"shared-bottleneck\"\nrate = \"5Mbit\"\nrtt = [\"40ms\", \"40ms\"]\nqueue = 17";
+        let check = |text: &str| check(&Scenario::parse(text, "a.toml").unwrap());
+        let window = "protocol = \"mptcp\"\nbytes = 1\nreceive_window = \"4MiB\"";
+        assert_eq!(check(&file(shared, window)).ok(), Some(Some(4 << 20)));
+        for connection in [
+            "protocol = \"udp\"\nrate = \"1kbit\"",
+            "protocol = \"tcp\"",
+            "protocol = \"mptcp\"\nsubflows = 3\nbytes = 1",
+            "protocol = \"tcp\"\nbytes = 1\npath = 2",
+            "protocol = \"tcp\"\nbytes = 1\ncount = 2",
+            "protocol = \"tcp\"\nbytes = 1\nstart = \"1s\"",
+            "protocol = \"tcp\"\nbytes = 1\nprofile = \"linux-3.14\"",
+            "protocol = \"tcp\"\nbytes = 1\necn = true",
+        ] {
+            let error = check(&file(shared, connection)).unwrap_err().to_string();
+            assert!(
+                error.starts_with("connection `a`: the lab does not do "),
+                "{error}"
+            );
+            assert!(
+                error.ends_with("`--on sim`") && !error.contains('\n'),
+                "{error}"
+            );
+        }
+        let tree = "kind = \"fat-tree\"\nk = 4\nrate = \"5Mbit\"\nrtt = \"5ms\"\nqueue = 17";
+        let error = check(&file(tree, "pattern = \"random\"\nbytes = 1")).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("topology: the lab does not do any network but")
+        );
+    }
+}
