@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
+#define MPCC_WITHOUT_LINUX_OWN /* in cc/: the kernel has its own CUBIC and HyStart */
 #include "contract.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

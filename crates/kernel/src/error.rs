@@ -151,6 +151,7 @@ mod tests {
         );
         assert!(message("a_name_of_sixteen").contains("at most 15"));
         assert!(message("reno").contains("Linux's own"));
+        assert!(message("cubic").contains("Linux's own"));
         for algorithm in mpcc::Algorithm::all() {
             assert!(algorithm.name().len() <= 15);
         }

@@ -68,6 +68,33 @@ proptest! {
         })?;
     }
 
+    /// CUBIC in its whole range: times to hours, RTTs and windows of any size, ACKs of many segments. What it keeps stays
+    /// in its bounds, and an ACK makes at most one segment of two.
+    #[test]
+    fn cubic_stays_in_its_range(callbacks in vectors::callbacks(2, 200)) {
+        run(Algorithm::find("cubic").unwrap(), &callbacks, |before, callback, after| {
+            let who = callback.who as usize;
+            let (old, new) = (&before.tcp[who], &after.tcp[who]);
+            let (s, cubic) = (&after.subflow[who], vectors::cubic(&after.subflow[who]));
+            prop_assert!(cubic.w_max <= ffi::MPCC_CWND_MAX && cubic.origin <= ffi::MPCC_CWND_MAX);
+            // ∛(2^20 / 0.4) = 138 s
+            prop_assert!(cubic.k < 139 * 1024, "K = {}", cubic.k);
+            prop_assert!(cubic.reno <= u64::from(ffi::MPCC_CWND_MAX) << 40);
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK && old.cwnd >= new.ssthresh {
+                prop_assert!(new.cwnd - old.cwnd <= callback.argument.div_ceil(2), "{} → {}", old.cwnd, new.cwnd);
+            }
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_EVENT {
+                prop_assert!(cubic.running == 0 || cubic.epoch_start <= new.now);
+            }
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK {
+                prop_assert!(callback.rtt_us == 0 || s.rtt_min <= callback.rtt_us && s.rtt_min > 0);
+                // HyStart lowers the threshold to the window, and never below its least window.
+                prop_assert!(new.ssthresh == old.ssthresh || new.ssthresh == old.cwnd && old.cwnd >= 16);
+            }
+            Ok(())
+        })?;
+    }
+
     /// A credit moves segments, it makes none: windows less what is owed from them, summed over the connection, are
     /// the same before and after a join that took one, and before and after it was paid.
     #[test]
