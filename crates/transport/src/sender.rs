@@ -214,9 +214,11 @@ impl Sender {
         let (first, last) = (self.board.at(self.una).at, self.board.at(ack - 1).at);
         let acked = (ack - self.una) as u32;
         self.una = ack;
+        let age = (((now - last) / 1000) as u32).max(1);
         self.rtt
             .sample(((now - first) / 1000) as u32, ack, self.nxt);
-        self.rtt.least = self.rtt.least.min(((now - last) / 1000) as u32);
+        self.rtt.least = self.rtt.least.min(age);
+        self.tcp.rtt_us = age;
         self.recovery.rack_advance(last, ack, now - last);
         self.grow(coupled, env, acked);
         true
