@@ -14,7 +14,7 @@ use crate::segment::flag;
 use crate::sender::{Life, Sender, TIMER_LEAST, Waits};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, state};
-use netsim::Span;
+use netsim::{Span, Time};
 use std::collections::VecDeque;
 
 /// Duplicate ACKs, or segments beyond a gap, that tell of a loss (RFC 5681, 3.2).
@@ -143,7 +143,7 @@ impl Sender {
             self.sacked = (self.sacked + 1).min(self.out() - self.lost.min(self.out()));
             told.delivered += 1;
         }
-        self.measure(env, &told);
+        self.measure(&told);
         if told.overtaken < self.recovery.highest {
             let by = (self.recovery.highest - told.overtaken) as u32;
             self.recovery.reordered = true;
@@ -300,8 +300,10 @@ impl Sender {
         self.recovery.highest = self.recovery.highest.max(ack);
     }
 
-    fn measure<O: Observer>(&mut self, _env: &Env<'_, O>, told: &Told) {
+    fn measure(&mut self, told: &Told) {
+        self.tcp.rtt_us = 0;
         if let Some((first, last)) = told.ages {
+            self.tcp.rtt_us = (last / 1000).max(1) as u32;
             self.rtt.sample((first / 1000) as u32, self.una, self.nxt);
             self.rtt.least = self.rtt.least.min((last / 1000).max(1) as u32);
         }
@@ -328,7 +330,7 @@ impl Sender {
                 // CWR ends beyond the mark, for the ACK of the mark itself may echo it once more.
                 MPCC_STATE_CWR if self.una != self.recovery.high => {
                     self.end_reduction();
-                    self.enter(coupled, MPCC_STATE_OPEN);
+                    self.enter(coupled, env.now, MPCC_STATE_OPEN);
                 }
                 MPCC_STATE_RECOVERY => {
                     if self.try_undo_recovery(coupled, env, told) {
@@ -385,10 +387,10 @@ impl Sender {
         Then::Repair
     }
 
-    fn enter(&mut self, coupled: &mut Coupled, to: state::Type) {
+    fn enter(&mut self, coupled: &mut Coupled, now: Time, to: state::Type) {
         if self.state != to {
             self.state = to;
-            self.refresh();
+            self.refresh(now);
             coupled.set_state(&mut self.cc, &self.tcp, to);
         }
     }
@@ -409,7 +411,7 @@ impl Sender {
                 state::MPCC_STATE_OPEN
             };
             if self.state != to {
-                self.enter(coupled, to);
+                self.enter(coupled, env.now, to);
                 self.recovery.high = self.nxt;
             }
         }
@@ -422,7 +424,7 @@ impl Sender {
             self.recovery.undo = None;
             self.begin_reduction(coupled, env);
             self.recovery.reduced = true;
-            self.enter(coupled, state::MPCC_STATE_CWR);
+            self.enter(coupled, env.now, state::MPCC_STATE_CWR);
         }
     }
 
@@ -440,7 +442,7 @@ impl Sender {
             }
             self.begin_reduction(coupled, env);
         }
-        self.enter(coupled, state::MPCC_STATE_RECOVERY);
+        self.enter(coupled, env.now, state::MPCC_STATE_RECOVERY);
     }
 
     fn begin_undo(&mut self) {
@@ -466,7 +468,7 @@ impl Sender {
     }
 
     fn take_threshold<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
-        self.refresh();
+        self.refresh(env.now);
         let was_slow = self.tally.exit.is_none();
         let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
         self.tcp.ssthresh = ssthresh;
@@ -700,7 +702,7 @@ impl Sender {
             self.lost = 0;
         }
         if self.recovery.before.1 != 0 {
-            self.refresh();
+            self.refresh(env.now);
             self.tcp.cwnd = coupled.undo(&self.cc, &self.tcp);
             self.tcp.ssthresh = self.tcp.ssthresh.max(self.recovery.before.1);
         }
@@ -727,7 +729,7 @@ impl Sender {
         }
         self.end_reduction();
         self.recovery.undo = None;
-        self.enter(coupled, state::MPCC_STATE_OPEN);
+        self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
         true
     }
 
@@ -747,7 +749,7 @@ impl Sender {
         self.undo(coupled, env, true);
         self.try_open(coupled, env, false);
         if self.state == state::MPCC_STATE_RECOVERY {
-            self.enter(coupled, state::MPCC_STATE_OPEN);
+            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
         }
         true
     }
@@ -770,14 +772,14 @@ impl Sender {
         let recovered = self.una >= self.recovery.high;
         if told.advanced && self.may_undo(env, told) {
             self.undo(coupled, env, true);
-            self.enter(coupled, state::MPCC_STATE_OPEN);
+            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
             return Some(Then::Nothing);
         }
         if self.recovery.frto {
             // A segment sent before the timeout and not since has arrived: the timeout was too early.
             if told.original && env.profile.undo {
                 self.undo(coupled, env, true);
-                self.enter(coupled, state::MPCC_STATE_OPEN);
+                self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
                 return Some(Then::Nothing);
             }
             if self.nxt > self.recovery.high {
@@ -791,7 +793,7 @@ impl Sender {
         }
         if recovered {
             self.recovery.undo = None;
-            self.enter(coupled, state::MPCC_STATE_OPEN);
+            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
             return Some(Then::Nothing);
         }
         None
@@ -816,7 +818,7 @@ impl Sender {
             self.enter_cwr(coupled, env);
             if self.state == state::MPCC_STATE_CWR {
                 self.end_reduction();
-                self.enter(coupled, state::MPCC_STATE_OPEN);
+                self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
             }
         }
     }
@@ -851,7 +853,7 @@ impl Sender {
             self.begin_undo();
         }
         self.tcp.cwnd = self.flight() + 1;
-        self.enter(coupled, MPCC_STATE_LOSS);
+        self.enter(coupled, env.now, MPCC_STATE_LOSS);
         self.recovery.high = self.nxt;
         self.recovery.probe = 0;
         self.recovery.frto = env.profile.undo && (fresh || self.recovery.timeouts > 0);

@@ -67,7 +67,6 @@ pub struct Tally {
 }
 
 /// The sending end of a subflow.
-#[derive(Debug)]
 pub(crate) struct Sender {
     /// What the congestion control sees; it owns `cwnd`.
     pub(crate) tcp: Tcp,
@@ -178,6 +177,7 @@ impl Sender {
         self.tally.established = Some(env.now);
         self.last_sent = env.now;
         self.tcp.srtt8 = self.rtt.srtt8;
+        self.tcp.now = env.now.as_nanos();
         let (cc, note) = coupled.open(&mut self.tcp, 0);
         self.cc = cc;
         if O::ON {
@@ -214,9 +214,11 @@ impl Sender {
         let (first, last) = (self.board.at(self.una).at, self.board.at(ack - 1).at);
         let acked = (ack - self.una) as u32;
         self.una = ack;
+        let age = (((now - last) / 1000) as u32).max(1);
         self.rtt
             .sample(((now - first) / 1000) as u32, ack, self.nxt);
-        self.rtt.least = self.rtt.least.min(((now - last) / 1000) as u32);
+        self.rtt.least = self.rtt.least.min(age);
+        self.tcp.rtt_us = age;
         self.recovery.rack_advance(last, ack, now - last);
         self.grow(coupled, env, acked);
         true
@@ -230,14 +232,15 @@ impl Sender {
         env: &mut Env<'_, O>,
         acked: u32,
     ) {
-        self.refresh();
+        self.refresh(env.now);
         let note = coupled.on_ack(&mut self.cc, &mut self.tcp, acked);
         self.noted(env, &note);
     }
 
     /// What the congestion control sees of this sender.
     #[inline]
-    pub(crate) fn refresh(&mut self) {
+    pub(crate) fn refresh(&mut self, now: Time) {
+        self.tcp.now = now.as_nanos();
         self.tcp.flight = self.flight();
         self.tcp.srtt8 = self.rtt.srtt8;
         // Linux: tcp_is_cwnd_limited. In slow start a window may grow to twice what was out of it.
@@ -333,7 +336,8 @@ impl Sender {
         if env.profile.idle_restart && idle > self.rtt.timeout() && self.tally.bytes > 0 {
             self.restart(coupled, env, idle);
         }
-        self.refresh();
+        self.refresh(env.now);
+        self.tcp.idle_ms = u32::try_from(idle.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
         let note = coupled.on_send_start(&mut self.cc, &mut self.tcp);
         self.noted(env, &note);
     }
