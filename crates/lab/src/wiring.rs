@@ -7,7 +7,7 @@
 
 use std::net::Ipv4Addr;
 
-use netsim::{DropTail, LinkId, LinkSpec, PortId, RouteId, Span};
+use netsim::{DropTail, LinkId, LinkSpec, Payload, PortId, RouteId, Span};
 use scenario::{Shaping, Topology};
 
 use crate::error::Error;
@@ -63,7 +63,7 @@ impl NetworkSpec {
     }
 }
 
-impl<P> Wiring<P> {
+impl<P: Payload> Wiring<P> {
     pub(crate) fn new(topology: &Topology) -> Self {
         let mut wiring = Self {
             network: netsim::Network::new(),
