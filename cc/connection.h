@@ -65,7 +65,6 @@ struct mpcc_connection {
 	 * out from the windows is old for as long as it may be anyway, a window of acknowledged segments.
 	 */
 	u32 epoch;
-	u32 joined; /* subflows that ever had a slot */
 	struct mpcc_slot slot[MPCC_SUBFLOWS];
 };
 
@@ -94,7 +93,6 @@ MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c)
 
 			__builtin_memset(slot, 0, sizeof(*slot));
 			slot->lender = MPCC_NO_SLOT;
-			MPCC_WRITE(c->joined, c->joined + 1);
 			return MPCC_SLOT(i);
 		}
 	}
