@@ -6,6 +6,9 @@ use crate::support::world::{Running, World, host};
 use crate::support::{Loaded, content};
 use kernel::load::Options;
 use nix::sys::signal::Signal;
+use std::os::fd::OwnedFd;
+use std::os::unix::{net::UnixStream, process::ExitStatusExt};
+use std::process::Stdio;
 
 #[test]
 fn names() {
@@ -106,7 +109,7 @@ fn unloaded_while_sockets_use_it() {
     turn.unchanged();
     let status = good(lisa(&["status"]));
     assert!(
-        status.contains("unloaded, kept by open sockets, in use by 1 socket"),
+        status.contains("unloaded, kept by open sockets, in use by 1 socket or namespace"),
         "{status}"
     );
     bad(lisa(&["unload", "lisa"]), 1, "`lisa` is not loaded");
@@ -124,6 +127,24 @@ fn unloaded_while_sockets_use_it() {
         !good(lisa(&["status"])).contains("lisa (")
     });
     turn.unchanged();
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    if !crate::support::able() {
+        return;
+    }
+    for arguments in [&["kernel", "status"][..], &["completions", "bash"]] {
+        let mut command = Command::new(LISA);
+        command.args(arguments).stderr(Stdio::piped());
+        let (reader, writer) = UnixStream::pair().expect("a pipe");
+        drop(reader);
+        let child = command.stdout(OwnedFd::from(writer)).spawn().expect("lisa");
+        let output = child.wait_with_output().expect("its end");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(libc::SIGPIPE), "{said}");
+        assert!(said.is_empty(), "{said}");
+    }
 }
 
 #[test]
