@@ -103,7 +103,7 @@ if [ "$all" ]; then
     need iproute2 "looks at sockets in the tests" have ss
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
-    need python3 "programs that the tests run" test -x /usr/bin/python3
+    need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
         need python3-venv "holds the Python linter" python_venv
     fi
