@@ -53,7 +53,7 @@ struct mpcc_slot {
 	/* Counted for whoever asks; no algorithm reads them. */
 	u32 losses; /* reductions: recoveries, congestion signals, RTOs */
 	u16 credits_settled; /* given to others */
-	u16 credits_void; /* taken from this subflow and not settled */
+	u16 credits_void; /* taken from this subflow and not settled, but for those withdrawn */
 	u32 segments_ignored; /* acknowledged and not counted for growth (LISA) */
 	u32 joined_cwnd; /* the initial window, segments */
 } __attribute__((aligned(64))); /* a cache line each: one writer, many readers */
