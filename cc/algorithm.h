@@ -71,16 +71,24 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 	mpcc_publish(c, s, tcp);
 }
 
+/* Shows a window that the endpoint itself has changed: recovery, idle restart, application limit, undo. */
+MPCC_INLINE void mpcc_show_change(struct mpcc_connection *c, const struct mpcc_subflow *s,
+				  const struct mpcc_tcp *tcp)
+{
+	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_shown_cwnd(tcp))
+		mpcc_publish(c, s, tcp);
+}
+
 /* `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). */
 MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
 			     struct mpcc_note *note)
 {
 	bool slow = mpcc_in_slow_start(tcp), grows_slow = slow;
-	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
-	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_shown_cwnd(tcp))
-		mpcc_publish(c, s, tcp); /* the endpoint changed it: recovery, restart, undo */
+	mpcc_show_change(c, s, tcp);
 	if (pair.slow_start == MPCC_LISA) {
 		mpcc_lisa_settle(c, s, tcp, tcp->flight + acked, note);
 		if (slow)
@@ -170,10 +178,12 @@ MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *
 		mpcc_cubic_idle(s, tcp);
 	if (pair.slow_start != MPCC_LISA)
 		return;
-	if (event == MPCC_EVENT_CWND_RESTART)
+	if (event == MPCC_EVENT_CWND_RESTART) {
 		mpcc_lisa_void(c, s, false, note);
-	else if (event == MPCC_EVENT_TX_START)
+	} else if (event == MPCC_EVENT_TX_START) {
+		mpcc_show_change(c, s, tcp); /* or more is owed than is there */
 		mpcc_lisa_settle(c, s, tcp, 0, note);
+	}
 }
 
 /* The subflow closes. True for the last of its connection: the backend frees `c`. */

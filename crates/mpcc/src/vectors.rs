@@ -22,7 +22,7 @@ impl Machine for Native {
     }
 }
 
-/// The bytes of a bench. Every byte of it is a field's, so two equal benches have equal bytes.
+/// The bytes of a bench. Padding is zero from [`empty`] on, so two equal benches have equal bytes.
 pub fn bytes(bench: &ffi::mpcc_bench) -> &[u8] {
     // SAFETY: a bench is plain old data, made of integers; padding was zeroed with the rest of it.
     unsafe { core::slice::from_raw_parts((&raw const *bench).cast(), size_of::<ffi::mpcc_bench>()) }

@@ -24,6 +24,18 @@ pub struct Segment {
     pub(crate) len: u16,
 }
 
+impl netsim::Payload for Segment {
+    fn flow(&self) -> u64 {
+        u64::from(self.to) << 1 | u64::from(self.kind.goes_to_client())
+    }
+
+    fn mark(&mut self) -> bool {
+        let capable = self.flags & flag::ECN_CAPABLE != 0;
+        self.flags |= u8::from(capable) * flag::CONGESTION;
+        capable
+    }
+}
+
 /// What a segment is. Data, SYN/ACK and ADD_ADDR go to the client, the rest to the server, which sends the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -42,6 +54,15 @@ pub(crate) enum Kind {
     AddAddress,
     /// A UDP datagram.
     Datagram,
+}
+
+impl Kind {
+    fn goes_to_client(self) -> bool {
+        matches!(
+            self,
+            Self::Data | Self::SynAck | Self::AddAddress | Self::Datagram
+        )
+    }
 }
 
 pub(crate) mod flag {

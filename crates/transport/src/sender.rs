@@ -344,6 +344,9 @@ impl Sender {
 
     /// RFC 5681, 4.1, as Linux does it: the window is halved for each timeout that it was idle.
     fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>, idle: Span) {
+        self.refresh(env.now);
+        let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
+        self.noted(env, &note);
         let floor = env.profile.initial_window.min(self.tcp.cwnd);
         self.tcp.ssthresh = self.current_ssthresh();
         let mut left = idle.as_nanos();
@@ -353,8 +356,6 @@ impl Sender {
             self.tcp.cwnd /= 2;
         }
         self.tcp.cwnd = self.tcp.cwnd.max(floor);
-        let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
-        self.noted(env, &note);
     }
 
     /// The threshold to come back to (Linux: tcp_current_ssthresh).
