@@ -224,7 +224,7 @@ fn a_trace_stands_beside_the_scenario() {
     ] {
         let error = trace(wrong).unwrap_err().to_string();
         assert!(
-            error.contains(says) && error.contains("a.toml:3: `topology.trace`: "),
+            error.contains(says) && error.contains("a.toml:4: `topology.trace`: "),
             "{error}"
         );
     }
