@@ -128,7 +128,7 @@ const CASES: &[Case] = &[
     (TREE, "pattern = \"permutation\"", "from = \"h1\"\nto = \"h1\"", "a.toml:10: `connection.0.to`: a connection from a host to itself"),
     (TREE, "pattern = \"permutation\"", "from = \"h1\"", "a.toml:8: `connection.0.to`: is missing: add one like `to = \"h2\"`"),
     (TREE, "pattern = \"permutation\"", "pattern = \"random\"\nfrom = \"h1\"", "a.toml:10: `connection.0.from`: `pattern` chooses the hosts: give one of them"),
-    (TREE, "protocol", "count = 100000\nprotocol", "a.toml:8: `connection.0`: 1600000 connections in all: at most 100000 are possible"),
+    (TREE, "protocol", "count = 100000\nprotocol", "a.toml:8: `connection.0`: 3200000 subflows in all: at most 100000 are possible"),
     (TREE, "protocol", "count = 1000000000\nprotocol", "a.toml:10: `connection.0.count`: 1000000000: 1 to 100000 is possible"),
     // A graph.
     (GRAPH, "[\"a\", \"b\"]", "[\"a\"]", "a.toml:4: `topology.hosts`: a graph has at least two hosts"),
@@ -273,6 +273,29 @@ fn a_file_that_cannot_be_read_is_named() {
     );
     assert_eq!(error("/"), "/: this is no file");
     assert_eq!(error("/dev/zero"), "/dev/zero: this is no file");
+}
+
+/// What a file says may itself break a line, or be long.
+#[test]
+fn errors_stay_on_one_line() {
+    let long = "x".repeat(100_000);
+    for text in [
+        "\"a\\nb\" = 1",
+        "stop = \"1s\\n\\u0000\"",
+        "stop = \"1parsec\\n\"",
+        &format!("{long} = 1"),
+        &format!("stop = '{long}'"),
+        &SHARED.replace("lisa", "li\\nsa"),
+        &SHARED.replace("lisa", &long),
+    ] {
+        let error = Scenario::parse(text, "a.toml").unwrap_err().to_string();
+        assert!(
+            !error.contains(char::is_control) && error.chars().count() < 600,
+            "{error}"
+        );
+    }
+    let error = Scenario::parse_with(SHARED, "a.toml", &[format!("{long}=\n1")]).unwrap_err();
+    assert!(error.to_string().chars().count() < 600 && !error.to_string().contains('\n'));
 }
 
 /// A key of many dots makes tables in tables without end; so do brackets.

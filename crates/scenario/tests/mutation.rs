@@ -268,3 +268,15 @@ fn what_the_repository_has_is_valid() {
         }
     }
 }
+
+/// The largest network, and a connection of each host's.
+#[test]
+fn the_largest_fat_tree_is_drawn_soon() {
+    let text = fs::read_to_string(
+        files()
+            .iter()
+            .find(|file| file.ends_with("fat-tree.toml"))
+            .unwrap(),
+    );
+    check(&text.unwrap().replace("k     = 4", "k = 32")).unwrap();
+}

@@ -379,8 +379,8 @@ fn brute(graph: &Graph, from: NodeIndex, to: NodeIndex) -> u64 {
             if node != from && graph.is_host[node.index()] {
                 continue;
             }
-            for link in &graph.leaving[node.index()] {
-                next.push((graph.link(*link).to, count));
+            for (_, to) in &graph.leaving[node.index()] {
+                next.push((*to, count));
             }
         }
         next.sort();
