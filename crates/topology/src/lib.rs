@@ -50,4 +50,6 @@ pub use spec::Spec;
 pub use spelled_out::{SpelledLink, SpelledOut};
 
 #[cfg(test)]
+mod paths_tests;
+#[cfg(test)]
 mod tests;

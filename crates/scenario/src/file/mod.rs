@@ -3,6 +3,7 @@
 //! The file becomes a tree whose values know their lines; overrides change the tree; then each part reads its keys.
 //! What only the whole can tell (hosts, paths, how many connections) is checked last, on the graph itself.
 
+mod application;
 mod connection;
 mod link;
 mod node;
