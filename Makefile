@@ -4,7 +4,8 @@
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH):/usr/sbin:/sbin
 
 # Tests and benchmarks open network namespaces and load BPF programs: cargo starts them with sudo, and compiles without.
-AS_ROOT = CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$(CURDIR)/scripts/as-root.sh
+# (GNU Make before 4.4 gives $(shell …) the PATH that it was called with.)
+AS_ROOT = CARGO_TARGET_$(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$(CURDIR)/scripts/as-root.sh
 
 SOAK_OPENS ?= 1000000
 

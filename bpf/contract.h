@@ -8,7 +8,7 @@
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 1
+#define LISA_CONTRACT 2
 
 /* Fixed when the object is loaded; the verifier sees constants and drops the branches not taken. */
 struct lisa_settings {
@@ -88,7 +88,8 @@ struct lisa_control {
 enum lisa_event_kind {
 	LISA_EVENT_START, /* a subflow starts; credit and other: what it took, and from which slot */
 	LISA_EVENT_SETTLED, /* this subflow paid other's credit; ignored, sum_before, sum_after */
-	LISA_EVENT_VOID, /* other's credit was not paid */
+	/* Other's credit was not paid. Where other closed first, the windows are other's. */
+	LISA_EVENT_VOID,
 	LISA_EVENT_LEFT_SLOW_START,
 	LISA_EVENT_LOSS, /* cwnd before it, ssthresh after it */
 	LISA_EVENT_CLOSE,

@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
+#define MPCC_WITHOUT_LINUX_OWN /* in cc/: the kernel has its own CUBIC and HyStart */
 #include "contract.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -223,15 +224,18 @@ static __always_inline struct lisa_connection *enter(const struct lisa_key *key,
 	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, key);
 
 	if (!connection) {
-		bpf_map_update_elem(&connections, key, &no_connection, BPF_NOEXIST);
+		bool made = !bpf_map_update_elem(&connections, key, &no_connection, BPF_NOEXIST);
+
 		connection = bpf_map_lookup_elem(&connections, key);
 		if (!connection) {
 			count(&totals.connections_alone);
 			return NULL;
 		}
-		connection->key = *key;
-		connection->since = bpf_ktime_get_ns();
-		count(&totals.connections_opened);
+		if (made) { /* and not another subflow at the same time */
+			connection->key = *key;
+			connection->since = bpf_ktime_get_ns();
+			count(&totals.connections_opened);
+		}
 	}
 	*slot = mpcc_enter(&connection->coupled);
 	if (*slot == MPCC_NO_SLOT) {

@@ -3,12 +3,8 @@
  * What the kernel refuses, and why there are accounts with debits (cc/connection.h): a subflow's callback that writes
  * the window of another subflow. A test loads this and expects to fail; once it loads, the design can be simpler.
  */
-#include "kernel.h"
-#include <bpf/bpf_helpers.h>
+#include "fixed_window.h"
 #include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Linux 6.2 */
 extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
@@ -46,30 +42,11 @@ void BPF_PROG(write_typed, struct sock *sk)
 	other->snd_cwnd = 3;
 }
 
-SEC("struct_ops")
-u32 BPF_PROG(other_ssthresh, struct sock *sk)
-{
-	return 2;
-}
-
-SEC("struct_ops")
-void BPF_PROG(other_cong_avoid, struct sock *sk, u32 ack, u32 acked)
-{
-}
-
-SEC("struct_ops")
-u32 BPF_PROG(other_undo_cwnd, struct sock *sk)
-{
-	return 2;
-}
-
 #define OPERATIONS(program)                                                                        \
 	SEC(".struct_ops")                                                                         \
 	struct tcp_congestion_ops ops_##program = {                                                \
+		FIXED_WINDOW,                                                                      \
 		.init = (void *)program,                                                           \
-		.ssthresh = (void *)other_ssthresh,                                                \
-		.cong_avoid = (void *)other_cong_avoid,                                            \
-		.undo_cwnd = (void *)other_undo_cwnd,                                              \
 		.name = "other_subflow",                                                           \
 	}
 

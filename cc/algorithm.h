@@ -11,11 +11,13 @@
 
 #include "slow_start/uncoupled.h"
 #include "slow_start/lisa.h"
+#include "slow_start/hystart.h"
 #include "avoidance/reno.h"
 #include "avoidance/lia.h"
+#include "avoidance/cubic.h"
 
-enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA };
-enum mpcc_avoidances { MPCC_RENO, MPCC_LIA };
+enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA, MPCC_HYSTART };
+enum mpcc_avoidances { MPCC_RENO, MPCC_LIA, MPCC_CUBIC };
 
 /*
  * The table: ROW(name, slow start, avoidance, whether Linux has it under this name, in a few words). Names are
@@ -25,12 +27,30 @@ enum mpcc_avoidances { MPCC_RENO, MPCC_LIA };
 	ROW("lisa", MPCC_LISA, MPCC_LIA, false, "linked slow start, then linked increases")        \
 	ROW("lisa_reno", MPCC_LISA, MPCC_RENO, false, "linked slow start, then each by itself")    \
 	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \
-	ROW("reno", MPCC_UNCOUPLED, MPCC_RENO, true, "each subflow a TCP of its own (RFC 5681)")
+	ROW("reno", MPCC_UNCOUPLED, MPCC_RENO, true, "each subflow a TCP of its own (RFC 5681)")   \
+	ROW("cubic", MPCC_HYSTART, MPCC_CUBIC, true, "each a TCP of its own, as Linux has it")
 
 struct mpcc_pair {
 	u8 slow_start; /* enum mpcc_slow_starts */
 	u8 avoidance; /* enum mpcc_avoidances */
 };
+
+/* A backend that does not run what Linux has by itself, Linux, is built without it. */
+#ifdef MPCC_WITHOUT_LINUX_OWN
+#define MPCC_LINUX_OWN false
+#else
+#define MPCC_LINUX_OWN true
+#endif
+
+MPCC_INLINE bool mpcc_has_hystart(struct mpcc_pair pair)
+{
+	return MPCC_LINUX_OWN && pair.slow_start == MPCC_HYSTART;
+}
+
+MPCC_INLINE bool mpcc_has_cubic(struct mpcc_pair pair)
+{
+	return MPCC_LINUX_OWN && pair.avoidance == MPCC_CUBIC;
+}
 
 /*
  * A subflow starts. `fresh`: it has sent nothing yet, so its window is still to be decided; `tcp->cwnd` is the
@@ -46,7 +66,19 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 		mpcc_lisa_join(c, s, tcp, note);
 	if (slot)
 		slot->joined_cwnd = tcp->cwnd;
+	if (mpcc_has_hystart(pair))
+		mpcc_hystart_begin(s, tcp);
 	mpcc_publish(c, s, tcp);
+}
+
+/* Shows a window that the endpoint itself has changed: recovery, idle restart, application limit, undo. */
+MPCC_INLINE void mpcc_show_change(struct mpcc_connection *c, const struct mpcc_subflow *s,
+				  const struct mpcc_tcp *tcp)
+{
+	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_shown_cwnd(tcp))
+		mpcc_publish(c, s, tcp);
 }
 
 /* `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). */
@@ -54,22 +86,28 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
 			     struct mpcc_note *note)
 {
-	bool slow = mpcc_in_slow_start(tcp);
-	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	bool slow = mpcc_in_slow_start(tcp), grows_slow = slow;
 
-	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_shown_cwnd(tcp))
-		mpcc_publish(c, s, tcp); /* the endpoint changed it: recovery, restart, undo */
+	mpcc_show_change(c, s, tcp);
 	if (pair.slow_start == MPCC_LISA) {
 		mpcc_lisa_settle(c, s, tcp, tcp->flight + acked, note);
 		if (slow)
 			acked = mpcc_lisa_counted(c, s, acked);
 	}
+	if (mpcc_has_hystart(pair) || mpcc_has_cubic(pair))
+		mpcc_sample(s, tcp);
+	if (slow && mpcc_has_hystart(pair)) {
+		mpcc_hystart_ack(s, tcp, acked);
+		grows_slow = mpcc_in_slow_start(tcp);
+	}
 	if (tcp->cwnd_limited) {
-		if (slow)
+		if (grows_slow)
 			acked = mpcc_slow_start(tcp, acked);
 		if (acked) {
 			if (pair.avoidance == MPCC_LIA)
 				mpcc_lia_avoid(c, s, tcp, acked);
+			else if (mpcc_has_cubic(pair))
+				mpcc_cubic_avoid(s, tcp, acked);
 			else
 				mpcc_reno_avoid(s, tcp, acked);
 		}
@@ -97,6 +135,8 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 		mpcc_lisa_void(c, s, false, note);
 	s->cwnd_before_loss = tcp->cwnd;
 	s->growth = 0;
+	if (mpcc_has_cubic(pair))
+		return mpcc_cubic_ssthresh(s, tcp);
 	return mpcc_reno_ssthresh(tcp);
 }
 
@@ -116,6 +156,14 @@ MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c
 	s->state = state;
 	if (state >= MPCC_STATE_CWR && pair.slow_start == MPCC_LISA)
 		mpcc_lisa_void(c, s, false, note);
+	if (state == MPCC_STATE_LOSS) {
+		if (mpcc_has_hystart(pair) || mpcc_has_cubic(pair))
+			s->rtt_min = 0;
+		if (mpcc_has_cubic(pair))
+			mpcc_cubic_forget(s);
+		if (mpcc_has_hystart(pair))
+			mpcc_hystart_begin(s, tcp);
+	}
 	mpcc_publish(c, s, tcp);
 }
 
@@ -124,12 +172,18 @@ MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *
 				 struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 event,
 				 struct mpcc_note *note)
 {
-	if (!s->ready || pair.slow_start != MPCC_LISA)
+	if (!s->ready)
 		return;
-	if (event == MPCC_EVENT_CWND_RESTART)
+	if (event == MPCC_EVENT_TX_START && mpcc_has_cubic(pair))
+		mpcc_cubic_idle(s, tcp);
+	if (pair.slow_start != MPCC_LISA)
+		return;
+	if (event == MPCC_EVENT_CWND_RESTART) {
 		mpcc_lisa_void(c, s, false, note);
-	else if (event == MPCC_EVENT_TX_START)
+	} else if (event == MPCC_EVENT_TX_START) {
+		mpcc_show_change(c, s, tcp); /* or more is owed than is there */
 		mpcc_lisa_settle(c, s, tcp, 0, note);
+	}
 }
 
 /* The subflow closes. True for the last of its connection: the backend frees `c`. */

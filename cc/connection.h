@@ -53,7 +53,7 @@ struct mpcc_slot {
 	/* Counted for whoever asks; no algorithm reads them. */
 	u32 losses; /* reductions: recoveries, congestion signals, RTOs */
 	u16 credits_settled; /* given to others */
-	u16 credits_void; /* taken from this subflow and not settled */
+	u16 credits_void; /* taken from this subflow and not settled, but for those withdrawn */
 	u32 segments_ignored; /* acknowledged and not counted for growth (LISA) */
 	u32 joined_cwnd; /* the initial window, segments */
 } __attribute__((aligned(64))); /* a cache line each: one writer, many readers */
@@ -65,7 +65,6 @@ struct mpcc_connection {
 	 * out from the windows is old for as long as it may be anyway, a window of acknowledged segments.
 	 */
 	u32 epoch;
-	u32 joined; /* subflows that ever had a slot */
 	struct mpcc_slot slot[MPCC_SUBFLOWS];
 };
 
@@ -94,7 +93,6 @@ MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c)
 
 			__builtin_memset(slot, 0, sizeof(*slot));
 			slot->lender = MPCC_NO_SLOT;
-			MPCC_WRITE(c->joined, c->joined + 1);
 			return MPCC_SLOT(i);
 		}
 	}

@@ -8,7 +8,10 @@
 
 #include "connection.h"
 
-/* The endpoint's fields that an algorithm reads; `cwnd` is the one it writes. */
+/*
+ * The endpoint's fields that an algorithm reads. It writes `cwnd`, and `ssthresh` where it ends slow start by
+ * itself. The last three are for those that Linux has by itself: its BPF program leaves them 0.
+ */
 struct mpcc_tcp {
 	u32 cwnd; /* segments */
 	u32 cwnd_clamp; /* segments: the largest window that the endpoint allows */
@@ -16,6 +19,9 @@ struct mpcc_tcp {
 	u32 srtt8; /* smoothed RTT in eighths of a microsecond (tcp_sock.srtt_us); 0: no sample */
 	u32 flight; /* segments in flight now, after the ACK being processed */
 	u32 cwnd_limited; /* not 0: the window is what holds the sender back (tcp_is_cwnd_limited) */
+	u32 rtt_us; /* the RTT sample of the ACK being processed, at least 1 µs; 0: it has none */
+	u32 idle_ms; /* at MPCC_EVENT_TX_START: since the last transmission (tcp_sock.lsndtime) */
+	u64 now; /* ns since any moment that stays the same; never goes back (tcp_sock.tcp_mstamp) */
 };
 
 /* An endpoint's congestion state, in Linux's numbers (enum tcp_ca_state). */
@@ -33,19 +39,48 @@ enum mpcc_event {
 	MPCC_EVENT_CWND_RESTART = 1, /* the window was reset after idling (RFC 5681, 4.1) */
 };
 
+/* What CUBIC keeps. An epoch: congestion avoidance between two reductions. */
+struct mpcc_cubic {
+	u64 epoch_start; /* ns, in the time of mpcc_tcp.now; good while running */
+	u64 reno; /* W_est, the window that Reno would have, segments in Q40 */
+	u32 k; /* K: from the epoch's start to where W(t) is flat, 1/1024 s */
+	u32 origin; /* W(K), segments */
+	u32 w_max; /* the window before the last reduction, segments; 0: none yet */
+	u32 running; /* not 0: in an epoch */
+};
+
+/* What HyStart keeps. */
+struct mpcc_hystart {
+	u32 round_start; /* µs, wraps */
+	u32 last_ack; /* the latest of the train, µs, wraps */
+	u32 left; /* segments to be acknowledged before the next round */
+	u32 round_min; /* least RTT sample of this round, µs */
+	u32 samples; /* in this round, counted to MPCC_HYSTART_SAMPLES */
+	u32 ended; /* not 0: it ended slow start; it looks again after an RTO only */
+};
+
 /* Private to the subflow: nobody else reads or writes it. All zero before init. */
 struct mpcc_subflow {
 	u64 growth; /* fraction of a segment that the window has grown by, Q40 */
-	u64 increase; /* in avoidance, for each acknowledged segment, Q40; good while */
-	u32 increase_epoch; /* the connection's windows are those of this epoch */
-	u32 increase_left; /* and for this many more segments: about an RTT */
+	union { /* of congestion avoidance; all zero suits each */
+		struct { /* LIA */
+			u64 increase; /* for each acknowledged segment, Q40; good while */
+			u32 increase_epoch; /* the connection's windows are those of this epoch */
+			u32 increase_left; /* and for this many more segments: about an RTT */
+		};
+		struct mpcc_cubic cubic;
+	};
+	struct mpcc_hystart hystart;
 	u32 ignore; /* acknowledged segments that shall not grow the window (LISA) */
+	u32 rtt_min; /* least RTT sample, µs; 0: none yet (CUBIC, HyStart) */
 	u32 cwnd_before_loss; /* segments, for undo */
 	u8 ready; /* init has run */
 	u8 slot; /* in the connection, or MPCC_NO_SLOT */
 	u8 group;
 	u8 state; /* enum mpcc_state */
 };
+
+_Static_assert(sizeof(struct mpcc_tcp) == 40 && sizeof(struct mpcc_subflow) == 80, "no padding");
 
 /* What a callback did that is worth telling; `what` is 0 nearly always. */
 struct mpcc_note {
@@ -105,6 +140,13 @@ MPCC_INLINE void mpcc_publish(struct mpcc_connection *c, const struct mpcc_subfl
 	MPCC_WRITE(slot->ssthresh, tcp->ssthresh);
 	MPCC_WRITE(slot->group, s->group);
 	MPCC_WRITE(slot->phase, phase);
+}
+
+/* Takes note of an ACK's RTT sample. */
+MPCC_INLINE void mpcc_sample(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+{
+	if (tcp->rtt_us && (!s->rtt_min || tcp->rtt_us < s->rtt_min))
+		s->rtt_min = tcp->rtt_us;
 }
 
 /* Grows the window by `acked` times `increase` (Q40), keeping what is less than a segment. */

@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+git ls-files >/dev/null # says why, where it cannot: the lists below would be empty
 mapfile -t c < <(git ls-files '*.c' '*.h')
 mapfile -t kernel_c < <(git ls-files 'cc/*.[ch]' 'bpf/*.[ch]')
 mapfile -t headers < <(git ls-files 'cc/*.h')

@@ -101,9 +101,11 @@ if [ "$all" ]; then
     need shellcheck "checks shell scripts" have shellcheck
     need shfmt "formats shell scripts" have shfmt
     need iproute2 "looks at sockets in the tests" have ss
+    need util-linux "runs programs of the tests as other users" have setpriv
+    need bsdutils "gives programs of the tests a terminal" have script
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
-    need python3 "programs that the tests run" test -x /usr/bin/python3
+    need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
         need python3-venv "holds the Python linter" python_venv
     fi

@@ -20,8 +20,8 @@ pub(crate) fn read<T: Plain>(bytes: &[u8]) -> T {
 }
 
 /// A value as bytes.
-pub(crate) fn bytes<T: Plain>(value: &T) -> &[u8] {
-    // SAFETY: plain types are made of integers without padding (the headers name what is reserved).
+pub(crate) fn bytes<T: WithoutPadding>(value: &T) -> &[u8] {
+    // SAFETY: every byte is a field's.
     unsafe { std::slice::from_raw_parts((&raw const *value).cast(), size_of::<T>()) }
 }
 
@@ -30,6 +30,17 @@ pub(crate) fn bytes<T: Plain>(value: &T) -> &[u8] {
 /// # Safety
 /// Any bytes must be a value of the type.
 pub(crate) unsafe trait Plain {}
+
+/// Plain types of which every byte is a field's.
+///
+/// # Safety
+/// There must be no padding, not at the end either.
+pub(crate) unsafe trait WithoutPadding: Plain {}
+
+// SAFETY: 8 + 4 + 4 bytes in 16.
+unsafe impl WithoutPadding for lisa_key {}
+// SAFETY: 8 + 4 + 4 + 16 bytes in 32.
+unsafe impl WithoutPadding for lisa_control {}
 
 macro_rules! plain {
     ($($name:ident)*) => { $(

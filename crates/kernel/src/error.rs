@@ -5,13 +5,16 @@ use std::io;
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// The longest name of an algorithm: the kernel's `TCP_CA_NAME_MAX` without the closing NUL.
+pub const NAME_MAX: usize = 15;
+
 /// What can go wrong. Every message is one line.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
 pub enum Error {
     #[error("no algorithm `{name}`{}; `lisa kernel load --help` lists them", nearest(.name))]
     Unknown { name: String },
-    #[error("`{name}` has {} characters; Linux takes at most 15", .name.len())]
+    #[error("`{name}` has {} characters; Linux takes at most {NAME_MAX}", .name.len())]
     NameTooLong { name: String },
     #[error("`{name}` is Linux's own: there is nothing to load or unload")]
     InLinux { name: String },
@@ -49,6 +52,10 @@ pub enum Error {
         "`{name}` is the default of another network namespace (net:[{netns}]); unload it there, or change that default first"
     )]
     DefaultElsewhere { name: String, netns: u32 },
+    #[error(
+        "`{name}` replaced `{previous}` as the default, which the kernel has no more; `sysctl -w net.ipv4.tcp_congestion_control=NAME` chooses another, then unload `{name}`"
+    )]
+    PreviousGone { name: String, previous: String },
     #[error("{what} needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN); run it with sudo")]
     NotPermitted { what: &'static str },
     #[error("Linux {release} is too old: 6.1 or later is needed")]
@@ -118,11 +125,16 @@ impl Error {
     }
 }
 
-/// The algorithm of this name, to be loaded.
-pub fn loadable(name: &str) -> Result<mpcc::Algorithm> {
-    if name.len() > 15 {
+pub(crate) fn check_length(name: &str) -> Result<()> {
+    if name.len() > NAME_MAX {
         return Err(Error::NameTooLong { name: name.into() });
     }
+    Ok(())
+}
+
+/// The algorithm of this name, to be loaded.
+pub fn loadable(name: &str) -> Result<mpcc::Algorithm> {
+    check_length(name)?;
     let algorithm =
         mpcc::Algorithm::find(name).ok_or_else(|| Error::Unknown { name: name.into() })?;
     if algorithm.in_linux() {
@@ -151,8 +163,9 @@ mod tests {
         );
         assert!(message("a_name_of_sixteen").contains("at most 15"));
         assert!(message("reno").contains("Linux's own"));
+        assert!(message("cubic").contains("Linux's own"));
         for algorithm in mpcc::Algorithm::all() {
-            assert!(algorithm.name().len() <= 15);
+            assert!(algorithm.name().len() <= NAME_MAX);
         }
     }
 }

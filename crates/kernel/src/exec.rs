@@ -42,8 +42,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::execvp;
 
-/// The kernel's `TCP_CA_NAME_MAX` without the closing NUL.
-const NAME_MAX: usize = 15;
+use crate::error::NAME_MAX;
 
 /// Why the command did not start: one line that says what, where and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +52,7 @@ pub enum Error {
     NoCommand,
     /// The name cannot be that of a congestion control.
     #[error(
-        "`{0}` cannot name an algorithm: the kernel's names have 1 to {NAME_MAX} characters; `lisa algorithms` lists them"
+        "`{0}` cannot name an algorithm: the kernel's names have 1 to {NAME_MAX} characters; `lisa kernel exec --help` lists ours"
     )]
     BadName(String),
     /// Built for an architecture whose system calls the filter does not know.

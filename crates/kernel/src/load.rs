@@ -4,7 +4,7 @@ use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::registry::{self, Registered};
 use crate::requirements::{self, is_denied};
 use crate::skel::LisaSkelBuilder;
-use crate::{Error, Result, error::loadable, owner::Owner};
+use crate::{Error, Result, error::check_length, error::loadable, owner::Owner};
 use libbpf_rs::ErrorKind;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use nix::time::ClockId;
@@ -48,11 +48,7 @@ const EVENT_BYTES: u32 = 512 * 1024;
 pub fn load(name: &str, options: &Options) -> Result<Registered> {
     let algorithm = loadable(name)?;
     let registered_name = options.register_as.as_deref().unwrap_or(name);
-    if registered_name.len() > 15 {
-        return Err(Error::NameTooLong {
-            name: registered_name.into(),
-        });
-    }
+    check_length(registered_name)?;
     requirements::check()?;
     match registry::find_one(registered_name) {
         Ok(_) => {

@@ -5,7 +5,7 @@
 //! mount namespace would not see (`ip netns exec` hides /sys/fs/bpf), and nothing can be stale.
 
 use crate::contract::{self, LISA_CONTRACT, lisa_control, lisa_settings};
-use crate::requirements::is_denied;
+use crate::requirements::{is_denied, no_struct_ops};
 use crate::{Error, Result, default, owner::Owner};
 use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::{
     collections::HashMap,
     ffi::OsStr,
-    thread,
+    io, thread,
     time::{Duration, Instant},
 };
 
@@ -40,6 +40,7 @@ pub struct Registered {
 
 /// A struct_ops map's value as the kernel shows it: where things are comes from the kernel's BTF.
 struct Layout {
+    references: usize,
     state: usize,
     name: usize,
     init: usize,
@@ -51,10 +52,7 @@ const IN_USE: u32 = 1;
 impl Layout {
     fn read() -> Result<Self> {
         let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
-        Self::of(&btf).ok_or(Error::Missing {
-            what: "BPF congestion control (struct_ops)",
-            remedy: "it needs CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y",
-        })
+        Self::of(&btf).ok_or_else(no_struct_ops)
     }
 
     fn of(btf: &Btf<'_>) -> Option<Self> {
@@ -62,13 +60,13 @@ impl Layout {
         let operations = btf.type_by_name::<types::Struct<'_>>("tcp_congestion_ops")?;
         let data = offset(&value, "data")?;
         // Before 6.9 refcnt and state stand in the value itself, since then in its member `common`.
-        let common = offset(&value, "common").unwrap_or(0);
-        let state = match offset(&value, "state") {
-            Some(state) => state,
-            None => common + offset(&btf.type_by_name("bpf_struct_ops_common_value")?, "state")?,
+        let (at, common) = match offset(&value, "common") {
+            Some(at) => (at, btf.type_by_name("bpf_struct_ops_common_value")?),
+            None => (0, value),
         };
         Some(Self {
-            state,
+            references: at + offset(&common, "refcnt")?,
+            state: at + offset(&common, "state")?,
             name: data + offset(&operations, "name")?,
             init: data + offset(&operations, "init")?,
         })
@@ -247,7 +245,7 @@ fn examine(
         }
         let settings: lisa_settings = contract::read(&settings);
         let in_use = half(layout.state) == Some(IN_USE);
-        let references = half(layout.state - 4).unwrap_or(0);
+        let references = half(layout.references).unwrap_or(0);
         Ok(Registered {
             algorithm: contract::text(&settings.algorithm),
             owner: Owner::of(&settings),
@@ -359,8 +357,15 @@ impl Registered {
         if default::get()? != self.name {
             return Ok(false);
         }
-        default::set(&previous)?;
-        Ok(true)
+        match default::set(&previous) {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Err(Error::PreviousGone {
+                    name: self.name.clone(),
+                    previous,
+                })
+            }
+            set => set.map(|()| true),
+        }
     }
 
     /// Unregisters it: no socket can choose it any more, and those that have it keep it until they close.

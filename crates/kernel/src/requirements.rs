@@ -29,12 +29,17 @@ pub fn check() -> Result<()> {
         .type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops")
         .is_none()
     {
-        return Err(Error::Missing {
-            what: "BPF congestion control (struct_ops)",
-            remedy: "it needs CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y",
-        });
+        return Err(no_struct_ops());
     }
     Ok(())
+}
+
+/// The kernel's BTF does not know TCP's congestion control as BPF's operations.
+pub(crate) fn no_struct_ops() -> Error {
+    Error::Missing {
+        what: "BPF congestion control (struct_ops)",
+        remedy: "it needs CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y",
+    }
 }
 
 /// Says in one line what keeps MPTCP from being used in this network namespace, if anything does.

@@ -102,7 +102,7 @@ pub struct Subflow {
     pub debit: u32,
     /// Credits that it paid.
     pub credits_settled: u16,
-    /// Credits taken from it that became void.
+    /// Credits taken from it that became void, but for those whose taker closed first.
     pub credits_void: u16,
     /// Acknowledged segments that did not grow its window.
     pub segments_ignored: u32,

@@ -1,11 +1,15 @@
 //! `cc/` in the kernel's BPF machine: the worked examples hold there, and any callbacks leave the same bytes as native
-//! code does. Needs root.
+//! code does. And what its verifier refuses. Needs root.
+
+#[path = "machine/verifier.rs"]
+mod verifier;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpcc::vectors::{self, Machine, Native};
 use mpcc::{Algorithm, ffi};
 use proptest::prelude::*;
+use skel::bench::{BenchSkel, BenchSkelBuilder};
 use std::{cell::RefCell, mem::MaybeUninit};
 
 #[allow(
@@ -15,23 +19,36 @@ use std::{cell::RefCell, mem::MaybeUninit};
     dead_code
 )]
 mod skel {
-    include!(concat!(env!("OUT_DIR"), "/bench.skel.rs"));
+    pub(crate) mod bench {
+        include!(concat!(env!("OUT_DIR"), "/bench.skel.rs"));
+    }
+    pub(crate) mod other_subflow {
+        include!(concat!(env!("OUT_DIR"), "/other_subflow.skel.rs"));
+    }
+}
+
+/// Whether BPF programs can be loaded here; prints why not.
+fn able() -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: loading BPF programs needs root");
+    }
+    root
 }
 
 /// Runs benches by BPF_PROG_TEST_RUN.
 struct Bpf {
-    skel: skel::BenchSkel<'static>,
+    skel: BenchSkel<'static>,
 }
 
 impl Bpf {
-    /// `None`, and the reason on standard error, without root.
+    /// `None` where it cannot be.
     fn new() -> Option<Self> {
-        if !nix::unistd::geteuid().is_root() {
-            eprintln!("skipped: loading BPF programs needs root");
+        if !able() {
             return None;
         }
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
-        let open = skel::BenchSkelBuilder::default().open(object).unwrap();
+        let open = BenchSkelBuilder::default().open(object).unwrap();
         Some(Self {
             skel: open.load().expect("the bench passes the verifier"),
         })

@@ -1,7 +1,6 @@
 //! The thread that carries packets between the TUN ports and the links, in real time.
 
 use std::io;
-use std::net::Ipv4Addr;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -15,12 +14,10 @@ use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 
 use crate::error::Error;
-use crate::tun::{MTU, Tun};
+use crate::packet::{Packet, destination};
+use crate::tun::Tun;
 use crate::wiring::{MAX_PATHS, Wiring};
 use topology::Spec;
-
-/// A packet's bytes; how many of them count is the packet's size in the network.
-type Buffer = Box<[u8; MTU]>;
 
 /// The client's port and the server's.
 const MAX_PORTS: usize = 1 + MAX_PATHS;
@@ -108,13 +105,13 @@ impl Drop for Emulator {
 /// Everything the thread has but the network itself.
 struct Pump {
     clock: RealClock,
-    wiring: Wiring<Buffer>,
+    wiring: Wiring<Packet>,
     ports: Arc<[Tun]>,
     stop: Arc<EventFd>,
     /// Whether each port may have a packet to read.
     readable: Vec<bool>,
     /// Buffers that no packet uses.
-    spare: Vec<Buffer>,
+    spare: Vec<Packet>,
     lateness: Lateness,
     /// Sum of all lateness, in ns.
     late: u64,
@@ -126,7 +123,7 @@ struct Pump {
 impl Pump {
     fn new(
         clock: RealClock,
-        wiring: Wiring<Buffer>,
+        wiring: Wiring<Packet>,
         ports: Arc<[Tun]>,
         stop: Arc<EventFd>,
     ) -> Self {
@@ -174,10 +171,10 @@ impl Pump {
     }
 
     /// Reads `port` until it has a packet with a route, or none.
-    fn receive_at(&mut self, port: usize) -> io::Result<Option<Arrival<Buffer>>> {
-        let mut buffer = self.spare.pop().unwrap_or_else(|| Box::new([0; MTU]));
-        while let Some(bytes) = self.ports[port].read(&mut buffer)? {
-            let destination = destination(&buffer[..bytes]);
+    fn receive_at(&mut self, port: usize) -> io::Result<Option<Arrival<Packet>>> {
+        let mut buffer = self.spare.pop().unwrap_or_default();
+        while let Some(bytes) = self.ports[port].read(&mut buffer.0)? {
+            let destination = destination(&buffer.0[..bytes]);
             let port = PortId(port as u32);
             if let Some(route) = destination.and_then(|to| self.wiring.route(port, to)) {
                 return Ok(Some(Arrival {
@@ -199,8 +196,8 @@ impl Clock for Pump {
     }
 }
 
-impl Ports<Buffer> for Pump {
-    fn receive(&mut self) -> Option<Arrival<Buffer>> {
+impl Ports<Packet> for Pump {
+    fn receive(&mut self) -> Option<Arrival<Packet>> {
         while let Some(port) = self.readable.iter().position(|readable| *readable) {
             match self.receive_at(port) {
                 Ok(Some(arrival)) => return Some(arrival),
@@ -212,7 +209,7 @@ impl Ports<Buffer> for Pump {
         None
     }
 
-    fn exit(&mut self, exit: Exit<Buffer>) {
+    fn exit(&mut self, exit: Exit<Packet>) {
         let buffer = match exit {
             Exit::Lost { payload, .. } => payload,
             Exit::Arrived {
@@ -225,7 +222,7 @@ impl Ports<Buffer> for Pump {
                 self.lateness.packets += 1;
                 self.lateness.max = self.lateness.max.max(late);
                 self.late += late.as_nanos();
-                let packet = &payload[..bytes as usize];
+                let packet = &payload.0[..bytes as usize];
                 if self.ports[port.0 as usize].write(packet).is_err() {
                     self.undelivered += 1;
                 }
@@ -265,13 +262,6 @@ impl Ports<Buffer> for Pump {
     }
 }
 
-/// Where an IPv4 packet goes; `None` for anything else.
-fn destination(packet: &[u8]) -> Option<Ipv4Addr> {
-    // RFC 791: the version in the first four bits, the destination in bytes 16 to 19.
-    let address: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
-    (packet[0] >> 4 == 4).then(|| address.into())
-}
-
 /// Puts the calling thread before all ordinary ones, where that is allowed: a packet that waits for
 /// the processor is a late packet. Where it is not, `lateness` shows it.
 fn hurry() {
@@ -281,21 +271,4 @@ fn hurry() {
     let least = libc::sched_param { sched_priority: 1 };
     // SAFETY: the call reads one sched_param, which `least` is; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &least) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_ipv4_has_a_destination() {
-        let mut packet = [0; 40];
-        packet[0] = 0x45;
-        packet[16..20].copy_from_slice(&[10, 0, 3, 1]);
-        assert_eq!(destination(&packet), Some(Ipv4Addr::new(10, 0, 3, 1)));
-        assert_eq!(destination(&packet[..19]), None);
-        packet[0] = 0x60;
-        assert_eq!(destination(&packet), None);
-        assert_eq!(destination(&[]), None);
-    }
 }

@@ -47,6 +47,7 @@ mod measure;
 mod namespace;
 mod netlink;
 mod network;
+mod packet;
 mod path_manager;
 mod socket;
 mod supported;

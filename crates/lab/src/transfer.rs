@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -109,7 +110,7 @@ fn receive(
     finish: Receiver<()>,
 ) -> Result<(), Error> {
     let what = || format!("connecting to {server}");
-    let mut socket = socket::open(transfer.protocol, transfer.algorithm)?;
+    let mut socket = Reset(socket::open(transfer.protocol, transfer.algorithm)?);
     let patience = Duration::from_nanos(transfer.stop.as_nanos()) + Duration::from_secs(1);
     let _ = started.send(clock.now());
     socket
@@ -142,7 +143,6 @@ fn receive(
         }
     }
     let _ = finish.recv(); // disconnected: the sender is done
-    reset(&socket);
     Ok(())
 }
 
@@ -163,7 +163,7 @@ fn send(
         acknowledged: 0,
         samples: Vec::new(),
     };
-    let mut connection: Option<Socket> = None;
+    let mut connection: Option<Reset> = None;
     let mut written = 0;
     let data: Vec<u8> = (0..251 * 512).map(pattern).collect();
     seen.start = start
@@ -180,6 +180,7 @@ fn send(
         match &mut connection {
             None => match listener.accept() {
                 Ok((socket, _)) => {
+                    let socket = Reset(socket);
                     socket
                         .set_nonblocking(true)
                         .map_err(Error::kernel("O_NONBLOCK"))?;
@@ -215,7 +216,6 @@ fn send(
         }
         thread::sleep(TICK);
     }
-    connection.iter().for_each(reset);
     Ok(seen)
 }
 
@@ -232,7 +232,26 @@ fn write_more(socket: &mut Socket, data: &[u8], written: &mut u64, all: u64) -> 
     Ok(())
 }
 
-/// Closes at once when dropped: all data has arrived, and a namespace lives as long as its sockets.
-fn reset(socket: &Socket) {
-    let _ = socket.set_linger(Some(Duration::ZERO));
+/// Resets its connection when dropped, however the transfer ends: a namespace, and the algorithm that was loaded for it,
+/// live as long as their sockets, and one that closes in order waits for minutes for a peer that is gone.
+struct Reset(Socket);
+
+impl Drop for Reset {
+    fn drop(&mut self) {
+        let _ = self.0.set_linger(Some(Duration::ZERO));
+    }
+}
+
+impl Deref for Reset {
+    type Target = Socket;
+
+    fn deref(&self) -> &Socket {
+        &self.0
+    }
+}
+
+impl DerefMut for Reset {
+    fn deref_mut(&mut self) -> &mut Socket {
+        &mut self.0
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::net::Ipv4Addr;
 
-use netsim::{LinkId, PortId, RouteId};
+use netsim::{LinkId, Payload, PortId, RouteId};
 use topology::{LinkIndex, Path, Spec};
 
 use crate::error::Error;
@@ -73,7 +73,7 @@ pub(crate) fn paths(topology: &Spec) -> Result<usize, Error> {
     }
 }
 
-impl<P> Wiring<P> {
+impl<P: Payload> Wiring<P> {
     pub(crate) fn new(topology: &Spec) -> Result<Self, Error> {
         let graph = topology.build()?;
         let mut network = netsim::Network::new();

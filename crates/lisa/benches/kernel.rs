@@ -14,12 +14,12 @@ use nix::unistd::Pid;
 use socket2::Socket;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
-use support::stream::{PORT, connect, exchange, listener};
-use support::world::{SERVER, World};
+use support::stream::{exchange, open, serve};
+use support::world::World;
 use support::{Loaded, able, until};
 
 /// Below this share of Reno's throughput it fails.
@@ -55,10 +55,7 @@ fn main() {
 
 /// One connection of so many subflows that sends for a while: Gbit/s.
 fn bulk(world: &World, algorithm: &str, subflows: u32, time: Duration) -> f64 {
-    let listener = world
-        .server
-        .run(|| listener(algorithm, PORT))
-        .expect("a listener");
+    let listener = serve(world, algorithm);
     let (client, server) = pair(world, &listener, algorithm, subflows);
     let reader = thread::spawn(move || {
         pin(1);
@@ -100,12 +97,7 @@ fn pair(
     algorithm: &str,
     subflows: u32,
 ) -> (TcpStream, TcpStream) {
-    let to = SocketAddr::from((SERVER, PORT));
-    let client = world
-        .client
-        .run(|| connect(algorithm, None, to))
-        .expect("a connection");
-    let server: TcpStream = listener.accept().expect("the other end").0.into();
+    let (client, server) = open(world, listener, algorithm, None);
     exchange(&client, &server, b"established");
     until("all subflows", || {
         support::stream::joined(&client) as u32 == subflows - 1

@@ -132,7 +132,7 @@ impl TypedValueParser for Names {
 }
 
 fn after_load() -> &'static str {
-    "Examples:\n  sudo lisa kernel load lisa\n  lisa kernel exec lisa -- curl -O http://server/file\n  sudo lisa kernel load mptcp --default && lisa kernel status"
+    "Examples:\n  sudo lisa kernel load lisa\n  lisa kernel exec lisa -- curl -O http://server/file\n  sudo lisa kernel load mptcp --default && sudo lisa kernel status"
 }
 
 /// Seconds, from 0.1 to 60.

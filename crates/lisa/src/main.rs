@@ -10,6 +10,7 @@ mod status;
 mod top;
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
+use nix::sys::signal::{SigHandler, Signal, signal};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -17,6 +18,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(error),
     };
+    // A reader that has seen enough, as in `… | head`, ends the rest quietly; the demo has to clear away first.
+    if !matches!(cli.command, cli::Command::Demo { .. }) {
+        // SAFETY: SIG_DFL installs no handler.
+        unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.expect("a signal that there is");
+    }
     let done = match cli.command {
         cli::Command::Kernel { command } => kernel_commands::run(command),
         cli::Command::Demo { out, runs, json } => demo::run(&out, runs, json),

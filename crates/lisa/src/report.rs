@@ -1,7 +1,7 @@
 //! The demo's tables, for the terminal and as a page.
 
 use crate::demo::{BASELINE, BYTES, CONTENDERS, Cell, LISA, METRICS, Metric, RECEIVE_WINDOW};
-use crate::figure;
+use crate::{figure, output::counted};
 use comfy_table::{Attribute, Cell as Text, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use scenario::statistics::Mean;
 use std::fmt::Write;
@@ -171,10 +171,11 @@ pub fn html(cells: &[Cell]) -> String {
          <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body>\n\
          <h1>LISA on this kernel</h1>\n\
          <p>{} from a server with two addresses to a client, over one bottleneck that both paths share: real TCP and \
-         MPTCP sockets of Linux {} in network namespaces, links in real time. {runs} runs each; the round-trip time of \
+         MPTCP sockets of Linux {} in network namespaces, links in real time. {} each; the round-trip time of \
          a run is drawn from ±10 % and the same for all four. Receive buffers of {} MiB; TCP_NODELAY is set.</p>\n<ul>",
         size(),
         escape(&release()),
+        counted(runs, "run"),
         RECEIVE_WINDOW >> 20,
     );
     for contender in &CONTENDERS {

@@ -57,8 +57,13 @@ pub fn heading(status: &Status) -> String {
         notes.push("unloaded, kept by open sockets".into());
     }
     notes.push(format!(
-        "in use by {}",
-        counted(status.users as usize, "socket")
+        "in use by {} {}",
+        status.users,
+        if status.users == 1 {
+            "socket or namespace"
+        } else {
+            "sockets or namespaces"
+        }
     ));
     let plain = totals.plain_opened.saturating_sub(totals.plain_closed);
     let mut text = format!(

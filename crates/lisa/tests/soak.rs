@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
-use support::stream::{PORT, connect, exchange, joined, listener};
+use support::stream::{PORT, connect, exchange, joined, open, serve};
 use support::world::{SERVER, World, ip};
 use support::{KernelLog, Loaded, PATIENCE, able, content, until};
 
@@ -45,20 +45,11 @@ fn a_thousand_connections_at_once() {
     let mut log = KernelLog::begin();
     let (loaded, world) = (Loaded::lisa(), World::joined(2));
     let name = loaded.name();
-    let listener = world
-        .server
-        .run(|| listener(name, PORT))
-        .expect("a listener");
-    let to = SocketAddr::from((SERVER, PORT));
-    let pairs: Vec<(TcpStream, TcpStream)> = world.client.run(|| {
-        let pair = || {
-            let client = connect(name, None, to).expect("a connection");
-            let server: TcpStream = listener.accept().expect("the other end").0.into();
-            exchange(&client, &server, b"established");
-            (client, server)
-        };
-        (0..CONNECTIONS).map(|_| pair()).collect()
-    });
+    let listener = serve(&world, name);
+    let pairs: Vec<_> = (0..CONNECTIONS)
+        .map(|_| open(&world, &listener, name, None))
+        .inspect(|(client, server)| exchange(client, server, b"established"))
+        .collect();
     // Both ends are here: two entries a connection, of two subflows each.
     let entries = || kernel::status::entries(&loaded);
     until("two subflows of each", || {
@@ -117,16 +108,13 @@ fn opens_and_closes() {
         );
     }
     let name = loaded.name();
-    let listener = world
-        .server
-        .run(|| listener(name, PORT))
-        .expect("a listener");
+    let listener = serve(&world, name);
     listener.set_nonblocking(true).expect("a socket");
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let begun = Instant::now();
     thread::scope(|scope| {
         for _ in 0..THREADS {
-            scope.spawn(|| serve(&listener, &over));
+            scope.spawn(|| answer(&listener, &over));
         }
         let clients: Vec<_> = (0..THREADS)
             .map(|thread| {
@@ -177,7 +165,7 @@ fn progress(loaded: &Loaded, done: u64, opens: u64, begun: Instant) {
 }
 
 /// Answers every connection's byte with one, and closes after the client has.
-fn serve(listener: &Socket, over: &AtomicBool) {
+fn answer(listener: &Socket, over: &AtomicBool) {
     while !over.load(Relaxed) {
         // Not by SO_RCVTIMEO: MPTCP's accept waits all the same.
         let mut events = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];

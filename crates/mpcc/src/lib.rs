@@ -19,6 +19,10 @@
 //! connection.open(&mut second_tcp, 0); // takes ten of the twenty
 //! assert_eq!(second_tcp.cwnd, 10);
 //! ```
+//!
+//! An endpoint fills in [`Tcp`] before each call, and takes `cwnd` and `ssthresh` from it after each (HyStart ends slow
+//! start by the threshold). `now` counts in every call; `rtt_us` in [`Connection::on_ack`] alone, where 0 says that the
+//! ACK has no sample; `idle_ms` in [`Connection::on_send_start`] alone. Those three are for `cubic`, as yet.
 #![no_std]
 
 #[cfg(any(test, feature = "vectors"))]
@@ -149,7 +153,8 @@ impl Connection {
         (subflow, note)
     }
 
-    /// `acked` segments were newly acknowledged, and the endpoint is not reducing its window.
+    /// `acked` segments were newly acknowledged, and the endpoint is not reducing its window. `tcp.rtt_us` is the RTT
+    /// sample of this ACK, `tcp.flight` what it leaves in flight.
     pub fn on_ack(&mut self, subflow: &mut Subflow, tcp: &mut Tcp, acked: u32) -> Note {
         let mut note = Note::default();
         // SAFETY: see `open`.
@@ -175,7 +180,8 @@ impl Connection {
         unsafe { ffi::mpcc_native_undo(subflow, tcp) }
     }
 
-    /// The endpoint's congestion state changes, to one of [`state`].
+    /// The endpoint's congestion state changes, to one of [`state`]. An RTO calls [`Connection::ssthresh`] first, and
+    /// then this with `MPCC_STATE_LOSS`.
     pub fn set_state(&mut self, subflow: &mut Subflow, tcp: &Tcp, state: state::Type) -> Note {
         let mut note = Note::default();
         // SAFETY: see `open`.
@@ -192,7 +198,7 @@ impl Connection {
         note
     }
 
-    /// Sending starts from nothing in flight.
+    /// Sending starts from nothing in flight. `tcp.idle_ms` is the time since the last transmission.
     pub fn on_send_start(&mut self, subflow: &mut Subflow, tcp: &mut Tcp) -> Note {
         self.event(subflow, tcp, ffi::mpcc_event::MPCC_EVENT_TX_START)
     }

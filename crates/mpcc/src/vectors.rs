@@ -22,7 +22,7 @@ impl Machine for Native {
     }
 }
 
-/// The bytes of a bench. Every byte of it is a field's, so two equal benches have equal bytes.
+/// The bytes of a bench. Padding is zero from [`empty`] on, so two equal benches have equal bytes.
 pub fn bytes(bench: &ffi::mpcc_bench) -> &[u8] {
     // SAFETY: a bench is plain old data, made of integers; padding was zeroed with the rest of it.
     unsafe { core::slice::from_raw_parts((&raw const *bench).cast(), size_of::<ffi::mpcc_bench>()) }
@@ -43,6 +43,9 @@ pub fn fresh_tcp() -> Tcp {
         srtt8: 8 * 40_000,
         flight: 0,
         cwnd_limited: 1,
+        rtt_us: 0,
+        idle_ms: 0,
+        now: 0,
     }
 }
 
@@ -78,6 +81,15 @@ struct Step {
     srtt_us: Option<f64>,
     flight: Option<u32>,
     limited: Option<bool>,
+    /// The time, in seconds.
+    now_s: Option<f64>,
+    /// What goes by before each of the `times`, in milliseconds.
+    #[serde(default)]
+    each_ms: f64,
+    /// The ACK's RTT sample, in milliseconds; without it the ACK has none.
+    rtt_ms: Option<f64>,
+    #[serde(default)]
+    idle_ms: u32,
     #[serde(default)]
     expect: Expect,
 }
@@ -90,6 +102,13 @@ fn once() -> u32 {
 #[serde(deny_unknown_fields)]
 struct Expect {
     cwnd: Option<u32>,
+    ssthresh: Option<u32>,
+    /// The whole window before the step and what the step adds with its fraction, in segments; within 0.5 %.
+    window: Option<f64>,
+    /// CUBIC's K, in seconds; within 0.1 %.
+    k_s: Option<f64>,
+    /// CUBIC's W_max, in segments.
+    w_max: Option<u32>,
     /// Σ cwnd over the slots in use.
     sum: Option<u32>,
     /// Acknowledged segments still to be ignored.
@@ -124,12 +143,20 @@ pub fn all() -> Vec<Vector> {
             include_str!("../../../cc/slow_start/uncoupled.vectors.toml"),
         ),
         (
+            "hystart",
+            include_str!("../../../cc/slow_start/hystart.vectors.toml"),
+        ),
+        (
             "reno",
             include_str!("../../../cc/avoidance/reno.vectors.toml"),
         ),
         (
             "lia",
             include_str!("../../../cc/avoidance/lia.vectors.toml"),
+        ),
+        (
+            "cubic",
+            include_str!("../../../cc/avoidance/cubic.vectors.toml"),
         ),
     ];
     files
@@ -160,10 +187,12 @@ impl Vector {
             bench.tcp = [fresh_tcp(); ffi::MPCC_BENCH_SUBFLOWS as usize];
             for (number, step) in self.steps.iter().enumerate() {
                 step.prepare(&mut bench)?;
+                let fraction = step.fraction(&bench);
                 for _ in 0..step.times {
+                    bench.tcp[step.who as usize].now += (step.each_ms * 1e6) as u64;
                     machine.step(&mut bench);
                 }
-                step.check(&bench).map_err(|difference| {
+                step.check(&bench, fraction).map_err(|difference| {
                     format!("{} ({name}), step {}: {difference}", self.name, number + 1)
                 })?;
             }
@@ -196,10 +225,18 @@ impl Step {
         tcp.flight = self.flight.unwrap_or(tcp.flight);
         tcp.srtt8 = self.srtt_us.map_or(tcp.srtt8, |us| (us * 8.0) as u32);
         tcp.cwnd_limited = self.limited.map_or(tcp.cwnd_limited, u32::from);
+        tcp.now = self.now_s.map_or(tcp.now, |s| (s * 1e9).round() as u64);
+        tcp.rtt_us = self.rtt_ms.map_or(0, |ms| (ms * 1e3).round() as u32);
+        tcp.idle_ms = self.idle_ms;
         Ok(())
     }
 
-    fn check(&self, bench: &ffi::mpcc_bench) -> Result<(), String> {
+    /// The part of a segment that the window has grown by.
+    fn fraction(&self, bench: &ffi::mpcc_bench) -> f64 {
+        bench.subflow[self.who as usize].growth as f64 / ffi::MPCC_ONE as f64
+    }
+
+    fn check(&self, bench: &ffi::mpcc_bench, fraction_before: f64) -> Result<(), String> {
         fn same<T: PartialEq + core::fmt::Debug>(
             what: &str,
             expected: &Option<T>,
@@ -219,7 +256,9 @@ impl Step {
             .get(subflow.slot as usize)
             .copied()
             .unwrap_or_default();
-        same("cwnd", &expect.cwnd, bench.tcp[self.who as usize].cwnd)?;
+        let tcp = &bench.tcp[self.who as usize];
+        same("cwnd", &expect.cwnd, tcp.cwnd)?;
+        same("ssthresh", &expect.ssthresh, tcp.ssthresh)?;
         same("Σ cwnd", &expect.sum, sum_cwnd(&bench.connection))?;
         same("ignore", &expect.ignore, subflow.ignore)?;
         same("result", &expect.result, bench.result)?;
@@ -239,15 +278,33 @@ impl Step {
                 bench.note.what,
             )?;
         }
-        if let Some([numerator, denominator]) = expect.growth {
-            let exact = numerator as f64 / denominator as f64;
-            let found = subflow.growth as f64 / ffi::MPCC_ONE as f64;
-            if (found / exact - 1.0).abs() > 1e-3 {
-                return Err(format!("growth is {found}, not {exact}"));
+        let near = |what, exact: Option<f64>, found: f64, error| match exact {
+            Some(exact) if (found / exact - 1.0).abs() > error => {
+                Err(format!("{what} is {found}, not {exact}"))
             }
-        }
-        Ok(())
+            _ => Ok(()),
+        };
+        let growth = self.fraction(bench);
+        let exact = expect.growth.map(|[n, d]| n as f64 / d as f64);
+        near("growth", exact, growth, 1e-3)?;
+        let window = f64::from(tcp.cwnd) + growth - fraction_before;
+        near("window", expect.window, window, 5e-3)?;
+        let cubic = cubic(subflow);
+        near("K", expect.k_s, f64::from(cubic.k) / 1024.0, 1e-3)?;
+        same("W_max", &expect.w_max, cubic.w_max)
     }
+}
+
+/// What a subflow keeps if it runs CUBIC.
+pub fn cubic(subflow: &crate::Subflow) -> &ffi::mpcc_cubic {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_1.cubic }
+}
+
+/// The increase for each acknowledged segment, Q40, that a subflow keeps if it runs LIA.
+pub fn increase(subflow: &crate::Subflow) -> u64 {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.increase }
 }
 
 /// Σ cwnd over the subflows that are present, in segments.
@@ -281,6 +338,12 @@ pub struct Callback {
     pub group: u32,
     /// The RTT, in eighths of a microsecond; 0: no sample.
     pub srtt8: u32,
+    /// The RTT sample, in microseconds; 0: none.
+    pub rtt_us: u32,
+    /// What goes by before the callback, in nanoseconds.
+    pub passes: u64,
+    /// Since the last transmission, in milliseconds.
+    pub idle_ms: u32,
     /// Segments in flight.
     pub flight: u32,
     /// Whether the window limits the sender.
@@ -302,6 +365,18 @@ pub fn callbacks(subflows: u32, length: usize) -> impl Strategy<Value = Vec<Call
         1 => Just(0u32),
         1 => any::<u32>(),
     ];
+    let rtt_us = prop_oneof![
+        4 => 10u32..60_000_000,
+        2 => 1_000u32..100_000, // within a round of each other, for HyStart
+        1 => Just(0u32),
+        1 => any::<u32>(),
+    ];
+    let passes = prop_oneof![
+        4 => 0u64..5_000_000, // ACKs of one train, and a little more
+        4 => 0u64..2_000_000_000,
+        1 => 0u64..3_600_000_000_000, // an hour
+    ];
+    let idle_ms = prop_oneof![4 => 0u32..10_000, 1 => any::<u32>()];
     let cwnd = proptest::option::weighted(0.2, prop_oneof![4 => 1u32..200, 1 => 1u32..(1 << 20)]);
     let argument = prop_oneof![8 => 0u32..12, 1 => 0u32..2000];
     let callback = (
@@ -309,18 +384,21 @@ pub fn callbacks(subflows: u32, length: usize) -> impl Strategy<Value = Vec<Call
         operation,
         argument,
         0u32..2,
-        srtt8,
+        (srtt8, rtt_us, passes, idle_ms),
         0u32..400,
         any::<bool>(),
         cwnd,
     )
         .prop_map(
-            |(who, operation, argument, group, srtt8, flight, limited, cwnd)| Callback {
+            |(who, operation, argument, group, times, flight, limited, cwnd)| Callback {
                 who,
                 operation,
                 argument,
                 group,
-                srtt8,
+                srtt8: times.0,
+                rtt_us: times.1,
+                passes: times.2,
+                idle_ms: times.3,
                 flight,
                 limited,
                 cwnd,
@@ -339,6 +417,7 @@ impl Callback {
         if ready == (self.operation == MPCC_DO_INIT) {
             return false;
         }
+        let now = bench.tcp.iter().map(|tcp| tcp.now).max().unwrap_or(0) + self.passes;
         if self.operation == MPCC_DO_INIT {
             bench.tcp[who] = fresh_tcp();
         } else if let Some(cwnd) = self.cwnd {
@@ -346,6 +425,9 @@ impl Callback {
         }
         let tcp = &mut bench.tcp[who];
         tcp.srtt8 = self.srtt8;
+        tcp.rtt_us = self.rtt_us;
+        tcp.idle_ms = self.idle_ms;
+        tcp.now = now;
         tcp.flight = self.flight;
         tcp.cwnd_limited = self.limited.into();
         bench.who = self.who;

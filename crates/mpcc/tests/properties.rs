@@ -1,7 +1,7 @@
 //! What holds after any sequence of callbacks.
 
 use mpcc::vectors::{self, Callback, Machine, Native};
-use mpcc::{Algorithm, ffi};
+use mpcc::{Algorithm, Connection, ffi};
 use proptest::prelude::*;
 
 const SUBFLOWS: u32 = 20; // more than there are slots
@@ -61,9 +61,37 @@ proptest! {
                     prop_assert!((3..=10).contains(&new.cwnd), "initial window {}", new.cwnd);
                 }
                 ffi::mpcc_operation::MPCC_DO_UNDO => prop_assert!(after.result >= old.cwnd),
+                ffi::mpcc_operation::MPCC_DO_EVENT => prop_assert!(new.cwnd <= old.cwnd, "grows without an ACK"),
                 _ => {}
             }
             prop_assert!(after.subflow.iter().all(|s| s.growth < ffi::MPCC_ONE));
+            Ok(())
+        })?;
+    }
+
+    /// CUBIC in its whole range: times to hours, RTTs and windows of any size, ACKs of many segments. What it keeps stays
+    /// in its bounds, and an ACK makes at most one segment of two.
+    #[test]
+    fn cubic_stays_in_its_range(callbacks in vectors::callbacks(2, 200)) {
+        run(Algorithm::find("cubic").unwrap(), &callbacks, |before, callback, after| {
+            let who = callback.who as usize;
+            let (old, new) = (&before.tcp[who], &after.tcp[who]);
+            let (s, cubic) = (&after.subflow[who], vectors::cubic(&after.subflow[who]));
+            prop_assert!(cubic.w_max <= ffi::MPCC_CWND_MAX && cubic.origin <= ffi::MPCC_CWND_MAX);
+            // ∛(2^20 / 0.4) = 138 s
+            prop_assert!(cubic.k < 139 * 1024, "K = {}", cubic.k);
+            prop_assert!(cubic.reno <= u64::from(ffi::MPCC_CWND_MAX) << 40);
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK && old.cwnd >= new.ssthresh {
+                prop_assert!(new.cwnd - old.cwnd <= callback.argument.div_ceil(2), "{} → {}", old.cwnd, new.cwnd);
+            }
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_EVENT {
+                prop_assert!(cubic.running == 0 || cubic.epoch_start <= new.now);
+            }
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK {
+                prop_assert!(callback.rtt_us == 0 || s.rtt_min <= callback.rtt_us && s.rtt_min > 0);
+                // HyStart lowers the threshold to the window, and never below its least window.
+                prop_assert!(new.ssthresh == old.ssthresh || new.ssthresh == old.cwnd && old.cwnd >= 16);
+            }
             Ok(())
         })?;
     }
@@ -155,4 +183,24 @@ proptest! {
         prop_assert_eq!(vectors::sum_cwnd(&bench.connection), 0);
         prop_assert_eq!(bench.connection.used, 0);
     }
+}
+
+/// Linux cuts a window that was idle when data is queued (tcp_cwnd_restart), and a subflow may join before that data is
+/// sent, which may be long with TCP_CORK: it takes from the window as last shown, 40, where 10 are left.
+#[test]
+fn nothing_is_paid_from_a_window_that_idling_has_cut() {
+    let mut connection = Connection::new(Algorithm::find("lisa").unwrap());
+    let mut lender_tcp = vectors::fresh_tcp();
+    let (mut lender, _) = connection.open(&mut lender_tcp, 0);
+    connection.on_ack(&mut lender, &mut lender_tcp, 30);
+    assert_eq!(lender_tcp.cwnd, 40);
+    connection.on_idle_restart(&mut lender, &mut lender_tcp);
+    lender_tcp.cwnd = 10;
+    for _ in 0..2 {
+        let note = connection.open(&mut vectors::fresh_tcp(), 0).1;
+        assert_eq!((note.what, note.credit), (ffi::MPCC_NOTE_TAKEN, 10));
+    }
+    let note = connection.on_send_start(&mut lender, &mut lender_tcp);
+    assert_eq!((lender_tcp.cwnd, note.what), (10, ffi::MPCC_NOTE_VOID));
+    assert_eq!(note.voided.count_ones(), 2);
 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::clock::Clock;
 use crate::network::{Exit, Network, RouteId};
+use crate::packet::Payload;
 use crate::time::Time;
 
 /// A packet that came in at a port.
@@ -34,7 +35,7 @@ pub trait Ports<P>: Clock {
 ///
 /// A packet's arrival is stamped after it was received, so it is never early. Departures follow
 /// from arrivals alone: a late turn of this loop delays what it hands over, not what comes after.
-pub fn drive<P>(network: &mut Network<P>, ports: &mut impl Ports<P>) {
+pub fn drive<P: Payload>(network: &mut Network<P>, ports: &mut impl Ports<P>) {
     loop {
         let arrival = ports.receive();
         let now = ports.now();

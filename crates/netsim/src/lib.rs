@@ -18,24 +18,36 @@
 //! ));
 //! let route = network.add_route(&[bottleneck], PortId(0));
 //!
-//! assert!(network.inject(Time::ZERO, route, 1500, "hello").is_none());
+//! assert!(network.inject(Time::ZERO, route, 1500, ()).is_none());
 //! // 12 000 bits take 4.8 ms to send and 35 ms to cross.
 //! let due = network.next_event().unwrap();
 //! assert_eq!(due, Time::ZERO + Span::from_micros(39_800));
-//! let Some(Exit::Arrived { payload, .. }) = network.poll(due) else { panic!() };
-//! assert_eq!(payload, "hello");
+//! let Some(Exit::Arrived { bytes, .. }) = network.poll(due) else { panic!() };
+//! assert_eq!(bytes, 1500);
 //! ```
 
 mod clock;
+mod dice;
 mod driver;
+mod events;
+mod impairment;
 mod link;
 mod network;
+mod packet;
 mod queue;
 mod time;
+mod trace;
 
 pub use clock::{Clock, RealClock};
 pub use driver::{Arrival, Ports, drive};
+pub use impairment::{Loss, Reorder};
 pub use link::{LinkCounters, LinkSpec};
 pub use network::{Exit, LinkId, Network, PortId, RouteId};
+pub use packet::Payload;
+pub use queue::Queue;
+pub use queue::codel::CoDel;
 pub use queue::droptail::DropTail;
+pub use queue::fq_codel::FqCoDel;
+pub use queue::red::Red;
 pub use time::{Rate, Span, Time};
+pub use trace::{Trace, TraceError};

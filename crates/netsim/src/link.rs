@@ -1,38 +1,99 @@
 //! A link: a queue, a transmitter of some rate, a line of some delay.
-//!
-//! A FIFO link of known rate computes a packet's departure when the packet arrives, and it delivers
-//! in order. So the packets in its queue and on its line form one ring in order of departure, and
-//! only the head of that ring is an event.
 
-use std::collections::VecDeque;
+mod fifo;
+mod managed;
+mod ring;
+mod transmitter;
 
-use crate::queue::droptail::DropTail;
+use crate::impairment::{Loss, Reorder};
+use crate::packet::Payload;
+use crate::queue::Queue;
 use crate::time::{Rate, Span, Time};
+use crate::trace::Trace;
+
+pub(crate) use fifo::Fifo;
+pub(crate) use managed::{Managed, Step};
 
 /// What a link is like.
+///
+/// A packet passes the random loss of the link, then its queue, its transmitter, its line. Without
+/// loss, reordering, trace and anything but a plain DropTail queue, a link costs one event a packet
+/// and is several times as fast.
+///
+/// ```
+/// use netsim::{CoDel, LinkSpec, Loss, Rate, Span};
+///
+/// let rate = Rate::from_bits_per_second(20_000_000);
+/// let wlan = LinkSpec::shaped(rate, CoDel::new(), Span::from_millis(10))
+///     .loss(Loss::bursty(0.01, 4.0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     delay: Span,
-    shaper: Option<(Rate, DropTail)>,
+    sender: Sender,
+    loss: Option<Loss>,
+    reorder: Option<Reorder>,
+    stream: Option<u64>,
+}
+
+/// What a packet passes on its way to the line.
+#[derive(Clone, Debug)]
+enum Sender {
+    Open,
+    Rate(Rate, Queue),
+    Trace(Trace, Queue),
 }
 
 impl LinkSpec {
     /// A line that delays each packet by `delay` and is otherwise without limit.
     #[must_use]
     pub const fn delay(delay: Span) -> Self {
-        Self {
-            delay,
-            shaper: None,
-        }
+        Self::new(Sender::Open, delay)
     }
 
     /// A queue in front of a transmitter of `rate`, then a line of `delay`.
     #[must_use]
-    pub const fn shaped(rate: Rate, queue: DropTail, delay: Span) -> Self {
+    pub fn shaped(rate: Rate, queue: impl Into<Queue>, delay: Span) -> Self {
+        Self::new(Sender::Rate(rate, queue.into()), delay)
+    }
+
+    /// A queue in front of a transmitter that follows a `trace`, then a line of `delay`. A packet
+    /// waits for its opportunity even when no other does: the queue needs room for one at least.
+    #[must_use]
+    pub fn traced(trace: Trace, queue: impl Into<Queue>, delay: Span) -> Self {
+        Self::new(Sender::Trace(trace, queue.into()), delay)
+    }
+
+    const fn new(sender: Sender, delay: Span) -> Self {
         Self {
             delay,
-            shaper: Some((rate, queue)),
+            sender,
+            loss: None,
+            reorder: None,
+            stream: None,
         }
+    }
+
+    /// Loses packets at random, before the queue.
+    #[must_use]
+    pub fn loss(self, loss: Loss) -> Self {
+        let loss = Some(loss);
+        Self { loss, ..self }
+    }
+
+    /// Lets packets overtake each other on the line.
+    #[must_use]
+    pub fn reorder(self, reorder: Reorder) -> Self {
+        let reorder = Some(reorder);
+        Self { reorder, ..self }
+    }
+
+    /// Names the stream of random draws of this link (a hash of its name, say), so that it draws
+    /// the same whatever number it has. Without, the number names the stream.
+    #[must_use]
+    pub fn stream(self, stream: u64) -> Self {
+        let stream = Some(stream);
+        Self { stream, ..self }
     }
 }
 
@@ -47,163 +108,64 @@ pub struct LinkCounters {
     pub packets_out: u64,
     /// Their bytes.
     pub bytes_out: u64,
-    /// Packets lost because the queue was full.
+    /// Packets lost because the queue was full, or because it chose to.
     pub drops: u64,
+    /// Packets lost at random, before the queue.
+    pub losses: u64,
+    /// Packets marked in place of a drop.
+    pub marks: u64,
     /// Packets in the queue or on the line.
     pub inside: u64,
     /// The most packets that waited at once.
     pub queue_max: u64,
     /// How many packets waited on average over time.
     pub queue_mean: f64,
-    /// The share of time spent sending; `None` for a link without a rate.
+    /// The share of time spent sending, or of a trace's opportunities used; `None` for a link
+    /// without a rate.
     pub utilisation: Option<f64>,
 }
 
-/// A packet in the queue or on the line.
-#[derive(Debug)]
-struct Passing<P> {
-    departure: Time,
-    bytes: u32,
-    packet: P,
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
 }
 
-/// The transmitter and the queue before it.
-#[derive(Debug)]
-struct Shaper {
-    rate: Rate,
-    queue: DropTail,
-    /// When the last bit of all that was accepted is sent: this instant plus `rest`/rate ns.
-    free_at: Time,
-    rest: u64,
-    /// The time that sending all that was accepted takes.
-    busy: Span,
-}
-
-#[derive(Debug)]
-pub(crate) struct Link<P> {
-    delay: Span,
-    shaper: Option<Shaper>,
-    passing: VecDeque<Passing<P>>,
-    counters: LinkCounters,
-}
-
-impl<P> Link<P> {
-    pub(crate) fn new(spec: LinkSpec) -> Self {
-        let shaper = spec.shaper.map(|(rate, queue)| Shaper {
-            rate,
-            queue,
-            free_at: Time::ZERO,
-            rest: 0,
-            busy: Span::ZERO,
-        });
-        Self {
-            delay: spec.delay,
-            shaper,
-            passing: VecDeque::new(),
-            counters: LinkCounters::default(),
-        }
+impl Count {
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
     }
+}
 
-    /// A packet comes to the link; it is handed back when the queue is full.
-    pub(crate) fn enter(&mut self, now: Time, bytes: u32, packet: P) -> Result<(), P> {
-        self.counters.packets_in += 1;
-        self.counters.bytes_in += u64::from(bytes);
-        let departure = match &mut self.shaper {
-            None => now,
-            Some(shaper) => {
-                let last = self.passing.len().wrapping_sub(1);
-                let passing = &self.passing;
-                if !shaper
-                    .queue
-                    .admits(now, |newest| passing[last - newest].departure)
-                {
-                    self.counters.drops += 1;
-                    self.assert_conserved();
-                    return Err(packet);
-                }
-                shaper.send(now, bytes)
+/// A link at work.
+#[derive(Debug)]
+pub(crate) enum Link<P> {
+    Fifo(Fifo<P>),
+    Managed(Box<Managed<P>>),
+}
+
+impl<P: Payload> Link<P> {
+    /// The link of that `number` in a network of that `seed`.
+    pub(crate) fn new(spec: LinkSpec, seed: u64, number: u64) -> Self {
+        match (&spec.sender, spec.loss, spec.reorder) {
+            (Sender::Open, None, None) => Self::Fifo(Fifo::new(None, spec.delay)),
+            (Sender::Rate(rate, Queue::DropTail(queue)), None, None) if queue.is_plain() => {
+                Self::Fifo(Fifo::new(Some((*rate, *queue)), spec.delay))
             }
-        };
-        debug_assert!(
-            self.passing
-                .back()
-                .is_none_or(|last| last.departure <= departure)
-        );
-        self.passing.push_back(Passing {
-            departure,
-            bytes,
-            packet,
-        });
-        self.assert_conserved();
-        Ok(())
-    }
-
-    /// When the head of the line arrives at the far end.
-    pub(crate) fn next_arrival(&self) -> Option<Time> {
-        self.passing.front().map(|head| head.departure + self.delay)
-    }
-
-    /// Takes the head of the line out at the far end.
-    pub(crate) fn leave(&mut self) -> Option<(u32, P)> {
-        let head = self.passing.pop_front()?;
-        if let Some(shaper) = &mut self.shaper {
-            shaper.queue.at_most(self.passing.len());
+            _ => {
+                let stream = spec.stream.unwrap_or(number);
+                Self::Managed(Box::new(Managed::new(spec, seed, stream)))
+            }
         }
-        self.counters.packets_out += 1;
-        self.counters.bytes_out += u64::from(head.bytes);
-        self.assert_conserved();
-        Some((head.bytes, head.packet))
     }
 
     pub(crate) fn counters(&self, now: Time) -> LinkCounters {
-        let mut counters = self.counters;
-        counters.inside = self.passing.len() as u64;
-        if let Some(shaper) = &self.shaper {
-            // Time already booked that lies after now.
-            let still_waiting: u64 = (self.passing.iter().rev())
-                .zip(self.passing.iter().rev().skip(1))
-                .map(|(_, ahead)| ahead.departure.since(now).as_nanos())
-                .take_while(|wait| *wait > 0)
-                .sum();
-            let elapsed = now.since(Time::ZERO).as_nanos().max(1) as f64;
-            let busy = shaper.busy - shaper.free_at.since(now);
-            counters.queue_max = shaper.queue.longest() as u64;
-            counters.queue_mean = (shaper.queue.waited() - still_waiting) as f64 / elapsed;
-            counters.utilisation = Some(busy.as_nanos() as f64 / elapsed);
+        match self {
+            Self::Fifo(link) => link.counters(now),
+            Self::Managed(link) => link.counters(now),
         }
-        counters
-    }
-
-    /// What came in went out, was lost or is still inside.
-    fn assert_conserved(&self) {
-        debug_assert_eq!(
-            self.counters.packets_in,
-            self.counters.packets_out + self.counters.drops + self.passing.len() as u64
-        );
     }
 }
-
-impl Shaper {
-    /// Appends a packet that arrives at `now` to all that is to be sent: when its last bit leaves.
-    fn send(&mut self, now: Time, bytes: u32) -> Time {
-        let free_at = self.departure();
-        if free_at <= now {
-            (self.free_at, self.rest) = (now, 0);
-        }
-        self.queue.enter(free_at.since(now));
-        let (whole, rest) = self.rate.send(bytes, self.rest);
-        self.free_at += Span::from_nanos(whole);
-        self.rest = rest;
-        self.busy = self.busy + Span::from_nanos(whole);
-        self.departure()
-    }
-
-    /// The first whole nanosecond at which everything accepted is sent.
-    fn departure(&self) -> Time {
-        self.free_at + Span::from_nanos(u64::from(self.rest > 0))
-    }
-}
-
-#[cfg(test)]
-#[path = "link_tests.rs"]
-mod tests;

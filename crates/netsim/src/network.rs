@@ -1,16 +1,17 @@
 //! The network: links, routes over them, and the order in which packets move.
 //!
 //! Routes are static: a list of links that ends at a port, kept in one array for all routes, so a
-//! packet carries only its place in that array. Each link that holds a packet has one entry in the
-//! event queue, the arrival of the packet at its head. Events at the same instant happen in the
+//! packet carries only its place in that array. Each link has one entry among the events, its next.
+//! Events at the same instant happen in the
 //! order of their link numbers, so a run is a function of what was injected and when.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-
-use crate::link::{Link, LinkCounters, LinkSpec};
+use crate::events::Tournament;
+use crate::link::{Link, LinkCounters, LinkSpec, Step};
+use crate::packet::{Packet, Payload};
 use crate::time::Time;
+
+/// The entry of a route after its last link; the port's number follows.
+const END: u32 = u32::MAX;
 
 /// A link, numbered in the order in which links were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,21 +24,6 @@ pub struct PortId(pub u32);
 /// A list of links that ends at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
-
-/// One step of a route.
-#[derive(Clone, Copy, Debug)]
-enum Hop {
-    Link(LinkId),
-    Port(PortId),
-}
-
-/// A packet on its way.
-#[derive(Debug)]
-struct Packet<P> {
-    /// The index of its next hop in `Network::hops`.
-    next: u32,
-    payload: P,
-}
 
 /// How a packet leaves the network.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,7 +39,7 @@ pub enum Exit<P> {
         /// The packet.
         payload: P,
     },
-    /// A full queue lost it.
+    /// A queue dropped it, or a link lost it at random.
     Lost {
         /// When.
         at: Time,
@@ -67,12 +53,14 @@ pub enum Exit<P> {
 /// Links, routes and the packets on them.
 #[derive(Debug)]
 pub struct Network<P> {
-    links: Vec<Link<Packet<P>>>,
-    hops: Vec<Hop>,
-    events: BinaryHeap<Reverse<(Time, LinkId)>>,
+    links: Vec<Link<P>>,
+    /// All routes, one after another: the numbers of their links, then `END` and a port.
+    hops: Vec<u32>,
+    events: Tournament,
+    seed: u64,
 }
 
-impl<P> Default for Network<P> {
+impl<P: Payload> Default for Network<P> {
     fn default() -> Self {
         Self::new()
     }
@@ -86,21 +74,31 @@ impl LinkId {
     }
 }
 
-impl<P> Network<P> {
-    /// A network without links.
+impl<P: Payload> Network<P> {
+    /// A network without links, whose random draws are those of seed 0.
     #[must_use]
     pub const fn new() -> Self {
+        Self::with_seed(0)
+    }
+
+    /// A network without links. Each random part of a link draws from a stream of its own, made of
+    /// `seed` and the link's [stream](LinkSpec::stream); a network without such parts draws nothing.
+    #[must_use]
+    pub const fn with_seed(seed: u64) -> Self {
         Self {
             links: Vec::new(),
             hops: Vec::new(),
-            events: BinaryHeap::new(),
+            events: Tournament::new(),
+            seed,
         }
     }
 
     /// Adds a link.
     pub fn add_link(&mut self, spec: LinkSpec) -> LinkId {
-        self.links.push(Link::new(spec));
-        LinkId(self.links.len() as u32 - 1)
+        let number = self.links.len() as u32;
+        self.links.push(Link::new(spec, self.seed, number.into()));
+        self.events.add_link();
+        LinkId(number)
     }
 
     /// Adds a route over `links` to `port`.
@@ -113,45 +111,61 @@ impl<P> Network<P> {
             "no such link"
         );
         let route = RouteId(self.hops.len() as u32);
-        self.hops.extend(links.iter().map(|&link| Hop::Link(link)));
-        self.hops.push(Hop::Port(port));
+        self.hops.extend(links.iter().map(|link| link.0));
+        self.hops.extend([END, port.0]);
         route
     }
 
-    /// Sends a packet of `bytes` along `route`. It returns at once when the first link's queue is
-    /// full.
+    /// Sends a packet of `bytes` along `route`. It returns at once when the first link loses it. If
+    /// the first link's queue drops others in its place (FQ-CoDel, at its limit), they come out of
+    /// [`Network::poll`] at the same `now`.
     ///
     /// All that was due before `now` must have been taken out with [`Network::poll`], or packets
     /// would overtake each other; a debug build asserts it.
+    #[inline]
     pub fn inject(&mut self, now: Time, route: RouteId, bytes: u32, payload: P) -> Option<Exit<P>> {
         debug_assert!(
             self.next_event().is_none_or(|next| next >= now),
             "poll before you inject"
         );
-        self.forward(
-            now,
-            bytes,
-            Packet {
-                next: route.0,
-                payload,
-            },
-        )
+        self.forward(now, bytes, route.0, payload)
     }
 
-    /// When the next packet moves; `None` while the network is empty.
+    /// When something next happens: a packet moves or is dropped. `None` while the network is empty.
+    #[inline]
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
-        self.events.peek().map(|Reverse((at, _))| *at)
+        self.events.first().map(|(at, _)| at)
     }
 
     /// Moves packets up to and including `now`, until one leaves the network.
     ///
     /// Each packet moves at its own time, so a call that comes late changes nothing but the time
     /// at which the caller hears of it. Call it until it returns `None`.
+    #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Exit<P>> {
         loop {
-            let (at, bytes, packet) = self.next_packet(now)?;
-            if let Some(exit) = self.forward(at, bytes, packet) {
+            let (at, id) = self.events.first()?;
+            if at > now {
+                return None;
+            }
+            let (bytes, hop, payload) = match &mut self.links[id] {
+                Link::Fifo(link) => {
+                    let (bytes, hop, payload, next) = link.leave();
+                    self.events.set_first(id, next);
+                    (bytes, hop, payload)
+                }
+                Link::Managed(link) => {
+                    let step = link.advance(at);
+                    self.events.set_first(id, link.next_event());
+                    match step {
+                        Step::Arrived(packet) => (packet.bytes, packet.next, packet.payload),
+                        Step::Lost(packet) => return Some(lost(at, id, packet.payload)),
+                        Step::Nothing => continue,
+                    }
+                }
+            };
+            if let Some(exit) = self.forward(at, bytes, hop, payload) {
                 return Some(exit);
             }
         }
@@ -163,55 +177,47 @@ impl<P> Network<P> {
         self.links.iter().map(|link| link.counters(now)).collect()
     }
 
-    /// Takes the next packet that is due off its link.
-    fn next_packet(&mut self, now: Time) -> Option<(Time, u32, Packet<P>)> {
-        let mut event = self.events.peek_mut()?;
-        let Reverse((at, id)) = *event;
-        if at > now {
-            return None;
-        }
-        let link = &mut self.links[id.index()];
-        let (bytes, packet) = link.leave()?;
-        match link.next_arrival() {
-            Some(next) => *event = Reverse((next, id)),
-            None => {
-                PeekMut::pop(event);
-            }
-        }
-        Some((at, bytes, packet))
-    }
-
     /// Moves a packet to its next hop; it is an exit if that is a port or a full queue.
-    fn forward(&mut self, at: Time, bytes: u32, mut packet: Packet<P>) -> Option<Exit<P>> {
-        let hop = self.hops[packet.next as usize];
-        packet.next += 1;
-        let id = match hop {
-            Hop::Port(port) => {
-                return Some(Exit::Arrived {
-                    at,
-                    port,
-                    bytes,
-                    payload: packet.payload,
-                });
-            }
-            Hop::Link(id) => id,
-        };
-        let link = &mut self.links[id.index()];
-        let was_empty = link.next_arrival().is_none();
-        if let Err(packet) = link.enter(at, bytes, packet) {
-            return Some(Exit::Lost {
+    #[inline(always)]
+    fn forward(&mut self, at: Time, bytes: u32, next: u32, payload: P) -> Option<Exit<P>> {
+        let hop = self.hops[next as usize];
+        if hop == END {
+            return Some(Exit::Arrived {
                 at,
-                link: id,
-                payload: packet.payload,
+                port: PortId(self.hops[next as usize + 1]),
+                bytes,
+                payload,
             });
         }
-        if was_empty {
-            // Behind a head the order of the line keeps; only a new head is a new event.
-            self.events
-                .extend(link.next_arrival().map(|at| Reverse((at, id))));
+        let id = hop as usize;
+        match &mut self.links[id] {
+            Link::Fifo(link) => {
+                if !link.admits(at, bytes) {
+                    return Some(lost(at, id, payload));
+                }
+                if let Some(next) = link.enter(at, bytes, next + 1, payload) {
+                    self.events.set(id, Some(next));
+                }
+            }
+            Link::Managed(link) => {
+                let packet = Packet {
+                    bytes,
+                    next: next + 1,
+                    payload,
+                };
+                let result = link.enter(at, packet);
+                self.events.set(id, link.next_event());
+                return result.err().map(|packet| lost(at, id, packet.payload));
+            }
         }
         None
     }
+}
+
+/// A packet that a link lost.
+const fn lost<P>(at: Time, id: usize, payload: P) -> Exit<P> {
+    let link = LinkId(id as u32);
+    Exit::Lost { at, link, payload }
 }
 
 #[cfg(test)]

@@ -3,29 +3,34 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::queue::droptail::DropTail;
 use crate::time::{Rate, Span};
+use crate::{CoDel, DropTail, FqCoDel, Loss, Queue, Red, Reorder};
 
 /// A packet to inject: the gap to the one before it in ns, its route, its size.
 type Arrival = (u64, usize, u32);
 
-/// Two paths into a shared link, one past it, one back: both kinds of link, one to three hops.
-fn network(limit: usize) -> (Network<usize>, Vec<RouteId>) {
+/// Two paths into a shared link, one past it, one back: lines and FIFO links, one to three hops.
+/// With `managed`, the same links are of the other kind.
+fn fifo_network(limit: usize, managed: bool) -> (Network<usize>, Vec<RouteId>) {
     let mut network = Network::new();
     let rate = Rate::from_bits_per_second;
-    let near = network.add_link(LinkSpec::delay(Span::from_micros(10)));
-    let far = network.add_link(LinkSpec::delay(Span::from_micros(300)));
-    let shared = network.add_link(LinkSpec::shaped(
-        rate(3_000_000_000),
-        DropTail::new(limit),
-        Span::from_micros(5),
-    ));
-    let own = network.add_link(LinkSpec::shaped(rate(7), DropTail::new(1), Span::ZERO));
-    let fast = network.add_link(LinkSpec::shaped(
-        rate(40_000_000_000),
-        DropTail::new(limit),
-        Span::ZERO,
-    ));
+    let us = Span::from_micros;
+    let [near, far, shared, own, fast] = [
+        LinkSpec::delay(us(10)),
+        LinkSpec::delay(us(300)),
+        LinkSpec::shaped(rate(3_000_000_000), DropTail::new(limit), us(5)),
+        LinkSpec::shaped(rate(7), DropTail::new(1), Span::ZERO),
+        LinkSpec::shaped(
+            rate(40_000_000_000),
+            DropTail::bytes(700 * limit as u64),
+            Span::ZERO,
+        ),
+    ]
+    .map(|spec| {
+        // A share of nothing changes nothing, but takes the link off the fast path.
+        let still = Reorder::new(0.0, Span::ZERO);
+        network.add_link(if managed { spec.reorder(still) } else { spec })
+    });
     let routes = [
         network.add_route(&[near, shared], PortId(1)),
         network.add_route(&[far, shared, fast], PortId(2)),
@@ -35,19 +40,65 @@ fn network(limit: usize) -> (Network<usize>, Vec<RouteId>) {
     (network, routes.to_vec())
 }
 
+/// Links of every kind, each with a fast FIFO link before or behind it, and one route over all.
+fn zoo(limit: usize, seed: u64) -> (Network<usize>, Vec<RouteId>) {
+    let mut network = Network::with_seed(seed);
+    // 1 to 4 packets of 1500 bytes in the 20 µs between two arrivals.
+    let rate = Rate::from_bits_per_second(1_500_000_000);
+    let us = Span::from_micros;
+    let queues: [Queue; 5] = [
+        DropTail::bytes(1500 * limit as u64).into(),
+        Red::new(2.0, 6.0, 0.5)
+            .gentle(12.0)
+            .weight(0.5)
+            .limit(limit)
+            .into(),
+        CoDel::new().times(us(10), us(100)).limit(limit).into(),
+        FqCoDel::new().times(us(10), us(100)).limit(limit).into(),
+        DropTail::new(limit).mark_above(1).into(),
+    ];
+    let mut specs: Vec<LinkSpec> = queues
+        .into_iter()
+        .map(|queue| LinkSpec::shaped(rate, queue, us(30)))
+        .collect();
+    specs.push(LinkSpec::delay(us(50)).loss(Loss::random(0.1)));
+    specs.push(LinkSpec::delay(us(50)).reorder(Reorder::new(0.3, us(40))));
+    let trace = "0\n1\n1\n1\n1\n1\n1\n2\n2\n2\n3\n".parse().unwrap();
+    specs.push(
+        LinkSpec::traced(trace, CoDel::new().limit(limit), us(5)).loss(Loss::bursty(0.1, 3.0)),
+    );
+    let fast = LinkSpec::shaped(rate, DropTail::new(1000), us(5));
+    let fast = network.add_link(fast);
+    let links: Vec<LinkId> = specs
+        .into_iter()
+        .map(|spec| network.add_link(spec))
+        .collect();
+    let mut routes = vec![
+        network.add_route(&[links[0], fast, links[1], links[5]], PortId(0)),
+        network.add_route(&[links[2], links[6], links[7], fast], PortId(1)),
+        network.add_route(&[fast, links[3], links[4]], PortId(2)),
+    ];
+    routes.push(network.add_route(&links, PortId(3)));
+    (network, routes)
+}
+
 fn traffic() -> impl Strategy<Value = Vec<Arrival>> {
     prop::collection::vec((0..20_000u64, 0..4usize, 40..1501u32), 0..300)
 }
 
 /// Injects `arrivals` and takes out what is due before each, and at last everything.
-fn run(limit: usize, arrivals: &[Arrival]) -> (Network<usize>, Vec<Exit<usize>>) {
-    let (mut network, routes) = network(limit);
+fn run(
+    (network, routes): &mut (Network<usize>, Vec<RouteId>),
+    arrivals: &[Arrival],
+) -> Vec<Exit<usize>> {
     let mut exits = Vec::new();
     let mut now = Time::ZERO;
     for (i, (gap, route, bytes)) in arrivals.iter().enumerate() {
         now += Span::from_nanos(*gap);
         exits.extend(std::iter::from_fn(|| network.poll(now)));
         exits.extend(network.inject(now, routes[*route], *bytes, i));
+        // What a queue dropped for the packet's sake.
+        exits.extend(std::iter::from_fn(|| network.poll(now)));
         let inside: u64 = network.counters(now).iter().map(|link| link.inside).sum();
         assert_eq!(
             i as u64 + 1,
@@ -57,35 +108,45 @@ fn run(limit: usize, arrivals: &[Arrival]) -> (Network<usize>, Vec<Exit<usize>>)
     }
     let end = Time::from_nanos(u64::MAX / 2);
     exits.extend(std::iter::from_fn(|| network.poll(end)));
-    (network, exits)
+    exits
+}
+
+/// Checks that all of `packets` left once, and that the links say the same.
+fn check_conservation(network: &Network<usize>, exits: &[Exit<usize>], packets: usize) {
+    assert_eq!(network.next_event(), None);
+    let mut seen: Vec<usize> = (exits.iter())
+        .map(|exit| match exit {
+            Exit::Arrived { payload, .. } | Exit::Lost { payload, .. } => *payload,
+        })
+        .collect();
+    seen.sort_unstable();
+    assert!(seen.into_iter().eq(0..packets));
+    let counters = network.counters(Time::from_nanos(u64::MAX / 2));
+    for (number, link) in (0..).zip(counters) {
+        let lost = exits
+            .iter()
+            .filter(|exit| matches!(exit, Exit::Lost { link, .. } if link.0 == number));
+        assert_eq!(link.drops + link.losses, lost.count() as u64);
+        assert_eq!(link.inside, 0);
+        assert_eq!(link.packets_in, link.packets_out + link.drops + link.losses);
+        assert!(link.bytes_in >= link.bytes_out);
+    }
 }
 
 proptest! {
     #[test]
-    fn packets_are_conserved(limit in 0..12usize, arrivals in traffic()) {
-        let (network, exits) = run(limit, &arrivals);
-        prop_assert_eq!(network.next_event(), None);
-        // Each packet leaves once.
-        let mut seen: Vec<usize> = exits.iter().map(|exit| match exit {
-            Exit::Arrived { payload, .. } | Exit::Lost { payload, .. } => *payload,
-        }).collect();
-        seen.sort_unstable();
-        prop_assert!(seen.into_iter().eq(0..arrivals.len()));
-        // The links say the same.
-        let lost = exits.iter().filter(|exit| matches!(exit, Exit::Lost { .. })).count();
-        let links = network.counters(Time::from_nanos(u64::MAX / 2));
-        prop_assert_eq!(links.iter().map(|link| link.drops).sum::<u64>(), lost as u64);
-        for link in links {
-            prop_assert_eq!(link.inside, 0);
-            prop_assert_eq!(link.packets_in, link.packets_out + link.drops);
-            prop_assert!(link.bytes_in >= link.bytes_out);
-            prop_assert!(link.queue_max <= limit.max(1) as u64);
-        }
+    fn packets_are_conserved(limit in 0..12usize, seed: u64, arrivals in traffic()) {
+        let mut fifo = fifo_network(limit, false);
+        let exits = run(&mut fifo, &arrivals);
+        check_conservation(&fifo.0, &exits, arrivals.len());
+        let mut zoo = zoo(limit, seed);
+        let exits = run(&mut zoo, &arrivals);
+        check_conservation(&zoo.0, &exits, arrivals.len());
     }
 
     #[test]
     fn order_is_kept_and_time_does_not_run_back(limit in 0..12usize, arrivals in traffic()) {
-        let (_, exits) = run(limit, &arrivals);
+        let exits = run(&mut fifo_network(limit, false), &arrivals);
         let mut last = [None; 4];
         let mut clock = Time::ZERO;
         for exit in exits {
@@ -100,15 +161,29 @@ proptest! {
     }
 
     #[test]
-    fn the_same_traffic_gives_the_same_run(limit in 0..12usize, arrivals in traffic()) {
-        prop_assert_eq!(run(limit, &arrivals).1, run(limit, &arrivals).1);
+    fn the_same_seed_gives_the_same_run(limit in 0..12usize, seed: u64, arrivals in traffic()) {
+        prop_assert_eq!(run(&mut zoo(limit, seed), &arrivals), run(&mut zoo(limit, seed), &arrivals));
     }
 
     #[test]
-    fn a_late_poll_hears_the_same(arrivals in traffic()) {
+    fn both_kinds_of_link_agree(limit in 0..12usize, arrivals in traffic()) {
+        let (mut fast, mut slow) = (fifo_network(limit, false), fifo_network(limit, true));
+        prop_assert_eq!(run(&mut fast, &arrivals), run(&mut slow, &arrivals));
+        let end = Time::ZERO + Span::from_secs(1_000_000);
+        for (fast, slow) in fast.0.counters(end).into_iter().zip(slow.0.counters(end)) {
+            prop_assert!((fast.queue_mean - slow.queue_mean).abs() < 1e-12);
+            let difference = fast.utilisation.zip(slow.utilisation).map_or(0.0, |(a, b)| a - b);
+            prop_assert!(difference.abs() < 1e-12);
+            let (queue_mean, utilisation) = (fast.queue_mean, fast.utilisation);
+            prop_assert_eq!(fast, LinkCounters { queue_mean, utilisation, ..slow });
+        }
+    }
+
+    #[test]
+    fn a_late_poll_hears_the_same(seed: u64, arrivals in traffic()) {
         // All injected at once, then polled in one go or event by event.
-        let (mut at_once, routes) = network(30);
-        let (mut step_by_step, _) = network(30);
+        let (mut at_once, routes) = zoo(30, seed);
+        let (mut step_by_step, _) = zoo(30, seed);
         let mut exits = Vec::new();
         for (i, (_, route, bytes)) in arrivals.iter().enumerate() {
             let exit = at_once.inject(Time::ZERO, routes[*route], *bytes, i);
@@ -120,6 +195,28 @@ proptest! {
         let end = Time::from_nanos(u64::MAX / 2);
         prop_assert!(std::iter::from_fn(|| at_once.poll(end)).eq(exits));
     }
+}
+
+#[test]
+fn a_named_stream_draws_the_same_under_any_number() {
+    // 0.3 of a thousand packets, on a link that is the first or the third of its network.
+    let losses = |others: usize, seed| {
+        let mut network = Network::with_seed(seed);
+        let lossy = || LinkSpec::delay(Span::ZERO).loss(Loss::random(0.3));
+        for _ in 0..others {
+            let other = network.add_link(lossy());
+            let route = network.add_route(&[other], PortId(0));
+            let _ = network.inject(Time::ZERO, route, 1500, 0);
+        }
+        let link = network.add_link(lossy().stream(42));
+        let route = network.add_route(&[link], PortId(0));
+        (0..1000)
+            .filter(|i| network.inject(Time::ZERO, route, 1500, *i).is_some())
+            .collect::<Vec<usize>>()
+    };
+    assert_eq!(losses(0, 1), losses(2, 1));
+    assert_ne!(losses(0, 1), losses(0, 2));
+    assert!((240..360).contains(&losses(0, 1).len()));
 }
 
 #[test]
@@ -152,14 +249,14 @@ fn a_route_without_links_arrives_at_once() {
     let mut network = Network::new();
     let here = network.add_route(&[], PortId(7));
     let at = Time::from_nanos(3);
-    let exit = network.inject(at, here, 40, "x");
+    let exit = network.inject(at, here, 40, 5);
     assert_eq!(
         exit,
         Some(Exit::Arrived {
             at,
             port: PortId(7),
             bytes: 40,
-            payload: "x"
+            payload: 5
         })
     );
 }

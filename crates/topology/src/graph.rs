@@ -144,7 +144,10 @@ impl Graph {
     }
 
     /// Adds all links to a network: their numbers there, in the order of [`Graph::links`].
-    pub fn add_to<P>(&self, network: &mut Network<P>) -> Result<Vec<LinkId>, Error> {
+    pub fn add_to<P: netsim::Payload>(
+        &self,
+        network: &mut Network<P>,
+    ) -> Result<Vec<LinkId>, Error> {
         let add = |link: &Link| Ok(network.add_link(link.properties.to_netsim()?));
         self.links.iter().map(add).collect()
     }

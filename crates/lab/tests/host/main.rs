@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kernel::registry;
+use kernel::{registry, status};
 use lisa_lab::{Error, Host, Run};
 use netsim::{Rate, Span};
 use scenario::{Application, ConnectionSpec, Protocol, Scenario};
@@ -171,10 +171,15 @@ fn an_interrupt_ends_a_run_and_nothing_stays() {
         2,
         vec![connection(Protocol::Mptcp, "lisa_reno", 100_000_000)],
     );
+    let has_lost = |c: &status::Connection| c.subflows.iter().any(|subflow| subflow.losses > 0);
     let start = Instant::now();
     let result = std::thread::scope(|scope| {
         let run = scope.spawn(|| host.run(&scenario, 6));
-        while !registered().iter().any(|name| name.contains("_7_")) {
+        let connected = |found: &registry::Registered| {
+            let connections = status::status(found).unwrap().connections;
+            found.name().contains("_7_") && connections.iter().any(has_lost)
+        };
+        while !registry::find().unwrap().iter().any(connected) {
             assert!(start.elapsed() < Duration::from_secs(20) && !run.is_finished());
             std::thread::yield_now();
         }
@@ -184,6 +189,13 @@ fn an_interrupt_ends_a_run_and_nothing_stays() {
     assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
     drop(host);
     assert!(!registered().iter().any(|name| name.contains("_7_")));
+    // Sockets that wait for a peer that is gone would keep it for minutes.
+    let kept = |found: &registry::Registered| found.name().contains("_7_");
+    let start = Instant::now();
+    while registry::find().unwrap().iter().any(kept) {
+        assert!(start.elapsed() < Duration::from_secs(10), "sockets stay");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]

@@ -51,6 +51,22 @@ fn a_default_that_was_changed_meanwhile_stays() {
 }
 
 #[test]
+fn a_previous_default_that_was_unloaded() {
+    let Some(turn) = Turn::take() else { return };
+    let host = host();
+    good(lisa_on(&host, &["load", "mptcp", "--default"]));
+    good(lisa_on(&host, &["load", "lisa", "--default"]));
+    good(lisa_on(&host, &["unload", "mptcp"]));
+    let words = "`lisa` replaced `mptcp` as the default, which the kernel has no more";
+    bad(lisa_on(&host, &["unload", "lisa"]), 1, words);
+    assert_eq!(default_of(&host), "lisa");
+    set_default(&host, "reno");
+    good(lisa_on(&host, &["unload", "lisa"]));
+    assert_eq!(default_of(&host), "reno");
+    turn.unchanged();
+}
+
+#[test]
 fn a_default_of_another_namespace() {
     let Some(turn) = Turn::take() else { return };
     let host = host();

@@ -2,9 +2,9 @@
 //!
 //! A connection that is quiet pays nothing: who joins then has taken, and the lender has not yet settled.
 
-use crate::support::stream::{PORT, carry, connect, exchange, listener};
+use crate::support::stream::{PORT, carry, connect, exchange, listener, open, serve};
 use crate::support::watch::Watch;
-use crate::support::world::{SERVER, World, client_address, host, ip, mptcp, run, server_address};
+use crate::support::world::{World, client_address, host, ip, mptcp, run, server_address};
 use crate::support::{Loaded, able, content};
 use kernel::contract::lisa_event_kind as kind;
 use kernel::status::Subflow;
@@ -13,16 +13,8 @@ use std::net::{SocketAddr, TcpStream};
 
 /// A connection between two hosts, and the listener, without which nothing can join.
 fn pair(world: &World, algorithm: &str) -> (TcpStream, TcpStream, Socket) {
-    let listener = world
-        .server
-        .run(|| listener(algorithm, PORT))
-        .expect("a listener");
-    let to = SocketAddr::from((SERVER, PORT));
-    let client = world
-        .client
-        .run(|| connect(algorithm, None, to))
-        .expect("a connection");
-    let server = listener.accept().expect("the other end").0.into();
+    let listener = serve(world, algorithm);
+    let (client, server) = open(world, &listener, algorithm, None);
     (client, server, listener)
 }
 

@@ -1,6 +1,6 @@
 //! Peers without MPTCP, and a box between the hosts that takes MPTCP's options out of packets.
 
-use crate::support::stream::{PORT, connect, exchange, listener, try_carry};
+use crate::support::stream::{PORT, connect, exchange, listener, serve, try_carry};
 use crate::support::watch::Watch;
 use crate::support::world::{Running, World, exec, host, ip, listens, server_address};
 use crate::support::{
@@ -62,10 +62,7 @@ fn a_client_without_mptcp() {
         return;
     }
     let (loaded, world) = (Loaded::lisa(), World::new(1));
-    let listener = world
-        .server
-        .run(|| listener(loaded.name(), PORT))
-        .expect("a listener");
+    let listener = serve(&world, loaded.name());
     let to = SocketAddr::from((crate::support::world::SERVER, PORT));
     let client: TcpStream = world.client.run(|| {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).expect("TCP");

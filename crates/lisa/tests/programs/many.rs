@@ -1,13 +1,13 @@
 //! More subflows than are coupled: the rest run by themselves, and are counted.
 
-use crate::support::stream::{PORT, connect, exchange, listener};
+use crate::support::stream::{PORT, exchange, open, serve};
 use crate::support::watch::Watch;
 use crate::support::world::{Running, SERVER, World, client_address};
 use crate::support::{Loaded, able, content, until};
 use netlink_bindings::mptcp_pm;
 use netlink_socket2::{NetlinkSocket, ReplyError};
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr};
 
 /// Asks the kernel for one more subflow of a connection, as a path manager in user space does.
 fn create_subflow(token: u32, id: u8, from: Ipv4Addr, to: Ipv4Addr) {
@@ -48,16 +48,8 @@ fn beyond_sixteen_subflows_run_by_themselves() {
         .map(|host| Running::start(host.command("ip").args(["mptcp", "monitor"])));
     let mut watch = Watch::new(&loaded);
     let name = loaded.name();
-    let listener = world
-        .server
-        .run(|| listener(name, PORT))
-        .expect("a listener");
-    let to = SocketAddr::from((SERVER, PORT));
-    let client = world
-        .client
-        .run(|| connect(name, None, to))
-        .expect("a connection");
-    let server: TcpStream = listener.accept().expect("the other end").0.into();
+    let listener = serve(&world, name);
+    let (client, server) = open(&world, &listener, name, None);
     exchange(&client, &server, b"established");
     let netns = world
         .client
@@ -115,21 +107,12 @@ fn two_hundred_connections_of_four_subflows() {
     }
     let (loaded, world) = (Loaded::lisa(), World::joined(4));
     let name = loaded.name();
-    let listener = world
-        .server
-        .run(|| listener(name, PORT))
-        .expect("a listener");
-    let to = SocketAddr::from((SERVER, PORT));
-    let pairs: Vec<(TcpStream, TcpStream)> = world.client.run(|| {
-        let pair = || {
-            let from: IpAddr = client_address(0).parse().expect("an address");
-            let client = connect(name, Some(from), to).expect("a connection");
-            let server: TcpStream = listener.accept().expect("the other end").0.into();
-            exchange(&client, &server, b"established");
-            (client, server)
-        };
-        (0..200).map(|_| pair()).collect()
-    });
+    let listener = serve(&world, name);
+    let from: IpAddr = client_address(0).parse().expect("an address");
+    let pairs: Vec<_> = (0..200)
+        .map(|_| open(&world, &listener, name, Some(from)))
+        .inspect(|(client, server)| exchange(client, server, b"established"))
+        .collect();
     until("1 600 subflows", || {
         kernel::status::entries(&loaded) == (400, 1600)
     });

@@ -1,6 +1,7 @@
 //! MPTCP sockets with an algorithm, for tests that must know each byte.
 
 use super::PATIENCE;
+use super::world::{SERVER, World};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
@@ -37,6 +38,26 @@ pub fn connect(algorithm: &str, from: Option<IpAddr>, to: SocketAddr) -> io::Res
     }
     socket.connect_timeout(&to.into(), PATIENCE)?;
     Ok(socket.into())
+}
+
+/// A listener on the server of a world, for [`open`].
+pub fn serve(world: &World, algorithm: &str) -> Socket {
+    let listening = world.server.run(|| listener(algorithm, PORT));
+    listening.expect("a listener")
+}
+
+/// A connection to it, from an address or from any: the client's end and the server's. Nothing can join it without the
+/// listener.
+pub fn open(
+    world: &World,
+    listener: &Socket,
+    algorithm: &str,
+    from: Option<IpAddr>,
+) -> (TcpStream, TcpStream) {
+    let to = SocketAddr::from((SERVER, PORT));
+    let client = world.client.run(|| connect(algorithm, from, to));
+    let client = client.expect("a connection");
+    (client, listener.accept().expect("the other end").0.into())
 }
 
 /// Sends `content` one way, and returns what arrived.

@@ -81,7 +81,7 @@ impl<'l> Watch<'l> {
             .collect()
     }
 
-    /// Looks while something is done. (A listener that does not look for two seconds is forgotten.)
+    /// Looks while something is done. (A listener that does not look for ten seconds is forgotten.)
     pub fn during<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let work = scope.spawn(work);

@@ -4,12 +4,17 @@ use super::*;
 
 const BYTES: u32 = 1500;
 
-fn shaped(rate: u64, limit: usize, delay: Span) -> Link<u32> {
-    Link::new(LinkSpec::shaped(
-        Rate::from_bits_per_second(rate),
-        DropTail::new(limit),
-        delay,
-    ))
+fn shaped(rate: u64, queue: DropTail, delay: Span) -> Fifo<u32> {
+    Fifo::new(Some((Rate::from_bits_per_second(rate), queue)), delay)
+}
+
+/// Whether the packet was accepted.
+fn enter(link: &mut Fifo<u32>, at: Time, bytes: u32, packet: u32) -> bool {
+    let accepted = link.admits(at, bytes);
+    if accepted {
+        link.enter(at, bytes, 0, packet);
+    }
+    accepted
 }
 
 fn us(us: u64) -> Time {
@@ -17,10 +22,11 @@ fn us(us: u64) -> Time {
 }
 
 /// Takes out all packets: when each reached the far end.
-fn drain(link: &mut Link<u32>) -> Vec<(Time, u32)> {
+fn drain(link: &mut Fifo<u32>) -> Vec<(Time, u32)> {
     std::iter::from_fn(|| {
-        let at = link.next_arrival()?;
-        link.leave().map(|(_, packet)| (at, packet))
+        let at = link.next_event()?;
+        let (_, _, packet, _) = link.leave();
+        Some((at, packet))
     })
     .collect()
 }
@@ -28,12 +34,12 @@ fn drain(link: &mut Link<u32>) -> Vec<(Time, u32)> {
 #[test]
 fn departures_follow_the_rate() {
     // 12 000 bits at 2.5 Mbit/s are 4.8 ms. Two at once, one while busy, one after a pause.
-    let mut link = shaped(2_500_000, 30, Span::from_millis(35));
+    let mut link = shaped(2_500_000, DropTail::new(30), Span::from_millis(35));
     for (i, at) in [us(0), us(0), us(1_000), us(50_000)]
         .into_iter()
         .enumerate()
     {
-        link.enter(at, BYTES, i as u32).unwrap();
+        assert!(enter(&mut link, at, BYTES, i as u32));
     }
     let arrivals = [us(39_800), us(44_600), us(49_400), us(89_800)];
     assert_eq!(
@@ -44,9 +50,9 @@ fn departures_follow_the_rate() {
 
 #[test]
 fn a_line_without_rate_only_delays() {
-    let mut link = Link::new(LinkSpec::delay(Span::from_millis(10)));
+    let mut link = Fifo::new(None, Span::from_millis(10));
     for i in 0..1000 {
-        link.enter(us(5), BYTES, i).unwrap();
+        assert!(enter(&mut link, us(5), BYTES, i));
     }
     assert!(
         drain(&mut link)
@@ -59,15 +65,15 @@ fn a_line_without_rate_only_delays() {
 #[test]
 fn limit_counts_those_that_wait() {
     for limit in [0, 1, 9, 30] {
-        let mut link = shaped(2_500_000, limit, Span::ZERO);
+        let mut link = shaped(2_500_000, DropTail::new(limit), Span::ZERO);
         let accepted = (0..100)
-            .filter(|i| link.enter(us(0), BYTES, *i).is_ok())
+            .filter(|i| enter(&mut link, us(0), BYTES, *i))
             .count();
         assert_eq!(accepted, limit + 1, "limit {limit}");
         // One nanosecond before the first has gone there is no room, then there is for one.
-        assert!(link.enter(Time::from_nanos(4_799_999), BYTES, 0).is_err());
-        assert!(link.enter(us(4_800), BYTES, 0).is_ok());
-        assert!(link.enter(us(4_800), BYTES, 0).is_err());
+        assert!(!enter(&mut link, Time::from_nanos(4_799_999), BYTES, 0));
+        assert!(enter(&mut link, us(4_800), BYTES, 0));
+        assert!(!enter(&mut link, us(4_800), BYTES, 0));
         let counters = link.counters(us(4_800));
         assert_eq!(counters.queue_max, limit as u64);
         assert_eq!(counters.drops, 101 - limit as u64);
@@ -75,11 +81,28 @@ fn limit_counts_those_that_wait() {
 }
 
 #[test]
+fn a_limit_in_bytes_counts_those_that_wait() {
+    // One of 1500 bytes is sent, 2000 bytes wait: one of 1500 and one of 500, or four of 500.
+    let mut link = shaped(2_500_000, DropTail::bytes(2000), Span::ZERO);
+    let sizes = [1500, 1500, 501, 500, 1];
+    let accepted = sizes.map(|bytes| enter(&mut link, us(0), bytes, 0));
+    assert_eq!(accepted, [true, true, false, true, false]);
+    // After 4.8 ms the second is being sent, and 500 wait.
+    assert!(!enter(&mut link, us(4_799), 1500, 0));
+    assert!(enter(&mut link, us(4_800), 1500, 0));
+    assert!(!enter(&mut link, us(4_800), 1, 0));
+    assert_eq!(link.counters(us(4_800)).queue_max, 2);
+    // Who finds nobody sending is sent, however large.
+    drain(&mut link);
+    assert!(enter(&mut link, us(100_000), 9000, 0));
+}
+
+#[test]
 fn room_appears_also_when_nobody_takes_packets_out() {
     // A line longer than the run: departures alone make room.
-    let mut link = shaped(2_500_000, 1, Span::from_secs(60));
+    let mut link = shaped(2_500_000, DropTail::new(1), Span::from_secs(60));
     for i in 0..1000 {
-        assert!(link.enter(us(4_800 * u64::from(i)), BYTES, i).is_ok());
+        assert!(enter(&mut link, us(4_800 * u64::from(i)), BYTES, i));
     }
     assert_eq!(link.counters(us(4_800_000)).queue_max, 0);
     assert_eq!(link.counters(us(4_800_000)).inside, 1000);
@@ -88,12 +111,12 @@ fn room_appears_also_when_nobody_takes_packets_out() {
 #[test]
 fn no_drift() {
     // 1 000 bytes at 3 Mbit/s are 2 666 666 ⅔ ns: a rounded step would be off by 0.33 ms.
-    let mut link = shaped(3_000_000, usize::MAX, Span::ZERO);
+    let mut link = shaped(3_000_000, DropTail::new(usize::MAX), Span::ZERO);
     let packets = 1_000_000;
     for i in 0..packets {
-        link.enter(Time::ZERO, 1000, i).unwrap();
+        assert!(enter(&mut link, Time::ZERO, 1000, i));
         let exact = (u128::from(i) + 1) * 8_000 * 1_000_000_000;
-        let departure = u128::from(link.passing.back().unwrap().departure.as_nanos());
+        let departure = u128::from(link.ring.newest(0).unwrap().0.as_nanos());
         assert_eq!(departure, exact.div_ceil(3_000_000));
     }
     assert_eq!(
@@ -105,9 +128,9 @@ fn no_drift() {
 #[test]
 fn counters_are_those_of_the_instant() {
     // 8 000 bits at 1 Mbit/s are 8 ms. Three at 0: they wait 0, 8 and 16 ms.
-    let mut link = shaped(1_000_000, 9, Span::from_millis(1));
+    let mut link = shaped(1_000_000, DropTail::new(9), Span::from_millis(1));
     for i in 0..3 {
-        link.enter(us(0), 1000, i).unwrap();
+        assert!(enter(&mut link, us(0), 1000, i));
     }
     let half = link.counters(us(4_000));
     assert_eq!((half.queue_max, half.inside), (2, 3));

@@ -1,18 +1,9 @@
 //! What the kernel refuses to load, on which the design rests: a subflow cannot write another's window.
 
+use crate::skel::other_subflow::OtherSubflowSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, PrintLevel, set_print};
 use std::{mem::MaybeUninit, sync::Mutex};
-
-#[allow(
-    missing_docs,
-    clippy::all,
-    clippy::undocumented_unsafe_blocks,
-    dead_code
-)]
-mod skel {
-    include!(concat!(env!("OUT_DIR"), "/other_subflow.skel.rs"));
-}
 
 /// What libbpf and the verifier have said.
 static SAID: Mutex<String> = Mutex::new(String::new());
@@ -24,7 +15,7 @@ fn load(program: &str) -> Result<(), (ErrorKind, String)> {
         SAID.lock().unwrap().push_str(&words)
     })));
     let mut object = MaybeUninit::uninit();
-    let mut open = skel::OtherSubflowSkelBuilder::default()
+    let mut open = OtherSubflowSkelBuilder::default()
         .open(&mut object)
         .unwrap();
     let mut found = false;
@@ -43,8 +34,7 @@ fn load(program: &str) -> Result<(), (ErrorKind, String)> {
 
 #[test]
 fn a_subflow_writes_itself_only() {
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("skipped: loading BPF programs needs root");
+    if !crate::able() {
         return;
     }
     load("write_own").expect("a socket's own window may be written");

@@ -1,0 +1,183 @@
+//! What happens next: a tournament tree over the links.
+//!
+//! A link delivers in order, so it has one entry here, its next event. The leaves are the links'
+//! keys, `time << bits | link`, so one integer orders events by time and those of one instant by
+//! the number of their link. Each inner node holds the lesser of its two children, the root the
+//! first of all. An event that replaces a link's last one costs a comparison a level, without
+//! a branch that could be mispredicted. Measured against a binary heap, a 4-ary heap and a timing
+//! wheel, with one entry a link or one a packet, this was the fastest at 4 to 6000 links.
+
+use crate::time::Time;
+
+/// The key of a link with nothing to do; it comes after every other.
+const IDLE: u64 = u64::MAX;
+
+/// The next event of each link.
+#[derive(Debug)]
+pub(crate) struct Tournament {
+    /// Level by level: the leaves, of which the first are the links', then for each four nodes of
+    /// a level the least of them, until one is left.
+    nodes: Vec<u64>,
+    links: usize,
+    /// How many leaves there are: a power of 4, or none.
+    leaves: usize,
+    /// Bits of a key that hold the link's number.
+    bits: u32,
+}
+
+impl Tournament {
+    /// Without links.
+    pub(crate) const fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            links: 0,
+            leaves: 0,
+            bits: 0,
+        }
+    }
+
+    /// Adds a link, which has nothing to do yet.
+    pub(crate) fn add_link(&mut self) {
+        self.links += 1;
+        if self.links > self.leaves || self.links > 1 << self.bits {
+            self.grow();
+        }
+    }
+
+    /// When the first event is and of which link; `None` when all are idle.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<(Time, usize)> {
+        let key = *self.nodes.last()?;
+        let link = key & ((1 << self.bits) - 1);
+        (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), link as usize))
+    }
+
+    /// Sets the next event of a link; `None` when it has none.
+    ///
+    /// # Panics
+    /// When the time does not fit into a key beside the link's number: 2^64 ns are 584 years,
+    /// halved for each doubling of the number of links. 1024 links leave 208 days, a million 4.8 h.
+    #[inline]
+    pub(crate) fn set(&mut self, link: usize, next: Option<Time>) {
+        let key = self.key(link, next);
+        self.play::<false>(link, key);
+    }
+
+    /// The same for the link whose event is the first: all nodes above it hold its key, so all of
+    /// them change.
+    #[inline]
+    pub(crate) fn set_first(&mut self, link: usize, next: Option<Time>) {
+        debug_assert_eq!(self.first().map(|(_, first)| first), Some(link));
+        let key = self.key(link, next);
+        self.play::<true>(link, key);
+    }
+
+    #[inline(always)]
+    fn play<const ALL: bool>(&mut self, mut node: usize, mut key: u64) {
+        let mut level = self.nodes.as_mut_slice();
+        let mut len = self.leaves;
+        loop {
+            level[node] = key;
+            if len == 1 {
+                return;
+            }
+            let others = level[node ^ 1].min(level[node ^ 2]).min(level[node ^ 3]);
+            key = key.min(others);
+            level = &mut level[len..];
+            node /= 4;
+            len /= 4;
+            // Above a winner that did not change, nothing did.
+            if !ALL && level[node] == key {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn key(&self, link: usize, next: Option<Time>) -> u64 {
+        let Some(at) = next else { return IDLE };
+        if at.as_nanos() >= IDLE >> self.bits {
+            self.too_late(at);
+        }
+        at.as_nanos() << self.bits | link as u64
+    }
+
+    #[cold]
+    fn too_late(&self, at: Time) -> ! {
+        let last = Time::from_nanos(IDLE >> self.bits);
+        let links = self.links;
+        panic!("{at} is too late: {links} links leave room for times before {last}");
+    }
+
+    /// Makes room for `self.links` links.
+    fn grow(&mut self) {
+        let old: Vec<u64> = self.nodes.drain(..).take(self.leaves).collect();
+        let old_bits = self.bits;
+        while self.links > self.leaves {
+            self.leaves = (4 * self.leaves).max(1);
+        }
+        self.bits = self.links.next_power_of_two().trailing_zeros();
+        let nodes =
+            std::iter::successors(Some(self.leaves), |level| (*level > 1).then_some(level / 4))
+                .sum();
+        self.nodes = vec![IDLE; nodes];
+        for (link, key) in old.into_iter().enumerate() {
+            let next = (key != IDLE).then(|| Time::from_nanos(key >> old_bits));
+            self.set(link, next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(ns: u64) -> Time {
+        Time::from_nanos(ns)
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_a_search(
+            links in 1..40usize,
+            steps in prop::collection::vec((any::<bool>(), 0..40usize, prop::option::of(0..50u64)), 0..200),
+        ) {
+            let mut tree = Tournament::new();
+            let mut times: Vec<Option<Time>> = Vec::new();
+            for (add, link, next) in steps {
+                if add && times.len() < links {
+                    tree.add_link();
+                    times.push(None);
+                } else if let Some(time) = times.get_mut(link) {
+                    *time = next.map(at);
+                    if tree.first().is_some_and(|(_, first)| first == link) {
+                        tree.set_first(link, *time);
+                    } else {
+                        tree.set(link, *time);
+                    }
+                }
+                let earliest = times.iter().enumerate().filter_map(|(i, time)| time.map(|t| (t, i))).min();
+                prop_assert_eq!(tree.first(), earliest);
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_time_that_fits() {
+        let mut tree = Tournament::new();
+        (0..5).for_each(|_| tree.add_link());
+        // 5 links: 3 of 64 bits.
+        let last = at((1 << 61) - 2);
+        tree.set(4, Some(last));
+        assert_eq!(tree.first(), Some((last, 4)));
+    }
+
+    #[test]
+    #[should_panic(expected = "5 links leave room for times before 2305843009.2")]
+    fn a_time_that_does_not_fit_is_an_error() {
+        let mut tree = Tournament::new();
+        (0..5).for_each(|_| tree.add_link());
+        tree.set(4, Some(at((1 << 61) - 1)));
+    }
+}

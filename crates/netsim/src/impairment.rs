@@ -1,0 +1,201 @@
+//! What a link does to packets beside delaying them: it loses some, and makes some late.
+
+use crate::dice::{Dice, Purpose};
+use crate::time::Span;
+
+/// Random loss at the entrance of a link, before its queue.
+///
+/// A chain of two states (Gilbert, "Capacity of a burst-noise channel", 1960, and Elliott, 1963),
+/// of which each packet sees one: it is lost with the probability of that state, then the state may
+/// change. A link starts in the good state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// Probability that the good state is followed by the bad one, and the other way round.
+    to_bad: f64,
+    to_good: f64,
+    /// Probability of loss in each state.
+    in_good: f64,
+    in_bad: f64,
+}
+
+impl Loss {
+    /// Each packet is lost with probability `p`, whatever happened to others.
+    ///
+    /// # Panics
+    /// When `p` is no probability; the others do the same.
+    #[must_use]
+    pub fn random(p: f64) -> Self {
+        Self::gilbert_elliott(0.0, 1.0, p, 0.0)
+    }
+
+    /// A share of `loss` of all packets is lost, in bursts of `burst` packets on average.
+    ///
+    /// # Panics
+    /// When `burst` is less than 1, or too short for such a share: from a loss of one half on,
+    /// bursts must be longer, `loss / (1 - loss)` at least.
+    #[must_use]
+    pub fn bursty(loss: f64, burst: f64) -> Self {
+        assert!(burst >= 1.0, "a burst has at least one packet");
+        assert!((0.0..1.0).contains(&loss), "{loss} is no share of packets");
+        // In the long run the share of the bad state is to_bad / (to_bad + to_good).
+        Self::gilbert_elliott(loss / (burst * (1.0 - loss)), 1.0 / burst, 0.0, 1.0)
+    }
+
+    /// The general chain: probabilities of going to the bad and back to the good state after
+    /// a packet, and of loss in the good and in the bad state (netem's `gemodel` p, r, 1-k, 1-h).
+    ///
+    /// # Panics
+    /// When one of them is no probability.
+    #[must_use]
+    pub fn gilbert_elliott(to_bad: f64, to_good: f64, in_good: f64, in_bad: f64) -> Self {
+        for p in [to_bad, to_good, in_good, in_bad] {
+            assert!((0.0..=1.0).contains(&p), "{p} is no probability");
+        }
+        Self {
+            to_bad,
+            to_good,
+            in_good,
+            in_bad,
+        }
+    }
+}
+
+/// A share of packets that arrive later than the others, and so out of order (netem's `reorder`,
+/// the other way round: there the share is sent early).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    share: f64,
+    extra: Span,
+}
+
+impl Reorder {
+    /// Each packet is delayed by `extra` more with probability `share`.
+    ///
+    /// # Panics
+    /// When `share` is no probability.
+    #[must_use]
+    pub fn new(share: f64, extra: Span) -> Self {
+        assert!((0.0..=1.0).contains(&share), "{share} is no probability");
+        Self { share, extra }
+    }
+}
+
+/// The loss of one link.
+#[derive(Debug)]
+pub(crate) struct Losses {
+    loss: Loss,
+    bad: bool,
+    dice: Dice,
+}
+
+impl Losses {
+    pub(crate) fn new(loss: Loss, seed: u64, stream: u64) -> Self {
+        let dice = Dice::new(seed, stream, Purpose::Loss);
+        Self {
+            loss,
+            bad: false,
+            dice,
+        }
+    }
+
+    /// Whether the next packet is lost.
+    pub(crate) fn next(&mut self) -> bool {
+        let loss = &self.loss;
+        let (here, away) = if self.bad {
+            (loss.in_bad, loss.to_good)
+        } else {
+            (loss.in_good, loss.to_bad)
+        };
+        let lost = self.dice.chance(here);
+        self.bad ^= self.dice.chance(away);
+        lost
+    }
+}
+
+/// The reordering of one link.
+#[derive(Debug)]
+pub(crate) struct Lateness {
+    reorder: Reorder,
+    dice: Dice,
+}
+
+impl Lateness {
+    pub(crate) fn new(reorder: Reorder, seed: u64, stream: u64) -> Self {
+        let dice = Dice::new(seed, stream, Purpose::Reorder);
+        Self { reorder, dice }
+    }
+
+    /// How much later than it should the next packet arrives.
+    pub(crate) fn next(&mut self) -> Span {
+        if self.dice.chance(self.reorder.share) {
+            self.reorder.extra
+        } else {
+            Span::ZERO
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of packets lost and the mean length of a run of losses.
+    fn sample(loss: Loss) -> (f64, f64) {
+        const PACKETS: usize = 1_000_000;
+        let mut losses = Losses::new(loss, 1, 0);
+        let (mut lost, mut bursts, mut before) = (0, 0, false);
+        for _ in 0..PACKETS {
+            let now = losses.next();
+            lost += usize::from(now);
+            bursts += usize::from(now && !before);
+            before = now;
+        }
+        (lost as f64 / PACKETS as f64, lost as f64 / bursts as f64)
+    }
+
+    fn assert_near(value: f64, expected: f64) {
+        assert!(
+            (value / expected - 1.0).abs() < 0.05,
+            "{value} is not near {expected}"
+        );
+    }
+
+    #[test]
+    fn random_losses_are_independent() {
+        let (share, burst) = sample(Loss::random(0.02));
+        assert_near(share, 0.02);
+        // After a loss, the next packet is lost with the same probability: 1 / (1 - p).
+        assert_near(burst, 1.0 / 0.98);
+    }
+
+    #[test]
+    fn bursts_have_the_share_and_the_length_asked_for() {
+        let (share, burst) = sample(Loss::bursty(0.02, 5.0));
+        assert_near(share, 0.02);
+        assert_near(burst, 5.0);
+        let (share, burst) = sample(Loss::bursty(0.6, 1.5));
+        assert_near(share, 0.6);
+        assert_near(burst, 1.5);
+    }
+
+    #[test]
+    fn the_general_chain_loses_in_both_states() {
+        // A quarter of the time bad: 0.75 · 0.01 + 0.25 · 0.2.
+        let (share, _) = sample(Loss::gilbert_elliott(0.01, 0.03, 0.01, 0.2));
+        assert_near(share, 0.0575);
+    }
+
+    #[test]
+    fn a_share_of_packets_is_late() {
+        let extra = Span::from_millis(3);
+        let mut lateness = Lateness::new(Reorder::new(0.25, extra), 1, 0);
+        let late = (0..100_000).filter(|_| lateness.next() == extra).count();
+        assert_near(late as f64, 25_000.0);
+    }
+
+    #[test]
+    #[should_panic(expected = "1.5 is no probability")]
+    fn what_is_no_probability_is_an_error() {
+        let _ = Loss::random(1.5);
+    }
+}

@@ -1,0 +1,143 @@
+//! The fast link: a FIFO queue, a transmitter of known rate, a line.
+//!
+//! It computes a packet's departure when the packet arrives, and it delivers in order. So the
+//! packets in its queue and on its line form one ring in order of departure, and only the head of
+//! that ring is an event.
+
+use crate::link::ring::Ring;
+use crate::link::transmitter::Transmitter;
+use crate::link::{Count, LinkCounters};
+use crate::queue::droptail::{DropTail, Occupancy};
+use crate::time::{Rate, Span, Time};
+
+/// A packet in the queue or on the line.
+#[derive(Debug)]
+struct Passing<P> {
+    bytes: u32,
+    next: u32,
+    payload: P,
+}
+
+#[derive(Debug)]
+pub(crate) struct Fifo<P> {
+    /// By the departure of their last bit.
+    ring: Ring<Passing<P>>,
+    delay: Span,
+    shaper: Option<(Transmitter, Occupancy)>,
+    /// What was accepted.
+    entered: Count,
+    /// What left at the far end.
+    left: Count,
+    drops: Count,
+}
+
+impl<P> Fifo<P> {
+    pub(crate) fn new(shaper: Option<(Rate, DropTail)>, delay: Span) -> Self {
+        Self {
+            ring: Ring::new(),
+            delay,
+            shaper: shaper.map(|(rate, queue)| (Transmitter::new(rate), Occupancy::new(queue))),
+            entered: Count::default(),
+            left: Count::default(),
+            drops: Count::default(),
+        }
+    }
+
+    /// A packet comes to the link: whether the queue has room for it.
+    #[inline(always)]
+    pub(crate) fn admits(&mut self, now: Time, bytes: u32) -> bool {
+        let Some((_, queue)) = &mut self.shaper else {
+            return true;
+        };
+        let ring = &self.ring;
+        let newest = |i| {
+            ring.newest(i)
+                .map(|(departure, packet)| (*departure, packet.bytes))
+        };
+        let admitted = queue.admits(now, bytes, self.entered, self.left, newest);
+        if !admitted {
+            self.drops.add(bytes);
+        }
+        admitted
+    }
+
+    /// An admitted packet enters. `Some` is the link's next event, if the packet changed it: behind
+    /// a head, the order of the line keeps.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, now: Time, bytes: u32, next: u32, payload: P) -> Option<Time> {
+        let mut departure = now;
+        if let Some((transmitter, queue)) = &mut self.shaper {
+            queue.wait(transmitter.ready(now));
+            departure = transmitter.send(bytes);
+        }
+        self.entered.add(bytes);
+        let first = self.ring.len() == 0;
+        self.ring.push(
+            departure,
+            Passing {
+                bytes,
+                next,
+                payload,
+            },
+        );
+        self.assert_conserved();
+        first.then(|| departure + self.delay)
+    }
+
+    /// Takes the head of the line out at the far end, and says when the next one gets there.
+    ///
+    /// # Panics
+    /// When the link is empty.
+    #[inline]
+    pub(crate) fn leave(&mut self) -> (u32, u32, P, Option<Time>) {
+        let head = self.ring.pop().expect("a packet is due");
+        self.left.add(head.bytes);
+        self.assert_conserved();
+        (head.bytes, head.next, head.payload, self.next_event())
+    }
+
+    /// When the head of the line arrives at the far end.
+    #[inline]
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        self.ring
+            .first_time()
+            .map(|departure| departure + self.delay)
+    }
+
+    pub(crate) fn counters(&self, now: Time) -> LinkCounters {
+        let mut counters = LinkCounters {
+            packets_in: self.entered.packets + self.drops.packets,
+            bytes_in: self.entered.bytes + self.drops.bytes,
+            packets_out: self.left.packets,
+            bytes_out: self.left.bytes,
+            drops: self.drops.packets,
+            inside: self.ring.len() as u64,
+            ..LinkCounters::default()
+        };
+        if let Some((transmitter, queue)) = &self.shaper {
+            // Time already booked that lies after now: each packet waits for the one ahead.
+            let still_waiting: u64 = (self.ring.times().skip(1))
+                .map(|ahead| ahead.since(now).as_nanos())
+                .take_while(|wait| *wait > 0)
+                .sum();
+            let elapsed = now.since(Time::ZERO).as_nanos().max(1) as f64;
+            let busy = transmitter.busy_seconds(now, self.entered.bytes);
+            counters.queue_max = queue.longest();
+            counters.queue_mean = (queue.waited() - still_waiting) as f64 / elapsed;
+            counters.utilisation = Some(busy * 1e9 / elapsed);
+        }
+        counters
+    }
+
+    /// What was accepted went out or is still inside.
+    fn assert_conserved(&self) {
+        debug_assert_eq!(
+            self.entered.packets,
+            self.left.packets + self.ring.len() as u64
+        );
+    }
+}
+
+#[cfg(test)]
+#[path = "fifo_tests.rs"]
+mod tests;

@@ -1,0 +1,189 @@
+//! Traces, losses and late packets by hand, and what a queue drops, through a network of one link.
+
+use crate::queue::testing::{Segment, segment};
+use crate::{
+    CoDel, DropTail, Exit, FqCoDel, LinkSpec, Loss, Network, PortId, Rate, Reorder, RouteId, Span,
+    Time, Trace,
+};
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+fn network(spec: LinkSpec) -> (Network<Segment>, RouteId) {
+    let mut network = Network::with_seed(1);
+    let link = network.add_link(spec);
+    let route = network.add_route(&[link], PortId(0));
+    (network, route)
+}
+
+fn packet(number: u64) -> Segment {
+    segment(0, number, 0).payload
+}
+
+/// All that comes out, with its time: packets that arrived and packets that were lost.
+fn drain(network: &mut Network<Segment>) -> [Vec<(Time, u64)>; 2] {
+    let [mut arrived, mut lost] = [Vec::new(), Vec::new()];
+    while let Some(exit) = network.poll(Time::from_nanos(u64::MAX)) {
+        match exit {
+            Exit::Arrived { at, payload, .. } => arrived.push((at, payload.number)),
+            Exit::Lost { at, payload, .. } => lost.push((at, payload.number)),
+        }
+    }
+    [arrived, lost]
+}
+
+#[test]
+fn a_trace_delivers_at_its_opportunities() {
+    let trace: Trace = "1\n4\n4\n".parse().unwrap();
+    let spec = LinkSpec::traced(trace, DropTail::new(5), Span::from_millis(10));
+    let (mut network, route) = network(spec);
+    // 1 ms: packets 0 and 1. 4 ms: 2 and half of 3; the other half of 3, and 752 bytes of 4. 5 ms:
+    // 1504 more of 4. 8 ms: its last 744; the rest and the second opportunity are lost.
+    let sizes = [752, 752, 752, 1504, 3000];
+    for (number, bytes) in (0..).zip(sizes) {
+        assert!(
+            network
+                .inject(ms(0), route, bytes, packet(number))
+                .is_none()
+        );
+    }
+    // The queue has room for five.
+    let refused = network.inject(ms(0), route, 40, packet(5));
+    assert!(matches!(refused, Some(Exit::Lost { .. })));
+    let [arrived, lost] = drain(&mut network);
+    let at = [11, 11, 14, 14, 18].map(ms);
+    assert!(arrived.into_iter().eq(at.into_iter().zip(0..)));
+    assert_eq!(lost, []);
+    // Of an opportunity at the very instant a packet comes too late; the next is at 20 ms.
+    let late = ms(17);
+    assert!(network.inject(late, route, 1504, packet(6)).is_none());
+    assert!(network.inject(late, route, 1504, packet(7)).is_none());
+    assert_eq!(drain(&mut network)[0], [(ms(30), 6), (ms(30), 7)]);
+    // Up to 20 ms: 15 opportunities of 1504 bytes, 9768 bytes sent.
+    let counters = network.counters(ms(20));
+    let [counters] = counters[..] else { panic!() };
+    assert_eq!(counters.utilisation, Some(9768.0 / (15.0 * 1504.0)));
+    assert_eq!((counters.drops, counters.queue_max), (1, 5));
+    // Five wait for 1 ms, three for 3 ms, none from then on but for two that wait for 3 ms.
+    assert!((counters.queue_mean - (5.0 + 9.0 + 6.0) / 20.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_trace_has_the_rate_it_says() {
+    // 12 Mbit/s of 1504-byte opportunities, for a minute.
+    let trace: Trace = "1\n".parse().unwrap();
+    let (mut network, route) = network(LinkSpec::traced(trace, DropTail::new(100_000), Span::ZERO));
+    for number in 0..60_000 {
+        assert!(network.inject(ms(0), route, 1504, packet(number)).is_none());
+    }
+    let [arrived, _] = drain(&mut network);
+    assert!(arrived.into_iter().eq((0..60_000).map(|i| (ms(i + 1), i))));
+}
+
+#[test]
+fn late_packets_are_overtaken() {
+    // A packet a millisecond over 10 ms; the late ones take 25 ms more.
+    let spec = LinkSpec::delay(Span::from_millis(10));
+    let (mut network, route) = network(spec.reorder(Reorder::new(0.2, Span::from_millis(25))));
+    for number in 0..1000 {
+        assert!(
+            network
+                .inject(Time::ZERO, route, 40, packet(number))
+                .is_none()
+        );
+    }
+    let [arrived, _] = drain(&mut network);
+    let (late, timely): (Vec<_>, Vec<_>) = arrived.iter().partition(|(at, _)| *at == ms(35));
+    assert!(timely.iter().all(|(at, _)| *at == ms(10)));
+    assert!((150..250).contains(&late.len()), "{}", late.len());
+    // Each kind keeps its order, and time does not run back.
+    assert!(late.is_sorted_by_key(|(_, number)| *number));
+    assert!(timely.is_sorted_by_key(|(_, number)| *number));
+    assert!(arrived.is_sorted_by_key(|(at, _)| *at));
+}
+
+#[test]
+fn losses_are_not_drops() {
+    // Room for 10 and the one being sent; who is lost at random takes no room.
+    let rate = Rate::from_bits_per_second(12_000_000);
+    let spec = LinkSpec::shaped(rate, DropTail::new(10), Span::ZERO).loss(Loss::random(0.5));
+    let (mut network, route) = network(spec);
+    let exits: Vec<_> = (0..100)
+        .filter_map(|i| network.inject(ms(0), route, 1500, packet(i)))
+        .collect();
+    let counters = network.counters(ms(0))[0];
+    assert_eq!(counters.inside, 11);
+    assert_eq!(counters.losses + counters.drops, exits.len() as u64);
+    assert!((35..66).contains(&counters.losses), "{}", counters.losses);
+    assert_eq!(counters.queue_max, 10);
+}
+
+#[test]
+fn a_codel_drop_comes_out_of_poll() {
+    // 12 Mbit/s: 1500 bytes a millisecond; the packet begun at 5 ms waited that long, so from
+    // 105 ms on the queue drops, first what would be packet 105. The link then carries the next.
+    let rate = Rate::from_bits_per_second(12_000_000);
+    let spec = LinkSpec::shaped(rate, CoDel::new(), Span::from_millis(3));
+    let (mut network, route) = network(spec);
+    for number in 0..1000 {
+        assert!(network.inject(ms(0), route, 1500, packet(number)).is_none());
+    }
+    let [arrived, lost] = drain(&mut network);
+    // The packet that follows it begins at once: a millisecond later 107, and so on.
+    assert_eq!(lost[..2], [(ms(105), 105), (ms(205), 206)]);
+    assert_eq!(arrived[104..106], [(ms(108), 104), (ms(109), 106)]);
+    let counters = network.counters(ms(1000))[0];
+    assert_eq!(counters.drops, lost.len() as u64);
+    assert_eq!(counters.packets_out, arrived.len() as u64);
+}
+
+#[test]
+fn what_fq_codel_drops_for_another_comes_out_at_once() {
+    let rate = Rate::from_bits_per_second(12_000_000);
+    let spec = LinkSpec::shaped(rate, FqCoDel::new().limit(8), Span::ZERO);
+    let (mut network, route) = network(spec);
+    // One is sent at once, eight wait; then a packet of another flow comes.
+    for number in 0..9 {
+        assert!(network.inject(ms(0), route, 1500, packet(number)).is_none());
+    }
+    let other = segment(9, 9, 0).payload;
+    assert_eq!(network.inject(ms(0), route, 40, other), None);
+    assert_eq!(network.next_event(), Some(ms(0)));
+    let dropped: Vec<u64> = std::iter::from_fn(|| network.poll(ms(0)))
+        .map(|exit| match exit {
+            Exit::Lost { at, payload, .. } if at == ms(0) => payload.number,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(dropped, [1, 2, 3, 4]);
+    // Of those that are left, the other flow's is new: it goes before the ones that had a turn.
+    let order: Vec<u64> = drain(&mut network)[0]
+        .iter()
+        .map(|(_, number)| *number)
+        .collect();
+    assert_eq!(order, [0, 5, 9, 6, 7, 8]);
+}
+
+#[test]
+fn marks_are_counted_and_delivered() {
+    let rate = Rate::from_bits_per_second(12_000_000);
+    let queue = DropTail::new(100).mark_above(10);
+    let (mut network, route) = network(LinkSpec::shaped(rate, queue, Span::ZERO));
+    for number in 0..20 {
+        let capable = Segment {
+            capable: true,
+            ..packet(number)
+        };
+        assert!(network.inject(ms(0), route, 1500, capable).is_none());
+    }
+    let marked: Vec<u64> = std::iter::from_fn(|| network.poll(ms(99)))
+        .filter_map(|exit| match exit {
+            Exit::Arrived { payload, .. } => payload.marked.then_some(payload.number),
+            Exit::Lost { .. } => None,
+        })
+        .collect();
+    // Number 12 finds 11 waiting behind the one being sent.
+    assert!(marked.into_iter().eq(12..20));
+    assert_eq!(network.counters(ms(99))[0].marks, 8);
+}

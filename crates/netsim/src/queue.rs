@@ -1,0 +1,227 @@
+//! Queues: which packets may wait for a link, which go first, which are lost or marked.
+//!
+//! One file each. A FIFO link of known rate has its DropTail queue built in (see
+//! [`droptail::Occupancy`]); all others wait in a [`Discipline`], which a link asks for the next
+//! packet whenever its transmitter is free.
+
+pub(crate) mod codel;
+pub(crate) mod droptail;
+pub(crate) mod fq_codel;
+pub(crate) mod red;
+
+use std::collections::VecDeque;
+
+use crate::dice::{Dice, Purpose};
+use crate::packet::{Packet, Payload};
+use crate::time::{Rate, Time};
+
+use codel::{CoDel, CoDelQueue};
+use droptail::{DropTail, DropTailQueue};
+use fq_codel::{FqCoDel, FqCoDelQueue};
+use red::{Red, RedQueue};
+
+/// The queue of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Queue {
+    /// First in, first out, of limited length.
+    DropTail(DropTail),
+    /// Random early detection.
+    Red(Red),
+    /// Controlled delay.
+    CoDel(CoDel),
+    /// Fair queuing with controlled delay.
+    FqCoDel(FqCoDel),
+}
+
+impl From<DropTail> for Queue {
+    fn from(queue: DropTail) -> Self {
+        Self::DropTail(queue)
+    }
+}
+
+impl From<Red> for Queue {
+    fn from(queue: Red) -> Self {
+        Self::Red(queue)
+    }
+}
+
+impl From<CoDel> for Queue {
+    fn from(queue: CoDel) -> Self {
+        Self::CoDel(queue)
+    }
+}
+
+impl From<FqCoDel> for Queue {
+    fn from(queue: FqCoDel) -> Self {
+        Self::FqCoDel(queue)
+    }
+}
+
+/// Packets in order of arrival, with the time of it.
+#[derive(Debug)]
+pub(crate) struct Backlog<P> {
+    packets: VecDeque<(Time, Packet<P>)>,
+    bytes: u64,
+}
+
+/// What a queue did to packets that it had let in.
+#[derive(Debug)]
+pub(crate) struct Ledger<P> {
+    /// Dropped, and not yet handed on.
+    pub(crate) dropped: VecDeque<Packet<P>>,
+    /// Dropped in all.
+    pub(crate) drops: u64,
+    pub(crate) marks: u64,
+}
+
+/// A queue at work.
+#[derive(Debug)]
+pub(crate) enum Discipline<P> {
+    DropTail(DropTailQueue<P>),
+    Red(RedQueue<P>),
+    CoDel(CoDelQueue<P>),
+    FqCoDel(FqCoDelQueue<P>),
+}
+
+impl<P: Payload> Discipline<P> {
+    /// A queue in front of a transmitter of `rate`.
+    pub(crate) fn new(queue: Queue, rate: Rate, seed: u64, stream: u64) -> Self {
+        let dice = || Dice::new(seed, stream, Purpose::Queue);
+        match queue {
+            Queue::DropTail(queue) => Self::DropTail(DropTailQueue::new(queue)),
+            Queue::Red(queue) => Self::Red(RedQueue::new(queue, rate, dice())),
+            Queue::CoDel(queue) => Self::CoDel(CoDelQueue::new(queue)),
+            Queue::FqCoDel(queue) => Self::FqCoDel(FqCoDelQueue::new(queue, dice().number())),
+        }
+    }
+
+    /// A packet arrives; `Err` hands it back when the queue does not let it in. No limit keeps out
+    /// a packet that need not wait, because no other waits or is being sent.
+    pub(crate) fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Packet<P>,
+        must_wait: bool,
+        ledger: &mut Ledger<P>,
+    ) -> Result<(), Packet<P>> {
+        match self {
+            Self::DropTail(queue) => queue.enqueue(now, packet, must_wait, ledger),
+            Self::Red(queue) => queue.enqueue(now, packet, must_wait, ledger),
+            Self::CoDel(queue) => queue.enqueue(now, packet, must_wait),
+            Self::FqCoDel(queue) => {
+                queue.enqueue(now, packet, ledger);
+                Ok(())
+            }
+        }
+    }
+
+    /// The transmitter is free: which packet is next, if any.
+    pub(crate) fn dequeue(&mut self, now: Time, ledger: &mut Ledger<P>) -> Option<Packet<P>> {
+        match self {
+            Self::DropTail(queue) => queue.backlog.pop().map(|(_, packet)| packet),
+            Self::Red(queue) => queue.dequeue(now),
+            Self::CoDel(queue) => queue.dequeue(now, ledger),
+            Self::FqCoDel(queue) => queue.dequeue(now, ledger),
+        }
+    }
+
+    /// How many packets wait.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::DropTail(queue) => queue.backlog.len(),
+            Self::Red(queue) => queue.backlog.len(),
+            Self::CoDel(queue) => queue.backlog.len(),
+            Self::FqCoDel(queue) => queue.len(),
+        }
+    }
+}
+
+impl<P> Backlog<P> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            packets: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn push(&mut self, now: Time, packet: Packet<P>) {
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back((now, packet));
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(Time, Packet<P>)> {
+        let head = self.packets.pop_front()?;
+        self.bytes -= u64::from(head.1.bytes);
+        Some(head)
+    }
+}
+
+impl<P: Payload> Ledger<P> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            dropped: VecDeque::new(),
+            drops: 0,
+            marks: 0,
+        }
+    }
+
+    pub(crate) fn drop(&mut self, packet: Packet<P>) {
+        self.drops += 1;
+        self.dropped.push_back(packet);
+    }
+
+    /// Marks the packet if the queue may (`ecn`) and the packet is ECN-capable.
+    pub(crate) fn mark(&mut self, ecn: bool, packet: &mut Packet<P>) -> bool {
+        let marked = ecn && packet.payload.mark();
+        self.marks += u64::from(marked);
+        marked
+    }
+}
+
+/// Payloads for the tests of queues.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// A packet of some flow that may be ECN-capable.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct Segment {
+        pub(crate) flow: u64,
+        pub(crate) number: u64,
+        pub(crate) capable: bool,
+        pub(crate) marked: bool,
+    }
+
+    impl Payload for Segment {
+        fn flow(&self) -> u64 {
+            self.flow
+        }
+
+        fn mark(&mut self) -> bool {
+            self.marked |= self.capable;
+            self.capable
+        }
+    }
+
+    /// Packet `number` of `flow`, not ECN-capable.
+    pub(crate) fn segment(flow: u64, number: u64, bytes: u32) -> Packet<Segment> {
+        let payload = Segment {
+            flow,
+            number,
+            ..Segment::default()
+        };
+        Packet {
+            bytes,
+            next: 0,
+            payload,
+        }
+    }
+}

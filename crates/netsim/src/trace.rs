@@ -1,0 +1,162 @@
+//! A rate that follows a recording, in the format of mahimahi (Netravali et al., "Mahimahi:
+//! accurate record-and-replay for HTTP", USENIX ATC 2015; mm-link(1)).
+//!
+//! Each line is a time in milliseconds at which 1504 bytes may be delivered; several lines may say
+//! the same. The last line is also the length of the recording, which repeats for ever. What an
+//! opportunity has left when the queue is empty is lost.
+//!
+//! The crate `netem-trace` reads numbers, not the file, turns them into rates of 1500 bytes
+//! a millisecond and says that it deviates from mahimahi: these few lines do what mm-link does.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::time::{Rate, Span, Time};
+
+/// What one opportunity delivers, in bytes: `PACKET_SIZE` of mahimahi's `link_queue.hh`.
+pub(crate) const OPPORTUNITY: u32 = 1504;
+
+/// When a link may deliver. Parsed from the text of a mahimahi file.
+///
+/// ```
+/// // 1504 bytes after 1 ms, twice as many after 4 ms, and again from the start.
+/// let trace: netsim::Trace = "1\n4\n4\n".parse()?;
+/// assert_eq!(trace.mean_rate().bits_per_second(), 3 * 1504 * 8 * 1000 / 4);
+/// # Ok::<(), netsim::TraceError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Milliseconds, never decreasing; the last is more than 0. 32 bits are 49 days.
+    opportunities: Arc<[u32]>,
+}
+
+/// What is wrong with the text of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// A line is not a number.
+    #[error("line {line}: `{text}` is no time in whole milliseconds")]
+    NoTime {
+        /// Counted from 1.
+        line: usize,
+        /// What is there.
+        text: String,
+    },
+    /// A time lies before the one above it.
+    #[error("line {line}: {time} ms is before the line above it; put the times in order")]
+    Disorder {
+        /// Counted from 1.
+        line: usize,
+        /// What is there.
+        time: u32,
+    },
+    /// The recording has no length.
+    #[error("line {line}: the last time must be more than 0 ms")]
+    NoLength {
+        /// The last line, counted from 1; 0 when there is none.
+        line: usize,
+    },
+}
+
+impl FromStr for Trace {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Self, TraceError> {
+        let mut opportunities = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let time = text.trim().parse().map_err(|_| TraceError::NoTime {
+                line,
+                text: text.into(),
+            })?;
+            if opportunities.last().is_some_and(|last| *last > time) {
+                return Err(TraceError::Disorder { line, time });
+            }
+            opportunities.push(time);
+        }
+        if opportunities.last().is_none_or(|last| *last == 0) {
+            let line = opportunities.len();
+            return Err(TraceError::NoLength { line });
+        }
+        Ok(Self {
+            opportunities: opportunities.into(),
+        })
+    }
+}
+
+impl Trace {
+    /// The average rate.
+    #[must_use]
+    pub fn mean_rate(&self) -> Rate {
+        let bits = self.opportunities.len() as u64 * u64::from(OPPORTUNITY) * 8;
+        Rate::from_bits_per_second((bits * 1000 / self.length()).max(1))
+    }
+
+    /// In milliseconds.
+    fn length(&self) -> u64 {
+        u64::from(self.opportunities[self.opportunities.len() - 1])
+    }
+
+    /// When opportunity `i` of all repetitions is.
+    pub(crate) fn at(&self, i: u64) -> Time {
+        let each = self.opportunities.len() as u64;
+        let ms = i / each * self.length() + u64::from(self.opportunities[(i % each) as usize]);
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// The first opportunity after `now`: that many are not after it.
+    pub(crate) fn next(&self, now: Time) -> u64 {
+        let length = Span::from_millis(self.length()).as_nanos();
+        let (repetition, within) = (now.as_nanos() / length, now.as_nanos() % length);
+        let passed = (self.opportunities)
+            .partition_point(|ms| Span::from_millis((*ms).into()).as_nanos() <= within);
+        repetition * self.opportunities.len() as u64 + passed as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn it_repeats_for_ever() {
+        let trace: Trace = "0\n1\n4\n4".parse().unwrap();
+        let times: Vec<Time> = (0..9).map(|i| trace.at(i)).collect();
+        assert_eq!(times, [0, 1, 4, 4, 4, 5, 8, 8, 8].map(ms));
+        // Brute force: the first that is later.
+        for us in 0..20_000 {
+            let now = Time::ZERO + Span::from_micros(us);
+            let next = (0..).find(|i| trace.at(*i) > now).unwrap();
+            assert_eq!(trace.next(now), next, "{now}");
+        }
+        assert_eq!(trace.mean_rate().bits_per_second(), 12_032_000);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = |text: &str| text.parse::<Trace>().unwrap_err().to_string();
+        assert_eq!(
+            error("1\n2x\n"),
+            "line 2: `2x` is no time in whole milliseconds"
+        );
+        assert_eq!(
+            error("1\n\n3\n"),
+            "line 2: `` is no time in whole milliseconds"
+        );
+        assert_eq!(
+            error("-1\n"),
+            "line 1: `-1` is no time in whole milliseconds"
+        );
+        assert_eq!(
+            error("1\n7\n6\n"),
+            "line 3: 6 ms is before the line above it; put the times in order"
+        );
+        assert_eq!(
+            error("0\n0\n"),
+            "line 2: the last time must be more than 0 ms"
+        );
+        assert_eq!(error(""), "line 0: the last time must be more than 0 ms");
+    }
+}

@@ -1,0 +1,112 @@
+//! Writes down what happens at the senders of a simulation.
+
+use std::collections::BTreeMap;
+
+use mpcc::{Note, Subflow as Coupled};
+use netsim::Time;
+use transport::{Observer, View, Who};
+
+use crate::simulate::Subflow;
+use crate::trace::{Credit, Row, Settled};
+
+/// What happened, in order of time.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    rows: Vec<(Time, Who, View)>,
+    credits: Vec<Taken>,
+    /// Which subflow of a connection has a slot.
+    slots: BTreeMap<(u32, u8), u32>,
+}
+
+#[derive(Debug)]
+struct Taken {
+    at: Time,
+    to: Who,
+    /// Its slot, and the lender.
+    slot: u8,
+    from: u32,
+    segments: u32,
+    settled: Option<(Time, Note)>,
+    open: bool,
+}
+
+impl Observer for Recorder {
+    const ON: bool = true;
+
+    fn window(&mut self, at: Time, who: Who, view: &View) {
+        match self.rows.last_mut() {
+            // Of one instant the last is what counts.
+            Some(last) if last.0 == at && last.1 == who => last.2 = *view,
+            _ => self.rows.push((at, who, *view)),
+        }
+    }
+
+    fn opened(&mut self, at: Time, who: Who, cc: &Coupled, taken: Option<(u8, u32)>) {
+        self.slots.insert((who.connection, cc.slot), who.subflow);
+        if let Some((lender, segments)) = taken {
+            self.credits.push(Taken {
+                at,
+                to: who,
+                slot: cc.slot,
+                from: self.slots[&(who.connection, lender)],
+                segments,
+                settled: None,
+                open: true,
+            });
+        }
+    }
+
+    fn credit(&mut self, at: Time, who: Who, _: &Coupled, note: &Note) {
+        let ends = note.settled | note.voided;
+        let of_this = |taken: &&mut Taken| taken.open && taken.from == who.subflow;
+        for taken in self.credits.iter_mut().filter(of_this) {
+            let bit = 1 << taken.slot;
+            taken.open &= ends & bit == 0;
+            if note.settled & bit != 0 {
+                taken.settled = Some((at, *note));
+            }
+        }
+    }
+}
+
+impl Recorder {
+    /// The rows and the credits, with the names of connections. Times are since each connection's first SYN.
+    pub(crate) fn finish(self, subflows: &[Subflow]) -> (Vec<Row>, Vec<Credit>) {
+        let since = |at: Time, subflow: &Subflow| at.since(subflow.start).as_secs_f64();
+        let row = |(at, who, view): (Time, Who, View)| {
+            let subflow = &subflows[who.subflow as usize];
+            Row {
+                time: since(at, subflow),
+                connection: subflow.connection.clone(),
+                subflow: subflow.index,
+                cwnd: view.cwnd,
+                ssthresh: view.ssthresh,
+                srtt: f64::from(view.srtt8) / 8e6,
+                flight: view.flight,
+                phase: match view.ssthresh {
+                    _ if view.reducing => "recovery",
+                    Some(ssthresh) if view.cwnd >= ssthresh => "avoidance",
+                    _ => "slow start",
+                },
+            }
+        };
+        let credit = |taken: Taken| {
+            let to = &subflows[taken.to.subflow as usize];
+            Credit {
+                taken: since(taken.at, to),
+                connection: to.connection.clone(),
+                to: to.index,
+                from: subflows[taken.from as usize].index,
+                segments: taken.segments,
+                settled: taken.settled.map(|(at, note)| Settled {
+                    time: since(at, to),
+                    ignored: note.ignored,
+                    sum_before: note.sum_before,
+                    sum_after: note.sum_after,
+                }),
+            }
+        };
+        let credits = self.credits.into_iter().map(credit).collect();
+        (self.rows.into_iter().map(row).collect(), credits)
+    }
+}

@@ -1,0 +1,272 @@
+//! A connection: one stream of data over one or more subflows (RFC 8684). Plain TCP is a connection with one subflow.
+//!
+//! The stream is cut into segments of one size, numbered from 0; a write that does not fill its last segment makes that
+//! one short. Both ends of the connection are here.
+
+use crate::endpoint::Env;
+use crate::profile::Profile;
+use crate::reassembly::Reassembly;
+use crate::segment::{Segment, widen};
+use crate::sender::{Life, Sender};
+use crate::trace::Observer;
+use mpcc::Connection as Coupled;
+use netsim::{Span, Time};
+use std::collections::VecDeque;
+
+/// A connection.
+pub(crate) struct Connection {
+    pub(crate) coupled: Coupled,
+    /// Its subflows are these of the simulation's.
+    pub(crate) first: u32,
+    pub(crate) subflows: u32,
+    /// Bytes of payload in a full segment.
+    pub(crate) mss: u16,
+
+    // The sending end.
+    /// The first segment that is not acknowledged; the next that was never sent; the one after the last written.
+    pub(crate) una: u64,
+    nxt: u64,
+    end: u64,
+    /// The receiver takes segments before this one.
+    edge: u64,
+    /// Short segments not yet acknowledged, and what is missing in those that are.
+    short: VecDeque<(u64, u16)>,
+    missing: u64,
+    /// Segments that a stalled or closed subflow has under way, and which one that is.
+    pub(crate) again: VecDeque<(u64, u32)>,
+    /// The last time it was not the windows that it waited for, but data or the receiver.
+    starved: bool,
+
+    // The receiving end.
+    received: Reassembly,
+    /// Segments that it offers to take, and the most that it will.
+    window: u32,
+    window_most: u32,
+    /// Receive window autotuning: the round trip began then, with that much received.
+    tuned: (Time, u64),
+    tuned_copied: u64,
+    pub(crate) round_trip: Span,
+}
+
+/// More than anybody sends: for a stream without end.
+const ENDLESS: u64 = u64::MAX / 2;
+
+impl Connection {
+    pub(crate) fn new(
+        coupled: Coupled,
+        first: u32,
+        subflows: u32,
+        mss: u16,
+        profile: &Profile,
+        window: Option<u32>,
+    ) -> Self {
+        // Of a buffer that is set, Linux offers half.
+        let (window, most) =
+            window.map_or(profile.receive_window, |buffer| (buffer / 2, buffer / 2));
+        let segments = |bytes: u32| (bytes / u32::from(mss)).max(1);
+        Self {
+            coupled,
+            first,
+            subflows,
+            mss,
+            una: 0,
+            nxt: 0,
+            end: 0,
+            edge: segments(window).into(),
+            short: VecDeque::new(),
+            missing: 0,
+            again: VecDeque::new(),
+            starved: true,
+            received: Reassembly::new(),
+            window: segments(window),
+            window_most: segments(most),
+            tuned: (Time::ZERO, 0),
+            tuned_copied: 0,
+            round_trip: Span::ZERO,
+        }
+    }
+
+    /// The application writes; `None`: without end.
+    pub(crate) fn write(&mut self, bytes: Option<u64>) {
+        let Some(bytes) = bytes else {
+            self.end = ENDLESS;
+            return;
+        };
+        let mss = u64::from(self.mss);
+        self.end += bytes.div_ceil(mss);
+        if bytes % mss > 0 {
+            self.short.push_back((self.end - 1, (bytes % mss) as u16));
+        }
+    }
+
+    /// All that was written is acknowledged.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.una == self.end
+    }
+
+    /// Bytes that the receiver has in order and has told of.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.una * u64::from(self.mss) - self.missing
+    }
+
+    #[inline]
+    fn len(&self, data: u64) -> u16 {
+        if self.short.is_empty() {
+            return self.mss;
+        }
+        let found = self.short.iter().find(|(seq, _)| *seq == data);
+        found.map_or(self.mss, |(_, len)| *len)
+    }
+
+    /// What an ACK says of the stream.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, segment: &Segment) {
+        let ack = widen(self.una, segment.data);
+        self.edge = self.edge.max(ack + u64::from(segment.window));
+        if ack > self.una {
+            self.una = ack;
+            while let Some(&(seq, len)) = self.short.front().filter(|(seq, _)| *seq < ack) {
+                self.missing += u64::from(self.mss - len);
+                debug_assert!(seq < ack);
+                self.short.pop_front();
+            }
+        }
+    }
+
+    /// A segment of the stream arrives, on whatever subflow.
+    #[inline]
+    pub(crate) fn arrived(&mut self, now: Time, data: u32, len: u16) {
+        let data = widen(self.received.next, data);
+        debug_assert!(
+            data < self.una || len == self.len(data),
+            "a segment keeps its size"
+        );
+        self.received.insert(data);
+        if self.window < self.window_most && now.since(self.tuned.0) >= self.round_trip {
+            self.tune(now);
+        }
+    }
+
+    /// Once a round trip: room for twice what arrived in it, and for its growth (Linux: tcp_rcv_space_adjust).
+    #[cold]
+    fn tune(&mut self, now: Time) {
+        let copied = self.received.next - self.tuned.1;
+        if copied > self.tuned_copied {
+            let before = self.tuned_copied.max(1);
+            let room = 2 * copied + 16;
+            let room =
+                room + 2 * (room * (copied - self.tuned_copied.min(copied)) / before).min(room);
+            let room = room.min(self.window_most.into()) as u32;
+            self.window = self.window.max(room);
+            self.tuned_copied = copied;
+        }
+        self.tuned = (now, self.received.next);
+    }
+
+    /// What the receiver tells: the next segment that it waits for, and how many it takes.
+    #[inline]
+    pub(crate) fn offer(&self) -> (u64, u32) {
+        (self.received.next, self.window)
+    }
+
+    /// Sends what the windows allow. `which`: the subflow whose window has just opened.
+    #[inline]
+    pub(crate) fn push<O: Observer>(
+        &mut self,
+        senders: &mut [Sender],
+        env: &mut Env<'_, O>,
+        which: usize,
+    ) {
+        if !self.starved && self.again.is_empty() {
+            // The other windows are full: the usual case.
+            let sender = &mut senders[which];
+            let before = sender.out();
+            let limit = self.end.min(self.edge);
+            let from = self.nxt;
+            while sender.has_space() && self.nxt < limit {
+                let len = self.len(self.nxt);
+                sender.send_new(&mut self.coupled, env, self.nxt, len);
+                self.nxt += 1;
+            }
+            self.starved = self.nxt >= limit;
+            if self.nxt > from {
+                sender.sent(env, before);
+            } else if sender.flight() >= sender.tcp.cwnd {
+                sender.validate();
+            }
+            return;
+        }
+        self.push_anywhere(senders, env);
+    }
+
+    /// Any subflow may have room: the one with the lowest RTT goes first.
+    fn push_anywhere<O: Observer>(&mut self, senders: &mut [Sender], env: &mut Env<'_, O>) {
+        loop {
+            let Some(best) = Self::best(senders) else {
+                self.starved = false;
+                return;
+            };
+            let Some(data) = self.next(senders, best) else {
+                self.starved = true;
+                return;
+            };
+            let len = self.len(data);
+            let sender = &mut senders[best];
+            let before = sender.out();
+            sender.send_new(&mut self.coupled, env, data, len);
+            sender.sent(env, before);
+        }
+    }
+
+    /// The open subflow with room and the lowest smoothed RTT.
+    fn best(senders: &[Sender]) -> Option<usize> {
+        (0..senders.len())
+            .filter(|&i| senders[i].has_space())
+            .min_by_key(|&i| (senders[i].rtt.srtt8, i))
+    }
+
+    /// The next segment for this subflow: what is stuck on another one first.
+    fn next(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
+        while let Some(&(data, from)) = self.again.front() {
+            let revived = senders[from as usize].life == Life::Open;
+            if data < self.una || revived {
+                self.again.pop_front();
+                continue;
+            }
+            if from as usize == on {
+                break;
+            }
+            self.again.pop_front();
+            return Some(data);
+        }
+        if self.nxt < self.end.min(self.edge) {
+            self.nxt += 1;
+            return Some(self.nxt - 1);
+        }
+        None
+    }
+
+    /// A subflow stalls or closes: what it has under way goes over the others.
+    pub(crate) fn reinject(&mut self, sender: &Sender, index: u32) {
+        self.again.retain(|(_, from)| *from != index);
+        for seq in sender.una..sender.nxt {
+            let data = widen(self.una, sender.board.at(seq).data);
+            if data >= self.una {
+                self.again.push_back((data, index));
+            }
+        }
+    }
+
+    /// Whether there is something new that the receiver takes.
+    pub(crate) fn has_new(&self) -> bool {
+        self.nxt < self.end.min(self.edge)
+    }
+
+    /// The next new segment, for a probe.
+    pub(crate) fn take_new(&mut self) -> (u64, u16) {
+        let data = self.nxt;
+        self.nxt += 1;
+        (data, self.len(data))
+    }
+}

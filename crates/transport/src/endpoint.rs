@@ -1,0 +1,30 @@
+//! What an endpoint acts on: the time, the network, the timers.
+
+use crate::profile::Profile;
+use crate::sack::Sacks;
+use crate::segment::Segment;
+use crate::timers::Timers;
+use crate::trace::Observer;
+use netsim::{Exit, Network, RouteId, Time};
+
+/// Everything outside of the endpoint that runs.
+pub(crate) struct Env<'a, O> {
+    pub(crate) now: Time,
+    pub(crate) network: &'a mut Network<Segment>,
+    pub(crate) timers: &'a mut Timers,
+    pub(crate) sacks: &'a mut Sacks,
+    pub(crate) profile: &'a Profile,
+    pub(crate) observer: &'a mut O,
+}
+
+impl<O: Observer> Env<'_, O> {
+    /// Sends a packet of so many bytes.
+    #[inline]
+    pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
+        if let Some(Exit::Lost { payload, .. }) =
+            self.network.inject(self.now, route, bytes, segment)
+        {
+            self.sacks.take(payload.sack);
+        }
+    }
+}

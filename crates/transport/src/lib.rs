@@ -1,0 +1,29 @@
+//! Simulated endpoints: TCP and MPTCP as Linux does them, UDP, and the applications on them.
+//!
+//! A [`Simulation`] puts connections on a network of `netsim` and runs them in virtual time. Their congestion control is
+//! `cc/`, called where Linux calls it.
+
+mod board;
+mod connection;
+mod endpoint;
+mod pace;
+mod profile;
+mod reassembly;
+mod receiver;
+mod recovery;
+mod rtt;
+mod sack;
+mod segment;
+mod sender;
+mod simulation;
+mod timers;
+pub mod trace;
+mod udp;
+
+pub use pace::{Pace, Turns};
+pub use profile::{Detection, Profile};
+pub use segment::Segment;
+pub use sender::Tally;
+pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};
+pub use trace::{Observer, Quiet, View, Who};
+pub use udp::UdpSpec;

@@ -1,0 +1,88 @@
+//! Sources that send at a rate: all the time, or on and off in turns.
+
+use netsim::{Rate, Span, Time};
+use std::fmt;
+
+/// Draws how long a source is on, and how long it is off after that.
+pub type Turns = Box<dyn FnMut() -> (Span, Span) + Send>;
+
+/// A rate, and when it is kept.
+pub struct Pace {
+    rate: Rate,
+    turns: Option<Turns>,
+    /// It is on until then; none before it was on at all.
+    on_until: Option<Time>,
+    off: Span,
+}
+
+impl fmt::Debug for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Pace({:?}, in turns: {})",
+            self.rate,
+            self.turns.is_some()
+        )
+    }
+}
+
+impl Pace {
+    /// At this rate, all the time or in turns, beginning with on.
+    pub fn new(rate: Rate, turns: Option<Turns>) -> Self {
+        Self {
+            rate,
+            turns,
+            on_until: None,
+            off: Span::ZERO,
+        }
+    }
+
+    /// Its time has come: whether `bytes` are sent now, and how long until its time comes again.
+    pub(crate) fn tick(&mut self, now: Time, bytes: u32) -> (bool, Span) {
+        if let Some(turns) = &mut self.turns {
+            if self.on_until.is_some_and(|until| now >= until) && self.off > Span::ZERO {
+                self.on_until = None;
+                return (false, std::mem::take(&mut self.off));
+            }
+            if self.on_until.is_none_or(|until| now >= until) {
+                let (on, off) = turns();
+                self.on_until = Some(now + on);
+                self.off = off;
+            }
+        }
+        // A rate above a packet a nanosecond must not stop the time.
+        (
+            true,
+            self.rate.serialisation(bytes).max(Span::from_nanos(1)),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When it sends, in ms, until 50 ms.
+    fn sent(mut pace: Pace) -> Vec<u64> {
+        let (mut now, mut sent) = (Time::ZERO, vec![]);
+        while now.as_nanos() < 50_000_000 {
+            let (sends, wait) = pace.tick(now, 1500);
+            if sends {
+                sent.push(now.as_nanos() / 1_000_000);
+            }
+            now += wait;
+        }
+        sent
+    }
+
+    #[test]
+    fn sends_at_its_rate_while_it_is_on() {
+        let rate = Rate::from_bits_per_second(2_000_000); // a packet each 6 ms
+        assert_eq!(
+            sent(Pace::new(rate, None)),
+            [0, 6, 12, 18, 24, 30, 36, 42, 48]
+        );
+        let turns = || (Span::from_millis(10), Span::from_millis(13));
+        assert_eq!(sent(Pace::new(rate, Some(Box::new(turns)))), [0, 6, 25, 31]);
+    }
+}

@@ -1,0 +1,127 @@
+//! How an endpoint behaves: today's Linux, the Linux of the LISA papers, the ns-3 of the CSS paper.
+
+use netsim::Span;
+
+/// How a sender learns that a segment is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detection {
+    /// By time since segments that were sent later have arrived, with a probe for lost tails (RACK-TLP, RFC 8985).
+    RackTlp,
+    /// By segments beyond the highest that was acknowledged: three more (forward acknowledgement, Mathis and Mahdavi
+    /// 1996; Linux until 4.x), with a probe for lost tails.
+    Fack,
+    /// By three ACKs that acknowledge nothing new; no SACK (NewReno, RFC 6582).
+    DuplicateAcks,
+}
+
+/// An endpoint's behaviour. Sizes in bytes of whole IP packets where nothing else is said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// Initial window, segments.
+    pub initial_window: u32,
+    /// How losses are found.
+    pub detection: Detection,
+    /// Whether a reduction is spread over a round trip (RFC 6937), or made at once.
+    pub prr: bool,
+    /// Whether a reduction or a timeout that was a mistake is found and undone (F-RTO, RFC 5682; Eifel; DSACK).
+    pub undo: bool,
+    /// The timeout before the first sample (RFC 6298, 2.1).
+    pub rto_initial: Span,
+    /// What a timeout is longer than the smoothed RTT, at least (Linux: TCP_RTO_MIN).
+    pub rto_min: Span,
+    /// The longest timeout (Linux: TCP_RTO_MAX).
+    pub rto_max: Span,
+    /// How long an ACK may wait for a second segment (Linux: TCP_DELACK_MIN).
+    pub delayed_ack: Span,
+    /// So many segments are acknowledged one by one, at the start and round a loss (Linux: quick ACKs).
+    pub quick_acks: u32,
+    /// The window that a receiver begins with, bytes of payload, and that it grows to.
+    pub receive_window: (u32, u32),
+    /// Whether the window is halved for each timeout that it was idle (RFC 5681, 4.1).
+    pub idle_restart: bool,
+    /// Whether all addresses are announced at once, or each when the one before was taken up.
+    pub announces_at_once: bool,
+    /// The headers of a full data packet and of an ACK without SACK: TCP's, and what MPTCP adds to each.
+    pub header: u16,
+    /// See `header`.
+    pub mptcp_data_header: u16,
+    /// See `header`.
+    pub mptcp_ack_header: u16,
+    /// How many SACK blocks fit beside the other options: TCP's, MPTCP's.
+    pub sack_blocks: (usize, usize),
+}
+
+/// Bytes of IPv4 (20), TCP (20) and the timestamp option (12).
+const HEADER: u16 = 52;
+
+impl Profile {
+    /// Linux 6.x. What was read off its traces is in `docs/notes/kernel.md`.
+    #[must_use]
+    pub const fn linux() -> Self {
+        Self {
+            name: "linux",
+            initial_window: 10,
+            detection: Detection::RackTlp,
+            prr: true,
+            undo: true,
+            rto_initial: Span::from_millis(1000),
+            rto_min: Span::from_millis(200),
+            rto_max: Span::from_millis(120_000),
+            delayed_ack: Span::from_millis(40),
+            quick_acks: 16, // TCP_MAX_QUICKACKS
+            // tcp_rmem = 4096 131072 6291456: about half of the buffer is offered.
+            receive_window: (65_536, 3 << 20),
+            idle_restart: true,
+            announces_at_once: false,
+            header: HEADER,
+            mptcp_data_header: 24, // 1424 bytes of payload in 1500
+            mptcp_ack_header: 12,  // DSS with a 64-bit DATA_ACK
+            // 40 bytes of options: 12 of timestamps, 12 of DSS leave 16, and a block takes 8 after the first 4.
+            sack_blocks: (3, 1),
+        }
+    }
+
+    /// Linux 3.14 with MPTCP 0.89: no RACK; all addresses announced at once; larger receive windows than the papers'
+    /// files need.
+    #[must_use]
+    pub const fn linux_3_14() -> Self {
+        Self {
+            name: "linux-3.14",
+            detection: Detection::Fack,
+            receive_window: (3 << 20, 3 << 20),
+            announces_at_once: true,
+            ..Self::linux()
+        }
+    }
+
+    /// ns-3's TCP NewReno with delayed ACKs, as the CSS paper used it.
+    #[must_use]
+    pub const fn ns3_newreno() -> Self {
+        Self {
+            name: "ns3-newreno",
+            detection: Detection::DuplicateAcks,
+            prr: false,
+            undo: false,
+            delayed_ack: Span::from_millis(200), // ns-3: DelAckTimeout
+            quick_acks: 0,
+            receive_window: (3 << 20, 3 << 20),
+            idle_restart: false,
+            announces_at_once: true,
+            ..Self::linux()
+        }
+    }
+
+    /// The profile of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|profile| profile.name == name)
+    }
+
+    /// Every profile.
+    #[must_use]
+    pub const fn all() -> [Self; 3] {
+        [Self::linux(), Self::linux_3_14(), Self::ns3_newreno()]
+    }
+}

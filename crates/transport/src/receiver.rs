@@ -1,0 +1,150 @@
+//! The receiving end of a subflow: what has arrived, and when to acknowledge it.
+//!
+//! ACKs are Linux's: one for each segment at first (quick ACKs), then one for each second or after 40 ms, at once while
+//! something is missing, when a gap is filled (RFC 5681, 4.2), and for what arrives twice (RFC 2883).
+
+use crate::connection::Connection;
+use crate::endpoint::Env;
+use crate::profile::Profile;
+use crate::reassembly::Reassembly;
+use crate::sack::Beyond;
+use crate::segment::{Kind, Segment, flag, widen};
+use crate::trace::Observer;
+use netsim::{RouteId, Time};
+
+/// The receiving end of a subflow.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    got: Reassembly,
+    beyond: Beyond,
+    /// A segment that arrived twice, to be told.
+    twice: Option<u64>,
+    /// Segments still to be acknowledged one by one.
+    quick: u32,
+    /// Segments that no ACK covers yet.
+    waiting: u32,
+    /// Flags of the next ACK.
+    flags: u8,
+    pub(crate) route: RouteId,
+    pub(crate) timer: u32,
+    pub(crate) me: u32,
+    header: u16,
+    /// How many SACK blocks fit; 0: the endpoints do without.
+    room: u8,
+    /// The handshake: whether there is to be one, when the SYN was sent first, how often, whether it was answered.
+    pub(crate) asked: bool,
+    pub(crate) syn_first: Option<Time>,
+    pub(crate) syns: u32,
+    pub(crate) established: bool,
+}
+
+impl Receiver {
+    pub(crate) fn new(profile: &Profile, route: RouteId, timer: u32, me: u32, mptcp: bool) -> Self {
+        let (tcp, both) = profile.sack_blocks;
+        let sack = profile.detection != crate::profile::Detection::DuplicateAcks;
+        Self {
+            got: Reassembly::new(),
+            beyond: Beyond::default(),
+            twice: None,
+            quick: profile.quick_acks,
+            waiting: 0,
+            flags: 0,
+            route,
+            timer,
+            me,
+            header: profile.header + if mptcp { profile.mptcp_ack_header } else { 0 },
+            room: if !sack {
+                0
+            } else if mptcp {
+                both as u8
+            } else {
+                tcp as u8
+            },
+            asked: false,
+            syn_first: None,
+            syns: 0,
+            established: false,
+        }
+    }
+
+    /// A data segment arrives.
+    #[inline]
+    pub(crate) fn on_data<O: Observer>(
+        &mut self,
+        connection: &mut Connection,
+        env: &mut Env<'_, O>,
+        segment: &Segment,
+    ) {
+        let seq = widen(self.got.next, segment.seq);
+        self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);
+        if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
+            self.ecn(segment.flags);
+        }
+        let had_gap = self.got.has_gap();
+        let Some(in_order) = self.got.insert(seq) else {
+            self.twice = Some(seq);
+            self.quick = env.profile.quick_acks;
+            self.acknowledge(connection, env);
+            return;
+        };
+        connection.arrived(env.now, segment.data, segment.len);
+        self.waiting += 1;
+        if had_gap || in_order == 0 {
+            if in_order == 0 {
+                self.beyond.insert(seq);
+            } else {
+                self.beyond.advance(self.got.next);
+            }
+            self.acknowledge(connection, env);
+        } else if self.quick > 0 || self.waiting >= 2 {
+            self.acknowledge(connection, env);
+        } else {
+            env.timers
+                .set(self.timer, env.now + env.profile.delayed_ack);
+        }
+    }
+
+    /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced.
+    #[cold]
+    fn ecn(&mut self, flags: u8) {
+        if flags & flag::REDUCED != 0 {
+            self.flags &= !flag::ECHO;
+        }
+        if flags & flag::CONGESTION != 0 {
+            self.flags |= flag::ECHO;
+        }
+    }
+
+    /// Sends an ACK.
+    #[inline]
+    pub(crate) fn acknowledge<O: Observer>(
+        &mut self,
+        connection: &Connection,
+        env: &mut Env<'_, O>,
+    ) {
+        let (mut sack, mut bytes) = (0, u32::from(self.header));
+        if self.got.has_gap() || self.twice.is_some() {
+            if let Some(blocks) = self.beyond.blocks(self.twice.take(), self.room.into()) {
+                bytes += 4 + 8 * u32::from(blocks.count);
+                sack = env.sacks.put(blocks);
+            }
+        }
+        self.quick = self.quick.saturating_sub(self.waiting);
+        if self.waiting > 0 {
+            self.waiting = 0;
+            env.timers.clear(self.timer);
+        }
+        let (data, window) = connection.offer();
+        let segment = Segment {
+            to: self.me,
+            seq: self.got.next as u32,
+            data: data as u32,
+            window,
+            sack,
+            kind: Kind::Ack,
+            flags: self.flags,
+            len: 0,
+        };
+        env.send(self.route, bytes, segment);
+    }
+}

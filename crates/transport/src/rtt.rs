@@ -1,0 +1,159 @@
+//! Round-trip time and retransmission timeout, as Linux works them out of RFC 6298: in integer microseconds, with a
+//! variance that follows the largest deviation of each round trip and never falls below the least timeout.
+
+use netsim::Span;
+
+/// The estimator of one subflow.
+#[derive(Clone, Debug)]
+pub(crate) struct Rtt {
+    /// Smoothed RTT in eighths of a microsecond; 0: no sample yet.
+    pub(crate) srtt8: u32,
+    /// Mean deviation, quarters of a microsecond.
+    deviation4: u32,
+    /// The largest of this round trip.
+    most4: u32,
+    /// What is added to the smoothed RTT, microseconds.
+    variance: u32,
+    /// The round trip ends when this segment is acknowledged.
+    round: u64,
+    /// The least of the connection, microseconds; `u32::MAX` before the first.
+    pub(crate) least: u32,
+    /// The least that may be added, microseconds.
+    floor: u32,
+    /// The timeout without back-off.
+    timeout: Span,
+    /// How often it was doubled.
+    doubled: u32,
+    /// The longest timeout.
+    longest: Span,
+}
+
+impl Rtt {
+    /// Before any sample the timeout is `initial`.
+    pub(crate) fn new(initial: Span, floor: Span, longest: Span) -> Self {
+        Self {
+            srtt8: 0,
+            deviation4: 0,
+            most4: 0,
+            variance: 0,
+            round: 0,
+            least: u32::MAX,
+            floor: (floor.as_nanos() / 1000) as u32,
+            timeout: initial,
+            doubled: 0,
+            longest,
+        }
+    }
+
+    /// A sample of a segment that was sent once. `una` and `nxt` are the subflow's.
+    #[inline]
+    pub(crate) fn sample(&mut self, us: u32, una: u64, nxt: u64) {
+        let us = us.max(1);
+        self.least = self.least.min(us);
+        if self.srtt8 == 0 {
+            self.srtt8 = us << 3;
+            self.deviation4 = us << 1;
+            self.variance = self.deviation4.max(self.floor);
+            self.most4 = self.variance;
+            self.round = nxt;
+        } else {
+            let error = us as i64 - i64::from(self.srtt8 >> 3);
+            self.srtt8 = (i64::from(self.srtt8) + error) as u32;
+            let mut change = error.abs() - i64::from(self.deviation4 >> 2);
+            // A fall of the RTT raises the deviation by an eighth of what a rise does.
+            if error < 0 && change > 0 {
+                change >>= 3;
+            }
+            self.deviation4 = (i64::from(self.deviation4) + change) as u32;
+            if self.deviation4 > self.most4 {
+                self.most4 = self.deviation4;
+                self.variance = self.variance.max(self.most4);
+            }
+            if una > self.round {
+                if self.most4 < self.variance {
+                    self.variance -= (self.variance - self.most4) >> 2;
+                }
+                self.round = nxt;
+                self.most4 = self.floor;
+            }
+        }
+        self.timeout = Span::from_micros(u64::from(self.srtt8 >> 3) + u64::from(self.variance));
+        self.doubled = 0;
+    }
+
+    /// Smoothed, microseconds.
+    #[inline]
+    pub(crate) fn srtt(&self) -> u32 {
+        self.srtt8 >> 3
+    }
+
+    /// The retransmission timeout, backed off.
+    #[inline]
+    pub(crate) fn timeout(&self) -> Span {
+        if self.doubled == 0 {
+            return self.timeout;
+        }
+        let ns = self
+            .timeout
+            .as_nanos()
+            .saturating_mul(1 << self.doubled.min(20));
+        Span::from_nanos(ns.min(self.longest.as_nanos()))
+    }
+
+    /// The timer fired (RFC 6298, 5.5).
+    pub(crate) fn back_off(&mut self) {
+        self.doubled += 1;
+    }
+
+    /// Data was acknowledged: the path carries again.
+    #[inline]
+    pub(crate) fn recovered(&mut self) {
+        self.doubled = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linux() -> Rtt {
+        let ms = Span::from_millis;
+        Rtt::new(ms(1000), ms(200), ms(120_000))
+    }
+
+    #[test]
+    fn a_steady_path_waits_200_ms_longer_than_its_round_trip() {
+        let mut rtt = linux();
+        assert_eq!(rtt.timeout(), Span::from_millis(1000));
+        for i in 0..100 {
+            rtt.sample(40_000, i, i + 1);
+        }
+        assert_eq!(rtt.srtt(), 40_000);
+        assert_eq!(rtt.timeout(), Span::from_millis(240));
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_two_minutes_and_ends_with_a_sample() {
+        let mut rtt = linux();
+        rtt.sample(40_000, 0, 1);
+        let first = rtt.timeout();
+        rtt.back_off();
+        assert_eq!(rtt.timeout().as_nanos(), 2 * first.as_nanos());
+        (0..40).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.timeout(), Span::from_millis(120_000));
+        rtt.sample(40_000, 1, 2);
+        assert!(rtt.timeout() <= first);
+    }
+
+    #[test]
+    fn a_jump_of_the_round_trip_raises_the_timeout_at_once() {
+        let mut rtt = linux();
+        for i in 0..100 {
+            rtt.sample(40_000, i, i + 1);
+        }
+        for i in 100..110 {
+            rtt.sample(400_000, i, i + 1);
+        }
+        assert!(rtt.timeout() > Span::from_millis(500), "{rtt:?}");
+    }
+}

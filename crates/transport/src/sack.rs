@@ -1,0 +1,151 @@
+//! SACK blocks (RFC 2018), kept beside the segments that carry them: few ACKs have any.
+
+/// The most blocks that an ACK has room for.
+pub(crate) const MOST: usize = 4;
+
+/// The blocks of one ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    /// First number and the one after the last, the newest block first.
+    pub(crate) list: [(u64, u64); MOST],
+    /// How many there are.
+    pub(crate) count: u8,
+    /// The first tells of a segment that arrived twice (RFC 2883).
+    pub(crate) duplicate: bool,
+}
+
+impl Blocks {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        let skip = usize::from(self.duplicate);
+        self.list[..self.count as usize].iter().copied().skip(skip)
+    }
+}
+
+/// The blocks of all ACKs on the way. Place 0 is nobody's.
+#[derive(Debug, Default)]
+pub(crate) struct Sacks {
+    all: Vec<Blocks>,
+    free: Vec<u32>,
+}
+
+impl Sacks {
+    pub(crate) fn put(&mut self, blocks: Blocks) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.all[place as usize - 1] = blocks;
+            return place;
+        }
+        self.all.push(blocks);
+        self.all.len() as u32
+    }
+
+    /// Takes an ACK's blocks off it, at its end or when it is lost.
+    pub(crate) fn take(&mut self, place: u32) -> Option<Blocks> {
+        if place == 0 {
+            return None;
+        }
+        self.free.push(place);
+        Some(self.all[place as usize - 1])
+    }
+}
+
+/// What a receiver has beyond a gap, as Linux keeps it: up to four blocks, that of the latest arrival first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Beyond {
+    list: [(u64, u64); MOST],
+    count: usize,
+}
+
+impl Beyond {
+    /// A segment arrived beyond a gap.
+    pub(crate) fn insert(&mut self, seq: u64) {
+        let mut block = (seq, seq + 1);
+        let mut kept = [(0, 0); MOST];
+        let mut count = 0;
+        for &(start, end) in &self.list[..self.count] {
+            if start <= block.1 && block.0 <= end {
+                block = (block.0.min(start), block.1.max(end));
+            } else {
+                kept[count] = (start, end);
+                count += 1;
+            }
+        }
+        self.list[0] = block;
+        self.count = 1;
+        for &other in &kept[..count.min(MOST - 1)] {
+            self.list[self.count] = other;
+            self.count += 1;
+        }
+    }
+
+    /// All before `next` is in order now.
+    pub(crate) fn advance(&mut self, next: u64) {
+        let mut count = 0;
+        for i in 0..self.count {
+            if self.list[i].1 > next {
+                self.list[count] = self.list[i];
+                count += 1;
+            }
+        }
+        self.count = count;
+    }
+
+    /// The blocks to send, after one for a duplicate; at most `room`.
+    pub(crate) fn blocks(&self, duplicate: Option<u64>, room: usize) -> Option<Blocks> {
+        let mut blocks = Blocks {
+            duplicate: duplicate.is_some(),
+            ..Blocks::default()
+        };
+        let all = duplicate.map(|seq| (seq, seq + 1)).into_iter();
+        let all = all.chain(self.list[..self.count].iter().copied());
+        for block in all.take(room.min(MOST)) {
+            blocks.list[blocks.count as usize] = block;
+            blocks.count += 1;
+        }
+        (blocks.count > 0).then_some(blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(beyond: &Beyond, room: usize) -> Vec<(u64, u64)> {
+        beyond
+            .blocks(None, room)
+            .map_or(vec![], |b| b.iter().collect())
+    }
+
+    #[test]
+    fn the_latest_block_comes_first_and_neighbours_become_one() {
+        let mut beyond = Beyond::default();
+        [5, 9, 6].into_iter().for_each(|seq| beyond.insert(seq));
+        assert_eq!(list(&beyond, 3), [(5, 7), (9, 10)]);
+        assert_eq!(list(&beyond, 1), [(5, 7)]);
+        [7, 8].into_iter().for_each(|seq| beyond.insert(seq));
+        assert_eq!(list(&beyond, 3), [(5, 10)]);
+        beyond.insert(20);
+        beyond.advance(10);
+        assert_eq!(list(&beyond, 3), [(20, 21)]);
+    }
+
+    #[test]
+    fn a_fifth_block_is_forgotten_and_a_duplicate_is_told_first() {
+        let mut beyond = Beyond::default();
+        (0..5).for_each(|i| beyond.insert(10 + 2 * i));
+        assert_eq!(list(&beyond, 9), [(18, 19), (16, 17), (14, 15), (12, 13)]);
+        let blocks = beyond.blocks(Some(3), 2).unwrap();
+        assert!(blocks.duplicate);
+        assert_eq!(blocks.list[0], (3, 4));
+        assert_eq!(blocks.iter().collect::<Vec<_>>(), [(18, 19)]);
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut sacks = Sacks::default();
+        let first = sacks.put(Blocks::default());
+        assert_ne!(first, 0);
+        assert!(sacks.take(first).is_some());
+        assert_eq!(sacks.put(Blocks::default()), first);
+        assert_eq!(sacks.take(0), None);
+    }
+}

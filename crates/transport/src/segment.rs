@@ -1,0 +1,105 @@
+//! What travels: one packet of TCP, MPTCP or UDP, in 24 bytes.
+//!
+//! Sequence numbers count segments, not bytes, as windows do: a subflow's segments are numbered from 0, and so are the
+//! segments of the connection's stream ("data"). They are 32 bits wide on the wire and 64 at the endpoints.
+
+/// A packet's fields. What `seq`, `data`, `window` and `len` hold depends on its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The subflow or UDP flow; the kind tells which end of it.
+    pub(crate) to: u32,
+    /// Data: its number in the subflow. ACK: the next number expected.
+    pub(crate) seq: u32,
+    /// Data: its number in the connection's stream. ACK: the next number expected there (DATA_ACK, RFC 8684 3.3.2).
+    pub(crate) data: u32,
+    /// ACK: how many segments beyond `data` the receiver takes.
+    pub(crate) window: u32,
+    /// ACK: its SACK blocks, by their place in [`crate::sack::Sacks`]; 0: none.
+    pub(crate) sack: u32,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Bits of `flag`.
+    pub(crate) flags: u8,
+    /// Data: bytes of payload.
+    pub(crate) len: u16,
+}
+
+impl netsim::Payload for Segment {
+    fn flow(&self) -> u64 {
+        u64::from(self.to) << 1 | u64::from(self.kind.goes_to_client())
+    }
+
+    fn mark(&mut self) -> bool {
+        let capable = self.flags & flag::ECN_CAPABLE != 0;
+        self.flags |= u8::from(capable) * flag::CONGESTION;
+        capable
+    }
+}
+
+/// What a segment is. Data, SYN/ACK and ADD_ADDR go to the client, the rest to the server, which sends the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Payload.
+    Data,
+    /// An acknowledgement without payload.
+    Ack,
+    /// Opens a subflow.
+    Syn,
+    /// Answers it.
+    SynAck,
+    /// The third packet of the handshake.
+    Established,
+    /// Tells the client of the server's other addresses (RFC 8684, 3.4.1): `seq` is the subflow that they allow.
+    AddAddress,
+    /// A UDP datagram.
+    Datagram,
+}
+
+impl Kind {
+    fn goes_to_client(self) -> bool {
+        matches!(
+            self,
+            Self::Data | Self::SynAck | Self::AddAddress | Self::Datagram
+        )
+    }
+}
+
+pub(crate) mod flag {
+    /// Data: sent before. ACK: answers such a segment (what the timestamp option tells, RFC 7323).
+    pub(crate) const AGAIN: u8 = 1;
+    /// The network may mark it (RFC 3168: ECT).
+    pub(crate) const ECN_CAPABLE: u8 = 2;
+    /// The network marked it (CE).
+    pub(crate) const CONGESTION: u8 = 4;
+    /// ACK: a mark was seen (ECE).
+    pub(crate) const ECHO: u8 = 8;
+    /// Data: the window was reduced since (CWR).
+    pub(crate) const REDUCED: u8 = 16;
+}
+
+/// The number at the endpoint that ends in `wire` and is next to `near`.
+#[inline]
+pub(crate) fn widen(near: u64, wire: u32) -> u64 {
+    near.wrapping_add(wire.wrapping_sub(near as u32) as i32 as i64 as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_small() {
+        assert_eq!(size_of::<Segment>(), 24);
+    }
+
+    #[test]
+    fn numbers_go_round() {
+        for near in [0, 5, u64::from(u32::MAX), 1 << 32, (1 << 40) + 3] {
+            for step in [0u64, 1, 77, 1 << 30] {
+                assert_eq!(widen(near, (near + step) as u32), near + step);
+                assert_eq!(widen(near + step, near as u32), near);
+            }
+        }
+    }
+}

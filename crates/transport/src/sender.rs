@@ -1,0 +1,435 @@
+//! The sending end of a subflow: its window, what is in flight, and the fast path of an ACK, on which nothing is missing.
+//!
+//! It counts segments as Linux does (packets_out, sacked_out, lost_out, retrans_out) and calls the congestion control
+//! where Linux calls it. What happens when something is missing is in `recovery.rs`.
+
+use crate::board::{Board, Sent};
+use crate::endpoint::Env;
+use crate::profile::{Detection, Profile};
+use crate::recovery::Recovery;
+use crate::rtt::Rtt;
+use crate::sack::Blocks;
+use crate::segment::{Kind, Segment, flag, widen};
+use crate::trace::{Observer, View, Who};
+use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
+use netsim::{RouteId, Span, Time};
+
+/// The least that a probe or a reordering timer waits beyond what it waits for: two jiffies at 250 Hz
+/// (Linux: TCP_TIMEOUT_MIN).
+pub(crate) const TIMER_LEAST: Span = Span::from_millis(8);
+
+/// Linux: TCP_INFINITE_SSTHRESH.
+const NO_THRESHOLD: u32 = i32::MAX as u32;
+
+/// Where a subflow is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It has not been asked for.
+    Idle,
+    /// Its handshake runs.
+    Opening,
+    /// It sends.
+    Open,
+    /// Its timer has fired and nothing was acknowledged since: it gets no new data.
+    Stalled,
+    /// It was closed.
+    Closed,
+}
+
+/// What the timer of a sender waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// The retransmission timeout.
+    Timeout,
+    /// A probe of the tail (TLP).
+    Probe,
+    /// Reordering to show itself as loss (RACK).
+    Reordering,
+}
+
+/// What a sender came to, for outcomes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// When its handshake ended.
+    pub established: Option<Time>,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Window reductions.
+    pub losses: u32,
+    /// When the first was.
+    pub first_loss: Option<Time>,
+    /// Timeouts.
+    pub timeouts: u32,
+    /// When it left slow start, with which window, having sent again how many segments.
+    pub exit: Option<(Time, u32, u32)>,
+    /// Bytes acknowledged.
+    pub bytes: u64,
+}
+
+/// The sending end of a subflow.
+pub(crate) struct Sender {
+    /// What the congestion control sees; it owns `cwnd`.
+    pub(crate) tcp: Tcp,
+    /// What the congestion control keeps.
+    pub(crate) cc: mpcc::Subflow,
+    /// The first segment that is not acknowledged.
+    pub(crate) una: u64,
+    /// The next that was never sent.
+    pub(crate) nxt: u64,
+    pub(crate) board: Board,
+    /// Beyond a gap and acknowledged; lost; sent again and under way: of `una..nxt`.
+    pub(crate) sacked: u32,
+    pub(crate) lost: u32,
+    pub(crate) again: u32,
+    /// One of `mpcc::state`.
+    pub(crate) state: state::Type,
+    pub(crate) life: Life,
+    pub(crate) waits: Waits,
+    /// Linux: is_cwnd_limited, max_packets_out, cwnd_usage_seq.
+    limited: bool,
+    most_out: u32,
+    usage_until: u64,
+    /// No segment from here on was ever sent twice.
+    pub(crate) clean_from: u64,
+    pub(crate) rtt: Rtt,
+    pub(crate) recovery: Recovery,
+    /// The way to the receiver, the timer, the connection, the place in it.
+    pub(crate) route: RouteId,
+    pub(crate) timer: u32,
+    pub(crate) me: u32,
+    parent: u32,
+    /// When it last sent, for the restart after idling.
+    pub(crate) last_sent: Time,
+    pub(crate) ecn: bool,
+    pub(crate) header: u16,
+    pub(crate) tally: Tally,
+    /// It left slow start for the first time, and the connection has not noticed yet.
+    pub(crate) has_left: bool,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        profile: &Profile,
+        route: RouteId,
+        timer: u32,
+        me: u32,
+        parent: u32,
+        mptcp: bool,
+        ssthresh: Option<u32>,
+    ) -> Self {
+        Self {
+            tcp: Tcp {
+                cwnd: profile.initial_window,
+                cwnd_clamp: u32::MAX,
+                ssthresh: ssthresh.unwrap_or(NO_THRESHOLD),
+                ..Tcp::default()
+            },
+            cc: mpcc::Subflow::default(),
+            una: 0,
+            nxt: 0,
+            board: Board::new(),
+            sacked: 0,
+            lost: 0,
+            again: 0,
+            state: state::MPCC_STATE_OPEN,
+            life: Life::Idle,
+            waits: Waits::Timeout,
+            limited: false,
+            most_out: 0,
+            usage_until: 0,
+            clean_from: 0,
+            rtt: Rtt::new(profile.rto_initial, profile.rto_min, profile.rto_max),
+            recovery: Recovery::default(),
+            route,
+            timer,
+            me,
+            parent,
+            last_sent: Time::ZERO,
+            ecn: false,
+            header: profile.header + if mptcp { profile.mptcp_data_header } else { 0 },
+            tally: Tally::default(),
+            has_left: false,
+        }
+    }
+
+    /// Segments sent and not yet acknowledged in order (packets_out).
+    #[inline]
+    pub(crate) fn out(&self) -> u32 {
+        (self.nxt - self.una) as u32
+    }
+
+    /// Segments in the network (tcp_packets_in_flight).
+    #[inline]
+    pub(crate) fn flight(&self) -> u32 {
+        // Without SACK a duplicate ACK stands for a segment that has left, and there may be one too many.
+        (self.out() + self.again).saturating_sub(self.sacked + self.lost)
+    }
+
+    /// Whether it may send something new.
+    #[inline]
+    pub(crate) fn has_space(&self) -> bool {
+        self.life == Life::Open && self.flight() < self.tcp.cwnd
+    }
+
+    /// The handshake is done: the congestion control begins.
+    pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+        self.life = Life::Open;
+        self.tally.established = Some(env.now);
+        self.last_sent = env.now;
+        self.tcp.srtt8 = self.rtt.srtt8;
+        self.tcp.now = env.now.as_nanos();
+        let (cc, note) = coupled.open(&mut self.tcp, 0);
+        self.cc = cc;
+        if O::ON {
+            let taken = note.what & ffi::MPCC_NOTE_TAKEN != 0;
+            let lender = || coupled.slots()[cc.slot as usize].lender;
+            let taken = taken.then(|| (lender(), note.credit));
+            env.observer.opened(env.now, self.who(), &self.cc, taken);
+        }
+        self.noted(env, &note);
+    }
+
+    /// An ACK. Here is the case that nothing is missing: nothing was lost, sent again or acknowledged beyond a gap.
+    /// Returns whether the timer is to be set anew.
+    #[inline]
+    pub(crate) fn on_ack<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+        segment: &Segment,
+        blocks: Option<Blocks>,
+    ) -> bool {
+        let ack = widen(self.una, segment.seq);
+        let plain = blocks.is_none()
+            && self.state == state::MPCC_STATE_OPEN
+            && self.sacked | self.lost | self.again == 0
+            && self.una >= self.clean_from
+            && segment.flags & flag::ECHO == 0
+            && ack > self.una;
+        if !plain {
+            return self.on_odd_ack(coupled, env, ack, segment.flags, blocks);
+        }
+        debug_assert!(ack <= self.nxt, "an ACK of what was never sent");
+        let now = env.now.as_nanos();
+        let (first, last) = (self.board.at(self.una).at, self.board.at(ack - 1).at);
+        let acked = (ack - self.una) as u32;
+        self.una = ack;
+        let age = (((now - last) / 1000) as u32).max(1);
+        self.rtt
+            .sample(((now - first) / 1000) as u32, ack, self.nxt);
+        self.rtt.least = self.rtt.least.min(age);
+        self.tcp.rtt_us = age;
+        self.recovery.rack_advance(last, ack, now - last);
+        self.grow(coupled, env, acked);
+        true
+    }
+
+    /// Calls the congestion control for newly acknowledged segments.
+    #[inline]
+    pub(crate) fn grow<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+        acked: u32,
+    ) {
+        self.refresh(env.now);
+        let note = coupled.on_ack(&mut self.cc, &mut self.tcp, acked);
+        self.noted(env, &note);
+    }
+
+    /// What the congestion control sees of this sender.
+    #[inline]
+    pub(crate) fn refresh(&mut self, now: Time) {
+        self.tcp.now = now.as_nanos();
+        self.tcp.flight = self.flight();
+        self.tcp.srtt8 = self.rtt.srtt8;
+        // Linux: tcp_is_cwnd_limited. In slow start a window may grow to twice what was out of it.
+        let limited = self.limited
+            || (self.tcp.cwnd < self.tcp.ssthresh && self.tcp.cwnd < 2 * self.most_out);
+        self.tcp.cwnd_limited = limited.into();
+    }
+
+    /// Keeps what a callback of the congestion control tells.
+    #[inline]
+    pub(crate) fn noted<O: Observer>(&mut self, env: &mut Env<'_, O>, note: &Note) {
+        if note.what != 0 {
+            if note.what & ffi::MPCC_NOTE_LEFT_SLOW_START != 0 && self.tally.exit.is_none() {
+                self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
+                self.has_left = true;
+            }
+            if O::ON && note.what & (ffi::MPCC_NOTE_SETTLED | ffi::MPCC_NOTE_VOID) != 0 {
+                env.observer.credit(env.now, self.who(), &self.cc, note);
+            }
+        }
+        if O::ON {
+            env.observer.window(env.now, self.who(), &self.view());
+        }
+    }
+
+    /// The window that avoidance begins with, or goes on with: in a reduction, what it goes down to.
+    pub(crate) fn effective_cwnd(&self) -> u32 {
+        if self.state >= state::MPCC_STATE_CWR {
+            self.tcp.ssthresh
+        } else {
+            self.tcp.cwnd
+        }
+    }
+
+    pub(crate) fn who(&self) -> Who {
+        Who {
+            connection: self.parent,
+            subflow: self.me,
+        }
+    }
+
+    /// What a trace shows of it.
+    pub(crate) fn view(&self) -> View {
+        View {
+            cwnd: self.tcp.cwnd,
+            ssthresh: (self.tcp.ssthresh < NO_THRESHOLD).then_some(self.tcp.ssthresh),
+            srtt8: self.rtt.srtt8,
+            flight: self.flight(),
+            reducing: self.state >= state::MPCC_STATE_CWR,
+        }
+    }
+
+    /// Sends a segment of the stream for the first time here. There is space.
+    #[inline]
+    pub(crate) fn send_new<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+        data: u64,
+        len: u16,
+    ) {
+        if self.nxt == self.una {
+            self.start_sending(coupled, env);
+        }
+        let seq = self.nxt;
+        self.board.reserve(self.una, seq);
+        *self.board.at_mut(seq) = Sent {
+            at: env.now.as_nanos(),
+            data: data as u32,
+            len,
+            marks: 0,
+        };
+        self.nxt += 1;
+        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
+            self.recovery.prr_out += 1;
+        }
+        self.transmit(env, seq);
+    }
+
+    /// After sending segments for the first time, `before` having been out: the timer, where it depends on that.
+    #[inline]
+    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<'_, O>, before: u32) {
+        self.validate();
+        if before == 0 || self.waits == Waits::Probe {
+            self.set_timer(env);
+        }
+    }
+
+    /// Nothing was in flight.
+    #[cold]
+    fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+        let idle = env.now.since(self.last_sent);
+        if env.profile.idle_restart && idle > self.rtt.timeout() && self.tally.bytes > 0 {
+            self.restart(coupled, env, idle);
+        }
+        self.refresh(env.now);
+        self.tcp.idle_ms = u32::try_from(idle.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
+        let note = coupled.on_send_start(&mut self.cc, &mut self.tcp);
+        self.noted(env, &note);
+    }
+
+    /// RFC 5681, 4.1, as Linux does it: the window is halved for each timeout that it was idle.
+    fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>, idle: Span) {
+        self.refresh(env.now);
+        let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
+        self.noted(env, &note);
+        let floor = env.profile.initial_window.min(self.tcp.cwnd);
+        self.tcp.ssthresh = self.current_ssthresh();
+        let mut left = idle.as_nanos();
+        let timeout = self.rtt.timeout().as_nanos();
+        while left > timeout && self.tcp.cwnd > floor {
+            left -= timeout;
+            self.tcp.cwnd /= 2;
+        }
+        self.tcp.cwnd = self.tcp.cwnd.max(floor);
+    }
+
+    /// The threshold to come back to (Linux: tcp_current_ssthresh).
+    pub(crate) fn current_ssthresh(&self) -> u32 {
+        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
+            return self.tcp.ssthresh;
+        }
+        self.tcp.ssthresh.max(self.tcp.cwnd - self.tcp.cwnd / 4)
+    }
+
+    /// Puts a segment on the wire.
+    #[inline]
+    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64) {
+        let sent = self.board.at(seq);
+        let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
+        let mut flags = u8::from(again) * flag::AGAIN;
+        if self.ecn {
+            flags |= flag::ECN_CAPABLE
+                | std::mem::take(&mut self.recovery.reduced) as u8 * flag::REDUCED;
+        }
+        let segment = Segment {
+            to: self.me,
+            seq: seq as u32,
+            data: sent.data,
+            window: 0,
+            sack: 0,
+            kind: Kind::Data,
+            flags,
+            len: sent.len,
+        };
+        self.last_sent = env.now;
+        let bytes = u32::from(sent.len) + u32::from(self.header);
+        env.send(self.route, bytes, segment);
+    }
+
+    /// After sending: whether it was the window that held it back (Linux: tcp_cwnd_validate).
+    #[inline]
+    pub(crate) fn validate(&mut self) {
+        let limited = self.flight() >= self.tcp.cwnd;
+        if self.una >= self.usage_until || limited || (!self.limited && self.out() > self.most_out)
+        {
+            self.limited = limited;
+            self.most_out = self.out();
+            self.usage_until = self.nxt;
+        }
+    }
+
+    /// Sets the timer for what is out now: a probe of the tail where there is to be one, else the timeout.
+    #[inline]
+    pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        if self.nxt == self.una {
+            env.timers.clear(self.timer);
+            return;
+        }
+        let timeout = self.rtt.timeout();
+        let probes = env.profile.detection != Detection::DuplicateAcks
+            && self.state <= state::MPCC_STATE_CWR
+            && self.state != state::MPCC_STATE_DISORDER
+            && self.recovery.probe == 0
+            && self.rtt.srtt8 != 0;
+        let mut wait = timeout;
+        self.waits = Waits::Timeout;
+        if probes {
+            // Two round trips, and a delayed ACK's time where only one segment is out (RFC 8985, 7.2).
+            let more = if self.out() == 1 {
+                env.profile.rto_min
+            } else {
+                TIMER_LEAST
+            };
+            let probe = Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
+            if probe < timeout {
+                (wait, self.waits) = (probe, Waits::Probe);
+            }
+        }
+        env.timers.set(self.timer, env.now + wait);
+    }
+}

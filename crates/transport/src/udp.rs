@@ -1,0 +1,62 @@
+//! UDP: datagrams of one size at a pace, which nobody acknowledges.
+
+use crate::endpoint::Env;
+use crate::pace::Pace;
+use crate::segment::{Kind, Segment};
+use crate::trace::Observer;
+use netsim::{RouteId, Time};
+
+/// A source of datagrams.
+#[derive(Debug)]
+pub struct UdpSpec {
+    /// The way.
+    pub route: RouteId,
+    /// How fast, in whole IP packets.
+    pub pace: Pace,
+    /// Bytes of an IP packet.
+    pub packet: u16,
+    /// When it begins.
+    pub start: Time,
+}
+
+/// A source, and how much came through.
+#[derive(Debug)]
+pub(crate) struct Udp {
+    pub(crate) spec: UdpSpec,
+    pub(crate) timer: u32,
+    pub(crate) me: u32,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+impl Udp {
+    pub(crate) fn new(spec: UdpSpec, timer: u32, me: u32) -> Self {
+        Self {
+            spec,
+            timer,
+            me,
+            sent: 0,
+            received: 0,
+        }
+    }
+
+    pub(crate) fn on_timer<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        let bytes = u32::from(self.spec.packet);
+        let (sends, wait) = self.spec.pace.tick(env.now, bytes);
+        env.timers.set(self.timer, env.now + wait);
+        if sends {
+            let segment = Segment {
+                to: self.me,
+                seq: self.sent as u32,
+                data: 0,
+                window: 0,
+                sack: 0,
+                kind: Kind::Datagram,
+                flags: 0,
+                len: self.spec.packet,
+            };
+            self.sent += 1;
+            env.send(self.spec.route, bytes, segment);
+        }
+    }
+}

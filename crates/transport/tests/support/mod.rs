@@ -1,0 +1,78 @@
+//! Small networks for tests.
+#![allow(dead_code)] // each test takes what it needs
+
+use lisa_transport::{Application, ConnectionSpec, PathManager, Profile, Segment};
+use mpcc::Algorithm;
+use netsim::{DropTail, LinkSpec, Network, PortId, Rate, RouteId, Span, Time};
+
+pub fn ms(ms: u64) -> Span {
+    Span::from_millis(ms)
+}
+
+pub fn seconds(s: u64) -> Time {
+    Time::ZERO + Span::from_secs(s)
+}
+
+/// Paths with a bottleneck each: rate in kbit/s, round trip, packets that may wait.
+pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Segment>, Vec<(RouteId, RouteId)>) {
+    let mut network = Network::new();
+    let mut port = 0;
+    let mut one_way = |kbits: u64, rtt: Span, queue: usize| {
+        let rate = Rate::from_bits_per_second(kbits * 1000);
+        let half = Span::from_nanos(rtt.as_nanos() / 2);
+        let link = network.add_link(LinkSpec::shaped(rate, DropTail::new(queue), half));
+        port += 1;
+        network.add_route(&[link], PortId(port))
+    };
+    let routes = paths.iter();
+    let routes = routes
+        .map(|&(kbits, rtt, queue)| (one_way(kbits, rtt, queue), one_way(kbits, rtt, queue)))
+        .collect();
+    (network, routes)
+}
+
+/// Paths that share a bottleneck in each direction.
+pub fn shared(
+    kbits: u64,
+    rtts: &[Span],
+    queue: usize,
+) -> (Network<Segment>, Vec<(RouteId, RouteId)>) {
+    let mut network = Network::new();
+    let rate = Rate::from_bits_per_second(kbits * 1000);
+    let [down, up] = [(); 2]
+        .map(|()| network.add_link(LinkSpec::shaped(rate, DropTail::new(queue), Span::ZERO)));
+    let routes = rtts.iter().enumerate();
+    let routes = routes
+        .map(|(i, rtt)| {
+            let half = Span::from_nanos(rtt.as_nanos() / 2);
+            let [there, back] = [(); 2].map(|()| network.add_link(LinkSpec::delay(half)));
+            let data = network.add_route(&[there, down], PortId(2 * i as u32));
+            let acks = network.add_route(&[up, back], PortId(2 * i as u32 + 1));
+            (data, acks)
+        })
+        .collect();
+    (network, routes)
+}
+
+/// A file over these routes.
+pub fn file(
+    algorithm: &str,
+    mptcp: bool,
+    routes: Vec<(RouteId, RouteId)>,
+    bytes: u64,
+) -> ConnectionSpec {
+    ConnectionSpec {
+        profile: Profile::linux(),
+        algorithm: Algorithm::find(algorithm).expect("an algorithm"),
+        mptcp,
+        routes,
+        start: Time::ZERO,
+        application: Application::File(bytes),
+        packet: 1500,
+        receive_window: Some(8 << 20),
+        path_manager: PathManager::Announced,
+        join_delay: Span::ZERO,
+        ecn: false,
+        ssthresh: None,
+    }
+}

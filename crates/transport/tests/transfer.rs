@@ -1,0 +1,24 @@
+//! Whole transfers.
+
+mod support;
+
+use lisa_transport::{Quiet, Simulation};
+use support::*;
+
+#[test]
+fn a_file_over_the_papers_bottleneck() {
+    for algorithm in ["reno", "cubic", "mptcp", "lisa"] {
+        for queue in [1, 9, 17, 30] {
+            for mptcp in [false, true] {
+                let (network, routes) = shared(5_000, &[ms(40); 2], queue);
+                let mut simulation = Simulation::new(network, Quiet);
+                simulation.add_connection(file(algorithm, mptcp, routes, 300_000));
+                simulation.run(seconds(60));
+                let report = simulation.report(0);
+                println!("{algorithm} {mptcp} {queue}: {report:?}");
+                assert_eq!(report.bytes, 300_000);
+                assert!(report.completion.is_some());
+            }
+        }
+    }
+}
