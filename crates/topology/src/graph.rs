@@ -73,10 +73,11 @@ pub struct Graph {
     by_name: BTreeMap<String, NodeIndex>,
     hosts: Vec<NodeIndex>,
     links: Vec<Link>,
-    /// The links that leave each node, in the order in which they were added.
-    pub(crate) leaving: Vec<Vec<LinkIndex>>,
-    /// The links that end at each node, likewise.
-    pub(crate) entering: Vec<Vec<LinkIndex>>,
+    /// The links that leave each node and where they lead, in the order in which they were added. A search touches
+    /// these and not the links themselves, which do not fit in a cache.
+    pub(crate) leaving: Vec<Vec<(LinkIndex, NodeIndex)>>,
+    /// The nodes from which links lead to each node, likewise.
+    pub(crate) entering: Vec<Vec<NodeIndex>>,
     /// Whether a node is a host: hosts do not forward.
     pub(crate) is_host: Vec<bool>,
     sets: Vec<PathSet>,
@@ -190,8 +191,8 @@ impl Graph {
             properties,
             reverse: None,
         });
-        self.leaving[from.index()].push(link);
-        self.entering[to.index()].push(link);
+        self.leaving[from.index()].push((link, to));
+        self.entering[to.index()].push(from);
         link
     }
 
