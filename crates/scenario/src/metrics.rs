@@ -18,8 +18,10 @@ pub struct Metric {
     pub title: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// How many decimals are worth showing.
+    /// How many decimals of a mean are worth showing.
     pub decimals: usize,
+    /// Whether it is a whole number of one connection.
+    pub whole: bool,
     /// Of a connection; none where it has none.
     pub value: fn(&ConnectionOutcome) -> Option<f64>,
 }
@@ -31,6 +33,7 @@ pub const METRICS: [Metric; 6] = [
         title: "completion",
         unit: "s",
         decimals: 3,
+        whole: false,
         value: |c| c.completion_s,
     },
     Metric {
@@ -38,6 +41,7 @@ pub const METRICS: [Metric; 6] = [
         title: "goodput",
         unit: "Mbit/s",
         decimals: 3,
+        whole: false,
         value: |c| c.goodput_mbps,
     },
     Metric {
@@ -45,6 +49,7 @@ pub const METRICS: [Metric; 6] = [
         title: "retransmits",
         unit: "segments",
         decimals: 1,
+        whole: true,
         value: |c| of_tcp(c, c.retransmits as f64),
     },
     Metric {
@@ -52,6 +57,7 @@ pub const METRICS: [Metric; 6] = [
         title: "R_ss",
         unit: "segments",
         decimals: 1,
+        whole: true,
         value: |c| of_tcp(c, c.retransmits_slow_start as f64),
     },
     Metric {
@@ -59,6 +65,7 @@ pub const METRICS: [Metric; 6] = [
         title: "Σcwnd at exit",
         unit: "segments",
         decimals: 1,
+        whole: true,
         value: |c| c.sum_cwnd_at_slow_start_exit.map(f64::from),
     },
     Metric {
@@ -66,6 +73,7 @@ pub const METRICS: [Metric; 6] = [
         title: "Σcwnd at end",
         unit: "segments",
         decimals: 1,
+        whole: true,
         value: |c| of_tcp(c, c.sum_cwnd_at_end.into()),
     },
 ];

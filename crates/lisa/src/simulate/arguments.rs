@@ -85,7 +85,7 @@ const AFTER_RUN: &str = "Examples:
   lisa run download.toml
   lisa run download.toml --seeds 100 --set bottleneck.queue=9
   lisa run download.toml --seeds 100 --json | jq .connections[0].completion_s
-  lisa run download.toml --trace out && python3 -c 'import pandas; print(pandas.read_parquet(\"out\"))'
+  lisa run download.toml --trace out --trace-format csv
   sudo lisa run download.toml --on host";
 
 /// `lisa compare`.

@@ -1,6 +1,6 @@
 //! `lisa compare`: algorithms side by side, with the same seeds.
 
-use std::fs;
+use std::fs::{self, File};
 use std::sync::Arc;
 
 use comfy_table::Attribute;
@@ -37,7 +37,8 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
         .collect::<Result<Vec<Arc<Scenario>>, _>>()?;
     if let Some(path) = &arguments.plot {
         // What cannot be written is better known before the work than after it.
-        fs::write(path, "").map_err(|error| unwritable(path, error))?;
+        let opened = File::options().create(true).append(true).open(path);
+        opened.map_err(|error| unwritable(path, error))?;
     }
     let mut contenders: Vec<Contender> = (arguments.algorithms.iter())
         .map(|algorithm| Contender {

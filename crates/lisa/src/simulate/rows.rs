@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use scenario::Outcome;
 use scenario::columns::{Format, Kind, Table, Value};
-use scenario::metrics::METRICS;
+use scenario::metrics::{METRICS, Metric};
 use scenario::outcome::ConnectionOutcome;
 use scenario::vary::{Numbers, Vary};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -58,7 +58,11 @@ impl Rows {
             ("start_s", Kind::Float),
             ("bytes", Kind::Integer),
         ]);
-        columns.extend(METRICS.iter().map(|metric| (metric.key, Kind::Float)));
+        let kind = |metric: &Metric| match metric.whole {
+            true => Kind::Integer,
+            false => Kind::Float,
+        };
+        columns.extend(METRICS.iter().map(|metric| (metric.key, kind(metric))));
         columns.push(("note", Kind::Text));
         let table = match output {
             None => None,
@@ -131,7 +135,14 @@ impl Columns {
             Value::Float(connection.start_s),
             Value::Integer(connection.bytes as i64),
         ]);
-        row.extend((METRICS.iter()).map(|metric| Value::from((metric.value)(connection))));
+        row.extend(
+            METRICS
+                .iter()
+                .map(|metric| match (metric.value)(connection) {
+                    Some(value) if metric.whole => Value::Integer(value as i64),
+                    value => value.into(),
+                }),
+        );
         row.push(connection.note.as_deref().map_or(Value::None, Value::Text));
         row
     }

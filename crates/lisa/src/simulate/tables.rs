@@ -134,8 +134,7 @@ pub fn one(outcome: &Outcome) -> String {
             let _ = writeln!(notes, "{name}: {note}");
         }
         let of = |metric: &Metric| match (metric.value)(connection) {
-            // Of one connection these are whole numbers.
-            Some(value) if metric.unit == "segments" => format!("{value:.0}"),
+            Some(value) if metric.whole => format!("{value:.0}"),
             Some(value) => format!("{value:.*}", metric.decimals),
             None => NONE.into(),
         };
