@@ -23,8 +23,9 @@ pub(crate) struct Receiver {
     quick: u32,
     /// Segments that no ACK covers yet.
     waiting: u32,
-    /// Flags of the next ACK.
+    /// Flags of the next ACK, and the segment that it answers.
     flags: u8,
+    answers: u16,
     pub(crate) route: RouteId,
     pub(crate) timer: u32,
     pub(crate) me: u32,
@@ -49,6 +50,7 @@ impl Receiver {
             quick: profile.quick_acks,
             waiting: 0,
             flags: 0,
+            answers: 0,
             route,
             timer,
             me,
@@ -77,6 +79,7 @@ impl Receiver {
     ) {
         let seq = widen(self.got.next, segment.seq);
         self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);
+        self.answers = segment.seq as u16;
         if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
             self.ecn(segment.flags);
         }
@@ -143,7 +146,7 @@ impl Receiver {
             sack,
             kind: Kind::Ack,
             flags: self.flags,
-            len: 0,
+            len: self.answers,
         };
         env.send(self.route, bytes, segment);
     }

@@ -207,7 +207,7 @@ impl Sender {
             && segment.flags & flag::ECHO == 0
             && ack > self.una;
         if !plain {
-            return self.on_odd_ack(coupled, env, ack, segment.flags, blocks);
+            return self.on_odd_ack(coupled, env, ack, segment, blocks);
         }
         debug_assert!(ack <= self.nxt, "an ACK of what was never sent");
         let now = env.now.as_nanos();
@@ -320,12 +320,15 @@ impl Sender {
         self.transmit(env, seq);
     }
 
-    /// After sending segments for the first time, `before` having been out: the timer, where it depends on that.
+    /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
+    /// that.
     #[inline]
     pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<'_, O>, before: u32) {
         self.validate();
-        if before == 0 || self.waits == Waits::Probe {
-            self.set_timer(env);
+        if self.probes(env) {
+            self.set_probe(env);
+        } else if before == 0 {
+            self.set_timeout(env);
         }
     }
 
@@ -403,33 +406,45 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for what is out now: a probe of the tail where there is to be one, else the timeout.
+    /// Whether the tail is to be probed (RFC 8985, 7.2).
+    #[inline]
+    fn probes<O: Observer>(&self, env: &Env<'_, O>) -> bool {
+        env.profile.detection != Detection::DuplicateAcks
+            && matches!(self.state, state::MPCC_STATE_OPEN | state::MPCC_STATE_CWR)
+            && self.recovery.probe == 0
+            && self.rtt.srtt8 != 0
+    }
+
+    /// Sets the timer after an ACK that was a progress.
     #[inline]
     pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<'_, O>) {
         if self.nxt == self.una {
             env.timers.clear(self.timer);
-            return;
+        } else if self.probes(env) {
+            self.set_probe(env);
+        } else {
+            self.set_timeout(env);
         }
-        let timeout = self.rtt.timeout();
-        let probes = env.profile.detection != Detection::DuplicateAcks
-            && self.state <= state::MPCC_STATE_CWR
-            && self.state != state::MPCC_STATE_DISORDER
-            && self.recovery.probe == 0
-            && self.rtt.srtt8 != 0;
-        let mut wait = timeout;
+    }
+
+    #[inline]
+    pub(crate) fn set_timeout<O: Observer>(&mut self, env: &mut Env<'_, O>) {
         self.waits = Waits::Timeout;
-        if probes {
-            // Two round trips, and a delayed ACK's time where only one segment is out (RFC 8985, 7.2).
-            let more = if self.out() == 1 {
-                env.profile.rto_min
-            } else {
-                TIMER_LEAST
-            };
-            let probe = Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
-            if probe < timeout {
-                (wait, self.waits) = (probe, Waits::Probe);
-            }
-        }
-        env.timers.set(self.timer, env.now + wait);
+        env.timers.set(self.timer, env.now + self.rtt.timeout());
+    }
+
+    /// A probe after two round trips, with a delayed ACK's time where only one segment is out; and not after the timeout
+    /// of the first segment that is out (Linux: tcp_schedule_loss_probe).
+    #[inline]
+    fn set_probe<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        self.waits = Waits::Probe;
+        let more = if self.out() == 1 {
+            env.profile.rto_min
+        } else {
+            TIMER_LEAST
+        };
+        let probe = env.now + Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
+        let timeout = Time::from_nanos(self.board.at(self.una).at) + self.rtt.timeout();
+        env.timers.set(self.timer, probe.min(timeout.max(env.now)));
     }
 }

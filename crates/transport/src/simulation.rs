@@ -679,3 +679,7 @@ mod opening {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "script_tests.rs"]
+mod tests;
