@@ -1,6 +1,7 @@
 //! What a connection is to be: one `[[connection]]` of a scenario. [`ConnectionSpec::default`] has the defaults.
 
 use netsim::{Rate, Span};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One connection, or several that are alike.
@@ -76,7 +77,7 @@ impl Default for ConnectionSpec {
 }
 
 /// How data is carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// `tcp`: one path.

@@ -176,7 +176,7 @@ impl Draw<'_> {
 
     /// What flow `number` draws from; 0: what all of them draw from.
     fn generator(&self, number: u32) -> Pcg64Mcg {
-        let place = (self.connection as u64) << 32 | u64::from(number);
+        let place = ((self.connection as u64) << 32) | u64::from(number);
         // Two rounds, so that neighbours in one differ in all bits of the other.
         Pcg64Mcg::seed_from_u64(mix(mix(self.seed) ^ place))
     }
@@ -267,7 +267,7 @@ fn unit(generator: &mut impl Rng) -> f64 {
 
 /// A number below `end`, all alike but for one part in 2⁶⁴ / `end`.
 fn below(end: u64, generator: &mut impl Rng) -> u64 {
-    (u128::from(generator.next_u64()) * u128::from(end) >> 64) as u64
+    ((u128::from(generator.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
 /// SplitMix64's finalizer (Steele, Lea and Flood, 2014): each bit of the input changes half of the output's.

@@ -1,4 +1,63 @@
+use std::collections::BTreeMap;
+
+use netsim::Rate;
+use topology::{FatTree, Queue, SharedBottleneck, Spec};
+
 use super::*;
+use crate::{Application, Arrivals, Protocol};
+
+fn connection() -> ConnectionSpec {
+    ConnectionSpec {
+        name: "a".into(),
+        application: Application::Endless,
+        ..Default::default()
+    }
+}
+
+fn scenario(topology: Spec, connections: Vec<ConnectionSpec>) -> Scenario {
+    Scenario {
+        title: "a".into(),
+        stop: Span::from_secs(100),
+        warmup: Span::ZERO,
+        topology,
+        rtt_spread: 0.0,
+        connections,
+    }
+}
+
+fn tree(k: u32) -> Spec {
+    Spec::FatTree(FatTree {
+        k,
+        rate: Rate::from_bits_per_second(100_000_000),
+        core_rate: None,
+        delay: Span::from_micros(100),
+        queue: Queue::DropTailPackets(100),
+    })
+}
+
+fn shared(paths: usize) -> Spec {
+    let rate = Rate::from_bits_per_second(5_000_000);
+    Spec::SharedBottleneck(SharedBottleneck {
+        bottleneck: topology::Properties::shaped(rate, Queue::DropTailPackets(17), Span::ZERO),
+        rtts: vec![Span::from_millis(40); paths],
+        access: None,
+    })
+}
+
+/// The hosts of each flow.
+fn ends(drawn: &Drawn) -> Vec<(NodeIndex, NodeIndex)> {
+    let from = |path: &Path| drawn.graph.link(path.forward[0]).from;
+    let to = |path: &Path| drawn.graph.link(path.forward[path.forward.len() - 1]).to;
+    let ends = |flow: &Flow| {
+        assert!(
+            flow.paths
+                .iter()
+                .all(|path| from(path) == from(&flow.paths[0]))
+        );
+        (from(&flow.paths[0]), to(&flow.paths[0]))
+    };
+    drawn.flows.iter().map(ends).collect()
+}
 
 #[test]
 fn draws_are_spread_over_the_range_and_the_same_each_time() {
@@ -10,4 +69,215 @@ fn draws_are_spread_over_the_range_and_the_same_each_time() {
     assert_ne!(rtt_factor(7, 0.1), rtt_factor(8, 0.1));
     assert_eq!(rtt_factor(7, 0.0), 1.0);
     assert_eq!(scaled(Span::from_millis(40), 0.9), Span::from_millis(36));
+}
+
+#[test]
+fn a_permutation_has_each_host_once_at_either_end() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..20 {
+        let between = Between::Permutation;
+        let connection = ConnectionSpec {
+            between,
+            count: 2,
+            ..connection()
+        };
+        let drawn = scenario(tree(4), vec![connection]).draw(seed).unwrap();
+        let ends = ends(&drawn);
+        assert_eq!(ends.len(), 32);
+        for half in ends.chunks(16) {
+            let from: BTreeSet<_> = half.iter().map(|(from, _)| *from).collect();
+            let to: BTreeSet<_> = half.iter().map(|(_, to)| *to).collect();
+            assert_eq!((from.len(), to.len()), (16, 16));
+            assert!(half.iter().all(|(from, to)| from != to));
+        }
+        assert!(drawn.flows.iter().map(|flow| flow.number).eq(1..=32));
+        seen.insert(ends);
+    }
+    assert_eq!(seen.len(), 20, "each seed draws another one");
+}
+
+#[test]
+fn random_pairs_are_never_drawn_twice() {
+    for seed in 0..20 {
+        let between = Between::Random;
+        let connection = ConnectionSpec {
+            between,
+            count: 3,
+            ..connection()
+        };
+        let drawn = scenario(tree(4), vec![connection]).draw(seed).unwrap();
+        let pairs: BTreeSet<_> = ends(&drawn)
+            .into_iter()
+            .map(|(a, b)| (a.min(b), a.max(b)))
+            .collect();
+        assert_eq!((drawn.flows.len(), pairs.len()), (48, 48));
+    }
+    // Two hosts have one pair, whatever is asked for.
+    let connection = ConnectionSpec {
+        between: Between::Random,
+        count: 3,
+        ..connection()
+    };
+    assert_eq!(
+        scenario(shared(1), vec![connection])
+            .draw(1)
+            .unwrap()
+            .flows
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn subflows_take_paths_in_order_or_at_random() {
+    let mptcp = ConnectionSpec {
+        protocol: Protocol::Mptcp,
+        subflows: 3,
+        ..connection()
+    };
+    let drawn = scenario(shared(2), vec![mptcp.clone()]).draw(1).unwrap();
+    let all = drawn.graph.sets()[0].paths.clone();
+    assert_eq!(
+        drawn.flows[0].paths,
+        [all[0].clone(), all[1].clone(), all[0].clone()]
+    );
+    let chosen = ConnectionSpec {
+        between: Between::Set {
+            name: None,
+            paths: vec![1],
+        },
+        ..mptcp.clone()
+    };
+    let drawn = scenario(shared(2), vec![chosen]).draw(1).unwrap();
+    assert_eq!(drawn.flows[0].paths, vec![all[1].clone(); 3]);
+    // Each of four equal paths about as often.
+    let hosts = ConnectionSpec {
+        between: Between::Hosts {
+            from: "h1".into(),
+            to: "h16".into(),
+        },
+        path_choice: PathChoice::Random,
+        subflows: 8,
+        count: 100,
+        ..mptcp
+    };
+    let drawn = scenario(tree(4), vec![hosts]).draw(1).unwrap();
+    let mut times = BTreeMap::new();
+    for path in drawn.flows.iter().flat_map(|flow| &flow.paths) {
+        *times.entry(path.forward.clone()).or_insert(0) += 1;
+    }
+    assert_eq!(times.len(), 4);
+    assert!(
+        times.values().all(|times| (150..250).contains(times)),
+        "{times:?}"
+    );
+}
+
+#[test]
+fn an_algorithm_and_one_connection_more_change_no_draw() {
+    let between = Between::Random;
+    let start = Length::Uniform {
+        from: Span::from_secs(2),
+        to: Span::from_secs(5),
+    };
+    let one = ConnectionSpec {
+        between,
+        start,
+        ..connection()
+    };
+    let other = ConnectionSpec {
+        algorithm: "lisa".into(),
+        ..one.clone()
+    };
+    let draw = |connections| scenario(tree(4), connections).draw(9).unwrap().flows;
+    let flows = draw(vec![one.clone()]);
+    assert_eq!(flows, draw(vec![one.clone()]));
+    assert_eq!(flows, draw(vec![other.clone()]));
+    let both = draw(vec![one, other]);
+    assert_eq!(flows[..], both[..16]);
+    assert!(
+        flows
+            .iter()
+            .zip(&both[16..])
+            .all(|(a, b)| a.start != b.start && a.seed != b.seed)
+    );
+}
+
+#[test]
+fn arrivals_follow_each_other_until_the_end() {
+    let gap = Length::Exponential {
+        mean: Span::from_millis(100),
+    };
+    let poisson = ConnectionSpec {
+        start: Length::Fixed(Span::from_secs(1)),
+        arrivals: Some(Arrivals { count: 10_000, gap }),
+        ..connection()
+    };
+    let scenario = scenario(shared(1), vec![poisson]);
+    let flows = scenario.draw(1).unwrap().flows;
+    assert_eq!(flows[0].start, Span::from_secs(1));
+    assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
+    assert!(flows.iter().all(|flow| flow.start < scenario.stop));
+    // 99 s at 10 a second; the deviation of such a number is its square root, about 31.
+    assert!((890..1090).contains(&flows.len()), "{}", flows.len());
+}
+
+#[test]
+fn lengths_have_their_mean() {
+    let mean = |length: Length| {
+        let mut generator = Pcg64Mcg::seed_from_u64(1);
+        let draws = (0..10_000).map(|_| length.draw(&mut generator).as_secs_f64());
+        draws.sum::<f64>() / 10_000.0
+    };
+    let [from, to] = [400, 2000].map(Span::from_millis);
+    assert!((mean(Length::Uniform { from, to }) - 1.2).abs() < 0.02);
+    assert!((mean(Length::Exponential { mean: to }) - 2.0).abs() < 0.06);
+    assert_eq!(Length::Fixed(to).draw(&mut Pcg64Mcg::seed_from_u64(1)), to);
+    let ends = Length::Uniform { from, to: from };
+    assert_eq!(ends.draw(&mut Pcg64Mcg::seed_from_u64(1)), from);
+}
+
+#[test]
+fn a_seed_draws_the_round_trip_times() {
+    let mut scenario = scenario(shared(2), vec![connection()]);
+    let rtt = |scenario: &Scenario, seed| {
+        let drawn = scenario.draw(seed).unwrap();
+        drawn.graph.rtt(&drawn.flows[0].paths[0])
+    };
+    assert_eq!(rtt(&scenario, 7), Span::from_millis(40));
+    scenario.rtt_spread = 0.1;
+    assert_eq!(
+        rtt(&scenario, 7),
+        scaled(Span::from_millis(40), rtt_factor(7, 0.1))
+    );
+}
+
+#[test]
+fn what_does_not_fit_the_network_is_an_error() {
+    let set = |name: Option<&str>, path| Between::Set {
+        name: name.map(Into::into),
+        paths: vec![path],
+    };
+    let hosts = Between::Hosts {
+        from: "client".into(),
+        to: "h2".into(),
+    };
+    for between in [set(None, 1), set(Some("blue"), 0), hosts] {
+        let connection = ConnectionSpec {
+            between,
+            ..connection()
+        };
+        let error = scenario(shared(1), vec![connection]).draw(1).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("`connection.a`: the topology has no "),
+            "{error}"
+        );
+    }
+    let error = scenario(tree(5), vec![connection()]).draw(1).unwrap_err();
+    assert!(
+        error.to_string().starts_with("`topology.k`: 5: "),
+        "{error}"
+    );
 }

@@ -42,14 +42,32 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
             Place::Line(line) => write!(f, "{}:{line}: ", self.file)?,
-            Place::Override(text) => write!(f, "--set {text}: ")?,
+            Place::Override(text) => write!(f, "--set {}: ", OneLine(text, 100))?,
             Place::Whole if self.file.is_empty() => {}
             Place::Whole => write!(f, "{}: ", self.file)?,
         }
         if !self.key.is_empty() {
-            write!(f, "`{}`: ", self.key)?;
+            write!(f, "`{}`: ", OneLine(&self.key, 100))?;
         }
-        f.write_str(&self.problem)
+        write!(f, "{}", OneLine(&self.problem, 1000))
+    }
+}
+
+/// Text from a file, without what breaks lines and no longer than this many characters.
+struct OneLine<'a>(&'a str, usize);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars().take(self.1) {
+            match c.is_control() {
+                true => write!(f, "{}", c.escape_default())?,
+                false => write!(f, "{c}")?,
+            }
+        }
+        match self.0.chars().nth(self.1) {
+            Some(_) => f.write_str("…"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! What a run came to, the same from every backend.
+//!
+//! As JSON it is described by `docs/outcome.schema.json`, which a test compares with these types.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Protocol;
@@ -8,7 +11,7 @@ use crate::Protocol;
 pub const SCHEMA: &str = "lisa.outcome/2";
 
 /// What a run came to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Outcome {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -38,7 +41,7 @@ pub struct Outcome {
 }
 
 /// What a connection came to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ConnectionOutcome {
     /// Its name in the scenario.
     pub name: String,
@@ -75,7 +78,7 @@ pub struct ConnectionOutcome {
 }
 
 /// What a subflow came to.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SubflowOutcome {
     /// The path, from 0.
     pub path: usize,
@@ -104,7 +107,7 @@ pub struct SubflowOutcome {
 }
 
 /// What a link did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LinkOutcome {
     /// Which.
     pub name: String,

@@ -84,7 +84,7 @@ struct World<O> {
 impl<O: transport::Observer> World<O> {
     fn new(scenario: &Scenario, drawn: &Drawn, observer: O) -> Result<Self, Error> {
         let mut network: Network<Segment> = Network::new();
-        let links = drawn.graph.add_to(&mut network)?;
+        let links = drawn.graph.add_to(&mut network);
         let mut route = |path: &[topology::LinkIndex]| -> RouteId {
             let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();
             // Which endpoint a packet is for stands in the packet.
@@ -361,8 +361,8 @@ fn link_outcome(name: &str, counters: &LinkCounters) -> LinkOutcome {
     LinkOutcome {
         name: name.into(),
         drops: counters.drops,
-        losses: 0,
-        marks: 0,
+        losses: counters.losses,
+        marks: counters.marks,
         utilisation: counters.utilisation,
         queue_max: counters.queue_max,
         queue_mean: counters.queue_mean,

@@ -93,7 +93,14 @@ pub fn check_share(share: f64) -> Result<f64, String> {
 /// As [`parse_time`] reads it.
 #[must_use]
 pub fn show_time(time: Span) -> String {
-    show(time.as_nanos(), &TIMES[..5])
+    let nanos = time.as_nanos();
+    // Minutes and more have no decimals; they are shown where none are needed.
+    let whole = |unit: &&Unit| nanos % unit.1 == 0;
+    match TIMES[5..].iter().rev().find(whole) {
+        _ if nanos == 0 => "0s".into(),
+        Some((name, size)) => format!("{}{name}", nanos / size),
+        None => show(nanos, &TIMES[..5]),
+    }
 }
 
 /// As [`parse_rate`] reads it.

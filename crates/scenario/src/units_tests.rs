@@ -75,11 +75,13 @@ fn what_is_wrong_is_said() {
 #[test]
 fn values_are_shown_short() {
     let time = |nanos| show_time(Span::from_nanos(nanos));
-    assert_eq!(time(0), "0ns");
+    assert_eq!(time(0), "0s");
     assert_eq!(time(40_000_000), "40ms");
     assert_eq!(time(1_500_000_000), "1.5s");
     assert_eq!(time(10_000), "10us");
     assert_eq!(time(90_000_000_000), "90s");
+    assert_eq!(time(60_000_000_000), "1min");
+    assert_eq!(time(366 * 86_400_000_000_000), "366d");
     let rate = |bits| show_rate(Rate::from_bits_per_second(bits));
     assert_eq!(rate(2_500_000), "2.5Mbit");
     assert_eq!(rate(64_001), "64.001kbit");

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use netsim::{LinkId, Network, Span};
 
+use crate::Properties;
 use crate::paths::ShortestPaths;
-use crate::{Error, Properties};
 
 /// A node's place in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,10 +73,11 @@ pub struct Graph {
     by_name: BTreeMap<String, NodeIndex>,
     hosts: Vec<NodeIndex>,
     links: Vec<Link>,
-    /// The links that leave each node, in the order in which they were added.
-    pub(crate) leaving: Vec<Vec<LinkIndex>>,
-    /// The links that end at each node, likewise.
-    pub(crate) entering: Vec<Vec<LinkIndex>>,
+    /// The links that leave each node and where they lead, in the order in which they were added. A search touches
+    /// these and not the links themselves, which do not fit in a cache.
+    pub(crate) leaving: Vec<Vec<(LinkIndex, NodeIndex)>>,
+    /// The nodes from which links lead to each node, likewise.
+    pub(crate) entering: Vec<Vec<NodeIndex>>,
     /// Whether a node is a host: hosts do not forward.
     pub(crate) is_host: Vec<bool>,
     sets: Vec<PathSet>,
@@ -143,11 +144,8 @@ impl Graph {
     }
 
     /// Adds all links to a network: their numbers there, in the order of [`Graph::links`].
-    pub fn add_to<P: netsim::Payload>(
-        &self,
-        network: &mut Network<P>,
-    ) -> Result<Vec<LinkId>, Error> {
-        let add = |link: &Link| Ok(network.add_link(link.properties.to_netsim()?));
+    pub fn add_to<P: netsim::Payload>(&self, network: &mut Network<P>) -> Vec<LinkId> {
+        let add = |link: &Link| network.add_link(link.properties.to_netsim());
         self.links.iter().map(add).collect()
     }
 }
@@ -190,8 +188,8 @@ impl Graph {
             properties,
             reverse: None,
         });
-        self.leaving[from.index()].push(link);
-        self.entering[to.index()].push(link);
+        self.leaving[from.index()].push((link, to));
+        self.entering[to.index()].push(from);
         link
     }
 

@@ -48,3 +48,8 @@ pub use scenario_c::ScenarioC;
 pub use shared_bottleneck::{Access, SharedBottleneck};
 pub use spec::Spec;
 pub use spelled_out::{SpelledLink, SpelledOut};
+
+#[cfg(test)]
+mod paths_tests;
+#[cfg(test)]
+mod tests;

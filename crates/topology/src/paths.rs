@@ -28,15 +28,15 @@ impl<'a> ShortestPaths<'a> {
             if node == from {
                 break; // what follows is further away
             }
-            if node != to && graph.is_host[node.index()] {
-                continue; // hosts do not forward
-            }
-            for link in &graph.entering[node.index()] {
-                let before = graph.link(*link).from;
+            for before in &graph.entering[node.index()] {
+                // Hosts do not forward.
+                if graph.is_host[before.index()] && *before != from {
+                    continue;
+                }
                 let known = &mut towards[before.index()];
                 if known.1 == 0 {
                     *known = (distance + 1, paths);
-                    reached.push_back(before);
+                    reached.push_back(*before);
                 } else if known.0 == distance + 1 {
                     known.1 = known.1.saturating_add(paths);
                 }
@@ -77,11 +77,10 @@ impl<'a> ShortestPaths<'a> {
     /// The first link from `node`, when `skip` paths from there are passed over.
     fn step(&self, node: NodeIndex, skip: &mut u64) -> Option<LinkIndex> {
         let distance = self.towards[node.index()].0;
-        for link in &self.graph.leaving[node.index()] {
-            let next = self.graph.link(*link).to;
-            let forwards = next == self.to || !self.graph.is_host[next.index()];
+        for (link, next) in &self.graph.leaving[node.index()] {
+            // Other hosts have no paths.
             let (remaining, paths) = self.towards[next.index()];
-            if !forwards || paths == 0 || remaining + 1 != distance {
+            if paths == 0 || remaining + 1 != distance {
                 continue;
             }
             if *skip < paths {

@@ -46,10 +46,8 @@ impl SpelledOut {
         self.add_nodes(&mut graph)?;
         self.add_links(&mut graph)?;
         for (at, host) in graph.hosts().iter().enumerate() {
-            let at_all = [&graph.leaving, &graph.entering]
-                .iter()
-                .all(|links| links[host.index()].is_empty());
-            if at_all {
+            let node = host.index();
+            if graph.leaving[node].is_empty() && graph.entering[node].is_empty() {
                 let problem = format!("no link is connected to `{}`", self.hosts[at]);
                 return Err(Error::new(format!("hosts.{at}"), problem));
             }
@@ -175,7 +173,7 @@ fn walk(graph: &Graph, nodes: &[String]) -> Result<crate::Path, String> {
 
 fn first_link(graph: &Graph, from: NodeIndex, to: NodeIndex) -> Option<LinkIndex> {
     let mut leaving = graph.leaving[from.index()].iter();
-    leaving.find(|link| graph.link(**link).to == to).copied()
+    leaving.find(|(_, next)| *next == to).map(|(link, _)| *link)
 }
 
 /// The nodes are known by name; a misspelt one is told.

@@ -3,6 +3,7 @@
 //! The file becomes a tree whose values know their lines; overrides change the tree; then each part reads its keys.
 //! What only the whole can tell (hosts, paths, how many connections) is checked last, on the graph itself.
 
+mod application;
 mod connection;
 mod link;
 mod node;
@@ -29,7 +30,7 @@ const LONGEST: Span = Span::from_secs(365 * 86_400);
 /// The shortest time that is more than none.
 const INSTANT: Span = Span::from_nanos(1);
 
-/// The most connections that run in all, one after another or at once.
+/// The most subflows in all, of connections one after another or at once; so, too, the most connections.
 const MOST_FLOWS: u64 = 100_000;
 
 /// The widest spread of round-trip times: they stay above 0.
@@ -130,7 +131,7 @@ fn finish(
     graph: &Graph,
 ) -> Result<Vec<ConnectionSpec>, Error> {
     let mut finished: Vec<ConnectionSpec> = Vec::new();
-    let mut flows = 0;
+    let mut subflows = 0u64;
     for read in connections {
         let (table, mut spec) = place::finish(read, graph)?;
         let same = |name: &str| finished.iter().any(|other| other.name == name);
@@ -147,10 +148,10 @@ fn finish(
                 }
             }
         }
-        flows += place::flows(&spec, graph);
-        if flows > MOST_FLOWS {
+        subflows = subflows.saturating_add(place::subflows(&spec, graph));
+        if subflows > MOST_FLOWS {
             return Err(table.error(format!(
-                "{flows} connections in all: at most {MOST_FLOWS} are possible"
+                "{subflows} subflows in all: at most {MOST_FLOWS} are possible"
             )));
         }
         finished.push(spec);

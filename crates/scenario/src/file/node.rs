@@ -45,7 +45,8 @@ impl Node {
     pub(crate) fn what(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "text",
-            Value::Integer(_) | Value::Float(_) => "a number",
+            Value::Integer(_) => "a number",
+            Value::Float(_) => "a number with a point",
             Value::Boolean(_) => "true or false",
             Value::Date => "a date",
             Value::List(_) => "a list",

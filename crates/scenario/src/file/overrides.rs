@@ -4,6 +4,9 @@ use super::node::{Entry, Node, Value, read_override};
 use crate::Error;
 use crate::error::{Place, nearest};
 
+/// The most parts of a key: more than any key has.
+const DEEPEST: usize = 16;
+
 /// Puts an override in its place in the tree.
 pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
     let wrong = |key: &str, problem: String| Error {
@@ -18,8 +21,9 @@ pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
     let way = way.trim();
     let value = read_override(value.trim(), text);
     let mut keys: Vec<&str> = way.split('.').collect();
-    if keys.iter().any(|key| key.is_empty()) {
-        return Err(wrong(way, "a key is like `topology.queue.packets`".into()));
+    if keys.len() > DEEPEST || keys.iter().any(|key| key.is_empty()) {
+        let way: String = way.chars().take(64).collect();
+        return Err(wrong(&way, "a key is like `topology.queue.packets`".into()));
     }
     // The bottleneck is what a topology of one kind of bottleneck describes.
     if keys[0] == "bottleneck" {
@@ -36,6 +40,9 @@ fn put(node: &mut Node, keys: &[&str], value: &Node) -> Result<(), String> {
     match &mut node.value {
         Value::Table(entries) => {
             if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *key) {
+                if rest.is_empty() {
+                    entry.place = value.place.clone();
+                }
                 return put(&mut entry.node, rest, value);
             }
             let mut inner = Node {

@@ -210,7 +210,7 @@ impl<'a> Field<'a> {
             .and_then(|value| u64::try_from(value).ok())
             .filter(|v| range.contains(v));
         fits.ok_or_else(|| {
-            let value = value.map_or("this".into(), |value| value.to_string());
+            let value = value.map_or("too much".into(), |value| value.to_string());
             self.range(value, range.start(), range.end())
         })
     }

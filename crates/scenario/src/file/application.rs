@@ -1,0 +1,106 @@
+//! What a connection sends, and when: `bytes`, `requests`, `rate`, `start`, `arrivals`.
+
+use std::ops::RangeInclusive;
+
+use netsim::Span;
+
+use super::table::{Field, Table};
+use super::{INSTANT, LONGEST, MOST_FLOWS};
+use crate::{Application, Arrivals, Error, Length, OnOff, Protocol};
+
+/// The most bytes of a transfer: a petabyte.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
+
+/// What is sent.
+pub(super) fn read(table: &Table<'_>, protocol: Protocol) -> Result<Application, Error> {
+    let one = "a connection has one of `bytes`, `requests` and `rate`";
+    if let Some(rate) = table.get("rate") {
+        table.refuse(&["bytes", "requests"], one)?;
+        let on_off = match (table.get("on"), table.get("off")) {
+            (Some(on), Some(off)) => Some(OnOff {
+                on: length(&on, INSTANT..=LONGEST)?,
+                off: length(&off, Span::ZERO..=LONGEST)?,
+            }),
+            (Some(_), None) => return Err(table.missing("off", "off = { mean = \"1s\" }")),
+            (None, Some(_)) => return Err(table.missing("on", "on = { mean = \"1s\" }")),
+            (None, None) => None,
+        };
+        return Ok(Application::Rate {
+            rate: rate.rate()?,
+            on_off,
+        });
+    }
+    table.refuse(&["on", "off"], "only a `rate` goes on and off")?;
+    if let Some(requests) = table.get("requests") {
+        table.refuse(&["bytes"], one)?;
+        let table = requests.table(&["count", "bytes", "gap"])?;
+        return Ok(Application::Requests {
+            count: table.need("count", "count = 10")?.small(1..=1_000_000)?,
+            bytes: table
+                .need("bytes", "bytes = \"300KB\"")?
+                .bytes(1..=MOST_BYTES)?,
+            gap: length(&table.need("gap", "gap = \"1s\"")?, Span::ZERO..=LONGEST)?,
+        });
+    }
+    debug_assert_ne!(protocol, Protocol::Udp);
+    Ok(match table.get("bytes") {
+        Some(bytes) => Application::Bytes(bytes.bytes(1..=MOST_BYTES)?),
+        None => Application::Endless,
+    })
+}
+
+pub(super) fn arrivals(field: &Field<'_>) -> Result<Arrivals, Error> {
+    let table = field.table(&["count", "gap"])?;
+    Ok(Arrivals {
+        count: table
+            .need("count", "count = 80")?
+            .small(1..=MOST_FLOWS as u32)?,
+        gap: length(
+            &table.need("gap", "gap = { mean = \"100ms\" }")?,
+            Span::ZERO..=LONGEST,
+        )?,
+    })
+}
+
+/// When it begins, before the run ends.
+pub(super) fn start(table: &Table<'_>, stop: Span) -> Result<Length, Error> {
+    let Some(field) = table.get("start") else {
+        return Ok(Length::Fixed(Span::ZERO));
+    };
+    let start = length(&field, Span::ZERO..=LONGEST)?;
+    let latest = match start {
+        Length::Fixed(latest) | Length::Uniform { to: latest, .. } => latest,
+        Length::Exponential { .. } => {
+            return Err(
+                field.error("a start is a time, or `{ from, to }`; `arrivals` have a `mean`")
+            );
+        }
+    };
+    if latest >= stop {
+        return Err(field.error("not before `stop`"));
+    }
+    Ok(start)
+}
+
+/// A time, `{ from, to }` or `{ mean }`.
+fn length(field: &Field<'_>, range: RangeInclusive<Span>) -> Result<Length, Error> {
+    if !field.is_table() {
+        return field.time(range).map(Length::Fixed);
+    }
+    let table = field.table(&["from", "to", "mean"])?;
+    if let Some(mean) = table.get("mean") {
+        table.refuse(
+            &["from", "to"],
+            "a `mean` is of exponential lengths: they have no ends",
+        )?;
+        return Ok(Length::Exponential {
+            mean: mean.time(INSTANT..=*range.end())?,
+        });
+    }
+    let from = table.need("from", "from = \"2s\"")?.time(range.clone())?;
+    let to = table.need("to", "to = \"5s\"")?;
+    match to.time(range)? {
+        end if end >= from => Ok(Length::Uniform { from, to: end }),
+        _ => Err(to.error("not before `from`")),
+    }
+}

@@ -1,0 +1,321 @@
+//! What is wrong with a file is said in one line: the file, the line, the key, what is allowed.
+
+use lisa_scenario::Scenario;
+
+/// A valid file; line numbers below are its.
+const SHARED: &str = r#"title = "a"
+stop = "30s"
+
+[topology]
+kind = "shared-bottleneck"
+rate = "5Mbit"
+rtt = "40ms"
+queue = { kind = "droptail", packets = 17 }
+
+[[connection]]
+name = "download"
+protocol = "mptcp"
+algorithm = "lisa"
+subflows = 2
+bytes = "300KB"
+start = "0s"
+"#;
+
+const TREE: &str = r#"stop = "30s"
+[topology]
+kind = "fat-tree"
+k = 4
+rate = "100Mbit"
+delay = "100us"
+queue = 100
+[[connection]]
+pattern = "permutation"
+protocol = "mptcp"
+"#;
+
+const GRAPH: &str = r#"stop = "30s"
+[topology]
+kind = "graph"
+hosts = ["a", "b"]
+routers = ["r"]
+[[topology.link]]
+from = "a"
+to = "r"
+delay = "1ms"
+[[topology.link]]
+from = "r"
+to = "b"
+rate = "1Mbit"
+queue = 10
+[[connection]]
+from = "a"
+to = "b"
+"#;
+
+const USERS: &str = r#"stop = "30s"
+[topology]
+kind = "scenario-a"
+n1 = 10
+n2 = 10
+c1 = "1Mbit"
+c2 = "1Mbit"
+rtt = "100ms"
+[[connection]]
+protocol = "mptcp"
+paths = "type1"
+"#;
+
+/// A file, a piece of it, what stands there instead, and the error.
+type Case = (&'static str, &'static str, &'static str, &'static str);
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    // Not TOML, or not a scenario.
+    (SHARED, "stop = \"30s\"", "stop = ", "a.toml:2: this is no TOML: string values must be quoted, expected literal string"),
+    (SHARED, "stop = \"30s\"", "stop = \"30s\"\nstop = \"1s\"", "a.toml:3: this is no TOML: duplicate key"),
+    (SHARED, "title = \"a\"", "title = 1", "a.toml:1: `title`: text in quotes is wanted here, this is a number"),
+    (SHARED, "title", "titel", "a.toml:1: `titel`: no such key, did you mean `title`?; there are title, stop, warmup, rtt_spread, topology, connection"),
+    (SHARED, "stop = \"30s\"", "", "a.toml: `stop`: is missing: add one like `stop = \"30s\"`"),
+    (SHARED, "[topology]", "[toplogy]", "a.toml:4: `toplogy`: no such key, did you mean `topology`?; there are title, stop, warmup, rtt_spread, topology, connection"),
+    (SHARED, "[[connection]]", "[connection]", "a.toml:10: `connection`: a list is wanted here, this is a table"),
+    // Times.
+    (SHARED, "\"30s\"", "30", "a.toml:2: `stop`: a time like \"40ms\" is wanted here, this is a number"),
+    (SHARED, "\"30s\"", "\"30\"", "a.toml:2: `stop`: `30` has no unit: write it like `40ms`; units are ns, us, µs, ms, s, min, h, d"),
+    (SHARED, "\"30s\"", "\"30sec\"", "a.toml:2: `stop`: `30sec`: no unit `sec`; units are ns, us, µs, ms, s, min, h, d"),
+    (SHARED, "\"30s\"", "\"0s\"", "a.toml:2: `stop`: 0s: 1ns to 365d is possible"),
+    (SHARED, "\"30s\"", "\"366d\"", "a.toml:2: `stop`: 366d: 1ns to 365d is possible"),
+    (SHARED, "\"30s\"", "\"30s\"\nwarmup = \"31s\"", "a.toml:3: `warmup`: 31s: 0s to 30s is possible"),
+    (SHARED, "\"30s\"", "\"30s\"\nrtt_spread = 0.95", "a.toml:3: `rtt_spread`: at most 0.9 is possible"),
+    (SHARED, "\"30s\"", "\"30s\"\nrtt_spread = nan", "a.toml:3: `rtt_spread`: NaN is no share: 0 to 1, or `0%` to `100%`, are possible"),
+    // A topology.
+    (SHARED, "shared-bottleneck", "shared-botleneck", "a.toml:5: `topology.kind`: no value `shared-botleneck`, did you mean `shared-bottleneck`?; there are shared-bottleneck, non-shared-bottleneck, fat-tree, scenario-a, scenario-b, scenario-c, graph, gml"),
+    (SHARED, "shared-bottleneck", "gml", "a.toml:5: `topology.kind`: `gml` comes later: spell the nodes and links out in a `graph`"),
+    (SHARED, "kind = \"shared-bottleneck\"", "", "a.toml:4: `topology.kind`: is missing: add one like `kind = \"shared-bottleneck\"`"),
+    (SHARED, "rate = \"5Mbit\"", "", "a.toml:4: `topology.rate`: is missing: add one like `rate = \"5Mbit\"`"),
+    (SHARED, "rtt = \"40ms\"", "", "a.toml:4: `topology.rtt`: is missing: add one like `rtt = \"70ms\"`"),
+    (SHARED, "\"5Mbit\"", "\"0Mbit\"", "a.toml:6: `topology.rate`: `0Mbit`: a rate is more than 0"),
+    (SHARED, "\"5Mbit\"", "\"-5Mbit\"", "a.toml:6: `topology.rate`: `-5Mbit` is negative: a rate is not"),
+    (SHARED, "\"5Mbit\"", "\"5Mbits\"", "a.toml:6: `topology.rate`: `5Mbits`: no unit `Mbits`, did you mean `Mbit`?; units are bit, kbit, Mbit, Gbit, Tbit"),
+    (SHARED, "\"5Mbit\"", "\"101Tbit\"", "a.toml:6: `topology.rate`: 101Tbit: 1bit to 100Tbit is possible"),
+    (SHARED, "\"5Mbit\"", "[\"5Mbit\", \"5Mbit\"]", "a.toml:6: `topology.rate`: one bottleneck has one, not a list"),
+    (SHARED, "\"40ms\"", "\"2h\"", "a.toml:7: `topology.rtt`: 2h: 0s to 1h is possible"),
+    (SHARED, "\"40ms\"", "[]", "a.toml:7: `topology.rtt`: 0 items: 1 to 1024 is possible, one a path"),
+    (SHARED, "\"40ms\"", "[\"40ms\", \"4 parsec\"]", "a.toml:7: `topology.rtt.1`: `4 parsec`: no unit `parsec`; units are ns, us, µs, ms, s, min, h, d"),
+    (SHARED, "\"40ms\"", "[\"40ms\", \"40ms\"]\npaths = 3", "a.toml:7: `topology.rtt`: 2 items, but `paths` says 3 paths"),
+    (SHARED, "\"40ms\"", "\"40ms\"\naccess = { rate = \"1Gbit\", delay = \"11ms\", queue = 1 }", "a.toml:7: `topology.rtt`: shorter than its access links there and back, which are four times their `delay`"),
+    (SHARED, "packets", "packet", "a.toml:8: `topology.queue.packet`: no such key, did you mean `packets`?; there are kind, packets, bytes"),
+    (SHARED, "17", "-1", "a.toml:8: `topology.queue.packets`: -1: 0 to 100000000 is possible"),
+    (SHARED, "17", "99999999999999999999999999999999999999999", "a.toml:8: `topology.queue.packets`: too much: 0 to 100000000 is possible"),
+    (SHARED, "17", "17, bytes = 1", "a.toml:8: `topology.queue.packets`: a queue is limited in packets or in bytes, not both"),
+    (SHARED, "droptail", "tail", "a.toml:8: `topology.queue.kind`: no value `tail`; there are droptail, red, codel, fq-codel"),
+    (SHARED, "\"droptail\", packets = 17", "\"red\", min = 50, max = 50, max_p = 0.1, limit = 100", "a.toml:8: `topology.queue.max`: more than `min` is wanted, which is 50"),
+    (SHARED, "\"droptail\", packets = 17", "\"red\", min = 1, max = 2, weight = 0", "a.toml:8: `topology.queue.weight`: more than 0 is wanted, or the average never moves"),
+    (SHARED, "\"40ms\"", "\"40ms\"\nloss = 2", "a.toml:8: `topology.loss`: 2 is no share: 0 to 1, or `0%` to `100%`, are possible"),
+    (SHARED, "\"40ms\"", "\"40ms\"\nreorder = { share = 0.1 }", "a.toml:8: `topology.reorder.delay`: is missing: add one like `delay = \"10ms\"`"),
+    (SHARED, "\"40ms\"", "\"40ms\"\ntrace = \"none.up\"", "a.toml:6: `topology.rate`: a link has a rate or a trace, not both"),
+    (SHARED, "\"droptail\", packets = 17", "\"red\", ecn = true", "a.toml:8: `topology.queue.min`: is missing: add one like `min = 25`"),
+    (SHARED, "rate = \"5Mbit\"", "trace = \"none.up\"", "a.toml:6: `topology.trace`: none.up: No such file or directory (os error 2)"),
+    (SHARED, "shared-bottleneck", "non-shared-bottleneck\"\npaths = \"two", "a.toml:6: `topology.paths`: a whole number is wanted here, this is text"),
+    // A fat tree.
+    (TREE, "k = 4", "k = 1000000", "a.toml:4: `topology.k`: 1000000: 2 to 32 is possible"),
+    (TREE, "k = 4", "k = 5", "a.toml:4: `topology.k`: 5: an even number from 2 to 32 is possible"),
+    (TREE, "k = 4", "k = 4.0", "a.toml:4: `topology.k`: a whole number is wanted here, this is a number with a point"),
+    (TREE, "delay = \"100us\"", "delay = \"100us\"\nrtt = \"5ms\"", "a.toml:6: `topology.delay`: `rtt` says it already: give one of them"),
+    (TREE, "permutation", "permutations", "a.toml:9: `connection.0.pattern`: no value `permutations`, did you mean `permutation`?; there are permutation, random"),
+    (TREE, "pattern = \"permutation\"", "", "a.toml:8: `connection.0`: this topology has no paths by name: say where, with `from` and `to` or `pattern`"),
+    (TREE, "pattern = \"permutation\"", "path = 1", "a.toml:9: `connection.0.path`: this topology has no paths by name: say where, with `from` and `to` or `pattern`"),
+    (TREE, "pattern = \"permutation\"", "from = \"h1\"\nto = \"h17\"", "a.toml:10: `connection.0.to`: no host `h17`, did you mean `h1`?; there are h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11, h12, h13, h14, h15, h16"),
+    (TREE, "pattern = \"permutation\"", "from = \"core 1\"\nto = \"h1\"", "a.toml:9: `connection.0.from`: no host `core 1`; there are h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11, h12, h13, h14, h15, h16"),
+    (TREE, "pattern = \"permutation\"", "from = \"h1\"\nto = \"h1\"", "a.toml:10: `connection.0.to`: a connection from a host to itself"),
+    (TREE, "pattern = \"permutation\"", "from = \"h1\"", "a.toml:8: `connection.0.to`: is missing: add one like `to = \"h2\"`"),
+    (TREE, "pattern = \"permutation\"", "pattern = \"random\"\nfrom = \"h1\"", "a.toml:10: `connection.0.from`: `pattern` chooses the hosts: give one of them"),
+    (TREE, "protocol", "count = 100000\nprotocol", "a.toml:8: `connection.0`: 3200000 subflows in all: at most 100000 are possible"),
+    (TREE, "protocol", "count = 1000000000\nprotocol", "a.toml:10: `connection.0.count`: 1000000000: 1 to 100000 is possible"),
+    // A graph.
+    (GRAPH, "[\"a\", \"b\"]", "[\"a\"]", "a.toml:4: `topology.hosts`: a graph has at least two hosts"),
+    (GRAPH, "[\"a\", \"b\"]", "[\"a\", \"b\", \"a\"]", "a.toml:4: `topology.hosts.2`: there are two nodes `a`"),
+    (GRAPH, "[\"a\", \"b\"]", "[\"a\", \"b\", \"c\"]", "a.toml:4: `topology.hosts.2`: no link is connected to `c`"),
+    (GRAPH, "routers = [\"r\"]", "routers = [\"\"]", "a.toml:5: `topology.routers.0`: a name has 1 to 64 characters, on one line"),
+    (GRAPH, "to = \"r\"", "to = \"s\"", "a.toml:8: `topology.link.0.to`: no node `s`; there are `a`, `b`, `r`"),
+    (GRAPH, "to = \"r\"", "to = \"a\"", "a.toml:8: `topology.link.0.to`: a link from `a` to itself"),
+    (GRAPH, "from = \"r\"", "name = \"a r\"\nfrom = \"r\"", "a.toml:11: `topology.link.1.name`: there are two links `a r`: give each a `name` of its own"),
+    (GRAPH, "rate = \"1Mbit\"", "", "a.toml:14: `topology.link.1.queue`: a link without a rate has no queue: add a `rate`"),
+    (GRAPH, "queue = 10", "", "a.toml:10: `topology.link.1.queue`: is missing: add one like `queue = { kind = \"droptail\", packets = 30 }`"),
+    (GRAPH, "queue = 10", "queue = 10\none_way = true", "a.toml:18: `connection.0.to`: a link on the way from `a` has no other direction"),
+    (GRAPH, "from = \"r\"\nto = \"b\"", "from = \"b\"\nto = \"r\"\none_way = true", "a.toml:18: `connection.0.to`: no way leads there from `a`"),
+    (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"b\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: no link leads from `a` to `b`"),
+    (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"r\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: `r` is no host: paths begin and end at hosts"),
+    // Paths by name.
+    (USERS, "n1 = 10", "n1 = 0", "a.toml:4: `topology.n1`: 0: 1 to 100000 is possible"),
+    (USERS, "\"1Mbit\"\nc2", "\"3Gbit\"\nc3", "a.toml:7: `topology.c3`: no such key, did you mean `c1`?; there are kind, n1, n2, c1, c2, rtt, queue"),
+    (USERS, "\"type1\"", "\"type3\"", "a.toml:11: `connection.0.paths`: no paths `type3`, did you mean `type1`?; there are type1, type2"),
+    (USERS, "paths = \"type1\"", "", "a.toml:9: `connection.0.paths`: is missing: add one like `paths = \"type1\"` or `paths = \"type2\"`"),
+    (USERS, "paths = \"type1\"", "paths = \"type2\"\npath = 2", "a.toml:12: `connection.0.path`: no path 2: there are 1 to 1"),
+    // A connection.
+    (SHARED, "protocol = \"mptcp\"", "protocol = \"mptpc\"", "a.toml:12: `connection.0.protocol`: no value `mptpc`, did you mean `mptcp`?; there are tcp, mptcp, udp, mmtp"),
+    (SHARED, "protocol = \"mptcp\"", "protocol = \"mmtp\"", "a.toml:12: `connection.0.protocol`: `mmtp` comes later: there are tcp, mptcp, udp"),
+    (SHARED, "protocol = \"mptcp\"", "protocol = \"tcp\"", "a.toml:14: `connection.0.subflows`: only `protocol = \"mptcp\"` has it"),
+    (SHARED, "algorithm", "algoritm", "a.toml:13: `connection.0.algoritm`: no such key, did you mean `algorithm`?; there are name, count, protocol, algorithm, subflows, path, paths, from, to, pattern, path_choice, bytes, requests, rate, on, off, start, arrivals, profile, receive_window, path_manager, join_delay, ecn, mss, packet, initial_ssthresh"),
+    (SHARED, "subflows = 2", "subflows = 0", "a.toml:14: `connection.0.subflows`: 0: 1 to 64 is possible"),
+    (SHARED, "subflows = 2", "subflows = 1000000000", "a.toml:14: `connection.0.subflows`: 1000000000: 1 to 64 is possible"),
+    (SHARED, "\"300KB\"", "\"0B\"", "a.toml:15: `connection.0.bytes`: 0B: 1B to 1000TB is possible"),
+    (SHARED, "\"300KB\"", "\"300K\"", "a.toml:15: `connection.0.bytes`: `300K`: no unit `K`, did you mean `B`?; units are B, KB, kB, MB, GB, TB, KiB, MiB, GiB, TiB"),
+    (SHARED, "\"300KB\"", "1.5", "a.toml:15: `connection.0.bytes`: a size like \"300KB\" is wanted here, this is a number with a point"),
+    (SHARED, "\"300KB\"", "\"300KB\"\nrate = \"1Mbit\"", "a.toml:15: `connection.0.bytes`: a connection has one of `bytes`, `requests` and `rate`"),
+    (SHARED, "\"300KB\"", "\"300KB\"\non = \"1s\"", "a.toml:16: `connection.0.on`: only a `rate` goes on and off"),
+    (SHARED, "bytes = \"300KB\"", "rate = \"1Mbit\"\non = \"1s\"", "a.toml:10: `connection.0.off`: is missing: add one like `off = { mean = \"1s\" }`"),
+    (SHARED, "\"300KB\"", "\"300KB\"\npacket = 1500", "a.toml:16: `connection.0.packet`: only `protocol = \"udp\"` has it; TCP has `mss`"),
+    (SHARED, "\"300KB\"", "\"300KB\"\nmss = 9", "a.toml:16: `connection.0.mss`: 9: 64 to 65483 is possible"),
+    (SHARED, "\"300KB\"", "\"300KB\"\nreceive_window = \"1KB\"", "a.toml:16: `connection.0.receive_window`: 1KB: 1.448KB to 1GiB is possible"),
+    (SHARED, "\"300KB\"", "\"300KB\"\necn = \"yes\"", "a.toml:16: `connection.0.ecn`: true or false is wanted here, this is text"),
+    (SHARED, "\"300KB\"", "\"300KB\"\nprofile = \"linux-3\"", "a.toml:16: `connection.0.profile`: no value `linux-3`, did you mean `linux`?; there are linux, linux-3.14, ns3-newreno"),
+    (SHARED, "\"300KB\"", "\"300KB\"\npath = 0", "a.toml:16: `connection.0.path`: 0: 1 to 1024 is possible"),
+    (SHARED, "\"300KB\"", "\"300KB\"\npaths = []", "a.toml:16: `connection.0.paths`: 1 to 64 numbers of paths are wanted"),
+    (SHARED, "\"300KB\"", "\"300KB\"\narrivals = { count = 3, gap = { from = \"2s\", to = \"1s\" } }", "a.toml:16: `connection.0.arrivals.gap.to`: not before `from`"),
+    (SHARED, "start = \"0s\"", "start = \"30s\"", "a.toml:16: `connection.0.start`: not before `stop`"),
+    (SHARED, "start = \"0s\"", "start = { mean = \"1s\" }", "a.toml:16: `connection.0.start`: a start is a time, or `{ from, to }`; `arrivals` have a `mean`"),
+    (SHARED, "start = \"0s\"", "start = { mean = \"1s\", from = \"1s\" }", "a.toml:16: `connection.0.start.from`: a `mean` is of exponential lengths: they have no ends"),
+    (SHARED, "start = \"0s\"", "start = 1979-05-27", "a.toml:16: `connection.0.start`: a time like \"40ms\" is wanted here, this is a date"),
+    (SHARED, "start = \"0s\"", "[[connection]]\nname = \"download\"", "a.toml:17: `connection.1.name`: there is another `download`"),
+    (SHARED, "name = \"download\"", "name = \"7\"", "a.toml:11: `connection.0.name`: a name is no number, and not `*`"),
+    (SHARED, "\"lisa\"", "\"lissa\"", "a.toml:13: `connection.0.algorithm`: no algorithm `lissa`, did you mean `lisa`?; there are "),
+    (GRAPH, "from = \"a\"\nto = \"b\"\n", "protocol = \"udp\"\n", "a.toml:15: `connection.0.rate`: is missing: add one like `rate = \"500kbit\"`"),
+    (GRAPH, "to = \"b\"\n", "to = \"b\"\nprotocol = \"udp\"\nrate = \"1kbit\"\nalgorithm = \"lisa\"\n", "a.toml:20: `connection.0.algorithm`: `protocol = \"udp\"` does not have it"),
+];
+
+fn parse(case: &Case, number: usize) -> String {
+    let (file, piece, instead, _) = case;
+    // In a graph links come before connections, and their ends look alike: the last is meant.
+    let at = match *piece {
+        "from = \"a\"\nto = \"b\"\n" | "to = \"b\"\n" => file.rfind(piece),
+        _ => file.find(piece),
+    };
+    let at = at.unwrap_or_else(|| panic!("case {number}: no {piece:?}"));
+    let text = [&file[..at], instead, &file[at + piece.len()..]].concat();
+    match Scenario::parse(&text, "a.toml") {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("case {number} is valid: {instead}"),
+    }
+}
+
+#[test]
+fn each_error_is_one_line_that_says_where() {
+    for text in [SHARED, TREE, GRAPH, USERS] {
+        Scenario::parse(text, "a.toml").unwrap_or_else(|error| panic!("{error}"));
+    }
+    let mut wrong = String::new();
+    for (number, case) in CASES.iter().enumerate() {
+        let error = parse(case, number);
+        // The list of algorithms grows.
+        let expected = case.3;
+        let equal = if expected.ends_with("there are ") {
+            error.starts_with(expected)
+        } else {
+            error == expected
+        };
+        if !equal || error.contains('\n') {
+            wrong += &format!("case {number}:\n   is {error}\n not {expected}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn an_override_is_named() {
+    let error = |text: &str| {
+        let result = Scenario::parse_with(SHARED, "a.toml", &[text]);
+        result
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_else(|| panic!("{text} is valid"))
+    };
+    for (text, expected) in [
+        ("stop", "--set stop: write it as KEY=VALUE, like stop=10s"),
+        ("=1", "--set =1: a key is like `topology.queue.packets`"),
+        (
+            "stop=1",
+            "--set stop=1: `stop`: a time like \"40ms\" is wanted here, this is a number",
+        ),
+        (
+            "sotp=1s",
+            "--set sotp=1s: `sotp`: no such key, did you mean `stop`?; there are title, stop, warmup, rtt_spread, topology, connection",
+        ),
+        (
+            "topology.queue.packets=many",
+            "--set topology.queue.packets=many: `topology.queue.packets`: a whole number is wanted here, this is text",
+        ),
+        (
+            "connection.donwload.bytes=1",
+            "--set connection.donwload.bytes=1: `connection.donwload.bytes`: nothing named `donwload`, did you mean `download`?; names are download",
+        ),
+        (
+            "connection.1.bytes=1",
+            "--set connection.1.bytes=1: `connection.1.bytes`: no number 1: there is only 0",
+        ),
+        (
+            "stop.now=1s",
+            "--set stop.now=1s: `stop.now`: `now` has no place: there is text before it",
+        ),
+        (
+            "topology.rtt=[\"1ms\", 3]",
+            "--set topology.rtt=[\"1ms\", 3]: `topology.rtt.1`: a time like \"40ms\" is wanted here, this is a number",
+        ),
+    ] {
+        assert_eq!(error(text), expected);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let error = |path: &str| Scenario::load(path).unwrap_err().to_string();
+    assert_eq!(
+        error("/nowhere/a.toml"),
+        "/nowhere/a.toml: No such file or directory (os error 2)"
+    );
+    assert_eq!(error("/"), "/: this is no file");
+    assert_eq!(error("/dev/zero"), "/dev/zero: this is no file");
+}
+
+/// What a file says may itself break a line, or be long.
+#[test]
+fn errors_stay_on_one_line() {
+    let long = "x".repeat(100_000);
+    for text in [
+        "\"a\\nb\" = 1",
+        "stop = \"1s\\n\\u0000\"",
+        "stop = \"1parsec\\n\"",
+        &format!("{long} = 1"),
+        &format!("stop = '{long}'"),
+        &SHARED.replace("lisa", "li\\nsa"),
+        &SHARED.replace("lisa", &long),
+    ] {
+        let error = Scenario::parse(text, "a.toml").unwrap_err().to_string();
+        assert!(
+            !error.contains(char::is_control) && error.chars().count() < 600,
+            "{error}"
+        );
+    }
+    let error = Scenario::parse_with(SHARED, "a.toml", &[format!("{long}=\n1")]).unwrap_err();
+    assert!(error.to_string().chars().count() < 600 && !error.to_string().contains('\n'));
+}
+
+/// A key of many dots makes tables in tables without end; so do brackets.
+#[test]
+fn depth_is_limited() {
+    for text in [
+        format!("{}=1", vec!["a"; 100_000].join(".")),
+        format!("[{}]", vec!["a"; 100_000].join(".")),
+        format!("a={}", "[".repeat(100_000)),
+        format!("a={}", "{a=".repeat(100_000)),
+    ] {
+        let error = Scenario::parse(&text, "a.toml").unwrap_err().to_string();
+        assert!(
+            error.starts_with("a.toml:1: ") && error.len() < 300,
+            "{error}"
+        );
+        let value = text.split_once('=').map_or("", |(_, value)| value);
+        for text in [&text, &format!("title={value}"), &format!("stop={value}")] {
+            let _ = Scenario::parse_with(SHARED, "a.toml", &[text]);
+        }
+    }
+}

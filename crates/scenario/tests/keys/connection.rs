@@ -1,0 +1,174 @@
+//! `[[connection]]`.
+
+use lisa_scenario::{
+    Application, Arrivals, Between, ConnectionSpec, Length, OnOff, PathChoice, PathManager,
+    Profile, Protocol,
+};
+use netsim::Span;
+
+use crate::{SHARED, kbit, ms, parse};
+
+fn connection(keys: &str) -> ConnectionSpec {
+    let text = format!("stop = '9s'\n[topology]\n{SHARED}\n[[connection]]\n{keys}\n");
+    parse(&text).connections.remove(0)
+}
+
+#[test]
+fn connections_by_default() {
+    let tcp = ConnectionSpec {
+        name: "tcp cubic".into(),
+        algorithm: "cubic".into(),
+        ..ConnectionSpec::default()
+    };
+    assert_eq!(connection(""), tcp);
+    assert_eq!(connection("protocol = 'tcp'"), tcp);
+    let mptcp = ConnectionSpec {
+        name: "mptcp mptcp".into(),
+        protocol: Protocol::Mptcp,
+        algorithm: "mptcp".into(),
+        subflows: 2,
+        ..ConnectionSpec::default()
+    };
+    assert_eq!(connection("protocol = 'mptcp'"), mptcp);
+    let udp = ConnectionSpec {
+        name: "udp".into(),
+        protocol: Protocol::Udp,
+        application: Application::Rate {
+            rate: kbit(500),
+            on_off: None,
+        },
+        ..ConnectionSpec::default()
+    };
+    assert_eq!(connection("protocol = 'udp'\nrate = '500kbit'"), udp);
+}
+
+#[test]
+fn all_of_a_connection() {
+    let all = ConnectionSpec {
+        name: "x".into(),
+        count: 7,
+        protocol: Protocol::Mptcp,
+        algorithm: "lisa".into(),
+        subflows: 3,
+        between: Between::Set {
+            name: None,
+            paths: vec![1, 0],
+        },
+        path_choice: PathChoice::Random,
+        application: Application::Bytes(300_000),
+        start: Length::Uniform {
+            from: ms(2000),
+            to: ms(5000),
+        },
+        arrivals: Some(Arrivals {
+            count: 80,
+            gap: Length::Exponential { mean: ms(1200) },
+        }),
+        profile: Profile::Linux314,
+        receive_window: Some(4 << 20),
+        path_manager: PathManager::NDiffPorts,
+        join_delay: ms(10),
+        ecn: true,
+        mss: 1400,
+        packet: 1500,
+        initial_ssthresh: Some(65_535),
+    };
+    let text = "name = 'x'\ncount = 7\nprotocol = 'mptcp'\nalgorithm = 'lisa'\nsubflows = 3\npaths = [2, 1]
+        path_choice = 'random'\nbytes = '300KB'\nstart = { from = '2s', to = '5s' }
+        arrivals = { count = 80, gap = { mean = '1.2s' } }\nprofile = 'linux-3.14'\nreceive_window = '4MiB'
+        path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535";
+    assert_eq!(connection(text), all);
+    assert_eq!(
+        connection("profile = 'ns3-newreno'").profile,
+        Profile::Ns3NewReno
+    );
+    assert_eq!(
+        connection("profile = 'linux'\npath_choice = 'in-order'").profile,
+        Profile::Linux
+    );
+    assert_eq!(
+        connection("protocol = 'mptcp'\npath_manager = 'fullmesh'").path_manager,
+        PathManager::Fullmesh
+    );
+}
+
+#[test]
+fn applications() {
+    let requests = Application::Requests {
+        count: 10,
+        bytes: 1000,
+        gap: Length::Fixed(ms(1)),
+    };
+    assert_eq!(
+        connection("requests = { count = 10, bytes = 1000, gap = '1ms' }").application,
+        requests
+    );
+    let on_off = Application::Rate {
+        rate: kbit(300),
+        on_off: Some(OnOff {
+            on: Length::Exponential { mean: ms(500) },
+            off: Length::Uniform {
+                from: Span::ZERO,
+                to: ms(1000),
+            },
+        }),
+    };
+    let text = "rate = '300kbit'\non = { mean = '500ms' }\noff = { from = '0s', to = '1s' }";
+    assert_eq!(connection(text).application, on_off);
+    let udp = connection(&format!(
+        "protocol = 'udp'\npacket = 500\necn = true\n{text}"
+    ));
+    assert_eq!((udp.application, udp.packet, udp.ecn), (on_off, 500, true));
+}
+
+#[test]
+fn where_a_connection_runs() {
+    let set = |name: Option<&str>, paths: &[u32]| Between::Set {
+        name: name.map(Into::into),
+        paths: paths.to_vec(),
+    };
+    assert_eq!(connection("path = 1").between, set(None, &[0]));
+    // The network has as many paths as are asked for.
+    assert_eq!(connection("path = 2").between, set(None, &[1]));
+    let on = |topology: &str, keys: &str| {
+        let text = format!("stop = '9s'\n[topology]\n{topology}\n[[connection]]\n{keys}\n");
+        parse(&text).connections.remove(0)
+    };
+    let b = "kind = 'scenario-b'\nusers = 15\ncx = '27Mbit'\ncy = '1Mbit'\ncz = '1Mbit'\nct = '36Mbit'\nrtt = '100ms'";
+    let red = on(b, "paths = 'red'\npath = 2");
+    // As many as the network is made for.
+    assert_eq!((red.between, red.count), (set(Some("red"), &[1]), 15));
+    assert_eq!(on(b, "paths = 'red'\ncount = 3").count, 3);
+    let tree = "kind = 'fat-tree'\nk = 4\nrate = '1Mbit'\nrtt = '5ms'\nqueue = 9";
+    let hosts = on(tree, "from = 'h1'\nto = 'h16'");
+    let ends = Between::Hosts {
+        from: "h1".into(),
+        to: "h16".into(),
+    };
+    assert_eq!(
+        (hosts.between, hosts.path_choice),
+        (ends, PathChoice::Random)
+    );
+    assert_eq!(
+        on(tree, "pattern = 'permutation'").between,
+        Between::Permutation
+    );
+    let random = on(tree, "pattern = 'random'\npath_choice = 'in-order'");
+    assert_eq!(
+        (random.between, random.path_choice),
+        (Between::Random, PathChoice::InOrder)
+    );
+}
+
+#[test]
+fn names_differ() {
+    let text = format!(
+        "stop = '9s'\n[topology]\n{SHARED}\n[[connection]]\n[[connection]]\n[[connection]]\n"
+    );
+    let names: Vec<String> = parse(&text)
+        .connections
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    assert_eq!(names, ["tcp cubic", "tcp cubic 2", "tcp cubic 3"]);
+}

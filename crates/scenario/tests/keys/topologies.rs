@@ -1,0 +1,296 @@
+//! `[topology]`.
+
+use lisa_scenario::Scenario;
+use netsim::Span;
+use topology::{
+    Access, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, Red, Reorder,
+    ScenarioA, ScenarioB, ScenarioC, SharedBottleneck, Spec, SpelledLink, SpelledOut,
+};
+
+use crate::{SHARED, kbit, ms, parse};
+
+fn topology(keys: &str) -> Spec {
+    let connection = match keys {
+        graph if graph.contains("'graph'") => "from = 'a'\nto = 'b'",
+        tree if tree.contains("'fat-tree'") => "pattern = 'random'",
+        b if b.contains("'scenario-b'") => "paths = 'blue'",
+        c if c.contains("'scenario-c'") => "paths = 'multipath'",
+        a if a.contains("'scenario-a'") => "paths = 'type1'",
+        _ => "protocol = 'mptcp'",
+    };
+    parse(&format!(
+        "stop = '9s'\n[topology]\n{keys}\n[[connection]]\n{connection}\n"
+    ))
+    .topology
+}
+
+#[test]
+fn a_shared_bottleneck() {
+    let bottleneck = Properties::shaped(kbit(5000), Queue::DropTailPackets(17), Span::ZERO);
+    let plain = SharedBottleneck {
+        bottleneck,
+        rtts: vec![ms(40); 2],
+        access: None,
+    };
+    assert_eq!(topology(SHARED), Spec::SharedBottleneck(plain.clone()));
+    let paths = SharedBottleneck {
+        rtts: vec![ms(40); 3],
+        ..plain.clone()
+    };
+    assert_eq!(
+        topology(&format!("{SHARED}\npaths = 3")),
+        Spec::SharedBottleneck(paths)
+    );
+    let rtts = SharedBottleneck {
+        rtts: vec![ms(200), ms(20)],
+        ..plain.clone()
+    };
+    let text = SHARED.replace("'40ms'", "['200ms', '20ms']");
+    assert_eq!(topology(&text), Spec::SharedBottleneck(rtts));
+    let text = format!(
+        "{SHARED}\nloss = '1%'\nreorder = {{ share = 0.5, delay = '3ms' }}\naccess = {{ rate = '100Mbit', delay = '1ms', queue = 9 }}"
+    );
+    let rest = SharedBottleneck {
+        bottleneck: Properties {
+            loss: Some(Loss::Random(0.01)),
+            reorder: Some(Reorder {
+                share: 0.5,
+                delay: ms(3),
+            }),
+            ..plain.bottleneck
+        },
+        access: Some(Access {
+            rate: kbit(100_000),
+            delay: ms(1),
+            queue: Queue::DropTailPackets(9),
+        }),
+        ..plain
+    };
+    assert_eq!(topology(&text), Spec::SharedBottleneck(rest));
+}
+
+#[test]
+fn non_shared_bottlenecks() {
+    let path = |rate, queue, rtt| PathSpec {
+        bottleneck: Properties::shaped(kbit(rate), Queue::DropTailPackets(queue), Span::ZERO),
+        rtt: ms(rtt),
+    };
+    let spec = |paths| {
+        Spec::NonSharedBottleneck(NonSharedBottleneck {
+            paths,
+            access: None,
+        })
+    };
+    let scalars = SHARED.replace("shared", "non-shared");
+    assert_eq!(topology(&scalars), spec(vec![path(5000, 17, 40); 2]));
+    let lists = "kind = 'non-shared-bottleneck'\nrate = ['2Mbit', '54Mbit']\nrtt = ['200ms', '20ms']\nqueue = [50, { packets = 9 }]";
+    assert_eq!(
+        topology(lists),
+        spec(vec![path(2000, 50, 200), path(54_000, 9, 20)])
+    );
+    let loss =
+        format!("{scalars}\nloss = [0, {{ enter = 0.1, leave = 0.2, bad = 0.9, good = '1%' }}]");
+    let Spec::NonSharedBottleneck(lossy) = topology(&loss) else {
+        panic!()
+    };
+    assert_eq!(lossy.paths[0].bottleneck.loss, Some(Loss::Random(0.0)));
+    let bursty = Loss::Bursty {
+        enter: 0.1,
+        leave: 0.2,
+        bad: 0.9,
+        good: 0.01,
+    };
+    assert_eq!(lossy.paths[1].bottleneck.loss, Some(bursty));
+}
+
+#[test]
+fn queues() {
+    let queue = |text: &str| {
+        let text = SHARED.replace("queue = 17", &format!("queue = {text}"));
+        match topology(&text) {
+            Spec::SharedBottleneck(spec) => spec.bottleneck.queue,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        queue("{ kind = 'droptail', packets = 3 }"),
+        Queue::DropTailPackets(3)
+    );
+    assert_eq!(queue("{ bytes = '47KB' }"), Queue::DropTailBytes(47_000));
+    assert_eq!(queue("{ kind = 'red' }"), Queue::RedForRate);
+    let classic = Red {
+        min: 5,
+        max: 15,
+        max_p: 0.1,
+        gentle: true,
+        limit: 100_000_000,
+        weight: 0.002,
+        ecn: false,
+    };
+    let text = "{ kind = 'red', min = 5, max = 15, max_p = 0.1 }";
+    assert_eq!(queue(text), Queue::Red(classic));
+    let red = Red {
+        min: 5,
+        max: 15,
+        max_p: 0.02,
+        gentle: false,
+        limit: 60,
+        weight: 0.002,
+        ecn: true,
+    };
+    let text = "{ kind = 'red', min = 5, max = 15, max_p = '2%', gentle = false, limit = 60, weight = 0.002, ecn = true }";
+    assert_eq!(queue(text), Queue::Red(red));
+    let codel = |target, interval, limit, ecn| Queue::CoDel {
+        target: ms(target),
+        interval: ms(interval),
+        limit,
+        ecn,
+    };
+    assert_eq!(queue("{ kind = 'codel' }"), codel(5, 100, 1000, false));
+    let text = "{ kind = 'codel', target = '1ms', interval = '9ms', limit = 7, ecn = true }";
+    assert_eq!(queue(text), codel(1, 9, 7, true));
+    let fair = |target, interval, limit, quantum| Queue::FqCoDel {
+        target: ms(target),
+        interval: ms(interval),
+        limit,
+        quantum,
+    };
+    assert_eq!(queue("{ kind = 'fq-codel' }"), fair(5, 100, 10_240, 1514));
+    let text = "{ kind = 'fq-codel', target = '1ms', interval = '9ms', limit = 7, quantum = 300 }";
+    assert_eq!(queue(text), fair(1, 9, 7, 300));
+}
+
+#[test]
+fn a_trace_stands_beside_the_scenario() {
+    let folder = std::env::temp_dir().join(format!("lisa-scenario-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("a.toml").display().to_string();
+    let text = SHARED.replace("rate = '5Mbit'", "trace = 'a.up'");
+    let text = format!("stop = '9s'\n[topology]\n{text}\n[[connection]]\n");
+    let trace = |content: &str| {
+        std::fs::write(folder.join("a.up"), content).unwrap();
+        Scenario::parse(&text, &file)
+    };
+    let Ok(Spec::SharedBottleneck(spec)) = trace("0\n3\n3\n10\n").map(|s| s.topology) else {
+        panic!()
+    };
+    assert_eq!(spec.bottleneck.rate_trace, "0\n3\n3\n10\n".parse().ok());
+    assert_eq!(spec.bottleneck.rate, None);
+    for (wrong, says) in [
+        ("3\n2\n", "a.up: line 2: "),
+        ("x", "a.up: line 1: "),
+        ("0\n", "must be more than 0"),
+        ("", "more than 0"),
+    ] {
+        let error = trace(wrong).unwrap_err().to_string();
+        assert!(
+            error.contains(says) && error.contains("a.toml:4: `topology.trace`: "),
+            "{error}"
+        );
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_fat_tree() {
+    let tree = |delay, core_rate| {
+        Spec::FatTree(FatTree {
+            k: 4,
+            rate: kbit(100_000),
+            core_rate,
+            delay,
+            queue: Queue::DropTailPackets(100),
+        })
+    };
+    let text = "kind = 'fat-tree'\nk = 4\nrate = '100Mbit'\nqueue = { kind = 'droptail', packets = 100 }\n";
+    assert_eq!(
+        topology(&format!("{text}delay = '100us'")),
+        tree(Span::from_micros(100), None)
+    );
+    // Six links there and six back.
+    let core = tree(Span::from_nanos(5_000_000 / 12), Some(kbit(50_000)));
+    assert_eq!(
+        topology(&format!("{text}rtt = '5ms'\ncore_rate = '50Mbit'")),
+        core
+    );
+}
+
+#[test]
+fn the_drafts_scenarios() {
+    let users = "n1 = 30\nn2 = 10\nc1 = '1Mbit'\nc2 = '2Mbit'\nrtt = '100ms'";
+    let a = ScenarioA {
+        n1: 30,
+        n2: 10,
+        c1: kbit(1000),
+        c2: kbit(2000),
+        rtt: ms(100),
+        queue: Queue::RedForRate,
+    };
+    assert_eq!(
+        topology(&format!("kind = 'scenario-a'\n{users}")),
+        Spec::ScenarioA(a.clone())
+    );
+    let red = format!("kind = 'scenario-a'\n{users}\nqueue = {{ kind = 'red' }}");
+    assert_eq!(topology(&red), Spec::ScenarioA(a));
+    let c = ScenarioC {
+        n1: 30,
+        n2: 10,
+        c1: kbit(1000),
+        c2: kbit(2000),
+        rtt: ms(100),
+        queue: Queue::DropTailPackets(50),
+    };
+    assert_eq!(
+        topology(&format!("kind = 'scenario-c'\n{users}\nqueue = 50")),
+        Spec::ScenarioC(c)
+    );
+    let text = "kind = 'scenario-b'\nusers = 15\ncx = '27Mbit'\ncy = '100Mbit'\ncz = '101Mbit'\nct = '36Mbit'\nrtt = '100ms'";
+    let b = ScenarioB {
+        users: 15,
+        cx: kbit(27_000),
+        cy: kbit(100_000),
+        cz: kbit(101_000),
+        ct: kbit(36_000),
+        rtt: ms(100),
+        queue: Queue::RedForRate,
+    };
+    assert_eq!(topology(text), Spec::ScenarioB(b));
+}
+
+#[test]
+fn a_graph() {
+    let text = "kind = 'graph'\nhosts = ['a', 'b']\nrouters = ['r']\npaths = { x = [['a', 'r', 'b']] }
+        [[topology.link]]\nname = 'n'\nfrom = 'a'\nto = 'r'\nrate = '1Mbit'\ndelay = '1ms'\nqueue = 9
+        [[topology.link]]\nfrom = 'r'\nto = 'b'\none_way = true
+        [[topology.link]]\nfrom = 'b'\nto = 'r'\none_way = true";
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).into())
+            .collect::<Vec<String>>()
+    };
+    let link = |name: Option<&str>, from: &str, to: &str, properties| SpelledLink {
+        name: name.map(Into::into),
+        from: from.into(),
+        to: to.into(),
+        properties,
+        one_way: name.is_none(),
+    };
+    let line = Properties::line(Span::ZERO);
+    let spec = SpelledOut {
+        hosts: names(&["a", "b"]),
+        routers: names(&["r"]),
+        links: vec![
+            link(
+                Some("n"),
+                "a",
+                "r",
+                Properties::shaped(kbit(1000), Queue::DropTailPackets(9), ms(1)),
+            ),
+            link(None, "r", "b", line.clone()),
+            link(None, "b", "r", line),
+        ],
+        paths: vec![("x".into(), vec![names(&["a", "r", "b"])])],
+    };
+    assert_eq!(topology(text), Spec::SpelledOut(spec));
+}

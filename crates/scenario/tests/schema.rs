@@ -1,0 +1,201 @@
+//! The published schema of an outcome is that of the types, and outcomes are as it says.
+//!
+//! To write it anew after a change of the types: `UPDATE_SCHEMA=1 cargo test -p lisa-scenario --test schema`. A change
+//! that a reader of older outcomes would notice raises `lisa_scenario::outcome::SCHEMA`.
+
+use std::fs;
+use std::path::Path;
+
+use lisa_scenario::Protocol;
+use lisa_scenario::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
+use serde_json::Value;
+
+fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Outcome).to_value();
+    schema["$id"] = SCHEMA.into();
+    schema
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_types() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/outcome.schema.json");
+    let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        fs::write(&file, &text).unwrap();
+    }
+    let published = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        published == text,
+        "docs/outcome.schema.json is not what the types give: UPDATE_SCHEMA=1 writes it anew"
+    );
+}
+
+fn outcome() -> Outcome {
+    let subflow = SubflowOutcome {
+        path: 1,
+        bytes: Some(150_000),
+        slow_start_exit_s: Some(0.5),
+        ..SubflowOutcome::default()
+    };
+    let connection = ConnectionOutcome {
+        name: "download".into(),
+        number: 1,
+        protocol: Protocol::Mptcp,
+        algorithm: "lisa".into(),
+        receive_window: Some(4 << 20),
+        start_s: 2.5,
+        completion_s: None,
+        bytes: 150_000,
+        goodput_mbps: None,
+        note: Some("did not finish: 150000 of 300000 bytes".into()),
+        retransmits: 3,
+        retransmits_slow_start: 1,
+        sum_cwnd_at_slow_start_exit: Some(20),
+        sum_cwnd_at_end: 17,
+        subflows: vec![subflow, SubflowOutcome::default()],
+    };
+    let link = LinkOutcome {
+        name: "bottleneck down".into(),
+        drops: 3,
+        losses: 0,
+        marks: 0,
+        utilisation: Some(0.5),
+        queue_max: 17,
+        queue_mean: 3.5,
+    };
+    Outcome {
+        schema: SCHEMA,
+        scenario: "a".into(),
+        seed: u64::MAX,
+        backend: "sim",
+        connections: vec![connection],
+        links: vec![
+            link.clone(),
+            LinkOutcome {
+                utilisation: None,
+                ..link
+            },
+        ],
+        events: 1000,
+        packet_hops: 500,
+        sim_seconds: 30.0,
+        wall_seconds: 0.25,
+        lateness_s: 0.0,
+        spoiled_packets: 0,
+    }
+}
+
+/// What of JSON Schema these schemas use: references, objects, arrays, types, one of several, enums.
+fn validate(value: &Value, schema: &Value, whole: &Value, at: &str) -> Result<(), String> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = whole
+            .pointer(&reference[1..])
+            .ok_or(format!("{at}: no {reference}"))?;
+        return validate(value, target, whole, at);
+    }
+    for many in ["oneOf", "anyOf"] {
+        if let Some(one_of) = schema[many].as_array() {
+            let fits = |schema: &Value| validate(value, schema, whole, at).is_ok();
+            return if one_of.iter().any(fits) {
+                Ok(())
+            } else {
+                Err(format!("{at}: {value}"))
+            };
+        }
+    }
+    let types: Vec<&str> = match &schema["type"] {
+        Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect(),
+    };
+    let is = |kind: &&str| match *kind {
+        "null" => value.is_null(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    };
+    if !types.iter().any(is) && schema.get("const") != Some(value) {
+        return Err(format!("{at}: {value} is not {types:?}"));
+    }
+    if let Some(constant) = schema.get("const").filter(|constant| *constant != value) {
+        return Err(format!("{at}: {value} is not {constant}"));
+    }
+    for (number, item) in value.as_array().into_iter().flatten().enumerate() {
+        validate(item, &schema["items"], whole, &format!("{at}.{number}"))?;
+    }
+    let Some(object) = value.as_object() else {
+        return Ok(());
+    };
+    for key in schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
+        object.get(key).ok_or(format!("{at}: no {key}"))?;
+    }
+    for (key, value) in object {
+        let property = schema["properties"]
+            .get(key)
+            .ok_or(format!("{at}: {key} is not in it"))?;
+        let described = property["description"].is_string() || property.get("$ref").is_some();
+        assert!(described, "{at}.{key} has no description");
+        validate(value, property, whole, &format!("{at}.{key}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn an_outcome_is_as_the_schema_says() {
+    let schema = schema();
+    let value = serde_json::to_value(outcome()).unwrap();
+    validate(&value, &schema, &schema, "outcome").unwrap();
+    for (pointer, wrong) in [
+        ("/seed", "x".into()),
+        ("/connections/0/protocol", "sctp".into()),
+        ("/links/0/drops", Value::Null),
+    ] {
+        let mut value = value.clone();
+        *value.pointer_mut(pointer).unwrap() = wrong;
+        assert!(
+            validate(&value, &schema, &schema, "outcome").is_err(),
+            "{pointer}"
+        );
+    }
+}
+
+/// DESIGN's list, word by word.
+#[test]
+fn an_outcome_has_all_that_is_promised() {
+    let value = serde_json::to_value(outcome()).unwrap();
+    let has = |value: &Value, keys: &str| {
+        for key in keys.split(", ") {
+            assert!(value.get(key).is_some(), "no {key}");
+        }
+    };
+    has(
+        &value,
+        "schema, scenario, seed, backend, connections, links, events, packet_hops, sim_seconds, wall_seconds",
+    );
+    let connection = &value["connections"][0];
+    has(
+        connection,
+        "name, completion_s, goodput_mbps, retransmits, retransmits_slow_start",
+    );
+    has(
+        connection,
+        "sum_cwnd_at_slow_start_exit, sum_cwnd_at_end, subflows, start_s, bytes, note",
+    );
+    let subflow = &connection["subflows"][0];
+    has(
+        subflow,
+        "goodput_mbps, bytes, retransmits, retransmits_slow_start, cwnd_at_slow_start_exit, cwnd_at_end",
+    );
+    has(subflow, "srtt, losses, first_loss_s");
+    has(
+        &value["links"][0],
+        "name, drops, losses, marks, utilisation, queue_max, queue_mean",
+    );
+}
