@@ -29,6 +29,7 @@ pub(crate) struct Receiver {
     pub(crate) route: RouteId,
     pub(crate) timer: u32,
     pub(crate) me: u32,
+    pub(crate) parent: u32,
     header: u16,
     /// How many SACK blocks fit; 0: the endpoints do without.
     room: u8,
@@ -40,7 +41,14 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(profile: &Profile, route: RouteId, timer: u32, me: u32, mptcp: bool) -> Self {
+    pub(crate) fn new(
+        profile: &Profile,
+        route: RouteId,
+        timer: u32,
+        me: u32,
+        parent: u32,
+        mptcp: bool,
+    ) -> Self {
         let (tcp, both) = profile.sack_blocks;
         let sack = profile.detection != crate::profile::Detection::DuplicateAcks;
         Self {
@@ -54,6 +62,7 @@ impl Receiver {
             route,
             timer,
             me,
+            parent,
             header: profile.header + if mptcp { profile.mptcp_ack_header } else { 0 },
             room: if !sack {
                 0

@@ -102,6 +102,9 @@ pub(crate) struct Sender {
     pub(crate) last_sent: Time,
     pub(crate) ecn: bool,
     pub(crate) header: u16,
+    mss: u16,
+    /// What its short segments lack to full ones, bytes.
+    pub(crate) missing: u64,
     pub(crate) tally: Tally,
     /// It left slow start for the first time, and the connection has not noticed yet.
     pub(crate) has_left: bool,
@@ -115,8 +118,10 @@ impl Sender {
         me: u32,
         parent: u32,
         mptcp: bool,
+        packet: u16,
         ssthresh: Option<u32>,
     ) -> Self {
+        let header = profile.header + if mptcp { profile.mptcp_data_header } else { 0 };
         Self {
             tcp: Tcp {
                 cwnd: profile.initial_window,
@@ -146,7 +151,9 @@ impl Sender {
             parent,
             last_sent: Time::ZERO,
             ecn: false,
-            header: profile.header + if mptcp { profile.mptcp_data_header } else { 0 },
+            header,
+            mss: packet - header,
+            missing: 0,
             tally: Tally::default(),
             has_left: false,
         }
@@ -165,10 +172,10 @@ impl Sender {
         (self.out() + self.again).saturating_sub(self.sacked + self.lost)
     }
 
-    /// Whether it may send something new.
+    /// How many segments the window has room for.
     #[inline]
-    pub(crate) fn has_space(&self) -> bool {
-        self.life == Life::Open && self.flight() < self.tcp.cwnd
+    pub(crate) fn space(&self) -> u32 {
+        self.tcp.cwnd.saturating_sub(self.flight())
     }
 
     /// The handshake is done: the congestion control begins.
@@ -314,6 +321,7 @@ impl Sender {
             marks: 0,
         };
         self.nxt += 1;
+        self.missing += u64::from(self.mss - len);
         if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
             self.recovery.prr_out += 1;
         }
@@ -321,22 +329,24 @@ impl Sender {
     }
 
     /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
-    /// that.
+    /// that. Returns whether it was set.
     #[inline]
-    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<'_, O>, before: u32) {
+    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<'_, O>, before: u32) -> bool {
         self.validate();
-        if self.probes(env) {
+        let probes = self.probes(env);
+        if probes {
             self.set_probe(env);
         } else if before == 0 {
             self.set_timeout(env);
         }
+        probes || before == 0
     }
 
     /// Nothing was in flight.
     #[cold]
     fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
         let idle = env.now.since(self.last_sent);
-        if env.profile.idle_restart && idle > self.rtt.timeout() && self.tally.bytes > 0 {
+        if env.profile.idle_restart && idle > self.rtt.timeout() && self.una > 0 {
             self.restart(coupled, env, idle);
         }
         self.refresh(env.now);
