@@ -296,8 +296,7 @@ impl<O: transport::Observer> World<O> {
                     subflow.bytes = Some(bytes);
                     subflow.goodput_mbps = rate(bytes);
                 }
-                let sum = |of: fn(&SubflowOutcome) -> u64| outcome.subflows.iter().map(of).sum();
-                outcome.retransmits = sum(|s| s.retransmits);
+                outcome.retransmits = outcome.subflows.iter().map(|s| s.retransmits).sum();
                 outcome.retransmits_slow_start =
                     report.exit.map_or(outcome.retransmits, |exit| exit.1);
                 outcome.sum_cwnd_at_slow_start_exit = report.exit.map(|exit| exit.0);

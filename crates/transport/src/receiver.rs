@@ -5,10 +5,11 @@
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
-use crate::profile::Profile;
+use crate::profile::Detection;
 use crate::reassembly::Reassembly;
 use crate::sack::Beyond;
 use crate::segment::{Kind, Segment, flag, widen};
+use crate::simulation::ConnectionSpec;
 use crate::trace::Observer;
 use netsim::{RouteId, Time};
 
@@ -42,15 +43,15 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(
-        profile: &Profile,
+        spec: &ConnectionSpec,
         route: RouteId,
         timer: u32,
         me: u32,
         parent: u32,
-        mptcp: bool,
     ) -> Self {
+        let (profile, mptcp) = (&spec.profile, spec.mptcp);
         let (tcp, both) = profile.sack_blocks;
-        let sack = profile.detection != crate::profile::Detection::DuplicateAcks;
+        let sack = profile.detection != Detection::DuplicateAcks;
         Self {
             got: Reassembly::new(),
             beyond: Beyond::default(),

@@ -5,11 +5,12 @@
 
 use crate::board::{Board, Sent};
 use crate::endpoint::Env;
-use crate::profile::{Detection, Profile};
+use crate::profile::Detection;
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
 use crate::sack::Blocks;
 use crate::segment::{Kind, Segment, flag, widen};
+use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
 use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
 use netsim::{RouteId, Span, Time};
@@ -112,21 +113,24 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(
-        profile: &Profile,
+        spec: &ConnectionSpec,
         route: RouteId,
         timer: u32,
         me: u32,
         parent: u32,
-        mptcp: bool,
-        packet: u16,
-        ssthresh: Option<u32>,
     ) -> Self {
-        let header = profile.header + if mptcp { profile.mptcp_data_header } else { 0 };
+        let profile = &spec.profile;
+        let mptcp = if spec.mptcp {
+            profile.mptcp_data_header
+        } else {
+            0
+        };
+        let header = profile.header + mptcp;
         Self {
             tcp: Tcp {
                 cwnd: profile.initial_window,
                 cwnd_clamp: u32::MAX,
-                ssthresh: ssthresh.unwrap_or(NO_THRESHOLD),
+                ssthresh: spec.ssthresh.unwrap_or(NO_THRESHOLD),
                 ..Tcp::default()
             },
             cc: mpcc::Subflow::default(),
@@ -150,9 +154,9 @@ impl Sender {
             me,
             parent,
             last_sent: Time::ZERO,
-            ecn: false,
+            ecn: spec.ecn,
             header,
-            mss: packet - header,
+            mss: spec.packet - header,
             missing: 0,
             tally: Tally::default(),
             has_left: false,
@@ -386,8 +390,8 @@ impl Sender {
         let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
         let mut flags = u8::from(again) * flag::AGAIN;
         if self.ecn {
-            flags |= flag::ECN_CAPABLE
-                | std::mem::take(&mut self.recovery.reduced) as u8 * flag::REDUCED;
+            let reduced = std::mem::take(&mut self.recovery.reduced);
+            flags |= flag::ECN_CAPABLE | (u8::from(reduced) * flag::REDUCED);
         }
         let segment = Segment {
             to: self.me,

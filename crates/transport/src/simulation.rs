@@ -206,27 +206,11 @@ impl<O: Observer> Simulation<O> {
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
             let timer = self.timer(Owner::Sender(me));
-            let mut sender = Sender::new(
-                &spec.profile,
-                down,
-                timer,
-                me,
-                number,
-                spec.mptcp,
-                spec.packet,
-                spec.ssthresh,
-            );
-            sender.ecn = spec.ecn;
-            self.senders.push(sender);
+            self.senders
+                .push(Sender::new(&spec, down, timer, me, number));
             let timer = self.timer(Owner::Receiver(me));
-            self.receivers.push(Receiver::new(
-                &spec.profile,
-                up,
-                timer,
-                me,
-                number,
-                spec.mptcp,
-            ));
+            self.receivers
+                .push(Receiver::new(&spec, up, timer, me, number));
         }
         let header = self.senders[first as usize].header;
         let coupled = Coupled::new(spec.algorithm);
