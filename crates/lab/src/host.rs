@@ -236,8 +236,8 @@ fn links(report: NetworkReport) -> Vec<LinkOutcome> {
     let link = |link: crate::LinkReport| LinkOutcome {
         name: link.name,
         drops: link.counters.drops,
-        losses: 0,
-        marks: 0,
+        losses: link.counters.losses,
+        marks: link.counters.marks,
         utilisation: link.counters.utilisation,
         queue_max: link.counters.queue_max,
         queue_mean: link.counters.queue_mean,

@@ -77,7 +77,7 @@ impl<P: Payload> Wiring<P> {
     pub(crate) fn new(topology: &Spec) -> Result<Self, Error> {
         let graph = topology.build()?;
         let mut network = netsim::Network::new();
-        let links = graph.add_to(&mut network)?;
+        let links = graph.add_to(&mut network);
         let mut wiring = Self {
             network,
             names: graph.links().iter().map(|link| link.name.clone()).collect(),

@@ -2,10 +2,11 @@
 //!
 //! A link delivers in order, so it has one entry here, its next event. The leaves are the links'
 //! keys, `time << bits | link`, so one integer orders events by time and those of one instant by
-//! the number of their link. Each inner node holds the lesser of its two children, the root the
-//! first of all. An event that replaces a link's last one costs a comparison a level, without
-//! a branch that could be mispredicted. Measured against a binary heap, a 4-ary heap and a timing
-//! wheel, with one entry a link or one a packet, this was the fastest at 4 to 6000 links.
+//! the number of their link. Each inner node holds the least of its four children, the root the
+//! first event of all. An event that replaces a link's last one costs three comparisons a level,
+//! without a branch that could be mispredicted. Measured against a binary heap, a 4-ary heap and
+//! a timing wheel, with an entry a link or an entry a packet, a tournament was the fastest from 4
+//! to 768 links; with four children a node it was a little faster than with two.
 
 use crate::time::Time;
 

@@ -142,6 +142,9 @@ impl<P: Payload> Network<P> {
     ///
     /// Each packet moves at its own time, so a call that comes late changes nothing but the time
     /// at which the caller hears of it. Call it until it returns `None`.
+    ///
+    /// A simulation may ask for all up to its next timer, not for one instant after another: it
+    /// comes to each exit in turn, and may [inject](Network::inject) at the time of that exit.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Exit<P>> {
         loop {

@@ -220,6 +220,44 @@ fn a_named_stream_draws_the_same_under_any_number() {
 }
 
 #[test]
+fn the_extremes_are_exact() {
+    // 1500 bytes: 187.5 ms at 64 kbit/s, 120 ns at 100 Gbit/s; lines of 5 µs and 5 s.
+    let us = Span::from_micros;
+    for (rate, sending) in [
+        (64_000, us(187_500)),
+        (100_000_000_000, Span::from_nanos(120)),
+    ] {
+        for delay in [us(5), Span::from_secs(5)] {
+            let rate = Rate::from_bits_per_second(rate);
+            let queues: [Queue; 3] = [
+                DropTail::new(1).into(),
+                DropTail::bytes(1500).into(),
+                CoDel::new().limit(1).into(),
+            ];
+            for queue in queues {
+                let mut network = Network::new();
+                let link = network.add_link(LinkSpec::shaped(rate, queue, delay));
+                let route = network.add_route(&[link], PortId(0));
+                // One is sent, one waits, one is lost.
+                let lost: Vec<bool> = (0..3)
+                    .map(|i| network.inject(Time::ZERO, route, 1500, i).is_some())
+                    .collect();
+                assert_eq!(lost, [false, false, true]);
+                let first = Time::ZERO + sending + delay;
+                let arrivals = std::iter::from_fn(|| network.poll(first + sending));
+                let times: Vec<Time> = arrivals
+                    .map(|exit| match exit {
+                        Exit::Arrived { at, .. } => at,
+                        Exit::Lost { .. } => panic!("{exit:?}"),
+                    })
+                    .collect();
+                assert_eq!(times, [first, first + sending]);
+            }
+        }
+    }
+}
+
+#[test]
 fn ties_go_by_link_number() {
     let mut network = Network::new();
     let delay = || LinkSpec::delay(Span::from_millis(1));

@@ -84,7 +84,7 @@ struct World<O> {
 impl<O: transport::Observer> World<O> {
     fn new(scenario: &Scenario, drawn: &Drawn, observer: O) -> Result<Self, Error> {
         let mut network: Network<Segment> = Network::new();
-        let links = drawn.graph.add_to(&mut network)?;
+        let links = drawn.graph.add_to(&mut network);
         let mut route = |path: &[topology::LinkIndex]| -> RouteId {
             let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();
             // Which endpoint a packet is for stands in the packet.
@@ -296,8 +296,7 @@ impl<O: transport::Observer> World<O> {
                     subflow.bytes = Some(bytes);
                     subflow.goodput_mbps = rate(bytes);
                 }
-                let sum = |of: fn(&SubflowOutcome) -> u64| outcome.subflows.iter().map(of).sum();
-                outcome.retransmits = sum(|s| s.retransmits);
+                outcome.retransmits = outcome.subflows.iter().map(|s| s.retransmits).sum();
                 outcome.retransmits_slow_start =
                     report.exit.map_or(outcome.retransmits, |exit| exit.1);
                 outcome.sum_cwnd_at_slow_start_exit = report.exit.map(|exit| exit.0);
@@ -361,8 +360,8 @@ fn link_outcome(name: &str, counters: &LinkCounters) -> LinkOutcome {
     LinkOutcome {
         name: name.into(),
         drops: counters.drops,
-        losses: 0,
-        marks: 0,
+        losses: counters.losses,
+        marks: counters.marks,
         utilisation: counters.utilisation,
         queue_max: counters.queue_max,
         queue_mean: counters.queue_mean,

@@ -109,10 +109,11 @@ const CASES: &[Case] = &[
     (SHARED, "17", "17, bytes = 1", "a.toml:8: `topology.queue.packets`: a queue is limited in packets or in bytes, not both"),
     (SHARED, "droptail", "tail", "a.toml:8: `topology.queue.kind`: no value `tail`; there are droptail, red, codel, fq-codel"),
     (SHARED, "\"droptail\", packets = 17", "\"red\", min = 50, max = 50, max_p = 0.1, limit = 100", "a.toml:8: `topology.queue.max`: more than `min` is wanted, which is 50"),
-    (SHARED, "\"droptail\", packets = 17", "\"red\", weight = 0", "a.toml:8: `topology.queue.weight`: more than 0 is wanted, or the average never moves"),
+    (SHARED, "\"droptail\", packets = 17", "\"red\", min = 1, max = 2, weight = 0", "a.toml:8: `topology.queue.weight`: more than 0 is wanted, or the average never moves"),
     (SHARED, "\"40ms\"", "\"40ms\"\nloss = 2", "a.toml:8: `topology.loss`: 2 is no share: 0 to 1, or `0%` to `100%`, are possible"),
     (SHARED, "\"40ms\"", "\"40ms\"\nreorder = { share = 0.1 }", "a.toml:8: `topology.reorder.delay`: is missing: add one like `delay = \"10ms\"`"),
     (SHARED, "\"40ms\"", "\"40ms\"\ntrace = \"none.up\"", "a.toml:6: `topology.rate`: a link has a rate or a trace, not both"),
+    (SHARED, "\"droptail\", packets = 17", "\"red\", ecn = true", "a.toml:8: `topology.queue.min`: is missing: add one like `min = 25`"),
     (SHARED, "rate = \"5Mbit\"", "trace = \"none.up\"", "a.toml:6: `topology.trace`: none.up: No such file or directory (os error 2)"),
     (SHARED, "shared-bottleneck", "non-shared-bottleneck\"\npaths = \"two", "a.toml:6: `topology.paths`: a whole number is wanted here, this is text"),
     // A fat tree.

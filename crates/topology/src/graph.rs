@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use netsim::{LinkId, Network, Span};
 
+use crate::Properties;
 use crate::paths::ShortestPaths;
-use crate::{Error, Properties};
 
 /// A node's place in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,11 +144,8 @@ impl Graph {
     }
 
     /// Adds all links to a network: their numbers there, in the order of [`Graph::links`].
-    pub fn add_to<P: netsim::Payload>(
-        &self,
-        network: &mut Network<P>,
-    ) -> Result<Vec<LinkId>, Error> {
-        let add = |link: &Link| Ok(network.add_link(link.properties.to_netsim()?));
+    pub fn add_to<P: netsim::Payload>(&self, network: &mut Network<P>) -> Vec<LinkId> {
+        let add = |link: &Link| network.add_link(link.properties.to_netsim());
         self.links.iter().map(add).collect()
     }
 }

@@ -1,10 +1,6 @@
 //! What a link is like, in plain data.
 
-use std::sync::Arc;
-
-use netsim::{DropTail, LinkSpec, Rate, Span};
-
-use crate::Error;
+use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Rate, Span, Trace};
 
 /// What a link is like.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +15,8 @@ pub struct Properties {
     pub loss: Option<Loss>,
     /// Packets that the line delays so that others overtake them.
     pub reorder: Option<Reorder>,
-    /// Instead of `rate`: when the link may send, in the form of mahimahi's traces. At each entry, a millisecond since
-    /// the start, 1500 bytes may go; after the last entry it begins anew.
-    pub rate_trace: Option<Arc<[u32]>>,
+    /// When the link may send, in place of `rate`.
+    pub rate_trace: Option<Trace>,
 }
 
 /// Who waits for a link, and who is dropped. Packets that wait are counted without the one that is being sent.
@@ -33,6 +28,8 @@ pub enum Queue {
     DropTailBytes(u64),
     /// Random early detection.
     Red(Red),
+    /// The RED of draft-khalili-mptcp-performance-issues-04, section 3, in proportion to the link's rate.
+    RedForRate,
     /// Controlled delay (RFC 8289).
     CoDel {
         /// The delay that it lets stand.
@@ -44,7 +41,7 @@ pub enum Queue {
         /// Whether it marks packets that can be marked, instead of dropping them.
         ecn: bool,
     },
-    /// Flow queues, each with controlled delay (RFC 8290).
+    /// Flow queues, each with controlled delay (RFC 8290); it marks packets that can be marked.
     FqCoDel {
         /// The delay that it lets stand in a flow's queue.
         target: Span,
@@ -52,12 +49,8 @@ pub enum Queue {
         interval: Span,
         /// The most packets that wait, in all queues.
         limit: u32,
-        /// How many queues there are.
-        flows: u32,
         /// How many bytes a queue may send in its turn.
         quantum: u32,
-        /// Whether it marks packets that can be marked, instead of dropping them.
-        ecn: bool,
     },
 }
 
@@ -108,30 +101,6 @@ pub struct Reorder {
     pub delay: Span,
 }
 
-impl Red {
-    /// RED as the testbed of draft-khalili-mptcp-performance-issues-04 (section 3) has it: for 10 Mbit/s 0 to 25
-    /// packets, 0.1 at 50 and 1 at 100, proportional to the rate. It names no average, so there is none.
-    #[must_use]
-    pub fn for_rate(rate: Rate) -> Self {
-        let per_10mbit = |packets: u64| {
-            let scaled = u128::from(packets) * u128::from(rate.bits_per_second());
-            // At least one packet, whatever the rate.
-            u32::try_from((scaled + 5_000_000) / 10_000_000)
-                .unwrap_or(u32::MAX)
-                .max(1)
-        };
-        Self {
-            min: per_10mbit(25),
-            max: per_10mbit(50),
-            max_p: 0.1,
-            gentle: true,
-            limit: per_10mbit(100),
-            weight: 1.0,
-            ecn: false,
-        }
-    }
-}
-
 impl Properties {
     /// A line of this delay and otherwise without limit.
     #[must_use]
@@ -156,33 +125,65 @@ impl Properties {
         }
     }
 
-    /// The same as the network takes it.
-    pub fn to_netsim(&self) -> Result<LinkSpec, Error> {
-        // All that the network cannot do yet is refused here and nowhere else.
-        let not_yet =
-            |key: &str, what: &str| Err(Error::new(key, format!("the network cannot {what} yet")));
-        if self.loss.is_some() {
-            return not_yet("loss", "lose packets on the line");
-        }
-        if self.reorder.is_some() {
-            return not_yet("reorder", "reorder packets");
-        }
-        if self.rate_trace.is_some() {
-            return not_yet("trace", "follow a trace of rates");
-        }
-        let Some(rate) = self.rate else {
-            return Ok(LinkSpec::delay(self.delay));
+    /// The same as the network takes it. A link of a trace has no rate that RED could be in proportion to: its mean is.
+    #[must_use]
+    pub fn to_netsim(&self) -> LinkSpec {
+        let mut spec = match (&self.rate_trace, self.rate) {
+            (Some(trace), _) => {
+                let queue = self.queue.to_netsim(trace.mean_rate());
+                LinkSpec::traced(trace.clone(), queue, self.delay)
+            }
+            (None, Some(rate)) => LinkSpec::shaped(rate, self.queue.to_netsim(rate), self.delay),
+            (None, None) => LinkSpec::delay(self.delay),
         };
-        match &self.queue {
-            Queue::DropTailPackets(packets) => Ok(LinkSpec::shaped(
-                rate,
-                DropTail::new(*packets as usize),
-                self.delay,
-            )),
-            Queue::DropTailBytes(_) => not_yet("queue", "limit a queue in bytes"),
-            Queue::Red(_) => not_yet("queue", "do RED"),
-            Queue::CoDel { .. } => not_yet("queue", "do CoDel"),
-            Queue::FqCoDel { .. } => not_yet("queue", "do FQ-CoDel"),
+        match self.loss {
+            None => {}
+            Some(Loss::Random(share)) => spec = spec.loss(netsim::Loss::random(share)),
+            Some(Loss::Bursty {
+                enter,
+                leave,
+                bad,
+                good,
+            }) => spec = spec.loss(netsim::Loss::gilbert_elliott(enter, leave, good, bad)),
+        }
+        if let Some(Reorder { share, delay }) = self.reorder {
+            spec = spec.reorder(netsim::Reorder::new(share, delay));
+        }
+        spec
+    }
+}
+
+impl Queue {
+    fn to_netsim(&self, rate: Rate) -> netsim::Queue {
+        match *self {
+            Self::DropTailPackets(packets) => DropTail::new(packets as usize).into(),
+            Self::DropTailBytes(bytes) => DropTail::bytes(bytes).into(),
+            Self::RedForRate => netsim::Red::lia_olia(rate).into(),
+            Self::Red(ref red) => {
+                let (min, max) = (f64::from(red.min), f64::from(red.max));
+                let certain = if red.gentle { 2.0 * max } else { max };
+                let queue = netsim::Red::new(min, max, red.max_p).gentle(certain);
+                let queue = queue.weight(red.weight).limit(red.limit as usize);
+                (if red.ecn { queue.ecn() } else { queue }).into()
+            }
+            Self::CoDel {
+                target,
+                interval,
+                limit,
+                ecn,
+            } => {
+                let queue = CoDel::new().times(target, interval).limit(limit as usize);
+                (if ecn { queue.ecn() } else { queue }).into()
+            }
+            Self::FqCoDel {
+                target,
+                interval,
+                limit,
+                quantum,
+            } => {
+                let queue = FqCoDel::new().times(target, interval).quantum(quantum);
+                queue.limit(limit as usize).into()
+            }
         }
     }
 }

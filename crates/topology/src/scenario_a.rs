@@ -24,15 +24,15 @@ pub struct ScenarioA {
     pub c2: Rate,
     /// The round-trip time of each path, without what sending and queueing add.
     pub rtt: Span,
-    /// The queue of each bottleneck; `None`: the draft's RED, in proportion to the rate.
-    pub queue: Option<Queue>,
+    /// The queue of each bottleneck; the draft's is [`Queue::RedForRate`].
+    pub queue: Queue,
 }
 
 impl ScenarioA {
     /// The network.
     pub fn build(&self) -> Result<Graph, Error> {
-        let r1 = capacity(["n1", "c1"], self.n1, self.c1, self.queue.as_ref())?;
-        let r2 = capacity(["n2", "c2"], self.n2, self.c2, self.queue.as_ref())?;
+        let r1 = capacity(["n1", "c1"], self.n1, self.c1, &self.queue)?;
+        let r2 = capacity(["n2", "c2"], self.n2, self.c2, &self.queue)?;
         let last = || halves(self.rtt).map(Properties::line);
         let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
         let mut graph = Graph::default();

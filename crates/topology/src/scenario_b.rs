@@ -26,14 +26,14 @@ pub struct ScenarioB {
     pub ct: Rate,
     /// The round-trip time of each path, without what sending and queueing add.
     pub rtt: Span,
-    /// The queue of each provider; `None`: the draft's RED, in proportion to the rate.
-    pub queue: Option<Queue>,
+    /// The queue of each provider; the draft's is [`Queue::RedForRate`].
+    pub queue: Queue,
 }
 
 impl ScenarioB {
     /// The network.
     pub fn build(&self) -> Result<Graph, Error> {
-        let access = |key, rate| capacity(["users", key], 1, rate, self.queue.as_ref());
+        let access = |key, rate| capacity(["users", key], 1, rate, &self.queue);
         let [x, y, z, t] = [
             access("cx", self.cx)?,
             access("cy", self.cy)?,
@@ -44,7 +44,7 @@ impl ScenarioB {
             ["users", "cx"],
             self.users,
             Rate::from_bits_per_second(1),
-            None,
+            &self.queue,
         )?;
         let last = || halves(self.rtt).map(Properties::line);
         let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));

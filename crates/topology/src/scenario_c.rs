@@ -22,15 +22,15 @@ pub struct ScenarioC {
     pub c2: Rate,
     /// The round-trip time of each path, without what sending and queueing add.
     pub rtt: Span,
-    /// The queue of each access point; `None`: the draft's RED, in proportion to the rate.
-    pub queue: Option<Queue>,
+    /// The queue of each access point; the draft's is [`Queue::RedForRate`].
+    pub queue: Queue,
 }
 
 impl ScenarioC {
     /// The network.
     pub fn build(&self) -> Result<Graph, Error> {
-        let ap1 = capacity(["n1", "c1"], self.n1, self.c1, self.queue.as_ref())?;
-        let ap2 = capacity(["n2", "c2"], self.n2, self.c2, self.queue.as_ref())?;
+        let ap1 = capacity(["n1", "c1"], self.n1, self.c1, &self.queue)?;
+        let ap2 = capacity(["n2", "c2"], self.n2, self.c2, &self.queue)?;
         let last = || halves(self.rtt).map(Properties::line);
         let mut graph = Graph::default();
         let [internet, multipath, single] =

@@ -3,8 +3,8 @@
 use netsim::{Rate, Span};
 
 use crate::{
-    Error, FatTree, Graph, NonSharedBottleneck, Properties, Queue, Red, ScenarioA, ScenarioB,
-    ScenarioC, SharedBottleneck, SpelledOut,
+    Error, FatTree, Graph, NonSharedBottleneck, Properties, Queue, ScenarioA, ScenarioB, ScenarioC,
+    SharedBottleneck, SpelledOut,
 };
 
 /// The most users of a kind.
@@ -81,7 +81,7 @@ pub(crate) fn capacity(
     keys: [&str; 2],
     users: u32,
     rate: Rate,
-    queue: Option<&Queue>,
+    queue: &Queue,
 ) -> Result<[Properties; 2], Error> {
     if !(1..=MAX_USERS).contains(&users) {
         let problem = format!("{users} users: 1 to {MAX_USERS} are possible");
@@ -90,8 +90,5 @@ pub(crate) fn capacity(
     let total = rate.bits_per_second().checked_mul(users.into());
     let too_much = || Error::new(keys[1], "too much for all users together");
     let rate = Rate::from_bits_per_second(total.ok_or_else(too_much)?);
-    let queue = queue
-        .cloned()
-        .unwrap_or_else(|| Queue::Red(Red::for_rate(rate)));
     Ok([(); 2].map(|()| Properties::shaped(rate, queue.clone(), Span::ZERO)))
 }

@@ -223,7 +223,7 @@ fn the_drafts_scenarios_share_what_they_should() {
         c1: rate(1),
         c2: rate(1),
         rtt,
-        queue: None,
+        queue: Queue::RedForRate,
     };
     let b = ScenarioB {
         users: 15,
@@ -232,7 +232,7 @@ fn the_drafts_scenarios_share_what_they_should() {
         cz: rate(100),
         ct: rate(36),
         rtt,
-        queue: None,
+        queue: Queue::RedForRate,
     };
     let c = ScenarioC {
         n1: 30,
@@ -240,7 +240,7 @@ fn the_drafts_scenarios_share_what_they_should() {
         c1: rate(1),
         c2: rate(1),
         rtt,
-        queue: Some(Queue::DropTailPackets(9)),
+        queue: Queue::DropTailPackets(9),
     };
     // What of a path has a rate.
     let crossed = |graph: &Graph, set: &str, path: usize| {
@@ -264,15 +264,6 @@ fn the_drafts_scenarios_share_what_they_should() {
         .find(|link| link.name == "R1 down")
         .unwrap();
     assert_eq!(r1.properties.rate, Some(rate(30)));
-    // Three times the draft's 25, 50 and 100 packets for 10 Mbit/s.
-    let Queue::Red(red) = &r1.properties.queue else {
-        panic!()
-    };
-    assert_eq!(
-        (red.min, red.max, red.limit, red.max_p),
-        (75, 150, 300, 0.1)
-    );
-
     let graph = b.build().unwrap();
     check(&graph);
     assert_eq!(crossed(&graph, "blue", 0), "Z down, X down");
@@ -303,17 +294,78 @@ fn the_drafts_scenarios_share_what_they_should() {
 }
 
 #[test]
-fn what_the_network_cannot_do_yet_is_said() {
-    let lossy = Properties {
-        loss: Some(Loss::Random(0.1)),
+fn the_network_gets_what_is_meant() {
+    let with = |queue| Properties {
+        queue,
         ..bottleneck()
     };
-    assert_eq!(lossy.to_netsim().unwrap_err().key, "loss");
-    let red = Properties {
-        queue: Queue::Red(Red::for_rate(rate(5))),
+    let shown = |properties: Properties| format!("{:?}", properties.to_netsim());
+    let built = |queue: netsim::Queue| {
+        format!("{:?}", netsim::LinkSpec::shaped(rate(5), queue, Span::ZERO))
+    };
+    let red = Red {
+        min: 5,
+        max: 15,
+        max_p: 0.1,
+        gentle: true,
+        limit: 60,
+        weight: 0.5,
+        ecn: true,
+    };
+    let expected = netsim::Red::new(5.0, 15.0, 0.1)
+        .gentle(30.0)
+        .weight(0.5)
+        .limit(60)
+        .ecn();
+    assert_eq!(shown(with(Queue::Red(red))), built(expected.into()));
+    assert_eq!(
+        shown(with(Queue::RedForRate)),
+        built(netsim::Red::lia_olia(rate(5)).into())
+    );
+    assert_eq!(
+        shown(with(Queue::DropTailBytes(9))),
+        built(netsim::DropTail::bytes(9).into())
+    );
+    let (target, interval) = (Span::from_millis(1), Span::from_millis(20));
+    let codel = Queue::CoDel {
+        target,
+        interval,
+        limit: 9,
+        ecn: true,
+    };
+    let expected = netsim::CoDel::new().times(target, interval).limit(9).ecn();
+    assert_eq!(shown(with(codel)), built(expected.into()));
+    let fair = Queue::FqCoDel {
+        target,
+        interval,
+        limit: 9,
+        quantum: 300,
+    };
+    let expected = netsim::FqCoDel::new()
+        .times(target, interval)
+        .limit(9)
+        .quantum(300);
+    assert_eq!(shown(with(fair)), built(expected.into()));
+
+    let trace: netsim::Trace = "1\n4\n".parse().unwrap();
+    let [enter, leave, bad, good] = [0.1, 0.2, 0.9, 0.01];
+    let mobile = Properties {
+        rate: None,
+        rate_trace: Some(trace.clone()),
+        loss: Some(Loss::Bursty {
+            enter,
+            leave,
+            bad,
+            good,
+        }),
+        reorder: Some(Reorder {
+            share: 0.3,
+            delay: target,
+        }),
         ..bottleneck()
     };
-    let error = red.to_netsim().unwrap_err().to_string();
-    assert_eq!(error, "topology: `queue`: the network cannot do RED yet");
-    assert!(bottleneck().to_netsim().is_ok());
+    let expected = netsim::LinkSpec::traced(trace, netsim::DropTail::new(17), Span::ZERO)
+        .loss(netsim::Loss::gilbert_elliott(0.1, 0.2, 0.01, 0.9))
+        .reorder(netsim::Reorder::new(0.3, target));
+    assert_eq!(shown(mobile), format!("{expected:?}"));
 }

@@ -21,6 +21,8 @@ pub(crate) struct Connection {
     pub(crate) subflows: u32,
     /// Bytes of payload in a full segment.
     pub(crate) mss: u16,
+    /// The client waits for the first data to join.
+    pub(crate) joins_with_data: bool,
 
     // The sending end.
     /// The first segment that is not acknowledged; the next that was never sent; the one after the last written.
@@ -69,6 +71,7 @@ impl Connection {
             first,
             subflows,
             mss,
+            joins_with_data: false,
             una: 0,
             nxt: 0,
             end: 0,
@@ -170,59 +173,74 @@ impl Connection {
         (self.received.next, self.window)
     }
 
-    /// Sends what the windows allow. `which`: the subflow whose window has just opened.
+    /// Sends what the windows allow. `which`: the subflow whose window has just opened. Returns whether that one has set
+    /// its timer.
     #[inline]
     pub(crate) fn push<O: Observer>(
         &mut self,
         senders: &mut [Sender],
         env: &mut Env<'_, O>,
         which: usize,
-    ) {
-        if !self.starved && self.again.is_empty() {
-            // The other windows are full: the usual case.
-            let sender = &mut senders[which];
-            let before = sender.out();
-            let limit = self.end.min(self.edge);
-            let from = self.nxt;
-            while sender.has_space() && self.nxt < limit {
+    ) -> bool {
+        if self.starved || !self.again.is_empty() {
+            return self.push_anywhere(senders, env, which);
+        }
+        // The other windows are full: the usual case.
+        let sender = &mut senders[which];
+        let (before, limit, from) = (sender.out(), self.end.min(self.edge), self.nxt);
+        if sender.life == Life::Open {
+            let mut space = sender.tcp.cwnd.saturating_sub(sender.flight());
+            while space > 0 && self.nxt < limit {
                 let len = self.len(self.nxt);
                 sender.send_new(&mut self.coupled, env, self.nxt, len);
                 self.nxt += 1;
+                // The first one may have lowered the window: what was taken from it is paid when it starts to send.
+                space = if before == 0 {
+                    sender.space()
+                } else {
+                    space - 1
+                };
             }
-            self.starved = self.nxt >= limit;
-            if self.nxt > from {
-                sender.sent(env, before);
-            } else if sender.flight() >= sender.tcp.cwnd {
-                sender.validate();
-            }
-            return;
         }
-        self.push_anywhere(senders, env);
+        self.starved = self.nxt >= limit;
+        if self.nxt > from {
+            return sender.sent(env, before);
+        }
+        if sender.flight() >= sender.tcp.cwnd {
+            sender.validate();
+        }
+        false
     }
 
     /// Any subflow may have room: the one with the lowest RTT goes first.
-    fn push_anywhere<O: Observer>(&mut self, senders: &mut [Sender], env: &mut Env<'_, O>) {
+    fn push_anywhere<O: Observer>(
+        &mut self,
+        senders: &mut [Sender],
+        env: &mut Env<'_, O>,
+        which: usize,
+    ) -> bool {
+        let mut set = false;
         loop {
             let Some(best) = Self::best(senders) else {
                 self.starved = false;
-                return;
+                return set;
             };
             let Some(data) = self.next(senders, best) else {
                 self.starved = true;
-                return;
+                return set;
             };
             let len = self.len(data);
             let sender = &mut senders[best];
             let before = sender.out();
             sender.send_new(&mut self.coupled, env, data, len);
-            sender.sent(env, before);
+            set |= sender.sent(env, before) && best == which;
         }
     }
 
     /// The open subflow with room and the lowest smoothed RTT.
     fn best(senders: &[Sender]) -> Option<usize> {
         (0..senders.len())
-            .filter(|&i| senders[i].has_space())
+            .filter(|&i| senders[i].life == Life::Open && senders[i].space() > 0)
             .min_by_key(|&i| (senders[i].rtt.srtt8, i))
     }
 

@@ -5,10 +5,11 @@
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
-use crate::profile::Profile;
+use crate::profile::Detection;
 use crate::reassembly::Reassembly;
 use crate::sack::Beyond;
 use crate::segment::{Kind, Segment, flag, widen};
+use crate::simulation::ConnectionSpec;
 use crate::trace::Observer;
 use netsim::{RouteId, Time};
 
@@ -23,11 +24,13 @@ pub(crate) struct Receiver {
     quick: u32,
     /// Segments that no ACK covers yet.
     waiting: u32,
-    /// Flags of the next ACK.
+    /// Flags of the next ACK, and the segment that it answers.
     flags: u8,
+    answers: u16,
     pub(crate) route: RouteId,
     pub(crate) timer: u32,
     pub(crate) me: u32,
+    pub(crate) parent: u32,
     header: u16,
     /// How many SACK blocks fit; 0: the endpoints do without.
     room: u8,
@@ -39,9 +42,16 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(profile: &Profile, route: RouteId, timer: u32, me: u32, mptcp: bool) -> Self {
+    pub(crate) fn new(
+        spec: &ConnectionSpec,
+        route: RouteId,
+        timer: u32,
+        me: u32,
+        parent: u32,
+    ) -> Self {
+        let (profile, mptcp) = (&spec.profile, spec.mptcp);
         let (tcp, both) = profile.sack_blocks;
-        let sack = profile.detection != crate::profile::Detection::DuplicateAcks;
+        let sack = profile.detection != Detection::DuplicateAcks;
         Self {
             got: Reassembly::new(),
             beyond: Beyond::default(),
@@ -49,9 +59,11 @@ impl Receiver {
             quick: profile.quick_acks,
             waiting: 0,
             flags: 0,
+            answers: 0,
             route,
             timer,
             me,
+            parent,
             header: profile.header + if mptcp { profile.mptcp_ack_header } else { 0 },
             room: if !sack {
                 0
@@ -77,6 +89,7 @@ impl Receiver {
     ) {
         let seq = widen(self.got.next, segment.seq);
         self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);
+        self.answers = segment.seq as u16;
         if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
             self.ecn(segment.flags);
         }
@@ -143,7 +156,7 @@ impl Receiver {
             sack,
             kind: Kind::Ack,
             flags: self.flags,
-            len: 0,
+            len: self.answers,
         };
         env.send(self.route, bytes, segment);
     }

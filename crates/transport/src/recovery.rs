@@ -10,7 +10,7 @@ use crate::board::mark;
 use crate::endpoint::Env;
 use crate::profile::Detection;
 use crate::sack::Blocks;
-use crate::segment::flag;
+use crate::segment::{Segment, flag, widen16};
 use crate::sender::{Life, Sender, TIMER_LEAST, Waits};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, state};
@@ -120,16 +120,17 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<'_, O>,
         ack: u64,
-        flags: u8,
+        segment: &Segment,
         blocks: Option<Blocks>,
     ) -> bool {
+        let flags = segment.flags;
         if ack > self.nxt {
             return false; // of what was never sent
         }
         let sacks = env.profile.detection != Detection::DuplicateAcks;
         let (lost_before, out_before) = (self.lost, self.out());
         let mut told = Told {
-            answers_original: flags & flag::AGAIN == 0,
+            answers_original: self.answers_original(segment),
             overtaken: u64::MAX,
             ..Told::default()
         };
@@ -183,6 +184,17 @@ impl Sender {
             env.observer.window(env.now, self.who(), &self.view());
         }
         told.advanced && !waits_for_reordering
+    }
+
+    /// Whether an ACK answers a segment that was sent before anything was sent again (Eifel, RFC 3522).
+    fn answers_original(&self, segment: &Segment) -> bool {
+        let seq = widen16(self.una, segment.len);
+        if segment.flags & flag::AGAIN != 0 || seq >= self.nxt {
+            return false;
+        }
+        // Of one that was sent again it is the first copy. One that is acknowledged already still stands in its place.
+        let sent = self.board.at(seq);
+        sent.is(mark::EVER_AGAIN) || sent.at < self.recovery.first_again
     }
 
     /// Marks what the blocks say has arrived.
@@ -651,7 +663,12 @@ impl Sender {
     pub(crate) fn repair<O: Observer>(&mut self, env: &mut Env<'_, O>) {
         let mut seq = self.recovery.repair_from.max(self.una);
         let mut waiting = self.lost.saturating_sub(self.again);
-        while seq < self.nxt && waiting > 0 && self.flight() < self.tcp.cwnd {
+        // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
+        let at_once = env.profile.detection == Detection::DuplicateAcks;
+        while seq < self.nxt
+            && waiting > 0
+            && (self.flight() < self.tcp.cwnd || (at_once && seq == self.una))
+        {
             let sent = self.board.at(seq);
             if sent.is(mark::LOST) && !sent.is(mark::AGAIN | mark::SACKED) {
                 self.send_again(env, seq);
@@ -682,8 +699,7 @@ impl Sender {
         self.tally.retransmits += 1;
         self.transmit(env, seq);
         if seq == self.una && self.waits != Waits::Reordering {
-            self.waits = Waits::Timeout;
-            env.timers.set(self.timer, env.now + self.rtt.timeout());
+            self.set_timeout(env);
         }
     }
 
@@ -859,10 +875,9 @@ impl Sender {
         self.recovery.frto = env.profile.undo && (fresh || self.recovery.timeouts > 0);
         self.recovery.timeouts += 1;
         self.tally.timeouts += 1;
-        self.waits = Waits::Timeout;
         self.rtt.back_off();
         self.repair(env);
-        env.timers.set(self.timer, env.now + self.rtt.timeout());
+        self.set_timeout(env);
         if O::ON {
             env.observer.window(env.now, self.who(), &self.view());
         }
@@ -886,7 +901,7 @@ impl Sender {
         }
         self.repair(env);
         if !waits && self.waits == Waits::Timeout && self.out() > 0 {
-            env.timers.set(self.timer, env.now + self.rtt.timeout());
+            self.set_timeout(env);
         }
     }
 
@@ -911,8 +926,7 @@ impl Sender {
     pub(crate) fn probed<O: Observer>(&mut self, env: &mut Env<'_, O>, again: bool) {
         self.recovery.probe = self.nxt;
         self.recovery.probe_again = again;
-        self.waits = Waits::Timeout;
-        env.timers.set(self.timer, env.now + self.rtt.timeout());
+        self.set_timeout(env);
     }
 }
 

@@ -20,7 +20,8 @@ pub struct Segment {
     pub(crate) kind: Kind,
     /// Bits of `flag`.
     pub(crate) flags: u8,
-    /// Data: bytes of payload.
+    /// Data: bytes of payload. ACK: the low bits of the number of the segment that it answers, by which the sender knows
+    /// when that one was sent (what the timestamp option tells, RFC 7323).
     pub(crate) len: u16,
 }
 
@@ -66,7 +67,7 @@ impl Kind {
 }
 
 pub(crate) mod flag {
-    /// Data: sent before. ACK: answers such a segment (what the timestamp option tells, RFC 7323).
+    /// Data: sent before. ACK: answers such a segment.
     pub(crate) const AGAIN: u8 = 1;
     /// The network may mark it (RFC 3168: ECT).
     pub(crate) const ECN_CAPABLE: u8 = 2;
@@ -84,6 +85,11 @@ pub(crate) fn widen(near: u64, wire: u32) -> u64 {
     near.wrapping_add(wire.wrapping_sub(near as u32) as i32 as i64 as u64)
 }
 
+/// The same for 16 bits.
+pub(crate) fn widen16(near: u64, wire: u16) -> u64 {
+    near.wrapping_add(wire.wrapping_sub(near as u16) as i16 as i64 as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +105,8 @@ mod tests {
             for step in [0u64, 1, 77, 1 << 30] {
                 assert_eq!(widen(near, (near + step) as u32), near + step);
                 assert_eq!(widen(near + step, near as u32), near);
+                let small = step % 0x8000;
+                assert_eq!(widen16(near, (near + small) as u16), near + small);
             }
         }
     }

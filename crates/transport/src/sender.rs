@@ -5,11 +5,12 @@
 
 use crate::board::{Board, Sent};
 use crate::endpoint::Env;
-use crate::profile::{Detection, Profile};
+use crate::profile::Detection;
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
 use crate::sack::Blocks;
 use crate::segment::{Kind, Segment, flag, widen};
+use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
 use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
 use netsim::{RouteId, Span, Time};
@@ -102,6 +103,9 @@ pub(crate) struct Sender {
     pub(crate) last_sent: Time,
     pub(crate) ecn: bool,
     pub(crate) header: u16,
+    mss: u16,
+    /// What its short segments lack to full ones, bytes.
+    pub(crate) missing: u64,
     pub(crate) tally: Tally,
     /// It left slow start for the first time, and the connection has not noticed yet.
     pub(crate) has_left: bool,
@@ -109,19 +113,24 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(
-        profile: &Profile,
+        spec: &ConnectionSpec,
         route: RouteId,
         timer: u32,
         me: u32,
         parent: u32,
-        mptcp: bool,
-        ssthresh: Option<u32>,
     ) -> Self {
+        let profile = &spec.profile;
+        let mptcp = if spec.mptcp {
+            profile.mptcp_data_header
+        } else {
+            0
+        };
+        let header = profile.header + mptcp;
         Self {
             tcp: Tcp {
                 cwnd: profile.initial_window,
                 cwnd_clamp: u32::MAX,
-                ssthresh: ssthresh.unwrap_or(NO_THRESHOLD),
+                ssthresh: spec.ssthresh.unwrap_or(NO_THRESHOLD),
                 ..Tcp::default()
             },
             cc: mpcc::Subflow::default(),
@@ -145,8 +154,10 @@ impl Sender {
             me,
             parent,
             last_sent: Time::ZERO,
-            ecn: false,
-            header: profile.header + if mptcp { profile.mptcp_data_header } else { 0 },
+            ecn: spec.ecn,
+            header,
+            mss: spec.packet - header,
+            missing: 0,
             tally: Tally::default(),
             has_left: false,
         }
@@ -165,10 +176,10 @@ impl Sender {
         (self.out() + self.again).saturating_sub(self.sacked + self.lost)
     }
 
-    /// Whether it may send something new.
+    /// How many segments the window has room for.
     #[inline]
-    pub(crate) fn has_space(&self) -> bool {
-        self.life == Life::Open && self.flight() < self.tcp.cwnd
+    pub(crate) fn space(&self) -> u32 {
+        self.tcp.cwnd.saturating_sub(self.flight())
     }
 
     /// The handshake is done: the congestion control begins.
@@ -207,7 +218,7 @@ impl Sender {
             && segment.flags & flag::ECHO == 0
             && ack > self.una;
         if !plain {
-            return self.on_odd_ack(coupled, env, ack, segment.flags, blocks);
+            return self.on_odd_ack(coupled, env, ack, segment, blocks);
         }
         debug_assert!(ack <= self.nxt, "an ACK of what was never sent");
         let now = env.now.as_nanos();
@@ -314,26 +325,32 @@ impl Sender {
             marks: 0,
         };
         self.nxt += 1;
+        self.missing += u64::from(self.mss - len);
         if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
             self.recovery.prr_out += 1;
         }
         self.transmit(env, seq);
     }
 
-    /// After sending segments for the first time, `before` having been out: the timer, where it depends on that.
+    /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
+    /// that. Returns whether it was set.
     #[inline]
-    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<'_, O>, before: u32) {
+    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<'_, O>, before: u32) -> bool {
         self.validate();
-        if before == 0 || self.waits == Waits::Probe {
-            self.set_timer(env);
+        let probes = self.probes(env);
+        if probes {
+            self.set_probe(env);
+        } else if before == 0 {
+            self.set_timeout(env);
         }
+        probes || before == 0
     }
 
     /// Nothing was in flight.
     #[cold]
     fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
         let idle = env.now.since(self.last_sent);
-        if env.profile.idle_restart && idle > self.rtt.timeout() && self.tally.bytes > 0 {
+        if env.profile.idle_restart && idle > self.rtt.timeout() && self.una > 0 {
             self.restart(coupled, env, idle);
         }
         self.refresh(env.now);
@@ -373,8 +390,8 @@ impl Sender {
         let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
         let mut flags = u8::from(again) * flag::AGAIN;
         if self.ecn {
-            flags |= flag::ECN_CAPABLE
-                | std::mem::take(&mut self.recovery.reduced) as u8 * flag::REDUCED;
+            let reduced = std::mem::take(&mut self.recovery.reduced);
+            flags |= flag::ECN_CAPABLE | (u8::from(reduced) * flag::REDUCED);
         }
         let segment = Segment {
             to: self.me,
@@ -403,33 +420,45 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for what is out now: a probe of the tail where there is to be one, else the timeout.
+    /// Whether the tail is to be probed (RFC 8985, 7.2).
+    #[inline]
+    fn probes<O: Observer>(&self, env: &Env<'_, O>) -> bool {
+        env.profile.detection != Detection::DuplicateAcks
+            && matches!(self.state, state::MPCC_STATE_OPEN | state::MPCC_STATE_CWR)
+            && self.recovery.probe == 0
+            && self.rtt.srtt8 != 0
+    }
+
+    /// Sets the timer after an ACK that was a progress.
     #[inline]
     pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<'_, O>) {
         if self.nxt == self.una {
             env.timers.clear(self.timer);
-            return;
+        } else if self.probes(env) {
+            self.set_probe(env);
+        } else {
+            self.set_timeout(env);
         }
-        let timeout = self.rtt.timeout();
-        let probes = env.profile.detection != Detection::DuplicateAcks
-            && self.state <= state::MPCC_STATE_CWR
-            && self.state != state::MPCC_STATE_DISORDER
-            && self.recovery.probe == 0
-            && self.rtt.srtt8 != 0;
-        let mut wait = timeout;
+    }
+
+    #[inline]
+    pub(crate) fn set_timeout<O: Observer>(&mut self, env: &mut Env<'_, O>) {
         self.waits = Waits::Timeout;
-        if probes {
-            // Two round trips, and a delayed ACK's time where only one segment is out (RFC 8985, 7.2).
-            let more = if self.out() == 1 {
-                env.profile.rto_min
-            } else {
-                TIMER_LEAST
-            };
-            let probe = Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
-            if probe < timeout {
-                (wait, self.waits) = (probe, Waits::Probe);
-            }
-        }
-        env.timers.set(self.timer, env.now + wait);
+        env.timers.set(self.timer, env.now + self.rtt.timeout());
+    }
+
+    /// A probe after two round trips, with a delayed ACK's time where only one segment is out; and not after the timeout
+    /// of the first segment that is out (Linux: tcp_schedule_loss_probe).
+    #[inline]
+    fn set_probe<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        self.waits = Waits::Probe;
+        let more = if self.out() == 1 {
+            env.profile.rto_min
+        } else {
+            TIMER_LEAST
+        };
+        let probe = env.now + Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
+        let timeout = Time::from_nanos(self.board.at(self.una).at) + self.rtt.timeout();
+        env.timers.set(self.timer, probe.min(timeout.max(env.now)));
     }
 }

@@ -134,8 +134,6 @@ pub struct Simulation<O> {
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
     udp: Vec<Udp>,
-    /// Which connection a subflow belongs to.
-    parent: Vec<u32>,
     observer: O,
     now: Time,
     unfinished: usize,
@@ -145,22 +143,28 @@ pub struct Simulation<O> {
 /// Bytes of a SYN and of the packets that open a subflow: IPv4, TCP and its options with MPTCP's (RFC 8684, 3.1, 3.2).
 const SYN: u32 = 72;
 
-/// The endpoints of one connection, and what they act on.
-macro_rules! parts {
-    ($self:ident, $connection:expr) => {{
-        let running = &$self.running[$connection as usize];
-        let connection = &mut $self.connections[$connection as usize];
-        let range = connection.first as usize..(connection.first + connection.subflows) as usize;
-        let senders = &mut $self.senders[range.clone()];
-        let receivers = &mut $self.receivers[range];
-        let env = Env {
+/// What the endpoints of a connection act on.
+macro_rules! env {
+    ($self:ident, $connection:expr) => {
+        Env {
             now: $self.now,
             network: &mut $self.network,
             timers: &mut $self.timers,
             sacks: &mut $self.sacks,
-            profile: &running.spec.profile,
+            profile: &$self.running[$connection as usize].spec.profile,
             observer: &mut $self.observer,
-        };
+        }
+    };
+}
+
+/// The endpoints of one connection, and what they act on.
+macro_rules! parts {
+    ($self:ident, $connection:expr) => {{
+        let connection = &mut $self.connections[$connection as usize];
+        let range = connection.first as usize..(connection.first + connection.subflows) as usize;
+        let senders = &mut $self.senders[range.clone()];
+        let receivers = &mut $self.receivers[range];
+        let env = env!($self, $connection);
         (connection, senders, receivers, env)
     }};
 }
@@ -178,7 +182,6 @@ impl<O: Observer> Simulation<O> {
             senders: Vec::new(),
             receivers: Vec::new(),
             udp: Vec::new(),
-            parent: Vec::new(),
             observer,
             now: Time::ZERO,
             unfinished: 0,
@@ -203,33 +206,20 @@ impl<O: Observer> Simulation<O> {
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
             let timer = self.timer(Owner::Sender(me));
-            let mut sender = Sender::new(
-                &spec.profile,
-                down,
-                timer,
-                me,
-                number,
-                spec.mptcp,
-                spec.ssthresh,
-            );
-            sender.ecn = spec.ecn;
-            self.senders.push(sender);
+            self.senders
+                .push(Sender::new(&spec, down, timer, me, number));
             let timer = self.timer(Owner::Receiver(me));
             self.receivers
-                .push(Receiver::new(&spec.profile, up, timer, me, spec.mptcp));
-            self.parent.push(number);
+                .push(Receiver::new(&spec, up, timer, me, number));
         }
         let header = self.senders[first as usize].header;
         let coupled = Coupled::new(spec.algorithm);
         let mss = spec.packet - header;
-        self.connections.push(Connection::new(
-            coupled,
-            first,
-            count as u32,
-            mss,
-            &spec.profile,
-            spec.receive_window,
-        ));
+        let window = spec.receive_window;
+        let mut connection =
+            Connection::new(coupled, first, count as u32, mss, &spec.profile, window);
+        connection.joins_with_data = count > 1 && spec.path_manager == PathManager::Client;
+        self.connections.push(connection);
         let start = self.timer(Owner::Start(number));
         self.timers.set(start, spec.start);
         let write_timer = self.timer(Owner::Write(number));
@@ -289,45 +279,54 @@ impl<O: Observer> Simulation<O> {
     /// A packet reaches its end.
     #[inline]
     fn deliver(&mut self, segment: &Segment) {
-        if segment.kind == Kind::Datagram {
-            self.udp[segment.to as usize].received += 1;
-            return;
-        }
-        let number = self.parent[segment.to as usize];
-        let (connection, senders, receivers, mut env) = parts!(self, number);
-        let index = (segment.to - connection.first) as usize;
         match segment.kind {
             Kind::Data => {
-                let receiver = &mut receivers[index];
-                receiver.on_data(connection, &mut env, segment);
-                if index == 0 && connection.subflows > 1 && !receivers[1].asked {
+                let receiver = &mut self.receivers[segment.to as usize];
+                let number = receiver.parent;
+                let connection = &mut self.connections[number as usize];
+                receiver.on_data(connection, &mut env!(self, number), segment);
+                if connection.joins_with_data {
                     self.first_data(number);
                 }
             }
-            Kind::Ack => {
-                let blocks = env.sacks.take(segment.sack);
-                let sender = &mut senders[index];
-                if !matches!(sender.life, Life::Open | Life::Stalled) {
-                    return;
-                }
-                connection.on_ack(segment);
-                let before = sender.una;
-                let set = sender.on_ack(&mut connection.coupled, &mut env, segment, blocks);
-                sender.tally.bytes += (sender.una - before) * u64::from(connection.mss);
-                connection.push(senders, &mut env, index);
-                if set {
-                    senders[index].set_timer(&mut env);
-                }
-                if senders[index].has_left {
-                    self.left_slow_start(number, index);
-                }
-                let connection = &self.connections[number as usize];
-                if connection.is_done() {
-                    self.written_is_done(number);
-                }
+            Kind::Ack => self.on_ack(segment),
+            Kind::Datagram => self.udp[segment.to as usize].received += 1,
+            _ => {
+                let number = self.parent(segment.to);
+                let index = segment.to - self.connections[number as usize].first;
+                self.handshake(number, index as usize, segment);
             }
-            _ => self.handshake(number, index, segment),
         }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, segment: &Segment) {
+        let number = self.parent(segment.to);
+        let (connection, senders, _, mut env) = parts!(self, number);
+        let index = (segment.to - connection.first) as usize;
+        let blocks = env.sacks.take(segment.sack);
+        let sender = &mut senders[index];
+        if !matches!(sender.life, Life::Open | Life::Stalled) {
+            return;
+        }
+        connection.on_ack(segment);
+        let set = sender.on_ack(&mut connection.coupled, &mut env, segment, blocks);
+        let sent = connection.push(senders, &mut env, index);
+        let sender = &mut senders[index];
+        if set && !sent {
+            sender.set_timer(&mut env);
+        }
+        let done = connection.is_done();
+        if sender.has_left {
+            self.left_slow_start(number, index);
+        }
+        if done {
+            self.written_is_done(number);
+        }
+    }
+
+    fn parent(&self, subflow: u32) -> u32 {
+        self.receivers[subflow as usize].parent
     }
 
     /// A subflow left slow start for the first time.
@@ -407,14 +406,14 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// The first data has reached the client: it may join.
+    /// The first data has reached the client: it joins.
     #[cold]
     fn first_data(&mut self, number: u32) {
-        let (_, _, receivers, mut env) = parts!(self, number);
-        if self.running[number as usize].spec.path_manager == PathManager::Client {
-            for receiver in &mut receivers[1..] {
-                receiver.join(&mut env, self.running[number as usize].spec.join_delay);
-            }
+        let delay = self.running[number as usize].spec.join_delay;
+        let (connection, _, receivers, mut env) = parts!(self, number);
+        connection.joins_with_data = false;
+        for receiver in &mut receivers[1..] {
+            receiver.join(&mut env, delay);
         }
     }
 
@@ -478,8 +477,8 @@ impl<O: Observer> Simulation<O> {
         match owner {
             Owner::Sender(subflow) => self.on_sender_timer(subflow),
             Owner::Receiver(subflow) => {
-                let (connection, _, receivers, mut env) =
-                    parts!(self, self.parent[subflow as usize]);
+                let number = self.parent(subflow);
+                let (connection, _, receivers, mut env) = parts!(self, number);
                 let receiver = &mut receivers[(subflow - connection.first) as usize];
                 if receiver.established {
                     receiver.acknowledge(connection, &mut env);
@@ -509,7 +508,8 @@ impl<O: Observer> Simulation<O> {
 
     #[cold]
     fn on_sender_timer(&mut self, subflow: u32) {
-        let (connection, senders, _, mut env) = parts!(self, self.parent[subflow as usize]);
+        let number = self.parent(subflow);
+        let (connection, senders, _, mut env) = parts!(self, number);
         let index = (subflow - connection.first) as usize;
         let sender = &mut senders[index];
         match (sender.life, sender.waits) {
@@ -528,7 +528,7 @@ impl<O: Observer> Simulation<O> {
                 sender.on_reordering(&mut connection.coupled, &mut env);
                 connection.push(senders, &mut env, index);
                 if senders[index].has_left {
-                    self.left_slow_start(self.parent[subflow as usize], index);
+                    self.left_slow_start(number, index);
                 }
             }
             (_, Waits::Timeout) => {
@@ -537,7 +537,7 @@ impl<O: Observer> Simulation<O> {
                 connection.reinject(&senders[index], index as u32);
                 connection.push(senders, &mut env, index);
                 if senders[index].has_left {
-                    self.left_slow_start(self.parent[subflow as usize], index);
+                    self.left_slow_start(number, index);
                 }
             }
         }
@@ -573,7 +573,10 @@ impl<O: Observer> Simulation<O> {
         let subflows = senders.iter().enumerate();
         let subflows = subflows
             .map(|(i, sender)| SubflowReport {
-                tally: sender.tally,
+                tally: Tally {
+                    bytes: sender.una * u64::from(connection.mss) - sender.missing,
+                    ..sender.tally
+                },
                 cwnd: running
                     .cwnd_at_end
                     .get(i)
@@ -679,3 +682,7 @@ mod opening {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "script_tests.rs"]
+mod tests;

@@ -1,7 +1,8 @@
 //! The packets of a link in order, each with the time at which it departs.
 //!
 //! A first-in-first-out ring whose capacity is a power of two. A ring that becomes empty starts
-//! again at its first places, which are still in the cache.
+//! again at its first places, which are still in the cache. With `VecDeque` in its place a hop over
+//! 4 links takes a tenth longer (`benches/forwarding.rs`).
 
 use std::mem::MaybeUninit;
 
@@ -44,7 +45,7 @@ impl<T> Ring<T> {
         if i >= self.len {
             return None;
         }
-        // SAFETY: the place is in use.
+        // SAFETY: `i` is less than `len`, so the place is in use.
         Some(unsafe { self.places[self.place(i)].assume_init_ref() })
     }
 

@@ -1,13 +1,12 @@
 //! What a link is like: `rate`, `queue`, `loss`, `reorder`, `trace`.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use netsim::{Rate, Span};
+use netsim::{Span, Trace};
 use topology::{Loss, Properties, Queue, Red, Reorder};
 
+use super::INSTANT;
 use super::table::{Field, Table};
-use super::{INSTANT, LONGEST_FILE};
 use crate::Error;
 
 /// The longest delay or round-trip time: an hour is further than Mars.
@@ -17,8 +16,6 @@ pub(super) const LONGEST_DELAY: Span = Span::from_secs(3600);
 const MOST_PACKETS: u32 = 100_000_000;
 /// The longest queue, bytes.
 const MOST_BYTES: u64 = 1 << 40;
-/// The latest millisecond of a trace: a day.
-const LATEST: u32 = 86_400_000;
 
 /// The keys of what a link is like, but for its delay.
 pub(super) const KEYS: [&str; 5] = ["rate", "queue", "loss", "reorder", "trace"];
@@ -38,7 +35,12 @@ pub(super) fn properties<'a>(
     properties.rate = get("rate")?.map(|rate| rate.rate()).transpose()?;
     if properties.rate.is_some() || properties.rate_trace.is_some() {
         let queue = at(table.need("queue", "queue = { kind = \"droptail\", packets = 30 }")?)?;
-        properties.queue = self::queue(&queue, properties.rate)?;
+        properties.queue = self::queue(&queue)?;
+        // A packet waits for its opportunity even when no other does.
+        let none = [Queue::DropTailPackets(0), Queue::DropTailBytes(0)].contains(&properties.queue);
+        if none && properties.rate_trace.is_some() {
+            return Err(queue.error("a link with a trace needs room for a packet at least"));
+        }
     } else {
         table.refuse(
             &["queue"],
@@ -51,7 +53,7 @@ pub(super) fn properties<'a>(
 }
 
 /// A number of packets, or a table of some kind.
-pub(super) fn queue(field: &Field<'_>, rate: Option<Rate>) -> Result<Queue, Error> {
+pub(super) fn queue(field: &Field<'_>) -> Result<Queue, Error> {
     const KINDS: [(&str, &str); 4] = [
         ("droptail", "droptail"),
         ("red", "red"),
@@ -66,7 +68,7 @@ pub(super) fn queue(field: &Field<'_>, rate: Option<Rate>) -> Result<Queue, Erro
         None => "droptail",
     };
     match kind {
-        "red" => red(field, rate).map(Queue::Red),
+        "red" => red(field),
         "codel" => {
             let table = field.table(&["kind", "target", "interval", "limit", "ecn"])?;
             let (target, interval) = delays(&table)?;
@@ -78,18 +80,13 @@ pub(super) fn queue(field: &Field<'_>, rate: Option<Rate>) -> Result<Queue, Erro
             })
         }
         "fq-codel" => {
-            let keys = [
-                "kind", "target", "interval", "limit", "flows", "quantum", "ecn",
-            ];
-            let table = field.table(&keys)?;
+            let table = field.table(&["kind", "target", "interval", "limit", "quantum"])?;
             let (target, interval) = delays(&table)?;
             Ok(Queue::FqCoDel {
                 target,
                 interval,
                 limit: integer(&table, "limit", 1..=MOST_PACKETS, 10_240)?,
-                flows: integer(&table, "flows", 1..=65_536, 1024)?,
                 quantum: integer(&table, "quantum", 64..=1 << 20, 1514)?,
-                ecn: ecn(&table)?,
             })
         }
         _ => {
@@ -135,43 +132,38 @@ fn ecn(table: &Table<'_>) -> Result<bool, Error> {
     table.get("ecn").map_or(Ok(false), |field| field.boolean())
 }
 
-/// Without numbers: those of [`Red::for_rate`].
-fn red(field: &Field<'_>, rate: Option<Rate>) -> Result<Red, Error> {
-    let table = field.table(&[
-        "kind", "min", "max", "max_p", "gentle", "limit", "weight", "ecn",
-    ])?;
-    let numbers = ["min", "max", "max_p", "gentle", "limit"];
-    let mut red = if numbers.iter().all(|key| table.get(key).is_none()) {
-        let Some(rate) = rate else {
-            return Err(table.missing("min", "min = 25, max = 50, max_p = 0.1, limit = 100"));
-        };
-        Red::for_rate(rate)
-    } else {
-        Red {
-            min: table.need("min", "min = 25")?.small(0..=MOST_PACKETS)?,
-            max: table.need("max", "max = 50")?.small(1..=MOST_PACKETS)?,
-            max_p: table.need("max_p", "max_p = 0.1")?.share()?,
-            gentle: table
-                .get("gentle")
-                .map_or(Ok(true), |field| field.boolean())?,
-            limit: table
-                .need("limit", "limit = 100")?
-                .small(1..=MOST_PACKETS)?,
-            weight: 1.0,
-            ecn: false,
-        }
-    };
-    if let (true, Some(max)) = (red.max <= red.min, table.get("max")) {
-        return Err(max.error(format!("more than `min` is wanted, which is {}", red.min)));
+/// Without any number: that of the lia-olia draft, in proportion to the rate.
+fn red(field: &Field<'_>) -> Result<Queue, Error> {
+    let keys = ["min", "max", "max_p", "gentle", "limit", "weight", "ecn"];
+    let table = field.table(&[&["kind"][..], &keys].concat())?;
+    if keys.iter().all(|key| table.get(key).is_none()) {
+        return Ok(Queue::RedForRate);
     }
-    if let Some(weight) = table.get("weight") {
-        red.weight = weight.share()?;
-        if red.weight == 0.0 {
-            return Err(weight.error("more than 0 is wanted, or the average never moves"));
+    let min = table.need("min", "min = 25")?.small(0..=MOST_PACKETS)?;
+    let field = table.need("max", "max = 50")?;
+    let max = field.small(1..=MOST_PACKETS)?;
+    if max <= min {
+        return Err(field.error(format!("more than `min` is wanted, which is {min}")));
+    }
+    // Floyd and Jacobson, section VI.
+    let mut weight = 0.002;
+    if let Some(field) = table.get("weight") {
+        weight = field.share()?;
+        if weight == 0.0 {
+            return Err(field.error("more than 0 is wanted, or the average never moves"));
         }
     }
-    red.ecn = ecn(&table)?;
-    Ok(red)
+    Ok(Queue::Red(Red {
+        min,
+        max,
+        max_p: table.need("max_p", "max_p = 0.1")?.share()?,
+        gentle: table
+            .get("gentle")
+            .map_or(Ok(true), |field| field.boolean())?,
+        limit: integer(&table, "limit", 1..=MOST_PACKETS, MOST_PACKETS)?,
+        weight,
+        ecn: ecn(&table)?,
+    }))
 }
 
 /// A share of packets, or a table for bursts.
@@ -200,31 +192,13 @@ fn reorder(field: &Field<'_>) -> Result<Reorder, Error> {
     })
 }
 
-/// A trace in mahimahi's form: a millisecond a line, none before the one above it.
-fn read_trace(field: &Field<'_>, file: &str) -> Result<Arc<[u32]>, Error> {
-    let name = field.text()?;
-    // Beside the scenario.
-    let path = Path::new(file).parent().unwrap_or(Path::new("")).join(name);
+/// A trace in mahimahi's form, beside the scenario.
+fn read_trace(field: &Field<'_>, file: &str) -> Result<Trace, Error> {
+    let path = Path::new(file)
+        .parent()
+        .unwrap_or(Path::new(""))
+        .join(field.text()?);
     let text = super::read(&path).map_err(|error| field.error(error.to_string()))?;
-    debug_assert!(text.len() <= LONGEST_FILE);
-    let mut trace = Vec::new();
-    for (line, content) in (1..).zip(text.lines()) {
-        let latest = trace.last().copied().unwrap_or(0);
-        let time = content
-            .trim()
-            .parse()
-            .ok()
-            .filter(|time| (latest..=LATEST).contains(time));
-        trace.push(time.ok_or_else(|| {
-            let place = format!("{}:{line}", path.display());
-            field.error(format!(
-                "{place}: a millisecond from {latest} to {LATEST} is wanted on each line"
-            ))
-        })?);
-    }
-    // A trace that lasts no time would send without end.
-    if trace.last().is_none_or(|last| *last == 0) {
-        return Err(field.error(format!("{}: no millisecond after 0", path.display())));
-    }
-    Ok(trace.into())
+    let wrong = |error| field.error(format!("{}: {error}", path.display()));
+    text.parse().map_err(wrong)
 }

@@ -164,7 +164,7 @@ fn access(table: &Table<'_>) -> Result<Option<Access>, Error> {
         delay: table
             .need("delay", "delay = \"10ms\"")?
             .time(Span::ZERO..=LONGEST_DELAY)?,
-        queue: link::queue(&table.need("queue", "queue = 1000")?, Some(rate))?,
+        queue: link::queue(&table.need("queue", "queue = 1000")?)?,
     }))
 }
 
@@ -186,22 +186,15 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
         rate,
         core_rate: table.get("core_rate").map(|rate| rate.rate()).transpose()?,
         delay,
-        queue: link::queue(&table.need("queue", "queue = 100")?, Some(rate))?,
+        queue: link::queue(&table.need("queue", "queue = 100")?)?,
     })
 }
 
-/// The queue of every bottleneck of a scenario of the draft; without numbers RED in proportion to each rate.
-fn draft_queue(table: &Table<'_>) -> Result<Option<Queue>, Error> {
-    let Some(queue) = table.get("queue") else {
-        return Ok(None);
-    };
-    let plain = queue.peek("kind").and_then(|kind| kind.text().ok()) == Some("red")
-        && queue.entries().is_ok_and(|entries| entries.len() == 1);
-    if plain {
-        Ok(None)
-    } else {
-        link::queue(&queue, None).map(Some)
-    }
+/// The queue of every bottleneck of a scenario of the draft.
+fn draft_queue(table: &Table<'_>) -> Result<Queue, Error> {
+    table
+        .get("queue")
+        .map_or(Ok(Queue::RedForRate), |queue| link::queue(&queue))
 }
 
 fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {

@@ -1,0 +1,126 @@
+//! How fast scenarios run on simulated endpoints: packet hops a second on one core, what a trace costs, what a second
+//! core brings, and the memory. `cargo bench -p lisa-scenario`; `bench/README.md` says what is measured.
+//!
+//! `BENCH_ROUNDS` (5) changes how often each is run; the fastest round counts, for whatever else the machine does can
+//! only slow one down.
+
+use lisa_scenario::{Scenario, simulate};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+/// Scenario, and the hops a second (millions) below which it fails.
+const SCENARIOS: [(&str, f64); 3] = [
+    ("one-connection", 36.0),
+    ("fat-tree-4", 28.0),
+    ("fat-tree-8", 18.0),
+];
+
+/// The most memory that the largest one may take, MiB.
+const MEMORY: f64 = 32.0;
+
+fn main() {
+    let rounds: usize =
+        std::env::var("BENCH_ROUNDS").map_or(5, |text| text.parse().expect("a number"));
+    let only = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
+    let mut failed = Vec::new();
+    println!(
+        "{:<16} {:>12} {:>10} {:>8} {:>8} {:>14}",
+        "scenario", "hops", "M hops/s", "ns/hop", "at least", "with a trace"
+    );
+    for (name, least) in SCENARIOS {
+        if only
+            .as_ref()
+            .is_some_and(|only| !name.contains(only.as_str()))
+        {
+            continue;
+        }
+        let scenario = load(name);
+        let (hops, quiet) = fastest(rounds, &scenario, false);
+        let speed = hops as f64 / quiet / 1e6;
+        let memory = peak_mib();
+        // With a trace of all windows a long run takes a lot of memory: the shorter ones show what it costs.
+        let traced = if name == "fat-tree-8" {
+            "–".into()
+        } else {
+            format!("{:.2} ×", fastest(rounds.min(3), &scenario, true).1 / quiet)
+        };
+        println!(
+            "{name:<16} {hops:>12} {speed:>10.1} {:>8.1} {least:>8} {traced:>14}",
+            1e3 / speed
+        );
+        if name == "fat-tree-8" && only.is_some() {
+            println!("memory at the most: {memory:.1} MiB");
+            if memory > MEMORY {
+                failed.push(format!("{name}: {memory:.1} MiB are more than {MEMORY}"));
+            }
+        }
+        if speed < least {
+            failed.push(format!("{name}: {speed:.1} M hops/s are less than {least}"));
+        }
+    }
+    if only.is_none() {
+        in_parallel();
+    }
+    assert!(failed.is_empty(), "{}", failed.join("; "));
+}
+
+fn load(name: &str) -> Scenario {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../bench")
+        .join(format!("{name}.toml"));
+    Scenario::load(file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Hops, and seconds of the fastest round.
+fn fastest(rounds: usize, scenario: &Scenario, trace: bool) -> (u64, f64) {
+    let mut best = (0, f64::INFINITY);
+    for _ in 0..rounds {
+        let begun = Instant::now();
+        let run = simulate(scenario, 1, trace).expect("it runs");
+        best = (
+            run.outcome.packet_hops,
+            best.1.min(begun.elapsed().as_secs_f64()),
+        );
+    }
+    best
+}
+
+/// Eight seeds on one thread and on two, in turn.
+fn in_parallel() {
+    let scenario = load("fat-tree-4");
+    let time = |threads: usize| {
+        let next = AtomicU64::new(1);
+        let begun = Instant::now();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let 1..=8 = next.fetch_add(1, Ordering::Relaxed) {
+                        simulate(&scenario, 1, false).expect("it runs");
+                    }
+                });
+            }
+        });
+        begun.elapsed().as_secs_f64()
+    };
+    let ratios: Vec<f64> = (0..3).map(|_| time(1) / time(2)).collect();
+    let best = ratios.iter().copied().fold(0.0, f64::max);
+    println!("eight seeds on two cores: {best:.2} × as fast as on one");
+}
+
+/// The most memory that this process has had, MiB.
+fn peak_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .expect("VmHWM");
+    let kib: f64 = line
+        .split_whitespace()
+        .nth(1)
+        .expect("a number")
+        .parse()
+        .expect("a number");
+    kib / 1024.0
+}
