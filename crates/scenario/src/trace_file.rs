@@ -83,7 +83,56 @@ fn slug(title: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::slug;
+    use super::*;
+    use crate::{Scenario, simulate};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+
+    const FILE: &str = "title = \"A trace\"\nstop = \"9s\"\n[topology]\nkind = \"shared-bottleneck\"\n\
+        rate = \"5Mbit\"\nrtt = \"40ms\"\nqueue = 17\n[[connection]]\nprotocol = \"mptcp\"\n\
+        algorithm = \"lisa\"\nbytes = \"100KB\"\n";
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let directory = std::env::temp_dir().join(format!("lisa-trace-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let run = simulate(&Scenario::parse(FILE, "a.toml").unwrap(), 4, true).unwrap();
+        write(&run, &directory, Format::Parquet).unwrap();
+        let file = File::open(directory.join("a-trace-seed-4.parquet")).unwrap();
+        let credits = std::fs::read_to_string(directory.join("a-trace-seed-4.credits.jsonl"));
+        std::fs::remove_dir_all(&directory).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let rows: Vec<_> = reader
+            .get_row_iter(None)
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(rows.len(), run.rows.len());
+        for (read, row) in rows.iter().zip(&run.rows) {
+            let integer = |value: u32| Field::Long(value.into());
+            let columns = [
+                ("time", Field::Double(row.time)),
+                ("connection", Field::Str(row.connection.clone())),
+                ("subflow", Field::Long(row.subflow as i64)),
+                ("cwnd", integer(row.cwnd)),
+                ("ssthresh", row.ssthresh.map_or(Field::Null, integer)),
+                ("srtt", Field::Double(row.srtt)),
+                ("flight", integer(row.flight)),
+                ("phase", Field::Str(row.phase.into())),
+            ];
+            let read = read
+                .get_column_iter()
+                .map(|(name, value)| (name.as_str(), value.clone()));
+            assert_eq!(read.collect::<Vec<_>>(), columns);
+        }
+        assert!(
+            run.rows
+                .iter()
+                .any(|row| row.subflow == 1 && row.phase == "slow start")
+        );
+        assert_eq!(credits.unwrap().lines().count(), run.credits.len());
+        assert_eq!(run.credits.len(), 1);
+    }
 
     #[test]
     fn titles_are_names_of_files() {

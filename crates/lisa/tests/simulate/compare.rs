@@ -1,0 +1,74 @@
+//! Algorithms side by side.
+
+use super::Place;
+use serde_json::Value;
+
+/// The mean of a metric of the first connection over outcomes.
+fn mean(outcomes: &[Value], metric: &str) -> f64 {
+    let value = |outcome: &Value| outcome["connections"][0][metric].as_f64().unwrap();
+    outcomes.iter().map(value).sum::<f64>() / outcomes.len() as f64
+}
+
+#[test]
+fn a_comparison_is_that_of_the_runs() {
+    let place = Place::new("compare");
+    let lines = place.json("compare small.toml -a mptcp,lisa --seeds 6 --json");
+    assert_eq!(lines.len(), 2);
+    let runs = |algorithm: &str| {
+        let set = format!("--set connection.download.algorithm={algorithm}");
+        place.json(&format!("run small.toml --seeds 6 --json {set}"))
+    };
+    let [mptcp, lisa] = ["mptcp", "lisa"].map(runs);
+    for (line, (name, runs)) in lines.iter().zip([("mptcp", &mptcp), ("lisa", &lisa)]) {
+        assert_eq!(line["schema"], "lisa.compare/1");
+        assert_eq!(line["algorithm"], name);
+        assert_eq!(line["n"], 6);
+        assert_eq!(line["connections"][1]["name"], "competitor");
+        for metric in [
+            "completion_s",
+            "goodput_mbps",
+            "retransmits",
+            "sum_cwnd_at_end",
+        ] {
+            let told = &line["connections"][0][metric];
+            assert!((told["mean"].as_f64().unwrap() - mean(runs, metric)).abs() < 1e-9);
+            assert!(told["ci95"].as_f64().unwrap() >= 0.0);
+        }
+    }
+    let difference = &lines[1]["connections"][0]["completion_s"]["difference"];
+    let expected = mean(&lisa, "completion_s") - mean(&mptcp, "completion_s");
+    assert!((difference["mean"].as_f64().unwrap() - expected).abs() < 1e-9);
+    assert_eq!(
+        lines[0]["connections"][0]["completion_s"]["difference"],
+        Value::Null
+    );
+    // One run has no interval.
+    let alone = place.json("compare small.toml -a lisa --seeds 1 --json");
+    assert_eq!(
+        alone[0]["connections"][0]["completion_s"]["ci95"],
+        Value::Null
+    );
+}
+
+#[test]
+fn a_comparison_is_a_table_and_a_figure() {
+    let place = Place::new("figure");
+    let text = place.good("compare small.toml -a lisa,lisa,mptcp --seeds 3 --plot out.svg");
+    assert!(text.contains("the same in each run"), "{text}");
+    let svg = String::from_utf8(place.read("out.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    for words in ["A small bottleneck", "mptcp", "completion [s]", "±"] {
+        assert!(svg.contains(words), "{words}");
+    }
+    // Who is not MPTCP keeps its algorithm, but where it is asked for.
+    let of = |more: &str| {
+        place.json(&format!(
+            "compare small.toml -a mptcp --seeds 2 --json {more}"
+        ))
+    };
+    assert_ne!(of(""), of("--connection competitor"));
+    let competitor = "--set connection.competitor.algorithm=mptcp";
+    let by_hand = place.json(&format!("run small.toml --seeds 2 --json {competitor}"));
+    let told = of("--connection competitor")[0]["connections"][0]["completion_s"]["mean"].clone();
+    assert!((told.as_f64().unwrap() - mean(&by_hand, "completion_s")).abs() < 1e-9);
+}

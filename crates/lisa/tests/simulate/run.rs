@@ -1,0 +1,91 @@
+//! One seed or several: outcomes, tables, traces.
+
+use super::Place;
+use serde_json::Value;
+
+#[test]
+fn a_run_is_the_same_on_any_number_of_threads() {
+    let place = Place::new("threads");
+    let run = |jobs: u32, more: &str| {
+        place.good(&format!(
+            "run small.toml --seeds 12 --json --jobs {jobs} {more}"
+        ))
+    };
+    let one = run(1, "--trace one");
+    assert_eq!(one, run(2, "--trace two"));
+    assert_eq!(one, run(5, ""));
+    for seed in 1..=12 {
+        for end in ["parquet", "credits.jsonl"] {
+            let file = format!("a-small-bottleneck-seed-{seed}.{end}");
+            let [one, two] =
+                ["one", "two"].map(|place_of| place.read(&format!("{place_of}/{file}")));
+            assert!(one == two && !one.is_empty(), "{file}");
+            assert!(end != "parquet" || one.starts_with(b"PAR1") && one.ends_with(b"PAR1"));
+        }
+    }
+    let outcomes: Vec<Value> = one
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for (outcome, seed) in outcomes.iter().zip(1..) {
+        assert_eq!(outcome["schema"], "lisa.outcome/2");
+        assert_eq!(outcome["seed"], seed);
+        assert_eq!(outcome["backend"], "sim");
+        assert_eq!(outcome["connections"][0]["bytes"], 100_000);
+        assert_eq!(outcome["wall_seconds"], Value::Null);
+    }
+    assert_eq!(outcomes.len(), 12);
+    // Seeds differ, and a seed by itself is as among others.
+    assert_ne!(outcomes[0]["connections"], outcomes[1]["connections"]);
+    assert_eq!(
+        one.lines().nth(6),
+        place.good("run small.toml --seed 7 --json").lines().next()
+    );
+    let timed = place.json("run small.toml --json --timing");
+    assert!(timed[0]["wall_seconds"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn tables_are_for_people() {
+    let place = Place::new("tables");
+    let one = place.good("run small.toml");
+    let first = "A small bottleneck\nsimulated, seed 1\n";
+    assert!(one.starts_with(first), "{one}");
+    for words in ["download, path 2", "tcp reno", "bottleneck down", "hops/s"] {
+        assert!(one.contains(words), "{words}: {one}");
+    }
+    assert!(!one.contains('\x1b'), "no colours where nobody sees them");
+    let several = place.good("run small.toml --seeds 4");
+    for words in [
+        "4 seeds",
+        "download: mptcp lisa",
+        "competitor: tcp reno",
+        " ± ",
+    ] {
+        assert!(several.contains(words), "{words}: {several}");
+    }
+    let endless = place.good("run small.toml --set stop=1s --set connection.0.bytes=1GB");
+    assert!(endless.contains("download: did not finish"), "{endless}");
+}
+
+#[test]
+fn a_trace_can_be_csv() {
+    let place = Place::new("csv");
+    place.good("run small.toml --seed 3 --trace new/out --trace-format csv");
+    let text = place.read("new/out/a-small-bottleneck-seed-3.csv");
+    let text = String::from_utf8(text).unwrap();
+    let heading = "time,connection,subflow,cwnd,ssthresh,srtt,flight,phase";
+    assert_eq!(text.lines().next(), Some(heading));
+    let row = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
+    let rows: Vec<_> = text.lines().skip(1).map(row).collect();
+    assert!(rows.iter().all(|row| row.len() == 8));
+    assert!(rows.iter().any(|row| row[1] == "download" && row[2] == "1"));
+    // Linux's initial window (RFC 6928), and no threshold yet.
+    assert_eq!((rows[0][3].as_str(), rows[0][4].as_str()), ("10", ""));
+    let credit = place.read("new/out/a-small-bottleneck-seed-3.credits.jsonl");
+    let credit: Value = serde_json::from_slice(&credit).unwrap();
+    assert_eq!(
+        (&credit["from"], &credit["to"]),
+        (&Value::from(0), &Value::from(1))
+    );
+}

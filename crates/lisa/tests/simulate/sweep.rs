@@ -1,0 +1,90 @@
+//! Grids of values, whole and interrupted.
+
+use super::{Place, failed};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+#[test]
+fn a_sweep_runs_every_combination() {
+    let place = Place::new("sweep");
+    let sweep = "sweep small.toml --vary bottleneck.queue=5..9/2 --vary connection.download.bytes=50KB,80KB \
+                 -a mptcp,lisa --seeds 2";
+    let text = place.good(&format!("{sweep} -o rows.csv --jobs 1"));
+    assert!(
+        text.contains("48 rows") || text.contains("24 runs"),
+        "{text}"
+    );
+    let csv = String::from_utf8(place.read("rows.csv")).unwrap();
+    let heading = "bottleneck.queue,connection.download.bytes,algorithm,seed,connection,number,start_s,bytes,\
+                   completion_s,goodput_mbps,retransmits,retransmits_slow_start,sum_cwnd_at_slow_start_exit,\
+                   sum_cwnd_at_end,note";
+    assert_eq!(csv.lines().next(), Some(heading));
+    let rows: Vec<&str> = csv.lines().skip(1).collect();
+    let starts = |at: usize, with: &str| assert!(rows[at].starts_with(with), "{}", rows[at]);
+    // Three queues, two sizes, two algorithms, two seeds, two connections.
+    assert_eq!(rows.len(), 48);
+    starts(0, "5,50000,mptcp,1,download,1,0,50000,");
+    starts(1, "5,50000,mptcp,1,competitor,1,0,50000,");
+    starts(2, "5,50000,mptcp,2,download,");
+    starts(4, "5,50000,lisa,1,download,");
+    starts(8, "5,80000,mptcp,1,download,1,0,80000,");
+    starts(47, "9,80000,lisa,2,competitor,");
+    // As a run by itself says.
+    let run =
+        "run small.toml --seed 2 --json --set bottleneck.queue=9 --set connection.0.bytes=80KB";
+    let completion = place.json(run)[0]["connections"][0]["completion_s"].to_string();
+    assert_eq!(rows[46].split(',').nth(8), Some(completion.as_str()));
+    // The same bytes on any number of threads, as any kind of file.
+    let json = place.good(&format!("{sweep} -o one.parquet --json --jobs 1"));
+    assert_eq!(
+        json,
+        place.good(&format!("{sweep} -o two.parquet --json --jobs 3"))
+    );
+    assert!(place.read("one.parquet") == place.read("two.parquet"));
+    let first: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!(first["schema"], "lisa.sweep/1");
+    assert_eq!(first["connection.download.bytes"], 50_000);
+}
+
+/// `sweep` of far too many runs, interrupted when it has printed its first row. The number of runs that it says are
+/// finished.
+fn interrupted(place: &Place, output: &str) -> usize {
+    let sweep =
+        format!("sweep small.toml --vary bottleneck.queue=10..29 --seeds 50000 --json -o {output}");
+    let mut sweep = place.lisa(&sweep);
+    let mut sweep = sweep
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut reader = BufReader::new(sweep.stdout.take().unwrap());
+    let mut first = String::new();
+    reader.read_line(&mut first).unwrap();
+    kill(Pid::from_raw(sweep.id() as i32), Signal::SIGINT).unwrap();
+    let rows = 1 + reader.lines().map_while(Result::ok).count();
+    let output_of = sweep.wait_with_output().unwrap();
+    let line = failed(&output_of, 130);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (finished, of) = (words[2].parse().unwrap(), words[4]);
+    assert_eq!((words[1], of), ("interrupted:", "1000000"), "{line}");
+    assert!(
+        line.ends_with(&format!("their rows are in {output}\n")),
+        "{line}"
+    );
+    // Two connections a run.
+    assert_eq!(rows, 2 * finished);
+    finished
+}
+
+#[test]
+fn what_is_finished_is_written_when_a_sweep_is_interrupted() {
+    let place = Place::new("interrupted");
+    let finished = interrupted(&place, "rows.csv");
+    let csv = String::from_utf8(place.read("rows.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 2 * finished);
+    interrupted(&place, "rows.parquet");
+    assert!(place.read("rows.parquet").ends_with(b"PAR1"));
+}

@@ -1,0 +1,179 @@
+//! Bad arguments, bad files, readers that leave; and what shells are told.
+
+use super::{Place, SCENARIO, failed};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+#[test]
+fn what_is_wrong_is_one_line() {
+    let place = Place::new("wrong");
+    let broken = SCENARIO.replace("bytes = \"100KB\"", "byte = \"100KB\"");
+    fs::write(place.0.join("broken.toml"), broken).unwrap();
+    std::os::unix::fs::symlink("/dev/full", place.0.join("full.csv")).unwrap();
+    for (arguments, code, words) in [
+        ("run missing.toml", 1, "missing.toml: No such file"),
+        ("run .", 1, ".: this is no file"),
+        (
+            "run broken.toml",
+            1,
+            "broken.toml:15: `connection.0.byte`: no such key, did you mean `bytes`?",
+        ),
+        (
+            "run small.toml --set stpo=9s",
+            2,
+            "--set stpo=9s: `stpo`: no such key, did you mean `stop`?",
+        ),
+        (
+            "run small.toml --set stop",
+            2,
+            "--set stop: write it as KEY=VALUE",
+        ),
+        ("run small.toml --seeds 0", 2, "--seeds"),
+        (
+            "run small.toml --seed 1 --seeds 2",
+            2,
+            "cannot be used with",
+        ),
+        ("run small.toml --timing", 2, "--json"),
+        ("run small.toml --jobs 0", 2, "--jobs"),
+        ("run small.toml --on vm", 2, "possible values: sim, host"),
+        (
+            "run small.toml --on host --jobs 2",
+            2,
+            "--jobs is for simulations",
+        ),
+        (
+            "run small.toml --trace small.toml",
+            1,
+            "--trace small.toml: ",
+        ),
+        (
+            "run small.toml --set connection.0.algorithm=bbr",
+            1,
+            "the simulator has no `bbr`",
+        ),
+        ("run", 2, "FILE"),
+        ("compare small.toml", 2, "--algorithms"),
+        (
+            "compare small.toml -a mptcp,lsia",
+            2,
+            "-a lsia: no algorithm `lsia`, did you mean `lisa`?",
+        ),
+        (
+            "compare small.toml -a mptcp,bbr",
+            2,
+            "-a bbr: the simulator has none of that name",
+        ),
+        (
+            "compare small.toml -a lisa --connection upload",
+            2,
+            "there are download, competitor",
+        ),
+        (
+            "compare small.toml -a lisa --plot no/where.svg",
+            1,
+            "--plot no/where.svg: No such file",
+        ),
+        ("sweep small.toml", 2, "--vary"),
+        (
+            "sweep small.toml --vary stop",
+            2,
+            "--vary stop: write it as KEY=VALUES",
+        ),
+        (
+            "sweep small.toml --vary bottleneck.queue=9..1",
+            2,
+            "`9..1`: a range goes upwards",
+        ),
+        (
+            "sweep small.toml --vary bottleneck.queue=1..x",
+            2,
+            "`x` is no number",
+        ),
+        (
+            "sweep small.toml --vary bottleneck.queu=1..3",
+            2,
+            "--vary bottleneck.queu=1: ",
+        ),
+        (
+            "sweep small.toml --vary bottleneck.queue=1,soon",
+            2,
+            "--vary bottleneck.queue=soon: ",
+        ),
+        (
+            "sweep small.toml --vary stop=1s --vary stop=2s",
+            2,
+            "varied already",
+        ),
+        (
+            "sweep small.toml --vary connection.0.algorithm=lisa -a lisa",
+            2,
+            "-a would replace it",
+        ),
+        (
+            "sweep small.toml --vary bottleneck.queue=1..90000 --seeds 90000",
+            2,
+            "runs: at most",
+        ),
+        (
+            "sweep small.toml --vary stop=9s -o out.txt",
+            2,
+            "-o out.txt: a name ends with .parquet or .csv",
+        ),
+        (
+            "sweep small.toml --vary stop=9s -o no/where.csv",
+            1,
+            "no/where.csv: No such file",
+        ),
+        (
+            "sweep small.toml --vary stop=9s -o full.csv",
+            1,
+            "full.csv: No space left",
+        ),
+    ] {
+        let line = place.bad(arguments, code);
+        assert!(line.contains(words), "{arguments}: {line:?} has {words:?}");
+    }
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = place.lisa("run small.toml").stdout(full).output().unwrap();
+    assert!(failed(&output, 1).contains("standard output: No space left"));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_it_quietly() {
+    let place = Place::new("pipe");
+    let mut run = place.lisa("run small.toml --seeds 1000000 --json");
+    let mut run = run
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut reader = BufReader::new(run.stdout.take().unwrap());
+    reader.read_line(&mut first).unwrap();
+    drop(reader);
+    let output = run.wait_with_output().unwrap();
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn shells_complete_files_where_files_are_wanted() {
+    let place = Place::new("completions");
+    let zsh = place.good("completions zsh");
+    for argument in ["':file -- The scenario", "--plot=[", "--output=["] {
+        let lines: Vec<&str> = zsh.lines().filter(|line| line.contains(argument)).collect();
+        assert!(!lines.is_empty(), "{argument}");
+        assert!(
+            lines.iter().all(|line| line.contains(":_files")),
+            "{lines:?}"
+        );
+    }
+    // Where bash finds no word of its own, `-o default` completes files.
+    let bash = place.good("completions bash");
+    assert!(bash.contains("-o bashdefault -o default lisa"), "{bash}");
+}
