@@ -1,7 +1,9 @@
 //! What to run ([`Scenario`]), and what every backend returns of it ([`Outcome`], [`trace`]).
 //!
 //! A scenario file is TOML: see [`Scenario`] for its keys, [`units`] for how it writes times, rates and sizes.
-//! [`Scenario::draw`] makes of it what one seed runs: a graph, and flows over it.
+//! [`Scenario::draw`] makes of it what one seed runs: a graph, and flows over it. [`simulate`] runs it; [`batch`] runs
+//! many at once, over the grid that [`vary`] reads; [`metrics`] and [`statistics`] say what they have in common and where
+//! they differ; [`columns`] and [`trace_file`] write files.
 //!
 //! ```
 //! use lisa_scenario::Scenario;

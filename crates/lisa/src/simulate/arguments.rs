@@ -44,7 +44,7 @@ pub struct Run {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Run with each of the seeds from 1 to N; tables then have means with 95 % confidence intervals.
-    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: Option<u32>,
     /// Print an outcome a line, in the order of the seeds (schema lisa.outcome/2), instead of tables.
     #[arg(long)]
@@ -84,7 +84,7 @@ impl From<TraceFormat> for Format {
 const AFTER_RUN: &str = "Examples:
   lisa run download.toml
   lisa run download.toml --seeds 100 --set bottleneck.queue=9
-  lisa run download.toml --seeds 100 --json | jq .connections[0].completion_s
+  lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'
   lisa run download.toml --trace out --trace-format csv
   sudo lisa run download.toml --on host";
 
@@ -94,7 +94,7 @@ const AFTER_RUN: &str = "Examples:
 pub struct Compare {
     #[command(flatten)]
     pub common: Common,
-    /// The algorithms, with commas; the others are compared with the first.
+    /// The algorithms, with commas; the others are compared with the first. On the host also Linux's own, like `bbr`.
     #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = Algorithms)]
     pub algorithms: Vec<String>,
     /// Whose algorithm is replaced [default: all MPTCP connections; where there is none, all TCP ones]. Can be given
@@ -102,7 +102,7 @@ pub struct Compare {
     #[arg(long, value_name = "NAME")]
     pub connection: Vec<String>,
     /// Run with each of the seeds from 1 to N. All algorithms get the same seeds, and differences are taken seed by seed.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
     /// Print a line of JSON for each algorithm (schema lisa.compare/1: `n` and, for each connection and metric, `mean`
     /// and `ci95`, and the same of the `difference`) instead of tables.
@@ -138,7 +138,7 @@ pub struct Sweep {
     #[arg(long, value_name = "NAME", requires = "algorithms")]
     pub connection: Vec<String>,
     /// Run with each of the seeds from 1 to N.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
     /// Write a row for each run and connection: the varied keys, algorithm, seed, connection and all metrics. A name
     /// that ends with .parquet or .csv. Values with a unit are written in bit/s, bytes or seconds.
@@ -153,7 +153,7 @@ const AFTER_SWEEP: &str = "Ctrl-C ends it: what is finished is written.
 
 Examples:
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a mptcp,lisa -o queues.parquet
-  lisa sweep download.toml --vary bottleneck.queue=9,17,30 --vary connection.download.bytes=50KB..900KB/50KB
+  lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.0.bytes=50KB..900KB/50KB
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json";
 
 /// Takes any name, so that what is wrong with it is said as for a file, and offers the known ones to help texts and

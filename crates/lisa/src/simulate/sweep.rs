@@ -32,14 +32,9 @@ pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     let common = &arguments.common;
     let backend = Backend::new(common)?;
     let varied = varied(&arguments)?;
-    let mut points = points(&arguments, &varied)?;
     let seeds = arguments.seeds as usize;
-    let runs = points.len().saturating_mul(seeds);
-    if runs > MOST {
-        return Err(Failure::usage(format!(
-            "{runs} runs: at most {MOST} are possible; give fewer --seeds or wider steps, like `1..34/3`"
-        )));
-    }
+    let runs = runs(&arguments, &varied)?;
+    let mut points = points(&arguments, &varied)?;
     let job = |number: usize| Job {
         scenario: points[number / seeds].scenario.clone(),
         seed: (number % seeds) as u64 + 1,
@@ -97,19 +92,29 @@ fn varied(arguments: &Sweep) -> Result<Vec<Vary>, Failure> {
     Ok(varied)
 }
 
+/// How many runs there will be.
+fn runs(arguments: &Sweep, varied: &[Vary]) -> Result<usize, Failure> {
+    let scenarios = (vary::combinations(varied))
+        .and_then(|n| n.checked_mul(arguments.algorithms.len().max(1)))
+        .filter(|n| *n <= MOST_SCENARIOS)
+        .ok_or_else(|| {
+            Failure::usage(format!(
+                "at most {MOST_SCENARIOS} combinations are possible: give wider steps, like `1..34/3`"
+            ))
+        })?;
+    match scenarios * arguments.seeds as usize {
+        runs if runs > MOST => Err(Failure::usage(format!(
+            "{runs} runs: at most {MOST} are possible; give fewer --seeds, or wider steps like `1..34/3`"
+        ))),
+        runs => Ok(runs),
+    }
+}
+
 /// All combinations, each read from the file with its values: what is wrong with any is known before the first runs.
 fn points(arguments: &Sweep, varied: &[Vary]) -> Result<Vec<Point>, Failure> {
     let common = &arguments.common;
-    let each = arguments.algorithms.len().max(1);
-    let combinations = vary::combinations(varied)
-        .filter(|n| n.saturating_mul(each) <= MOST_SCENARIOS)
-        .ok_or_else(|| {
-            Failure::usage(format!(
-                "more than {MOST_SCENARIOS} combinations: wider steps make fewer, like `1..34/3`"
-            ))
-        })?;
     let mut points = Vec::new();
-    for number in 0..combinations {
+    for number in 0..vary::combinations(varied).unwrap_or(0) {
         let chosen = vary::combination(varied, number);
         let set: Vec<String> = (varied.iter().zip(&chosen))
             .map(|(vary, value)| vary.set(*value))
