@@ -1,5 +1,6 @@
 //! The arguments: what `--help`, the man pages and the shell completions are made from.
 
+use crate::simulate::arguments;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use std::{ffi::OsString, path::PathBuf, time::Duration};
@@ -19,6 +20,15 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Run a scenario, in the simulator or on this kernel, and show what came of it.
+    ///
+    /// A scenario is a TOML file: a network, and the connections that run on it. A simulation is the same on every
+    /// machine for the same file and seed.
+    Run(arguments::Run),
+    /// Run a scenario with several algorithms and the same seeds: means, differences, and what of them is clear.
+    Compare(arguments::Compare),
+    /// Run a scenario over a grid of values of its keys, and write a table of all runs.
+    Sweep(arguments::Sweep),
     /// The algorithms in this Linux kernel: load, watch, use and unload them.
     Kernel {
         #[command(subcommand)]
@@ -49,6 +59,19 @@ pub enum Command {
         /// The directory, which must exist.
         directory: PathBuf,
     },
+}
+
+impl Command {
+    /// Whether it has to end by itself: it leaves something in the kernel, or an unfinished file, if it is killed.
+    pub fn clears_away(&self) -> bool {
+        match self {
+            Self::Demo { .. } => true,
+            Self::Run(run) => run.common.on == arguments::On::Host,
+            Self::Compare(compare) => compare.common.on == arguments::On::Host,
+            Self::Sweep(sweep) => sweep.common.on == arguments::On::Host || sweep.output.is_some(),
+            _ => false,
+        }
+    }
 }
 
 #[derive(Subcommand)]

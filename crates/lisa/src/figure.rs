@@ -1,62 +1,56 @@
-//! The demo's figure: the windows of each contender's subflows over time, credits marked.
+//! Windows over time, credits marked: a panel for each run.
 
-use crate::demo::{CONTENDERS, Cell};
-use lab::Run;
 use plotters::prelude::*;
-use scenario::trace::Row;
+use scenario::trace::{Credit, Row};
 
-/// What the marks mean.
+/// What the marks mean, where there are two subflows.
 pub const LEGEND: &str = "Blue: first subflow; orange: second; grey: both together. A dashed green line is a credit: \
     it goes from the lender's window down to the new subflow's, and the number is the segments that were moved; until the lender's next ACK the sum \
     shows them twice. A red \
     cross is a reduction.";
 
-const SIZE: (u32, u32) = (1120, 640);
-/// Okabe and Ito's colours, which the colour-blind can tell apart.
-const SUBFLOWS: [RGBColor; 2] = [RGBColor(0, 114, 178), RGBColor(213, 94, 0)];
+/// Okabe and Ito's colours, which the colour-blind can tell apart; further subflows begin again.
+pub const SUBFLOWS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 0, 0),
+];
 const SUM: RGBColor = RGBColor(150, 150, 150);
 const CREDIT: RGBColor = RGBColor(0, 130, 90);
 const REDUCTION: RGBColor = RGBColor(200, 30, 30);
 
-/// One panel for each contender, all on the same axes, from the first run of each.
-pub fn windows(group: &[Cell]) -> String {
-    let runs: Vec<(&str, &Run)> = group
-        .iter()
-        .filter_map(|cell| Some((CONTENDERS[cell.contender].name, cell.runs.first()?)))
-        .collect();
-    let end = runs
-        .iter()
-        .flat_map(|(_, run)| run.rows.last())
-        .map(|row| row.time)
-        .fold(0.1, f64::max);
-    let most = runs
-        .iter()
-        .flat_map(|(_, run)| sums(&run.rows))
-        .map(|(_, sum)| sum)
-        .max()
-        .unwrap_or(10);
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        let drawn = root.fill(&WHITE).is_ok()
-            && root
-                .split_evenly((2, 2))
-                .iter()
-                .zip(&runs)
-                .all(|(area, (name, run))| panel(area, name, run, end, most).is_ok());
-        debug_assert!(drawn, "drawing into a string cannot fail");
-    }
-    svg
+/// A connection of a run.
+pub struct Panel<'a> {
+    /// What stands above it.
+    pub caption: String,
+    /// Its rows, in order of time.
+    pub rows: Vec<&'a Row>,
+    /// Its credits.
+    pub credits: Vec<&'a Credit>,
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+pub type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn panel(area: &Area<'_>, name: &str, run: &Run, end: f64, most: u32) -> Drawn {
-    let completion = run.outcome.connections[0].completion_s;
-    let caption = completion.map_or(name.into(), |s| format!("{name}, {s:.2} s"));
+/// Panels in so many columns, all on the same axes.
+pub fn windows(area: &Area<'_>, panels: &[Panel<'_>], columns: usize) -> Drawn {
+    let rows = || panels.iter().flat_map(|panel| &panel.rows);
+    let end = rows().map(|row| row.time).fold(0.1, f64::max);
+    let sums = panels.iter().flat_map(|panel| sums(&panel.rows));
+    let most = sums.map(|(_, sum)| sum).max().unwrap_or(10);
+    let areas = area.split_evenly((panels.len().div_ceil(columns), columns));
+    for (area, panel) in areas.iter().zip(panels) {
+        draw(area, panel, end, most)?;
+    }
+    Ok(())
+}
+
+fn draw(area: &Area<'_>, panel: &Panel<'_>, end: f64, most: u32) -> Drawn {
     let mut chart = ChartBuilder::on(area)
-        .caption(caption, ("sans-serif", 20))
+        .caption(&panel.caption, ("sans-serif", 20))
         .margin(8)
         .x_label_area_size(34)
         .y_label_area_size(44)
@@ -70,18 +64,31 @@ fn panel(area: &Area<'_>, name: &str, run: &Run, end: f64, most: u32) -> Drawn {
         .label_style(("sans-serif", 13))
         .x_label_formatter(&|x| format!("{x:.1}"))
         .draw()?;
-    if run.outcome.connections[0].subflows.len() > 1 {
-        chart.draw_series(LineSeries::new(sums(&run.rows), SUM.stroke_width(1)))?;
+    let subflows = panel.rows.iter().map(|row| row.subflow + 1).max();
+    let subflows = subflows.unwrap_or(0);
+    if subflows > 1 {
+        chart.draw_series(LineSeries::new(sums(&panel.rows), SUM.stroke_width(1)))?;
     }
-    for (subflow, colour) in SUBFLOWS.iter().enumerate() {
-        let rows = || run.rows.iter().filter(|row| row.subflow == subflow);
+    for subflow in 0..subflows {
+        let colour = SUBFLOWS[subflow % SUBFLOWS.len()];
+        let rows = || {
+            panel
+                .rows
+                .iter()
+                .copied()
+                .filter(|row| row.subflow == subflow)
+        };
         let line = steps(rows().map(|row| (row.time, row.cwnd)));
         chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
         let reductions = reductions(rows()).map(|at| Cross::new(at, 5, REDUCTION.stroke_width(2)));
         chart.draw_series(reductions)?;
     }
-    for credit in run.credits.iter().filter(|credit| credit.settled.is_some()) {
-        let lender = cwnd_before(&run.rows, credit.from, credit.taken);
+    for credit in panel
+        .credits
+        .iter()
+        .filter(|credit| credit.settled.is_some())
+    {
+        let lender = cwnd_before(&panel.rows, credit.from, credit.taken);
         let ends = [(credit.taken, lender), (credit.taken, credit.segments)];
         let dashes = DashedLineSeries::new(ends, 5, 3, CREDIT.stroke_width(2));
         chart.draw_series(dashes)?;
@@ -108,11 +115,14 @@ fn steps(points: impl Iterator<Item = (f64, u32)>) -> Vec<(f64, u32)> {
     line
 }
 
-/// Both subflows' windows together.
-fn sums(rows: &[Row]) -> Vec<(f64, u32)> {
-    let mut windows = [0u32; 16];
+/// All subflows' windows together.
+fn sums(rows: &[&Row]) -> Vec<(f64, u32)> {
+    let mut windows = Vec::new();
     steps(rows.iter().map(|row| {
-        windows[row.subflow % 16] = row.cwnd;
+        if windows.len() <= row.subflow {
+            windows.resize(row.subflow + 1, 0);
+        }
+        windows[row.subflow] = row.cwnd;
         (row.time, windows.iter().sum())
     }))
 }
@@ -127,7 +137,7 @@ fn reductions<'r>(rows: impl Iterator<Item = &'r Row>) -> impl Iterator<Item = (
     })
 }
 
-fn cwnd_before(rows: &[Row], subflow: usize, time: f64) -> u32 {
+fn cwnd_before(rows: &[&Row], subflow: usize, time: f64) -> u32 {
     let earlier = rows
         .iter()
         .rfind(|row| row.subflow == subflow && row.time <= time);

@@ -6,6 +6,7 @@ mod figure;
 mod kernel_commands;
 mod output;
 mod report;
+mod simulate;
 mod status;
 mod top;
 
@@ -18,13 +19,16 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(error),
     };
-    // A reader that has seen enough, as in `… | head`, ends the rest quietly; the demo has to clear away first.
-    if !matches!(cli.command, cli::Command::Demo { .. }) {
+    // A reader that has seen enough, as in `… | head`, ends the rest quietly, where there is nothing to clear away.
+    if !cli.command.clears_away() {
         // SAFETY: SIG_DFL installs no handler.
         unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.expect("a signal that there is");
     }
     let done = match cli.command {
         cli::Command::Kernel { command } => kernel_commands::run(command),
+        cli::Command::Run(arguments) => simulate::run(arguments),
+        cli::Command::Compare(arguments) => simulate::compare(arguments),
+        cli::Command::Sweep(arguments) => simulate::sweep(arguments),
         cli::Command::Demo { out, runs, json } => demo::run(&out, runs, json),
         cli::Command::Completions { shell } => {
             clap_complete::generate(

@@ -1,6 +1,7 @@
 //! What every command prints with.
 
 use std::fmt;
+use std::io::Write;
 
 /// A failure: one line, and the exit code.
 #[derive(Debug)]
@@ -17,6 +18,14 @@ impl Failure {
         Self {
             message: message.into(),
             code: 1,
+        }
+    }
+
+    /// A failure with exit code 2: the arguments are wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            code: 2,
         }
     }
 }
@@ -50,10 +59,27 @@ impl From<lab::Error> for Failure {
     }
 }
 
+impl From<scenario::Error> for Failure {
+    fn from(error: scenario::Error) -> Self {
+        // A file can be wrong; an override is an argument.
+        match error.place {
+            scenario::Place::Override(_) => Self::usage(error.to_string()),
+            scenario::Place::Line(_) | scenario::Place::Whole => Self::new(error.to_string()),
+        }
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::new(error.to_string())
     }
+}
+
+/// Prints on standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut to = std::io::stdout().lock();
+    let printed = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+    printed.map_err(|error| Failure::new(format!("standard output: {error}")))
 }
 
 /// `1 subflow`, `2 subflows`.

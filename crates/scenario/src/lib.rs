@@ -32,17 +32,22 @@
 //! # Ok::<(), lisa_scenario::Error>(())
 //! ```
 
+pub mod batch;
+pub mod columns;
 mod connection;
 pub mod draw;
 mod error;
 mod file;
+pub mod metrics;
 pub mod outcome;
 mod recorder;
 mod scenario;
 mod simulate;
 pub mod statistics;
 pub mod trace;
+pub mod trace_file;
 pub mod units;
+pub mod vary;
 
 pub use connection::{
     Application, Arrivals, Between, ConnectionSpec, Length, OnOff, PathChoice, PathManager,

@@ -1,0 +1,180 @@
+//! The arguments of `run`, `compare` and `sweep`.
+
+use std::path::PathBuf;
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use clap::{Args, ValueEnum, ValueHint};
+use scenario::columns::Format;
+
+/// What all three have.
+#[derive(Args)]
+pub struct Common {
+    /// The scenario, a TOML file.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Where to run it.
+    #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
+    pub on: On,
+    /// Change a key of the file, or add it: `stop=10s`, `bottleneck.queue=17`, `connection.download.bytes=4MB`,
+    /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`. Can be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Simulations at a time [default: one for each core]. The results are the same for any number; on the host one
+    /// runs after the other.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// Where scenarios run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum On {
+    /// Simulated endpoints, in virtual time.
+    Sim,
+    /// This kernel's endpoints in network namespaces, in real time; needs root.
+    Host,
+}
+
+/// `lisa run`.
+#[derive(Args)]
+#[command(after_help = AFTER_RUN)]
+pub struct Run {
+    #[command(flatten)]
+    pub common: Common,
+    /// The seed of one run: what is random in the scenario is drawn from it.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Run with each of the seeds from 1 to N; tables then have means with 95 % confidence intervals.
+    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: Option<u32>,
+    /// Print an outcome a line, in the order of the seeds (schema lisa.outcome/2), instead of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// With --json: fill in `wall_seconds`, how long each run took. Otherwise it is null, so that a simulation of one
+    /// scenario and one seed prints the same bytes on any machine.
+    #[arg(long, requires = "json")]
+    pub timing: bool,
+    /// Write what happened at the senders into this directory: for each seed TITLE-seed-N.parquet, with a row an event
+    /// (time since the connection's first SYN, connection, subflow, cwnd, ssthresh, srtt, flight, phase; seconds and
+    /// segments), and TITLE-seed-N.credits.jsonl.
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub trace: Option<PathBuf>,
+    /// What the table of a trace is written as.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Parquet, requires = "trace")]
+    pub trace_format: TraceFormat,
+}
+
+/// A trace's file.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum TraceFormat {
+    /// Apache Parquet.
+    Parquet,
+    /// Comma-separated values.
+    Csv,
+}
+
+impl From<TraceFormat> for Format {
+    fn from(format: TraceFormat) -> Self {
+        match format {
+            TraceFormat::Parquet => Self::Parquet,
+            TraceFormat::Csv => Self::Csv,
+        }
+    }
+}
+
+const AFTER_RUN: &str = "Examples:
+  lisa run download.toml
+  lisa run download.toml --seeds 100 --set bottleneck.queue=9
+  lisa run download.toml --seeds 100 --json | jq .connections[0].completion_s
+  lisa run download.toml --trace out --trace-format csv
+  sudo lisa run download.toml --on host";
+
+/// `lisa compare`.
+#[derive(Args)]
+#[command(after_help = AFTER_COMPARE)]
+pub struct Compare {
+    #[command(flatten)]
+    pub common: Common,
+    /// The algorithms, with commas; the others are compared with the first.
+    #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = Algorithms)]
+    pub algorithms: Vec<String>,
+    /// Whose algorithm is replaced [default: all MPTCP connections; where there is none, all TCP ones]. Can be given
+    /// several times.
+    #[arg(long, value_name = "NAME")]
+    pub connection: Vec<String>,
+    /// Run with each of the seeds from 1 to N. All algorithms get the same seeds, and differences are taken seed by seed.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: u32,
+    /// Print a line of JSON for each algorithm (schema lisa.compare/1: `n` and, for each connection and metric, `mean`
+    /// and `ci95`, and the same of the `difference`) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the windows over time with seed 1, an algorithm beside the other, and the metrics.
+    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+}
+
+const AFTER_COMPARE: &str = "Intervals are at 95 %, by Student's t. Where the interval of a difference has zero in it, \
+the runs show no clear difference.
+
+Examples:
+  lisa compare download.toml -a mptcp,lisa --seeds 100
+  lisa compare download.toml -a mptcp,lisa,reno --set bottleneck.queue=9 --plot windows.svg
+  lisa compare download.toml -a mptcp,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";
+
+/// `lisa sweep`.
+#[derive(Args)]
+#[command(after_help = AFTER_SWEEP)]
+pub struct Sweep {
+    #[command(flatten)]
+    pub common: Common,
+    /// A key, as --set takes it, and its values: `9,17,30`, `1..34`, `1..34/3` in steps of 3, `50KB..900KB/50KB`. Given
+    /// several times, all combinations run.
+    #[arg(long, value_name = "KEY=VALUES", required = true)]
+    pub vary: Vec<String>,
+    /// Run each combination with each of these algorithms, with commas [default: those of the file].
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = Algorithms)]
+    pub algorithms: Vec<String>,
+    /// Whose algorithm is replaced [default: all MPTCP connections; where there is none, all TCP ones].
+    #[arg(long, value_name = "NAME", requires = "algorithms")]
+    pub connection: Vec<String>,
+    /// Run with each of the seeds from 1 to N.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: u32,
+    /// Write a row for each run and connection: the varied keys, algorithm, seed, connection and all metrics. A name
+    /// that ends with .parquet or .csv. Values with a unit are written in bit/s, bytes or seconds.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Print the same rows as JSON, one a line (schema lisa.sweep/1), instead of a table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+const AFTER_SWEEP: &str = "Ctrl-C ends it: what is finished is written.
+
+Examples:
+  lisa sweep download.toml --vary bottleneck.queue=1..34 -a mptcp,lisa -o queues.parquet
+  lisa sweep download.toml --vary bottleneck.queue=9,17,30 --vary connection.download.bytes=50KB..900KB/50KB
+  lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json";
+
+/// Takes any name, so that what is wrong with it is said as for a file, and offers the known ones to help texts and
+/// shells.
+#[derive(Clone)]
+struct Algorithms;
+
+impl TypedValueParser for Algorithms {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        NonEmptyStringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |a: mpcc::Algorithm| PossibleValue::new(a.name()).help(a.about());
+        Some(Box::new(mpcc::Algorithm::all().map(value)))
+    }
+}

@@ -1,0 +1,127 @@
+//! Runs jobs in the simulator, many at once, or on this host, one after another.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use scenario::columns::Format;
+use scenario::{Run, Scenario, batch, trace_file};
+
+use super::arguments::{Common, On};
+use super::progress::Progress;
+use crate::output::Failure;
+
+/// A run that is to be made.
+pub struct Job {
+    pub scenario: Arc<Scenario>,
+    pub seed: u64,
+    pub trace: Trace,
+}
+
+/// What becomes of a run's rows and credits.
+pub enum Trace {
+    /// Nobody wants them.
+    None,
+    /// They stay in the result.
+    Keep,
+    /// They go into files, and not into the result.
+    Write(Arc<(PathBuf, Format)>),
+}
+
+/// Where jobs run.
+#[derive(Clone, Copy)]
+pub struct Backend {
+    on: On,
+    threads: usize,
+}
+
+impl Backend {
+    pub fn new(common: &Common) -> Result<Self, Failure> {
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        match (common.on, common.jobs) {
+            (On::Host, Some(_)) => Err(Failure::usage(
+                "--jobs is for simulations: on the host one run comes after the other",
+            )),
+            (on, jobs) => Ok(Self {
+                on,
+                threads: jobs.map_or_else(cores, usize::from),
+            }),
+        }
+    }
+
+    /// As in outcomes.
+    pub fn name(self) -> &'static str {
+        match self.on {
+            On::Sim => "sim",
+            On::Host => "host",
+        }
+    }
+
+    /// Runs all, and hands over each result in the order of the jobs. Returns how many there were: fewer than all if
+    /// `cancelled` became true.
+    pub fn execute(
+        self,
+        jobs: Vec<Job>,
+        cancelled: &Arc<AtomicBool>,
+        progress: &Progress,
+        done: impl FnMut(usize, Run) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        match self.on {
+            On::Sim => {
+                let count = jobs.len();
+                let work = move |number: usize| simulated(&jobs[number]);
+                let tick = |finished| progress.tick(finished);
+                batch::in_order(count, self.threads, cancelled, work, tick, done)
+            }
+            On::Host => on_host(&jobs, cancelled, progress, done),
+        }
+    }
+}
+
+fn simulated(job: &Job) -> Result<Run, Failure> {
+    let traced = !matches!(job.trace, Trace::None);
+    let run = scenario::simulate(&job.scenario, job.seed, traced)?;
+    traced_run(job, run)
+}
+
+/// Writes a run's trace, or drops it, as the job wants.
+fn traced_run(job: &Job, mut run: Run) -> Result<Run, Failure> {
+    if let Trace::Write(to) = &job.trace {
+        trace_file::write(&run, &to.0, to.1)?;
+    }
+    if !matches!(job.trace, Trace::Keep) {
+        (run.rows, run.credits) = (Vec::new(), Vec::new());
+    }
+    Ok(run)
+}
+
+fn on_host(
+    jobs: &[Job],
+    cancelled: &Arc<AtomicBool>,
+    progress: &Progress,
+    mut done: impl FnMut(usize, Run) -> Result<(), Failure>,
+) -> Result<usize, Failure> {
+    let mut host = lab::Host::new(0, cancelled.clone())?;
+    for (number, job) in jobs.iter().enumerate() {
+        progress.tick(number);
+        if cancelled.load(Ordering::SeqCst) {
+            return Ok(number);
+        }
+        let lab::Run {
+            outcome,
+            rows,
+            credits,
+        } = match host.run(&job.scenario, job.seed) {
+            Err(lab::Error::Interrupted) => return Ok(number),
+            result => result?,
+        };
+        let run = Run {
+            outcome,
+            rows,
+            credits,
+        };
+        done(number, traced_run(job, run)?)?;
+    }
+    Ok(jobs.len())
+}

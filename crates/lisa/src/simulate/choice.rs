@@ -1,0 +1,80 @@
+//! Which connections of a scenario get which algorithm.
+
+use std::sync::Arc;
+
+use scenario::{Protocol, Scenario};
+
+use super::arguments::Common;
+use crate::output::Failure;
+
+/// The scenario of the arguments, with further overrides behind those of `--set`.
+pub fn load(common: &Common, more: &[String]) -> Result<Scenario, Failure> {
+    let set: Vec<&String> = common.set.iter().chain(more).collect();
+    Ok(Scenario::load_with(&common.file, &set)?)
+}
+
+/// The connections whose algorithm is replaced: those named, else all MPTCP ones, else all TCP ones.
+pub fn connections(scenario: &Scenario, named: &[String]) -> Result<Vec<usize>, Failure> {
+    let all = || scenario.connections.iter().enumerate();
+    let of = |protocol: Protocol| -> Vec<usize> {
+        let those = all().filter(|(_, connection)| connection.protocol == protocol);
+        those.map(|(number, _)| number).collect()
+    };
+    if named.is_empty() {
+        let chosen = [of(Protocol::Mptcp), of(Protocol::Tcp)];
+        let chosen = chosen.into_iter().find(|list| !list.is_empty());
+        return chosen.ok_or_else(|| {
+            Failure::usage("no connection of this scenario has an algorithm: all are UDP")
+        });
+    }
+    let find = |name: &String| match all().find(|(_, connection)| connection.name == *name) {
+        Some((_, udp)) if udp.protocol == Protocol::Udp => Err(Failure::usage(format!(
+            "--connection {name}: UDP has no algorithm"
+        ))),
+        Some((number, _)) => Ok(number),
+        None => {
+            let names: Vec<&str> = all().map(|(_, c)| c.name.as_str()).collect();
+            Err(Failure::usage(format!(
+                "--connection {name}: no such connection; there are {}",
+                names.join(", ")
+            )))
+        }
+    };
+    named.iter().map(find).collect()
+}
+
+/// The scenario with this algorithm on these connections, whose names stay.
+pub fn with_algorithm(
+    common: &Common,
+    scenario: &Scenario,
+    chosen: &[usize],
+    algorithm: &str,
+) -> Result<Arc<Scenario>, Failure> {
+    let mut changed = scenario.clone();
+    for &number in chosen {
+        changed.connections[number].algorithm = algorithm.into();
+    }
+    // The reader of files knows which algorithms there are.
+    let set = format!("connection.{}.algorithm={algorithm}", chosen[0]);
+    let read = load_checked(common, &set);
+    read.map_err(|problem| Failure::usage(format!("-a {algorithm}: {problem}")))?;
+    if common.on == super::arguments::On::Sim && mpcc::Algorithm::find(algorithm).is_none() {
+        let all: Vec<_> = mpcc::Algorithm::all().map(|a| a.name()).collect();
+        return Err(Failure::usage(format!(
+            "-a {algorithm}: the simulator has none of that name; there are {}",
+            all.join(", ")
+        )));
+    }
+    Ok(Arc::new(changed))
+}
+
+/// Only what is wrong with this override counts: the rest has been read before.
+fn load_checked(common: &Common, set: &str) -> Result<(), String> {
+    let all: Vec<&str> = (common.set.iter().map(String::as_str))
+        .chain([set])
+        .collect();
+    match Scenario::load_with(&common.file, &all) {
+        Err(error) if error.place == scenario::Place::Override(set.into()) => Err(error.problem),
+        _ => Ok(()),
+    }
+}

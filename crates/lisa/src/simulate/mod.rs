@@ -1,0 +1,16 @@
+//! `lisa run`, `lisa compare` and `lisa sweep`: scenarios, in the simulator or on this host.
+
+pub mod arguments;
+mod backend;
+mod choice;
+mod compare;
+mod plot;
+mod progress;
+mod rows;
+mod run;
+mod sweep;
+mod tables;
+
+pub use compare::compare;
+pub use run::run;
+pub use sweep::sweep;

@@ -1,0 +1,153 @@
+//! The figure of `lisa compare`: windows over time of the first seed, and the metrics of all.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use scenario::metrics::METRICS;
+
+use super::compare::Contender;
+use super::tables;
+use crate::figure::{self, Area, Drawn, Panel};
+
+/// Pixels of the whole, of a panel of windows, and of a bar with the space around it.
+const WIDTH: u32 = 1200;
+const PANEL: u32 = 330;
+const BAR: u32 = 26;
+/// Metrics side by side.
+const COLUMNS: usize = 3;
+/// Of a metric's panel: for its title, for names and for numbers, pixels.
+const TITLE: u32 = 44;
+const NAMES: u32 = 120;
+const NUMBERS: u32 = 120;
+/// Above all and between.
+const HEADING: u32 = 64;
+
+/// An SVG. `connection` is whose windows are drawn.
+pub fn draw(title: &str, connection: &str, contenders: &[Contender]) -> String {
+    let columns = match contenders.len() {
+        n @ 1..=3 => n,
+        4 => 2,
+        _ => 3,
+    };
+    let windows = contenders.len().div_ceil(columns) as u32 * PANEL;
+    let shown = shown(connection, contenders);
+    let bars = TITLE + contenders.len() as u32 * BAR;
+    let metrics = shown.len().div_ceil(COLUMNS) as u32 * bars;
+    let mut svg = String::new();
+    let height = HEADING + windows + HEADING + metrics;
+    let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+    let drawn = || -> Drawn {
+        root.fill(&WHITE)?;
+        let (heading, rest) = root.split_vertically(HEADING);
+        let (upper, rest) = rest.split_vertically(windows);
+        let (middle, lower) = rest.split_vertically(HEADING);
+        text(&heading, title, (16, 12), 22, BLACK)?;
+        let legend = format!(
+            "{connection}: windows with seed 1. Colours: subflows; grey: their sum; red: a reduction; green: a credit, \
+             and how many segments it moves."
+        );
+        text(&heading, &legend, (16, 42), 15, GREY)?;
+        figure::windows(&upper, &panels(connection, contenders), columns)?;
+        let runs = contenders[0].groups.runs;
+        let what = format!("{connection}: means of {runs} seeds with 95 % confidence intervals");
+        text(&middle, &what, (16, 34), 15, GREY)?;
+        let areas = lower.split_evenly((shown.len().div_ceil(COLUMNS), COLUMNS));
+        for (area, metric) in areas.iter().zip(&shown) {
+            draw_metric(area, *metric, connection, contenders)?;
+        }
+        root.present()?;
+        Ok(())
+    };
+    let drawn = drawn();
+    debug_assert!(drawn.is_ok(), "drawing into a string cannot fail");
+    drop(root);
+    svg
+}
+
+const GREY: RGBColor = RGBColor(90, 90, 90);
+
+/// The metrics that any of them has.
+fn shown(connection: &str, contenders: &[Contender]) -> Vec<usize> {
+    let has = |metric: &usize| {
+        let groups = contenders.iter().filter_map(|c| c.groups.find(connection));
+        groups
+            .into_iter()
+            .any(|group| group.mean(*metric).is_some())
+    };
+    (0..METRICS.len()).filter(has).collect()
+}
+
+fn panels<'a>(connection: &str, contenders: &'a [Contender]) -> Vec<Panel<'a>> {
+    let panel = |contender: &'a Contender| {
+        let run = contender.first.as_ref()?;
+        let mut outcomes = run.outcome.connections.iter();
+        let completion = outcomes.find(|c| c.name == connection)?.completion_s;
+        let name = &contender.algorithm;
+        Some(Panel {
+            caption: completion.map_or(name.clone(), |s| format!("{name}, {s:.2} s")),
+            rows: run
+                .rows
+                .iter()
+                .filter(|r| r.connection == connection)
+                .collect(),
+            credits: run
+                .credits
+                .iter()
+                .filter(|c| c.connection == connection)
+                .collect(),
+        })
+    };
+    contenders.iter().filter_map(panel).collect()
+}
+
+/// A bar for each algorithm, from zero, with its interval.
+fn draw_metric(
+    area: &Area<'_>,
+    metric: usize,
+    connection: &str,
+    contenders: &[Contender],
+) -> Drawn {
+    let title = tables::heading(&METRICS[metric]);
+    text(area, &title, (16, 16), 16, BLACK)?;
+    let means: Vec<_> = (contenders.iter())
+        .map(|contender| contender.groups.find(connection)?.mean(metric))
+        .collect();
+    let most = (means.iter().flatten())
+        .map(|mean| mean.mean + mean.ci95.unwrap_or(0.0))
+        .fold(0.0, f64::max);
+    let wide = f64::from(area.dim_in_pixel().0 - NAMES - NUMBERS - 16);
+    let x = |value: f64| NAMES as i32 + (wide * value.max(0.0) / most.max(1e-9)) as i32;
+    for (number, (contender, mean)) in contenders.iter().zip(&means).enumerate() {
+        let top = (TITLE + number as u32 * BAR) as i32;
+        let middle = top + BAR as i32 / 2 - 2;
+        let right = Pos::new(HPos::Right, VPos::Center);
+        let names = ("sans-serif", 14).into_font().color(&BLACK).pos(right);
+        area.draw_text(&contender.algorithm, &names, (NAMES as i32 - 8, middle))?;
+        let Some(mean) = mean else {
+            continue;
+        };
+        let colour = figure::SUBFLOWS[0].mix(0.55);
+        let bar = [(x(0.0), top + 2), (x(mean.mean), top + BAR as i32 - 6)];
+        area.draw(&Rectangle::new(bar, colour.filled()))?;
+        let half = mean.ci95.unwrap_or(0.0);
+        let (low, high) = (x(mean.mean - half), x(mean.mean + half));
+        if mean.ci95.is_some() {
+            let line = BLACK.stroke_width(1);
+            area.draw(&PathElement::new(vec![(low, middle), (high, middle)], line))?;
+            for end in [low, high] {
+                let cap = vec![(end, middle - 4), (end, middle + 4)];
+                area.draw(&PathElement::new(cap, line))?;
+            }
+        }
+        let left = Pos::new(HPos::Left, VPos::Center);
+        let numbers = ("sans-serif", 13).into_font().color(&GREY).pos(left);
+        let shown = tables::mean(Some(*mean), METRICS[metric].decimals);
+        area.draw_text(&shown, &numbers, (high + 8, middle))?;
+    }
+    Ok(())
+}
+
+fn text(area: &Area<'_>, text: &str, at: (i32, i32), size: u32, colour: RGBColor) -> Drawn {
+    let style = ("sans-serif", size).into_font().color(&colour);
+    area.draw_text(text, &style, at)?;
+    Ok(())
+}

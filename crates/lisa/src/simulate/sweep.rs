@@ -1,0 +1,193 @@
+//! `lisa sweep`: a grid of values, a row a run.
+
+use std::sync::Arc;
+
+use scenario::metrics::{Groups, METRICS};
+use scenario::vary::{self, Vary};
+use scenario::{Error, Place, Scenario};
+
+use super::arguments::{Common, Sweep};
+use super::backend::{Backend, Job, Trace};
+use super::progress::{self, Progress};
+use super::rows::Rows;
+use super::{choice, tables};
+use crate::output::{self, Failure};
+
+/// The most runs of a sweep, and the most scenarios in it.
+const MOST: usize = 1_000_000;
+const MOST_SCENARIOS: usize = 100_000;
+
+/// A combination of values, and an algorithm if these are compared.
+pub struct Point {
+    /// The number of each key's value.
+    pub chosen: Vec<usize>,
+    pub algorithm: Option<String>,
+    scenario: Arc<Scenario>,
+    /// What its runs came to.
+    groups: Groups,
+}
+
+/// Runs all combinations.
+pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
+    let common = &arguments.common;
+    let backend = Backend::new(common)?;
+    let varied = varied(&arguments)?;
+    let mut points = points(&arguments, &varied)?;
+    let seeds = arguments.seeds as usize;
+    let runs = points.len().saturating_mul(seeds);
+    if runs > MOST {
+        return Err(Failure::usage(format!(
+            "{runs} runs: at most {MOST} are possible; give fewer --seeds or wider steps, like `1..34/3`"
+        )));
+    }
+    let job = |number: usize| Job {
+        scenario: points[number / seeds].scenario.clone(),
+        seed: (number % seeds) as u64 + 1,
+        trace: Trace::None,
+    };
+    let jobs: Vec<Job> = (0..runs).map(job).collect();
+    let mut rows = Rows::open(&varied, arguments.output.as_deref(), arguments.json)?;
+    let cancelled = progress::cancelled()?;
+    let progress = Progress::new(runs);
+    let finished = backend.execute(jobs, &cancelled, &progress, |number, run| {
+        let point = &mut points[number / seeds];
+        if !arguments.json {
+            point.groups.add(&run.outcome);
+        }
+        progress.suspend(|| rows.add(point, &run.outcome))
+    });
+    let elapsed = progress.elapsed();
+    drop(progress);
+    // Also after a failure: what is finished is worth keeping.
+    rows.finish()?;
+    let finished = finished?;
+    if !arguments.json {
+        let title = &points[0].scenario.title;
+        let mut text = format!("{title}\n{}\n", heading(backend.name(), finished, seeds));
+        text += &table(&varied, &points);
+        text += &format!("{finished} runs in {:.1} s\n", elapsed.as_secs_f64());
+        output::print(&text)?;
+    }
+    let kept = match &arguments.output {
+        Some(path) => format!(", their rows are in {}", path.display()),
+        None => String::new(),
+    };
+    progress::ended(finished, runs, &kept)
+}
+
+fn heading(backend: &str, finished: usize, seeds: usize) -> String {
+    let title = tables::title("", backend, seeds.min(finished.max(1)), 1);
+    title.trim_start().into()
+}
+
+fn varied(arguments: &Sweep) -> Result<Vec<Vary>, Failure> {
+    let mut varied: Vec<Vary> = Vec::new();
+    for text in &arguments.vary {
+        let wrong = |problem: &str| Failure::usage(format!("--vary {text}: {problem}"));
+        let vary = Vary::parse(text).map_err(|problem| wrong(&problem))?;
+        if varied.iter().any(|other| other.key == vary.key) {
+            return Err(wrong("this key is varied already"));
+        }
+        let algorithm = vary.key.ends_with(".algorithm");
+        if algorithm && !arguments.algorithms.is_empty() {
+            return Err(wrong("-a would replace it: give one of them"));
+        }
+        varied.push(vary);
+    }
+    Ok(varied)
+}
+
+/// All combinations, each read from the file with its values: what is wrong with any is known before the first runs.
+fn points(arguments: &Sweep, varied: &[Vary]) -> Result<Vec<Point>, Failure> {
+    let common = &arguments.common;
+    let each = arguments.algorithms.len().max(1);
+    let combinations = vary::combinations(varied)
+        .filter(|n| n.saturating_mul(each) <= MOST_SCENARIOS)
+        .ok_or_else(|| {
+            Failure::usage(format!(
+                "more than {MOST_SCENARIOS} combinations: wider steps make fewer, like `1..34/3`"
+            ))
+        })?;
+    let mut points = Vec::new();
+    for number in 0..combinations {
+        let chosen = vary::combination(varied, number);
+        let set: Vec<String> = (varied.iter().zip(&chosen))
+            .map(|(vary, value)| vary.set(*value))
+            .collect();
+        let scenario = load(common, &set)?;
+        let mut add = |algorithm: Option<String>, scenario| {
+            points.push(Point {
+                chosen: chosen.clone(),
+                algorithm,
+                scenario,
+                groups: Groups::default(),
+            });
+        };
+        if arguments.algorithms.is_empty() {
+            add(None, Arc::new(scenario));
+            continue;
+        }
+        let whose = choice::connections(&scenario, &arguments.connection)?;
+        for algorithm in &arguments.algorithms {
+            let changed = choice::with_algorithm(common, &scenario, &whose, algorithm)?;
+            add(Some(algorithm.clone()), changed);
+        }
+    }
+    Ok(points)
+}
+
+/// A value that is wrong was given with `--vary`, and the error says so.
+fn load(common: &Common, set: &[String]) -> Result<Scenario, Failure> {
+    let all: Vec<&String> = common.set.iter().chain(set).collect();
+    Scenario::load_with(&common.file, &all).map_err(|error| match &error.place {
+        Place::Override(text) if set.contains(text) => {
+            let text = text.clone();
+            let rest = Error {
+                place: Place::Whole,
+                file: String::new(),
+                ..error
+            };
+            Failure::usage(format!("--vary {text}: {rest}"))
+        }
+        _ => error.into(),
+    })
+}
+
+/// A row for each point and each name of connections.
+fn table(varied: &[Vary], points: &[Point]) -> String {
+    let names = points.iter().map(|point| point.groups.groups.len()).max();
+    let several = names.unwrap_or(0) > 1;
+    let compared = points.iter().any(|point| point.algorithm.is_some());
+    let groups = || points.iter().flat_map(|point| &point.groups.groups);
+    let metrics: Vec<usize> = (0..METRICS.len())
+        .filter(|metric| groups().any(|group| group.mean(*metric).is_some()))
+        .collect();
+    let columns: Vec<String> = metrics
+        .iter()
+        .map(|m| tables::column(&METRICS[*m]))
+        .collect();
+    let mut heading: Vec<&str> = varied.iter().map(|vary| vary.key.as_str()).collect();
+    heading.extend(compared.then_some("algorithm"));
+    heading.extend(several.then_some("connection"));
+    let texts = heading.len();
+    heading.extend(columns.iter().map(String::as_str));
+    let mut table = tables::table(&heading, texts);
+    let mut notes = String::new();
+    for point in points {
+        let mut about: Vec<String> = (varied.iter().zip(&point.chosen))
+            .map(|(vary, value)| vary.values[*value].clone())
+            .collect();
+        about.extend(point.algorithm.clone());
+        notes += &tables::notes(&point.groups, &format!(" with {}", about.join(", ")));
+        for group in &point.groups.groups {
+            let mut cells = about.clone();
+            cells.extend(several.then(|| group.name.clone()));
+            cells.extend(
+                (metrics.iter())
+                    .map(|&metric| tables::mean(group.mean(metric), METRICS[metric].decimals)),
+            );
+            table.add_row(tables::row(texts, cells));
+        }
+    }
+    format!("{table}\n{notes}")
+}

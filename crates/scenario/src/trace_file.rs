@@ -1,0 +1,95 @@
+//! A run's trace in files: its rows as a table, its credits as JSON, one a line.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::columns::{Format, Kind, Table, Value};
+use crate::{Outcome, Run, trace};
+
+/// The longest part of a title that a file's name has, bytes.
+const LONGEST: usize = 60;
+
+/// The columns of a trace: those of [`trace::Row`].
+const COLUMNS: [(&str, Kind); 8] = [
+    ("time", Kind::Float),
+    ("connection", Kind::Text),
+    ("subflow", Kind::Integer),
+    ("cwnd", Kind::Integer),
+    ("ssthresh", Kind::Integer),
+    ("srtt", Kind::Float),
+    ("flight", Kind::Integer),
+    ("phase", Kind::Text),
+];
+
+/// Writes a run's rows into `<title>-seed-<seed>.parquet` (or `.csv`) of this directory, and its credits into
+/// `<title>-seed-<seed>.credits.jsonl`, where `<title>` is the scenario's in small letters, digits and hyphens.
+///
+/// # Errors
+/// With the file's name.
+pub fn write(run: &Run, directory: &Path, format: Format) -> io::Result<()> {
+    let path = path(&run.outcome, directory, format.extension());
+    let mut table = Table::create(&path, format, &COLUMNS)?;
+    for row in &run.rows {
+        table.row(&values(row))?;
+    }
+    table.finish()?;
+    let path = self::path(&run.outcome, directory, "credits.jsonl");
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let mut file = BufWriter::new(File::create(&path).map_err(named)?);
+    for credit in &run.credits {
+        serde_json::to_writer(&mut file, credit).map_err(|error| named(error.into()))?;
+        file.write_all(b"\n").map_err(named)?;
+    }
+    file.flush().map_err(named)
+}
+
+fn values(row: &trace::Row) -> [Value<'_>; 8] {
+    [
+        Value::Float(row.time),
+        Value::Text(&row.connection),
+        Value::Integer(row.subflow as i64),
+        Value::Integer(row.cwnd.into()),
+        row.ssthresh.into(),
+        Value::Float(row.srtt),
+        Value::Integer(row.flight.into()),
+        Value::Text(row.phase),
+    ]
+}
+
+fn path(outcome: &Outcome, directory: &Path, extension: &str) -> PathBuf {
+    let title = slug(&outcome.scenario);
+    directory.join(format!("{title}-seed-{}.{extension}", outcome.seed))
+}
+
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for c in title.chars().flat_map(char::to_lowercase) {
+        if slug.len() >= LONGEST {
+            break;
+        }
+        match c.is_ascii_alphanumeric() {
+            true => slug.push(c),
+            false if slug.ends_with('-') || slug.is_empty() => {}
+            false => slug.push('-'),
+        }
+    }
+    match slug.trim_end_matches('-') {
+        "" => "scenario".into(),
+        slug => slug.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn titles_are_names_of_files() {
+        assert_eq!(slug("300 KB over 2.5 Mbit/s"), "300-kb-over-2-5-mbit-s");
+        assert_eq!(slug("../LISA fig. 6: (a)"), "lisa-fig-6-a");
+        assert_eq!(slug("…"), "scenario");
+        assert_eq!(slug(&"x".repeat(1000)).len(), 60);
+    }
+}

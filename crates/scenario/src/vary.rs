@@ -1,0 +1,242 @@
+//! A grid of values for keys: `topology.queue.packets=1..34`, `connection.*.bytes=50KB,300KB`.
+//!
+//! | written | means |
+//! | --- | --- |
+//! | `9,17,30` | these |
+//! | `1..34` | 1, 2 … 34, both ends |
+//! | `1..34/3` | 1, 4 … 34 |
+//! | `0.5Mbit..2.5Mbit/0.5Mbit` | with a unit, which all three share |
+//! | `1..9,20..40/10` | one after the other |
+//!
+//! Steps are counted in decimals, so that `0.1..0.3/0.1` ends with 0.3. What is no range is taken as it stands.
+
+use crate::units;
+
+/// The most values of one key: more than anyone waits for.
+const MOST: u64 = 100_000;
+/// The most decimals of a number in a range: those of a nanosecond in a second.
+const MOST_DECIMALS: usize = 9;
+
+/// A key of a scenario and the values that it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vary {
+    /// As [`crate::Scenario::parse_with`] takes it.
+    pub key: String,
+    /// In the order in which they were given.
+    pub values: Vec<String>,
+}
+
+/// What the values of a key are as numbers, for a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Whole numbers; sizes in bytes, rates in bit/s.
+    Integers(Vec<i64>),
+    /// Others; times in seconds.
+    Floats(Vec<f64>),
+    /// No numbers.
+    Texts,
+}
+
+impl Vary {
+    /// Of `KEY=VALUES`. An error is what is wrong, and how to write it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let example = "write it as KEY=VALUES, like topology.queue.packets=1..34";
+        let (key, values) = text.split_once('=').ok_or(example)?;
+        let key = key.trim();
+        if key.is_empty() || values.trim().is_empty() {
+            return Err(example.into());
+        }
+        let mut all = Vec::new();
+        for item in items(values) {
+            match range(item)? {
+                Some(range) => all.extend(range),
+                None if item.is_empty() => return Err("there is nothing between two commas".into()),
+                None => all.push(item.to_string()),
+            }
+            if all.len() as u64 > MOST {
+                return Err(format!("at most {MOST} values are possible"));
+            }
+        }
+        Ok(Self {
+            key: key.into(),
+            values: all,
+        })
+    }
+
+    /// The override for one of the values.
+    #[must_use]
+    pub fn set(&self, value: usize) -> String {
+        format!("{}={}", self.key, self.values[value])
+    }
+
+    /// The values as numbers, if all are.
+    #[must_use]
+    pub fn numbers(&self) -> Numbers {
+        fn all<T>(values: &[String], of: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+            values.iter().map(|value| of(value)).collect()
+        }
+        let integer = |value: u64| i64::try_from(value).ok();
+        let integers = all(&self.values, |text| text.parse().ok())
+            .or_else(|| all(&self.values, |text| integer(units::parse_bytes(text).ok()?)))
+            .or_else(|| {
+                let rate = |text: &str| integer(units::parse_rate(text).ok()?.bits_per_second());
+                all(&self.values, rate)
+            });
+        if let Some(integers) = integers {
+            return Numbers::Integers(integers);
+        }
+        let floats = all(&self.values, |text| text.parse().ok())
+            .or_else(|| all(&self.values, |text| units::parse_share(text).ok()))
+            .or_else(|| {
+                let time = |text: &str| Some(units::parse_time(text).ok()?.as_secs_f64());
+                all(&self.values, time)
+            });
+        // "inf" and "nan" are numbers to Rust.
+        match floats {
+            Some(floats) if floats.iter().all(|value| value.is_finite()) => Numbers::Floats(floats),
+            _ => Numbers::Texts,
+        }
+    }
+}
+
+/// How many combinations there are; none for more than a machine can count.
+#[must_use]
+pub fn combinations(varied: &[Vary]) -> Option<usize> {
+    varied.iter().try_fold(1usize, |product, vary| {
+        product.checked_mul(vary.values.len())
+    })
+}
+
+/// The number of each key's value in a combination; the last key changes fastest.
+#[must_use]
+pub fn combination(varied: &[Vary], mut number: usize) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (varied.iter().rev())
+        .map(|vary| {
+            let value = number % vary.values.len();
+            number /= vary.values.len();
+            value
+        })
+        .collect();
+    chosen.reverse();
+    chosen
+}
+
+/// Splits at commas, but not at those within brackets or quotes: `{ kind = "red", packets = 9 }` is one value.
+fn items(text: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut from) = (0u32, false, 0);
+    let mut items = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '{' | '[' if !quoted => depth += 1,
+            '}' | ']' if !quoted => depth = depth.saturating_sub(1),
+            ',' if !quoted && depth == 0 => {
+                items.push(text[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    items.push(text[from..].trim());
+    items
+}
+
+/// A number without its point, how many decimals it had, and its unit.
+struct Number<'a> {
+    digits: u64,
+    decimals: usize,
+    unit: &'a str,
+}
+
+impl<'a> Number<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let point_alone = number.contains('.') && fraction.is_empty();
+        if whole.is_empty() || point_alone || fraction.len() > MOST_DECIMALS {
+            return None;
+        }
+        Some(Self {
+            digits: format!("{whole}{fraction}").parse().ok()?,
+            decimals: fraction.len(),
+            unit: unit.trim(),
+        })
+    }
+
+    fn read_in(item: &str, text: &'a str) -> Result<Self, String> {
+        Self::read(text).ok_or_else(|| {
+            format!("`{item}`: `{text}` is no number; write a range like `1..34` or `1..34/3`")
+        })
+    }
+
+    /// With this many decimals.
+    fn scaled(&self, decimals: usize) -> Option<u64> {
+        let more = u32::try_from(decimals - self.decimals).ok()?;
+        self.digits.checked_mul(10u64.checked_pow(more)?)
+    }
+}
+
+/// The values of `FIRST..LAST` or `FIRST..LAST/STEP`; none where it does not begin like one.
+fn range(item: &str) -> Result<Option<Vec<String>>, String> {
+    let Some((first, rest)) = item.split_once("..") else {
+        return Ok(None);
+    };
+    let Some(first) = Number::read(first) else {
+        return Ok(None);
+    };
+    let (last, step) = match rest.split_once('/') {
+        Some((last, step)) => (last, Some(step)),
+        None => (rest, None),
+    };
+    let last = Number::read_in(item, last)?;
+    let step = step.map(|step| Number::read_in(item, step)).transpose()?;
+    let one = Number {
+        digits: 1,
+        decimals: 0,
+        unit: "",
+    };
+    let step = step.unwrap_or(one);
+    // `1..34ms` and `50KB..900KB/50`: a unit that is missing is that of the last.
+    let unit = last.unit;
+    if [first.unit, step.unit]
+        .iter()
+        .any(|u| !u.is_empty() && *u != unit)
+    {
+        return Err(format!("`{item}`: give all of it in one unit"));
+    }
+    let decimals = first.decimals.max(last.decimals).max(step.decimals);
+    let scaled = |number: &Number<'_>| {
+        let scaled = number.scaled(decimals);
+        scaled.ok_or_else(|| format!("`{item}`: the numbers are too long"))
+    };
+    let (from, to, by) = (scaled(&first)?, scaled(&last)?, scaled(&step)?);
+    if by == 0 {
+        return Err(format!("`{item}`: a step is more than 0"));
+    }
+    if to < from {
+        return Err(format!("`{item}`: a range goes upwards"));
+    }
+    if (to - from) / by >= MOST {
+        return Err(format!(
+            "`{item}`: at most {MOST} values are possible; a step makes fewer, like `1..34/3`"
+        ));
+    }
+    let show = |value: u64| {
+        let size = 10u64.pow(decimals as u32);
+        let mut text = (value / size).to_string();
+        if value % size > 0 {
+            let fraction = format!("{:0decimals$}", value % size);
+            text += ".";
+            text += fraction.trim_end_matches('0');
+        }
+        text + unit
+    };
+    let values = (0..=(to - from) / by).map(|step| show(from + step * by));
+    Ok(Some(values.collect()))
+}
+
+#[cfg(test)]
+#[path = "vary_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+use super::*;
+use proptest::prelude::*;
+
+fn values(text: &str) -> Vec<String> {
+    Vary::parse(&format!("a.b={text}")).unwrap().values
+}
+
+#[test]
+fn ranges_and_lists() {
+    assert_eq!(values("9,17,30"), ["9", "17", "30"]);
+    assert_eq!(values("1..4"), ["1", "2", "3", "4"]);
+    assert_eq!(values("1..34/10"), ["1", "11", "21", "31"]);
+    assert_eq!(values("5..5"), ["5"]);
+    assert_eq!(values("1..2, 20..40/10"), ["1", "2", "20", "30", "40"]);
+    assert_eq!(values("0.1..0.3/0.1"), ["0.1", "0.2", "0.3"]);
+    assert_eq!(
+        values("0.5Mbit..1.5Mbit/0.5"),
+        ["0.5Mbit", "1Mbit", "1.5Mbit"]
+    );
+    assert_eq!(values("10..30ms/10ms"), ["10ms", "20ms", "30ms"]);
+    let queues = "{ kind = \"red\", packets = 9 },17";
+    assert_eq!(values(queues), ["{ kind = \"red\", packets = 9 }", "17"]);
+    assert_eq!(
+        values("../nets/a.gml,\"b,c\""),
+        ["../nets/a.gml", "\"b,c\""]
+    );
+    assert_eq!(values("a=b"), ["a=b"]);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let wrong = |text: &str| Vary::parse(text).unwrap_err();
+    assert!(wrong("stop").contains("KEY=VALUES"));
+    assert!(wrong("=1").contains("KEY=VALUES"));
+    assert!(wrong("stop=").contains("KEY=VALUES"));
+    assert!(wrong("stop=1..").contains("`` is no number"));
+    assert!(wrong("stop=1..x").contains("`x` is no number"));
+    assert!(wrong("stop=1..9/").contains("`` is no number"));
+    assert_eq!(wrong("q=1..9/0"), "`1..9/0`: a step is more than 0");
+    assert_eq!(wrong("q=9..1"), "`9..1`: a range goes upwards");
+    assert_eq!(wrong("q=1s..9ms"), "`1s..9ms`: give all of it in one unit");
+    assert!(wrong("q=1..99999999").contains("at most"));
+    assert!(wrong("q=1..18446744073709551615/1").contains("at most"));
+    assert!(wrong("q=0.1..18446744073709551615").contains("too long"));
+    assert!(wrong("q=1,,2").contains("between two commas"));
+}
+
+#[test]
+fn numbers_are_in_base_units() {
+    let numbers = |text: &str| Vary::parse(&format!("a={text}")).unwrap().numbers();
+    assert_eq!(numbers("9,17"), Numbers::Integers(vec![9, 17]));
+    assert_eq!(
+        numbers("50KB,1MiB"),
+        Numbers::Integers(vec![50_000, 1 << 20])
+    );
+    assert_eq!(numbers("2.5Mbit"), Numbers::Integers(vec![2_500_000]));
+    assert_eq!(numbers("0.5,1"), Numbers::Floats(vec![0.5, 1.0]));
+    assert_eq!(numbers("40ms,1s"), Numbers::Floats(vec![0.04, 1.0]));
+    assert_eq!(numbers("10%"), Numbers::Floats(vec![0.1]));
+    assert_eq!(numbers("lisa,css"), Numbers::Texts);
+    assert_eq!(numbers("9,inf"), Numbers::Texts);
+}
+
+#[test]
+fn the_last_key_changes_fastest() {
+    let varied = [
+        Vary::parse("a=1..2").unwrap(),
+        Vary::parse("b=1..3").unwrap(),
+    ];
+    assert_eq!(combinations(&varied), Some(6));
+    let all: Vec<_> = (0..6).map(|number| combination(&varied, number)).collect();
+    assert_eq!(all, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+    assert_eq!(varied[1].set(2), "b=3");
+    assert_eq!(combinations(&[]), Some(1));
+}
+
+proptest! {
+    #[test]
+    fn anything_is_read_or_refused(text in "[0-9.,/=a-cs{}\\[\\]\" ]{0,20}|\\PC{0,12}") {
+        if let Ok(vary) = Vary::parse(&text) {
+            prop_assert!(!vary.values.is_empty());
+            let _ = vary.numbers();
+        }
+    }
+}
