@@ -12,8 +12,7 @@ use kernel::registry::{self, Registered};
 use kernel::{load, requirements};
 use netsim::RealClock;
 use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
-use scenario::trace::{Credit, Row};
-use scenario::{ConnectionSpec, Scenario};
+use scenario::{ConnectionSpec, Run, Scenario};
 
 use crate::error::Error;
 use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
@@ -34,18 +33,6 @@ pub fn check() -> Result<(), Error> {
     tun::check()
 }
 
-/// A run: what it came to, and what happened in it.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// What it came to.
-    pub outcome: Outcome,
-    /// The sender's windows, in order of time: when a look each millisecond finds them changed, and for lisa's own
-    /// algorithms also after each ACK.
-    pub rows: Vec<Row>,
-    /// What became of credits.
-    pub credits: Vec<Credit>,
-}
-
 impl Host {
     /// A host; `number` is to differ between those of one process. Once `cancelled` is set a run ends with
     /// [`Error::Interrupted`].
@@ -60,6 +47,9 @@ impl Host {
     }
 
     /// Runs a scenario, as this seed draws it.
+    ///
+    /// Its rows are the sender's windows when a look each millisecond finds them changed, and for lisa's own algorithms also
+    /// after each ACK.
     pub fn run(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
         let wall = Instant::now();
         let receive_window = supported::check(scenario)?;

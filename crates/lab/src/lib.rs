@@ -59,7 +59,7 @@ mod wiring;
 
 pub use emulator::Lateness;
 pub use error::Error;
-pub use host::{Host, Run, check};
+pub use host::{Host, check};
 pub use namespace::Namespace;
 pub use network::{LinkReport, Network, NetworkReport};
 pub use wiring::{MAX_PATHS, NetworkSpec};

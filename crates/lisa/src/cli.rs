@@ -34,7 +34,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Kernel,
     },
-    /// The paper's bottleneck on this kernel: TCP, MPTCP and LISA side by side, with a table and a report.
+    /// The paper's bottleneck on this kernel and simulated: TCP, MPTCP and LISA side by side, with a table and a report.
     ///
     /// Real transfers of 300 KB between network namespaces, over 2.5 Mbit/s and 70 ms and over 5 Mbit/s and 40 ms, with
     /// queues of 9, 17 and 30 packets. Needs root. Takes some minutes; what it made on the host is gone when it ends.

@@ -1,12 +1,12 @@
-//! `lisa demo`: the paper's bottleneck on this kernel, with and without LISA.
+//! `lisa demo`: the paper's bottleneck with and without LISA, on this kernel and on simulated endpoints.
 
 use crate::output::Failure;
 use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::{Error, Host, Run};
+use lab::{Error, Host};
 use netsim::{Rate, Span};
 use scenario::statistics::Mean;
-use scenario::{Application, ConnectionSpec, Protocol, Scenario, trace};
+use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, simulate, trace};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Write;
@@ -134,11 +134,31 @@ impl Bottleneck {
     }
 }
 
-/// All runs of one contender over one bottleneck, in the order of the seeds.
+/// Whose endpoints ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Kernel,
+    Simulator,
+}
+
+/// In the order of the tables.
+pub const SIDES: [Side; 2] = [Side::Kernel, Side::Simulator];
+
+impl Side {
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Kernel => "kernel",
+            Side::Simulator => "simulator",
+        }
+    }
+}
+
+/// All runs of one contender over one bottleneck, in the order of the seeds: on the kernel, and simulated.
 pub struct Cell {
     pub bottleneck: Bottleneck,
     pub contender: usize,
     pub runs: Vec<Run>,
+    pub simulated: Vec<Run>,
 }
 
 /// The metrics of the table: a title, a unit, decimals, and the value of a run.
@@ -182,15 +202,23 @@ pub const METRICS: [Metric; 4] = [
 ];
 
 impl Cell {
+    /// The runs of one side.
+    pub fn of(&self, side: Side) -> &[Run] {
+        match side {
+            Side::Kernel => &self.runs,
+            Side::Simulator => &self.simulated,
+        }
+    }
+
     /// Mean and interval of a metric over the runs that have it.
-    pub fn mean(&self, metric: &Metric) -> Option<Mean> {
-        let values: Vec<f64> = self.runs.iter().filter_map(metric.value).collect();
+    pub fn mean(&self, side: Side, metric: &Metric) -> Option<Mean> {
+        let values: Vec<f64> = self.of(side).iter().filter_map(metric.value).collect();
         Mean::of(&values)
     }
 
     /// Mean and interval of what this cell has more than `other`, run by run: the draws are paired.
-    pub fn difference(&self, other: &Cell, metric: &Metric) -> Option<Mean> {
-        let pairs = self.runs.iter().zip(&other.runs);
+    pub fn difference(&self, other: &Cell, side: Side, metric: &Metric) -> Option<Mean> {
+        let pairs = self.of(side).iter().zip(other.of(side));
         let values: Vec<f64> = pairs
             .filter_map(|(a, b)| Some((metric.value)(a)? - (metric.value)(b)?))
             .collect();
@@ -213,7 +241,11 @@ pub fn run(out: &Path, runs: u32, json: bool) -> Result<(), Failure> {
 
     let cells = measure(runs, &cancelled)?;
     if json {
-        for run in cells.iter().flat_map(|cell| &cell.runs) {
+        for run in cells
+            .iter()
+            .flat_map(|cell| SIDES.map(|side| cell.of(side)))
+            .flatten()
+        {
             println!(
                 "{}",
                 serde_json::to_string(&run.outcome).expect("plain data")
@@ -242,6 +274,7 @@ fn measure(runs: u32, cancelled: &Arc<AtomicBool>) -> Result<Vec<Cell>, Failure>
                 bottleneck,
                 contender,
                 runs: Vec::new(),
+                simulated: Vec::new(),
             })
         })
         .collect();
@@ -294,8 +327,11 @@ fn measure(runs: u32, cancelled: &Arc<AtomicBool>) -> Result<Vec<Cell>, Failure>
     .inspect_err(|_| bar.finish_and_clear())?;
     bar.finish_and_clear();
     made.sort_by_key(|(job, _)| *job);
-    for ((cell, _), run) in made {
+    for ((cell, seed), run) in made {
         cells[cell].runs.push(run);
+        // The same scenario and the same draw; all of them take less than one real run.
+        let simulated = simulate(&scenarios[cell], seed, true)?;
+        cells[cell].simulated.push(simulated);
     }
     Ok(cells)
 }
@@ -315,7 +351,7 @@ fn write(out: &Path, cells: &[Cell]) -> Result<(), Failure> {
     let mut outcomes = Vec::new();
     let (mut rows, mut credits) = (Vec::new(), Vec::new());
     for (number, cell) in cells.iter().enumerate() {
-        for run in &cell.runs {
+        for run in SIDES.into_iter().flat_map(|side| cell.of(side)) {
             writeln!(
                 outcomes,
                 "{}",
@@ -324,15 +360,18 @@ fn write(out: &Path, cells: &[Cell]) -> Result<(), Failure> {
             for credit in &run.credits {
                 let credit = serde_json::to_value(credit).expect("plain data");
                 let line = serde_json::json!({
-                    "scenario": run.outcome.scenario, "seed": run.outcome.seed, "credit": credit,
+                    "scenario": run.outcome.scenario, "seed": run.outcome.seed, "backend": run.outcome.backend, "credit": credit,
                 });
                 writeln!(credits, "{line}")?;
             }
         }
-        if let Some(first) = cell.runs.first() {
+        for side in SIDES {
+            let Some(first) = cell.of(side).first() else {
+                continue;
+            };
             rows.clear();
             trace::write_csv(&first.rows, &mut rows)?;
-            put(&format!("trace-{number:02}.csv"), &rows)?;
+            put(&format!("trace-{number:02}-{}.csv", side.name()), &rows)?;
         }
     }
     put("outcomes.jsonl", &outcomes)?;

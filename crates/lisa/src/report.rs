@@ -1,6 +1,8 @@
 //! The demo's tables, for the terminal and as a page.
 
-use crate::demo::{BASELINE, BYTES, CONTENDERS, Cell, LISA, METRICS, Metric, RECEIVE_WINDOW};
+use crate::demo::{
+    BASELINE, BYTES, CONTENDERS, Cell, LISA, METRICS, Metric, RECEIVE_WINDOW, SIDES, Side,
+};
 use crate::{figure, output::counted};
 use comfy_table::{Attribute, Cell as Text, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use plotters::prelude::{IntoDrawingArea, SVGBackend, WHITE};
@@ -51,28 +53,70 @@ fn headings() -> Vec<String> {
         .collect()
 }
 
+/// A row of a table: what is in it, whose endpoints they are, and a text for each metric.
+struct Line {
+    title: &'static str,
+    side: Side,
+    texts: Vec<String>,
+}
+
+/// The lines of a bottleneck: each contender on the kernel and simulated, then what LISA changed.
+fn lines(group: &[Cell]) -> Vec<Line> {
+    let each = |of: &dyn Fn(&Metric) -> String| METRICS.iter().map(of).collect();
+    let contender = |cell: &Cell, side| Line {
+        title: CONTENDERS[cell.contender].name,
+        side,
+        texts: each(&|metric| number(cell.mean(side, metric), metric)),
+    };
+    let change = |side| Line {
+        title: CHANGE,
+        side,
+        texts: each(&|metric| {
+            let change = group[LISA].difference(&group[BASELINE], side, metric);
+            difference(change, metric)
+        }),
+    };
+    let mut lines: Vec<Line> = group
+        .iter()
+        .flat_map(|cell| SIDES.map(|side| contender(cell, side)))
+        .collect();
+    lines.extend(SIDES.map(change));
+    lines
+}
+
+/// The title of the lines that say what LISA changed.
+const CHANGE: &str = "LISA − MPTCP LIA";
+
 /// A table for each bottleneck.
 pub fn tables(cells: &[Cell]) -> String {
     let mut text = String::new();
     for group in groups(cells) {
         let mut table = Table::new();
         table.load_preset(UTF8_HORIZONTAL_ONLY);
-        table.set_header([String::new()].into_iter().chain(headings()));
-        for cell in group {
-            let mut row = vec![Text::new(CONTENDERS[cell.contender].name)];
-            for metric in &METRICS {
-                let number = Text::new(number(cell.mean(metric), metric));
-                row.push(number.set_alignment(CellAlignment::Right));
+        table.set_header(["", ""].map(String::from).into_iter().chain(headings()));
+        // Two lines to a row: the kernel's figure above the simulator's.
+        for pair in lines(group).chunks(2) {
+            let bold = |text: Text| {
+                if pair[0].title == CHANGE {
+                    text.add_attribute(Attribute::Bold)
+                } else {
+                    text
+                }
+            };
+            let both = |of: &dyn Fn(&Line) -> &str| {
+                let texts: Vec<&str> = pair.iter().map(of).collect();
+                Text::new(texts.join("\n"))
+            };
+            let mut row = vec![
+                bold(Text::new(pair[0].title)),
+                both(&|line| line.side.name()),
+            ];
+            for i in 0..METRICS.len() {
+                let text = bold(both(&|line| &line.texts[i]));
+                row.push(text.set_alignment(CellAlignment::Right));
             }
             table.add_row(row);
         }
-        let mut row = vec![Text::new("LISA − MPTCP LIA").add_attribute(Attribute::Bold)];
-        for metric in &METRICS {
-            let text = difference(group[LISA].difference(&group[BASELINE], metric), metric);
-            let cell = Text::new(text).add_attribute(Attribute::Bold);
-            row.push(cell.set_alignment(CellAlignment::Right));
-        }
-        table.add_row(row);
         let _ = writeln!(text, "{}, {}\n{table}\n", size(), group[0].bottleneck);
     }
     text.push_str("Means with 95 % confidence intervals; differences are paired, * where the interval leaves zero out.\n");
@@ -83,13 +127,13 @@ fn size() -> String {
     format!("{} KB", BYTES / 1000)
 }
 
-/// What LISA changed, in a few lines for the terminal.
+/// What LISA changed on the kernel, in a few lines for the terminal.
 pub fn verdict(cells: &[Cell]) -> String {
     let findings = findings(cells)
         .into_iter()
         .map(|finding| format!("\n  {finding}"));
     format!(
-        "What LISA changed, against MPTCP of the papers:{}",
+        "What LISA changed on this kernel, against MPTCP of the papers:{}",
         findings.collect::<String>()
     )
 }
@@ -99,8 +143,9 @@ fn findings(cells: &[Cell]) -> Vec<String> {
     for metric in &METRICS[..2] {
         let (mut less, mut more, mut unclear) = (Vec::new(), Vec::new(), 0);
         for group in groups(cells) {
-            let base = group[BASELINE].mean(metric).map_or(0.0, |mean| mean.mean);
-            match group[LISA].difference(&group[BASELINE], metric) {
+            let base = group[BASELINE].mean(Side::Kernel, metric);
+            let base = base.map_or(0.0, |mean| mean.mean);
+            match group[LISA].difference(&group[BASELINE], Side::Kernel, metric) {
                 Some(Mean {
                     mean,
                     ci95: Some(half),
@@ -172,8 +217,9 @@ pub fn html(cells: &[Cell]) -> String {
          <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body>\n\
          <h1>LISA on this kernel</h1>\n\
          <p>{} from a server with two addresses to a client, over one bottleneck that both paths share: real TCP and \
-         MPTCP sockets of Linux {} in network namespaces, links in real time. {} each; the round-trip time of \
-         a run is drawn from ±10 % and the same for all four. Receive buffers of {} MiB; TCP_NODELAY is set.</p>\n<ul>",
+         MPTCP sockets of Linux {} in network namespaces, links in real time; and beside them the same scenario on simulated \
+         endpoints. {} each; the round-trip time of \
+         a run is drawn from ±10 % and the same for all. Receive buffers of {} MiB; TCP_NODELAY is set.</p>\n<ul>",
         size(),
         escape(&release()),
         counted(runs, "run"),
@@ -187,7 +233,9 @@ pub fn html(cells: &[Cell]) -> String {
             escape(contender.about)
         );
     }
-    page.push_str("</ul>\n<h2>What LISA changed, against MPTCP of the papers</h2>\n<ul>");
+    page.push_str(
+        "</ul>\n<h2>What LISA changed on this kernel, against MPTCP of the papers</h2>\n<ul>",
+    );
     for finding in findings(cells) {
         let _ = write!(page, "<li>{}</li>", escape(&finding));
     }
@@ -220,25 +268,30 @@ pub fn html(cells: &[Cell]) -> String {
         page,
         "<p>The network handed packets over at most {:.1} ms late; it lost {spoiled} packets beside those that its queues \
          dropped. Every outcome is in <code>outcomes.jsonl</code>, every credit in <code>credits.jsonl</code>, the \
-         windows of the first run of each kind in <code>trace-NN.csv</code>.</p></body></html>",
+         windows of the first run of each kind in <code>trace-NN-*.csv</code>.</p></body></html>",
         late * 1e3
     );
     page
 }
 
-/// The first run of each contender, as SVG.
+/// The first run of each contender, the kernel's beside the simulated one, as SVG.
 fn windows(group: &[Cell]) -> String {
-    const SIZE: (u32, u32) = (1120, 640);
-    fn panel(cell: &Cell) -> Option<figure::Panel<'_>> {
-        let (name, run) = (CONTENDERS[cell.contender].name, cell.runs.first()?);
+    const SIZE: (u32, u32) = (1120, 1280);
+    fn panel(cell: &Cell, side: Side) -> Option<figure::Panel<'_>> {
+        let (name, run) = (CONTENDERS[cell.contender].name, cell.of(side).first()?);
         let completion = run.outcome.connections[0].completion_s;
+        let completion = completion.map_or(String::new(), |s| format!(", {s:.2} s"));
         Some(figure::Panel {
-            caption: completion.map_or(name.into(), |s| format!("{name}, {s:.2} s")),
+            caption: format!("{name}, {}{completion}", side.name()),
             rows: run.rows.iter().collect(),
             credits: run.credits.iter().collect(),
         })
     }
-    let panels: Vec<_> = group.iter().filter_map(panel).collect();
+    let panels: Vec<_> = group
+        .iter()
+        .flat_map(|cell| SIDES.map(|side| panel(cell, side)))
+        .flatten()
+        .collect();
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -249,24 +302,34 @@ fn windows(group: &[Cell]) -> String {
 }
 
 fn table(group: &[Cell]) -> String {
-    let mut html = String::from("<table><tr><th></th>");
+    let mut html = String::from("<table><tr><th></th><th></th>");
     for heading in headings() {
         let _ = write!(html, "<th>{}</th>", escape(&heading));
     }
     html.push_str("</tr>");
-    for cell in group {
-        let _ = write!(html, "<tr><td>{}</td>", CONTENDERS[cell.contender].name);
-        for metric in &METRICS {
-            let _ = write!(html, "<td>{}</td>", number(cell.mean(metric), metric));
+    for line in lines(group) {
+        let class = if line.title == CHANGE {
+            " class=\"difference\""
+        } else {
+            ""
+        };
+        // The title stands once, above the other side's line.
+        let title = if line.side == Side::Kernel {
+            line.title
+        } else {
+            ""
+        };
+        let _ = write!(
+            html,
+            "<tr{class}><td>{title}</td><td>{}</td>",
+            line.side.name()
+        );
+        for text in line.texts {
+            let _ = write!(html, "<td>{text}</td>");
         }
         html.push_str("</tr>");
     }
-    html.push_str("<tr class=\"difference\"><td>LISA − MPTCP LIA</td>");
-    for metric in &METRICS {
-        let text = difference(group[LISA].difference(&group[BASELINE], metric), metric);
-        let _ = write!(html, "<td>{text}</td>");
-    }
-    html.push_str("</tr></table>");
+    html.push_str("</table>");
     html
 }
 

@@ -50,7 +50,9 @@ impl Script {
         };
         script.handshake(Kind::Syn);
         script.simulation.now = Time::ZERO + Span::from_millis(RTT);
+        script.simulation.running[0].spec.profile.wake_up = Span::ZERO;
         script.handshake(Kind::Established);
+        script.until(0);
         script
     }
 

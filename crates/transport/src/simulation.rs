@@ -369,7 +369,9 @@ impl<O: Observer> Simulation<O> {
                     sender.open(&mut connection.coupled, &mut env);
                     if index == 0 {
                         self.announce(number, 1);
-                        self.write(number);
+                        let wake_up = self.running[number as usize].spec.profile.wake_up;
+                        let timer = self.running[number as usize].write_timer;
+                        self.timers.set(timer, self.now + wake_up);
                     } else {
                         connection.push(senders, &mut env, index);
                     }

@@ -108,18 +108,9 @@ fn on_host(
         if cancelled.load(Ordering::SeqCst) {
             return Ok(number);
         }
-        let lab::Run {
-            outcome,
-            rows,
-            credits,
-        } = match host.run(&job.scenario, job.seed) {
+        let run = match host.run(&job.scenario, job.seed) {
             Err(lab::Error::Interrupted) => return Ok(number),
             result => result?,
-        };
-        let run = Run {
-            outcome,
-            rows,
-            credits,
         };
         done(number, traced_run(job, run)?)?;
     }
