@@ -1,11 +1,14 @@
 //! What a hop costs: packets that circulate over links with no transport behind them.
 //!
 //! `cargo bench -p netsim` prints the nanoseconds of a hop (one packet leaving one link's queue)
-//! and hops a second, over the 768 links of a fat tree with k = 8 and over 4 links.
+//! and hops a second, over the 768 links of a fat tree with k = 8, over 4 links, and over 4 with CoDel
+//! queues, which pay for their own events.
 
 use std::time::Instant;
 
-use netsim::{DropTail, Exit, LinkId, LinkSpec, Network, PortId, Rate, RouteId, Span, Time};
+use netsim::{
+    CoDel, DropTail, Exit, LinkId, LinkSpec, Network, PortId, Queue, Rate, RouteId, Span, Time,
+};
 
 /// What a simulation's packet carries: three words.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,10 +34,10 @@ struct World {
     now: Time,
 }
 
-fn link() -> LinkSpec {
+fn link(queue: impl Into<Queue>) -> LinkSpec {
     LinkSpec::shaped(
         Rate::from_bits_per_second(100_000_000),
-        DropTail::new(100),
+        queue,
         Span::from_micros(100),
     )
 }
@@ -46,7 +49,7 @@ fn fat_tree() -> World {
     const WIDTH: usize = 128;
     let mut network = Network::new();
     let links: Vec<LinkId> = (0..TIERS * WIDTH)
-        .map(|_| network.add_link(link()))
+        .map(|_| network.add_link(link(DropTail::new(100))))
         .collect();
     let mut state = 1u64;
     let mut draw = || {
@@ -71,9 +74,10 @@ fn fat_tree() -> World {
 }
 
 /// Four links in a circle and eight flows round it.
-fn circle() -> World {
+fn circle(queue: impl Into<Queue>) -> World {
     let mut network = Network::new();
-    let links: Vec<LinkId> = (0..4).map(|_| network.add_link(link())).collect();
+    let queue = queue.into();
+    let links: Vec<LinkId> = (0..4).map(|_| network.add_link(link(queue))).collect();
     let routes = (0..8)
         .map(|flow| {
             let route: Vec<LinkId> = (0..4).map(|i| links[(flow + i) % 4]).collect();
@@ -146,7 +150,7 @@ fn measure(name: &str, mut world: World, slice: Span) {
 }
 
 fn main() {
-    // Cargo adds options; a plain word chooses one of the two.
+    // Cargo adds options; a plain word chooses one of them.
     let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
     let wanted = |name: &str| {
         only.as_ref()
@@ -156,6 +160,9 @@ fn main() {
         measure("768 links", fat_tree(), Span::from_millis(50));
     }
     if wanted("4 links") {
-        measure("4 links", circle(), Span::from_secs(5));
+        measure("4 links", circle(DropTail::new(100)), Span::from_secs(5));
+    }
+    if wanted("4 CoDel") {
+        measure("4 CoDel", circle(CoDel::new()), Span::from_secs(5));
     }
 }

@@ -16,12 +16,14 @@ const IDLE: u64 = u64::MAX;
 /// The next event of each link.
 #[derive(Debug)]
 pub(crate) struct Tournament {
-    /// Level by level: the leaves, of which the first are the links', then for each four nodes of
-    /// a level the least of them, until one is left.
-    nodes: Vec<u64>,
+    /// Level by level: the leaves, of which the first are the links', then for each four of a level
+    /// the least of them, down to four. Groups of four, so that an index within one needs no check.
+    groups: Vec<[u64; 4]>,
+    /// The root: the least of all.
+    first: u64,
     links: usize,
-    /// How many leaves there are: a power of 4, or none.
-    leaves: usize,
+    /// How many groups the leaves are: a power of 4, or none.
+    width: usize,
     /// Bits of a key that hold the link's number.
     bits: u32,
 }
@@ -30,9 +32,10 @@ impl Tournament {
     /// Without links.
     pub(crate) const fn new() -> Self {
         Self {
-            nodes: Vec::new(),
+            groups: Vec::new(),
+            first: IDLE,
             links: 0,
-            leaves: 0,
+            width: 0,
             bits: 0,
         }
     }
@@ -40,7 +43,7 @@ impl Tournament {
     /// Adds a link, which has nothing to do yet.
     pub(crate) fn add_link(&mut self) {
         self.links += 1;
-        if self.links > self.leaves || self.links > 1 << self.bits {
+        if self.links > 4 * self.width || self.links > 1 << self.bits {
             self.grow();
         }
     }
@@ -48,7 +51,7 @@ impl Tournament {
     /// When the first event is and of which link; `None` when all are idle.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
-        let key = *self.nodes.last()?;
+        let key = self.first;
         let link = key & ((1 << self.bits) - 1);
         (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), link as usize))
     }
@@ -75,22 +78,24 @@ impl Tournament {
 
     #[inline(always)]
     fn play<const ALL: bool>(&mut self, mut node: usize, mut key: u64) {
-        let mut level = self.nodes.as_mut_slice();
-        let mut len = self.leaves;
+        let mut level = self.groups.as_mut_slice();
+        let mut width = self.width;
         loop {
-            level[node] = key;
-            if len == 1 {
+            let (group, place) = (&mut level[node / 4], node % 4);
+            // Above a winner that did not change, nothing does.
+            if !ALL && group[place] == key {
                 return;
             }
-            let others = level[node ^ 1].min(level[node ^ 2]).min(level[node ^ 3]);
+            group[place] = key;
+            let others = group[place ^ 1].min(group[place ^ 2]).min(group[place ^ 3]);
             key = key.min(others);
-            level = &mut level[len..];
-            node /= 4;
-            len /= 4;
-            // Above a winner that did not change, nothing did.
-            if !ALL && level[node] == key {
+            if width == 1 {
+                self.first = key;
                 return;
             }
+            level = &mut level[width..];
+            node /= 4;
+            width /= 4;
         }
     }
 
@@ -112,16 +117,17 @@ impl Tournament {
 
     /// Makes room for `self.links` links.
     fn grow(&mut self) {
-        let old: Vec<u64> = self.nodes.drain(..).take(self.leaves).collect();
+        let old: Vec<u64> = self.groups.drain(..).take(self.width).flatten().collect();
         let old_bits = self.bits;
-        while self.links > self.leaves {
-            self.leaves = (4 * self.leaves).max(1);
+        while self.links > 4 * self.width {
+            self.width = (4 * self.width).max(1);
         }
         self.bits = self.links.next_power_of_two().trailing_zeros();
-        let nodes =
-            std::iter::successors(Some(self.leaves), |level| (*level > 1).then_some(level / 4))
+        let groups =
+            std::iter::successors(Some(self.width), |level| (*level > 1).then_some(level / 4))
                 .sum();
-        self.nodes = vec![IDLE; nodes];
+        self.groups = vec![[IDLE; 4]; groups];
+        self.first = IDLE;
         for (link, key) in old.into_iter().enumerate() {
             let next = (key != IDLE).then(|| Time::from_nanos(key >> old_bits));
             self.set(link, next);

@@ -1,7 +1,8 @@
-//! What a link does to packets beside delaying them: it loses some, and makes some late.
+//! What a link does to packets beside delaying them: it loses some, makes some late, and at times
+//! carries none.
 
 use crate::dice::{Dice, Purpose};
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// Random loss at the entrance of a link, before its queue.
 ///
@@ -80,6 +81,37 @@ impl Reorder {
     }
 }
 
+/// A time during which a link is down: from an instant on, and up to another but for that one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    from: Time,
+    /// `None`: for good.
+    to: Option<Time>,
+}
+
+impl Outage {
+    /// Down at `from`, up again at `to`.
+    ///
+    /// # Panics
+    /// When `to` is not after `from`.
+    #[must_use]
+    pub fn new(from: Time, to: Time) -> Self {
+        assert!(from < to, "an outage from {from} does not end at {to}");
+        Self { from, to: Some(to) }
+    }
+
+    /// Down at `from`, and never up again.
+    #[must_use]
+    pub const fn for_good(from: Time) -> Self {
+        Self { from, to: None }
+    }
+
+    /// Whether it is over when `other` begins.
+    pub(crate) fn precedes(&self, other: &Self) -> bool {
+        self.to.is_some_and(|to| to <= other.from)
+    }
+}
+
 /// The loss of one link.
 #[derive(Debug)]
 pub(crate) struct Losses {
@@ -132,6 +164,38 @@ impl Lateness {
         } else {
             Span::ZERO
         }
+    }
+}
+
+/// The outages of one link, each after the ones before it.
+#[derive(Debug)]
+pub(crate) struct Outages {
+    list: Vec<Outage>,
+    /// The first that is not over.
+    next: usize,
+}
+
+impl Outages {
+    pub(crate) const fn new(list: Vec<Outage>) -> Self {
+        Self { list, next: 0 }
+    }
+
+    /// Whether the link is down. Time does not run back from one call to the next.
+    pub(crate) fn is_down(&mut self, now: Time) -> bool {
+        let over = |outage: &Outage| outage.to.is_some_and(|to| to <= now);
+        while self.next().is_some_and(over) {
+            self.next += 1;
+        }
+        self.next().is_some_and(|outage| outage.from <= now)
+    }
+
+    /// When the first outage that is not over begins, or began.
+    pub(crate) fn begin(&self) -> Option<Time> {
+        self.next().map(|outage| outage.from)
+    }
+
+    fn next(&self) -> Option<&Outage> {
+        self.list.get(self.next)
     }
 }
 
@@ -191,6 +255,29 @@ mod tests {
         let mut lateness = Lateness::new(Reorder::new(0.25, extra), 1, 0);
         let late = (0..100_000).filter(|_| lateness.next() == extra).count();
         assert_near(late as f64, 25_000.0);
+    }
+
+    #[test]
+    fn outages_end_or_do_not() {
+        let at = Time::from_nanos;
+        let list = vec![
+            Outage::new(at(2), at(4)),
+            Outage::new(at(4), at(5)),
+            Outage::new(at(6), at(7)),
+            Outage::for_good(at(9)),
+        ];
+        assert!(list.is_sorted_by(Outage::precedes));
+        assert!(!list[3].precedes(&list[0]) && !list[1].precedes(&list[0]));
+        let mut outages = Outages::new(list);
+        let seen = (0..12).map(|ns| (outages.is_down(at(ns)), outages.begin()));
+        let (down, begin): (Vec<bool>, Vec<Option<Time>>) = seen.unzip();
+        let expected = [0, 0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 1];
+        assert_eq!(down, expected.map(|down| down == 1));
+        let expected = [2, 2, 2, 2, 4, 6, 6, 9, 9, 9, 9, 9];
+        assert_eq!(begin, expected.map(|ns| Some(at(ns))));
+        // None is left of those that end.
+        let mut outages = Outages::new(vec![Outage::new(at(1), at(2))]);
+        assert!(!outages.is_down(at(3)) && outages.begin().is_none());
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod trace;
 
 pub use clock::{Clock, RealClock};
 pub use driver::{Arrival, Ports, drive};
-pub use impairment::{Loss, Reorder};
+pub use impairment::{Loss, Outage, Reorder};
 pub use link::{LinkCounters, LinkSpec};
 pub use network::{Exit, LinkId, Network, PortId, RouteId};
 pub use packet::Payload;

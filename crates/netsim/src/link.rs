@@ -5,7 +5,7 @@ mod managed;
 mod ring;
 mod transmitter;
 
-use crate::impairment::{Loss, Reorder};
+use crate::impairment::{Loss, Outage, Reorder};
 use crate::packet::Payload;
 use crate::queue::Queue;
 use crate::time::{Rate, Span, Time};
@@ -17,8 +17,8 @@ pub(crate) use managed::{Managed, Step};
 /// What a link is like.
 ///
 /// A packet passes the random loss of the link, then its queue, its transmitter, its line. Without
-/// loss, reordering, trace and anything but a plain DropTail queue, a link costs one event a packet
-/// and is several times as fast.
+/// loss, reordering, outages, trace and anything but a plain DropTail queue, a link costs one event
+/// a packet and is several times as fast.
 ///
 /// ```
 /// use netsim::{CoDel, LinkSpec, Loss, Rate, Span};
@@ -33,6 +33,8 @@ pub struct LinkSpec {
     sender: Sender,
     loss: Option<Loss>,
     reorder: Option<Reorder>,
+    /// Each after the ones before it.
+    outages: Vec<Outage>,
     stream: Option<u64>,
 }
 
@@ -70,6 +72,7 @@ impl LinkSpec {
             sender,
             loss: None,
             reorder: None,
+            outages: Vec::new(),
             stream: None,
         }
     }
@@ -86,6 +89,23 @@ impl LinkSpec {
     pub fn reorder(self, reorder: Reorder) -> Self {
         let reorder = Some(reorder);
         Self { reorder, ..self }
+    }
+
+    /// Is down at times. It then does what an interface does that loses its carrier (Linux:
+    /// `dev_deactivate`, which resets the queue): at the instant of `from`, what waits and what is
+    /// being sent is lost, and so is what comes until `to`, but for a packet whose last bit left by
+    /// `from`: what is on the line arrives. A packet that comes while the link is down draws
+    /// nothing at random, and no queue sees it.
+    ///
+    /// # Panics
+    /// When an outage begins before the one ahead of it has ended.
+    #[must_use]
+    pub fn down(self, outages: Vec<Outage>) -> Self {
+        assert!(
+            outages.is_sorted_by(Outage::precedes),
+            "outages follow one another"
+        );
+        Self { outages, ..self }
     }
 
     /// Names the stream of random draws of this link (a hash of its name, say), so that it draws
@@ -110,7 +130,8 @@ pub struct LinkCounters {
     pub bytes_out: u64,
     /// Packets lost because the queue was full, or because it chose to.
     pub drops: u64,
-    /// Packets lost at random, before the queue.
+    /// Packets lost at random, before the queue, and packets that an outage lost: those that came
+    /// during it, and those in the queue and being sent as it began.
     pub losses: u64,
     /// Packets marked in place of a drop.
     pub marks: u64,
@@ -150,9 +171,10 @@ pub(crate) enum Link<P> {
 impl<P: Payload> Link<P> {
     /// The link of that `number` in a network of that `seed`.
     pub(crate) fn new(spec: LinkSpec, seed: u64, number: u64) -> Self {
-        match (&spec.sender, spec.loss, spec.reorder) {
-            (Sender::Open, None, None) => Self::Fifo(Fifo::new(None, spec.delay)),
-            (Sender::Rate(rate, Queue::DropTail(queue)), None, None) if queue.is_plain() => {
+        let steady = spec.loss.is_none() && spec.reorder.is_none() && spec.outages.is_empty();
+        match &spec.sender {
+            Sender::Open if steady => Self::Fifo(Fifo::new(None, spec.delay)),
+            Sender::Rate(rate, Queue::DropTail(queue)) if steady && queue.is_plain() => {
                 Self::Fifo(Fifo::new(Some((*rate, *queue)), spec.delay))
             }
             _ => {

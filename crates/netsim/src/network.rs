@@ -39,7 +39,7 @@ pub enum Exit<P> {
         /// The packet.
         payload: P,
     },
-    /// A queue dropped it, or a link lost it at random.
+    /// A queue dropped it, a link lost it at random, or the link was down.
     Lost {
         /// When.
         at: Time,
@@ -117,8 +117,8 @@ impl<P: Payload> Network<P> {
     }
 
     /// Sends a packet of `bytes` along `route`. It returns at once when the first link loses it. If
-    /// the first link's queue drops others in its place (FQ-CoDel, at its limit), they come out of
-    /// [`Network::poll`] at the same `now`.
+    /// the first link's queue drops others in its place (FQ-CoDel, at its limit), or if that link
+    /// goes down at this very instant, they come out of [`Network::poll`] at the same `now`.
     ///
     /// All that was due before `now` must have been taken out with [`Network::poll`], or packets
     /// would overtake each other; a debug build asserts it.

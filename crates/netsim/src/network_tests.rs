@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::time::{Rate, Span};
-use crate::{CoDel, DropTail, FqCoDel, Loss, Queue, Red, Reorder};
+use crate::{CoDel, DropTail, FqCoDel, Loss, Outage, Queue, Red, Reorder};
 
 /// A packet to inject: the gap to the one before it in ns, its route, its size.
 type Arrival = (u64, usize, u32);
@@ -27,9 +27,9 @@ fn fifo_network(limit: usize, managed: bool) -> (Network<usize>, Vec<RouteId>) {
         ),
     ]
     .map(|spec| {
-        // A share of nothing changes nothing, but takes the link off the fast path.
-        let still = Reorder::new(0.0, Span::ZERO);
-        network.add_link(if managed { spec.reorder(still) } else { spec })
+        // An outage after the end changes nothing, but takes the link off the fast path.
+        let late = vec![Outage::for_good(Time::from_nanos(u64::MAX / 4))];
+        network.add_link(if managed { spec.down(late) } else { spec })
     });
     let routes = [
         network.add_route(&[near, shared], PortId(1)),
@@ -40,9 +40,8 @@ fn fifo_network(limit: usize, managed: bool) -> (Network<usize>, Vec<RouteId>) {
     (network, routes.to_vec())
 }
 
-/// Links of every kind, each with a fast FIFO link before or behind it, and one route over all.
-fn zoo(limit: usize, seed: u64) -> (Network<usize>, Vec<RouteId>) {
-    let mut network = Network::with_seed(seed);
+/// Links of every kind that keeps the order, each with the delay of its line.
+fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
     // 1 to 4 packets of 1500 bytes in the 20 µs between two arrivals.
     let rate = Rate::from_bits_per_second(1_500_000_000);
     let us = Span::from_micros;
@@ -57,21 +56,34 @@ fn zoo(limit: usize, seed: u64) -> (Network<usize>, Vec<RouteId>) {
         FqCoDel::new().times(us(10), us(100)).limit(limit).into(),
         DropTail::new(limit).mark_above(1).into(),
     ];
-    let mut specs: Vec<LinkSpec> = queues
+    let mut specs: Vec<(LinkSpec, Span)> = queues
         .into_iter()
-        .map(|queue| LinkSpec::shaped(rate, queue, us(30)))
+        .map(|queue| (LinkSpec::shaped(rate, queue, us(30)), us(30)))
         .collect();
-    specs.push(LinkSpec::delay(us(50)).loss(Loss::random(0.1)));
-    specs.push(LinkSpec::delay(us(50)).reorder(Reorder::new(0.3, us(40))));
+    let lossy = LinkSpec::delay(us(50)).loss(Loss::random(0.1));
+    specs.push((lossy, us(50)));
     let trace = "0\n1\n1\n1\n1\n1\n1\n2\n2\n2\n3\n".parse().unwrap();
-    specs.push(
-        LinkSpec::traced(trace, CoDel::new().limit(limit), us(5)).loss(Loss::bursty(0.1, 3.0)),
-    );
-    let fast = LinkSpec::shaped(rate, DropTail::new(1000), us(5));
+    let traced = LinkSpec::traced(trace, CoDel::new().limit(limit), us(5));
+    specs.push((traced.loss(Loss::bursty(0.1, 3.0)), us(5)));
+    specs
+}
+
+/// Links of every kind, each with a fast FIFO link before or behind it, and one route over all. Each
+/// link has these outages, a little later than the one before it.
+fn zoo(limit: usize, seed: u64, outages: &Switches) -> (Network<usize>, Vec<RouteId>) {
+    let mut network = Network::with_seed(seed);
+    let rate = Rate::from_bits_per_second(1_500_000_000);
+    let fast = LinkSpec::shaped(rate, DropTail::new(1000), Span::from_micros(5));
     let fast = network.add_link(fast);
-    let links: Vec<LinkId> = specs
-        .into_iter()
-        .map(|spec| network.add_link(spec))
+    let late = Reorder::new(0.3, Span::from_micros(40));
+    let late = LinkSpec::delay(Span::from_micros(50)).reorder(late);
+    let kinds = kinds(limit).into_iter().map(|(spec, _)| spec);
+    let links: Vec<LinkId> = (0..)
+        .zip(kinds.chain([late]))
+        .map(|(number, spec)| {
+            let later = Span::from_micros(70 * number);
+            network.add_link(spec.down(outages_of(outages, later)))
+        })
         .collect();
     let mut routes = vec![
         network.add_route(&[links[0], fast, links[1], links[5]], PortId(0)),
@@ -80,6 +92,29 @@ fn zoo(limit: usize, seed: u64) -> (Network<usize>, Vec<RouteId>) {
     ];
     routes.push(network.add_route(&links, PortId(3)));
     (network, routes)
+}
+
+/// The gaps between the instants at which a link goes down and up by turns, in ns.
+type Switches = Vec<u64>;
+
+fn switches() -> impl Strategy<Value = Switches> {
+    prop::collection::vec(1..1_000_000u64, 0..6)
+}
+
+/// What a link is that has been up for `start` and the first gap.
+fn outages_of(switches: &Switches, start: Span) -> Vec<Outage> {
+    let instants: Vec<Time> = switches
+        .iter()
+        .scan(Time::ZERO + start, |at, gap| {
+            *at += Span::from_nanos(*gap);
+            Some(*at)
+        })
+        .collect();
+    let outage = |ends: &[Time]| match *ends {
+        [from, to] => Outage::new(from, to),
+        _ => Outage::for_good(ends[0]),
+    };
+    instants.chunks(2).map(outage).collect()
 }
 
 fn traffic() -> impl Strategy<Value = Vec<Arrival>> {
@@ -135,11 +170,11 @@ fn check_conservation(network: &Network<usize>, exits: &[Exit<usize>], packets: 
 
 proptest! {
     #[test]
-    fn packets_are_conserved(limit in 0..12usize, seed: u64, arrivals in traffic()) {
+    fn packets_are_conserved(limit in 0..12usize, seed: u64, down in switches(), arrivals in traffic()) {
         let mut fifo = fifo_network(limit, false);
         let exits = run(&mut fifo, &arrivals);
         check_conservation(&fifo.0, &exits, arrivals.len());
-        let mut zoo = zoo(limit, seed);
+        let mut zoo = zoo(limit, seed, &down);
         let exits = run(&mut zoo, &arrivals);
         check_conservation(&zoo.0, &exits, arrivals.len());
     }
@@ -161,8 +196,27 @@ proptest! {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_run(limit in 0..12usize, seed: u64, arrivals in traffic()) {
-        prop_assert_eq!(run(&mut zoo(limit, seed), &arrivals), run(&mut zoo(limit, seed), &arrivals));
+    fn the_same_seed_gives_the_same_run(limit in 0..12usize, seed: u64, down in switches(), arrivals in traffic()) {
+        let run = || run(&mut zoo(limit, seed, &down), &arrivals);
+        prop_assert_eq!(run(), run());
+    }
+
+    #[test]
+    fn nothing_departs_while_a_link_is_down(limit in 1..12usize, seed: u64, down in switches(), arrivals in traffic()) {
+        // Before the first instant it is up, between the next two down, and so on.
+        let instants: Vec<u64> = down.iter().scan(0, |at, gap| { *at += gap; Some(*at) }).collect();
+        for (spec, delay) in kinds(limit) {
+            let mut network = Network::with_seed(seed);
+            let link = network.add_link(spec.down(outages_of(&down, Span::ZERO)));
+            let route = network.add_route(&[link], PortId(0));
+            for exit in run(&mut (network, vec![route; 4]), &arrivals) {
+                let Exit::Arrived { at, .. } = exit else { continue };
+                let departure = at.as_nanos() - delay.as_nanos();
+                let before = instants.iter().filter(|switch| **switch < departure).count();
+                // The last bit may leave at the instant itself.
+                prop_assert!(before % 2 == 0 || instants.contains(&departure), "{departure} ns");
+            }
+        }
     }
 
     #[test]
@@ -180,10 +234,10 @@ proptest! {
     }
 
     #[test]
-    fn a_late_poll_hears_the_same(seed: u64, arrivals in traffic()) {
+    fn a_late_poll_hears_the_same(seed: u64, down in switches(), arrivals in traffic()) {
         // All injected at once, then polled in one go or event by event.
-        let (mut at_once, routes) = zoo(30, seed);
-        let (mut step_by_step, _) = zoo(30, seed);
+        let (mut at_once, routes) = zoo(30, seed, &down);
+        let (mut step_by_step, _) = zoo(30, seed, &down);
         let mut exits = Vec::new();
         for (i, (_, route, bytes)) in arrivals.iter().enumerate() {
             let exit = at_once.inject(Time::ZERO, routes[*route], *bytes, i);

@@ -67,7 +67,7 @@ pub(crate) struct Backlog<P> {
 /// What a queue did to packets that it had let in.
 #[derive(Debug)]
 pub(crate) struct Ledger<P> {
-    /// Dropped, and not yet handed on.
+    /// Dropped, or lost by an outage, and not yet handed on.
     pub(crate) dropped: VecDeque<Packet<P>>,
     /// Dropped in all.
     pub(crate) drops: u64,
@@ -125,6 +125,20 @@ impl<P: Payload> Discipline<P> {
         }
     }
 
+    /// Takes out all that wait, whatever the queue thinks of them.
+    pub(crate) fn purge(&mut self, now: Time, to: &mut VecDeque<Packet<P>>) {
+        let backlog = match self {
+            Self::DropTail(queue) => &mut queue.backlog,
+            Self::Red(queue) => {
+                to.extend(std::iter::from_fn(|| queue.dequeue(now)));
+                return;
+            }
+            Self::CoDel(queue) => &mut queue.backlog,
+            Self::FqCoDel(queue) => return queue.purge(to),
+        };
+        backlog.purge(to);
+    }
+
     /// How many packets wait.
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -161,6 +175,11 @@ impl<P> Backlog<P> {
         let head = self.packets.pop_front()?;
         self.bytes -= u64::from(head.1.bytes);
         Some(head)
+    }
+
+    pub(crate) fn purge(&mut self, to: &mut VecDeque<Packet<P>>) {
+        self.bytes = 0;
+        to.extend(self.packets.drain(..).map(|(_, packet)| packet));
     }
 }
 

@@ -113,7 +113,7 @@ pub struct LinkOutcome {
     pub name: String,
     /// Packets that its queue dropped.
     pub drops: u64,
-    /// Packets that its line lost.
+    /// Packets that its line lost, or that were lost because it was down.
     pub losses: u64,
     /// Packets that its queue marked.
     pub marks: u64,

@@ -37,7 +37,7 @@ fn texts() -> Vec<String> {
     // Kinds of which the repository has no file.
     let rest = "[[connection]]\nprotocol = 'mptcp'\nsubflows = 2\nbytes = '300KB'\nreceive_window = '4MiB'\n";
     for topology in [
-        "kind = 'non-shared-bottleneck'\nrate = ['5Mbit', '1Gbit']\nrtt = ['40ms', '1us']\nqueue = [17, { kind = 'codel' }]\naccess = { rate = '1Gbit', delay = '0s', queue = { kind = 'fq-codel' } }",
+        "kind = 'non-shared-bottleneck'\nrate = ['5Mbit', '1Gbit']\nrtt = ['40ms', '1us']\nqueue = [17, { kind = 'codel' }]\naccess = { rate = '1Gbit', delay = '0s', queue = { kind = 'fq-codel' } }\ndown = [[], [{ from = '1s', to = '2s' }, { from = '2s' }]]",
         "kind = 'scenario-a'\nn1 = 10\nn2 = 10\nc1 = '1Mbit'\nc2 = '1Mbit'\nrtt = '100ms'\nqueue = { kind = 'red' }",
     ] {
         texts.push(format!(
@@ -245,7 +245,7 @@ proptest! {
 
     #[test]
     fn overrides_are_anything(text in select(texts()), at in any::<Index>(), piece in select(PIECES), key in "[a-z.0-9*]{0,12}") {
-        let keys = ["stop", "rtt_spread", "topology.kind", "topology.rtt", "topology.queue", "topology.k",
+        let keys = ["stop", "rtt_spread", "topology.kind", "topology.rtt", "topology.queue", "topology.k", "topology.down", "topology.down.1.0.to",
             "connection.0.count", "connection.*.subflows", "connection.0.start", "connection.0.bytes", &key];
         let set = format!("{}={piece}", keys[at.index(keys.len())]);
         match Scenario::parse_with(&text, "a.toml", &[&set]) {

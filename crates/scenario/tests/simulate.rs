@@ -57,3 +57,98 @@ fn the_drafts_users_share_red_bottlenecks() {
     assert!(drops("AP1 down") > 0 && drops("AP2 down") > 0);
     assert_eq!(drops("AP1 up"), 0);
 }
+
+/// Two paths that share nothing, and an MPTCP connection over both. Their 5 and 3 Mbit/s are 4.827 and 2.896 Mbit/s of
+/// payload: 1448 of 1500 bytes.
+fn two_paths(down: &str, keys: &str, top: &str) -> Scenario {
+    let text = format!(
+        "{top}\n[topology]\nkind = 'non-shared-bottleneck'\nrate = ['5Mbit', '3Mbit']\nrtt = '40ms'\nqueue = 20\n\
+         down = {down}\n[[connection]]\nprotocol = 'mptcp'\n{keys}\n"
+    );
+    Scenario::parse(&text, "paths.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn algorithms() -> impl Iterator<Item = &'static str> {
+    mpcc::Algorithm::all().map(|algorithm| algorithm.name())
+}
+
+/// In the first second no more than 965 kB come over both. The rest takes the other path 1.7 s if it is the fast one, 2.8 s
+/// if it is the slow one; alone it would take 3.3 s or 5.5 s for all, and what was lost with the path is not much.
+#[test]
+fn a_transfer_outlives_a_path_that_dies() {
+    for algorithm in algorithms() {
+        let keys = format!("algorithm = '{algorithm}'\nbytes = '2MB'");
+        for (down, least, most) in [
+            ("[[], { from = '1s' }]", 2.7, 3.3),
+            ("[{ from = '1s' }, []]", 3.8, 5.5),
+        ] {
+            let scenario = two_paths(down, &keys, "stop = '60s'");
+            let outcome = simulate(&scenario, 1, false).unwrap().outcome;
+            let transfer = &outcome.connections[0];
+            assert_eq!(transfer.bytes, 2_000_000, "{algorithm}, {down}");
+            assert_eq!(transfer.note, None, "{algorithm}, {down}");
+            let completion = transfer.completion_s.unwrap();
+            assert!(
+                (least..most).contains(&completion),
+                "{algorithm}, {down}: {completion} s"
+            );
+            assert_eq!(outcome.sim_seconds, completion);
+            // Each direction of the dead path has lost something, and no queue is blamed for it.
+            let dead = if down.starts_with("[[]") {
+                "path 2"
+            } else {
+                "path 1"
+            };
+            for link in &outcome.links {
+                assert_eq!(link.losses > 0, link.name.starts_with(dead), "{link:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_transfer_dies_with_both_paths() {
+    for algorithm in algorithms() {
+        let keys = format!("algorithm = '{algorithm}'\nbytes = '2MB'");
+        let scenario = two_paths("{ from = '1s' }", &keys, "stop = '60s'");
+        let outcome = simulate(&scenario, 1, false).unwrap().outcome;
+        let transfer = &outcome.connections[0];
+        assert_eq!(transfer.completion_s, None, "{algorithm}");
+        let note = transfer.note.as_deref();
+        assert_eq!(note, Some("did not finish"), "{algorithm}");
+        assert!(
+            (300_000..965_000).contains(&transfer.bytes),
+            "{algorithm}: {} bytes",
+            transfer.bytes
+        );
+        assert_eq!(outcome.sim_seconds, 60.0, "{algorithm}");
+    }
+}
+
+/// The second path is down from 2 s to 5 s. Timeouts double from 200 ms or a little more, so one comes at most about as long
+/// after the return as the outage was: from 10 s on both paths are full again. An ACK that fills a gap may bring a queue's 20
+/// packets from before the interval: 8 % of a second.
+#[test]
+fn a_path_that_comes_back_carries_again() {
+    for algorithm in algorithms() {
+        // What each subflow delivers between two times, as shares of what its path can carry.
+        let shares = |from: u32, to: u32| -> Vec<f64> {
+            let top = format!("warmup = '{from}s'\nstop = '{to}s'");
+            let keys = format!("algorithm = '{algorithm}'");
+            let scenario = two_paths("[[], { from = '2s', to = '5s' }]", &keys, &top);
+            let outcome = simulate(&scenario, 1, false).unwrap().outcome;
+            let share = |(subflow, mbps): (&lisa_scenario::outcome::SubflowOutcome, f64)| {
+                subflow.bytes.unwrap() as f64 * 8e-6 / mbps / f64::from(to - from)
+            };
+            let subflows = outcome.connections[0].subflows.iter();
+            subflows.zip([4.827, 2.896]).map(share).collect()
+        };
+        for (from, to, second) in [(1, 2, 0.9..1.1), (3, 5, 0.0..0.0001), (10, 20, 0.9..1.1)] {
+            let shares = shares(from, to);
+            assert!(
+                (0.9..1.1).contains(&shares[0]) && second.contains(&shares[1]),
+                "{algorithm}, {from} to {to} s: {shares:?}"
+            );
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What a link is like, in plain data.
 
-use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Rate, Span, Trace};
+use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Outage, Rate, Span, Trace};
 
 /// What a link is like.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Properties {
     pub reorder: Option<Reorder>,
     /// When the link may send, in place of `rate`.
     pub rate_trace: Option<Trace>,
+    /// When it is down; none begins before the one ahead of it has ended.
+    pub down: Vec<Outage>,
 }
 
 /// Who waits for a link, and who is dropped. Packets that wait are counted without the one that is being sent.
@@ -112,6 +114,7 @@ impl Properties {
             loss: None,
             reorder: None,
             rate_trace: None,
+            down: Vec::new(),
         }
     }
 
@@ -149,7 +152,7 @@ impl Properties {
         if let Some(Reorder { share, delay }) = self.reorder {
             spec = spec.reorder(netsim::Reorder::new(share, delay));
         }
-        spec
+        spec.down(self.down.clone())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::*;
-use netsim::{Rate, Span};
+use netsim::{Outage, Rate, Span, Time};
 
 fn rate(mbit: u64) -> Rate {
     Rate::from_bits_per_second(mbit * 1_000_000)
@@ -362,10 +362,12 @@ fn the_network_gets_what_is_meant() {
             share: 0.3,
             delay: target,
         }),
+        down: vec![Outage::for_good(Time::ZERO)],
         ..bottleneck()
     };
     let expected = netsim::LinkSpec::traced(trace, netsim::DropTail::new(17), Span::ZERO)
         .loss(netsim::Loss::gilbert_elliott(0.1, 0.2, 0.01, 0.9))
-        .reorder(netsim::Reorder::new(0.3, target));
+        .reorder(netsim::Reorder::new(0.3, target))
+        .down(vec![Outage::for_good(Time::ZERO)]);
     assert_eq!(shown(mobile), format!("{expected:?}"));
 }

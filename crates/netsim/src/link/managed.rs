@@ -1,12 +1,15 @@
-//! The other link: a queue with a mind of its own, a rate after a trace, random loss, reordering.
+//! The other link: a queue with a mind of its own, a rate after a trace, random loss, reordering,
+//! outages.
 //!
 //! Its packets are in a queue until the transmitter takes them, and on the line until they arrive.
 //! So it has events of two kinds, whichever is next: the transmitter is free while packets wait,
 //! and a packet arrives at the far end. What its queue drops comes out as an event of that instant.
+//! An outage is an event only if it finds packets that it loses; otherwise it is seen by the next
+//! packet that comes.
 
 use std::collections::VecDeque;
 
-use crate::impairment::{Lateness, Losses};
+use crate::impairment::{Lateness, Losses, Outages};
 use crate::link::transmitter::{Opportunities, Transmitter};
 use crate::link::{Count, LinkCounters, LinkSpec, Sender};
 use crate::packet::{Packet, Payload};
@@ -18,9 +21,12 @@ use crate::time::{Rate, Span, Time};
 #[derive(Debug)]
 pub(crate) struct Managed<P> {
     losses: Option<Losses>,
+    outages: Option<Outages>,
     queue: Discipline<P>,
     source: Source<P>,
     line: Line<P>,
+    /// The packet being sent, if the link goes down before its last bit leaves.
+    cut: Option<Packet<P>>,
     ledger: Ledger<P>,
     /// When something last happened here.
     now: Time,
@@ -28,7 +34,7 @@ pub(crate) struct Managed<P> {
     left: Count,
     /// What went onto the line.
     sent: Count,
-    /// Packets that the queue did not let in, and packets lost at random.
+    /// Packets that the queue did not let in, and packets lost at random or by an outage.
     refused: u64,
     lost: u64,
     /// The most packets that waited at once, and the integral of their number over time (ns).
@@ -58,7 +64,7 @@ struct Line<P> {
 pub(crate) enum Step<P> {
     /// A packet arrived at the far end.
     Arrived(Packet<P>),
-    /// The queue dropped a packet.
+    /// The queue dropped a packet, or an outage lost it.
     Lost(Packet<P>),
     /// Nothing that concerns others.
     Nothing,
@@ -84,6 +90,7 @@ impl<P: Payload> Managed<P> {
         };
         Self {
             losses: spec.loss.map(|loss| Losses::new(loss, seed, stream)),
+            outages: (!spec.outages.is_empty()).then(|| Outages::new(spec.outages)),
             queue,
             source,
             line: Line {
@@ -91,6 +98,7 @@ impl<P: Payload> Managed<P> {
                 lateness: (spec.reorder).map(|reorder| Lateness::new(reorder, seed, stream)),
                 packets: VecDeque::new(),
             },
+            cut: None,
             ledger: Ledger::new(),
             now: Time::ZERO,
             entered: Count::default(),
@@ -116,7 +124,8 @@ impl<P: Payload> Managed<P> {
     }
 
     fn admit(&mut self, now: Time, packet: Packet<P>) -> Result<(), Packet<P>> {
-        if self.losses.as_mut().is_some_and(Losses::next) {
+        let down = (self.outages.as_mut()).is_some_and(|outages| outages.is_down(now));
+        if down || self.losses.as_mut().is_some_and(Losses::next) {
             self.lost += 1;
             return Err(packet);
         }
@@ -166,13 +175,18 @@ impl<P: Payload> Managed<P> {
             _ => None,
         };
         let line = self.line.packets.front().map(|(arrival, _)| *arrival);
-        source.into_iter().chain(line).min()
+        let outages = (self.outages.as_ref()).filter(|_| self.inside() > self.line.len());
+        let outage = outages.and_then(Outages::begin);
+        source.into_iter().chain(line).chain(outage).min()
     }
 
     /// Moves packets from the queue onto the line, as the source allows.
     fn serve(&mut self, now: Time) {
         self.waited += self.queue.len() as u64 * now.since(self.now).as_nanos();
         self.now = now;
+        if (self.outages.as_mut()).is_some_and(|outages| outages.is_down(now)) {
+            return self.cut_off();
+        }
         match &mut self.source {
             Source::Open => {}
             Source::Rate(transmitter) => {
@@ -181,7 +195,13 @@ impl<P: Payload> Managed<P> {
                         break;
                     };
                     self.sent.add(packet.bytes);
-                    self.line.put(transmitter.send(packet.bytes), packet);
+                    let departure = transmitter.send(packet.bytes);
+                    let outage = self.outages.as_ref().and_then(Outages::begin);
+                    if outage.is_some_and(|begin| begin < departure) {
+                        self.cut = Some(packet);
+                    } else {
+                        self.line.put(departure, packet);
+                    }
                 }
             }
             Source::Trace(opportunities) => {
@@ -192,6 +212,26 @@ impl<P: Payload> Managed<P> {
                 }
             }
         }
+    }
+
+    /// The link is down: what is not on the line is lost.
+    fn cut_off(&mut self) {
+        let lost = &mut self.ledger.dropped;
+        let before = lost.len();
+        match &mut self.source {
+            Source::Open => {}
+            Source::Rate(transmitter) => {
+                if let Some(packet) = self.cut.take() {
+                    transmitter.stop(self.now);
+                    // What is sent in part is no use of the link.
+                    self.sent.bytes -= u64::from(packet.bytes);
+                    lost.push_back(packet);
+                }
+            }
+            Source::Trace(opportunities) => lost.extend(opportunities.stop()),
+        }
+        self.queue.purge(self.now, lost);
+        self.lost += (lost.len() - before) as u64;
     }
 
     pub(crate) fn counters(&self, now: Time) -> LinkCounters {
@@ -221,7 +261,8 @@ impl<P: Payload> Managed<P> {
     /// Packets in the queue, being sent and on the line.
     fn inside(&self) -> u64 {
         let partial = matches!(&self.source, Source::Trace(source) if source.is_sending());
-        (self.queue.len() + self.line.packets.len()) as u64 + u64::from(partial)
+        let sending = partial || self.cut.is_some();
+        self.queue.len() as u64 + self.line.len() + u64::from(sending)
     }
 
     /// What came in went out, was lost or is still inside.
@@ -234,6 +275,10 @@ impl<P: Payload> Managed<P> {
 }
 
 impl<P> Line<P> {
+    fn len(&self) -> u64 {
+        self.packets.len() as u64
+    }
+
     /// A packet whose last bit is sent at `departure`.
     fn put(&mut self, departure: Time, packet: Packet<P>) {
         let extra = self.lateness.as_mut().map_or(Span::ZERO, Lateness::next);

@@ -2,8 +2,8 @@
 
 use crate::queue::testing::{Segment, segment};
 use crate::{
-    CoDel, DropTail, Exit, FqCoDel, LinkSpec, Loss, Network, PortId, Rate, Reorder, RouteId, Span,
-    Time, Trace,
+    CoDel, DropTail, Exit, FqCoDel, LinkSpec, Loss, Network, Outage, PortId, Queue, Rate, Red,
+    Reorder, RouteId, Span, Time, Trace,
 };
 
 fn ms(ms: u64) -> Time {
@@ -186,4 +186,104 @@ fn marks_are_counted_and_delivered() {
     // Number 12 finds 11 waiting behind the one being sent.
     assert!(marked.into_iter().eq(12..20));
     assert_eq!(network.counters(ms(99))[0].marks, 8);
+}
+
+#[test]
+fn an_outage_loses_what_is_not_on_the_line() {
+    let queues: [Queue; 5] = [
+        DropTail::new(100).into(),
+        DropTail::bytes(150_000).into(),
+        Red::new(100.0, 200.0, 0.1).into(),
+        CoDel::new().into(),
+        FqCoDel::new().into(),
+    ];
+    for queue in queues {
+        // 1500 bytes a millisecond; three have left when the link goes down.
+        let rate = Rate::from_bits_per_second(12_000_000);
+        let spec = LinkSpec::shaped(rate, queue, Span::from_millis(10));
+        let half = ms(3) + Span::from_micros(500);
+        let outages = vec![Outage::new(half, ms(8)), Outage::new(ms(10), ms(20))];
+        let (mut network, route) = network(spec.down(outages));
+        for number in 0..10 {
+            assert!(network.inject(ms(0), route, 1500, packet(number)).is_none());
+        }
+        let lost: Vec<(Time, u64)> = std::iter::from_fn(|| network.poll(ms(5)))
+            .map(|exit| match exit {
+                Exit::Lost { at, payload, .. } => (at, payload.number),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        // The one being sent first, then those that wait.
+        assert!(lost.into_iter().eq((3..10).map(|number| (half, number))));
+        let refused = network.inject(ms(5), route, 1500, packet(10));
+        assert!(matches!(refused, Some(Exit::Lost { at, .. }) if at == ms(5)));
+        assert_eq!(network.counters(ms(5))[0].inside, 3);
+        // Up again at its end. The last bit of 12 leaves at the instant of the second outage.
+        assert!(network.inject(ms(8), route, 1500, packet(11)).is_none());
+        assert!(network.inject(ms(9), route, 1500, packet(12)).is_none());
+        let [arrived, lost] = drain(&mut network);
+        let expected = [(11, 0), (12, 1), (13, 2), (19, 11), (20, 12)];
+        assert_eq!(arrived, expected.map(|(at, number)| (ms(at), number)));
+        assert_eq!(lost, []);
+        let counters = network.counters(ms(20))[0];
+        assert_eq!(
+            (counters.losses, counters.drops, counters.inside),
+            (8, 0, 0)
+        );
+        // Nine wait for 1 ms, eight for 1 ms, seven for 1 ms, six for 0.5 ms. Five are sent.
+        assert!((counters.queue_mean - 27.0 / 20.0).abs() < 1e-9);
+        assert_eq!(counters.utilisation, Some(5.0 / 20.0));
+    }
+}
+
+#[test]
+fn an_outage_of_a_line_loses_what_comes() {
+    let spec = LinkSpec::delay(Span::from_millis(10)).down(vec![
+        Outage::new(ms(2), ms(3)),
+        Outage::new(ms(3), ms(4)),
+        Outage::for_good(ms(6)),
+    ]);
+    let (mut network, route) = network(spec);
+    let mut lost = Vec::new();
+    for number in 0..8 {
+        if network
+            .inject(ms(number), route, 40, packet(number))
+            .is_some()
+        {
+            lost.push(number);
+        }
+    }
+    assert_eq!(lost, [2, 3, 6, 7]);
+    let [arrived, _] = drain(&mut network);
+    assert_eq!(
+        arrived,
+        [0, 1, 4, 5].map(|number| (ms(number + 10), number))
+    );
+}
+
+#[test]
+fn an_outage_passes_a_traces_opportunities_by() {
+    // An opportunity of 1504 bytes at 2, 4, 6 ms and so on; down at that of 4 ms, up at that of 8.
+    let trace: Trace = "2\n".parse().unwrap();
+    let spec = LinkSpec::traced(trace, DropTail::new(5), Span::ZERO);
+    let (mut network, route) = network(spec.down(vec![Outage::new(ms(4), ms(8))]));
+    // Of 1 a part is sent at 2 ms.
+    for number in 0..3 {
+        assert!(network.inject(ms(0), route, 1000, packet(number)).is_none());
+    }
+    let [arrived, lost] = drain(&mut network);
+    assert_eq!(arrived, [(ms(2), 0)]);
+    assert_eq!(lost, [(ms(4), 1), (ms(4), 2)]);
+    assert!(network.inject(ms(7), route, 1000, packet(3)).is_some());
+    // The opportunity of the instant comes too early, as always; the next is whole.
+    assert!(network.inject(ms(8), route, 1504, packet(4)).is_none());
+    assert_eq!(drain(&mut network)[0], [(ms(10), 4)]);
+    assert_eq!(network.counters(ms(10))[0].losses, 3);
+}
+
+#[test]
+#[should_panic(expected = "outages follow one another")]
+fn outages_that_overlap_are_an_error() {
+    let _ =
+        LinkSpec::delay(Span::ZERO).down(vec![Outage::for_good(ms(1)), Outage::for_good(ms(2))]);
 }

@@ -49,6 +49,11 @@ impl Transmitter {
         self.free_at()
     }
 
+    /// Gives up what it is sending.
+    pub(crate) fn stop(&mut self, now: Time) {
+        (self.free_at, self.rest) = (now, 0);
+    }
+
     /// The time spent sending up to `now`, of what `accepted` bytes take.
     pub(crate) fn busy_seconds(&self, now: Time, accepted: u64) -> f64 {
         let all = accepted as f64 * 8.0 / self.rate.bits_per_second() as f64;
@@ -96,6 +101,13 @@ impl<P> Opportunities<P> {
     /// Whether a packet is sent in part.
     pub(crate) const fn is_sending(&self) -> bool {
         self.begun.is_some()
+    }
+
+    /// Gives up the packet that is sent in part, and waits for nothing until one is
+    /// [wanted](Self::wanted) again.
+    pub(crate) fn stop(&mut self) -> Option<Packet<P>> {
+        (self.next, self.room) = (None, 0);
+        self.begun.take().map(|(_, packet)| packet)
     }
 
     /// The next packet whose last bit is sent by `now`; `dequeue` is where packets come from.

@@ -1,9 +1,9 @@
 //! DropTail: a first-in-first-out queue of limited length; who finds it full is lost.
 //!
 //! On a link of known rate the departure of a packet is known when it arrives, so the queue needs
-//! no event of its own: it compares departures with the time of the next arrival. It does even that
-//! only when the queue would, with the arriving packet, look full or longer than it ever was; until
-//! then the count is an upper bound that nobody needs more exactly.
+//! no event of its own and no count of who waits. Each arrival adds one packet at most to those
+//! that wait, so there are more than ever before exactly if the packet that is as many places from
+//! the end as ever waited has not departed: one comparison tells.
 
 use crate::link::Count;
 use crate::packet::{Packet, Payload};
@@ -60,29 +60,31 @@ impl DropTail {
     }
 }
 
-/// A DropTail queue as a count of the packets in it, for a link that knows their departures.
+/// A DropTail queue of a link that knows its packets' departures.
 #[derive(Debug)]
 pub(crate) struct Occupancy {
-    queue: DropTail,
-    /// Of all packets that entered, those known to have left the queue. The others are held, the
-    /// one being sent included.
-    gone: Count,
+    /// How many packets may wait, and how many bytes.
+    packets: u64,
+    bytes: u64,
     /// The most packets that ever waited at once.
     longest: u64,
     /// The time that all packets together wait, known as they enter (ns · packets).
     waited: u64,
+    /// Where bytes are limited: of all packets that entered, those known to have departed.
+    gone: Count,
 }
 
 impl Occupancy {
     pub(crate) const fn new(queue: DropTail) -> Self {
         Self {
-            queue,
+            packets: queue.packets,
+            bytes: queue.bytes,
+            longest: 0,
+            waited: 0,
             gone: Count {
                 packets: 0,
                 bytes: 0,
             },
-            longest: 0,
-            waited: 0,
         }
     }
 
@@ -99,7 +101,7 @@ impl Occupancy {
 
     /// Whether a packet of `bytes` may enter now, after those that `entered`, of which some `left`
     /// the link. `newest(i)` is the departure and the size of the i-th newest packet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admits(
         &mut self,
         now: Time,
@@ -108,48 +110,43 @@ impl Occupancy {
         left: Count,
         newest: impl Fn(usize) -> Option<(Time, u32)>,
     ) -> bool {
-        // Who left the link has left the queue, too.
-        if self.gone.packets < left.packets {
-            self.gone = left;
+        if self.bytes < u64::MAX && !self.has_bytes(now, bytes, entered, left, &newest) {
+            return false;
         }
-        // With this packet, `held` would wait behind the one being sent.
-        let held = entered.packets - self.gone.packets;
-        let held_bytes = entered.bytes - self.gone.bytes;
-        // `longest` was admitted, so it is no more than the limit.
-        if held <= self.longest && held_bytes + u64::from(bytes) <= self.queue.bytes {
+        // With this packet, as many wait behind the one being sent as have not departed.
+        if newest(self.longest as usize).is_none_or(|(departure, _)| departure <= now) {
             return true;
         }
-        self.count(now, bytes, entered, newest)
+        let admitted = self.longest < self.packets;
+        self.longest += u64::from(admitted);
+        admitted
     }
 
-    /// The same, after counting out who departed.
-    #[cold]
+    /// Whether there is room for so many bytes.
     #[inline(never)]
-    fn count(
+    fn has_bytes(
         &mut self,
         now: Time,
         bytes: u32,
         entered: Count,
+        left: Count,
         newest: impl Fn(usize) -> Option<(Time, u32)>,
     ) -> bool {
-        let mut held = entered.packets - self.gone.packets;
-        let mut being_sent = 0;
-        while held > 0 {
+        // Who left the link has departed, too.
+        if self.gone.packets < left.packets {
+            self.gone = left;
+        }
+        while self.gone.packets < entered.packets {
+            let held = entered.packets - self.gone.packets;
             let (departure, size) = newest(held as usize - 1).expect("the link holds it");
             if departure > now {
-                being_sent = u64::from(size);
-                break;
+                // This one is being sent, those behind it wait.
+                let waiting = entered.bytes - self.gone.bytes - u64::from(size);
+                return waiting + u64::from(bytes) <= self.bytes;
             }
             self.gone.add(size);
-            held -= 1;
         }
-        let waiting_bytes = entered.bytes - self.gone.bytes - being_sent;
-        let admitted = held == 0
-            || held <= self.queue.packets && waiting_bytes + u64::from(bytes) <= self.queue.bytes;
-        if admitted {
-            self.longest = self.longest.max(held);
-        }
-        admitted
+        true
     }
 
     /// A packet that was admitted will wait for `wait`.

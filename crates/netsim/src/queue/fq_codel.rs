@@ -164,6 +164,14 @@ impl<P: Payload> FqCoDelQueue<P> {
         }
     }
 
+    /// Takes out all that wait, flow by flow.
+    pub(crate) fn purge(&mut self, to: &mut VecDeque<Packet<P>>) {
+        for flow in &mut self.flows {
+            flow.backlog.purge(to);
+        }
+        self.len = 0;
+    }
+
     /// The place of the packet's queue.
     fn place(&mut self, payload: &P) -> u16 {
         let hash = mix(payload.flow() ^ self.perturbation) % FLOWS as u64;

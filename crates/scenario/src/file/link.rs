@@ -1,13 +1,13 @@
-//! What a link is like: `rate`, `queue`, `loss`, `reorder`, `trace`.
+//! What a link is like: `rate`, `queue`, `loss`, `reorder`, `trace`, `down`.
 
 use std::path::Path;
 
-use netsim::{Span, Trace};
+use netsim::{Outage, Span, Time, Trace};
 use topology::{Loss, Properties, Queue, Red, Reorder};
 
-use super::INSTANT;
 use super::table::{Field, Table};
-use crate::Error;
+use super::{INSTANT, LONGEST};
+use crate::{Error, units};
 
 /// The longest delay or round-trip time: an hour is further than Mars.
 pub(super) const LONGEST_DELAY: Span = Span::from_secs(3600);
@@ -18,7 +18,7 @@ const MOST_PACKETS: u32 = 100_000_000;
 const MOST_BYTES: u64 = 1 << 40;
 
 /// The keys of what a link is like, but for its delay.
-pub(super) const KEYS: [&str; 5] = ["rate", "queue", "loss", "reorder", "trace"];
+pub(super) const KEYS: [&str; 6] = ["rate", "queue", "loss", "reorder", "trace", "down"];
 
 /// What a link is like, from a table with [`KEYS`]. `at` picks one of several that a key may list.
 pub(super) fn properties<'a>(
@@ -49,6 +49,7 @@ pub(super) fn properties<'a>(
     }
     properties.loss = get("loss")?.map(|loss| self::loss(&loss)).transpose()?;
     properties.reorder = get("reorder")?.map(|field| reorder(&field)).transpose()?;
+    properties.down = get("down")?.map_or(Ok(Vec::new()), |field| down(&field))?;
     Ok(properties)
 }
 
@@ -190,6 +191,45 @@ fn reorder(field: &Field<'_>) -> Result<Reorder, Error> {
             .need("delay", "delay = \"10ms\"")?
             .time(INSTANT..=LONGEST_DELAY)?,
     })
+}
+
+/// An outage, or a list of them in order of time. One without an end is for good.
+fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
+    let items = match field.is_list() {
+        true => field.list()?,
+        false => vec![field.clone()],
+    };
+    let mut outages = Vec::new();
+    // When the one before has ended.
+    let mut up = Some(Span::ZERO);
+    for item in items {
+        if !item.is_table() {
+            return Err(item.not_a("an outage like `{ from = \"5s\", to = \"8s\" }`"));
+        }
+        let table = item.table(&["from", "to"])?;
+        let start = table.need("from", "from = \"5s\"")?;
+        let from = start.time(Span::ZERO..=LONGEST)?;
+        match up {
+            None => return Err(start.error("the outage before this one has no end")),
+            Some(up) if from < up => {
+                let up = units::show_time(up);
+                return Err(start.error(format!("the outage before this one ends at {up}")));
+            }
+            Some(_) => {}
+        }
+        let end = table.get("to");
+        up = (end.as_ref().map(|end| end.time(INSTANT..=LONGEST))).transpose()?;
+        let at = Time::ZERO + from;
+        outages.push(match (end, up) {
+            (Some(end), Some(to)) if to <= from => {
+                let from = units::show_time(from);
+                return Err(end.error(format!("later than `from` is wanted, which is {from}")));
+            }
+            (_, Some(to)) => Outage::new(at, Time::ZERO + to),
+            (_, None) => Outage::for_good(at),
+        });
+    }
+    Ok(outages)
 }
 
 /// A trace in mahimahi's form, beside the scenario.

@@ -62,7 +62,7 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
 /// The keys of a topology between one server and one client.
 fn bottlenecks<'a>(field: &Field<'a>) -> Result<Table<'a>, Error> {
     field.table(&[
-        "kind", "rate", "rtt", "queue", "paths", "access", "loss", "reorder", "trace",
+        "kind", "rate", "rtt", "queue", "paths", "access", "loss", "reorder", "trace", "down",
     ])
 }
 
@@ -120,7 +120,8 @@ fn need_rate(table: &Table<'_>) -> Result<(), Error> {
 fn shared(field: &Field<'_>, wanted: u32) -> Result<SharedBottleneck, Error> {
     let table = bottlenecks(field)?;
     need_rate(&table)?;
-    for key in link::KEYS {
+    // Outages are a list by themselves.
+    for key in link::KEYS.into_iter().filter(|key| *key != "down") {
         if let Some(list) = table.get(key).filter(Field::is_list) {
             return Err(list.error("one bottleneck has one, not a list"));
         }
@@ -138,7 +139,7 @@ fn shared(field: &Field<'_>, wanted: u32) -> Result<SharedBottleneck, Error> {
 fn non_shared(field: &Field<'_>, wanted: u32) -> Result<NonSharedBottleneck, Error> {
     let table = bottlenecks(field)?;
     need_rate(&table)?;
-    let lists = ["rtt", "rate", "queue", "loss", "reorder", "trace"];
+    let lists = ["rtt", "rate", "queue", "loss", "reorder", "trace", "down"];
     let path = |path| -> Result<PathSpec, Error> {
         Ok(PathSpec {
             bottleneck: link::properties(&table, field.file(), |field| of_path(field, path))?,

@@ -1,7 +1,7 @@
 //! `[topology]`.
 
 use lisa_scenario::Scenario;
-use netsim::Span;
+use netsim::{Outage, Span, Time};
 use topology::{
     Access, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, Red, Reorder,
     ScenarioA, ScenarioB, ScenarioC, SharedBottleneck, Spec, SpelledLink, SpelledOut,
@@ -293,4 +293,67 @@ fn a_graph() {
         paths: vec![("x".into(), vec![names(&["a", "r", "b"])])],
     };
     assert_eq!(topology(text), Spec::SpelledOut(spec));
+}
+
+#[test]
+fn outages() {
+    let at = |s: u64| Time::ZERO + ms(1000 * s);
+    let once = vec![Outage::new(at(5), at(8))];
+    let dies = vec![Outage::for_good(at(20))];
+    let both = [&once[..], &dies].concat();
+    let one = "{ from = '5s', to = '8s' }";
+    let two = format!("[{one}, {{ from = '20s' }}]");
+    // Of a shared bottleneck: one, or a list.
+    let shared = |text: &str| match topology(&format!("{SHARED}\n{text}")) {
+        Spec::SharedBottleneck(spec) => spec.bottleneck.down,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(shared(""), []);
+    assert_eq!(shared("down = []"), []);
+    assert_eq!(shared(&format!("down = {one}")), once);
+    assert_eq!(shared(&format!("down = {two}")), both);
+    assert_eq!(shared("[[topology.down]]\nfrom = '20s'"), dies);
+    // Of each path: one for all, or for each path none, one, or a list.
+    let separate = |down: &str| {
+        let text = SHARED.replace("shared", "non-shared");
+        match topology(&format!("{text}\ndown = {down}")) {
+            Spec::NonSharedBottleneck(spec) => spec
+                .paths
+                .into_iter()
+                .map(|path| path.bottleneck.down)
+                .collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(separate(one), [once.clone(), once.clone()]);
+    assert_eq!(
+        separate(&format!("[[], {one}, {two}]")),
+        [vec![], once.clone(), both.clone()]
+    );
+    // Of a link, in both directions.
+    let text = format!(
+        "kind = 'graph'\nhosts = ['a', 'b']\n[[topology.link]]\nfrom = 'a'\nto = 'b'\ndown = {two}"
+    );
+    let graph = topology(&text).build().unwrap();
+    let down: Vec<_> = (graph.links().iter())
+        .map(|link| &link.properties.down)
+        .collect();
+    assert_eq!(down, [&both, &both]);
+    // From outside.
+    let text = format!("stop = '9s'\n[topology]\n{SHARED}\n[[connection]]\n");
+    let set = |text: &str, set: &str| match Scenario::parse_with(text, "a.toml", &[set]) {
+        Ok(scenario) => scenario.topology,
+        Err(error) => panic!("{error}"),
+    };
+    let down = |spec| match spec {
+        Spec::SharedBottleneck(spec) => spec.bottleneck.down,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(down(set(&text, "topology.down={ from = '20s' }")), dies);
+    let text = text.replace("queue", &format!("down = {two}\nqueue"));
+    assert_eq!(down(set(&text, "bottleneck.down=[]")), []);
+    let [sooner] = &down(set(&text, "topology.down.0.to=6s"))[..1] else {
+        panic!()
+    };
+    assert_eq!(*sooner, Outage::new(at(5), at(6)));
 }
