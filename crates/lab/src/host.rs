@@ -101,7 +101,7 @@ impl Host {
                 .map(|link| link.counters.packets_out)
                 .sum(),
             sim_seconds: report.duration.as_secs_f64(),
-            wall_seconds: wall.elapsed().as_secs_f64(),
+            wall_seconds: Some(wall.elapsed().as_secs_f64()),
             lateness_s: report.lateness.max.as_secs_f64(),
             spoiled_packets: report.unrouted + report.undelivered + report.overrun,
             links: links(report),

@@ -32,8 +32,8 @@ pub struct Outcome {
     pub packet_hops: u64,
     /// How long the run was on the network's clock, seconds.
     pub sim_seconds: f64,
-    /// How long it took, seconds.
-    pub wall_seconds: f64,
+    /// How long it took, seconds; none where nobody asked, for it is not the same twice.
+    pub wall_seconds: Option<f64>,
     /// How late the network handed packets over at worst, seconds: 0 in virtual time.
     pub lateness_s: f64,
     /// Packets that the network itself lost, beside those that its queues dropped: anything but 0 spoils the run.

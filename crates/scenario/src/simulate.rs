@@ -56,7 +56,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, trace: bool) -> Result<Run, Erro
             credits: Vec::new(),
         }
     };
-    run.outcome.wall_seconds = begun.elapsed().as_secs_f64();
+    run.outcome.wall_seconds = Some(begun.elapsed().as_secs_f64());
     Ok(run)
 }
 
@@ -207,7 +207,7 @@ impl<O: transport::Observer> World<O> {
             events: self.simulation.events(),
             packet_hops: counters.iter().map(|link| link.packets_out).sum(),
             sim_seconds: end.as_secs_f64(),
-            wall_seconds: 0.0,
+            wall_seconds: None,
             lateness_s: 0.0,
             spoiled_packets: 0,
         }

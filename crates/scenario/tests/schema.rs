@@ -79,7 +79,7 @@ fn outcome() -> Outcome {
         events: 1000,
         packet_hops: 500,
         sim_seconds: 30.0,
-        wall_seconds: 0.25,
+        wall_seconds: Some(0.25),
         lateness_s: 0.0,
         spoiled_packets: 0,
     }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kernel::{registry, status};
-use lisa_lab::{Error, Host, Run};
+use lisa_lab::{Error, Host};
 use netsim::{Rate, Span};
-use scenario::{Application, ConnectionSpec, Protocol, Scenario};
+use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// A host, unless the test cannot run here.

@@ -70,11 +70,10 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
     progress::ended(finished, seeds.len(), "")
 }
 
-/// An outcome as a line. What it took is nothing that the seed decides: without `timing` it is null, as JSON has what
-/// is no number.
+/// An outcome as a line. How long it took is nothing that the seed decides: without `timing` it is null.
 fn json(mut outcome: Outcome, timing: bool) -> String {
     if !timing {
-        outcome.wall_seconds = f64::NAN;
+        outcome.wall_seconds = None;
     }
     serde_json::to_string(&outcome).expect("plain data")
 }
