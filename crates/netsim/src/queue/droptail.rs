@@ -63,34 +63,41 @@ impl DropTail {
 /// A DropTail queue of a link that knows its packets' departures.
 #[derive(Debug)]
 pub(crate) struct Occupancy {
-    /// How many packets may wait, and how many bytes.
-    packets: u64,
-    bytes: u64,
+    /// How many packets may wait. 32 bits, here and below, are more packets than a memory holds.
+    packets: u32,
     /// The most packets that ever waited at once.
-    longest: u64,
+    longest: u32,
     /// The time that all packets together wait, known as they enter (ns · packets).
     waited: u64,
-    /// Where bytes are limited: of all packets that entered, those known to have departed.
+    /// The limit in bytes, if there is one; away from the rest, because most queues have none.
+    bytes: Option<Box<Bytes>>,
+}
+
+/// A queue's limit in bytes.
+#[derive(Debug)]
+struct Bytes {
+    limit: u64,
+    /// Of all packets that entered, those known to have departed.
     gone: Count,
 }
 
 impl Occupancy {
-    pub(crate) const fn new(queue: DropTail) -> Self {
+    pub(crate) fn new(queue: DropTail) -> Self {
+        let bytes = |limit| {
+            let gone = Count::default();
+            Box::new(Bytes { limit, gone })
+        };
         Self {
-            packets: queue.packets,
-            bytes: queue.bytes,
+            packets: u32::try_from(queue.packets).unwrap_or(u32::MAX),
             longest: 0,
             waited: 0,
-            gone: Count {
-                packets: 0,
-                bytes: 0,
-            },
+            bytes: (queue.bytes < u64::MAX).then(|| bytes(queue.bytes)),
         }
     }
 
     /// The most packets that ever waited at once.
-    pub(crate) const fn longest(&self) -> u64 {
-        self.longest
+    pub(crate) fn longest(&self) -> u64 {
+        self.longest.into()
     }
 
     /// The time that all packets together wait: the integral of the queue's length over time, once
@@ -110,7 +117,8 @@ impl Occupancy {
         left: Count,
         newest: impl Fn(usize) -> Option<(Time, u32)>,
     ) -> bool {
-        if self.bytes < u64::MAX && !self.has_bytes(now, bytes, entered, left, &newest) {
+        let limit = self.bytes.as_mut();
+        if limit.is_some_and(|limit| !limit.have_room(now, bytes, entered, left, &newest)) {
             return false;
         }
         // With this packet, as many wait behind the one being sent as have not departed.
@@ -118,13 +126,20 @@ impl Occupancy {
             return true;
         }
         let admitted = self.longest < self.packets;
-        self.longest += u64::from(admitted);
+        self.longest += u32::from(admitted);
         admitted
     }
 
-    /// Whether there is room for so many bytes.
+    /// A packet that was admitted will wait for `wait`.
+    #[inline]
+    pub(crate) const fn wait(&mut self, wait: Span) {
+        self.waited += wait.as_nanos();
+    }
+}
+
+impl Bytes {
     #[inline(never)]
-    fn has_bytes(
+    fn have_room(
         &mut self,
         now: Time,
         bytes: u32,
@@ -142,17 +157,11 @@ impl Occupancy {
             if departure > now {
                 // This one is being sent, those behind it wait.
                 let waiting = entered.bytes - self.gone.bytes - u64::from(size);
-                return waiting + u64::from(bytes) <= self.bytes;
+                return waiting + u64::from(bytes) <= self.limit;
             }
             self.gone.add(size);
         }
         true
-    }
-
-    /// A packet that was admitted will wait for `wait`.
-    #[inline]
-    pub(crate) const fn wait(&mut self, wait: Span) {
-        self.waited += wait.as_nanos();
     }
 }
 
