@@ -110,6 +110,8 @@ fn of_another_version() {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf/lisa.bpf.c");
     let foreign = register(&compile(&source, &folder, "-DOTHER"), Some(99));
-    let words = "`lisa` was loaded by another version of lisa (contract 99, this one has 1)";
-    refuses(&turn, foreign, words, words);
+    let ours = kernel::contract::LISA_CONTRACT;
+    let words =
+        format!("`lisa` was loaded by another version of lisa (contract 99, this one has {ours})");
+    refuses(&turn, foreign, &words, &words);
 }
