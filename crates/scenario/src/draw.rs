@@ -17,6 +17,8 @@ pub struct Drawn {
     pub graph: Graph,
     /// What runs on it, in the order of the connections and their numbers.
     pub flows: Vec<Flow>,
+    /// What the links draw from: losses, marks, reordering.
+    pub link_seed: u64,
 }
 
 /// One connection that runs.
@@ -62,7 +64,11 @@ impl Scenario {
             };
             draw.all()?;
         }
-        Ok(Drawn { graph, flows })
+        Ok(Drawn {
+            graph,
+            flows,
+            link_seed: mix(!seed), // another stream than the flows'
+        })
     }
 }
 

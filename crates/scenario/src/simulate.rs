@@ -83,7 +83,7 @@ struct World<O> {
 
 impl<O: transport::Observer> World<O> {
     fn new(scenario: &Scenario, drawn: &Drawn, observer: O) -> Result<Self, Error> {
-        let mut network: Network<Segment> = Network::new();
+        let mut network: Network<Segment> = Network::with_seed(drawn.link_seed);
         let links = drawn.graph.add_to(&mut network);
         let mut route = |path: &[topology::LinkIndex]| -> RouteId {
             let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();

@@ -152,3 +152,18 @@ fn a_path_that_comes_back_carries_again() {
         }
     }
 }
+
+/// What links draw, they draw from the seed: another one loses other packets.
+#[test]
+fn losses_are_drawn_from_the_seed() {
+    let lossy = ["topology.loss=5%"];
+    let scenario = Scenario::parse_with(FILE, "example.toml", &lossy).unwrap();
+    let losses = |seed| -> Vec<u64> {
+        let run = simulate(&scenario, seed, false).unwrap();
+        run.outcome.links.iter().map(|link| link.losses).collect()
+    };
+    assert_eq!(losses(1), losses(1));
+    let several: std::collections::BTreeSet<_> = (1..9).map(losses).collect();
+    assert!(several.len() > 2, "{several:?}");
+    assert!(several.iter().flatten().any(|losses| *losses > 0));
+}
