@@ -145,7 +145,7 @@ impl<P: Payload> Network<P> {
     ///
     /// A simulation may ask for all up to its next timer, not for one instant after another: it
     /// comes to each exit in turn, and may [inject](Network::inject) at the time of that exit.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Exit<P>> {
         loop {
             let (at, id) = self.events.first()?;

@@ -19,7 +19,7 @@ pub(crate) struct Env<'a, O> {
 
 impl<O: Observer> Env<'_, O> {
     /// Sends a packet of so many bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
         if let Some(Exit::Lost { payload, .. }) =
             self.network.inject(self.now, route, bytes, segment)

@@ -30,20 +30,16 @@ impl Reassembly {
     /// A segment arrives. Returns how many are now in order that were not; `None` for one that was there already.
     #[inline]
     pub(crate) fn insert(&mut self, seq: u64) -> Option<u32> {
-        if seq == self.next && self.held == 0 {
-            self.next += 1;
-            return Some(1);
-        }
-        self.insert_slow(seq)
-    }
-
-    fn insert_slow(&mut self, seq: u64) -> Option<u32> {
-        if seq < self.next {
-            return None;
-        }
         if seq == self.next {
             self.next += 1;
-            return Some(1 + self.advance());
+            return Some(if self.held == 0 { 1 } else { 1 + self.advance() });
+        }
+        self.insert_apart(seq)
+    }
+
+    fn insert_apart(&mut self, seq: u64) -> Option<u32> {
+        if seq < self.next {
+            return None;
         }
         self.make_room(seq);
         let (word, bit) = self.place(seq);
@@ -93,11 +89,16 @@ impl Reassembly {
     }
 
     /// The ring holds `next` to `seq`, and a word is never shared by two turns of it.
+    #[inline]
     fn make_room(&mut self, seq: u64) {
         let words = (seq / 64 - self.next / 64 + 2) as usize;
-        if words <= self.bits.len() {
-            return;
+        if words > self.bits.len() {
+            self.grow(words);
         }
+    }
+
+    #[cold]
+    fn grow(&mut self, words: usize) {
         let larger = vec![0; words.next_power_of_two().max(4)].into_boxed_slice();
         let old = std::mem::replace(&mut self.bits, larger);
         for i in 0..old.len() as u64 {
