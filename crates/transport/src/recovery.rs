@@ -60,7 +60,7 @@ pub(crate) struct Recovery {
     highest: u64,
     /// The blocks of the last ACK, which need not be gone through again.
     known: Blocks,
-    /// The window was reduced for an ECN mark and the receiver is to be told (CWR).
+    /// The window was reduced and the receiver is to be told, where ECN is in use (CWR).
     pub(crate) reduced: bool,
     /// Timeouts since the last progress.
     pub(crate) timeouts: u32,
@@ -139,10 +139,8 @@ impl Sender {
         }
         self.take_cumulative(env, ack, &mut told, sacks);
         told.duplicate = !told.advanced && ack == self.una && out_before > 0;
-        if !sacks && told.duplicate {
-            // A duplicate ACK stands for a segment that has left the network.
-            self.sacked = (self.sacked + 1).min(self.out() - self.lost.min(self.out()));
-            told.delivered += 1;
+        if !sacks {
+            self.count_duplicates(&mut told);
         }
         self.measure(&told);
         if told.overtaken < self.recovery.highest {
@@ -157,7 +155,7 @@ impl Sender {
                 self.life = Life::Open;
             }
         }
-        self.end_probe(coupled, env, ack, told.dsack);
+        self.end_probe(coupled, env, ack, &told);
 
         let odd = self.state != state::MPCC_STATE_OPEN
             || told.newly_sacked
@@ -305,11 +303,31 @@ impl Sender {
         }
         self.una = ack;
         if !sacks {
-            self.sacked = self.sacked.min(self.out());
+            self.sacked = self.sacked.min(self.most_duplicates());
         }
         self.recovery.judged = self.recovery.judged.max(ack);
         self.recovery.repair_from = self.recovery.repair_from.max(ack);
         self.recovery.highest = self.recovery.highest.max(ack);
+    }
+
+    /// Without SACK a duplicate ACK stands for a segment that has left the network (Linux: tcp_add_reno_sack).
+    fn count_duplicates(&mut self, told: &mut Told) {
+        use state::*;
+        if told.advanced && !matches!(self.state, MPCC_STATE_RECOVERY) {
+            self.sacked = 0;
+        }
+        // After a timeout they may answer what was sent again needlessly, but for those of new segments (RFC 5682, 2.1).
+        let counts = self.state != MPCC_STATE_LOSS || self.nxt > self.recovery.high;
+        if told.duplicate && counts {
+            let before = self.sacked;
+            self.sacked = (before + 1).min(self.most_duplicates()).max(before);
+            told.delivered += self.sacked - before;
+        }
+    }
+
+    /// One segment at least is missing, or there would be no duplicate.
+    fn most_duplicates(&self) -> u32 {
+        self.out().saturating_sub(self.lost.max(1))
     }
 
     fn measure(&mut self, told: &Told) {
@@ -416,16 +434,20 @@ impl Sender {
             self.enter_cwr(coupled, env);
         }
         if self.state != state::MPCC_STATE_CWR {
-            let disorder = self.sacked + self.lost + self.again > 0 || self.recovery.undo.is_some();
-            let to = if disorder {
-                state::MPCC_STATE_DISORDER
-            } else {
-                state::MPCC_STATE_OPEN
-            };
-            if self.state != to {
-                self.enter(coupled, env.now, to);
-                self.recovery.high = self.nxt;
-            }
+            self.try_keep_open(coupled, env);
+        }
+    }
+
+    fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+        let disorder = self.sacked + self.lost + self.again > 0 || self.recovery.undo.is_some();
+        let to = if disorder {
+            state::MPCC_STATE_DISORDER
+        } else {
+            state::MPCC_STATE_OPEN
+        };
+        if self.state != to {
+            self.enter(coupled, env.now, to);
+            self.recovery.high = self.nxt;
         }
     }
 
@@ -435,7 +457,6 @@ impl Sender {
             self.recovery.before.1 = 0;
             self.recovery.undo = None;
             self.begin_reduction(coupled, env);
-            self.recovery.reduced = true;
             self.enter(coupled, env.now, state::MPCC_STATE_CWR);
         }
     }
@@ -484,6 +505,7 @@ impl Sender {
         let was_slow = self.tally.exit.is_none();
         let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
         self.tcp.ssthresh = ssthresh;
+        self.recovery.reduced = true; // whatever for (RFC 3168, 6.1.2)
         self.tally.losses += 1;
         self.tally.first_loss.get_or_insert(env.now);
         self.noted(env, &note);
@@ -553,6 +575,8 @@ impl Sender {
                     .recovery
                     .highest
                     .saturating_sub(u64::from(self.recovery.threshold()));
+                // ACKs while nothing was missing have not moved it.
+                self.recovery.judged = self.recovery.judged.max(self.una);
                 while self.recovery.judged < below.min(self.nxt) {
                     let seq = self.recovery.judged;
                     if !self
@@ -686,7 +710,9 @@ impl Sender {
         sent.at = now;
         self.again += 1;
         self.clean_from = self.nxt;
-        self.recovery.again.push_back((now, seq));
+        if env.profile.detection != Detection::DuplicateAcks {
+            self.recovery.again.push_back((now, seq));
+        }
         if self.recovery.first_again == 0 {
             self.recovery.first_again = now;
         }
@@ -821,21 +847,24 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<'_, O>,
         ack: u64,
-        dsack: bool,
+        told: &Told,
     ) {
+        let dsack = told.dsack;
+        // Both copies came: this one answers the second.
+        let repeats = !told.advanced && !told.newly_sacked;
         let end = self.recovery.probe;
         if end == 0 || ack < end {
             return;
         }
-        let again = self.recovery.probe_again;
-        self.recovery.probe = 0;
-        if again && !dsack && ack > end {
+        if !self.recovery.probe_again || dsack || repeats {
+            self.recovery.probe = 0;
+        } else if ack > end {
             // The original was lost, for nobody has it twice.
-            self.enter_cwr(coupled, env);
-            if self.state == state::MPCC_STATE_CWR {
-                self.end_reduction();
-                self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
-            }
+            self.begin_reduction(coupled, env);
+            self.enter(coupled, env.now, state::MPCC_STATE_CWR);
+            self.end_reduction();
+            self.recovery.undo = None;
+            self.try_keep_open(coupled, env);
         }
     }
 
@@ -859,7 +888,7 @@ impl Sender {
         if env.profile.detection == Detection::DuplicateAcks {
             self.sacked = 0;
         }
-        let fresh = self.state < MPCC_STATE_CWR || self.una >= self.recovery.high;
+        let fresh = self.state < MPCC_STATE_RECOVERY;
         let first = self.state <= MPCC_STATE_DISORDER
             || self.una >= self.recovery.high
             || (self.state == MPCC_STATE_LOSS && self.recovery.timeouts == 0);

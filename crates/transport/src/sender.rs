@@ -375,6 +375,12 @@ impl Sender {
         self.tcp.cwnd = self.tcp.cwnd.max(floor);
     }
 
+    /// Bytes acknowledged in order.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        let out = (self.una..self.nxt).map(|seq| u64::from(self.mss - self.board.at(seq).len));
+        self.una * u64::from(self.mss) - (self.missing - out.sum::<u64>())
+    }
+
     /// The threshold to come back to (Linux: tcp_current_ssthresh).
     pub(crate) fn current_ssthresh(&self) -> u32 {
         if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
@@ -389,7 +395,8 @@ impl Sender {
         let sent = self.board.at(seq);
         let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
         let mut flags = u8::from(again) * flag::AGAIN;
-        if self.ecn {
+        // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
+        if self.ecn && !again {
             let reduced = std::mem::take(&mut self.recovery.reduced);
             flags |= flag::ECN_CAPABLE | (u8::from(reduced) * flag::REDUCED);
         }

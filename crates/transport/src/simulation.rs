@@ -90,6 +90,8 @@ struct Running {
     spec: ConnectionSpec,
     write_timer: u32,
     finite: bool,
+    /// What was written last is not all acknowledged yet.
+    writing: bool,
     completion: Option<Time>,
     cwnd_at_end: Vec<u32>,
     /// When a subflow left slow start the last time: Σ cwnd of all, and what they had sent again.
@@ -232,6 +234,7 @@ impl<O: Observer> Simulation<O> {
             spec,
             write_timer,
             finite,
+            writing: false,
             completion: None,
             cwnd_at_end: Vec::new(),
             exit: None,
@@ -257,6 +260,10 @@ impl<O: Observer> Simulation<O> {
                 Some(Exit::Arrived { at, payload, .. }) => {
                     self.now = at;
                     self.deliver(&payload);
+                    #[cfg(debug_assertions)]
+                    if payload.kind != Kind::Datagram {
+                        self.check(self.parent(payload.to));
+                    }
                 }
                 Some(Exit::Lost { payload, .. }) => {
                     self.sacks.take(payload.sack);
@@ -268,11 +275,35 @@ impl<O: Observer> Simulation<O> {
                 None => {
                     self.now = limit;
                     while let Some(timer) = self.timers.fire(limit) {
-                        self.on_timer(self.owners[timer as usize]);
+                        let owner = self.owners[timer as usize];
+                        self.on_timer(owner);
+                        #[cfg(debug_assertions)]
+                        match owner {
+                            Owner::Sender(subflow) | Owner::Receiver(subflow) => {
+                                self.check(self.parent(subflow));
+                            }
+                            Owner::Start(number) | Owner::Write(number) => self.check(number),
+                            Owner::Udp(_) => {}
+                        }
                     }
                 }
             }
             self.events += 1;
+        }
+    }
+
+    /// See [`crate::invariants`]. Large windows are not recounted after each event, which would take most of the time.
+    #[cfg(debug_assertions)]
+    fn check(&self, number: u32) {
+        let connection = &self.connections[number as usize];
+        let range = connection.first as usize..(connection.first + connection.subflows) as usize;
+        let senders = &self.senders[range];
+        crate::invariants::connection(connection, senders);
+        for sender in senders {
+            if self.events % (u64::from(sender.out()) / 32 + 1) == 0 {
+                let profile = &self.running[number as usize].spec.profile;
+                crate::invariants::sender(sender, profile, &self.timers);
+            }
         }
     }
 
@@ -397,11 +428,11 @@ impl<O: Observer> Simulation<O> {
         } else {
             from + 1
         };
+        // The first SYN is no address taken up.
+        if senders[0].tally.established.is_none() {
+            return;
+        }
         for path in from..last.min(connection.subflows as usize) {
-            // The first SYN is no address taken up.
-            if !at_once && from == 1 && senders[0].life != Life::Open {
-                return;
-            }
             senders[0].announce(&mut env, path as u32);
         }
     }
@@ -433,6 +464,7 @@ impl<O: Observer> Simulation<O> {
                 Some(mss.into())
             }
         };
+        running.writing = true;
         let (connection, senders, _, mut env) = parts!(self, number);
         connection.write(bytes);
         if connection.is_done() {
@@ -446,7 +478,8 @@ impl<O: Observer> Simulation<O> {
     #[cold]
     fn written_is_done(&mut self, number: u32) {
         let running = &mut self.running[number as usize];
-        if running.completion.is_some() || !running.finite {
+        // ACKs of other subflows may still come when the reply has ended.
+        if !running.finite || !std::mem::take(&mut running.writing) {
             return;
         }
         if let Application::Requests { gaps, .. } = &mut running.spec.application {
@@ -574,7 +607,7 @@ impl<O: Observer> Simulation<O> {
         let subflows = subflows
             .map(|(i, sender)| SubflowReport {
                 tally: Tally {
-                    bytes: sender.una * u64::from(connection.mss) - sender.missing,
+                    bytes: sender.acknowledged(),
                     ..sender.tally
                 },
                 cwnd: running
@@ -686,3 +719,7 @@ mod opening {
 #[cfg(test)]
 #[path = "script_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "random_tests.rs"]
+mod random_tests;
