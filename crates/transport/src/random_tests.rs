@@ -202,8 +202,8 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
         // What was sent on two subflows was acknowledged on both, or on one.
         prop_assert!(sent <= 9 * bytes);
     } else {
-        prop_assert_eq!(simulation.now(), Time::ZERO + Span::from_secs(3600));
-        prop_assert!(report.bytes < bytes || bytes == 0);
+        // An hour is enough for each of them.
+        prop_assert!(false, "{} of {bytes} bytes", report.bytes);
     }
     // Each segment, its copies and its ACKs; handshakes and their repetitions.
     prop_assert!(

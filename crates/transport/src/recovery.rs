@@ -686,21 +686,19 @@ impl Sender {
     /// Sends lost segments again, as far as the window goes.
     pub(crate) fn repair<O: Observer>(&mut self, env: &mut Env<'_, O>) {
         let mut seq = self.recovery.repair_from.max(self.una);
-        let mut waiting = self.lost.saturating_sub(self.again);
         // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
         let at_once = env.profile.detection == Detection::DuplicateAcks;
         while seq < self.nxt
-            && waiting > 0
+            && self.lost > 0
             && (self.flight() < self.tcp.cwnd || (at_once && seq == self.una))
         {
             let sent = self.board.at(seq);
             if sent.is(mark::LOST) && !sent.is(mark::AGAIN | mark::SACKED) {
                 self.send_again(env, seq);
-                waiting -= 1;
             }
             seq += 1;
         }
-        self.recovery.repair_from = if waiting == 0 { self.nxt } else { seq };
+        self.recovery.repair_from = seq;
     }
 
     fn send_again<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64) {
