@@ -213,10 +213,10 @@ impl Connection {
         }
         self.starved = self.nxt >= limit;
         if self.nxt > from {
-            return sender.sent(env, before);
+            return sender.sent(env, before, self.nxt >= self.end);
         }
         if sender.flight() >= sender.tcp.cwnd {
-            sender.validate();
+            sender.validate(env, false);
         }
         false
     }
@@ -242,7 +242,7 @@ impl Connection {
             let sender = &mut senders[best];
             let before = sender.out();
             sender.send_new(&mut self.coupled, env, data, len);
-            set |= sender.sent(env, before) && best == which;
+            set |= sender.sent(env, before, self.nxt >= self.end) && best == which;
         }
     }
 

@@ -11,7 +11,7 @@ use crate::endpoint::Env;
 use crate::profile::Detection;
 use crate::sack::Blocks;
 use crate::segment::{Segment, flag, widen16};
-use crate::sender::{Life, Sender, TIMER_LEAST, Waits};
+use crate::sender::{Life, Sender, TIMER_LEAST, Waits, notice};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, state};
 use netsim::{Span, Time};
@@ -22,6 +22,11 @@ const THRESHOLD: u32 = 3;
 
 /// The most that the threshold grows to where segments overtake each other (Linux: tcp_max_reordering).
 const MOST_REORDERING: u32 = 300;
+
+/// The most that RACK's patience grows to (Linux: reo_wnd_steps up to 255), and how many recoveries it lasts
+/// (RFC 8985, 6.2, step 4: reo_wnd_persist).
+const MOST_PATIENCE: u32 = 254;
+const PATIENT_RECOVERIES: u32 = 16;
 
 /// No segment was sent again since the reduction that may be undone.
 const NONE_YET: i32 = -1;
@@ -50,6 +55,9 @@ pub(crate) struct Recovery {
     reordered: bool,
     reordering: u32,
     patience: u32,
+    /// It grows once a round trip: not before this one is acknowledged; it lasts for so many recoveries.
+    patient_from: u64,
+    patient_for: u32,
     /// All segments before this one that were sent once are judged.
     judged: u64,
     /// No lost segment before this one waits to be sent again.
@@ -142,7 +150,7 @@ impl Sender {
         if !sacks {
             self.count_duplicates(&mut told);
         }
-        self.measure(&told);
+        self.measure(env, segment, &told);
         if told.overtaken < self.recovery.highest {
             let by = (self.recovery.highest - told.overtaken) as u32;
             self.recovery.reordered = true;
@@ -150,7 +158,6 @@ impl Sender {
         }
         if told.advanced {
             self.recovery.timeouts = 0;
-            self.rtt.recovered();
             if self.life == Life::Stalled {
                 self.life = Life::Open;
             }
@@ -199,7 +206,11 @@ impl Sender {
     fn take_sacks<O: Observer>(&mut self, env: &Env<'_, O>, blocks: &Blocks, told: &mut Told) {
         if blocks.duplicate {
             told.dsack = true;
-            self.recovery.patience = (self.recovery.patience + 1).min(4 * THRESHOLD);
+            if self.una >= self.recovery.patient_from {
+                self.recovery.patience = (self.recovery.patience + 1).min(MOST_PATIENCE);
+                self.recovery.patient_from = self.nxt;
+                self.recovery.patient_for = PATIENT_RECOVERIES;
+            }
             let seq = blocks.list[0].0;
             if let Some((from, count)) = &mut self.recovery.undo {
                 *count -= i32::from(*count > 0 && seq >= *from);
@@ -330,8 +341,18 @@ impl Sender {
         self.out().saturating_sub(self.lost.max(1))
     }
 
-    fn measure(&mut self, told: &Told) {
+    /// The RTT sample of an ACK, and with one the end of the timeout's back-off.
+    fn measure<O: Observer>(&mut self, env: &Env<'_, O>, segment: &Segment, told: &Told) {
         self.tcp.rtt_us = 0;
+        if told.ages.is_none() && told.advanced && segment.flags & flag::AGAIN != 0 {
+            // It answers a copy, the last one if it is not too young for that: what the timestamp option tells
+            // (RFC 7323, 4). Where no round trip is known, it may answer any (Karn and Partridge 1987).
+            let seq = widen16(self.una, segment.len);
+            let age = env.now.as_nanos().saturating_sub(self.board.at(seq).at) / 1000;
+            if seq < self.nxt && age >= u64::from(self.rtt.least) {
+                self.rtt.sample(age as u32, self.una, self.nxt);
+            }
+        }
         if let Some((first, last)) = told.ages {
             self.tcp.rtt_us = (last / 1000).max(1) as u32;
             self.rtt.sample((first / 1000) as u32, self.una, self.nxt);
@@ -740,6 +761,9 @@ impl Sender {
                 self.board.at_mut(seq).marks &= !mark::LOST;
             }
             self.lost = 0;
+            if env.profile.detection == Detection::Fack {
+                self.recovery.judged = self.una; // they can be lost all the same
+            }
         }
         if self.recovery.before.1 != 0 {
             self.refresh(env.now);
@@ -760,6 +784,11 @@ impl Sender {
     ) -> bool {
         if self.may_undo(env, told) {
             self.undo(coupled, env, false);
+        } else if self.recovery.patient_for > 0 {
+            self.recovery.patient_for -= 1;
+            if self.recovery.patient_for == 0 {
+                self.recovery.patience = 0;
+            }
         }
         if self.una == self.recovery.high && env.profile.detection == Detection::DuplicateAcks {
             // Duplicates of what was sent again may follow and must not start another recovery (RFC 6582, 4).
@@ -828,6 +857,7 @@ impl Sender {
                 }
             } else if told.advanced && !recovered {
                 self.recovery.high = self.nxt;
+                self.notices |= notice::WANTS_NEW;
                 return Some(Then::SendNew);
             }
         }
@@ -837,6 +867,14 @@ impl Sender {
             return Some(Then::Nothing);
         }
         None
+    }
+
+    /// There was nothing new to send, so F-RTO has nothing to wait for.
+    pub(crate) fn repair_instead<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        if self.state == state::MPCC_STATE_LOSS && self.nxt == self.recovery.high {
+            self.recovery.frto = false;
+            self.repair(env);
+        }
     }
 
     /// A probe was under way: it is answered, and perhaps it repaired a loss (RFC 8985, 7.4.2).
@@ -896,6 +934,7 @@ impl Sender {
             self.begin_undo();
         }
         self.tcp.cwnd = self.flight() + 1;
+        self.full_at = env.now;
         self.enter(coupled, env.now, MPCC_STATE_LOSS);
         self.recovery.high = self.nxt;
         self.recovery.probe = 0;

@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::receiver::Receiver;
 use crate::sack::Sacks;
 use crate::segment::{Kind, Segment};
-use crate::sender::{Life, Sender, Tally, Waits};
+use crate::sender::{Life, Sender, Tally, Waits, notice};
 use crate::timers::Timers;
 use crate::trace::Observer;
 use crate::udp::{Udp, UdpSpec};
@@ -81,6 +81,7 @@ enum Owner {
     Receiver(u32),
     Start(u32),
     Write(u32),
+    Announce(u32),
     Udp(u32),
 }
 
@@ -89,6 +90,10 @@ enum Owner {
 struct Running {
     spec: ConnectionSpec,
     write_timer: u32,
+    /// Addresses that were announced, up to this subflow's; how often the last was, and when it is again.
+    announced: usize,
+    announcements: u32,
+    announce_timer: u32,
     finite: bool,
     /// What was written last is not all acknowledged yet.
     writing: bool,
@@ -144,6 +149,11 @@ pub struct Simulation<O> {
 
 /// Bytes of a SYN and of the packets that open a subflow: IPv4, TCP and its options with MPTCP's (RFC 8684, 3.1, 3.2).
 const SYN: u32 = 72;
+
+/// How long an announced address waits for an answer before it is announced again, and how often that is done (Linux:
+/// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX).
+const ANNOUNCE_AGAIN: Span = Span::from_secs(120);
+const ANNOUNCEMENTS_AGAIN: u32 = 3;
 
 /// What the endpoints of a connection act on.
 macro_rules! env {
@@ -225,6 +235,7 @@ impl<O: Observer> Simulation<O> {
         let start = self.timer(Owner::Start(number));
         self.timers.set(start, spec.start);
         let write_timer = self.timer(Owner::Write(number));
+        let announce_timer = self.timer(Owner::Announce(number));
         let finite = matches!(
             spec.application,
             Application::File(_) | Application::Requests { .. }
@@ -233,6 +244,9 @@ impl<O: Observer> Simulation<O> {
         self.running.push(Running {
             spec,
             write_timer,
+            announced: 0,
+            announcements: 0,
+            announce_timer,
             finite,
             writing: false,
             completion: None,
@@ -282,7 +296,9 @@ impl<O: Observer> Simulation<O> {
                             Owner::Sender(subflow) | Owner::Receiver(subflow) => {
                                 self.check(self.parent(subflow));
                             }
-                            Owner::Start(number) | Owner::Write(number) => self.check(number),
+                            Owner::Start(number)
+                            | Owner::Write(number)
+                            | Owner::Announce(number) => self.check(number),
                             Owner::Udp(_) => {}
                         }
                     }
@@ -348,8 +364,8 @@ impl<O: Observer> Simulation<O> {
             sender.set_timer(&mut env);
         }
         let done = connection.is_done();
-        if sender.has_left {
-            self.left_slow_start(number, index);
+        if sender.notices != 0 {
+            self.noticed(number, index);
         }
         if done {
             self.written_is_done(number);
@@ -360,11 +376,22 @@ impl<O: Observer> Simulation<O> {
         self.receivers[subflow as usize].parent
     }
 
-    /// A subflow left slow start for the first time.
+    /// What a subflow tells.
     #[cold]
-    fn left_slow_start(&mut self, number: u32, index: usize) {
+    fn noticed(&mut self, number: u32, index: usize) {
+        let (_, senders, _, mut env) = parts!(self, number);
+        let notices = std::mem::take(&mut senders[index].notices);
+        if notices & notice::WANTS_NEW != 0 {
+            senders[index].repair_instead(&mut env);
+        }
+        if notices & notice::LEFT != 0 {
+            self.left_slow_start(number);
+        }
+    }
+
+    /// A subflow left slow start for the first time.
+    fn left_slow_start(&mut self, number: u32) {
         let (_, senders, _, _) = parts!(self, number);
-        senders[index].has_left = false;
         let open = senders.iter().filter(|s| s.tally.established.is_some());
         let sums = open.fold((0, 0), |(cwnd, again), s| {
             (
@@ -389,14 +416,14 @@ impl<O: Observer> Simulation<O> {
                 }
             }
             Kind::SynAck => {
-                if receivers[index].on_syn_ack(&mut env) && index == 0 {
+                if receivers[index].on_syn_ack(&mut env, segment) && index == 0 {
                     connection.round_trip = receivers[0].round_trip(env.now);
                 }
             }
             Kind::Established => {
                 let sender = &mut senders[index];
                 if sender.life == Life::Opening {
-                    sender.finish_handshake(&mut env);
+                    sender.finish_handshake(&mut env, segment);
                     sender.open(&mut connection.coupled, &mut env);
                     if index == 0 {
                         self.announce(number, 1);
@@ -408,8 +435,10 @@ impl<O: Observer> Simulation<O> {
             }
             Kind::AddAddress => {
                 let path = segment.seq as usize;
-                let delay = self.running[number as usize].spec.join_delay;
-                receivers[path].join(&mut env, delay);
+                let running = &self.running[number as usize];
+                if running.completion.is_none() {
+                    receivers[path].join(&mut env, running.spec.join_delay);
+                }
             }
             Kind::Data | Kind::Ack | Kind::Datagram => {}
         }
@@ -432,9 +461,42 @@ impl<O: Observer> Simulation<O> {
         if senders[0].tally.established.is_none() {
             return;
         }
-        for path in from..last.min(connection.subflows as usize) {
+        let last = last.min(connection.subflows as usize);
+        if from >= last || from <= self.running[number as usize].announced {
+            return;
+        }
+        for path in from..last {
             senders[0].announce(&mut env, path as u32);
         }
+        let running = &mut self.running[number as usize];
+        running.announced = last - 1;
+        running.announcements = 1;
+        self.timers
+            .set(running.announce_timer, self.now + ANNOUNCE_AGAIN);
+    }
+
+    /// What was announced and not taken up is announced again.
+    #[cold]
+    fn announce_again(&mut self, number: u32) {
+        let (_, senders, _, mut env) = parts!(self, number);
+        let running = &self.running[number as usize];
+        let idle = (1..=running.announced).filter(|path| senders[*path].life == Life::Idle);
+        let idle: Vec<usize> = idle.collect();
+        if idle.is_empty() || running.announcements > ANNOUNCEMENTS_AGAIN {
+            return;
+        }
+        // On a subflow that works, if there is one.
+        let on = senders
+            .iter()
+            .position(|s| s.life == Life::Open)
+            .unwrap_or(0);
+        for path in idle {
+            senders[on].announce(&mut env, path as u32);
+        }
+        let running = &mut self.running[number as usize];
+        running.announcements += 1;
+        self.timers
+            .set(running.announce_timer, self.now + ANNOUNCE_AGAIN);
     }
 
     /// The first data has reached the client: it joins.
@@ -503,7 +565,9 @@ impl<O: Observer> Simulation<O> {
             env.timers.clear(sender.timer);
             env.timers.clear(receiver.timer);
         }
-        self.running[number as usize].cwnd_at_end = windows;
+        let running = &mut self.running[number as usize];
+        self.timers.clear(running.announce_timer);
+        running.cwnd_at_end = windows;
     }
 
     fn on_timer(&mut self, owner: Owner) {
@@ -524,6 +588,7 @@ impl<O: Observer> Simulation<O> {
                 receivers[0].send_syn(&mut env);
             }
             Owner::Write(number) => self.write(number),
+            Owner::Announce(number) => self.announce_again(number),
             Owner::Udp(number) => {
                 static PROFILE: Profile = Profile::linux();
                 let mut env = Env {
@@ -560,8 +625,8 @@ impl<O: Observer> Simulation<O> {
             (_, Waits::Reordering) => {
                 sender.on_reordering(&mut connection.coupled, &mut env);
                 connection.push(senders, &mut env, index);
-                if senders[index].has_left {
-                    self.left_slow_start(number, index);
+                if senders[index].notices != 0 {
+                    self.noticed(number, index);
                 }
             }
             (_, Waits::Timeout) => {
@@ -569,8 +634,8 @@ impl<O: Observer> Simulation<O> {
                 sender.life = Life::Stalled;
                 connection.reinject(&senders[index], index as u32);
                 connection.push(senders, &mut env, index);
-                if senders[index].has_left {
-                    self.left_slow_start(number, index);
+                if senders[index].notices != 0 {
+                    self.noticed(number, index);
                 }
             }
         }
@@ -651,6 +716,11 @@ mod opening {
         }
     }
 
+    /// What a timestamp tells (RFC 7323), µs: it stands in the field that is the window in an ACK.
+    fn stamp(now: Time) -> u32 {
+        (now.as_nanos() / 1000) as u32
+    }
+
     impl Receiver {
         /// Opens a subflow, once, after a while.
         pub(super) fn join<O: Observer>(&mut self, env: &mut Env<'_, O>, delay: Span) {
@@ -668,13 +738,19 @@ mod opening {
         }
 
         /// Returns whether it is the first.
-        pub(super) fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<'_, O>) -> bool {
+        pub(super) fn on_syn_ack<O: Observer>(
+            &mut self,
+            env: &mut Env<'_, O>,
+            syn_ack: &Segment,
+        ) -> bool {
             let first = !self.established;
             self.established = true;
             if first {
                 env.timers.clear(self.timer);
             }
-            env.send(self.route, SYN, packet(self.me, Kind::Established, 0));
+            let mut segment = packet(self.me, Kind::Established, 0);
+            segment.window = syn_ack.window;
+            env.send(self.route, SYN, segment);
             first
         }
 
@@ -687,22 +763,29 @@ mod opening {
     impl Sender {
         /// Answers a SYN, again when its timer fires.
         pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<'_, O>) {
-            let seq = self.nxt as u32;
-            env.send(self.route, SYN, packet(self.me, Kind::SynAck, seq));
-            self.last_sent = env.now;
+            let mut segment = packet(self.me, Kind::SynAck, 0);
+            segment.window = stamp(env.now);
+            env.send(self.route, SYN, segment);
+            if self.recovery.timeouts == 0 {
+                self.last_sent = env.now;
+            }
             // The wait doubles, as the client's does.
             let wait = env.profile.rto_initial.as_nanos() << self.recovery.timeouts.min(6);
             self.recovery.timeouts += 1;
             env.timers.set(self.timer, env.now + Span::from_nanos(wait));
         }
 
-        /// The handshake's last packet: the first RTT sample, and one segment where it took more than two SYNs
-        /// (RFC 5681, 3.1; Linux: tcp_init_transfer).
-        pub(super) fn finish_handshake<O: Observer>(&mut self, env: &mut Env<'_, O>) {
-            if self.recovery.timeouts == 1 {
-                let us = env.now.since(self.last_sent).as_nanos() / 1000;
-                self.rtt.sample(us as u32, 0, 0);
-            } else if self.recovery.timeouts > 2 {
+        /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
+        /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
+        /// the path is long.
+        pub(super) fn finish_handshake<O: Observer>(
+            &mut self,
+            env: &mut Env<'_, O>,
+            last: &Segment,
+        ) {
+            self.rtt
+                .sample(stamp(env.now).wrapping_sub(last.window), 0, 0);
+            if self.recovery.timeouts > 2 && last.window != stamp(self.last_sent) {
                 self.tcp.cwnd = 1;
             }
             self.recovery.timeouts = 0;
