@@ -806,3 +806,7 @@ mod tests;
 #[cfg(test)]
 #[path = "random_tests.rs"]
 mod random_tests;
+
+#[cfg(test)]
+#[path = "theory_tests.rs"]
+mod theory_tests;
