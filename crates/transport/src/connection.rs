@@ -30,7 +30,7 @@ pub(crate) struct Connection {
     nxt: u64,
     end: u64,
     /// The receiver takes segments before this one.
-    edge: u64,
+    pub(crate) edge: u64,
     /// Short segments not yet acknowledged, and what is missing in those that are.
     short: VecDeque<(u64, u16)>,
     missing: u64,

@@ -980,7 +980,7 @@ impl Sender {
             sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
             sent.at = now;
             self.again += 1;
-            self.clean_from = self.nxt;
+            self.clean_from = self.nxt + 1; // the ACK after its own tells whether it was needed
             self.recovery.again.push_back((now, seq));
             self.tally.retransmits += 1;
             self.transmit(env, seq);
