@@ -810,3 +810,7 @@ mod random_tests;
 #[cfg(test)]
 #[path = "theory_tests.rs"]
 mod theory_tests;
+
+#[cfg(test)]
+#[path = "outage_tests.rs"]
+mod outage_tests;
