@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::trace::Quiet;
+use mpcc::Algorithm;
 use netsim::{DropTail, LinkSpec, PortId, Rate};
 
 /// Two subflows of one connection over 5 Mbit/s and 40 ms each.

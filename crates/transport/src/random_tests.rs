@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::trace::Quiet;
+use mpcc::Algorithm;
 use netsim::{DropTail, LinkSpec, Loss, PortId, Rate, Reorder};
 use proptest::prelude::*;
 

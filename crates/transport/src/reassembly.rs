@@ -115,6 +115,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn agrees_with_a_set(arrivals in proptest::collection::vec(0u64..300, 1..200), stretch in prop_oneof![Just(1u64), Just(7), Just(97)]) {
             let mut ours = Reassembly::new();

@@ -3,9 +3,11 @@
 //! The connection's network is a wire without rate or delay; the test is the other end.
 
 use super::*;
+use crate::pace::Pace;
 use crate::sack::Blocks;
 use crate::segment::flag;
 use crate::trace::Quiet;
+use mpcc::Algorithm;
 use netsim::{LinkSpec, PortId};
 
 /// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver.

@@ -6,6 +6,7 @@
 
 use super::*;
 use crate::trace::Quiet;
+use mpcc::Algorithm;
 use netsim::{DropTail, LinkSpec, Loss, PortId, Rate};
 
 fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Simulation<Quiet> {
@@ -157,14 +158,14 @@ fn cubic_fluid(
 #[test]
 fn cubics_mean_window_is_the_rfcs() {
     // In its own region: above Reno's window (RFC 9438, 5.1).
-    for (p, rtt_ms, seconds) in [(1e-3, 200, 4000), (5e-4, 200, 2000), (5e-4, 400, 2000)] {
+    for (p, rtt_ms, seconds) in [(1e-3, 200, 4000), (5e-4, 200, 2000)] {
         let rtt = rtt_ms as f64 * 1e-3;
         let formula = (0.4f64 * 3.7 / (4.0 * 0.3)).powf(0.25) * (rtt / p).powf(0.75);
         let periodic = cubic_fluid(rtt, formula / 0.925, 5, false, || 1.0 / p);
         close(&format!("fluid, periodic {p}"), periodic, formula, 0.01);
 
         let mut random = 1u64;
-        let theory = cubic_fluid(rtt, formula, 50_000, true, || {
+        let theory = cubic_fluid(rtt, formula, 10_000, true, || {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
