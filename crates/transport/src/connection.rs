@@ -30,7 +30,7 @@ pub(crate) struct Connection {
     nxt: u64,
     end: u64,
     /// The receiver takes segments before this one.
-    edge: u64,
+    pub(crate) edge: u64,
     /// Short segments not yet acknowledged, and what is missing in those that are.
     short: VecDeque<(u64, u16)>,
     missing: u64,
@@ -48,6 +48,9 @@ pub(crate) struct Connection {
     tuned: (Time, u64),
     tuned_copied: u64,
     pub(crate) round_trip: Span,
+    /// Bytes that have arrived for the first time.
+    #[cfg(debug_assertions)]
+    pub(crate) arrived: u64,
 }
 
 /// More than anybody sends: for a stream without end.
@@ -86,6 +89,8 @@ impl Connection {
             tuned: (Time::ZERO, 0),
             tuned_copied: 0,
             round_trip: Span::ZERO,
+            #[cfg(debug_assertions)]
+            arrived: 0,
         }
     }
 
@@ -145,7 +150,11 @@ impl Connection {
             data < self.una || len == self.len(data),
             "a segment keeps its size"
         );
-        self.received.insert(data);
+        let _new = self.received.insert(data).is_some();
+        #[cfg(debug_assertions)]
+        {
+            self.arrived += u64::from(len) * u64::from(_new);
+        }
         if self.window < self.window_most && now.since(self.tuned.0) >= self.round_trip {
             self.tune(now);
         }
@@ -204,10 +213,10 @@ impl Connection {
         }
         self.starved = self.nxt >= limit;
         if self.nxt > from {
-            return sender.sent(env, before);
+            return sender.sent(env, before, self.nxt >= self.end);
         }
         if sender.flight() >= sender.tcp.cwnd {
-            sender.validate();
+            sender.validate(env, false);
         }
         false
     }
@@ -233,7 +242,7 @@ impl Connection {
             let sender = &mut senders[best];
             let before = sender.out();
             sender.send_new(&mut self.coupled, env, data, len);
-            set |= sender.sent(env, before) && best == which;
+            set |= sender.sent(env, before, self.nxt >= self.end) && best == which;
         }
     }
 
@@ -286,5 +295,19 @@ impl Connection {
         let data = self.nxt;
         self.nxt += 1;
         (data, self.len(data))
+    }
+
+    /// See [`crate::invariants`].
+    #[cfg(debug_assertions)]
+    pub(crate) fn check(&self) {
+        assert!(self.una <= self.received.next, "acknowledged, not there");
+        assert!(self.una <= self.nxt && self.nxt <= self.end);
+        assert!(self.nxt <= self.edge, "beyond the receive window");
+        assert!(self.received.next <= self.nxt, "arrived, never sent");
+        if self.received.next == self.end {
+            let bytes = self.end * u64::from(self.mss) - self.missing;
+            let open: u64 = self.short.iter().map(|s| u64::from(self.mss - s.1)).sum();
+            assert_eq!(self.arrived, bytes - open, "each byte once");
+        }
     }
 }

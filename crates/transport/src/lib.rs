@@ -6,6 +6,8 @@
 mod board;
 mod connection;
 mod endpoint;
+#[cfg(debug_assertions)]
+mod invariants;
 mod pace;
 mod profile;
 mod reassembly;

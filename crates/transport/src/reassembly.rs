@@ -32,7 +32,11 @@ impl Reassembly {
     pub(crate) fn insert(&mut self, seq: u64) -> Option<u32> {
         if seq == self.next {
             self.next += 1;
-            return Some(if self.held == 0 { 1 } else { 1 + self.advance() });
+            return Some(if self.held == 0 {
+                1
+            } else {
+                1 + self.advance()
+            });
         }
         self.insert_apart(seq)
     }
@@ -116,6 +120,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn agrees_with_a_set(arrivals in proptest::collection::vec(0u64..300, 1..200), stretch in prop_oneof![Just(1u64), Just(7), Just(97)]) {
             let mut ours = Reassembly::new();

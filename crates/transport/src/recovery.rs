@@ -3,15 +3,21 @@
 //! The states and what moves between them are Linux's (Open, Disorder, CWR, Recovery, Loss). Sources: RFC 8985 (RACK-TLP),
 //! RFC 6937 (PRR), RFC 6675 and RFC 2018 (SACK), RFC 6582 (NewReno), RFC 5682 (F-RTO), RFC 2883 (DSACK), RFC 3168 (ECN).
 //!
-//! Segments that were sent once are in order of their sending, and so are those sent again, in a queue of their own: what
-//! RACK has to look at is at the head of the two.
+//! Here is the state machine; what it asks for has its files in `recovery/`.
+
+mod detection;
+mod news;
+mod probe;
+mod reduction;
+mod repair;
+mod undo;
 
 use crate::board::mark;
 use crate::endpoint::Env;
 use crate::profile::Detection;
 use crate::sack::Blocks;
 use crate::segment::{Segment, flag, widen16};
-use crate::sender::{Life, Sender, TIMER_LEAST, Waits};
+use crate::sender::{Life, Sender, TIMER_LEAST, Waits, notice};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, state};
 use netsim::{Span, Time};
@@ -22,9 +28,6 @@ const THRESHOLD: u32 = 3;
 
 /// The most that the threshold grows to where segments overtake each other (Linux: tcp_max_reordering).
 const MOST_REORDERING: u32 = 300;
-
-/// No segment was sent again since the reduction that may be undone.
-const NONE_YET: i32 = -1;
 
 /// What a sender keeps for its recoveries.
 #[derive(Debug, Default)]
@@ -50,6 +53,9 @@ pub(crate) struct Recovery {
     reordered: bool,
     reordering: u32,
     patience: u32,
+    /// It grows once a round trip: not before this one is acknowledged; it lasts for so many recoveries.
+    patient_from: u64,
+    patient_for: u32,
     /// All segments before this one that were sent once are judged.
     judged: u64,
     /// No lost segment before this one waits to be sent again.
@@ -60,7 +66,7 @@ pub(crate) struct Recovery {
     highest: u64,
     /// The blocks of the last ACK, which need not be gone through again.
     known: Blocks,
-    /// The window was reduced for an ECN mark and the receiver is to be told (CWR).
+    /// The window was reduced and the receiver is to be told, where ECN is in use (CWR).
     pub(crate) reduced: bool,
     /// Timeouts since the last progress.
     pub(crate) timeouts: u32,
@@ -139,12 +145,10 @@ impl Sender {
         }
         self.take_cumulative(env, ack, &mut told, sacks);
         told.duplicate = !told.advanced && ack == self.una && out_before > 0;
-        if !sacks && told.duplicate {
-            // A duplicate ACK stands for a segment that has left the network.
-            self.sacked = (self.sacked + 1).min(self.out() - self.lost.min(self.out()));
-            told.delivered += 1;
+        if !sacks {
+            self.count_duplicates(&mut told);
         }
-        self.measure(&told);
+        self.measure(env, segment, &told);
         if told.overtaken < self.recovery.highest {
             let by = (self.recovery.highest - told.overtaken) as u32;
             self.recovery.reordered = true;
@@ -152,12 +156,11 @@ impl Sender {
         }
         if told.advanced {
             self.recovery.timeouts = 0;
-            self.rtt.recovered();
             if self.life == Life::Stalled {
                 self.life = Life::Open;
             }
         }
-        self.end_probe(coupled, env, ack, told.dsack);
+        self.end_probe(coupled, env, ack, &told);
 
         let odd = self.state != state::MPCC_STATE_OPEN
             || told.newly_sacked
@@ -184,141 +187,6 @@ impl Sender {
             env.observer.window(env.now, self.who(), &self.view());
         }
         told.advanced && !waits_for_reordering
-    }
-
-    /// Whether an ACK answers a segment that was sent before anything was sent again (Eifel, RFC 3522).
-    fn answers_original(&self, segment: &Segment) -> bool {
-        let seq = widen16(self.una, segment.len);
-        if segment.flags & flag::AGAIN != 0 || seq >= self.nxt {
-            return false;
-        }
-        // Of one that was sent again it is the first copy. One that is acknowledged already still stands in its place.
-        let sent = self.board.at(seq);
-        sent.is(mark::EVER_AGAIN) || sent.at < self.recovery.first_again
-    }
-
-    /// Marks what the blocks say has arrived.
-    fn take_sacks<O: Observer>(&mut self, env: &Env<'_, O>, blocks: &Blocks, told: &mut Told) {
-        if blocks.duplicate {
-            told.dsack = true;
-            self.recovery.patience = (self.recovery.patience + 1).min(4 * THRESHOLD);
-            let seq = blocks.list[0].0;
-            if let Some((from, count)) = &mut self.recovery.undo {
-                *count -= i32::from(*count > 0 && seq >= *from);
-            }
-        }
-        let known = self.recovery.known;
-        for (start, end) in blocks.iter() {
-            let (mut start, end) = (start.max(self.una), end.min(self.nxt));
-            while start < end {
-                // What the last ACK told need not be gone through again.
-                match known.iter().find(|old| old.0 <= start && start < old.1) {
-                    Some(old) => start = old.1,
-                    None => {
-                        self.take_sack(env, start, told);
-                        start += 1;
-                    }
-                }
-            }
-        }
-        self.recovery.known = *blocks;
-    }
-
-    fn take_sack<O: Observer>(&mut self, env: &Env<'_, O>, seq: u64, told: &mut Told) {
-        let sent = self.board.at_mut(seq);
-        if sent.is(mark::SACKED) {
-            return;
-        }
-        let (at, marks) = (sent.at, sent.marks);
-        sent.marks |= mark::SACKED;
-        if marks & mark::LOST != 0 {
-            sent.marks &= !(mark::LOST | mark::AGAIN);
-            self.lost -= 1;
-            self.again -= u32::from(marks & mark::AGAIN != 0);
-        }
-        self.sacked += 1;
-        told.newly_sacked = true;
-        told.delivered += 1;
-        let age = env.now.as_nanos() - at;
-        if marks & mark::EVER_AGAIN == 0 {
-            if seq < self.recovery.highest {
-                told.overtaken = told.overtaken.min(seq);
-            }
-            told.original |= seq < self.recovery.high;
-            told.ages = Some((told.ages.map_or(age, |ages| ages.0), age));
-        }
-        self.advance_rack(at, seq + 1, age, marks);
-        self.recovery.highest = self.recovery.highest.max(seq + 1);
-    }
-
-    /// An ACK that comes back sooner than any round trip answers the first copy, and says nothing of the second.
-    fn advance_rack(&mut self, at: u64, end: u64, age: u64, marks: u8) {
-        if marks & mark::EVER_AGAIN == 0 || age / 1000 >= u64::from(self.rtt.least) {
-            self.recovery.rack_advance(at, end, age);
-        }
-    }
-
-    /// Takes off what is acknowledged in order.
-    fn take_cumulative<O: Observer>(
-        &mut self,
-        env: &Env<'_, O>,
-        ack: u64,
-        told: &mut Told,
-        sacks: bool,
-    ) {
-        if ack <= self.una {
-            return;
-        }
-        told.advanced = true;
-        let mut ages: Option<(u64, u64)> = None;
-        for seq in self.una..ack {
-            let sent = *self.board.at(seq);
-            let age = env.now.as_nanos() - sent.at;
-            self.again -= u32::from(sent.is(mark::AGAIN));
-            self.lost -= u32::from(sent.is(mark::LOST));
-            if sent.is(mark::SACKED) {
-                self.sacked -= 1;
-                continue;
-            }
-            told.again |= sent.is(mark::EVER_AGAIN);
-            if !sent.is(mark::EVER_AGAIN) {
-                ages = Some((ages.map_or(age, |ages| ages.0), age));
-                if seq < self.recovery.highest && sacks {
-                    told.overtaken = told.overtaken.min(seq);
-                }
-                told.original |= seq < self.recovery.high;
-            }
-            if sacks {
-                told.delivered += 1;
-            }
-            self.advance_rack(sent.at, seq + 1, age, sent.marks);
-        }
-        if !sacks {
-            // One fills the gap; the others had been told of by duplicate ACKs.
-            let acked = (ack - self.una) as u32;
-            told.delivered += acked.saturating_sub(self.sacked).max(1);
-            self.sacked = self.sacked.saturating_sub(acked - 1);
-        }
-        // A sample of what lies in order comes first.
-        if !told.again {
-            told.ages = ages.or(told.ages);
-        }
-        self.una = ack;
-        if !sacks {
-            self.sacked = self.sacked.min(self.out());
-        }
-        self.recovery.judged = self.recovery.judged.max(ack);
-        self.recovery.repair_from = self.recovery.repair_from.max(ack);
-        self.recovery.highest = self.recovery.highest.max(ack);
-    }
-
-    fn measure(&mut self, told: &Told) {
-        self.tcp.rtt_us = 0;
-        if let Some((first, last)) = told.ages {
-            self.tcp.rtt_us = (last / 1000).max(1) as u32;
-            self.rtt.sample((first / 1000) as u32, self.una, self.nxt);
-            self.rtt.least = self.rtt.least.min((last / 1000).max(1) as u32);
-        }
     }
 
     /// The state machine (Linux: tcp_fastretrans_alert).
@@ -416,517 +284,21 @@ impl Sender {
             self.enter_cwr(coupled, env);
         }
         if self.state != state::MPCC_STATE_CWR {
-            let disorder = self.sacked + self.lost + self.again > 0 || self.recovery.undo.is_some();
-            let to = if disorder {
-                state::MPCC_STATE_DISORDER
-            } else {
-                state::MPCC_STATE_OPEN
-            };
-            if self.state != to {
-                self.enter(coupled, env.now, to);
-                self.recovery.high = self.nxt;
-            }
+            self.try_keep_open(coupled, env);
         }
     }
 
-    /// An ECN mark: a reduction without a loss (RFC 3168, 6.1.2).
-    fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
-        if self.state < state::MPCC_STATE_CWR {
-            self.recovery.before.1 = 0;
-            self.recovery.undo = None;
-            self.begin_reduction(coupled, env);
-            self.recovery.reduced = true;
-            self.enter(coupled, env.now, state::MPCC_STATE_CWR);
-        }
-    }
-
-    fn enter_recovery<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-        echo: bool,
-    ) {
-        self.recovery.before.1 = 0;
-        self.begin_undo();
-        if self.state != state::MPCC_STATE_CWR && self.state != state::MPCC_STATE_RECOVERY {
-            if !echo {
-                self.recovery.before.1 = self.current_ssthresh();
-            }
-            self.begin_reduction(coupled, env);
-        }
-        self.enter(coupled, env.now, state::MPCC_STATE_RECOVERY);
-    }
-
-    fn begin_undo(&mut self) {
-        let again = if self.again > 0 {
-            self.again as i32
+    fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+        let disorder = self.sacked + self.lost + self.again > 0 || self.recovery.undo.is_some();
+        let to = if disorder {
+            state::MPCC_STATE_DISORDER
         } else {
-            NONE_YET
+            state::MPCC_STATE_OPEN
         };
-        self.recovery.undo = Some((self.una, again));
-    }
-
-    /// Asks the algorithm for the threshold, which the window goes down to.
-    fn begin_reduction<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
-        self.recovery.high = self.nxt;
-        self.recovery.probe = 0;
-        self.recovery.before.0 = self.tcp.cwnd;
-        self.recovery.prr_delivered = 0;
-        self.recovery.prr_out = 0;
-        self.take_threshold(coupled, env);
-        if !env.profile.prr {
-            self.tcp.cwnd = self.tcp.ssthresh;
+        if self.state != to {
+            self.enter(coupled, env.now, to);
+            self.recovery.high = self.nxt;
         }
-    }
-
-    fn take_threshold<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
-        self.refresh(env.now);
-        let was_slow = self.tally.exit.is_none();
-        let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
-        self.tcp.ssthresh = ssthresh;
-        self.tally.losses += 1;
-        self.tally.first_loss.get_or_insert(env.now);
-        self.noted(env, &note);
-        if let (true, Some(exit)) = (was_slow, &mut self.tally.exit) {
-            exit.1 = ssthresh; // the window with which avoidance begins
-        }
-    }
-
-    /// Proportional rate reduction (RFC 6937, with its slow start reduction bound).
-    fn reduce<O: Observer>(
-        &mut self,
-        env: &Env<'_, O>,
-        delivered: u32,
-        newly_lost: bool,
-        advanced: bool,
-    ) {
-        if delivered == 0 || self.recovery.before.0 == 0 || !env.profile.prr {
-            return;
-        }
-        let (flight, ssthresh) = (self.flight(), self.tcp.ssthresh);
-        let r = &mut self.recovery;
-        r.prr_delivered += delivered;
-        let send = if flight > ssthresh {
-            let due = u64::from(ssthresh) * u64::from(r.prr_delivered);
-            due.div_ceil(u64::from(r.before.0)) as u32
-        } else {
-            0
-        };
-        let mut send = i64::from(send) - i64::from(r.prr_out);
-        if flight <= ssthresh {
-            send = (i64::from(r.prr_delivered) - i64::from(r.prr_out)).max(delivered.into());
-            send += i64::from(advanced && !newly_lost);
-            send = send.min(i64::from(ssthresh - flight));
-        }
-        // The first segment is sent again at once.
-        let send = send.max(i64::from(r.prr_out == 0)) as u32;
-        self.tcp.cwnd = flight + send;
-    }
-
-    fn end_reduction(&mut self) {
-        if self.state == state::MPCC_STATE_CWR || self.recovery.undo.is_some() {
-            self.tcp.cwnd = self.tcp.ssthresh;
-        }
-    }
-
-    /// Decides which segments are lost. Returns whether one was lost that had been sent again.
-    fn judge<O: Observer>(
-        &mut self,
-        env: &mut Env<'_, O>,
-        advanced: bool,
-        waits: &mut bool,
-    ) -> bool {
-        if self.out() == 0 {
-            return false;
-        }
-        match env.profile.detection {
-            Detection::DuplicateAcks => {
-                let recovering = self.state == state::MPCC_STATE_RECOVERY;
-                let threshold = self.state < state::MPCC_STATE_RECOVERY && self.sacked >= THRESHOLD;
-                if threshold || (recovering && advanced) {
-                    self.lose(self.una);
-                }
-                false
-            }
-            Detection::Fack => {
-                let below = self
-                    .recovery
-                    .highest
-                    .saturating_sub(u64::from(self.recovery.threshold()));
-                while self.recovery.judged < below.min(self.nxt) {
-                    let seq = self.recovery.judged;
-                    if !self
-                        .board
-                        .at(seq)
-                        .is(mark::SACKED | mark::LOST | mark::EVER_AGAIN)
-                    {
-                        self.lose(seq);
-                    }
-                    self.recovery.judged += 1;
-                }
-                self.rack_again(env, 0).0
-            }
-            Detection::RackTlp => {
-                let patience = self.patience();
-                let wait = self.rack_first(env, patience);
-                let (lost, wait_again) = self.rack_again(env, patience);
-                let wait = wait.max(wait_again);
-                if wait > 0 {
-                    *waits = true;
-                    self.waits = Waits::Reordering;
-                    env.timers
-                        .set(self.timer, env.now + Span::from_nanos(wait) + TIMER_LEAST);
-                }
-                lost
-            }
-        }
-    }
-
-    /// How long RACK waits beyond a round trip, ns (RFC 8985, step 4).
-    fn patience(&self) -> u64 {
-        let r = &self.recovery;
-        if !r.reordered && (self.state >= state::MPCC_STATE_RECOVERY || self.sacked >= THRESHOLD) {
-            return 0;
-        }
-        let quarters = u64::from(r.patience + 1);
-        (u64::from(self.rtt.least) / 4 * quarters).min(u64::from(self.rtt.srtt8 >> 6)) * 1000
-    }
-
-    /// Those that were sent once. Returns how long to wait for the rest, ns.
-    fn rack_first<O: Observer>(&mut self, env: &Env<'_, O>, patience: u64) -> u64 {
-        let (at, end, rtt) = self.recovery.rack;
-        let now = env.now.as_nanos();
-        let mut wait = 0;
-        let mut seq = self.recovery.judged.max(self.una);
-        let mut all = true;
-        while seq < self.nxt {
-            let sent = *self.board.at(seq);
-            if !sent.is(mark::SACKED | mark::LOST | mark::EVER_AGAIN) {
-                if (sent.at, seq + 1) >= (at, end) {
-                    break;
-                }
-                let due = sent.at + rtt + patience;
-                if due <= now {
-                    self.lose(seq);
-                } else {
-                    wait = wait.max(due - now);
-                    all = false;
-                }
-            }
-            seq += 1;
-            if all {
-                self.recovery.judged = seq;
-            }
-        }
-        wait
-    }
-
-    /// Those that were sent again.
-    fn rack_again<O: Observer>(&mut self, env: &Env<'_, O>, patience: u64) -> (bool, u64) {
-        let (at, end, rtt) = self.recovery.rack;
-        let now = env.now.as_nanos();
-        let mut lost = false;
-        while let Some(&(sent, seq)) = self.recovery.again.front() {
-            let gone = seq < self.una || {
-                let entry = self.board.at(seq);
-                !entry.is(mark::AGAIN) || entry.is(mark::SACKED) || entry.at != sent
-            };
-            if !gone {
-                if (sent, seq + 1) >= (at, end) {
-                    break;
-                }
-                let due = sent + rtt + patience;
-                if due > now {
-                    return (lost, due - now);
-                }
-                self.board.at_mut(seq).marks &= !mark::AGAIN;
-                self.again -= 1;
-                self.lose(seq);
-                lost = true;
-            }
-            self.recovery.again.pop_front();
-        }
-        (lost, 0)
-    }
-
-    /// Takes a segment for lost.
-    fn lose(&mut self, seq: u64) {
-        let sent = self.board.at_mut(seq);
-        if !sent.is(mark::LOST) {
-            sent.marks |= mark::LOST;
-            self.lost += 1;
-        }
-        self.recovery.repair_from = self.recovery.repair_from.min(seq);
-    }
-
-    /// Sends lost segments again, as far as the window goes.
-    pub(crate) fn repair<O: Observer>(&mut self, env: &mut Env<'_, O>) {
-        let mut seq = self.recovery.repair_from.max(self.una);
-        let mut waiting = self.lost.saturating_sub(self.again);
-        // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
-        let at_once = env.profile.detection == Detection::DuplicateAcks;
-        while seq < self.nxt
-            && waiting > 0
-            && (self.flight() < self.tcp.cwnd || (at_once && seq == self.una))
-        {
-            let sent = self.board.at(seq);
-            if sent.is(mark::LOST) && !sent.is(mark::AGAIN | mark::SACKED) {
-                self.send_again(env, seq);
-                waiting -= 1;
-            }
-            seq += 1;
-        }
-        self.recovery.repair_from = if waiting == 0 { self.nxt } else { seq };
-    }
-
-    fn send_again<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64) {
-        let now = env.now.as_nanos();
-        let sent = self.board.at_mut(seq);
-        sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
-        sent.at = now;
-        self.again += 1;
-        self.clean_from = self.nxt;
-        self.recovery.again.push_back((now, seq));
-        if self.recovery.first_again == 0 {
-            self.recovery.first_again = now;
-        }
-        if let Some((_, count)) = &mut self.recovery.undo {
-            *count = (*count).max(0) + 1;
-        }
-        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
-            self.recovery.prr_out += 1;
-        }
-        self.tally.retransmits += 1;
-        self.transmit(env, seq);
-        if seq == self.una && self.waits != Waits::Reordering {
-            self.set_timeout(env);
-        }
-    }
-
-    /// Whether all retransmissions were needless: the receiver had each twice (DSACK), or the segment that is
-    /// acknowledged was sent again and yet its first copy is answered (Eifel, RFC 3522).
-    fn may_undo<O: Observer>(&self, env: &Env<'_, O>, told: &Told) -> bool {
-        let needless = matches!(self.recovery.undo, Some((_, 0)));
-        env.profile.undo && self.recovery.undo.is_some() && (needless || told.again_and_original())
-    }
-
-    fn undo<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>, unmark: bool) {
-        if unmark {
-            for seq in self.una..self.nxt {
-                self.board.at_mut(seq).marks &= !mark::LOST;
-            }
-            self.lost = 0;
-        }
-        if self.recovery.before.1 != 0 {
-            self.refresh(env.now);
-            self.tcp.cwnd = coupled.undo(&self.cc, &self.tcp);
-            self.tcp.ssthresh = self.tcp.ssthresh.max(self.recovery.before.1);
-        }
-        self.recovery.undo = None;
-        if O::ON {
-            env.observer.window(env.now, self.who(), &self.view());
-        }
-    }
-
-    fn try_undo_recovery<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-        told: &Told,
-    ) -> bool {
-        if self.may_undo(env, told) {
-            self.undo(coupled, env, false);
-        }
-        if self.una == self.recovery.high && env.profile.detection == Detection::DuplicateAcks {
-            // Duplicates of what was sent again may follow and must not start another recovery (RFC 6582, 4).
-            self.end_reduction();
-            self.recovery.undo = None;
-            return true;
-        }
-        self.end_reduction();
-        self.recovery.undo = None;
-        self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
-        true
-    }
-
-    fn try_undo_partial<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-        told: &Told,
-    ) -> bool {
-        if self.recovery.undo.is_none() || !env.profile.undo || !told.again_and_original() {
-            return false;
-        }
-        // Segments overtook each other; those sent again are still to be heard of.
-        if self.again > 0 {
-            return true;
-        }
-        self.undo(coupled, env, true);
-        self.try_open(coupled, env, false);
-        if self.state == state::MPCC_STATE_RECOVERY {
-            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
-        }
-        true
-    }
-
-    fn try_undo_dsack<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) -> bool {
-        if env.profile.undo && matches!(self.recovery.undo, Some((_, 0))) {
-            self.undo(coupled, env, false);
-            return true;
-        }
-        false
-    }
-
-    /// In Loss: F-RTO, and the end of it. `Some`: what to do instead of repairing.
-    fn process_loss<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-        told: &Told,
-    ) -> Option<Then> {
-        let recovered = self.una >= self.recovery.high;
-        if told.advanced && self.may_undo(env, told) {
-            self.undo(coupled, env, true);
-            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
-            return Some(Then::Nothing);
-        }
-        if self.recovery.frto {
-            // A segment sent before the timeout and not since has arrived: the timeout was too early.
-            if told.original && env.profile.undo {
-                self.undo(coupled, env, true);
-                self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
-                return Some(Then::Nothing);
-            }
-            if self.nxt > self.recovery.high {
-                if told.newly_sacked || told.duplicate {
-                    self.recovery.frto = false;
-                }
-            } else if told.advanced && !recovered {
-                self.recovery.high = self.nxt;
-                return Some(Then::SendNew);
-            }
-        }
-        if recovered {
-            self.recovery.undo = None;
-            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
-            return Some(Then::Nothing);
-        }
-        None
-    }
-
-    /// A probe was under way: it is answered, and perhaps it repaired a loss (RFC 8985, 7.4.2).
-    fn end_probe<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-        ack: u64,
-        dsack: bool,
-    ) {
-        let end = self.recovery.probe;
-        if end == 0 || ack < end {
-            return;
-        }
-        let again = self.recovery.probe_again;
-        self.recovery.probe = 0;
-        if again && !dsack && ack > end {
-            // The original was lost, for nobody has it twice.
-            self.enter_cwr(coupled, env);
-            if self.state == state::MPCC_STATE_CWR {
-                self.end_reduction();
-                self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
-            }
-        }
-    }
-
-    /// The retransmission timer fires: everything is taken for lost but what was sent within a round trip.
-    pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
-        use state::*;
-        let now = env.now.as_nanos();
-        let rack = env.profile.detection == Detection::RackTlp;
-        for seq in self.una..self.nxt {
-            let sent = *self.board.at(seq);
-            let recent = rack && seq != self.una && sent.at + self.recovery.rack.2 > now;
-            if sent.is(mark::SACKED) || recent {
-                continue;
-            }
-            if sent.is(mark::AGAIN) {
-                self.board.at_mut(seq).marks &= !mark::AGAIN;
-                self.again -= 1;
-            }
-            self.lose(seq);
-        }
-        if env.profile.detection == Detection::DuplicateAcks {
-            self.sacked = 0;
-        }
-        let fresh = self.state < MPCC_STATE_CWR || self.una >= self.recovery.high;
-        let first = self.state <= MPCC_STATE_DISORDER
-            || self.una >= self.recovery.high
-            || (self.state == MPCC_STATE_LOSS && self.recovery.timeouts == 0);
-        if first {
-            self.recovery.before = (self.tcp.cwnd, self.current_ssthresh());
-            self.take_threshold(coupled, env);
-            self.begin_undo();
-        }
-        self.tcp.cwnd = self.flight() + 1;
-        self.enter(coupled, env.now, MPCC_STATE_LOSS);
-        self.recovery.high = self.nxt;
-        self.recovery.probe = 0;
-        self.recovery.frto = env.profile.undo && (fresh || self.recovery.timeouts > 0);
-        self.recovery.timeouts += 1;
-        self.tally.timeouts += 1;
-        self.rtt.back_off();
-        self.repair(env);
-        self.set_timeout(env);
-        if O::ON {
-            env.observer.window(env.now, self.who(), &self.view());
-        }
-    }
-
-    /// Time has shown what overtook what: RACK judges again.
-    pub(crate) fn on_reordering<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-    ) {
-        let before = self.lost;
-        self.waits = Waits::Timeout;
-        let mut waits = false;
-        self.judge(env, false, &mut waits);
-        if self.lost > before && self.state < state::MPCC_STATE_RECOVERY {
-            self.enter_recovery(coupled, env, false);
-            if env.profile.prr {
-                self.reduce(env, 1, true, false);
-            }
-        }
-        self.repair(env);
-        if !waits && self.waits == Waits::Timeout && self.out() > 0 {
-            self.set_timeout(env);
-        }
-    }
-
-    /// A probe for the tail, where nothing new can be sent: the last segment once more.
-    pub(crate) fn probe_again<O: Observer>(&mut self, env: &mut Env<'_, O>) {
-        let seq = self.nxt - 1;
-        let now = env.now.as_nanos();
-        let sent = self.board.at_mut(seq);
-        if !sent.is(mark::AGAIN | mark::SACKED) {
-            sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
-            sent.at = now;
-            self.again += 1;
-            self.clean_from = self.nxt;
-            self.recovery.again.push_back((now, seq));
-            self.tally.retransmits += 1;
-            self.transmit(env, seq);
-        }
-        self.probed(env, true);
-    }
-
-    /// A probe is out; the timeout is next.
-    pub(crate) fn probed<O: Observer>(&mut self, env: &mut Env<'_, O>, again: bool) {
-        self.recovery.probe = self.nxt;
-        self.recovery.probe_again = again;
-        self.set_timeout(env);
     }
 }
 

@@ -48,7 +48,8 @@ impl Rtt {
     /// A sample of a segment that was sent once. `una` and `nxt` are the subflow's.
     #[inline]
     pub(crate) fn sample(&mut self, us: u32, una: u64, nxt: u64) {
-        let us = us.max(1);
+        // 2^28 µs: more than any path, and eight times that fits.
+        let us = us.clamp(1, 1 << 28);
         self.least = self.least.min(us);
         if self.srtt8 == 0 {
             self.srtt8 = us << 3;
@@ -91,7 +92,7 @@ impl Rtt {
     #[inline]
     pub(crate) fn timeout(&self) -> Span {
         if self.doubled == 0 {
-            return self.timeout;
+            return self.timeout.min(self.longest);
         }
         let ns = self
             .timeout
@@ -103,12 +104,6 @@ impl Rtt {
     /// The timer fired (RFC 6298, 5.5).
     pub(crate) fn back_off(&mut self) {
         self.doubled += 1;
-    }
-
-    /// Data was acknowledged: the path carries again.
-    #[inline]
-    pub(crate) fn recovered(&mut self) {
-        self.doubled = 0;
     }
 }
 

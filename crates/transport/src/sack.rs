@@ -48,6 +48,14 @@ impl Sacks {
     }
 }
 
+#[cfg(test)]
+impl Sacks {
+    /// How many are on the way.
+    pub(crate) fn under_way(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+}
+
 /// What a receiver has beyond a gap, as Linux keeps it: up to four blocks, that of the latest arrival first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Beyond {

@@ -3,9 +3,11 @@
 //! The connection's network is a wire without rate or delay; the test is the other end.
 
 use super::*;
+use crate::pace::Pace;
 use crate::sack::Blocks;
 use crate::segment::flag;
 use crate::trace::Quiet;
+use mpcc::Algorithm;
 use netsim::{LinkSpec, PortId};
 
 /// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver.
@@ -370,4 +372,482 @@ fn an_idle_connection_begins_with_a_smaller_window() {
     // After 100 ms it goes on as it was; 700 ms are two timeouts of 300 ms.
     assert_eq!(windows[0], windows[1]);
     assert_eq!(windows[3], windows[2] / 4, "{windows:?}");
+}
+
+#[test]
+fn a_probe_that_repaired_the_tail_halves_the_window_with_the_next_ack() {
+    let application = Application::Requests {
+        bytes: 10 * 1448,
+        gaps: [Span::from_millis(10)].into(),
+    };
+    let mut script = Script::with(Profile::linux(), "reno", application);
+    script.numbers();
+    script.ack(100, 9);
+    script.until(400);
+    script.sent();
+    // The probe fills the hole: whether its first copy was lost shows when nobody tells of a second one.
+    script.ack_with(408, 10, &[], false, flag::AGAIN);
+    assert_eq!(script.cwnd(), 20);
+    script.until(420);
+    script.sent();
+    script.ack(520, 11);
+    assert_eq!(script.cwnd(), 10, "{:?}", script.sender().tcp);
+    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+}
+
+#[test]
+fn a_probe_that_the_receiver_had_already_leaves_the_window_alone() {
+    let mut script = linux(10);
+    script.numbers();
+    script.ack(100, 9);
+    script.until(400);
+    script.sent();
+    script.ack_with(401, 9, &[(8, 9)], true, 0);
+    assert_eq!(script.cwnd(), 19);
+    assert_eq!(script.sender().tally.losses, 0);
+}
+
+#[test]
+fn a_probe_takes_new_data_where_the_receiver_has_room_for_it() {
+    // All ten are out, and the window has no room for an eleventh: the probe goes beyond it (RFC 8985, 7.3).
+    let mut script = linux(1000);
+    script.numbers();
+    script.until(250);
+    assert_eq!(script.sent(), [(208, 10, false)]);
+}
+
+/// What once made lost segments wait for ever: a probe that arrived counted as one of them under way.
+#[test]
+fn a_timeout_sends_again_what_is_lost_beside_a_probe_that_arrived() {
+    let mut script = linux(2);
+    script.numbers();
+    script.until(250);
+    assert_eq!(script.sent(), [(208, 1, true)]);
+    script.sack(300, 0, &[(1, 2)]);
+    script.until(2000);
+    let again = script.sent();
+    assert!(
+        !again.is_empty() && again.iter().all(|s| s.1 == 0),
+        "{again:?}"
+    );
+    script.ack_with(2100, 2, &[], false, flag::AGAIN);
+    assert_eq!(script.simulation.report(0).bytes, 2 * 1448);
+}
+
+#[test]
+fn segments_overtaken_within_a_quarter_of_the_round_trip_are_not_sent_again() {
+    let mut script = linux(1000);
+    script.numbers();
+    // One segment is late, by less than a quarter of 100 ms, and two that were sent after it are there: no more.
+    script.sack(100, 0, &[(1, 3)]);
+    script.until(110);
+    script.ack(111, 3);
+    script.until(180);
+    assert!(script.sent().iter().all(|s| !s.2));
+    assert_eq!(script.sender().tally.losses, 0);
+    // Of the next ones one does not come: after the quarter, 25 ms (and two jiffies of the timer), it is sent again.
+    let mut script = linux(1000);
+    script.numbers();
+    script.sack(100, 0, &[(1, 3)]);
+    script.until(180);
+    let again: Vec<_> = script.sent().into_iter().filter(|s| s.2).collect();
+    // An eighth of the smoothed round trip, where that is less (Linux: srtt >> 3).
+    let wait = (RTT / 4).min(RTT / 8);
+    assert_eq!(again.len(), 1, "{again:?}");
+    assert_eq!(again[0].1, 0);
+    assert!(
+        (100 + wait..=100 + 25 + 9).contains(&again[0].0),
+        "{again:?}"
+    );
+}
+
+/// RFC 6937, appendix A's first example: 20 segments, the first lost, RFC 6937 with the window going to 10: every second
+/// ACK sends one.
+#[test]
+fn prr_answers_every_second_segment_of_a_halved_window() {
+    let mut script = linux(10_000);
+    script.numbers();
+    script.ack(100, 10);
+    assert_eq!(script.numbers().len(), 20);
+    // 10..30 are out, 10 is lost. Two by limited transmit, then the first again.
+    let mut sent = Vec::new();
+    for end in 12..=30 {
+        script.sack(189 + end, 10, &[(11, end)]);
+        sent.push(script.numbers().len());
+    }
+    assert_eq!(script.sender().tcp.ssthresh, 10);
+    assert_eq!(sent[..3], [1, 1, 1]);
+    // Half of 17 ACKs, until no more than the new window is under way.
+    let total: usize = sent[2..].iter().sum();
+    assert!((8..=9).contains(&total), "{sent:?}");
+    assert!(
+        sent[3..].windows(2).all(|pair| pair[0] + pair[1] <= 1 + 1),
+        "{sent:?}"
+    );
+    assert_eq!(script.sender().flight(), 10);
+    assert_eq!(script.cwnd(), 10);
+}
+
+#[test]
+fn the_timeout_backs_off_to_two_minutes_and_a_sample_ends_that() {
+    let mut script = linux(1000);
+    script.numbers();
+    script.until(1_200_000);
+    let at: Vec<u64> = script
+        .sent()
+        .into_iter()
+        .filter(|s| s.2)
+        .map(|s| s.0)
+        .collect();
+    let waits: Vec<u64> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(waits[..4], [600, 1200, 2400, 4800]);
+    assert!(waits[8..].iter().all(|wait| *wait == 120_000), "{waits:?}");
+    let last = at.last().unwrap() + 120_000;
+    script.until(last);
+    assert_eq!(script.sender().rtt.timeout(), Span::from_millis(120_000));
+    // It answers the last copy, and that is a sample of 100 ms.
+    script.ack_with(last + 100, 1, &[], false, flag::AGAIN);
+    assert!(script.sender().rtt.timeout() < Span::from_millis(301));
+}
+
+#[test]
+fn frto_repairs_where_there_is_nothing_new_to_send() {
+    let mut script = linux(10);
+    script.numbers();
+    script.until(520);
+    script.sent();
+    // The first copy of the first one was lost: the others follow without another timeout (RFC 5682, 2.1, 2b).
+    script.ack_with(610, 1, &[], false, flag::AGAIN);
+    let again: Vec<u32> = script.numbers();
+    assert_eq!(again, [1, 2], "a window of two");
+}
+
+#[test]
+fn an_unused_window_shrinks_and_does_not_grow() {
+    let application = Application::Paced(Pace::new(
+        netsim::Rate::from_bits_per_second(1448 * 8 * 100),
+        None,
+    ));
+    let mut script = Script::with(Profile::linux(), "reno", application);
+    // A segment each 10 ms, and 100 ms of round trip: 10 are out, of a window of 100.
+    script.simulation.senders[0].tcp.cwnd = 100;
+    script.simulation.senders[0].tcp.ssthresh = 50;
+    let mut windows = Vec::new();
+    for i in 0..400 {
+        script.until(i * 10);
+        let out = script.sender().nxt - script.sender().una;
+        if out >= 10 {
+            script.ack(i * 10, script.sender().una as u32 + 1);
+        }
+        windows.push(script.cwnd());
+    }
+    // Below twice of what is out it is limited by itself in slow start, and grows.
+    let down = windows.iter().position(|window| *window < 20).unwrap();
+    assert!(
+        windows[..=down].windows(2).all(|pair| pair[1] <= pair[0]),
+        "{windows:?}"
+    );
+    assert!(
+        windows[down..]
+            .iter()
+            .all(|window| (10..=20).contains(window)),
+        "{windows:?}"
+    );
+    // A timeout is 300 ms: half of the way to 10, each 300 ms.
+    assert_eq!(
+        [windows[25], windows[45], windows[75], windows[105]],
+        [100, 55, 32, 21]
+    );
+    // What it was counts on: three quarters of it.
+    assert_eq!(script.sender().tcp.ssthresh, 75);
+}
+
+#[test]
+fn ecn_halves_the_window_once_a_round_trip_and_says_so_once() {
+    let mut script = linux(1000);
+    script.simulation.senders[0].ecn = true;
+    script.numbers();
+    script.ack_with(100, 2, &[], false, flag::ECHO);
+    assert_eq!(script.sender().tcp.ssthresh, 5);
+    for i in 3..=10u32 {
+        script.ack_with(98 + u64::from(i), i, &[], false, flag::ECHO);
+    }
+    assert_eq!(script.sender().tally.losses, 1, "once for what was out");
+    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_CWR);
+    let nxt = script.sender().nxt as u32;
+    assert!(script.simulation.senders[0].recovery.reduced || nxt > 10);
+    script.ack(201, nxt);
+    script.ack(202, script.sender().nxt as u32);
+    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    script.ack_with(301, script.sender().nxt as u32, &[], false, flag::ECHO);
+    assert_eq!(script.sender().tally.losses, 2);
+}
+
+#[test]
+fn the_receive_window_is_never_exceeded() {
+    let mut script = linux(1000);
+    script.numbers();
+    script.ack(100, 10);
+    // The receiver takes 5 beyond what it has.
+    script.simulation.connections[0].edge = 35;
+    let mut highest = 0;
+    for ack in 11..=30 {
+        script.until(100 + u64::from(ack));
+        let segment = Segment {
+            to: 0,
+            seq: ack,
+            data: ack,
+            window: 5,
+            sack: 0,
+            kind: Kind::Ack,
+            flags: 0,
+            len: (ack - 1) as u16,
+        };
+        script.simulation.deliver(&segment);
+        script.collect();
+        highest = script.numbers().into_iter().max().unwrap_or(highest);
+        assert!(highest < 35.max(ack + 5), "{highest} at {ack}");
+    }
+}
+
+/// The receiving end, which gets data by hand; its ACKs come out.
+struct Receiving {
+    script: Script,
+    wire: Vec<(u64, Segment, Option<Blocks>)>,
+}
+
+impl Receiving {
+    fn new(profile: Profile) -> Self {
+        let mut script = Script::with(profile, "reno", Application::Endless);
+        script.simulation.receivers[0].established = true;
+        // The sender is out of the play.
+        script.simulation.senders[0].life = Life::Closed;
+        let timer = script.simulation.senders[0].timer;
+        script.simulation.timers.clear(timer);
+        Self {
+            script,
+            wire: Vec::new(),
+        }
+    }
+
+    fn collect(&mut self) {
+        let simulation = &mut self.script.simulation;
+        while let Some(exit) = simulation.network.poll(simulation.now) {
+            if let Exit::Arrived { at, payload, .. } = exit {
+                if payload.kind == Kind::Ack {
+                    let blocks = simulation.sacks.take(payload.sack);
+                    let ms = at.as_nanos() / 1_000_000 - RTT;
+                    self.wire.push((ms, payload, blocks));
+                }
+            }
+        }
+    }
+
+    /// A data segment arrives at `ms`.
+    fn data(&mut self, ms: u64, seq: u32, flags: u8) {
+        self.until(ms);
+        let segment = Segment {
+            to: 0,
+            seq,
+            data: seq,
+            window: 0,
+            sack: 0,
+            kind: Kind::Data,
+            flags,
+            len: 1448,
+        };
+        self.script.simulation.deliver(&segment);
+        self.collect();
+    }
+
+    fn until(&mut self, ms: u64) {
+        let end = Time::ZERO + Span::from_millis(RTT + ms);
+        while self.script.simulation.timers.next() <= end {
+            let simulation = &mut self.script.simulation;
+            let at = simulation.timers.next();
+            simulation.now = at;
+            while let Some(timer) = simulation.timers.fire(at) {
+                simulation.on_timer(simulation.owners[timer as usize]);
+            }
+            self.collect();
+        }
+        self.script.simulation.now = end;
+    }
+
+    /// When ACKs went out since it was last asked, and what they acknowledge.
+    fn acks(&mut self) -> Vec<(u64, u32)> {
+        let wire = std::mem::take(&mut self.wire);
+        wire.iter().map(|(ms, ack, _)| (*ms, ack.seq)).collect()
+    }
+
+    /// The SACK blocks of the last ACK, and whether the first tells of a segment that came twice.
+    fn blocks(&mut self) -> (Vec<(u64, u64)>, bool) {
+        let last = self.wire.last().and_then(|(_, _, blocks)| *blocks);
+        self.wire.clear();
+        last.map_or((vec![], false), |blocks| {
+            (
+                blocks.list[..blocks.count as usize].to_vec(),
+                blocks.duplicate,
+            )
+        })
+    }
+}
+
+#[test]
+fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_40_ms() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..16).for_each(|seq| receiver.data(10, seq, 0));
+    assert_eq!(
+        receiver.acks(),
+        (1..=16).map(|seq| (10, seq)).collect::<Vec<_>>()
+    );
+    (16..20).for_each(|seq| receiver.data(20, seq, 0));
+    assert_eq!(receiver.acks(), [(20, 18), (20, 20)]);
+    receiver.data(30, 20, 0);
+    receiver.until(200);
+    assert_eq!(receiver.acks(), [(70, 21)]);
+    // ns-3: from the beginning, and 200 ms.
+    let mut receiver = Receiving::new(Profile::ns3_newreno());
+    (0..3).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.until(500);
+    assert_eq!(receiver.acks(), [(10, 2), (210, 3)]);
+}
+
+#[test]
+fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..20).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.acks();
+    receiver.data(20, 21, 0);
+    assert_eq!(receiver.blocks(), (vec![(21, 22)], false));
+    receiver.data(21, 23, 0);
+    assert_eq!(receiver.blocks(), (vec![(23, 24), (21, 22)], false));
+    receiver.data(22, 25, 0);
+    receiver.data(23, 27, 0);
+    // Three blocks fit beside the timestamp option.
+    assert_eq!(
+        receiver.blocks(),
+        (vec![(27, 28), (25, 26), (23, 24)], false)
+    );
+    receiver.data(24, 22, flag::AGAIN);
+    assert_eq!(
+        receiver.blocks(),
+        (vec![(21, 24), (27, 28), (25, 26)], false)
+    );
+    // A gap is filled: at once, and what is left of the blocks.
+    receiver.data(25, 20, flag::AGAIN);
+    assert_eq!(receiver.wire.last().unwrap().1.seq, 24);
+    assert_eq!(receiver.blocks(), (vec![(27, 28), (25, 26)], false));
+    receiver.data(26, 24, 0);
+    receiver.data(27, 26, 0);
+    assert_eq!(receiver.wire.last().unwrap().1.seq, 28);
+    assert_eq!(receiver.blocks(), (vec![], false));
+}
+
+#[test]
+fn what_comes_twice_is_told_first_and_once() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..4).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.data(11, 6, 0);
+    receiver.acks();
+    receiver.data(20, 2, flag::AGAIN);
+    assert_eq!(receiver.wire.last().unwrap().1.seq, 4);
+    assert_eq!(receiver.blocks(), (vec![(2, 3), (6, 7)], true));
+    receiver.data(21, 7, 0);
+    assert_eq!(receiver.blocks(), (vec![(6, 8)], false));
+    // Without SACK it is a plain ACK.
+    let mut receiver = Receiving::new(Profile::ns3_newreno());
+    (0..4).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.data(20, 2, flag::AGAIN);
+    assert_eq!(receiver.blocks(), (vec![], false));
+}
+
+#[test]
+fn marks_are_echoed_until_the_sender_has_reduced() {
+    let mut receiver = Receiving::new(Profile::linux());
+    receiver.data(10, 0, flag::ECN_CAPABLE);
+    receiver.data(11, 1, flag::ECN_CAPABLE | flag::CONGESTION);
+    receiver.data(12, 2, flag::ECN_CAPABLE);
+    receiver.data(13, 3, flag::ECN_CAPABLE | flag::REDUCED);
+    receiver.data(14, 4, flag::ECN_CAPABLE | flag::REDUCED | flag::CONGESTION);
+    let echoes = receiver
+        .wire
+        .iter()
+        .map(|(_, ack, _)| ack.flags & flag::ECHO != 0);
+    assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, true]);
+}
+
+/// A connection whose wire loses the `n`-th packets of a kind.
+fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, Option<u64>, u32) {
+    let mut script = Script::with(Profile::linux(), "reno", Application::File(100 * 1448));
+    let mut simulation = Simulation::new(std::mem::take(&mut script.simulation.network), Quiet);
+    let (down, up) = script.simulation.running[0].spec.routes[0];
+    simulation.add_connection(ConnectionSpec {
+        profile: Profile::linux(),
+        algorithm: Algorithm::find("reno").expect("an algorithm"),
+        mptcp: false,
+        routes: vec![(down, up)],
+        start: Time::ZERO,
+        application: Application::File(100 * 1448),
+        packet: 1500,
+        receive_window: Some(8 << 20),
+        path_manager: PathManager::Client,
+        join_delay: Span::ZERO,
+        ecn: false,
+        ssthresh: None,
+    });
+    let (mut wire, mut counts) = (Vec::new(), [0; 8]);
+    let stop = Time::ZERO + Span::from_secs(seconds);
+    while simulation.senders[0].tally.established.is_none() {
+        let limit = simulation.timers.next().min(stop);
+        if let Some(Exit::Arrived { at, payload, .. }) = simulation.network.poll(limit) {
+            simulation.now = at;
+            let count = &mut counts[payload.kind as usize];
+            *count += 1;
+            wire.push((at.as_nanos() / 1_000_000, payload.kind));
+            if !lose(payload.kind, *count) {
+                simulation.deliver(&payload);
+            }
+        } else if limit == stop {
+            break;
+        } else {
+            simulation.now = limit;
+            while let Some(timer) = simulation.timers.fire(limit) {
+                simulation.on_timer(simulation.owners[timer as usize]);
+            }
+        }
+    }
+    let sender = &simulation.senders[0];
+    let at = sender.tally.established.map(|at| at.as_nanos() / 1_000_000);
+    (wire, at, sender.tcp.cwnd)
+}
+
+#[test]
+fn syns_are_sent_again_after_1_2_4_seconds() {
+    let (wire, at, window) = opens(|kind, n| kind == Kind::Syn && n <= 3, 100);
+    let syns = wire.iter().filter(|(_, kind)| *kind == Kind::Syn);
+    assert_eq!(
+        syns.map(|(ms, _)| *ms).collect::<Vec<_>>(),
+        [0, 1000, 3000, 7000]
+    );
+    // The server has sent its SYN/ACK once: it has nothing to hold against the path.
+    assert_eq!((at, window), (Some(7000), 10));
+}
+
+#[test]
+fn a_lost_syn_ack_costs_a_second_and_two_of_them_the_initial_window() {
+    let (_, at, window) = opens(|kind, n| kind == Kind::SynAck && n <= 1, 100);
+    // The client's SYN and the server's timer come together: the SYN/ACK that answers was sent again once or twice.
+    assert_eq!(at, Some(1000));
+    assert!(window <= 10);
+    let (_, at, window) = opens(|kind, n| kind == Kind::SynAck && n <= 3, 100);
+    assert_eq!((at, window), (Some(3000), 1));
+    let (_, at, _) = opens(|kind, _| kind == Kind::SynAck, 100);
+    assert_eq!(at, None);
+}
+
+#[test]
+fn a_lost_third_packet_is_repeated_with_the_syn_ack() {
+    let (_, at, window) = opens(|kind, n| kind == Kind::Established && n <= 1, 100);
+    assert_eq!((at, window), (Some(1000), 10));
 }

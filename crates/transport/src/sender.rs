@@ -90,6 +90,10 @@ pub(crate) struct Sender {
     limited: bool,
     most_out: u32,
     usage_until: u64,
+    /// When the window last was what held it back (snd_cwnd_stamp); the most that was out since, from when on
+    /// (snd_cwnd_used).
+    pub(crate) full_at: Time,
+    used: (Time, u32),
     /// No segment from here on was ever sent twice.
     pub(crate) clean_from: u64,
     pub(crate) rtt: Rtt,
@@ -107,8 +111,15 @@ pub(crate) struct Sender {
     /// What its short segments lack to full ones, bytes.
     pub(crate) missing: u64,
     pub(crate) tally: Tally,
-    /// It left slow start for the first time, and the connection has not noticed yet.
-    pub(crate) has_left: bool,
+    /// What the connection has not noticed yet: bits of `notice`.
+    pub(crate) notices: u8,
+}
+
+pub(crate) mod notice {
+    /// It left slow start for the first time.
+    pub(crate) const LEFT: u8 = 1;
+    /// After a timeout it waits for what becomes of new segments, if there are any (RFC 5682, 2.1, step 2b).
+    pub(crate) const WANTS_NEW: u8 = 2;
 }
 
 impl Sender {
@@ -146,6 +157,8 @@ impl Sender {
             limited: false,
             most_out: 0,
             usage_until: 0,
+            full_at: Time::ZERO,
+            used: (Time::ZERO, 0),
             clean_from: 0,
             rtt: Rtt::new(profile.rto_initial, profile.rto_min, profile.rto_max),
             recovery: Recovery::default(),
@@ -159,7 +172,7 @@ impl Sender {
             mss: spec.packet - header,
             missing: 0,
             tally: Tally::default(),
-            has_left: false,
+            notices: 0,
         }
     }
 
@@ -186,6 +199,7 @@ impl Sender {
     pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
         self.life = Life::Open;
         self.tally.established = Some(env.now);
+        self.full_at = env.now;
         self.last_sent = env.now;
         self.tcp.srtt8 = self.rtt.srtt8;
         self.tcp.now = env.now.as_nanos();
@@ -255,9 +269,12 @@ impl Sender {
         self.tcp.flight = self.flight();
         self.tcp.srtt8 = self.rtt.srtt8;
         // Linux: tcp_is_cwnd_limited. In slow start a window may grow to twice what was out of it.
-        let limited = self.limited
-            || (self.tcp.cwnd < self.tcp.ssthresh && self.tcp.cwnd < 2 * self.most_out);
-        self.tcp.cwnd_limited = limited.into();
+        self.tcp.cwnd_limited = self.is_limited().into();
+    }
+
+    #[inline]
+    fn is_limited(&self) -> bool {
+        self.limited || (self.tcp.cwnd < self.tcp.ssthresh && self.tcp.cwnd < 2 * self.most_out)
     }
 
     /// Keeps what a callback of the congestion control tells.
@@ -266,7 +283,7 @@ impl Sender {
         if note.what != 0 {
             if note.what & ffi::MPCC_NOTE_LEFT_SLOW_START != 0 && self.tally.exit.is_none() {
                 self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
-                self.has_left = true;
+                self.notices |= notice::LEFT;
             }
             if O::ON && note.what & (ffi::MPCC_NOTE_SETTLED | ffi::MPCC_NOTE_VOID) != 0 {
                 env.observer.credit(env.now, self.who(), &self.cc, note);
@@ -333,10 +350,15 @@ impl Sender {
     }
 
     /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
-    /// that. Returns whether it was set.
+    /// that. `all`: nothing more is written. Returns whether the timer was set.
     #[inline]
-    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<'_, O>, before: u32) -> bool {
-        self.validate();
+    pub(crate) fn sent<O: Observer>(
+        &mut self,
+        env: &mut Env<'_, O>,
+        before: u32,
+        all: bool,
+    ) -> bool {
+        self.validate(env, all);
         let probes = self.probes(env);
         if probes {
             self.set_probe(env);
@@ -373,6 +395,13 @@ impl Sender {
             self.tcp.cwnd /= 2;
         }
         self.tcp.cwnd = self.tcp.cwnd.max(floor);
+        self.full_at = env.now;
+    }
+
+    /// Bytes acknowledged in order.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        let out = (self.una..self.nxt).map(|seq| u64::from(self.mss - self.board.at(seq).len));
+        self.una * u64::from(self.mss) - (self.missing - out.sum::<u64>())
     }
 
     /// The threshold to come back to (Linux: tcp_current_ssthresh).
@@ -389,7 +418,8 @@ impl Sender {
         let sent = self.board.at(seq);
         let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
         let mut flags = u8::from(again) * flag::AGAIN;
-        if self.ecn {
+        // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
+        if self.ecn && !again {
             let reduced = std::mem::take(&mut self.recovery.reduced);
             flags |= flag::ECN_CAPABLE | (u8::from(reduced) * flag::REDUCED);
         }
@@ -410,7 +440,7 @@ impl Sender {
 
     /// After sending: whether it was the window that held it back (Linux: tcp_cwnd_validate).
     #[inline]
-    pub(crate) fn validate(&mut self) {
+    pub(crate) fn validate<O: Observer>(&mut self, env: &Env<'_, O>, all: bool) {
         let limited = self.flight() >= self.tcp.cwnd;
         if self.una >= self.usage_until || limited || (!self.limited && self.out() > self.most_out)
         {
@@ -418,6 +448,35 @@ impl Sender {
             self.most_out = self.out();
             self.usage_until = self.nxt;
         }
+        if limited || self.is_limited() {
+            self.full_at = env.now;
+        } else {
+            self.starve(env, all);
+        }
+    }
+
+    /// It is not the window that holds it back: after a timeout's time of that, the window goes half of the way to what
+    /// was used of it (RFC 7661's idea; Linux: tcp_cwnd_application_limited). While more is written and waits for the
+    /// receive window, Linux leaves it alone: the socket's buffer is full then.
+    #[cold]
+    fn starve<O: Observer>(&mut self, env: &Env<'_, O>, all: bool) {
+        if self.used.0 < self.full_at {
+            self.used = (self.full_at, 0);
+        }
+        self.used.1 = self.used.1.max(self.out());
+        if !env.profile.idle_restart || env.now.since(self.full_at) < self.rtt.timeout() {
+            return;
+        }
+        if all && self.state == state::MPCC_STATE_OPEN {
+            let used = self.used.1.max(env.profile.initial_window);
+            if used < self.tcp.cwnd {
+                self.tcp.ssthresh = self.current_ssthresh();
+                self.tcp.cwnd = used + (self.tcp.cwnd - used) / 2;
+            }
+            self.used.1 = 0;
+        }
+        self.full_at = env.now;
+        self.used.0 = env.now;
     }
 
     /// Whether the tail is to be probed (RFC 8985, 7.2).

@@ -52,6 +52,12 @@ impl Timers {
         self.slots[timer as usize].due = NEVER;
     }
 
+    /// Whether it will fire.
+    #[cfg(debug_assertions)]
+    pub(crate) fn is_set(&self, timer: u32) -> bool {
+        self.slots[timer as usize].due < NEVER
+    }
+
     /// No timer fires before this.
     #[inline]
     pub(crate) fn next(&self) -> Time {

@@ -1,0 +1,56 @@
+//! Probes of the tail (TLP, RFC 8985, 7).
+
+use super::*;
+
+impl Sender {
+    /// A probe was under way: it is answered, and perhaps it repaired a loss (RFC 8985, 7.4.2).
+    pub(super) fn end_probe<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+        ack: u64,
+        told: &Told,
+    ) {
+        let dsack = told.dsack;
+        // Both copies came: this one answers the second.
+        let repeats = !told.advanced && !told.newly_sacked;
+        let end = self.recovery.probe;
+        if end == 0 || ack < end {
+            return;
+        }
+        if !self.recovery.probe_again || dsack || repeats {
+            self.recovery.probe = 0;
+        } else if ack > end {
+            // The original was lost, for nobody has it twice.
+            self.begin_reduction(coupled, env);
+            self.enter(coupled, env.now, state::MPCC_STATE_CWR);
+            self.end_reduction();
+            self.recovery.undo = None;
+            self.try_keep_open(coupled, env);
+        }
+    }
+
+    /// A probe for the tail, where nothing new can be sent: the last segment once more.
+    pub(crate) fn probe_again<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        let seq = self.nxt - 1;
+        let now = env.now.as_nanos();
+        let sent = self.board.at_mut(seq);
+        if !sent.is(mark::AGAIN | mark::SACKED) {
+            sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
+            sent.at = now;
+            self.again += 1;
+            self.clean_from = self.nxt + 1; // the ACK after its own tells whether it was needed
+            self.recovery.again.push_back((now, seq));
+            self.tally.retransmits += 1;
+            self.transmit(env, seq);
+        }
+        self.probed(env, true);
+    }
+
+    /// A probe is out; the timeout is next.
+    pub(crate) fn probed<O: Observer>(&mut self, env: &mut Env<'_, O>, again: bool) {
+        self.recovery.probe = self.nxt;
+        self.recovery.probe_again = again;
+        self.set_timeout(env);
+    }
+}

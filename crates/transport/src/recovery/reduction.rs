@@ -1,0 +1,104 @@
+//! The reduction of the window: its threshold is the algorithm's, and PRR spreads it over a round trip (RFC 6937).
+
+use super::*;
+
+impl Sender {
+    /// An ECN mark: a reduction without a loss (RFC 3168, 6.1.2).
+    pub(super) fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+        if self.state < state::MPCC_STATE_CWR {
+            self.recovery.before.1 = 0;
+            self.recovery.undo = None;
+            self.begin_reduction(coupled, env);
+            self.enter(coupled, env.now, state::MPCC_STATE_CWR);
+        }
+    }
+
+    pub(super) fn enter_recovery<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+        echo: bool,
+    ) {
+        self.recovery.before.1 = 0;
+        self.begin_undo();
+        if self.state != state::MPCC_STATE_CWR && self.state != state::MPCC_STATE_RECOVERY {
+            if !echo {
+                self.recovery.before.1 = self.current_ssthresh();
+            }
+            self.begin_reduction(coupled, env);
+        }
+        self.enter(coupled, env.now, state::MPCC_STATE_RECOVERY);
+    }
+
+    /// Asks the algorithm for the threshold, which the window goes down to.
+    pub(super) fn begin_reduction<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+    ) {
+        self.recovery.high = self.nxt;
+        self.recovery.probe = 0;
+        self.recovery.before.0 = self.tcp.cwnd;
+        self.recovery.prr_delivered = 0;
+        self.recovery.prr_out = 0;
+        self.take_threshold(coupled, env);
+        if !env.profile.prr {
+            self.tcp.cwnd = self.tcp.ssthresh;
+        }
+    }
+
+    pub(super) fn take_threshold<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+    ) {
+        self.refresh(env.now);
+        let was_slow = self.tally.exit.is_none();
+        let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
+        self.tcp.ssthresh = ssthresh;
+        self.recovery.reduced = true; // whatever for (RFC 3168, 6.1.2)
+        self.tally.losses += 1;
+        self.tally.first_loss.get_or_insert(env.now);
+        self.noted(env, &note);
+        if let (true, Some(exit)) = (was_slow, &mut self.tally.exit) {
+            exit.1 = ssthresh; // the window with which avoidance begins
+        }
+    }
+
+    /// Proportional rate reduction (RFC 6937, with its slow start reduction bound).
+    pub(super) fn reduce<O: Observer>(
+        &mut self,
+        env: &Env<'_, O>,
+        delivered: u32,
+        newly_lost: bool,
+        advanced: bool,
+    ) {
+        if delivered == 0 || self.recovery.before.0 == 0 || !env.profile.prr {
+            return;
+        }
+        let (flight, ssthresh) = (self.flight(), self.tcp.ssthresh);
+        let r = &mut self.recovery;
+        r.prr_delivered += delivered;
+        let send = if flight > ssthresh {
+            let due = u64::from(ssthresh) * u64::from(r.prr_delivered);
+            due.div_ceil(u64::from(r.before.0)) as u32
+        } else {
+            0
+        };
+        let mut send = i64::from(send) - i64::from(r.prr_out);
+        if flight <= ssthresh {
+            send = (i64::from(r.prr_delivered) - i64::from(r.prr_out)).max(delivered.into());
+            send += i64::from(advanced && !newly_lost);
+            send = send.min(i64::from(ssthresh - flight));
+        }
+        // The first segment is sent again at once.
+        let send = send.max(i64::from(r.prr_out == 0)) as u32;
+        self.tcp.cwnd = flight + send;
+    }
+
+    pub(super) fn end_reduction(&mut self) {
+        if self.state == state::MPCC_STATE_CWR || self.recovery.undo.is_some() {
+            self.tcp.cwnd = self.tcp.ssthresh;
+        }
+    }
+}

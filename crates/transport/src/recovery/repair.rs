@@ -1,0 +1,116 @@
+//! Sending again what is lost, and the timers that find it out: the timeout (RFC 6298) and RACK's.
+
+use super::*;
+
+impl Sender {
+    /// Sends lost segments again, as far as the window goes.
+    pub(crate) fn repair<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        let mut seq = self.recovery.repair_from.max(self.una);
+        // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
+        let at_once = env.profile.detection == Detection::DuplicateAcks;
+        while seq < self.nxt
+            && self.lost > 0
+            && (self.flight() < self.tcp.cwnd || (at_once && seq == self.una))
+        {
+            let sent = self.board.at(seq);
+            if sent.is(mark::LOST) && !sent.is(mark::AGAIN | mark::SACKED) {
+                self.send_again(env, seq);
+            }
+            seq += 1;
+        }
+        self.recovery.repair_from = seq;
+    }
+
+    fn send_again<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64) {
+        let now = env.now.as_nanos();
+        let sent = self.board.at_mut(seq);
+        sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
+        sent.at = now;
+        self.again += 1;
+        self.clean_from = self.nxt;
+        if env.profile.detection != Detection::DuplicateAcks {
+            self.recovery.again.push_back((now, seq));
+        }
+        if self.recovery.first_again == 0 {
+            self.recovery.first_again = now;
+        }
+        if let Some((_, count)) = &mut self.recovery.undo {
+            *count = (*count).max(0) + 1;
+        }
+        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
+            self.recovery.prr_out += 1;
+        }
+        self.tally.retransmits += 1;
+        self.transmit(env, seq);
+        if seq == self.una && self.waits != Waits::Reordering {
+            self.set_timeout(env);
+        }
+    }
+
+    /// The retransmission timer fires: everything is taken for lost but what was sent within a round trip.
+    pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+        use state::*;
+        let now = env.now.as_nanos();
+        let rack = env.profile.detection == Detection::RackTlp;
+        for seq in self.una..self.nxt {
+            let sent = *self.board.at(seq);
+            let recent = rack && seq != self.una && sent.at + self.recovery.rack.2 > now;
+            if sent.is(mark::SACKED) || recent {
+                continue;
+            }
+            if sent.is(mark::AGAIN) {
+                self.board.at_mut(seq).marks &= !mark::AGAIN;
+                self.again -= 1;
+            }
+            self.lose(seq);
+        }
+        if env.profile.detection == Detection::DuplicateAcks {
+            self.sacked = 0;
+        }
+        let fresh = self.state < MPCC_STATE_RECOVERY;
+        let first = self.state <= MPCC_STATE_DISORDER
+            || self.una >= self.recovery.high
+            || (self.state == MPCC_STATE_LOSS && self.recovery.timeouts == 0);
+        if first {
+            self.recovery.before = (self.tcp.cwnd, self.current_ssthresh());
+            self.take_threshold(coupled, env);
+            self.begin_undo();
+        }
+        self.tcp.cwnd = self.flight() + 1;
+        self.full_at = env.now;
+        self.enter(coupled, env.now, MPCC_STATE_LOSS);
+        self.recovery.high = self.nxt;
+        self.recovery.probe = 0;
+        self.recovery.frto = env.profile.undo && (fresh || self.recovery.timeouts > 0);
+        self.recovery.timeouts += 1;
+        self.tally.timeouts += 1;
+        self.rtt.back_off();
+        self.repair(env);
+        self.set_timeout(env);
+        if O::ON {
+            env.observer.window(env.now, self.who(), &self.view());
+        }
+    }
+
+    /// Time has shown what overtook what: RACK judges again.
+    pub(crate) fn on_reordering<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<'_, O>,
+    ) {
+        let before = self.lost;
+        self.waits = Waits::Timeout;
+        let mut waits = false;
+        self.judge(env, false, &mut waits);
+        if self.lost > before && self.state < state::MPCC_STATE_RECOVERY {
+            self.enter_recovery(coupled, env, false);
+            if env.profile.prr {
+                self.reduce(env, 1, true, false);
+            }
+        }
+        self.repair(env);
+        if !waits && self.waits == Waits::Timeout && self.out() > 0 {
+            self.set_timeout(env);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What happens when a timer fires.
+
+use super::*;
+
+impl<O: Observer> Simulation<O> {
+    pub(super) fn on_timer(&mut self, owner: Owner) {
+        match owner {
+            Owner::Sender(subflow) => self.on_sender_timer(subflow),
+            Owner::Receiver(subflow) => {
+                let number = self.parent(subflow);
+                let (connection, _, receivers, mut env) = parts!(self, number);
+                let receiver = &mut receivers[(subflow - connection.first) as usize];
+                if receiver.established {
+                    receiver.acknowledge(connection, &mut env);
+                } else {
+                    receiver.send_syn(&mut env);
+                }
+            }
+            Owner::Start(number) => {
+                let (_, _, receivers, mut env) = parts!(self, number);
+                receivers[0].send_syn(&mut env);
+            }
+            Owner::Write(number) => self.write(number),
+            Owner::Announce(number) => self.announce_again(number),
+            Owner::Udp(number) => {
+                static PROFILE: Profile = Profile::linux();
+                let mut env = Env {
+                    now: self.now,
+                    network: &mut self.network,
+                    timers: &mut self.timers,
+                    sacks: &mut self.sacks,
+                    profile: &PROFILE,
+                    observer: &mut self.observer,
+                };
+                self.udp[number as usize].on_timer(&mut env);
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn on_sender_timer(&mut self, subflow: u32) {
+        let number = self.parent(subflow);
+        let (connection, senders, _, mut env) = parts!(self, number);
+        let index = (subflow - connection.first) as usize;
+        let sender = &mut senders[index];
+        match (sender.life, sender.waits) {
+            (Life::Opening, _) => sender.answer_syn(&mut env),
+            (Life::Idle | Life::Closed, _) => {}
+            (_, Waits::Probe) => {
+                if connection.has_new() {
+                    let (data, len) = connection.take_new();
+                    sender.send_new(&mut connection.coupled, &mut env, data, len);
+                    sender.probed(&mut env, false);
+                } else {
+                    sender.probe_again(&mut env);
+                }
+            }
+            (_, Waits::Reordering) => {
+                sender.on_reordering(&mut connection.coupled, &mut env);
+                connection.push(senders, &mut env, index);
+                if senders[index].notices != 0 {
+                    self.noticed(number, index);
+                }
+            }
+            (_, Waits::Timeout) => {
+                sender.on_timeout(&mut connection.coupled, &mut env);
+                sender.life = Life::Stalled;
+                connection.reinject(&senders[index], index as u32);
+                connection.push(senders, &mut env, index);
+                if senders[index].notices != 0 {
+                    self.noticed(number, index);
+                }
+            }
+        }
+    }
+}

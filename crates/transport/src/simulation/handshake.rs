@@ -1,0 +1,211 @@
+//! The opening of subflows: SYN, SYN/ACK, ACK (RFC 9293, 3.5; RFC 8684, 3.1 and 3.2), and the announcements that lead to
+//! further ones (ADD_ADDR, RFC 8684, 3.4.1).
+
+use super::*;
+
+/// Bytes of a SYN and of the packets that open a subflow: IPv4, TCP and its options with MPTCP's (RFC 8684, 3.1, 3.2).
+const SYN: u32 = 72;
+
+/// How long an announced address waits for an answer before it is announced again, and how often that is done (Linux:
+/// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX).
+const ANNOUNCE_AGAIN: Span = Span::from_secs(120);
+const ANNOUNCEMENTS_AGAIN: u32 = 3;
+
+impl<O: Observer> Simulation<O> {
+    /// SYN, SYN/ACK, ACK, ADD_ADDR.
+    #[cold]
+    pub(super) fn handshake(&mut self, number: u32, index: usize, segment: &Segment) {
+        let (connection, senders, receivers, mut env) = parts!(self, number);
+        match segment.kind {
+            Kind::Syn => {
+                let sender = &mut senders[index];
+                if matches!(sender.life, Life::Idle | Life::Opening) {
+                    sender.life = Life::Opening;
+                    sender.answer_syn(&mut env);
+                    self.announce(number, index + 1);
+                }
+            }
+            Kind::SynAck => {
+                if receivers[index].on_syn_ack(&mut env, segment) && index == 0 {
+                    connection.round_trip = receivers[0].round_trip(env.now);
+                }
+            }
+            Kind::Established => {
+                let sender = &mut senders[index];
+                if sender.life == Life::Opening {
+                    sender.finish_handshake(&mut env, segment);
+                    sender.open(&mut connection.coupled, &mut env);
+                    if index == 0 {
+                        self.announce(number, 1);
+                        let running = &self.running[number as usize];
+                        let wakes_up = self.now + running.spec.profile.wake_up;
+                        self.timers.set(running.write_timer, wakes_up);
+                    } else {
+                        connection.push(senders, &mut env, index);
+                    }
+                }
+            }
+            Kind::AddAddress => {
+                let path = segment.seq as usize;
+                let running = &self.running[number as usize];
+                if running.completion.is_none() {
+                    receivers[path].join(&mut env, running.spec.join_delay);
+                }
+            }
+            Kind::Data | Kind::Ack | Kind::Datagram => {}
+        }
+    }
+
+    /// The server tells of its next address, or of all.
+    pub(super) fn announce(&mut self, number: u32, from: usize) {
+        let (connection, senders, _, mut env) = parts!(self, number);
+        let at_once = env.profile.announces_at_once;
+        let spec = &self.running[number as usize].spec;
+        if spec.path_manager != PathManager::Announced || (at_once && from != 1) {
+            return;
+        }
+        let last = if at_once {
+            connection.subflows as usize
+        } else {
+            from + 1
+        };
+        // The first SYN is no address taken up.
+        if senders[0].tally.established.is_none() {
+            return;
+        }
+        let last = last.min(connection.subflows as usize);
+        if from >= last || from <= self.running[number as usize].announced {
+            return;
+        }
+        for path in from..last {
+            senders[0].announce(&mut env, path as u32);
+        }
+        let running = &mut self.running[number as usize];
+        running.announced = last - 1;
+        running.announcements = 1;
+        self.timers
+            .set(running.announce_timer, self.now + ANNOUNCE_AGAIN);
+    }
+
+    /// What was announced and not taken up is announced again.
+    #[cold]
+    pub(super) fn announce_again(&mut self, number: u32) {
+        let (_, senders, _, mut env) = parts!(self, number);
+        let running = &self.running[number as usize];
+        let idle = (1..=running.announced).filter(|path| senders[*path].life == Life::Idle);
+        let idle: Vec<usize> = idle.collect();
+        if idle.is_empty() || running.announcements > ANNOUNCEMENTS_AGAIN {
+            return;
+        }
+        // On a subflow that works, if there is one.
+        let on = senders
+            .iter()
+            .position(|s| s.life == Life::Open)
+            .unwrap_or(0);
+        for path in idle {
+            senders[on].announce(&mut env, path as u32);
+        }
+        let running = &mut self.running[number as usize];
+        running.announcements += 1;
+        self.timers
+            .set(running.announce_timer, self.now + ANNOUNCE_AGAIN);
+    }
+
+    /// The first data has reached the client: it joins.
+    #[cold]
+    pub(super) fn first_data(&mut self, number: u32) {
+        let delay = self.running[number as usize].spec.join_delay;
+        let (connection, _, receivers, mut env) = parts!(self, number);
+        connection.joins_with_data = false;
+        for receiver in &mut receivers[1..] {
+            receiver.join(&mut env, delay);
+        }
+    }
+}
+
+fn packet(me: u32, kind: Kind, seq: u32) -> Segment {
+    Segment {
+        to: me,
+        seq,
+        data: 0,
+        window: 0,
+        sack: 0,
+        kind,
+        flags: 0,
+        len: 0,
+    }
+}
+
+/// What a timestamp tells (RFC 7323), µs: it stands in the field that is the window in an ACK.
+fn stamp(now: Time) -> u32 {
+    (now.as_nanos() / 1000) as u32
+}
+
+impl Receiver {
+    /// Opens a subflow, once, after a while.
+    pub(super) fn join<O: Observer>(&mut self, env: &mut Env<'_, O>, delay: Span) {
+        if !std::mem::replace(&mut self.asked, true) {
+            env.timers.set(self.timer, env.now + delay);
+        }
+    }
+
+    pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        self.syn_first.get_or_insert(env.now);
+        env.send(self.route, SYN, packet(self.me, Kind::Syn, 0));
+        let wait = env.profile.rto_initial.as_nanos() << self.syns.min(6);
+        self.syns += 1;
+        env.timers.set(self.timer, env.now + Span::from_nanos(wait));
+    }
+
+    /// Returns whether it is the first.
+    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<'_, O>, syn_ack: &Segment) -> bool {
+        let first = !self.established;
+        self.established = true;
+        if first {
+            env.timers.clear(self.timer);
+        }
+        let mut segment = packet(self.me, Kind::Established, 0);
+        segment.window = syn_ack.window;
+        env.send(self.route, SYN, segment);
+        first
+    }
+
+    /// Since the SYN.
+    fn round_trip(&self, now: Time) -> Span {
+        self.syn_first.map_or(Span::ZERO, |then| now.since(then))
+    }
+}
+
+impl Sender {
+    /// Answers a SYN, again when its timer fires.
+    pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+        let mut segment = packet(self.me, Kind::SynAck, 0);
+        segment.window = stamp(env.now);
+        env.send(self.route, SYN, segment);
+        if self.recovery.timeouts == 0 {
+            self.last_sent = env.now;
+        }
+        // The wait doubles, as the client's does.
+        let wait = env.profile.rto_initial.as_nanos() << self.recovery.timeouts.min(6);
+        self.recovery.timeouts += 1;
+        env.timers.set(self.timer, env.now + Span::from_nanos(wait));
+    }
+
+    /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
+    /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
+    /// the path is long.
+    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<'_, O>, last: &Segment) {
+        self.rtt
+            .sample(stamp(env.now).wrapping_sub(last.window), 0, 0);
+        if self.recovery.timeouts > 2 && last.window != stamp(self.last_sent) {
+            self.tcp.cwnd = 1;
+        }
+        self.recovery.timeouts = 0;
+        env.timers.clear(self.timer);
+    }
+
+    /// Tells the client of an address.
+    fn announce<O: Observer>(&mut self, env: &mut Env<'_, O>, path: u32) {
+        env.send(self.route, SYN, packet(self.me, Kind::AddAddress, path));
+    }
+}

@@ -1,0 +1,159 @@
+//! Far ends of what can be asked for.
+
+mod support;
+
+use lisa_transport::{Application, Observer, PathManager, Quiet, Simulation, View, Who};
+use mpcc::{Note, Subflow};
+use netsim::{DropTail, LinkSpec, PortId, Rate, Span, Time};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use support::*;
+
+#[test]
+fn ten_thousand_connections_on_one_network() {
+    let (mut network, _) = separate(&[]);
+    let rate = Rate::from_bits_per_second(1_000_000_000);
+    let [down, up] =
+        [(); 2].map(|()| network.add_link(LinkSpec::shaped(rate, DropTail::new(1000), ms(10))));
+    let mut specs = Vec::new();
+    for i in 0..10_000u64 {
+        let routes = [(); 2].map(|()| {
+            (
+                network.add_route(&[down], PortId(0)),
+                network.add_route(&[up], PortId(1)),
+            )
+        });
+        let mut spec = file("lisa", i % 2 == 0, routes.to_vec(), 5_000);
+        spec.start = Time::ZERO + Span::from_micros(i * 100);
+        specs.push(spec);
+    }
+    let mut simulation = Simulation::new(network, Quiet);
+    for spec in specs {
+        simulation.add_connection(spec);
+    }
+    simulation.run(seconds(300));
+    for number in 0..10_000 {
+        let report = simulation.report(number);
+        assert_eq!(report.bytes, 5_000);
+        assert!(report.completion.is_some());
+    }
+}
+
+#[test]
+fn an_hour_of_a_slow_flow() {
+    let (network, routes) = separate(&[(64, ms(500), 10)]);
+    let mut simulation = Simulation::new(network, Quiet);
+    let mut spec = file("cubic", false, routes, 0);
+    spec.application = Application::Endless;
+    simulation.add_connection(spec);
+    simulation.run(seconds(3600));
+    let bytes = simulation.report(0).bytes as f64;
+    let link = 64_000.0 / 8.0 * 3600.0 * 1448.0 / 1500.0;
+    assert!((0.95..=1.0).contains(&(bytes / link)), "{}", bytes / link);
+}
+
+#[test]
+fn rates_round_trips_and_queues_of_any_size() {
+    // kbit/s: to 100 Gbit/s; µs: to 10 s; packets; bytes; seconds at most, of which all but the last are a sum done by
+    // hand: 3.5 round trips, slow start, sending.
+    let cases = [
+        (64, 10, 1, 30_000, 30),
+        (64, 10_000_000, 1, 30_000, 1000),
+        (64, 10_000_000, 100, 30_000, 60),
+        (1_000_000, 10_000_000, 100, 300_000, 90),
+        (100_000_000, 10, 1, 1_000_000, 30),
+        (100_000_000, 10, 1000, 3_000_000, 1),
+        (100_000_000, 100_000, 100_000, 10_000_000, 3),
+        (10_000, 40_000, 1, 300_000, 30),
+        (10_000, 40_000, 1, 1, 1),
+        (10_000, 40_000, 1, 0, 1),
+    ];
+    for (kbits, rtt_us, queue, bytes, most) in cases {
+        for mptcp in [false, true] {
+            for algorithm in ["reno", "cubic", "lisa"] {
+                let path = (kbits, Span::from_micros(rtt_us), queue);
+                let (network, routes) = separate(&[path, path]);
+                let mut simulation = Simulation::new(network, Quiet);
+                simulation.add_connection(file(algorithm, mptcp, routes, bytes));
+                simulation.run(seconds(3600));
+                let report = simulation.report(0);
+                let what = format!("{algorithm} {mptcp}: {path:?} {bytes}: {report:?}");
+                assert_eq!(report.bytes, bytes, "{what}");
+                assert!(report.completion.expect(&what) <= seconds(most), "{what}");
+            }
+        }
+    }
+}
+
+/// The first timeouts are sooner than the path's round trip: they are found to be needless, and a sample ends them.
+#[test]
+fn a_path_longer_than_the_first_timeout_does_not_repeat_every_segment() {
+    let (network, routes) = separate(&[(10_000, ms(4000), 1000)]);
+    let mut simulation = Simulation::new(network, Quiet);
+    simulation.add_connection(file("reno", false, routes, 1_000_000));
+    simulation.run(seconds(600));
+    let report = simulation.report(0);
+    let tally = report.subflows[0].tally;
+    assert!(tally.retransmits <= 3, "{tally:?}");
+    // Handshake of 1.5, then 10, 20, 40 … segments: 691 are seven round trips more.
+    assert!(report.completion.unwrap() < seconds(4 * 10), "{report:?}");
+}
+
+#[test]
+fn twenty_subflows() {
+    let paths: Vec<_> = (0..20).map(|i| (2_000, ms(20 + 5 * i), 20)).collect();
+    for algorithm in ["lisa", "mptcp", "cubic"] {
+        let (network, routes) = separate(&paths);
+        let mut simulation = Simulation::new(network, Quiet);
+        let mut spec = file(algorithm, true, routes, 30_000_000);
+        // Twenty announcements one after another, one of them would be lost, and the others wait two minutes for it.
+        spec.path_manager = PathManager::Client;
+        simulation.add_connection(spec);
+        simulation.run(seconds(600));
+        let report = simulation.report(0);
+        assert_eq!(report.bytes, 30_000_000);
+        assert!(report.subflows.iter().all(|s| s.tally.bytes > 100_000));
+        // 38 Mbit/s of payload at the best, 6.3 s.
+        assert!(report.completion.unwrap() < seconds(13), "{report:?}");
+    }
+}
+
+#[derive(Default)]
+struct Digest(DefaultHasher, u64);
+
+impl Observer for Digest {
+    const ON: bool = true;
+    fn window(&mut self, at: Time, who: Who, view: &View) {
+        format!("{at:?} {who:?} {view:?}").hash(&mut self.0);
+        self.1 += 1;
+    }
+    fn opened(&mut self, at: Time, who: Who, _: &Subflow, taken: Option<(u8, u32)>) {
+        format!("{at:?} {who:?} {taken:?}").hash(&mut self.0);
+    }
+    fn credit(&mut self, at: Time, who: Who, _: &Subflow, _: &Note) {
+        format!("{at:?} {who:?}").hash(&mut self.0);
+    }
+}
+
+#[test]
+fn the_same_twice_whether_it_is_watched_or_not() {
+    fn run<O: Observer>(observer: O) -> (Vec<String>, O) {
+        let (network, routes) = shared(5_000, &[ms(40), ms(40), ms(55), ms(90)], 12);
+        let mut simulation = Simulation::new(network, observer);
+        for (i, routes) in routes.chunks(2).enumerate() {
+            let algorithm = ["lisa", "cubic"][i];
+            simulation.add_connection(file(algorithm, true, routes.to_vec(), 1_000_000));
+        }
+        simulation.run(seconds(60));
+        let mut reports: Vec<_> = (0..2)
+            .map(|n| format!("{:?}", simulation.report(n)))
+            .collect();
+        reports.push(simulation.events().to_string());
+        (reports, simulation.into_observer())
+    }
+    let (first, digest) = run(Digest::default());
+    let (second, again) = run(Digest::default());
+    assert_eq!(first, second);
+    assert_eq!(digest.0.finish(), again.0.finish());
+    assert!(digest.1 > 500);
+    assert_eq!(run(Quiet).0, first);
+}
