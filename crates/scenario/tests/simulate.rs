@@ -221,10 +221,10 @@ bytes     = "2MB"
     assert_eq!(
         here,
         [
-            "e894385330f7b8de",
-            "be943ddcc90af139",
-            "0d21607508c77934",
-            "d7c4cf079c07f8b9"
+            "c1542123d71148a2",
+            "21f2535d9ecf9b1a",
+            "e8a6acdd78cdaee9",
+            "64953e353e9cc97d"
         ]
     );
 }

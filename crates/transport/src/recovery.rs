@@ -29,6 +29,16 @@ const THRESHOLD: u32 = 3;
 /// The most that the threshold grows to where segments overtake each other (Linux: tcp_max_reordering).
 const MOST_REORDERING: u32 = 300;
 
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+struct Resent {
+    /// When, nanoseconds.
+    at: u64,
+    seq: u64,
+    /// The next segment then that had never been sent.
+    nxt: u64,
+}
+
 /// What a sender keeps for its recoveries.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
@@ -60,8 +70,8 @@ pub(crate) struct Recovery {
     judged: u64,
     /// No lost segment before this one waits to be sent again.
     repair_from: u64,
-    /// Segments sent again: when, and which.
-    again: VecDeque<(u64, u64)>,
+    /// Segments sent again, in the order of their sending.
+    again: VecDeque<Resent>,
     /// The highest acknowledged beyond a gap, plus one.
     highest: u64,
     /// The blocks of the last ACK, which need not be gone through again.

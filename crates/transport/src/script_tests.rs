@@ -851,3 +851,19 @@ fn a_lost_third_packet_is_repeated_with_the_syn_ack() {
     let (_, at, window) = opens(|kind, n| kind == Kind::Established && n <= 1, 100);
     assert_eq!((at, window), (Some(1000), 10));
 }
+
+#[test]
+fn without_rack_a_copy_is_lost_when_something_newer_arrives() {
+    let mut script = Script::new(Profile::linux_3_14(), "reno", 1000);
+    script.numbers();
+    script.sack(100, 0, &[(1, 4)]);
+    let copies = |script: &mut Script| script.sent().iter().filter(|sent| sent.2).count();
+    assert_eq!(copies(&mut script), 1);
+    // What was sent before the copy says nothing of it, however late it comes.
+    for end in 5..=10 {
+        script.sack(200 + end, 0, &[(1, end)]);
+    }
+    assert_eq!(copies(&mut script), 0);
+    script.sack(302, 0, &[(1, 11)]);
+    assert_eq!(script.sent()[0], (302, 0, true));
+}

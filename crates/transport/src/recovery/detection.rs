@@ -44,7 +44,7 @@ impl Sender {
                     }
                     self.recovery.judged += 1;
                 }
-                self.rack_again(env, 0).0
+                self.fack_again()
             }
             Detection::RackTlp => {
                 let patience = self.patience();
@@ -106,27 +106,52 @@ impl Sender {
         let (at, end, rtt) = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut lost = false;
-        while let Some(&(sent, seq)) = self.recovery.again.front() {
-            let gone = seq < self.una || {
-                let entry = self.board.at(seq);
-                !entry.is(mark::AGAIN) || entry.is(mark::SACKED) || entry.at != sent
-            };
-            if !gone {
-                if (sent, seq + 1) >= (at, end) {
-                    break;
-                }
-                let due = sent + rtt + patience;
-                if due > now {
-                    return (lost, due - now);
-                }
-                self.board.at_mut(seq).marks &= !mark::AGAIN;
-                self.again -= 1;
-                self.lose(seq);
-                lost = true;
+        while let Some(copy) = self.first_copy() {
+            if (copy.at, copy.seq + 1) >= (at, end) {
+                break;
+            }
+            let due = copy.at + rtt + patience;
+            if due > now {
+                return (lost, due - now);
+            }
+            self.lose_copy(copy);
+            lost = true;
+        }
+        (lost, 0)
+    }
+
+    /// Without RACK a copy is lost when something is acknowledged that was new after it was sent: with nothing new to send
+    /// only a timeout finds it (Linux: tcp_mark_lost_retrans, until 4.10).
+    fn fack_again(&mut self) -> bool {
+        let mut lost = false;
+        while let Some(copy) = self.first_copy() {
+            if self.recovery.highest <= copy.nxt {
+                break;
+            }
+            self.lose_copy(copy);
+            lost = true;
+        }
+        lost
+    }
+
+    /// The copy that was sent first and is still under way.
+    fn first_copy(&mut self) -> Option<Resent> {
+        while let Some(&copy) = self.recovery.again.front() {
+            let entry = self.board.at(copy.seq);
+            let under_way = entry.is(mark::AGAIN) && !entry.is(mark::SACKED) && entry.at == copy.at;
+            if copy.seq >= self.una && under_way {
+                return Some(copy);
             }
             self.recovery.again.pop_front();
         }
-        (lost, 0)
+        None
+    }
+
+    fn lose_copy(&mut self, copy: Resent) {
+        self.recovery.again.pop_front();
+        self.board.at_mut(copy.seq).marks &= !mark::AGAIN;
+        self.again -= 1;
+        self.lose(copy.seq);
     }
 
     /// Takes a segment for lost.

@@ -40,7 +40,11 @@ impl Sender {
             sent.at = now;
             self.again += 1;
             self.clean_from = self.nxt + 1; // the ACK after its own tells whether it was needed
-            self.recovery.again.push_back((now, seq));
+            self.recovery.again.push_back(Resent {
+                at: now,
+                seq,
+                nxt: self.nxt,
+            });
             self.tally.retransmits += 1;
             self.transmit(env, seq);
         }

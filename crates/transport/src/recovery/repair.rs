@@ -29,7 +29,11 @@ impl Sender {
         self.again += 1;
         self.clean_from = self.nxt;
         if env.profile.detection != Detection::DuplicateAcks {
-            self.recovery.again.push_back((now, seq));
+            self.recovery.again.push_back(Resent {
+                at: now,
+                seq,
+                nxt: self.nxt,
+            });
         }
         if self.recovery.first_again == 0 {
             self.recovery.first_again = now;
