@@ -773,6 +773,12 @@ fn marks_are_echoed_until_the_sender_has_reduced() {
         .iter()
         .map(|(_, ack, _)| ack.flags & flag::ECHO != 0);
     assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, true]);
+    // Beyond the first sixteen: the first mark and the next segment at once, then every second again.
+    (5..20).for_each(|seq| receiver.data(20, seq, flag::ECN_CAPABLE | flag::REDUCED));
+    receiver.acks();
+    receiver.data(30, 20, flag::ECN_CAPABLE | flag::CONGESTION);
+    (21..24).for_each(|seq| receiver.data(31, seq, flag::ECN_CAPABLE));
+    assert_eq!(receiver.acks(), [(30, 21), (31, 22), (31, 24)]);
 }
 
 /// A connection whose wire loses the `n`-th packets of a kind.
