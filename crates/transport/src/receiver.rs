@@ -91,7 +91,7 @@ impl Receiver {
         self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);
         self.answers = segment.seq as u16;
         if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
-            self.ecn(segment.flags);
+            self.ecn(segment.flags, env.profile.quick_acks);
         }
         let had_gap = self.got.has_gap();
         let Some(in_order) = self.got.insert(seq) else {
@@ -117,13 +117,18 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced.
+    /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
+    /// segment then: what tells of a reduction, and two with the first mark, are acknowledged at once (Linux).
     #[cold]
-    fn ecn(&mut self, flags: u8) {
+    fn ecn(&mut self, flags: u8, most_quick: u32) {
         if flags & flag::REDUCED != 0 {
             self.flags &= !flag::ECHO;
+            self.quick = self.quick.max(1).min(most_quick);
         }
         if flags & flag::CONGESTION != 0 {
+            if self.flags & flag::ECHO == 0 {
+                self.quick = self.quick.max(2).min(most_quick);
+            }
             self.flags |= flag::ECHO;
         }
     }

@@ -151,4 +151,16 @@ mod tests {
         }
         assert!(rtt.timeout() > Span::from_millis(500), "{rtt:?}");
     }
+
+    #[test]
+    fn a_jump_is_forgotten_by_a_quarter_each_round_trip() {
+        let mut rtt = linux();
+        (0..100).for_each(|i| rtt.sample(40_000, i, i + 1));
+        (100..104).for_each(|i| rtt.sample(800_000, i, i + 1));
+        let high = rtt.timeout();
+        assert!(high > Span::from_millis(800), "{high:?}");
+        // An eighth of the distance each for the mean, a quarter of what is above 200 ms for the deviation.
+        (104..180).for_each(|i| rtt.sample(40_000, 2 * i, 2 * i + 1));
+        assert!(rtt.timeout() < Span::from_millis(250), "{rtt:?}");
+    }
 }

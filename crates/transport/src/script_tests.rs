@@ -15,6 +15,8 @@ struct Script {
     simulation: Simulation<Quiet>,
     /// Segments on the wire since they were last looked at: when, ms; which; whether sent before.
     out: Vec<(u64, u32, bool)>,
+    /// Their flags, all of them.
+    flags: Vec<(u32, u8)>,
 }
 
 const RTT: u64 = 100;
@@ -49,6 +51,7 @@ impl Script {
         let mut script = Self {
             simulation,
             out: Vec::new(),
+            flags: Vec::new(),
         };
         script.handshake(Kind::Syn);
         script.simulation.now = Time::ZERO + Span::from_millis(RTT);
@@ -92,6 +95,7 @@ impl Script {
         while let Some(exit) = self.simulation.network.poll(self.simulation.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
                 if payload.kind == Kind::Data {
+                    self.flags.push((payload.seq, payload.flags));
                     let ms = at.as_nanos() / 1_000_000 - RTT;
                     self.out
                         .push((ms, payload.seq, payload.flags & flag::AGAIN != 0));
@@ -775,6 +779,12 @@ fn marks_are_echoed_until_the_sender_has_reduced() {
         .iter()
         .map(|(_, ack, _)| ack.flags & flag::ECHO != 0);
     assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, true]);
+    // Beyond the first sixteen: the first mark and the next segment at once, then every second again.
+    (5..20).for_each(|seq| receiver.data(20, seq, flag::ECN_CAPABLE | flag::REDUCED));
+    receiver.acks();
+    receiver.data(30, 20, flag::ECN_CAPABLE | flag::CONGESTION);
+    (21..24).for_each(|seq| receiver.data(31, seq, flag::ECN_CAPABLE));
+    assert_eq!(receiver.acks(), [(30, 21), (31, 22), (31, 24)]);
 }
 
 /// A connection whose wire loses the `n`-th packets of a kind.
@@ -866,4 +876,51 @@ fn without_rack_a_copy_is_lost_when_something_newer_arrives() {
     assert_eq!(copies(&mut script), 0);
     script.sack(302, 0, &[(1, 11)]);
     assert_eq!(script.sent()[0], (302, 0, true));
+}
+
+/// RFC 6937's slow start reduction bound: where less is under way than the new window, each ACK that tells of one segment
+/// sends one, and one more when it is a progress.
+#[test]
+fn prr_sends_one_for_one_after_heavy_losses() {
+    let mut script = linux(10_000);
+    script.numbers();
+    script.ack(100, 10);
+    script.numbers();
+    // Of 10..30 the first 15 are lost.
+    let mut sent = Vec::new();
+    for end in 26..=30 {
+        script.sack(175 + end, 10, &[(25, end)]);
+        sent.push(script.numbers().len());
+    }
+    assert_eq!(script.sender().tcp.ssthresh, 10);
+    assert_eq!(sent, [1, 1, 1, 1, 1]);
+    // The two that limited transmit had sent, and the first one that was sent again.
+    script.sack(305, 10, &[(25, 32)]);
+    assert_eq!(script.numbers().len(), 2);
+    script.ack_with(306, 11, &[(25, 32)], false, flag::AGAIN);
+    assert_eq!(script.numbers().len(), 2);
+}
+
+#[test]
+fn what_is_sent_again_is_not_ecn_capable_and_new_data_tells_of_the_reduction_once() {
+    let mut script = linux(10_000);
+    script.simulation.senders[0].ecn = true;
+    script.numbers();
+    for end in 2..=10 {
+        script.sack(98 + end, 0, &[(1, end)]);
+    }
+    script.ack_with(210, 10, &[], false, flag::AGAIN);
+    script.ack(300, script.sender().nxt as u32);
+    let again = |flags: &u8| flags & flag::AGAIN != 0;
+    let told = script
+        .flags
+        .iter()
+        .filter(|(_, flags)| flags & flag::REDUCED != 0);
+    assert_eq!(told.count(), 1);
+    assert!(script.flags.iter().any(|(_, flags)| again(flags)));
+    // The first ten were sent before the test turned it on.
+    for (seq, flags) in &script.flags[10..] {
+        assert_eq!(again(flags), flags & flag::ECN_CAPABLE == 0, "{seq}");
+        assert!(!(again(flags) && flags & flag::REDUCED != 0));
+    }
 }

@@ -13,6 +13,7 @@ pub struct Segment {
     /// Data: its number in the connection's stream. ACK: the next number expected there (DATA_ACK, RFC 8684 3.3.2).
     pub(crate) data: u32,
     /// ACK: how many segments beyond `data` the receiver takes.
+    /// SYN/ACK: when it was sent, µs, which the answer repeats (RFC 7323's timestamp).
     pub(crate) window: u32,
     /// ACK: its SACK blocks, by their place in [`crate::sack::Sacks`]; 0: none.
     pub(crate) sack: u32,
