@@ -123,21 +123,33 @@ fn through(mode: Mode, bytes: usize) {
             .set_write_timeout(Some(Duration::from_secs(10)))
             .expect("a socket");
     }
-    for (from, to) in [(&connection, &other), (&other, &connection)] {
-        match try_carry(from, to, &bytes) {
-            Ok(arrived) => assert!(arrived == bytes, "bytes arrive as they were sent"),
-            // Linux does not always bring a connection over a fallback in mid-connection: it may wait for ever for
-            // data that the sender believes delivered. Nothing may be left of it all the same.
-            Err(error) if mode == Mode::Spoil => {
-                eprintln!("the kernel did not bring the connection over the fallback: {error}");
-                for socket in [&connection, &other] {
-                    let reset = SockRef::from(socket).set_linger(Some(Duration::ZERO));
-                    reset.expect("a socket");
+    let noticed = || {
+        let failed = [&client, &server].map(fallbacks).concat();
+        failed.iter().any(|(name, _)| name != "DataCsumErr")
+    };
+    // Now and then the receiver does not notice: one run in six on a busy machine. A segment that repeats a mapping which
+    // it has already would explain it.
+    'tries: for _ in 0..10 {
+        for (from, to) in [(&connection, &other), (&other, &connection)] {
+            match try_carry(from, to, &bytes) {
+                Ok(arrived) => assert!(arrived == bytes, "bytes arrive as they were sent"),
+                // Linux does not always bring a connection over a fallback in mid-connection: it may wait for ever for
+                // data that the sender believes delivered. Nothing may be left of it all the same.
+                Err(error) if mode == Mode::Spoil => {
+                    eprintln!("the kernel did not bring the connection over the fallback: {error}");
+                    for socket in [&connection, &other] {
+                        let reset = SockRef::from(socket).set_linger(Some(Duration::ZERO));
+                        reset.expect("a socket");
+                    }
+                    break 'tries;
                 }
-                break;
+                Err(error) => panic!("{error}"),
             }
-            Err(error) => panic!("{error}"),
         }
+        if mode != Mode::Spoil || noticed() {
+            break;
+        }
+        middlebox.set(mode);
     }
     assert_eq!(
         middlebox.spoilt() > 0,
@@ -145,7 +157,6 @@ fn through(mode: Mode, bytes: usize) {
         "{}",
         middlebox.spoilt()
     );
-    let failed = [&client, &server].map(fallbacks).concat();
     drop((connection, other));
     let totals = loaded.settled();
     assert_eq!(
@@ -153,12 +164,12 @@ fn through(mode: Mode, bytes: usize) {
         2,
         "{totals:?}"
     );
+    let failed = [&client, &server].map(fallbacks).concat();
     eprintln!(
         "{} packets changed, {failed:?}, {totals:?}",
         middlebox.spoilt()
     );
-    let fell_back = failed.iter().any(|(name, _)| name != "DataCsumErr");
-    assert_eq!(fell_back, mode != Mode::Pass, "{failed:?}");
+    assert_eq!(noticed(), mode != Mode::Pass, "{failed:?}");
 }
 
 /// The host's counters of fallbacks that are not zero.
