@@ -184,7 +184,7 @@ impl Connection {
 
     /// Sends what the windows allow. `which`: the subflow whose window has just opened. Returns whether that one has set
     /// its timer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push<O: Observer>(
         &mut self,
         senders: &mut [Sender],

@@ -134,7 +134,7 @@ impl Receiver {
     }
 
     /// Sends an ACK.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acknowledge<O: Observer>(
         &mut self,
         connection: &Connection,

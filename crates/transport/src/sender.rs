@@ -322,7 +322,7 @@ impl Sender {
     }
 
     /// Sends a segment of the stream for the first time here. There is space.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_new<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -351,7 +351,7 @@ impl Sender {
 
     /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
     /// that. `all`: nothing more is written. Returns whether the timer was set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sent<O: Observer>(
         &mut self,
         env: &mut Env<'_, O>,
@@ -413,7 +413,7 @@ impl Sender {
     }
 
     /// Puts a segment on the wire.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64) {
         let sent = self.board.at(seq);
         let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
@@ -508,7 +508,7 @@ impl Sender {
 
     /// A probe after two round trips, with a delayed ACK's time where only one segment is out; and not after the timeout
     /// of the first segment that is out (Linux: tcp_schedule_loss_probe).
-    #[inline]
+    #[inline(always)]
     fn set_probe<O: Observer>(&mut self, env: &mut Env<'_, O>) {
         self.waits = Waits::Probe;
         let more = if self.out() == 1 {
