@@ -340,7 +340,7 @@ impl<O: Observer> Simulation<O> {
 }
 
 #[cfg(test)]
-#[path = "script_tests.rs"]
+#[path = "scripts/mod.rs"]
 mod tests;
 
 #[cfg(test)]

@@ -1,0 +1,176 @@
+//! Scripts in the manner of packetdrill: ACKs go in at given times, and what the sender puts on the wire comes out.
+//!
+//! The connection's network is a wire without rate or delay; the test is the other end.
+
+mod handshake;
+mod receiver;
+mod recovery;
+mod timeouts;
+mod window;
+
+use super::*;
+use crate::pace::Pace;
+use crate::sack::Blocks;
+use crate::segment::flag;
+use crate::trace::Quiet;
+use mpcc::Algorithm;
+use netsim::{LinkSpec, PortId};
+
+/// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver.
+struct Script {
+    simulation: Simulation<Quiet>,
+    /// Segments on the wire since they were last looked at: when, ms; which; whether sent before.
+    out: Vec<(u64, u32, bool)>,
+    /// Their flags, all of them.
+    flags: Vec<(u32, u8)>,
+}
+
+const RTT: u64 = 100;
+
+impl Script {
+    fn new(profile: Profile, algorithm: &str, segments: u64) -> Self {
+        Self::with(profile, algorithm, Application::File(segments * 1448))
+    }
+
+    fn with(profile: Profile, algorithm: &str, application: Application) -> Self {
+        let mut network = Network::new();
+        let wire = network.add_link(LinkSpec::delay(Span::ZERO));
+        let routes = vec![(
+            network.add_route(&[wire], PortId(0)),
+            network.add_route(&[wire], PortId(1)),
+        )];
+        let mut simulation = Simulation::new(network, Quiet);
+        simulation.add_connection(ConnectionSpec {
+            profile,
+            algorithm: Algorithm::find(algorithm).expect("an algorithm"),
+            mptcp: false,
+            routes,
+            start: Time::from_nanos(u64::MAX - 1),
+            application,
+            packet: 1500,
+            receive_window: Some(8 << 20),
+            path_manager: PathManager::Client,
+            join_delay: Span::ZERO,
+            ecn: false,
+            ssthresh: None,
+        });
+        let mut script = Self {
+            simulation,
+            out: Vec::new(),
+            flags: Vec::new(),
+        };
+        script.handshake(Kind::Syn);
+        script.simulation.now = Time::ZERO + Span::from_millis(RTT);
+        script.simulation.running[0].spec.profile.wake_up = Span::ZERO;
+        script.handshake(Kind::Established);
+        script.until(0);
+        script
+    }
+
+    fn handshake(&mut self, kind: Kind) {
+        let segment = Segment {
+            to: 0,
+            seq: 0,
+            data: 0,
+            window: 0,
+            sack: 0,
+            kind,
+            flags: 0,
+            len: 0,
+        };
+        self.simulation.deliver(&segment);
+        self.collect();
+    }
+
+    /// The time goes on to `ms` after the handshake; timers fire on the way.
+    fn until(&mut self, ms: u64) {
+        let end = Time::ZERO + Span::from_millis(RTT + ms);
+        while self.simulation.timers.next() <= end {
+            let at = self.simulation.timers.next();
+            self.simulation.now = at;
+            while let Some(timer) = self.simulation.timers.fire(at) {
+                self.simulation
+                    .on_timer(self.simulation.owners[timer as usize]);
+            }
+            self.collect();
+        }
+        self.simulation.now = end;
+    }
+
+    fn collect(&mut self) {
+        while let Some(exit) = self.simulation.network.poll(self.simulation.now) {
+            if let Exit::Arrived { at, payload, .. } = exit {
+                if payload.kind == Kind::Data {
+                    self.flags.push((payload.seq, payload.flags));
+                    let ms = at.as_nanos() / 1_000_000 - RTT;
+                    self.out
+                        .push((ms, payload.seq, payload.flags & flag::AGAIN != 0));
+                }
+            }
+        }
+    }
+
+    /// What was sent since it was last asked.
+    fn sent(&mut self) -> Vec<(u64, u32, bool)> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn numbers(&mut self) -> Vec<u32> {
+        self.sent().into_iter().map(|(_, seq, _)| seq).collect()
+    }
+
+    /// An ACK at `ms`, with SACK blocks; `flags` of the segment that it answers.
+    fn ack_with(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)], duplicate: bool, flags: u8) {
+        self.until(ms);
+        let mut blocks = Blocks {
+            duplicate,
+            count: sacks.len() as u8,
+            ..Blocks::default()
+        };
+        blocks.list[..sacks.len()].copy_from_slice(sacks);
+        let sack = if sacks.is_empty() {
+            0
+        } else {
+            self.simulation.sacks.put(blocks)
+        };
+        // It answers the segment that made it: the last of the newest block, or the last in order.
+        let newest = if duplicate {
+            sacks[0].1
+        } else {
+            sacks.first().map_or(ack.into(), |block| block.1)
+        };
+        let answers = newest.saturating_sub(1) as u16;
+        let segment = Segment {
+            to: 0,
+            seq: ack,
+            data: ack,
+            window: 5000,
+            sack,
+            kind: Kind::Ack,
+            flags,
+            len: answers,
+        };
+        self.simulation.deliver(&segment);
+        self.collect();
+    }
+
+    fn ack(&mut self, ms: u64, ack: u32) {
+        self.ack_with(ms, ack, &[], false, 0);
+    }
+
+    fn sack(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)]) {
+        self.ack_with(ms, ack, sacks, false, 0);
+    }
+
+    fn sender(&self) -> &Sender {
+        &self.simulation.senders[0]
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.sender().tcp.cwnd
+    }
+}
+
+fn linux(segments: u64) -> Script {
+    Script::new(Profile::linux(), "reno", segments)
+}

@@ -1,0 +1,176 @@
+//! The receiving end: which ACKs it sends, and when.
+
+use super::*;
+
+/// The receiving end, which gets data by hand; its ACKs come out.
+struct Receiving {
+    script: Script,
+    wire: Vec<(u64, Segment, Option<Blocks>)>,
+}
+
+impl Receiving {
+    fn new(profile: Profile) -> Self {
+        let mut script = Script::with(profile, "reno", Application::Endless);
+        script.simulation.receivers[0].established = true;
+        // The sender is out of the play.
+        script.simulation.senders[0].life = Life::Closed;
+        let timer = script.simulation.senders[0].timer;
+        script.simulation.timers.clear(timer);
+        Self {
+            script,
+            wire: Vec::new(),
+        }
+    }
+
+    fn collect(&mut self) {
+        let simulation = &mut self.script.simulation;
+        while let Some(exit) = simulation.network.poll(simulation.now) {
+            if let Exit::Arrived { at, payload, .. } = exit {
+                if payload.kind == Kind::Ack {
+                    let blocks = simulation.sacks.take(payload.sack);
+                    let ms = at.as_nanos() / 1_000_000 - RTT;
+                    self.wire.push((ms, payload, blocks));
+                }
+            }
+        }
+    }
+
+    /// A data segment arrives at `ms`.
+    fn data(&mut self, ms: u64, seq: u32, flags: u8) {
+        self.until(ms);
+        let segment = Segment {
+            to: 0,
+            seq,
+            data: seq,
+            window: 0,
+            sack: 0,
+            kind: Kind::Data,
+            flags,
+            len: 1448,
+        };
+        self.script.simulation.deliver(&segment);
+        self.collect();
+    }
+
+    fn until(&mut self, ms: u64) {
+        let end = Time::ZERO + Span::from_millis(RTT + ms);
+        while self.script.simulation.timers.next() <= end {
+            let simulation = &mut self.script.simulation;
+            let at = simulation.timers.next();
+            simulation.now = at;
+            while let Some(timer) = simulation.timers.fire(at) {
+                simulation.on_timer(simulation.owners[timer as usize]);
+            }
+            self.collect();
+        }
+        self.script.simulation.now = end;
+    }
+
+    /// When ACKs went out since it was last asked, and what they acknowledge.
+    fn acks(&mut self) -> Vec<(u64, u32)> {
+        let wire = std::mem::take(&mut self.wire);
+        wire.iter().map(|(ms, ack, _)| (*ms, ack.seq)).collect()
+    }
+
+    /// The SACK blocks of the last ACK, and whether the first tells of a segment that came twice.
+    fn blocks(&mut self) -> (Vec<(u64, u64)>, bool) {
+        let last = self.wire.last().and_then(|(_, _, blocks)| *blocks);
+        self.wire.clear();
+        last.map_or((vec![], false), |blocks| {
+            (
+                blocks.list[..blocks.count as usize].to_vec(),
+                blocks.duplicate,
+            )
+        })
+    }
+}
+
+#[test]
+fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_40_ms() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..16).for_each(|seq| receiver.data(10, seq, 0));
+    assert_eq!(
+        receiver.acks(),
+        (1..=16).map(|seq| (10, seq)).collect::<Vec<_>>()
+    );
+    (16..20).for_each(|seq| receiver.data(20, seq, 0));
+    assert_eq!(receiver.acks(), [(20, 18), (20, 20)]);
+    receiver.data(30, 20, 0);
+    receiver.until(200);
+    assert_eq!(receiver.acks(), [(70, 21)]);
+    // ns-3: from the beginning, and 200 ms.
+    let mut receiver = Receiving::new(Profile::ns3_newreno());
+    (0..3).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.until(500);
+    assert_eq!(receiver.acks(), [(10, 2), (210, 3)]);
+}
+
+#[test]
+fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..20).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.acks();
+    receiver.data(20, 21, 0);
+    assert_eq!(receiver.blocks(), (vec![(21, 22)], false));
+    receiver.data(21, 23, 0);
+    assert_eq!(receiver.blocks(), (vec![(23, 24), (21, 22)], false));
+    receiver.data(22, 25, 0);
+    receiver.data(23, 27, 0);
+    // Three blocks fit beside the timestamp option.
+    assert_eq!(
+        receiver.blocks(),
+        (vec![(27, 28), (25, 26), (23, 24)], false)
+    );
+    receiver.data(24, 22, flag::AGAIN);
+    assert_eq!(
+        receiver.blocks(),
+        (vec![(21, 24), (27, 28), (25, 26)], false)
+    );
+    // A gap is filled: at once, and what is left of the blocks.
+    receiver.data(25, 20, flag::AGAIN);
+    assert_eq!(receiver.wire.last().unwrap().1.seq, 24);
+    assert_eq!(receiver.blocks(), (vec![(27, 28), (25, 26)], false));
+    receiver.data(26, 24, 0);
+    receiver.data(27, 26, 0);
+    assert_eq!(receiver.wire.last().unwrap().1.seq, 28);
+    assert_eq!(receiver.blocks(), (vec![], false));
+}
+
+#[test]
+fn what_comes_twice_is_told_first_and_once() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..4).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.data(11, 6, 0);
+    receiver.acks();
+    receiver.data(20, 2, flag::AGAIN);
+    assert_eq!(receiver.wire.last().unwrap().1.seq, 4);
+    assert_eq!(receiver.blocks(), (vec![(2, 3), (6, 7)], true));
+    receiver.data(21, 7, 0);
+    assert_eq!(receiver.blocks(), (vec![(6, 8)], false));
+    // Without SACK it is a plain ACK.
+    let mut receiver = Receiving::new(Profile::ns3_newreno());
+    (0..4).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.data(20, 2, flag::AGAIN);
+    assert_eq!(receiver.blocks(), (vec![], false));
+}
+
+#[test]
+fn marks_are_echoed_until_the_sender_has_reduced() {
+    let mut receiver = Receiving::new(Profile::linux());
+    receiver.data(10, 0, flag::ECN_CAPABLE);
+    receiver.data(11, 1, flag::ECN_CAPABLE | flag::CONGESTION);
+    receiver.data(12, 2, flag::ECN_CAPABLE);
+    receiver.data(13, 3, flag::ECN_CAPABLE | flag::REDUCED);
+    receiver.data(14, 4, flag::ECN_CAPABLE | flag::REDUCED | flag::CONGESTION);
+    let echoes = receiver
+        .wire
+        .iter()
+        .map(|(_, ack, _)| ack.flags & flag::ECHO != 0);
+    assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, true]);
+    // Beyond the first sixteen: the first mark and the next segment at once, then every second again.
+    (5..20).for_each(|seq| receiver.data(20, seq, flag::ECN_CAPABLE | flag::REDUCED));
+    receiver.acks();
+    receiver.data(30, 20, flag::ECN_CAPABLE | flag::CONGESTION);
+    (21..24).for_each(|seq| receiver.data(31, seq, flag::ECN_CAPABLE));
+    assert_eq!(receiver.acks(), [(30, 21), (31, 22), (31, 24)]);
+}

@@ -1,0 +1,156 @@
+//! How much is sent: the initial window, after idling, where the application or the receiver limits, after ECN marks.
+
+use super::*;
+
+#[test]
+fn the_initial_window_and_slow_start() {
+    let mut script = linux(1000);
+    assert_eq!(
+        script.sent(),
+        (0..10).map(|seq| (0, seq, false)).collect::<Vec<_>>()
+    );
+    script.ack(100, 1);
+    assert_eq!(script.numbers(), [10, 11]);
+    script.ack(101, 3);
+    assert_eq!(script.numbers(), [12, 13, 14, 15]);
+    assert_eq!(script.cwnd(), 13);
+}
+
+#[test]
+fn an_idle_connection_begins_with_a_smaller_window() {
+    let application = Application::Requests {
+        bytes: 60 * 1448,
+        gaps: [Span::from_millis(100), Span::from_millis(700)].into(),
+    };
+    let mut script = Script::with(Profile::linux(), "reno", application);
+    let mut at = 0;
+    let mut windows = Vec::new();
+    let mut reply = |script: &mut Script, gap: u64| {
+        while script.sender().out() > 0 {
+            at += 100;
+            let nxt = script.sender().nxt as u32;
+            script.ack(at, nxt);
+        }
+        windows.push(script.cwnd());
+        at += gap;
+        script.until(at);
+        windows.push(script.cwnd());
+    };
+    reply(&mut script, 100);
+    reply(&mut script, 700);
+    // After 100 ms it goes on as it was; 700 ms are two timeouts of 300 ms.
+    assert_eq!(windows[0], windows[1]);
+    assert_eq!(windows[3], windows[2] / 4, "{windows:?}");
+}
+
+#[test]
+fn an_unused_window_shrinks_and_does_not_grow() {
+    let application = Application::Paced(Pace::new(
+        netsim::Rate::from_bits_per_second(1448 * 8 * 100),
+        None,
+    ));
+    let mut script = Script::with(Profile::linux(), "reno", application);
+    // A segment each 10 ms, and 100 ms of round trip: 10 are out, of a window of 100.
+    script.simulation.senders[0].tcp.cwnd = 100;
+    script.simulation.senders[0].tcp.ssthresh = 50;
+    let mut windows = Vec::new();
+    for i in 0..400 {
+        script.until(i * 10);
+        let out = script.sender().nxt - script.sender().una;
+        if out >= 10 {
+            script.ack(i * 10, script.sender().una as u32 + 1);
+        }
+        windows.push(script.cwnd());
+    }
+    // Below twice of what is out it is limited by itself in slow start, and grows.
+    let down = windows.iter().position(|window| *window < 20).unwrap();
+    assert!(
+        windows[..=down].windows(2).all(|pair| pair[1] <= pair[0]),
+        "{windows:?}"
+    );
+    assert!(
+        windows[down..]
+            .iter()
+            .all(|window| (10..=20).contains(window)),
+        "{windows:?}"
+    );
+    // A timeout is 300 ms: half of the way to 10, each 300 ms.
+    assert_eq!(
+        [windows[25], windows[45], windows[75], windows[105]],
+        [100, 55, 32, 21]
+    );
+    // What it was counts on: three quarters of it.
+    assert_eq!(script.sender().tcp.ssthresh, 75);
+}
+
+#[test]
+fn ecn_halves_the_window_once_a_round_trip_and_says_so_once() {
+    let mut script = linux(1000);
+    script.simulation.senders[0].ecn = true;
+    script.numbers();
+    script.ack_with(100, 2, &[], false, flag::ECHO);
+    assert_eq!(script.sender().tcp.ssthresh, 5);
+    for i in 3..=10u32 {
+        script.ack_with(98 + u64::from(i), i, &[], false, flag::ECHO);
+    }
+    assert_eq!(script.sender().tally.losses, 1, "once for what was out");
+    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_CWR);
+    let nxt = script.sender().nxt as u32;
+    assert!(script.simulation.senders[0].recovery.reduced || nxt > 10);
+    script.ack(201, nxt);
+    script.ack(202, script.sender().nxt as u32);
+    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    script.ack_with(301, script.sender().nxt as u32, &[], false, flag::ECHO);
+    assert_eq!(script.sender().tally.losses, 2);
+}
+
+#[test]
+fn the_receive_window_is_never_exceeded() {
+    let mut script = linux(1000);
+    script.numbers();
+    script.ack(100, 10);
+    // The receiver takes 5 beyond what it has.
+    script.simulation.connections[0].edge = 35;
+    let mut highest = 0;
+    for ack in 11..=30 {
+        script.until(100 + u64::from(ack));
+        let segment = Segment {
+            to: 0,
+            seq: ack,
+            data: ack,
+            window: 5,
+            sack: 0,
+            kind: Kind::Ack,
+            flags: 0,
+            len: (ack - 1) as u16,
+        };
+        script.simulation.deliver(&segment);
+        script.collect();
+        highest = script.numbers().into_iter().max().unwrap_or(highest);
+        assert!(highest < 35.max(ack + 5), "{highest} at {ack}");
+    }
+}
+
+#[test]
+fn what_is_sent_again_is_not_ecn_capable_and_new_data_tells_of_the_reduction_once() {
+    let mut script = linux(10_000);
+    script.simulation.senders[0].ecn = true;
+    script.numbers();
+    for end in 2..=10 {
+        script.sack(98 + end, 0, &[(1, end)]);
+    }
+    script.ack_with(210, 10, &[], false, flag::AGAIN);
+    script.ack(300, script.sender().nxt as u32);
+    let again = |flags: &u8| flags & flag::AGAIN != 0;
+    let told = script
+        .flags
+        .iter()
+        .filter(|(_, flags)| flags & flag::REDUCED != 0);
+    assert_eq!(told.count(), 1);
+    assert!(script.flags.iter().any(|(_, flags)| again(flags)));
+    // The first ten were sent before the test turned it on.
+    for (seq, flags) in &script.flags[10..] {
+        assert_eq!(again(flags), flags & flag::ECN_CAPABLE == 0, "{seq}");
+        assert!(!(again(flags) && flags & flag::REDUCED != 0));
+    }
+}
