@@ -203,12 +203,9 @@ impl<O: Observer> Simulation<O> {
                     return;
                 }
                 None => {
-                    self.now = limit;
-                    while let Some(timer) = self.timers.fire(limit) {
-                        let owner = self.owners[timer as usize];
-                        self.on_timer(owner);
+                    while let Some(_owner) = self.fire(limit) {
                         #[cfg(debug_assertions)]
-                        match owner {
+                        match _owner {
                             Owner::Sender(subflow) | Owner::Receiver(subflow) => {
                                 self.check(self.parent(subflow));
                             }
@@ -237,6 +234,14 @@ impl<O: Observer> Simulation<O> {
                 crate::invariants::sender(sender, profile, &self.timers);
             }
         }
+    }
+
+    /// It is `now`: the next timer that has come due acts. Returns whose it was.
+    fn fire(&mut self, now: Time) -> Option<Owner> {
+        self.now = now;
+        let owner = self.owners[self.timers.fire(now)? as usize];
+        self.on_timer(owner);
+        Some(owner)
     }
 
     /// A packet reaches its end.

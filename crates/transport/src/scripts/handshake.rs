@@ -36,10 +36,7 @@ fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, O
         } else if limit == stop {
             break;
         } else {
-            simulation.now = limit;
-            while let Some(timer) = simulation.timers.fire(limit) {
-                simulation.on_timer(simulation.owners[timer as usize]);
-            }
+            while simulation.fire(limit).is_some() {}
         }
     }
     let sender = &simulation.senders[0];

@@ -84,14 +84,10 @@ impl Script {
 
     /// The time goes on to `ms` after the handshake; timers fire on the way.
     fn until(&mut self, ms: u64) {
-        let end = Time::ZERO + Span::from_millis(RTT + ms);
+        let end = after_handshake(ms);
         while self.simulation.timers.next() <= end {
             let at = self.simulation.timers.next();
-            self.simulation.now = at;
-            while let Some(timer) = self.simulation.timers.fire(at) {
-                self.simulation
-                    .on_timer(self.simulation.owners[timer as usize]);
-            }
+            while self.simulation.fire(at).is_some() {}
             self.collect();
         }
         self.simulation.now = end;
@@ -169,6 +165,10 @@ impl Script {
     fn cwnd(&self) -> u32 {
         self.sender().tcp.cwnd
     }
+}
+
+fn after_handshake(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(RTT + ms)
 }
 
 fn linux(segments: u64) -> Script {

@@ -53,14 +53,10 @@ impl Receiving {
     }
 
     fn until(&mut self, ms: u64) {
-        let end = Time::ZERO + Span::from_millis(RTT + ms);
+        let end = after_handshake(ms);
         while self.script.simulation.timers.next() <= end {
-            let simulation = &mut self.script.simulation;
-            let at = simulation.timers.next();
-            simulation.now = at;
-            while let Some(timer) = simulation.timers.fire(at) {
-                simulation.on_timer(simulation.owners[timer as usize]);
-            }
+            let at = self.script.simulation.timers.next();
+            while self.script.simulation.fire(at).is_some() {}
             self.collect();
         }
         self.script.simulation.now = end;
