@@ -1,7 +1,7 @@
 //! The arguments: what `--help`, the man pages and the shell completions are made from.
 
+use crate::algorithms::Algorithms;
 use crate::simulate::arguments;
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -83,7 +83,7 @@ pub enum Kernel {
     #[command(after_help = after_load())]
     Load {
         /// The algorithm.
-        #[arg(value_parser = Names)]
+        #[arg(value_parser = Algorithms::of_the_kernel())]
         name: String,
         /// Make it the default of this network namespace, for sockets opened from now on; `unload` restores what was.
         #[arg(long)]
@@ -95,7 +95,7 @@ pub enum Kernel {
     /// Take an algorithm out of the kernel again, and restore the default that it replaced.
     Unload {
         /// The algorithm.
-        #[arg(value_parser = Names)]
+        #[arg(value_parser = Algorithms::of_the_kernel())]
         name: String,
         /// Where sockets still use it: let no new one choose it, and wait for these to close.
         #[arg(long)]
@@ -120,38 +120,12 @@ pub enum Kernel {
     /// without MPTCP get plain TCP. Does not need root.
     Exec {
         /// The algorithm.
-        #[arg(value_parser = Names)]
+        #[arg(value_parser = Algorithms::of_the_kernel())]
         name: String,
         /// The command and its arguments, after `--`.
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
-}
-
-/// Takes any name, so that the kernel side can say what is wrong with it in its own words, and offers the known
-/// ones to help texts and shells.
-#[derive(Clone)]
-struct Names;
-
-impl TypedValueParser for Names {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(
-            mpcc::Algorithm::all()
-                .filter(|algorithm| !algorithm.in_linux())
-                .map(|algorithm| PossibleValue::new(algorithm.name()).help(algorithm.about())),
-        ))
-    }
 }
 
 fn after_load() -> &'static str {

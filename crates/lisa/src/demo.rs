@@ -5,6 +5,7 @@ use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Error, Host};
 use netsim::{Rate, Span};
+use scenario::metrics::{METRICS, Metric};
 use scenario::statistics::Mean;
 use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, simulate, trace};
 use std::collections::VecDeque;
@@ -161,45 +162,13 @@ pub struct Cell {
     pub simulated: Vec<Run>,
 }
 
-/// The metrics of the table: a title, a unit, decimals, and the value of a run.
-pub struct Metric {
-    pub title: &'static str,
-    pub unit: &'static str,
-    pub decimals: usize,
-    pub value: fn(&Run) -> Option<f64>,
-}
+/// What the tables show.
+pub const SHOWN: [&Metric; 4] = [&METRICS[0], &METRICS[2], &METRICS[3], &METRICS[4]];
 
-/// As DESIGN and the paper define them.
-pub const METRICS: [Metric; 4] = [
-    Metric {
-        title: "completion",
-        unit: "s",
-        decimals: 3,
-        value: |run| run.outcome.connections[0].completion_s,
-    },
-    Metric {
-        title: "retransmissions",
-        unit: "segments",
-        decimals: 1,
-        value: |run| Some(run.outcome.connections[0].retransmits as f64),
-    },
-    Metric {
-        title: "R_ss",
-        unit: "segments",
-        decimals: 1,
-        value: |run| Some(run.outcome.connections[0].retransmits_slow_start as f64),
-    },
-    Metric {
-        title: "Σcwnd at exit",
-        unit: "segments",
-        decimals: 1,
-        value: |run| {
-            run.outcome.connections[0]
-                .sum_cwnd_at_slow_start_exit
-                .map(f64::from)
-        },
-    },
-];
+/// A metric of a run's one connection.
+fn value(run: &Run, metric: &Metric) -> Option<f64> {
+    (metric.value)(&run.outcome.connections[0])
+}
 
 impl Cell {
     /// The runs of one side.
@@ -212,7 +181,8 @@ impl Cell {
 
     /// Mean and interval of a metric over the runs that have it.
     pub fn mean(&self, side: Side, metric: &Metric) -> Option<Mean> {
-        let values: Vec<f64> = self.of(side).iter().filter_map(metric.value).collect();
+        let runs = self.of(side).iter();
+        let values: Vec<f64> = runs.filter_map(|run| value(run, metric)).collect();
         Mean::of(&values)
     }
 
@@ -220,7 +190,7 @@ impl Cell {
     pub fn difference(&self, other: &Cell, side: Side, metric: &Metric) -> Option<Mean> {
         let pairs = self.of(side).iter().zip(other.of(side));
         let values: Vec<f64> = pairs
-            .filter_map(|(a, b)| Some((metric.value)(a)? - (metric.value)(b)?))
+            .filter_map(|(a, b)| Some(value(a, metric)? - value(b, metric)?))
             .collect();
         Mean::of(&values)
     }

@@ -1,5 +1,6 @@
 //! The command line. Exit codes: 0 done, 1 failed, 2 wrong usage; `exec` has its command's.
 
+mod algorithms;
 mod cli;
 mod demo;
 mod figure;

@@ -1,32 +1,17 @@
 //! The demo's tables, for the terminal and as a page.
 
-use crate::demo::{
-    BASELINE, BYTES, CONTENDERS, Cell, LISA, METRICS, Metric, RECEIVE_WINDOW, SIDES, Side,
-};
+use crate::demo::{BASELINE, BYTES, CONTENDERS, Cell, LISA, RECEIVE_WINDOW, SHOWN, SIDES, Side};
+use crate::simulate::tables;
 use crate::{figure, output::counted};
 use comfy_table::{Attribute, Cell as Text, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use plotters::prelude::{IntoDrawingArea, SVGBackend, WHITE};
+use scenario::metrics::Metric;
 use scenario::statistics::Mean;
 use std::fmt::Write;
 
 /// The cells of each bottleneck: one a contender, in their order.
 fn groups(cells: &[Cell]) -> impl Iterator<Item = &[Cell]> {
     cells.chunks(CONTENDERS.len())
-}
-
-fn number(mean: Option<Mean>, metric: &Metric) -> String {
-    let decimals = metric.decimals;
-    match mean {
-        None => "–".into(),
-        Some(Mean {
-            mean, ci95: None, ..
-        }) => format!("{mean:.decimals$}"),
-        Some(Mean {
-            mean,
-            ci95: Some(half),
-            ..
-        }) => format!("{mean:.decimals$} ± {half:.decimals$}"),
-    }
 }
 
 /// A difference of means with its sign; `*` where its interval leaves zero out.
@@ -47,10 +32,7 @@ fn difference(mean: Option<Mean>, metric: &Metric) -> String {
 }
 
 fn headings() -> Vec<String> {
-    METRICS
-        .iter()
-        .map(|metric| format!("{} [{}]", metric.title, metric.unit))
-        .collect()
+    SHOWN.map(tables::heading).into()
 }
 
 /// A row of a table: what is in it, whose endpoints they are, and a text for each metric.
@@ -62,11 +44,11 @@ struct Line {
 
 /// The lines of a bottleneck: each contender on the kernel and simulated, then what LISA changed.
 fn lines(group: &[Cell]) -> Vec<Line> {
-    let each = |of: &dyn Fn(&Metric) -> String| METRICS.iter().map(of).collect();
+    let each = |of: &dyn Fn(&Metric) -> String| SHOWN.map(of).into();
     let contender = |cell: &Cell, side| Line {
         title: CONTENDERS[cell.contender].name,
         side,
-        texts: each(&|metric| number(cell.mean(side, metric), metric)),
+        texts: each(&|metric| tables::mean(cell.mean(side, metric), metric.decimals)),
     };
     let change = |side| Line {
         title: CHANGE,
@@ -111,7 +93,7 @@ pub fn tables(cells: &[Cell]) -> String {
                 bold(Text::new(pair[0].title)),
                 both(&|line| line.side.name()),
             ];
-            for i in 0..METRICS.len() {
+            for i in 0..SHOWN.len() {
                 let text = bold(both(&|line| &line.texts[i]));
                 row.push(text.set_alignment(CellAlignment::Right));
             }
@@ -140,7 +122,7 @@ pub fn verdict(cells: &[Cell]) -> String {
 
 fn findings(cells: &[Cell]) -> Vec<String> {
     let mut findings = Vec::new();
-    for metric in &METRICS[..2] {
+    for metric in &SHOWN[..2] {
         let (mut less, mut more, mut unclear) = (Vec::new(), Vec::new(), 0);
         for group in groups(cells) {
             let base = group[BASELINE].mean(Side::Kernel, metric);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use crate::algorithms::Algorithms;
 use clap::{Args, ValueEnum, ValueHint};
 use scenario::columns::Format;
 
@@ -95,7 +95,7 @@ pub struct Compare {
     #[command(flatten)]
     pub common: Common,
     /// The algorithms, with commas; the others are compared with the first. On the host also Linux's own, like `bbr`.
-    #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = Algorithms)]
+    #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = Algorithms::all())]
     pub algorithms: Vec<String>,
     /// Whose algorithm is replaced [default: all MPTCP connections; where there is none, all TCP ones]. Can be given
     /// several times.
@@ -132,7 +132,7 @@ pub struct Sweep {
     #[arg(long, value_name = "KEY=VALUES", required = true)]
     pub vary: Vec<String>,
     /// Run each combination with each of these algorithms, with commas [default: those of the file].
-    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = Algorithms)]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = Algorithms::all())]
     pub algorithms: Vec<String>,
     /// Whose algorithm is replaced [default: all MPTCP connections; where there is none, all TCP ones].
     #[arg(long, value_name = "NAME", requires = "algorithms")]
@@ -155,26 +155,3 @@ Examples:
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a mptcp,lisa -o queues.parquet
   lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.0.bytes=50KB..900KB/50KB
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json";
-
-/// Takes any name, so that what is wrong with it is said as for a file, and offers the known ones to help texts and
-/// shells.
-#[derive(Clone)]
-struct Algorithms;
-
-impl TypedValueParser for Algorithms {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<String, clap::Error> {
-        NonEmptyStringValueParser::new().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |a: mpcc::Algorithm| PossibleValue::new(a.name()).help(a.about());
-        Some(Box::new(mpcc::Algorithm::all().map(value)))
-    }
-}

@@ -9,7 +9,7 @@ mod progress;
 mod rows;
 mod run;
 mod sweep;
-mod tables;
+pub mod tables;
 
 pub use compare::compare;
 pub use run::run;
