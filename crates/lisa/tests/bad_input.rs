@@ -140,13 +140,7 @@ fn bad(mut command: Command, code: i32, words: &str) -> String {
 
 /// The line that it failed with: one, of ours, with these words, and nothing on standard output.
 fn failed(output: &Output, code: i32, words: &str) -> String {
-    let line = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{line}");
-    assert!(
-        line.starts_with("lisa: ") && line.ends_with('\n'),
-        "{line:?}"
-    );
-    assert_eq!(line.lines().count(), 1, "{line}");
+    let line = support::complaint(output, code);
     assert!(line.contains(words), "{line:?} has {words:?}");
     assert!(
         output.stdout.is_empty(),

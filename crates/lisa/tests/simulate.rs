@@ -4,16 +4,17 @@
 mod compare;
 #[path = "simulate/run.rs"]
 mod run;
+mod support;
 #[path = "simulate/sweep.rs"]
 mod sweep;
 #[path = "simulate/wrong.rs"]
 mod wrong;
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
+use support::{Folder, complaint};
 
 const SCENARIO: &str = r#"title = "A small bottleneck"
 stop = "20s"
@@ -38,16 +39,14 @@ algorithm = "reno"
 bytes = "50KB"
 "#;
 
-/// A directory of this test's own, with the scenario in it; gone with it.
-struct Place(PathBuf);
+/// A folder of this test's own, with the scenario in it; gone with it.
+struct Place(Folder);
 
 impl Place {
-    fn new(test: &str) -> Self {
-        let name = format!("simulate-{test}-{}", std::process::id());
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&path).unwrap();
-        fs::write(path.join("small.toml"), SCENARIO).unwrap();
-        Self(path)
+    fn new() -> Self {
+        let folder = Folder::new();
+        fs::write(folder.join("small.toml"), SCENARIO).unwrap();
+        Self(folder)
     }
 
     /// `lisa …`, here.
@@ -55,7 +54,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lisa"));
         command
             .args(arguments.split_whitespace())
-            .current_dir(&self.0);
+            .current_dir(&*self.0);
         command
     }
 
@@ -80,27 +79,10 @@ impl Place {
 
     /// Its one line of complaint.
     fn bad(&self, arguments: &str, code: i32) -> String {
-        failed(&self.lisa(arguments).output().unwrap(), code)
+        complaint(&self.lisa(arguments).output().unwrap(), code)
     }
 
     fn read(&self, file: &str) -> Vec<u8> {
         fs::read(self.0.join(file)).unwrap()
     }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn failed(output: &Output, code: i32) -> String {
-    let line = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{line}");
-    assert!(
-        line.starts_with("lisa: ") && line.ends_with('\n'),
-        "{line:?}"
-    );
-    assert_eq!(line.lines().count(), 1, "{line}");
-    line
 }

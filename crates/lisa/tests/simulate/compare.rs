@@ -11,7 +11,7 @@ fn mean(outcomes: &[Value], metric: &str) -> f64 {
 
 #[test]
 fn a_comparison_is_that_of_the_runs() {
-    let place = Place::new("compare");
+    let place = Place::new();
     let lines = place.json("compare small.toml -a mptcp,lisa --seeds 6 --json");
     assert_eq!(lines.len(), 2);
     let runs = |algorithm: &str| {
@@ -52,7 +52,7 @@ fn a_comparison_is_that_of_the_runs() {
 
 #[test]
 fn a_comparison_is_a_table_and_a_figure() {
-    let place = Place::new("figure");
+    let place = Place::new();
     let text = place.good("compare small.toml -a lisa,lisa,mptcp --seeds 3 --plot out.svg");
     assert!(text.contains("the same in each run"), "{text}");
     let svg = String::from_utf8(place.read("out.svg")).unwrap();

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 #[test]
 fn a_run_is_the_same_on_any_number_of_threads() {
-    let place = Place::new("threads");
+    let place = Place::new();
     let run = |jobs: u32, more: &str| {
         place.good(&format!(
             "run small.toml --seeds 12 --json --jobs {jobs} {more}"
@@ -47,7 +47,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn tables_are_for_people() {
-    let place = Place::new("tables");
+    let place = Place::new();
     let one = place.good("run small.toml");
     let first = "A small bottleneck\nsimulated, seed 1\n";
     assert!(one.starts_with(first), "{one}");
@@ -70,7 +70,7 @@ fn tables_are_for_people() {
 
 #[test]
 fn a_trace_can_be_csv() {
-    let place = Place::new("csv");
+    let place = Place::new();
     place.good("run small.toml --seed 3 --trace new/out --trace-format csv");
     let text = place.read("new/out/a-small-bottleneck-seed-3.csv");
     let text = String::from_utf8(text).unwrap();

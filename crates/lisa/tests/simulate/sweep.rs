@@ -1,6 +1,6 @@
 //! Grids of values, whole and interrupted.
 
-use super::{Place, failed};
+use super::{Place, complaint};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 #[test]
 fn a_sweep_runs_every_combination() {
-    let place = Place::new("sweep");
+    let place = Place::new();
     let sweep = "sweep small.toml --vary bottleneck.queue=5..9/2 --vary connection.download.bytes=50KB,80KB \
                  -a mptcp,lisa --seeds 2";
     let text = place.good(&format!("{sweep} -o rows.csv --jobs 1"));
@@ -63,7 +63,7 @@ fn interrupted(place: &Place, output: &str) -> usize {
     kill(Pid::from_raw(sweep.id() as i32), Signal::SIGINT).unwrap();
     let rows = 1 + reader.lines().map_while(Result::ok).count();
     let output_of = sweep.wait_with_output().unwrap();
-    let line = failed(&output_of, 130);
+    let line = complaint(&output_of, 130);
     let words: Vec<&str> = line.split_whitespace().collect();
     let (finished, of) = (words[2].parse().unwrap(), words[4]);
     assert_eq!((words[1], of), ("interrupted:", "1000000"), "{line}");
@@ -78,7 +78,7 @@ fn interrupted(place: &Place, output: &str) -> usize {
 
 #[test]
 fn what_is_finished_is_written_when_a_sweep_is_interrupted() {
-    let place = Place::new("interrupted");
+    let place = Place::new();
     let finished = interrupted(&place, "rows.csv");
     let csv = String::from_utf8(place.read("rows.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 2 * finished);

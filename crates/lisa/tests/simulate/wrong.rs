@@ -1,13 +1,13 @@
 //! Bad arguments, bad files, readers that leave; and what shells are told.
 
-use super::{Place, SCENARIO, failed};
+use super::{Place, SCENARIO, complaint};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 #[test]
 fn what_is_wrong_is_one_line() {
-    let place = Place::new("wrong");
+    let place = Place::new();
     let broken = SCENARIO.replace("bytes = \"100KB\"", "byte = \"100KB\"");
     fs::write(place.0.join("broken.toml"), broken).unwrap();
     std::os::unix::fs::symlink("/dev/full", place.0.join("full.csv")).unwrap();
@@ -137,12 +137,12 @@ fn what_is_wrong_is_one_line() {
     }
     let full = File::options().write(true).open("/dev/full").unwrap();
     let output = place.lisa("run small.toml").stdout(full).output().unwrap();
-    assert!(failed(&output, 1).contains("standard output: No space left"));
+    assert!(complaint(&output, 1).contains("standard output: No space left"));
 }
 
 #[test]
 fn a_reader_that_has_seen_enough_ends_it_quietly() {
-    let place = Place::new("pipe");
+    let place = Place::new();
     let mut run = place.lisa("run small.toml --seeds 1000000 --json");
     let mut run = run
         .stdout(Stdio::piped())
@@ -163,7 +163,7 @@ fn a_reader_that_has_seen_enough_ends_it_quietly() {
 
 #[test]
 fn shells_complete_files_where_files_are_wanted() {
-    let place = Place::new("completions");
+    let place = Place::new();
     let zsh = place.good("completions zsh");
     for argument in ["':file -- The scenario", "--plot=[", "--output=["] {
         let lines: Vec<&str> = zsh.lines().filter(|line| line.contains(argument)).collect();

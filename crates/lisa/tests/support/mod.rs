@@ -15,6 +15,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -165,6 +166,18 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// What `lisa` said when it failed: one line, its own.
+pub fn complaint(output: &Output, code: i32) -> String {
+    let line = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{line}");
+    assert!(
+        line.starts_with("lisa: ") && line.ends_with('\n'),
+        "{line:?}"
+    );
+    assert_eq!(line.lines().count(), 1, "{line}");
+    line
 }
 
 /// Bytes in which a missing or misplaced one shows: a linear congruential generator's (Knuth's MMIX).
