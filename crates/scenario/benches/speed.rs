@@ -4,10 +4,10 @@
 //! `BENCH_ROUNDS` (5) changes how often each is run; the fastest round counts, for whatever else the machine does can
 //! only slow one down.
 
-use lisa_scenario::{Scenario, simulate};
+use lisa_scenario::{Scenario, batch, simulate};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Scenario, and the hops a second (millions) below which it fails.
@@ -89,19 +89,13 @@ fn fastest(rounds: usize, scenario: &Scenario, trace: bool) -> (u64, f64) {
 
 /// Eight seeds on one thread and on two, in turn.
 fn in_parallel() {
-    let scenario = load("fat-tree-4");
+    let scenario = Arc::new(load("fat-tree-4"));
     let time = |threads: usize| {
-        let next = AtomicU64::new(1);
+        let scenario = scenario.clone();
+        let work = move |number: usize| simulate(&scenario, number as u64 + 1, false);
         let begun = Instant::now();
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let 1..=8 = next.fetch_add(1, Ordering::Relaxed) {
-                        simulate(&scenario, 1, false).expect("it runs");
-                    }
-                });
-            }
-        });
+        let done = |_, _| Ok(());
+        batch::in_order(8, threads, &AtomicBool::new(false), work, |_| {}, done).expect("it runs");
         begun.elapsed().as_secs_f64()
     };
     let ratios: Vec<f64> = (0..3).map(|_| time(1) / time(2)).collect();

@@ -134,9 +134,8 @@ impl Connection {
         self.edge = self.edge.max(ack + u64::from(segment.window));
         if ack > self.una {
             self.una = ack;
-            while let Some(&(seq, len)) = self.short.front().filter(|(seq, _)| *seq < ack) {
+            while let Some(&(_, len)) = self.short.front().filter(|(seq, _)| *seq < ack) {
                 self.missing += u64::from(self.mss - len);
-                debug_assert!(seq < ack);
                 self.short.pop_front();
             }
         }
@@ -167,8 +166,7 @@ impl Connection {
         if copied > self.tuned_copied {
             let before = self.tuned_copied.max(1);
             let room = 2 * copied + 16;
-            let room =
-                room + 2 * (room * (copied - self.tuned_copied.min(copied)) / before).min(room);
+            let room = room + 2 * (room * (copied - self.tuned_copied) / before).min(room);
             let room = room.min(self.window_most.into()) as u32;
             self.window = self.window.max(room);
             self.tuned_copied = copied;
