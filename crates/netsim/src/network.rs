@@ -10,14 +10,14 @@ use crate::link::{Link, LinkCounters, LinkSpec, Step};
 use crate::packet::{Packet, Payload};
 use crate::time::Time;
 
-/// The entry of a route after its last link; the port's number follows.
-const END: u32 = u32::MAX;
+/// The bit of a route's last entry, which is a port; the others are links.
+const PORT: u32 = 1 << 31;
 
 /// A link, numbered in the order in which links were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(u32);
 
-/// A place where packets leave the network; the numbers are the caller's.
+/// A place where packets leave the network; the numbers are the caller's, below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);
 
@@ -54,7 +54,7 @@ pub enum Exit<P> {
 #[derive(Debug)]
 pub struct Network<P> {
     links: Vec<Link<P>>,
-    /// All routes, one after another: the numbers of their links, then `END` and a port.
+    /// All routes, one after another: the numbers of their links, then a port, with the bit `PORT`.
     hops: Vec<u32>,
     events: Tournament,
     seed: u64,
@@ -104,15 +104,16 @@ impl<P: Payload> Network<P> {
     /// Adds a route over `links` to `port`.
     ///
     /// # Panics
-    /// When a link is none of this network's.
+    /// When a link is none of this network's, or the port's number is 2^31 or more.
     pub fn add_route(&mut self, links: &[LinkId], port: PortId) -> RouteId {
+        assert!(port.0 < PORT, "a port's number is below 2^31");
         assert!(
             links.iter().all(|link| link.index() < self.links.len()),
             "no such link"
         );
         let route = RouteId(self.hops.len() as u32);
         self.hops.extend(links.iter().map(|link| link.0));
-        self.hops.extend([END, port.0]);
+        self.hops.push(PORT | port.0);
         route
     }
 
@@ -184,10 +185,10 @@ impl<P: Payload> Network<P> {
     #[inline(always)]
     fn forward(&mut self, at: Time, bytes: u32, next: u32, payload: P) -> Option<Exit<P>> {
         let hop = self.hops[next as usize];
-        if hop == END {
+        if hop & PORT != 0 {
             return Some(Exit::Arrived {
                 at,
-                port: PortId(self.hops[next as usize + 1]),
+                port: PortId(hop & !PORT),
                 bytes,
                 payload,
             });

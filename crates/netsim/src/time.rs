@@ -119,6 +119,16 @@ impl Rate {
         Span(whole + (rest > 0) as u64)
     }
 
+    /// How long a byte takes, if that is a whole number of nanoseconds that 32 bits hold; else 0.
+    pub(crate) const fn nanos_per_byte(self) -> u32 {
+        let nanos = 8 * NS_PER_S / self.0;
+        if nanos * self.0 == 8 * NS_PER_S && nanos <= u32::MAX as u64 {
+            nanos as u32
+        } else {
+            0
+        }
+    }
+
     /// Sends `bytes` beginning `rest`/rate nanoseconds after a whole nanosecond: how many whole
     /// nanoseconds after that one it ends, and the new rest (again in 1/rate nanoseconds).
     ///
@@ -211,6 +221,16 @@ mod tests {
             1
         );
         assert_eq!(Rate::from_bits_per_second(1).serialisation(0), Span::ZERO);
+    }
+
+    #[test]
+    fn a_byte_that_takes_whole_nanoseconds() {
+        let per_byte = |bps| Rate(bps).nanos_per_byte();
+        let rates = [2_500_000, 5_000_000, 1_000_000_000, 8_000_000_000];
+        assert_eq!(rates.map(per_byte), [3200, 1600, 8, 1]);
+        // 0.8 ns, 684 + 4/11.7 ns, 8e9 ns (more than 32 bits hold), a third of a nanosecond.
+        let others = [10_000_000_000, 11_700_000, 1, 24_000_000_000];
+        assert_eq!(others.map(per_byte), [0; 4]);
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use crate::trace::Observer;
 use mpcc::Connection as Coupled;
 use netsim::{Span, Time};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A connection.
 pub(crate) struct Connection {
@@ -105,6 +106,12 @@ impl Connection {
         if bytes % mss > 0 {
             self.short.push_back((self.end - 1, (bytes % mss) as u16));
         }
+    }
+
+    /// Its subflows, by their numbers in the simulation.
+    #[inline]
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.subflows) as usize
     }
 
     /// All that was written is acknowledged.

@@ -137,9 +137,9 @@ impl Sender {
         env: &mut Env<'_, O>,
         ack: u64,
         segment: &Segment,
-        blocks: Option<Blocks>,
     ) -> bool {
         let flags = segment.flags;
+        let blocks = env.sacks.take(segment.sack);
         if ack > self.nxt {
             return false; // of what was never sent
         }

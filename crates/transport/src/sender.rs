@@ -8,7 +8,6 @@ use crate::endpoint::Env;
 use crate::profile::Detection;
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
-use crate::sack::Blocks;
 use crate::segment::{Kind, Segment, flag, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
@@ -102,7 +101,7 @@ pub(crate) struct Sender {
     pub(crate) route: RouteId,
     pub(crate) timer: u32,
     pub(crate) me: u32,
-    parent: u32,
+    pub(crate) parent: u32,
     /// When it last sent, for the restart after idling.
     pub(crate) last_sent: Time,
     pub(crate) ecn: bool,
@@ -222,17 +221,16 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<'_, O>,
         segment: &Segment,
-        blocks: Option<Blocks>,
     ) -> bool {
         let ack = widen(self.una, segment.seq);
-        let plain = blocks.is_none()
+        let plain = segment.sack == 0
             && self.state == state::MPCC_STATE_OPEN
             && self.sacked | self.lost | self.again == 0
             && self.una >= self.clean_from
             && segment.flags & flag::ECHO == 0
             && ack > self.una;
         if !plain {
-            return self.on_odd_ack(coupled, env, ack, segment, blocks);
+            return self.on_odd_ack(coupled, env, ack, segment);
         }
         debug_assert!(ack <= self.nxt, "an ACK of what was never sent");
         let now = env.now.as_nanos();
@@ -334,19 +332,20 @@ impl Sender {
             self.start_sending(coupled, env);
         }
         let seq = self.nxt;
-        self.board.reserve(self.una, seq);
-        *self.board.at_mut(seq) = Sent {
+        let sent = Sent {
             at: env.now.as_nanos(),
             data: data as u32,
             len,
             marks: 0,
         };
+        self.board.reserve(self.una, seq);
+        *self.board.at_mut(seq) = sent;
         self.nxt += 1;
         self.missing += u64::from(self.mss - len);
         if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
             self.recovery.prr_out += 1;
         }
-        self.transmit(env, seq);
+        self.transmit(env, seq, &sent);
     }
 
     /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
@@ -414,8 +413,7 @@ impl Sender {
 
     /// Puts a segment on the wire.
     #[inline(always)]
-    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64) {
-        let sent = self.board.at(seq);
+    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64, sent: &Sent) {
         let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
         let mut flags = u8::from(again) * flag::AGAIN;
         // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).

@@ -76,14 +76,20 @@ macro_rules! env {
     };
 }
 
-/// The endpoints of one connection, and what they act on.
-macro_rules! parts {
+/// A connection, the sending ends of its subflows, and what they act on.
+macro_rules! sending {
     ($self:ident, $connection:expr) => {{
         let connection = &mut $self.connections[$connection as usize];
-        let range = connection.first as usize..(connection.first + connection.subflows) as usize;
-        let senders = &mut $self.senders[range.clone()];
-        let receivers = &mut $self.receivers[range];
-        let env = env!($self, $connection);
+        let senders = &mut $self.senders[connection.range()];
+        (connection, senders, env!($self, $connection))
+    }};
+}
+
+/// The same with the receiving ends.
+macro_rules! parts {
+    ($self:ident, $connection:expr) => {{
+        let (connection, senders, env) = sending!($self, $connection);
+        let receivers = &mut $self.receivers[connection.range()];
         (connection, senders, receivers, env)
     }};
 }
@@ -225,8 +231,7 @@ impl<O: Observer> Simulation<O> {
     #[cfg(debug_assertions)]
     fn check(&self, number: u32) {
         let connection = &self.connections[number as usize];
-        let range = connection.first as usize..(connection.first + connection.subflows) as usize;
-        let senders = &self.senders[range];
+        let senders = &self.senders[connection.range()];
         crate::invariants::connection(connection, senders);
         for sender in senders {
             if self.events % (u64::from(sender.out()) / 32 + 1) == 0 {
@@ -269,16 +274,16 @@ impl<O: Observer> Simulation<O> {
 
     #[inline]
     fn on_ack(&mut self, segment: &Segment) {
-        let number = self.parent(segment.to);
-        let (connection, senders, _, mut env) = parts!(self, number);
+        let number = self.senders[segment.to as usize].parent;
+        let (connection, senders, mut env) = sending!(self, number);
         let index = (segment.to - connection.first) as usize;
-        let blocks = env.sacks.take(segment.sack);
         let sender = &mut senders[index];
         if !matches!(sender.life, Life::Open | Life::Stalled) {
+            env.sacks.take(segment.sack);
             return;
         }
         connection.on_ack(segment);
-        let set = sender.on_ack(&mut connection.coupled, &mut env, segment, blocks);
+        let set = sender.on_ack(&mut connection.coupled, &mut env, segment);
         let sent = connection.push(senders, &mut env, index);
         let sender = &mut senders[index];
         if set && !sent {

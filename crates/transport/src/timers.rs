@@ -19,10 +19,22 @@ struct Slot {
 }
 
 /// Timers, numbered from 0.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Timers {
     slots: Vec<Slot>,
+    /// The earliest of the heap's.
+    next: Time,
     heap: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            next: NEVER,
+            heap: BinaryHeap::new(),
+        }
+    }
 }
 
 impl Timers {
@@ -42,6 +54,7 @@ impl Timers {
         slot.due = due;
         if due < slot.queued {
             slot.queued = due;
+            self.next = self.next.min(due);
             self.heap.push(Reverse((due, timer)));
         }
     }
@@ -61,11 +74,17 @@ impl Timers {
     /// No timer fires before this.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.heap.peek().map_or(NEVER, |Reverse((at, _))| *at)
+        self.next
     }
 
     /// Takes a timer that fires at `now`; none where what was due by then has been set to later or cleared.
     pub(crate) fn fire(&mut self, now: Time) -> Option<u32> {
+        let timer = self.take(now);
+        self.next = (self.heap.peek()).map_or(NEVER, |Reverse((at, _))| *at);
+        timer
+    }
+
+    fn take(&mut self, now: Time) -> Option<u32> {
         while let Some(Reverse((at, timer))) = self.heap.peek().copied() {
             if at > now {
                 break;

@@ -9,6 +9,8 @@ use crate::trace::{OPPORTUNITY, Trace};
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     rate: Rate,
+    /// How long a byte takes, where that is a whole number of nanoseconds; else 0.
+    per_byte: u32,
     /// When the last bit of all that was accepted is sent: this instant plus `rest`/rate ns.
     free_at: Time,
     rest: u64,
@@ -18,6 +20,7 @@ impl Transmitter {
     pub(crate) const fn new(rate: Rate) -> Self {
         Self {
             rate,
+            per_byte: rate.nanos_per_byte(),
             free_at: Time::ZERO,
             rest: 0,
         }
@@ -43,6 +46,11 @@ impl Transmitter {
     /// Sends a packet right after the ones before it: when its last bit is sent.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> Time {
+        if self.per_byte > 0 {
+            // Nothing is ever left: a multiplication in place of a division, at 5 Mbit/s, 1 Gbit/s and the like.
+            self.free_at += Span::from_nanos(u64::from(bytes) * u64::from(self.per_byte));
+            return self.free_at;
+        }
         let (whole, rest) = self.rate.send(bytes, self.rest);
         self.free_at += Span::from_nanos(whole);
         self.rest = rest;

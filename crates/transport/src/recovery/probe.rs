@@ -46,7 +46,8 @@ impl Sender {
                 nxt: self.nxt,
             });
             self.tally.retransmits += 1;
-            self.transmit(env, seq);
+            let sent = *sent;
+            self.transmit(env, seq, &sent);
         }
         self.probed(env, true);
     }

@@ -45,7 +45,8 @@ impl Sender {
             self.recovery.prr_out += 1;
         }
         self.tally.retransmits += 1;
-        self.transmit(env, seq);
+        let sent = *self.board.at(seq);
+        self.transmit(env, seq, &sent);
         if seq == self.una && self.waits != Waits::Reordering {
             self.set_timeout(env);
         }

@@ -33,8 +33,7 @@ impl<O: Observer> Simulation<O> {
     /// What a connection has come to.
     pub fn report(&self, number: usize) -> Report {
         let (connection, running) = (&self.connections[number], &self.running[number]);
-        let range = connection.first as usize..(connection.first + connection.subflows) as usize;
-        let senders = &self.senders[range];
+        let senders = &self.senders[connection.range()];
         let open = senders.iter().filter(|s| s.tally.established.is_some());
         let all_left = open.clone().all(|sender| sender.tally.exit.is_some());
         let subflows = senders.iter().enumerate();
