@@ -35,10 +35,10 @@ MPCC_INLINE bool mpcc_lia_counts(const struct mpcc_connection *c, u32 i, u8 grou
 /* α / cwnd_total for each acknowledged segment, Q40; one segment where nobody has an RTT sample. */
 MPCC_INLINE u64 mpcc_lia_increase(const struct mpcc_connection *c, u8 group)
 {
-	u32 w_m = 0, t_m = 1, w, t;
+	u32 w_m = 0, t_m = 1, w, t, used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
 	u64 sum = 0, ratio;
 
-	for (u32 i = 0; i < MPCC_SUBFLOWS; i++)
+	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
 		if (mpcc_lia_counts(c, i, group, &w, &t) &&
 		    mpcc_rate_per_rtt_above(w, t, w_m, t_m)) {
 			w_m = w;
@@ -46,7 +46,7 @@ MPCC_INLINE u64 mpcc_lia_increase(const struct mpcc_connection *c, u8 group)
 		}
 	if (!w_m)
 		return MPCC_ONE;
-	for (u32 i = 0; i < MPCC_SUBFLOWS; i++)
+	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
 		if (mpcc_lia_counts(c, i, group, &w, &t))
 			sum += ((u64)w << MPCC_LIA_S_SHIFT) * t_m / t;
 	/* A subflow that changed between the loops can leave less than w_m, or nothing. */

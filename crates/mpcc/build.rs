@@ -19,6 +19,7 @@ fn main() {
             "-Werror",
         ])
         .opt_level(2)
+        .force_frame_pointer(false)
         .compile("mpcc");
 
     bindgen::Builder::default()

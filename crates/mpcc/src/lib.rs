@@ -36,7 +36,12 @@ use core::ffi::CStr;
     clippy::all,
     clippy::undocumented_unsafe_blocks
 )]
-#[allow(non_camel_case_types, non_upper_case_globals, unsafe_op_in_unsafe_fn)]
+#[allow(
+    non_camel_case_types,
+    non_upper_case_globals,
+    unpredictable_function_pointer_comparisons,
+    unsafe_op_in_unsafe_fn
+)]
 pub mod ffi {
     //! The types of `cc/`, field by field as the headers have and explain them.
     include!(concat!(env!("OUT_DIR"), "/cc.rs"));
@@ -46,6 +51,10 @@ pub use ffi::{
     mpcc_note as Note, mpcc_pair as Pair, mpcc_slot as Slot, mpcc_state as state,
     mpcc_subflow as Subflow, mpcc_tcp as Tcp,
 };
+
+/// The callback for an ACK, in C.
+pub type OnAck =
+    unsafe extern "C" fn(*mut ffi::mpcc_connection, *mut Subflow, *mut Tcp, u32, *mut Note);
 
 #[cfg(feature = "vectors")]
 pub mod vectors;
@@ -109,6 +118,11 @@ impl Algorithm {
         self.0.pair
     }
 
+    /// What the C has for [`Connection::on_ack`].
+    pub fn on_ack(&self) -> OnAck {
+        self.0.on_ack.expect("each row has one")
+    }
+
     fn text(text: *const core::ffi::c_char) -> &'static str {
         // SAFETY: the table holds constant strings, in ASCII.
         unsafe { CStr::from_ptr(text) }.to_str().unwrap_or_default()
@@ -118,6 +132,7 @@ impl Algorithm {
 /// What the subflows of one connection share.
 pub struct Connection {
     pair: Pair,
+    on_ack: OnAck,
     shared: ffi::mpcc_connection,
 }
 
@@ -126,6 +141,7 @@ impl Connection {
     pub fn new(algorithm: Algorithm) -> Self {
         Self {
             pair: algorithm.pair(),
+            on_ack: algorithm.on_ack(),
             shared: Default::default(),
         }
     }
@@ -155,12 +171,11 @@ impl Connection {
 
     /// `acked` segments were newly acknowledged, and the endpoint is not reducing its window. `tcp.rtt_us` is the RTT
     /// sample of this ACK, `tcp.flight` what it leaves in flight.
+    #[inline]
     pub fn on_ack(&mut self, subflow: &mut Subflow, tcp: &mut Tcp, acked: u32) -> Note {
         let mut note = Note::default();
         // SAFETY: see `open`.
-        unsafe {
-            ffi::mpcc_native_on_ack(self.pair, &mut self.shared, subflow, tcp, acked, &mut note)
-        }
+        unsafe { (self.on_ack)(&mut self.shared, subflow, tcp, acked, &mut note) }
         note
     }
 

@@ -8,11 +8,23 @@ struct mpcc_algorithm {
 	const char *about;
 	struct mpcc_pair pair;
 	bool in_linux;
+	/* mpcc_on_ack for this pair: the one callback that counts for speed does without the branches of the others. */
+	void (*on_ack)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,
+		       unsigned int acked, struct mpcc_note *note);
 };
 
+#define ON_ACK(name, slow_start, avoidance, in_linux, about)                                       \
+	static void on_ack_##slow_start##_##avoidance(                                             \
+		struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,           \
+		unsigned int acked, struct mpcc_note *note)                                        \
+	{                                                                                          \
+		mpcc_on_ack((struct mpcc_pair){ slow_start, avoidance }, c, s, tcp, acked, note);  \
+	}
+MPCC_ALGORITHMS(ON_ACK)
+
 #define ROW(name, slow_start, avoidance, in_linux, about)                                          \
-	{ name, about, { slow_start, avoidance }, in_linux },
-const struct mpcc_algorithm mpcc_algorithms[] = { MPCC_ALGORITHMS(ROW){ NULL, NULL, { 0, 0 }, 0 } };
+	{ name, about, { slow_start, avoidance }, in_linux, on_ack_##slow_start##_##avoidance },
+const struct mpcc_algorithm mpcc_algorithms[] = { MPCC_ALGORITHMS(ROW){ 0 } };
 
 unsigned char mpcc_native_enter(struct mpcc_connection *c)
 {
@@ -23,12 +35,6 @@ void mpcc_native_init(struct mpcc_pair pair, struct mpcc_connection *c, struct m
 		      struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)
 {
 	mpcc_init(pair, c, s, tcp, fresh, note);
-}
-
-void mpcc_native_on_ack(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
-			struct mpcc_tcp *tcp, unsigned int acked, struct mpcc_note *note)
-{
-	mpcc_on_ack(pair, c, s, tcp, acked, note);
 }
 
 unsigned int mpcc_native_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,

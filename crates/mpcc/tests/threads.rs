@@ -46,7 +46,8 @@ impl Counts {
 }
 
 /// One subflow's life: start, ACKs and now and then a loss or an idle restart, close.
-fn live(shared: Shared, pair: mpcc::Pair, seed: u64, counts: &Counts) {
+fn live(shared: Shared, algorithm: Algorithm, seed: u64, counts: &Counts) {
+    let (pair, on_ack) = (algorithm.pair(), algorithm.on_ack());
     let c = shared.pointer();
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut s = Subflow::default();
@@ -86,7 +87,7 @@ fn live(shared: Shared, pair: mpcc::Pair, seed: u64, counts: &Counts) {
                 tcp.cwnd = if tcp.cwnd > 4000 { 10 } else { tcp.cwnd };
                 // SAFETY: see above.
                 note(&mut |n| unsafe {
-                    ffi::mpcc_native_on_ack(pair, c, &mut s, &mut tcp, acked, n);
+                    on_ack(c, &mut s, &mut tcp, acked, n);
                 });
             }
         }
@@ -102,7 +103,7 @@ fn live(shared: Shared, pair: mpcc::Pair, seed: u64, counts: &Counts) {
 fn every_credit_ends_once_and_the_connection_too() {
     const THREADS: u64 = 4;
     const LIVES: u64 = 2000;
-    let pair = Algorithm::find("lisa").unwrap().pair();
+    let algorithm = Algorithm::find("lisa").unwrap();
     let mut credits = 0;
     for round in 0..20 {
         let mut connection = ffi::mpcc_connection::default();
@@ -119,7 +120,7 @@ fn every_credit_ends_once_and_the_connection_too() {
                     for life in 0..LIVES {
                         live(
                             shared,
-                            pair,
+                            algorithm,
                             (round * THREADS + thread) * LIVES + life,
                             counts,
                         );
@@ -146,7 +147,7 @@ fn every_credit_ends_once_and_the_connection_too() {
 
 #[test]
 fn of_many_that_leave_at_once_one_is_the_last() {
-    let pair = Algorithm::find("lisa").unwrap().pair();
+    let algorithm = Algorithm::find("lisa").unwrap();
     for round in 0..3000 {
         let mut connection = ffi::mpcc_connection::default();
         let (counts, start) = (Counts::default(), Barrier::new(3));
@@ -156,7 +157,7 @@ fn of_many_that_leave_at_once_one_is_the_last() {
                 let (counts, start) = (&counts, &start);
                 scope.spawn(move || {
                     start.wait();
-                    live(shared, pair, round * 3 + thread, counts);
+                    live(shared, algorithm, round * 3 + thread, counts);
                 });
             }
         });

@@ -24,8 +24,11 @@ pub(crate) struct Tournament {
     links: usize,
     /// How many groups the leaves are: a power of 4, or none.
     width: usize,
-    /// Bits of a key that hold the link's number.
+    /// Bits of a key that hold the link's number, and those bits of one.
     bits: u32,
+    mask: u64,
+    /// Times before this one fit into a key.
+    end: Time,
 }
 
 impl Tournament {
@@ -37,6 +40,8 @@ impl Tournament {
             links: 0,
             width: 0,
             bits: 0,
+            mask: 0,
+            end: Time::from_nanos(IDLE),
         }
     }
 
@@ -52,7 +57,7 @@ impl Tournament {
     #[inline]
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
         let key = self.first;
-        let link = key & ((1 << self.bits) - 1);
+        let link = key & self.mask;
         (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), link as usize))
     }
 
@@ -102,7 +107,7 @@ impl Tournament {
     #[inline]
     fn key(&self, link: usize, next: Option<Time>) -> u64 {
         let Some(at) = next else { return IDLE };
-        if at.as_nanos() >= IDLE >> self.bits {
+        if at >= self.end {
             self.too_late(at);
         }
         at.as_nanos() << self.bits | link as u64
@@ -110,9 +115,8 @@ impl Tournament {
 
     #[cold]
     fn too_late(&self, at: Time) -> ! {
-        let last = Time::from_nanos(IDLE >> self.bits);
-        let links = self.links;
-        panic!("{at} is too late: {links} links leave room for times before {last}");
+        let Self { links, end, .. } = self;
+        panic!("{at} is too late: {links} links leave room for times before {end}");
     }
 
     /// Makes room for `self.links` links.
@@ -123,6 +127,8 @@ impl Tournament {
             self.width = (4 * self.width).max(1);
         }
         self.bits = self.links.next_power_of_two().trailing_zeros();
+        self.mask = (1 << self.bits) - 1;
+        self.end = Time::from_nanos(IDLE >> self.bits);
         let groups =
             std::iter::successors(Some(self.width), |level| (*level > 1).then_some(level / 4))
                 .sum();
