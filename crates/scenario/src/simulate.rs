@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 use topology::Path;
 use transport::{
     Application as Sends, ConnectionSpec as Endpoints, Pace, PathManager as Joins,
-    Profile as Behaviour, Quiet, Report, Segment, Simulation, Turns, UdpSpec,
+    Profile as Behaviour, Quiet, Report, Simulation, Turns, UdpSpec, Wire,
 };
 
 use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
@@ -83,7 +83,7 @@ struct World<O> {
 
 impl<O: transport::Observer> World<O> {
     fn new(scenario: &Scenario, drawn: &Drawn, observer: O) -> Result<Self, Error> {
-        let mut network: Network<Segment> = Network::with_seed(drawn.link_seed);
+        let mut network: Network<Wire> = Network::with_seed(drawn.link_seed);
         let links = drawn.graph.add_to(&mut network);
         let mut route = |path: &[topology::LinkIndex]| -> RouteId {
             let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();

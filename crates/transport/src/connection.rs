@@ -136,7 +136,7 @@ impl Connection {
 
     /// What an ACK says of the stream.
     #[inline]
-    pub(crate) fn on_ack(&mut self, segment: &Segment) {
+    pub(crate) fn on_ack(&mut self, segment: Segment) {
         let ack = widen(self.una, segment.data);
         self.edge = self.edge.max(ack + u64::from(segment.window));
         if ack > self.una {

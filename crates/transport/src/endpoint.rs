@@ -2,7 +2,7 @@
 
 use crate::profile::Profile;
 use crate::sack::Sacks;
-use crate::segment::Segment;
+use crate::segment::{Segment, Wire};
 use crate::timers::Timers;
 use crate::trace::Observer;
 use netsim::{Exit, Network, RouteId, Time};
@@ -10,7 +10,7 @@ use netsim::{Exit, Network, RouteId, Time};
 /// Everything outside of the endpoint that runs.
 pub(crate) struct Env<'a, O> {
     pub(crate) now: Time,
-    pub(crate) network: &'a mut Network<Segment>,
+    pub(crate) network: &'a mut Network<Wire>,
     pub(crate) timers: &'a mut Timers,
     pub(crate) sacks: &'a mut Sacks,
     pub(crate) profile: &'a Profile,
@@ -22,9 +22,9 @@ impl<O: Observer> Env<'_, O> {
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
         if let Some(Exit::Lost { payload, .. }) =
-            self.network.inject(self.now, route, bytes, segment)
+            self.network.inject(self.now, route, bytes, segment.into())
         {
-            self.sacks.take(payload.sack);
+            self.sacks.take(Segment::from(payload).sack);
         }
     }
 }

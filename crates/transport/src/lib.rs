@@ -24,7 +24,7 @@ mod udp;
 
 pub use pace::{Pace, Turns};
 pub use profile::{Detection, Profile};
-pub use segment::Segment;
+pub use segment::Wire;
 pub use sender::Tally;
 pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};
 pub use trace::{Observer, Quiet, View, Who};

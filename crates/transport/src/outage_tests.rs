@@ -44,16 +44,18 @@ fn run(simulation: &mut Simulation<Quiet>, stop: u64, dead: impl Fn(u64, &Segmen
         let limit = simulation.timers.next().min(stop);
         match simulation.network.poll(limit) {
             Some(Exit::Arrived { at, payload, .. }) => {
+                let segment = Segment::from(payload);
                 simulation.now = at;
-                if dead(ms(at), &payload) {
-                    simulation.sacks.take(payload.sack);
+                if dead(ms(at), &segment) {
+                    simulation.sacks.take(segment.sack);
                 } else {
-                    simulation.deliver(&payload);
+                    simulation.deliver(segment);
                 }
                 simulation.check(0);
             }
             Some(Exit::Lost { payload, .. }) => {
-                simulation.sacks.take(payload.sack);
+                let segment = Segment::from(payload);
+                simulation.sacks.take(segment.sack);
             }
             None if limit >= stop => {
                 simulation.now = stop;

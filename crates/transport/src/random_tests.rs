@@ -182,11 +182,13 @@ fn drain<O: Observer>(simulation: &mut Simulation<O>) {
     while let Some(exit) = simulation.network.poll(Time::from_nanos(u64::MAX / 2)) {
         match exit {
             Exit::Arrived { at, payload, .. } => {
+                let segment = Segment::from(payload);
                 simulation.now = at;
-                simulation.deliver(&payload);
+                simulation.deliver(segment);
             }
             Exit::Lost { payload, .. } => {
-                simulation.sacks.take(payload.sack);
+                let segment = Segment::from(payload);
+                simulation.sacks.take(segment.sack);
             }
         }
     }

@@ -85,7 +85,7 @@ impl Receiver {
         &mut self,
         connection: &mut Connection,
         env: &mut Env<'_, O>,
-        segment: &Segment,
+        segment: Segment,
     ) {
         let seq = widen(self.got.next, segment.seq);
         self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);

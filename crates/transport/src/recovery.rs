@@ -136,7 +136,7 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<'_, O>,
         ack: u64,
-        segment: &Segment,
+        segment: Segment,
     ) -> bool {
         let flags = segment.flags;
         let blocks = env.sacks.take(segment.sack);

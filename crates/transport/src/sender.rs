@@ -220,7 +220,7 @@ impl Sender {
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<'_, O>,
-        segment: &Segment,
+        segment: Segment,
     ) -> bool {
         let ack = widen(self.una, segment.seq);
         let plain = segment.sack == 0

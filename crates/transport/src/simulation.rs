@@ -8,7 +8,7 @@ use crate::endpoint::Env;
 use crate::profile::Profile;
 use crate::receiver::Receiver;
 use crate::sack::Sacks;
-use crate::segment::{Kind, Segment};
+use crate::segment::{Kind, Segment, Wire};
 use crate::sender::{Life, Sender, Tally, Waits, notice};
 use crate::timers::Timers;
 use crate::trace::Observer;
@@ -47,7 +47,7 @@ struct Running {
 
 /// Endpoints on a network.
 pub struct Simulation<O> {
-    network: Network<Segment>,
+    network: Network<Wire>,
     timers: Timers,
     owners: Vec<Owner>,
     sacks: Sacks,
@@ -105,7 +105,7 @@ pub use spec::{Application, ConnectionSpec, PathManager};
 
 impl<O: Observer> Simulation<O> {
     /// Nothing runs on this network yet.
-    pub fn new(network: Network<Segment>, observer: O) -> Self {
+    pub fn new(network: Network<Wire>, observer: O) -> Self {
         Self {
             network,
             timers: Timers::default(),
@@ -195,14 +195,15 @@ impl<O: Observer> Simulation<O> {
             match self.network.poll(limit) {
                 Some(Exit::Arrived { at, payload, .. }) => {
                     self.now = at;
-                    self.deliver(&payload);
+                    let segment = Segment::from(payload);
+                    self.deliver(segment);
                     #[cfg(debug_assertions)]
-                    if payload.kind != Kind::Datagram {
-                        self.check(self.parent(payload.to));
+                    if segment.kind != Kind::Datagram {
+                        self.check(self.parent(segment.to));
                     }
                 }
                 Some(Exit::Lost { payload, .. }) => {
-                    self.sacks.take(payload.sack);
+                    self.sacks.take(Segment::from(payload).sack);
                 }
                 None if limit >= stop => {
                     self.now = stop;
@@ -251,7 +252,7 @@ impl<O: Observer> Simulation<O> {
 
     /// A packet reaches its end.
     #[inline]
-    fn deliver(&mut self, segment: &Segment) {
+    fn deliver(&mut self, segment: Segment) {
         match segment.kind {
             Kind::Data => {
                 let receiver = &mut self.receivers[segment.to as usize];
@@ -273,7 +274,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     #[inline]
-    fn on_ack(&mut self, segment: &Segment) {
+    fn on_ack(&mut self, segment: Segment) {
         let number = self.senders[segment.to as usize].parent;
         let (connection, senders, mut env) = sending!(self, number);
         let index = (segment.to - connection.first) as usize;
@@ -334,7 +335,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// The network.
-    pub fn network(&self) -> &Network<Segment> {
+    pub fn network(&self) -> &Network<Wire> {
         &self.network
     }
 

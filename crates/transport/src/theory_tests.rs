@@ -46,9 +46,10 @@ fn run(simulation: &mut Simulation<Quiet>, stop: Time, mut drops: impl FnMut() -
         let limit = simulation.timers.next().min(stop);
         match simulation.network.poll(limit) {
             Some(Exit::Arrived { at, payload, .. }) => {
+                let segment = Segment::from(payload);
                 simulation.now = at;
-                if payload.kind != Kind::Data || !drops() {
-                    simulation.deliver(&payload);
+                if segment.kind != Kind::Data || !drops() {
+                    simulation.deliver(segment);
                 }
             }
             Some(Exit::Lost { .. }) => {}

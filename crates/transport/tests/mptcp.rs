@@ -81,7 +81,7 @@ fn two_paths(
     down_dies: bool,
     up_dies: bool,
 ) -> (
-    Network<lisa_transport::Segment>,
+    Network<lisa_transport::Wire>,
     Vec<(netsim::RouteId, netsim::RouteId)>,
 ) {
     let mut network = Network::new();

@@ -10,7 +10,7 @@ const PATIENT_RECOVERIES: u32 = 16;
 
 impl Sender {
     /// Whether an ACK answers a segment that was sent before anything was sent again (Eifel, RFC 3522).
-    pub(super) fn answers_original(&self, segment: &Segment) -> bool {
+    pub(super) fn answers_original(&self, segment: Segment) -> bool {
         let seq = widen16(self.una, segment.len);
         if segment.flags & flag::AGAIN != 0 || seq >= self.nxt {
             return false;
@@ -165,12 +165,7 @@ impl Sender {
     }
 
     /// The RTT sample of an ACK, and with one the end of the timeout's back-off.
-    pub(super) fn measure<O: Observer>(
-        &mut self,
-        env: &Env<'_, O>,
-        segment: &Segment,
-        told: &Told,
-    ) {
+    pub(super) fn measure<O: Observer>(&mut self, env: &Env<'_, O>, segment: Segment, told: &Told) {
         self.tcp.rtt_us = 0;
         if told.ages.is_none() && told.advanced && segment.flags & flag::AGAIN != 0 {
             // It answers a copy, the last one if it is not too young for that: what the timestamp option tells

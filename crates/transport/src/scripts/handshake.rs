@@ -26,12 +26,13 @@ fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, O
     while simulation.senders[0].tally.established.is_none() {
         let limit = simulation.timers.next().min(stop);
         if let Some(Exit::Arrived { at, payload, .. }) = simulation.network.poll(limit) {
+            let segment = Segment::from(payload);
             simulation.now = at;
-            let count = &mut counts[payload.kind as usize];
+            let count = &mut counts[segment.kind as usize];
             *count += 1;
-            wire.push((at.as_nanos() / 1_000_000, payload.kind));
-            if !lose(payload.kind, *count) {
-                simulation.deliver(&payload);
+            wire.push((at.as_nanos() / 1_000_000, segment.kind));
+            if !lose(segment.kind, *count) {
+                simulation.deliver(segment);
             }
         } else if limit == stop {
             break;

@@ -78,7 +78,7 @@ impl Script {
             flags: 0,
             len: 0,
         };
-        self.simulation.deliver(&segment);
+        self.simulation.deliver(segment);
         self.collect();
     }
 
@@ -96,11 +96,12 @@ impl Script {
     fn collect(&mut self) {
         while let Some(exit) = self.simulation.network.poll(self.simulation.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
-                if payload.kind == Kind::Data {
-                    self.flags.push((payload.seq, payload.flags));
+                let segment = Segment::from(payload);
+                if segment.kind == Kind::Data {
+                    self.flags.push((segment.seq, segment.flags));
                     let ms = at.as_nanos() / 1_000_000 - RTT;
                     self.out
-                        .push((ms, payload.seq, payload.flags & flag::AGAIN != 0));
+                        .push((ms, segment.seq, segment.flags & flag::AGAIN != 0));
                 }
             }
         }
@@ -146,7 +147,7 @@ impl Script {
             flags,
             len: answers,
         };
-        self.simulation.deliver(&segment);
+        self.simulation.deliver(segment);
         self.collect();
     }
 

@@ -26,10 +26,11 @@ impl Receiving {
         let simulation = &mut self.script.simulation;
         while let Some(exit) = simulation.network.poll(simulation.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
-                if payload.kind == Kind::Ack {
-                    let blocks = simulation.sacks.take(payload.sack);
+                let segment = Segment::from(payload);
+                if segment.kind == Kind::Ack {
+                    let blocks = simulation.sacks.take(segment.sack);
                     let ms = at.as_nanos() / 1_000_000 - RTT;
-                    self.wire.push((ms, payload, blocks));
+                    self.wire.push((ms, segment, blocks));
                 }
             }
         }
@@ -48,7 +49,7 @@ impl Receiving {
             flags,
             len: 1448,
         };
-        self.script.simulation.deliver(&segment);
+        self.script.simulation.deliver(segment);
         self.collect();
     }
 

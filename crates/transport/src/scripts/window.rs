@@ -124,7 +124,7 @@ fn the_receive_window_is_never_exceeded() {
             flags: 0,
             len: (ack - 1) as u16,
         };
-        script.simulation.deliver(&segment);
+        script.simulation.deliver(segment);
         script.collect();
         highest = script.numbers().into_iter().max().unwrap_or(highest);
         assert!(highest < 35.max(ack + 5), "{highest} at {ack}");

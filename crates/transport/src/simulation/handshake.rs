@@ -14,7 +14,7 @@ const ANNOUNCEMENTS_AGAIN: u32 = 3;
 impl<O: Observer> Simulation<O> {
     /// SYN, SYN/ACK, ACK, ADD_ADDR.
     #[cold]
-    pub(super) fn handshake(&mut self, number: u32, index: usize, segment: &Segment) {
+    pub(super) fn handshake(&mut self, number: u32, index: usize, segment: Segment) {
         let (connection, senders, receivers, mut env) = parts!(self, number);
         match segment.kind {
             Kind::Syn => {
@@ -158,7 +158,7 @@ impl Receiver {
     }
 
     /// Returns whether it is the first.
-    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<'_, O>, syn_ack: &Segment) -> bool {
+    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<'_, O>, syn_ack: Segment) -> bool {
         let first = !self.established;
         self.established = true;
         if first {
@@ -194,7 +194,7 @@ impl Sender {
     /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
     /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
     /// the path is long.
-    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<'_, O>, last: &Segment) {
+    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<'_, O>, last: Segment) {
         self.rtt
             .sample(stamp(env.now).wrapping_sub(last.window), 0, 0);
         if self.recovery.timeouts > 2 && last.window != stamp(self.last_sent) {

@@ -1,7 +1,7 @@
 //! Small networks for tests.
 #![allow(dead_code)] // each test takes what it needs
 
-use lisa_transport::{Application, ConnectionSpec, PathManager, Profile, Segment};
+use lisa_transport::{Application, ConnectionSpec, PathManager, Profile, Wire};
 use mpcc::Algorithm;
 use netsim::{DropTail, LinkSpec, Network, PortId, Rate, RouteId, Span, Time};
 
@@ -14,7 +14,7 @@ pub fn seconds(s: u64) -> Time {
 }
 
 /// Paths with a bottleneck each: rate in kbit/s, round trip, packets that may wait.
-pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Segment>, Vec<(RouteId, RouteId)>) {
+pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Wire>, Vec<(RouteId, RouteId)>) {
     let mut network = Network::new();
     let mut port = 0;
     let mut one_way = |kbits: u64, rtt: Span, queue: usize| {
@@ -32,11 +32,7 @@ pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Segment>, Vec<(RouteId
 }
 
 /// Paths that share a bottleneck in each direction.
-pub fn shared(
-    kbits: u64,
-    rtts: &[Span],
-    queue: usize,
-) -> (Network<Segment>, Vec<(RouteId, RouteId)>) {
+pub fn shared(kbits: u64, rtts: &[Span], queue: usize) -> (Network<Wire>, Vec<(RouteId, RouteId)>) {
     let mut network = Network::new();
     let rate = Rate::from_bits_per_second(kbits * 1000);
     let [down, up] = [(); 2]
