@@ -51,19 +51,17 @@ fn a_sweep_runs_every_combination() {
 #[test]
 fn algorithms_are_compared_at_each_point() {
     let place = Place::new();
-    let list = "-a mptcp,reno,lisa --seeds 3";
+    let list = "-a lisa,mptcp,cubic --seeds 3";
     let text = place.good(&format!(
         "sweep small.toml --vary bottleneck.queue=9,17 {list}"
     ));
     for queue in [9, 17] {
         let set = format!("--set bottleneck.queue={queue}");
         let lines = place.json(&format!("compare small.toml {list} {set} --json"));
-        for connection in 0..2 {
-            let difference = &lines[2]["connections"][connection]["goodput_mbps"]["difference"];
-            let [mean, half] = ["mean", "ci95"].map(|of| difference[of].as_f64().unwrap());
-            let cell = format!("{mean:+.3} ± {half:.3}");
-            assert!(text.contains(&cell), "{queue}: no {cell} in {text}");
-        }
+        let difference = &lines[2]["connections"][0]["goodput_mbps"]["difference"];
+        let [mean, half] = ["mean", "ci95"].map(|of| difference[of].as_f64().unwrap());
+        let cell = format!("{mean:+.3} ± {half:.3}");
+        assert!(text.contains(&cell), "{queue}: no {cell} in {text}");
     }
 }
 
