@@ -62,7 +62,7 @@ fn draw(area: &Area<'_>, panel: &Panel<'_>, end: f64, most: u32) -> Drawn {
         .x_desc("seconds since the first SYN")
         .y_desc("cwnd, segments")
         .label_style(("sans-serif", 13))
-        .x_label_formatter(&|x| format!("{x:.1}"))
+        .x_label_formatter(&|x| format!("{x:.*}", if end < 0.6 { 2 } else { 1 }))
         .draw()?;
     let subflows = panel.rows.iter().map(|row| row.subflow + 1).max();
     let subflows = subflows.unwrap_or(0);
@@ -127,13 +127,13 @@ fn sums(rows: &[&Row]) -> Vec<(f64, u32)> {
     }))
 }
 
-/// Where a subflow starts to reduce its window: its threshold has fallen.
+/// Where a subflow starts to reduce its window: it has another threshold than before. The one that it begins with is none.
 fn reductions<'r>(rows: impl Iterator<Item = &'r Row>) -> impl Iterator<Item = (f64, u32)> {
     let mut before = None;
     rows.filter_map(move |row| {
-        let fell = row.ssthresh.is_some() && row.ssthresh != before;
-        before = row.ssthresh;
-        fell.then_some((row.time, row.cwnd))
+        let other = before.is_some_and(|before| before != row.ssthresh);
+        before = Some(row.ssthresh);
+        (other && row.ssthresh.is_some()).then_some((row.time, row.cwnd))
     })
 }
 
@@ -142,4 +142,33 @@ fn cwnd_before(rows: &[&Row], subflow: usize, time: f64) -> u32 {
         .iter()
         .rfind(|row| row.subflow == subflow && row.time <= time);
     earlier.map_or(0, |row| row.cwnd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_to_begin_with_is_no_reduction() {
+        let row = |time, cwnd, ssthresh| Row {
+            time,
+            connection: String::new(),
+            subflow: 0,
+            cwnd,
+            ssthresh,
+            srtt: 0.0,
+            flight: 0,
+            phase: "slow start",
+        };
+        let marks = |first: Option<u32>| {
+            let rows = [
+                row(0.0, 10, first),
+                row(0.1, 20, first),
+                row(0.2, 19, Some(10)),
+            ];
+            reductions(rows.iter()).collect::<Vec<_>>()
+        };
+        assert_eq!(marks(None), [(0.2, 19)]);
+        assert_eq!(marks(Some(64)), [(0.2, 19)]);
+    }
 }

@@ -221,10 +221,10 @@ bytes     = "2MB"
     assert_eq!(
         here,
         [
-            "c1542123d71148a2",
-            "21f2535d9ecf9b1a",
-            "e8a6acdd78cdaee9",
-            "64953e353e9cc97d"
+            "ca01d31b874a3ef8",
+            "2063ae0a14368708",
+            "300578ae31fbbaff",
+            "4ae7ce96df692ea1"
         ]
     );
 }

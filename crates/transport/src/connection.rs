@@ -45,6 +45,8 @@ pub(crate) struct Connection {
     /// Segments that it offers to take, and the most that it will.
     window: u32,
     window_most: u32,
+    /// How far what it offers has grown into that, by two segments for each that arrives (Linux: rcv_ssthresh).
+    pub(crate) grown: u32,
     /// Receive window autotuning: the round trip began then, with that much received.
     tuned: (Time, u64),
     tuned_copied: u64,
@@ -53,6 +55,9 @@ pub(crate) struct Connection {
     #[cfg(debug_assertions)]
     pub(crate) arrived: u64,
 }
+
+/// What is offered before anything has arrived, at most: a window without scale, bytes (Linux: tcp_select_initial_window).
+const UNSCALED: u32 = 65_535;
 
 /// More than anybody sends: for a stream without end.
 const ENDLESS: u64 = u64::MAX / 2;
@@ -87,6 +92,7 @@ impl Connection {
             received: Reassembly::new(),
             window: segments(window),
             window_most: segments(most),
+            grown: segments(window.min(UNSCALED)),
             tuned: (Time::ZERO, 0),
             tuned_copied: 0,
             round_trip: Span::ZERO,
@@ -179,6 +185,17 @@ impl Connection {
             self.tuned_copied = copied;
         }
         self.tuned = (now, self.received.next);
+    }
+
+    /// A segment has arrived: whether the receiver offers more for it. Linux then acknowledges it by itself, so that it is
+    /// one by one in slow start and every second when nothing grows any more (tcp_grow_window).
+    #[inline]
+    pub(crate) fn grows(&mut self) -> bool {
+        let grows = self.grown < self.window;
+        if grows {
+            self.grown = (self.grown + 2).min(self.window);
+        }
+        grows
     }
 
     /// What the receiver tells: the next segment that it waits for, and how many it takes.

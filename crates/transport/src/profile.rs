@@ -35,7 +35,8 @@ pub struct Profile {
     pub rto_max: Span,
     /// How long an ACK may wait for a second segment (Linux: TCP_DELACK_MIN).
     pub delayed_ack: Span,
-    /// So many segments are acknowledged one by one, at the start and round a loss (Linux: quick ACKs).
+    /// So many segments are acknowledged one by one, at the start and round a loss, and any while the receive window grows
+    /// (Linux: quick ACKs); 0: none.
     pub quick_acks: u32,
     /// From the end of the handshake until the server's application has been woken and writes. Addresses are announced
     /// before: on a slow link a full queue would else lose them.

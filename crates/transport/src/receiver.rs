@@ -1,7 +1,8 @@
 //! The receiving end of a subflow: what has arrived, and when to acknowledge it.
 //!
-//! ACKs are Linux's: one for each segment at first (quick ACKs), then one for each second or after 40 ms, at once while
-//! something is missing, when a gap is filled (RFC 5681, 4.2), and for what arrives twice (RFC 2883).
+//! ACKs are Linux's: one for each segment at first (quick ACKs) and while the receive window grows, else one for each second
+//! or after 40 ms, at once while something is missing, when a gap is filled (RFC 5681, 4.2), and for what arrives twice
+//! (RFC 2883).
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
@@ -101,6 +102,9 @@ impl Receiver {
             return;
         };
         connection.arrived(env.now, segment.data, segment.len);
+        if connection.grows() {
+            self.quick = self.quick.max(1).min(env.profile.quick_acks);
+        }
         self.waiting += 1;
         if had_gap || in_order == 0 {
             if in_order == 0 {

@@ -312,20 +312,22 @@ impl<O: Observer> Simulation<O> {
             senders[index].repair_instead(&mut env);
         }
         if notices & notice::LEFT != 0 {
-            self.left_slow_start(number);
+            self.left_slow_start(number, index);
         }
     }
 
-    /// A subflow left slow start for the first time.
-    fn left_slow_start(&mut self, number: u32) {
+    /// A subflow left slow start for the first time. What it sent again for that loss, at once, is not before it.
+    fn left_slow_start(&mut self, number: u32, index: usize) {
         let (_, senders, _, _) = parts!(self, number);
-        let open = senders.iter().filter(|s| s.tally.established.is_some());
-        let sums = open.fold((0, 0), |(cwnd, again), s| {
-            (
-                cwnd + s.effective_cwnd(),
-                again + u64::from(s.tally.retransmits),
-            )
-        });
+        let mut sums = (0, 0);
+        for (i, sender) in senders.iter().enumerate() {
+            let (tally, here) = (&sender.tally, i == index);
+            if tally.established.is_some() {
+                let exit = tally.exit.filter(|_| here);
+                sums.0 += sender.effective_cwnd();
+                sums.1 += u64::from(exit.map_or(tally.retransmits, |exit| exit.2));
+            }
+        }
         self.running[number as usize].exit = Some(sums);
     }
 

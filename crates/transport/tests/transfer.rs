@@ -22,3 +22,15 @@ fn a_file_over_the_papers_bottleneck() {
         }
     }
 }
+
+/// What is lost when slow start ends is sent again after it: a single flow has retransmitted nothing before.
+#[test]
+fn a_single_flow_sends_nothing_again_before_it_leaves_slow_start() {
+    let (network, routes) = shared(5_000, &[ms(40)], 9);
+    let mut simulation = Simulation::new(network, Quiet);
+    simulation.add_connection(file("reno", false, routes, 300_000));
+    simulation.run(seconds(60));
+    let report = simulation.report(0);
+    assert!(report.subflows[0].tally.retransmits > 0);
+    assert_eq!(report.exit.unwrap().1, 0);
+}

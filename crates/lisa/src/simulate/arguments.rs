@@ -131,7 +131,8 @@ pub struct Sweep {
     /// several times, all combinations run.
     #[arg(long, value_name = "KEY=VALUES", required = true)]
     pub vary: Vec<String>,
-    /// Run each combination with each of these algorithms, with commas [default: those of the file].
+    /// Run each combination with each of these algorithms, with commas [default: those of the file]. The table has the
+    /// differences to the first, seed by seed.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = Algorithms::all())]
     pub algorithms: Vec<String>,
     /// Whose algorithm is replaced [default: all MPTCP connections; where there is none, all TCP ones].

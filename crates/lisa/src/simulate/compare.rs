@@ -115,7 +115,7 @@ fn text(contenders: &[Contender]) -> String {
                 let group = other.groups.find(&base.name);
                 let mean = tables::mean(group.and_then(|group| group.mean(number)), decimals);
                 let difference = group.and_then(|group| group.difference(base, number));
-                let difference = self::difference(difference, base, number);
+                let difference = tables::difference(difference, base, number);
                 cells.push(format!("{mean}\n{difference}"));
             }
             let mut row = tables::row(1, cells);
@@ -128,35 +128,9 @@ fn text(contenders: &[Contender]) -> String {
         text += &tables::notes(&contender.groups, &format!(" with {}", contender.algorithm));
     }
     if !others.is_empty() {
-        text += &format!(
-            "Second lines: the difference to {}, seed by seed.\n",
-            first.algorithm
-        );
+        text += &tables::differences_to(&first.algorithm);
     }
     text
-}
-
-/// With its sign, and as a share of the baseline's mean where it is clear.
-fn difference(difference: Option<Mean>, base: &Group, metric: usize) -> String {
-    let decimals = METRICS[metric].decimals;
-    let Some(Mean { mean, ci95, .. }) = difference else {
-        return String::new();
-    };
-    let Some(half) = ci95 else {
-        return format!("{mean:+.decimals$}");
-    };
-    if mean == 0.0 && half == 0.0 {
-        return "the same in each run".into();
-    }
-    let shown = format!("{mean:+.decimals$} ± {half:.decimals$}");
-    if mean.abs() <= half {
-        return format!("{shown}\nno clear difference");
-    }
-    let of = base.mean(metric).map_or(0.0, |mean| mean.mean);
-    match of {
-        of if of > 0.0 => format!("{shown} ({:+.0} %)", 100.0 * mean / of),
-        _ => shown,
-    }
 }
 
 /// A line of JSON: an algorithm.

@@ -59,7 +59,7 @@ pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     if !arguments.json {
         let title = &points[0].scenario.title;
         let mut text = format!("{title}\n{}\n", heading(backend.name(), finished, seeds));
-        text += &table(&varied, &points);
+        text += &table(&varied, &points, arguments.algorithms.len());
         text += &format!("{finished} runs in {:.1} s\n", elapsed.as_secs_f64());
         output::print(&text)?;
     }
@@ -158,8 +158,9 @@ fn load(common: &Common, set: &[String]) -> Result<Scenario, Failure> {
     })
 }
 
-/// A row for each point and each name of connections.
-fn table(varied: &[Vary], points: &[Point]) -> String {
+/// A row for each point and each name of connections. Where algorithms are compared, a point stands with `algorithms - 1`
+/// others of the same values, and the first of these is the baseline.
+fn table(varied: &[Vary], points: &[Point], algorithms: usize) -> String {
     let names = points.iter().map(|point| point.groups.groups.len()).max();
     let several = names.unwrap_or(0) > 1;
     let compared = points.iter().any(|point| point.algorithm.is_some());
@@ -178,7 +179,9 @@ fn table(varied: &[Vary], points: &[Point]) -> String {
     heading.extend(columns.iter().map(String::as_str));
     let mut table = tables::table(&heading, texts);
     let mut notes = String::new();
-    for point in points {
+    for (number, point) in points.iter().enumerate() {
+        let baseline = &points[number - number % algorithms.max(1)];
+        let baseline = Some(baseline).filter(|first| !std::ptr::eq(*first, point));
         let mut about: Vec<String> = (varied.iter().zip(&point.chosen))
             .map(|(vary, value)| vary.values[*value].clone())
             .collect();
@@ -187,12 +190,21 @@ fn table(varied: &[Vary], points: &[Point]) -> String {
         for group in &point.groups.groups {
             let mut cells = about.clone();
             cells.extend(several.then(|| group.name.clone()));
-            cells.extend(
-                (metrics.iter())
-                    .map(|&metric| tables::mean(group.mean(metric), METRICS[metric].decimals)),
-            );
+            let base = baseline.and_then(|first| first.groups.find(&group.name));
+            cells.extend(metrics.iter().map(|&metric| {
+                let mean = tables::mean(group.mean(metric), METRICS[metric].decimals);
+                let Some(base) = base else {
+                    return mean;
+                };
+                let difference = tables::difference(group.difference(base, metric), base, metric);
+                format!("{mean}\n{difference}")
+            }));
             table.add_row(tables::row(texts, cells));
         }
+    }
+    if algorithms > 1 {
+        let first = points[0].algorithm.as_deref();
+        notes += &tables::differences_to(first.expect("algorithms are compared"));
     }
     format!("{table}\n{notes}")
 }

@@ -69,6 +69,34 @@ pub fn mean(mean: Option<Mean>, decimals: usize) -> String {
     }
 }
 
+/// With its sign, and as a share of the baseline's mean where it is clear.
+pub fn difference(difference: Option<Mean>, base: &Group, metric: usize) -> String {
+    let decimals = METRICS[metric].decimals;
+    let Some(Mean { mean, ci95, .. }) = difference else {
+        return String::new();
+    };
+    let Some(half) = ci95 else {
+        return format!("{mean:+.decimals$}");
+    };
+    if mean == 0.0 && half == 0.0 {
+        return "the same in each run".into();
+    }
+    let shown = format!("{mean:+.decimals$} ± {half:.decimals$}");
+    if mean.abs() <= half {
+        return format!("{shown}\nno clear difference");
+    }
+    let of = base.mean(metric).map_or(0.0, |mean| mean.mean);
+    match of {
+        of if of > 0.0 => format!("{shown} ({:+.0} %)", 100.0 * mean / of),
+        _ => shown,
+    }
+}
+
+/// What the second lines of a table's cells are.
+pub fn differences_to(algorithm: &str) -> String {
+    format!("Second lines: the difference to {algorithm}, seed by seed.\n")
+}
+
 /// 12345678 as `12.3 M`.
 pub fn large(number: f64) -> String {
     match number {

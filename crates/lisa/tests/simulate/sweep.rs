@@ -14,6 +14,7 @@ fn a_sweep_runs_every_combination() {
                  -a mptcp,lisa --seeds 2";
     let text = place.good(&format!("{sweep} -o rows.csv --jobs 1"));
     assert!(text.contains("24 runs in"), "{text}");
+    assert!(text.contains("Second lines: the difference to mptcp, seed by seed."));
     let csv = String::from_utf8(place.read("rows.csv")).unwrap();
     let heading = "bottleneck.queue,connection.download.bytes,algorithm,seed,connection,number,start_s,bytes,\
                    completion_s,goodput_mbps,retransmits,retransmits_slow_start,sum_cwnd_at_slow_start_exit,\
@@ -44,6 +45,24 @@ fn a_sweep_runs_every_combination() {
     let first: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
     assert_eq!(first["schema"], "lisa.sweep/1");
     assert_eq!(first["connection.download.bytes"], 50_000);
+}
+
+/// With the same values and seeds, the differences of a point are those that `compare` takes.
+#[test]
+fn algorithms_are_compared_at_each_point() {
+    let place = Place::new();
+    let list = "-a lisa,mptcp,cubic --seeds 3";
+    let text = place.good(&format!(
+        "sweep small.toml --vary bottleneck.queue=9,17 {list}"
+    ));
+    for queue in [9, 17] {
+        let set = format!("--set bottleneck.queue={queue}");
+        let lines = place.json(&format!("compare small.toml {list} {set} --json"));
+        let difference = &lines[2]["connections"][0]["goodput_mbps"]["difference"];
+        let [mean, half] = ["mean", "ci95"].map(|of| difference[of].as_f64().unwrap());
+        let cell = format!("{mean:+.3} ± {half:.3}");
+        assert!(text.contains(&cell), "{queue}: no {cell} in {text}");
+    }
 }
 
 /// `sweep` of far too many runs, interrupted when it has printed its first row. The number of runs that it says are

@@ -11,6 +11,7 @@ struct Receiving {
 impl Receiving {
     fn new(profile: Profile) -> Self {
         let mut script = Script::with(profile, "reno", Application::Endless);
+        script.simulation.connections[0].grown = u32::MAX;
         script.simulation.receivers[0].established = true;
         // The sender is out of the play.
         script.simulation.senders[0].life = Life::Closed;
@@ -100,6 +101,25 @@ fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_
     (0..3).for_each(|seq| receiver.data(10, seq, 0));
     receiver.until(500);
     assert_eq!(receiver.acks(), [(10, 2), (210, 3)]);
+}
+
+/// The LISA paper's note 3: Linux acknowledges every packet in slow start. With room for ten more at the receiver, two for
+/// each that arrives, five are acknowledged one by one.
+#[test]
+fn while_the_window_grows_each_is_acknowledged() {
+    let acks = |profile: Profile| {
+        let mut receiver = Receiving::new(profile);
+        (0..20).for_each(|seq| receiver.data(10, seq, 0));
+        receiver.acks();
+        let connection = &mut receiver.script.simulation.connections[0];
+        connection.grown = connection.offer().1 - 10;
+        (20..29).for_each(|seq| receiver.data(20, seq, 0));
+        let acks = receiver.acks();
+        acks.into_iter().map(|(_, ack)| ack).collect::<Vec<_>>()
+    };
+    assert_eq!(acks(Profile::linux()), [21, 22, 23, 24, 25, 27, 29]);
+    assert_eq!(acks(Profile::linux_3_14()), [21, 22, 23, 24, 25, 27, 29]);
+    assert_eq!(acks(Profile::ns3_newreno()), [22, 24, 26, 28]);
 }
 
 #[test]
