@@ -16,7 +16,7 @@ use crate::board::mark;
 use crate::endpoint::Env;
 use crate::profile::Detection;
 use crate::sack::Blocks;
-use crate::segment::{Segment, flag, widen16};
+use crate::segment::{Segment, Wire, flag, widen16};
 use crate::sender::{Life, Sender, TIMER_LEAST, Waits, notice};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, state};
@@ -136,8 +136,9 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<'_, O>,
         ack: u64,
-        segment: Segment,
+        segment: Wire,
     ) -> bool {
+        let segment = Segment::from(segment);
         let flags = segment.flags;
         let blocks = env.sacks.take(segment.sack);
         if ack > self.nxt {

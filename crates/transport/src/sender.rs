@@ -230,7 +230,7 @@ impl Sender {
             && segment.flags & flag::ECHO == 0
             && ack > self.una;
         if !plain {
-            return self.on_odd_ack(coupled, env, ack, segment);
+            return self.on_odd_ack(coupled, env, ack, segment.into());
         }
         debug_assert!(ack <= self.nxt, "an ACK of what was never sent");
         let now = env.now.as_nanos();

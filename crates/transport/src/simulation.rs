@@ -268,7 +268,7 @@ impl<O: Observer> Simulation<O> {
             _ => {
                 let number = self.parent(segment.to);
                 let index = segment.to - self.connections[number as usize].first;
-                self.handshake(number, index as usize, segment);
+                self.handshake(number, index as usize, segment.into());
             }
         }
     }

@@ -14,7 +14,8 @@ const ANNOUNCEMENTS_AGAIN: u32 = 3;
 impl<O: Observer> Simulation<O> {
     /// SYN, SYN/ACK, ACK, ADD_ADDR.
     #[cold]
-    pub(super) fn handshake(&mut self, number: u32, index: usize, segment: Segment) {
+    pub(super) fn handshake(&mut self, number: u32, index: usize, segment: Wire) {
+        let segment = Segment::from(segment);
         let (connection, senders, receivers, mut env) = parts!(self, number);
         match segment.kind {
             Kind::Syn => {
