@@ -54,6 +54,8 @@ pub(crate) enum Kind {
     Established,
     /// Tells the client of the server's other addresses (RFC 8684, 3.4.1): `seq` is the subflow that they allow.
     AddAddress,
+    /// Answers it: the same with the echo flag.
+    AddressEcho,
     /// A UDP datagram.
     Datagram,
 }
