@@ -56,11 +56,17 @@ impl Tournament {
         (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), link as usize))
     }
 
+    /// All events are before this: 2^64 ns are 584 years, halved for each doubling of the number of
+    /// links. 1024 links leave 208 days, a million 4.8 h.
+    #[inline]
+    pub(crate) const fn horizon(&self) -> Time {
+        Time::from_nanos(IDLE >> self.bits)
+    }
+
     /// Sets the next event of a link; `None` when it has none.
     ///
     /// # Panics
-    /// When the time does not fit into a key beside the link's number: 2^64 ns are 584 years,
-    /// halved for each doubling of the number of links. 1024 links leave 208 days, a million 4.8 h.
+    /// When the time does not fit into a key beside the link's number, see [`Tournament::horizon`].
     #[inline]
     pub(crate) fn set(&mut self, link: usize, next: Option<Time>) {
         let key = self.key(link, next);
@@ -102,7 +108,7 @@ impl Tournament {
     #[inline]
     fn key(&self, link: usize, next: Option<Time>) -> u64 {
         let Some(at) = next else { return IDLE };
-        if at.as_nanos() >= IDLE >> self.bits {
+        if at >= self.horizon() {
             self.too_late(at);
         }
         at.as_nanos() << self.bits | link as u64
@@ -110,8 +116,7 @@ impl Tournament {
 
     #[cold]
     fn too_late(&self, at: Time) -> ! {
-        let last = Time::from_nanos(IDLE >> self.bits);
-        let links = self.links;
+        let (links, last) = (self.links, self.horizon());
         panic!("{at} is too late: {links} links leave room for times before {last}");
     }
 
