@@ -41,7 +41,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         one.lines().nth(6),
         place.good("run small.toml --seed 7 --json").lines().next()
     );
-    let timed = place.json("run small.toml --json --timing");
+    let timed = place.valid_json("run small.toml --json --timing", "outcome.schema.json");
     assert!(timed[0]["wall_seconds"].as_f64().unwrap() > 0.0);
 }
 
