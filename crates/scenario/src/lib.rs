@@ -59,4 +59,4 @@ pub use draw::{Drawn, Flow};
 pub use error::{Error, Place};
 pub use outcome::Outcome;
 pub use scenario::Scenario;
-pub use simulate::{Run, simulate};
+pub use simulate::{Run, simulate, simulate_within};

@@ -20,6 +20,12 @@ use crate::{
     Scenario,
 };
 
+/// So many events of a run later it is looked at whether it still fits into a memory.
+const LOOK: u64 = 1 << 20;
+/// The most packets that are under way, and the most rows of a trace: each takes a gigabyte or two.
+const MOST_PACKETS: u64 = 1 << 24;
+const MOST_ROWS: usize = 1 << 24;
+
 /// A run: what it came to, and what happened in it.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -34,13 +40,24 @@ pub struct Run {
 /// Runs a scenario with what this seed draws. Without `trace` the run has no rows and no credits, and is faster.
 ///
 /// # Errors
-/// Where the scenario asks for what the simulator cannot do; the error names the key.
+/// Where the scenario asks for what the simulator cannot do; the error names the key. Where no memory has room for what
+/// happens.
 pub fn simulate(scenario: &Scenario, seed: u64, trace: bool) -> Result<Run, Error> {
+    simulate_within(scenario, seed, trace, u64::MAX)
+}
+
+/// The same, of so many events at most: more are an error. What nobody has looked at may run for years.
+pub fn simulate_within(
+    scenario: &Scenario,
+    seed: u64,
+    trace: bool,
+    events: u64,
+) -> Result<Run, Error> {
     let begun = Instant::now();
     let drawn = scenario.draw(seed)?;
     let mut run = if trace {
         let mut world = World::new(scenario, &drawn, Recorder::default())?;
-        let outcome = world.run(scenario, &drawn, seed);
+        let outcome = world.run(scenario, &drawn, seed, events)?;
         let recorder = world.simulation.into_observer();
         let (rows, credits) = recorder.finish(&world.subflows);
         Run {
@@ -51,7 +68,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, trace: bool) -> Result<Run, Erro
     } else {
         let mut world = World::new(scenario, &drawn, Quiet)?;
         Run {
-            outcome: world.run(scenario, &drawn, seed),
+            outcome: world.run(scenario, &drawn, seed, events)?,
             rows: Vec::new(),
             credits: Vec::new(),
         }
@@ -75,16 +92,34 @@ enum Place {
     Udp(usize),
 }
 
+/// Who keeps rows, and how many.
+trait Kept: transport::Observer {
+    fn rows(&self) -> usize;
+}
+
+impl Kept for Quiet {
+    fn rows(&self) -> usize {
+        0
+    }
+}
+
+impl Kept for Recorder {
+    fn rows(&self) -> usize {
+        self.rows()
+    }
+}
+
 struct World<O> {
     simulation: Simulation<O>,
     places: Vec<Place>,
     subflows: Vec<Subflow>,
 }
 
-impl<O: transport::Observer> World<O> {
+impl<O: Kept> World<O> {
     fn new(scenario: &Scenario, drawn: &Drawn, observer: O) -> Result<Self, Error> {
         let mut network: Network<Segment> = Network::with_seed(drawn.link_seed);
         let links = drawn.graph.add_to(&mut network);
+        in_time(scenario, drawn, network.horizon())?;
         let mut route = |path: &[topology::LinkIndex]| -> RouteId {
             let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();
             // Which endpoint a packet is for stands in the packet.
@@ -179,15 +214,21 @@ impl<O: transport::Observer> World<O> {
         Ok(Place::Connection(self.simulation.add_connection(endpoints)))
     }
 
-    fn run(&mut self, scenario: &Scenario, drawn: &Drawn, seed: u64) -> Outcome {
+    fn run(
+        &mut self,
+        scenario: &Scenario,
+        drawn: &Drawn,
+        seed: u64,
+        events: u64,
+    ) -> Result<Outcome, Error> {
         let warm = Time::ZERO + scenario.warmup;
         let before: Vec<Counted> = if scenario.warmup > Span::ZERO {
-            self.simulation.run(warm);
+            self.run_until(warm, events)?;
             self.counted(scenario, drawn)
         } else {
             vec![Counted::default(); drawn.flows.len()]
         };
-        self.simulation.run(Time::ZERO + scenario.stop);
+        self.run_until(Time::ZERO + scenario.stop, events)?;
         let end = self.simulation.now();
         let counters = self.simulation.network().counters(end);
         let connections = drawn.flows.iter().enumerate();
@@ -195,7 +236,7 @@ impl<O: transport::Observer> World<O> {
             .map(|(i, flow)| self.outcome(scenario, flow, self.places[i], &before[i], warm, end))
             .collect();
         let links = drawn.graph.links().iter().zip(&counters);
-        Outcome {
+        Ok(Outcome {
             schema: SCHEMA,
             scenario: scenario.title.clone(),
             seed,
@@ -210,6 +251,35 @@ impl<O: transport::Observer> World<O> {
             wall_seconds: None,
             lateness_s: 0.0,
             spoiled_packets: 0,
+        })
+    }
+
+    /// Runs until then, as long as that is possible.
+    fn run_until(&mut self, stop: Time, events: u64) -> Result<(), Error> {
+        let mut before = self.simulation.now();
+        loop {
+            let left = events - self.simulation.events();
+            if self.simulation.run_for(stop, left.min(LOOK)) {
+                return Ok(());
+            }
+            let (now, packets) = (self.simulation.now(), self.simulation.network().inside());
+            let problem = if packets > MOST_PACKETS {
+                format!(
+                    "{packets} packets are under way: shorten queues and delays, or lower rates"
+                )
+            } else if self.simulation.observer().rows() > MOST_ROWS {
+                format!(
+                    "a trace has more than {MOST_ROWS} rows: trace a shorter run, or fewer connections"
+                )
+            } else if left <= LOOK {
+                format!("more than {events} events")
+            } else if now == before {
+                "no time passes: give each path a delay or a rate".into()
+            } else {
+                before = now;
+                continue;
+            };
+            return Err(Error::whole(format!("after {now} {problem}")));
         }
     }
 
@@ -306,6 +376,44 @@ impl<O: transport::Observer> World<O> {
         outcome.goodput_mbps = rate(outcome.bytes);
         outcome
     }
+}
+
+/// Whether all that may happen does so before the horizon of the network's clock. A queue's last packet leaves it when all
+/// before it have been sent.
+fn in_time(scenario: &Scenario, drawn: &Drawn, horizon: Time) -> Result<(), Error> {
+    let header = u32::from(Behaviour::linux().header);
+    let sizes = (scenario.connections.iter()).map(|c| c.packet.max(c.mss + header));
+    let largest = u128::from(sizes.max().unwrap_or(0));
+    for link in drawn.graph.links() {
+        let properties = &link.properties;
+        let waiting = match properties.queue {
+            topology::Queue::DropTailPackets(packets) => u128::from(packets) * largest,
+            topology::Queue::DropTailBytes(bytes) => bytes.into(),
+            // These decide about a packet when it is its turn, and not before.
+            _ => 0,
+        };
+        let sending = match (properties.rate, &properties.rate_trace) {
+            (Some(rate), _) => {
+                8_000_000_000 * (waiting + 2 * largest) / u128::from(rate.bits_per_second())
+            }
+            // Each repetition has room for a kilobyte at least.
+            (None, Some(trace)) => largest.div_ceil(1000) * u128::from(trace.length().as_nanos()),
+            (None, None) => 0,
+        };
+        let late = properties.reorder.as_ref();
+        let late = late.map_or(Span::ZERO, |reorder| reorder.delay);
+        let latest =
+            [scenario.stop, properties.delay, late].map(|span| u128::from(span.as_nanos()));
+        if latest.into_iter().sum::<u128>() + sending >= u128::from(horizon.as_nanos()) {
+            let links = drawn.graph.links().len();
+            return Err(Error::whole(format!(
+                "a packet might leave `{}` after {horizon}, where the clock of {links} links ends: lower `stop`, or \
+                 shorten its queue",
+                link.name,
+            )));
+        }
+    }
+    Ok(())
 }
 
 #[derive(Clone, Default)]

@@ -180,6 +180,7 @@ const CASES: &[Case] = &[
     (SHARED, "\"300KB\"", "\"300KB\"\nrate = \"1Mbit\"", "a.toml:15: `connection.0.bytes`: a connection has one of `bytes`, `requests` and `rate`"),
     (SHARED, "\"300KB\"", "\"300KB\"\non = \"1s\"", "a.toml:16: `connection.0.on`: only a `rate` goes on and off"),
     (SHARED, "bytes = \"300KB\"", "rate = \"1Mbit\"\non = \"1s\"", "a.toml:10: `connection.0.off`: is missing: add one like `off = { mean = \"1s\" }`"),
+    (SHARED, "bytes = \"300KB\"", "requests = { count = 1000000, bytes = 1, gap = \"0s\" }\ncount = 11", "a.toml:10: `connection.0`: 11000000 requests in all: at most 10000000 are possible"),
     (SHARED, "\"300KB\"", "\"300KB\"\npacket = 1500", "a.toml:16: `connection.0.packet`: only `protocol = \"udp\"` has it; TCP has `mss`"),
     (SHARED, "\"300KB\"", "\"300KB\"\nmss = 9", "a.toml:16: `connection.0.mss`: 9: 64 to 65483 is possible"),
     (SHARED, "\"300KB\"", "\"300KB\"\nreceive_window = \"1KB\"", "a.toml:16: `connection.0.receive_window`: 1KB: 1.448KB to 1GiB is possible"),
