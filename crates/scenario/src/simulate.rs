@@ -21,10 +21,10 @@ use crate::{
 };
 
 /// So many events of a run later it is looked at whether it still fits into a memory.
-const LOOK: u64 = 1 << 20;
+const LOOK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 /// The most packets that are under way, and the most rows of a trace: each takes a gigabyte or two.
-const MOST_PACKETS: u64 = 1 << 24;
-const MOST_ROWS: usize = 1 << 24;
+const MOST_PACKETS: u64 = if cfg!(test) { 1 << 14 } else { 1 << 24 };
+const MOST_ROWS: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
 
 /// A run: what it came to, and what happened in it.
 #[derive(Clone, Debug)]
@@ -510,3 +510,7 @@ fn turns(on_off: Option<&OnOff>, seed: u64) -> Option<Turns> {
         (on.draw(&mut generator), off.draw(&mut generator))
     }))
 }
+
+#[cfg(test)]
+#[path = "simulate_tests.rs"]
+mod tests;
