@@ -405,9 +405,9 @@ fn in_time(scenario: &Scenario, drawn: &Drawn, horizon: Time) -> Result<(), Erro
         let latest =
             [scenario.stop, properties.delay, late].map(|span| u128::from(span.as_nanos()));
         if latest.into_iter().sum::<u128>() + sending >= u128::from(horizon.as_nanos()) {
-            let links = drawn.graph.links().len();
+            let (links, hours) = (drawn.graph.links().len(), horizon.as_secs_f64() / 3600.0);
             return Err(Error::whole(format!(
-                "a packet might leave `{}` after {horizon}, where the clock of {links} links ends: lower `stop`, or \
+                "a packet might leave `{}` after {hours:.0} h, where the clock of {links} links ends: lower `stop`, or \
                  shorten its queue",
                 link.name,
             )));

@@ -56,7 +56,7 @@ fn packets_after_the_end_of_the_clock() {
     let udp = "protocol = 'udp'\nrate = '1Mbit'";
     assert_eq!(
         problem(&over(link, "1s", udp), false),
-        "a packet might leave `a b` after 9223372036.854775907s, where the clock of 2 links ends: lower `stop`, or shorten \
+        "a packet might leave `a b up` after 2562048 h, where the clock of 2 links ends: lower `stop`, or shorten \
          its queue"
     );
     // A fat tree of 49 152 links leaves 78 hours.
@@ -64,7 +64,7 @@ fn packets_after_the_end_of_the_clock() {
                 [[connection]]\nfrom = 'h1'\nto = 'h2'\nstart = '95h'\nbytes = 1\n";
     let problem = problem(tree, false);
     assert!(
-        problem.contains("where the clock of 49152 links ends"),
+        problem.contains("after 78 h, where the clock of 49152 links ends"),
         "{problem}"
     );
 }
