@@ -71,10 +71,9 @@ impl Red {
     ///
     /// The draft gives the probability of loss and says "following the structure in" FJ, so the
     /// average counts, and each packet is drawn by itself: FJ's even gaps would lose about twice the
-    /// share. It names no weight, but its routers: Click's, whose RED has a weight of
-    /// 2^-[`CLICK_STABILITY`] unless told otherwise, and is gentle, and whose queue holds 1000 packets
-    /// (kohler/click, `elements/aqm/red.cc` and `elements/standard/simplequeue.cc`). FJ's own 0.002
-    /// would be a stability of 9.
+    /// share. It names no weight, but its routers: Click's, whose RED is gentle, has a weight of 1/16
+    /// unless told otherwise, and a queue of 1000 packets (kohler/click, `elements/aqm/red.cc`,
+    /// `elements/standard/simplequeue.cc`). FJ's own 0.002 would be Click's `STABILITY 9`.
     #[must_use]
     pub fn lia_olia(rate: Rate) -> Self {
         let scale = rate.bits_per_second() as f64 / LIA_OLIA_RATE;
