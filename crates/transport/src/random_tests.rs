@@ -280,7 +280,7 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::default())]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn every_byte_arrives_once_and_in_order(transfer in transfer()) {
