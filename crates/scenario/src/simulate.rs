@@ -22,6 +22,8 @@ use crate::{
 
 /// So many events of a run later it is looked at whether it still fits into a memory.
 const LOOK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 20 };
+/// So often it may be looked while no time passes: many connections in step are a million packets at one instant.
+const MOST_LOOKS: u32 = 64;
 /// The most packets that are under way, and the most rows of a trace: each takes a gigabyte or two.
 const MOST_PACKETS: u64 = if cfg!(test) { 1 << 14 } else { 1 << 24 };
 const MOST_ROWS: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
@@ -256,7 +258,7 @@ impl<O: Kept> World<O> {
 
     /// Runs until then, as long as that is possible.
     fn run_until(&mut self, stop: Time, events: u64) -> Result<(), Error> {
-        let mut before = self.simulation.now();
+        let (mut before, mut looks) = (self.simulation.now(), 0);
         loop {
             let left = events - self.simulation.events();
             if self.simulation.run_for(stop, left.min(LOOK)) {
@@ -273,9 +275,10 @@ impl<O: Kept> World<O> {
                 )
             } else if left <= LOOK {
                 format!("more than {events} events")
-            } else if now == before {
+            } else if looks == MOST_LOOKS {
                 "no time passes: give each path a delay or a rate".into()
             } else {
+                looks = if now == before { looks + 1 } else { 0 };
                 before = now;
                 continue;
             };

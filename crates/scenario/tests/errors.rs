@@ -161,6 +161,8 @@ const CASES: &[Case] = &[
     (GRAPH, "from = \"r\"\nto = \"b\"", "from = \"b\"\nto = \"r\"\none_way = true", "a.toml:18: `connection.0.to`: no way leads there from `a`"),
     (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"b\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: no link leads from `a` to `b`"),
     (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"r\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: `r` is no host: paths begin and end at hosts"),
+    (GRAPH, "[\"a\", \"b\"]\nrouters = [\"r\"]", "[\"a\", \"b\", \"r\"]\npaths = { x = [[\"a\", \"r\", \"b\"]] }", "a.toml:5: `topology.paths.x`: `r` is a host: hosts do not forward"),
+    (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"r\", \"r\", \"b\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: it comes to `r` twice: a path has no circle"),
     // Paths by name.
     (USERS, "n1 = 10", "n1 = 0", "a.toml:4: `topology.n1`: 0: 1 to 100000 is possible"),
     (USERS, "\"1Mbit\"\nc2", "\"3Gbit\"\nc3", "a.toml:7: `topology.c3`: no such key, did you mean `c1`?; there are kind, n1, n2, c1, c2, rtt, queue"),
