@@ -40,6 +40,7 @@ mod connection;
 pub mod draw;
 mod error;
 mod file;
+mod limits;
 pub mod metrics;
 pub mod outcome;
 mod recorder;

@@ -12,6 +12,7 @@ use transport::{
     Profile as Behaviour, Quiet, Report, Segment, Simulation, Turns, UdpSpec,
 };
 
+use crate::limits::{Kept, in_time, run_until};
 use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
 use crate::recorder::Recorder;
 use crate::trace::{Credit, Row};
@@ -19,14 +20,6 @@ use crate::{
     Application, ConnectionSpec, Drawn, Error, Flow, OnOff, PathManager, Profile, Protocol,
     Scenario,
 };
-
-/// So many events of a run later it is looked at whether it still fits into a memory.
-const LOOK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 20 };
-/// So often it may be looked while no time passes: many connections in step are a million packets at one instant.
-const MOST_LOOKS: u32 = 64;
-/// The most packets that are under way, and the most rows of a trace: each takes a gigabyte or two.
-const MOST_PACKETS: u64 = if cfg!(test) { 1 << 14 } else { 1 << 24 };
-const MOST_ROWS: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
 
 /// A run: what it came to, and what happened in it.
 #[derive(Clone, Debug)]
@@ -94,23 +87,6 @@ enum Place {
     Udp(usize),
 }
 
-/// Who keeps rows, and how many.
-trait Kept: transport::Observer {
-    fn rows(&self) -> usize;
-}
-
-impl Kept for Quiet {
-    fn rows(&self) -> usize {
-        0
-    }
-}
-
-impl Kept for Recorder {
-    fn rows(&self) -> usize {
-        self.rows()
-    }
-}
-
 struct World<O> {
     simulation: Simulation<O>,
     places: Vec<Place>,
@@ -121,7 +97,7 @@ impl<O: Kept> World<O> {
     fn new(scenario: &Scenario, drawn: &Drawn, observer: O) -> Result<Self, Error> {
         let mut network: Network<Segment> = Network::with_seed(drawn.link_seed);
         let links = drawn.graph.add_to(&mut network);
-        in_time(scenario, drawn, network.horizon())?;
+        in_time(scenario, &drawn.graph, network.horizon())?;
         let mut route = |path: &[topology::LinkIndex]| -> RouteId {
             let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();
             // Which endpoint a packet is for stands in the packet.
@@ -225,12 +201,12 @@ impl<O: Kept> World<O> {
     ) -> Result<Outcome, Error> {
         let warm = Time::ZERO + scenario.warmup;
         let before: Vec<Counted> = if scenario.warmup > Span::ZERO {
-            self.run_until(warm, events)?;
+            run_until(&mut self.simulation, warm, events)?;
             self.counted(scenario, drawn)
         } else {
             vec![Counted::default(); drawn.flows.len()]
         };
-        self.run_until(Time::ZERO + scenario.stop, events)?;
+        run_until(&mut self.simulation, Time::ZERO + scenario.stop, events)?;
         let end = self.simulation.now();
         let counters = self.simulation.network().counters(end);
         let connections = drawn.flows.iter().enumerate();
@@ -254,36 +230,6 @@ impl<O: Kept> World<O> {
             lateness_s: 0.0,
             spoiled_packets: 0,
         })
-    }
-
-    /// Runs until then, as long as that is possible.
-    fn run_until(&mut self, stop: Time, events: u64) -> Result<(), Error> {
-        let (mut before, mut looks) = (self.simulation.now(), 0);
-        loop {
-            let left = events - self.simulation.events();
-            if self.simulation.run_for(stop, left.min(LOOK)) {
-                return Ok(());
-            }
-            let (now, packets) = (self.simulation.now(), self.simulation.network().inside());
-            let problem = if packets > MOST_PACKETS {
-                format!(
-                    "{packets} packets are under way: shorten queues and delays, or lower rates"
-                )
-            } else if self.simulation.observer().rows() > MOST_ROWS {
-                format!(
-                    "a trace has more than {MOST_ROWS} rows: trace a shorter run, or fewer connections"
-                )
-            } else if left <= LOOK {
-                format!("more than {events} events")
-            } else if looks == MOST_LOOKS {
-                "no time passes: give each path a delay or a rate".into()
-            } else {
-                looks = if now == before { looks + 1 } else { 0 };
-                before = now;
-                continue;
-            };
-            return Err(Error::whole(format!("after {now} {problem}")));
-        }
     }
 
     /// Bytes that each flow has delivered, and each of its subflows.
@@ -381,44 +327,6 @@ impl<O: Kept> World<O> {
     }
 }
 
-/// Whether all that may happen does so before the horizon of the network's clock. A queue's last packet leaves it when all
-/// before it have been sent.
-fn in_time(scenario: &Scenario, drawn: &Drawn, horizon: Time) -> Result<(), Error> {
-    let header = u32::from(Behaviour::linux().header);
-    let sizes = (scenario.connections.iter()).map(|c| c.packet.max(c.mss + header));
-    let largest = u128::from(sizes.max().unwrap_or(0));
-    for link in drawn.graph.links() {
-        let properties = &link.properties;
-        let waiting = match properties.queue {
-            topology::Queue::DropTailPackets(packets) => u128::from(packets) * largest,
-            topology::Queue::DropTailBytes(bytes) => bytes.into(),
-            // These decide about a packet when it is its turn, and not before.
-            _ => 0,
-        };
-        let sending = match (properties.rate, &properties.rate_trace) {
-            (Some(rate), _) => {
-                8_000_000_000 * (waiting + 2 * largest) / u128::from(rate.bits_per_second())
-            }
-            // Each repetition has room for a kilobyte at least.
-            (None, Some(trace)) => largest.div_ceil(1000) * u128::from(trace.length().as_nanos()),
-            (None, None) => 0,
-        };
-        let late = properties.reorder.as_ref();
-        let late = late.map_or(Span::ZERO, |reorder| reorder.delay);
-        let latest =
-            [scenario.stop, properties.delay, late].map(|span| u128::from(span.as_nanos()));
-        if latest.into_iter().sum::<u128>() + sending >= u128::from(horizon.as_nanos()) {
-            let (links, hours) = (drawn.graph.links().len(), horizon.as_secs_f64() / 3600.0);
-            return Err(Error::whole(format!(
-                "a packet might leave `{}` after {hours:.0} h, where the clock of {links} links ends: lower `stop`, or \
-                 shorten its queue",
-                link.name,
-            )));
-        }
-    }
-    Ok(())
-}
-
 #[derive(Clone, Default)]
 struct Counted {
     bytes: u64,
@@ -513,7 +421,3 @@ fn turns(on_off: Option<&OnOff>, seed: u64) -> Option<Turns> {
         (on.draw(&mut generator), off.draw(&mut generator))
     }))
 }
-
-#[cfg(test)]
-#[path = "simulate_tests.rs"]
-mod tests;

@@ -1,6 +1,7 @@
 //! Runs that no memory, no clock and nobody's patience has room for. The limits are lower in tests.
 
 use super::*;
+use crate::{simulate, simulate_within};
 
 /// What is wrong with a run of this file.
 fn problem(text: &str, trace: bool) -> String {
