@@ -12,10 +12,10 @@ use crate::wiring::paths;
 /// What the lab sends, in bytes, on each connection.
 pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
     match connection.application {
-        Application::Bytes(bytes) => Ok(bytes),
+        Application::Bytes(bytes @ 1..) => Ok(bytes),
         _ => Err(unsupported(
             connection,
-            "transfers without a number of `bytes`",
+            "transfers without a number of `bytes`, or of none",
         )),
     }
 }
@@ -116,6 +116,7 @@ mod tests {
         for connection in [
             "protocol = \"udp\"\nrate = \"1kbit\"",
             "protocol = \"tcp\"",
+            "protocol = \"tcp\"\nbytes = 0",
             "protocol = \"mptcp\"\nsubflows = 3\nbytes = 1",
             "protocol = \"tcp\"\nbytes = 1\npath = 2",
             "protocol = \"tcp\"\nbytes = 1\ncount = 2",

@@ -2,6 +2,8 @@
 
 #[path = "simulate/compare.rs"]
 mod compare;
+#[path = "../../scenario/tests/support/json_schema.rs"]
+mod json_schema;
 #[path = "simulate/run.rs"]
 mod run;
 mod support;
@@ -11,6 +13,7 @@ mod sweep;
 mod wrong;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -75,6 +78,22 @@ impl Place {
         text.lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
+    }
+
+    /// The same, each line as the schema in `docs` says.
+    fn valid_json(&self, arguments: &str, schema: &str) -> Vec<Value> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs")
+            .join(schema);
+        let schema: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let lines = self.json(arguments);
+        for line in &lines {
+            json_schema::validate(line, &schema)
+                .unwrap_or_else(|wrong| panic!("{arguments}: {wrong}"));
+            assert_eq!(line["schema"], schema["$id"]);
+        }
+        assert!(!lines.is_empty());
+        lines
     }
 
     /// Its one line of complaint.

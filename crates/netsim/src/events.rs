@@ -28,7 +28,7 @@ pub(crate) struct Tournament {
     bits: u32,
     mask: u64,
     /// Times before this one fit into a key.
-    end: Time,
+    horizon: Time,
 }
 
 impl Tournament {
@@ -41,7 +41,7 @@ impl Tournament {
             width: 0,
             bits: 0,
             mask: 0,
-            end: Time::from_nanos(IDLE),
+            horizon: Time::from_nanos(IDLE),
         }
     }
 
@@ -61,11 +61,17 @@ impl Tournament {
         (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), link as usize))
     }
 
+    /// All events are before this: 2^64 ns are 584 years, halved for each doubling of the number of
+    /// links. 1024 links leave 208 days, a million 4.8 h.
+    #[inline]
+    pub(crate) const fn horizon(&self) -> Time {
+        self.horizon
+    }
+
     /// Sets the next event of a link; `None` when it has none.
     ///
     /// # Panics
-    /// When the time does not fit into a key beside the link's number: 2^64 ns are 584 years,
-    /// halved for each doubling of the number of links. 1024 links leave 208 days, a million 4.8 h.
+    /// When the time does not fit into a key beside the link's number, see [`Tournament::horizon`].
     #[inline]
     pub(crate) fn set(&mut self, link: usize, next: Option<Time>) {
         let key = self.key(link, next);
@@ -107,7 +113,7 @@ impl Tournament {
     #[inline]
     fn key(&self, link: usize, next: Option<Time>) -> u64 {
         let Some(at) = next else { return IDLE };
-        if at >= self.end {
+        if at >= self.horizon {
             self.too_late(at);
         }
         at.as_nanos() << self.bits | link as u64
@@ -115,8 +121,8 @@ impl Tournament {
 
     #[cold]
     fn too_late(&self, at: Time) -> ! {
-        let Self { links, end, .. } = self;
-        panic!("{at} is too late: {links} links leave room for times before {end}");
+        let Self { links, horizon, .. } = self;
+        panic!("{at} is too late: {links} links leave room for times before {horizon}");
     }
 
     /// Makes room for `self.links` links.
@@ -128,7 +134,7 @@ impl Tournament {
         }
         self.bits = self.links.next_power_of_two().trailing_zeros();
         self.mask = (1 << self.bits) - 1;
-        self.end = Time::from_nanos(IDLE >> self.bits);
+        self.horizon = Time::from_nanos(IDLE >> self.bits);
         let groups =
             std::iter::successors(Some(self.width), |level| (*level > 1).then_some(level / 4))
                 .sum();

@@ -184,6 +184,14 @@ impl<P: Payload> Link<P> {
         }
     }
 
+    /// Packets in the queue or on the line, or dropped and not yet handed on.
+    pub(crate) fn held(&self) -> u64 {
+        match self {
+            Self::Fifo(link) => link.inside(),
+            Self::Managed(link) => link.held(),
+        }
+    }
+
     pub(crate) fn counters(&self, now: Time) -> LinkCounters {
         match self {
             Self::Fifo(link) => link.counters(now),

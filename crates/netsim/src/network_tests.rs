@@ -311,6 +311,27 @@ fn the_extremes_are_exact() {
     }
 }
 
+/// 2000 packets behind one that is sent, each for 12 000 s at 1 bit/s: together they wait 2.4 · 10^19 ns, more than 64
+/// bits. As one after the other leaves, 1000 wait in the mean.
+#[test]
+fn a_queue_waits_for_longer_than_64_bits_count() {
+    for managed in [false, true] {
+        let mut network = Network::new();
+        let rate = Rate::from_bits_per_second(1);
+        let spec = LinkSpec::shaped(rate, DropTail::new(2000), Span::ZERO);
+        let late = vec![Outage::for_good(Time::from_nanos(u64::MAX / 4))];
+        let link = network.add_link(if managed { spec.down(late) } else { spec });
+        let route = network.add_route(&[link], PortId(0));
+        for packet in 0..2001 {
+            assert!(network.inject(Time::ZERO, route, 1500, packet).is_none());
+        }
+        let end = Time::ZERO + Span::from_secs(2001 * 12_000);
+        assert_eq!(std::iter::from_fn(|| network.poll(end)).count(), 2001);
+        let mean = network.counters(end)[0].queue_mean;
+        assert!((mean - 1000.0).abs() < 1e-6, "{mean}");
+    }
+}
+
 #[test]
 fn ties_go_by_link_number() {
     let mut network = Network::new();

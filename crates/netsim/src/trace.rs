@@ -87,24 +87,29 @@ impl Trace {
     #[must_use]
     pub fn mean_rate(&self) -> Rate {
         let bits = self.opportunities.len() as u64 * u64::from(OPPORTUNITY) * 8;
-        Rate::from_bits_per_second((bits * 1000 / self.length()).max(1))
+        Rate::from_bits_per_second((bits * 1000 / self.length_ms()).max(1))
     }
 
-    /// In milliseconds.
-    fn length(&self) -> u64 {
+    /// After which it begins anew.
+    #[must_use]
+    pub fn length(&self) -> Span {
+        Span::from_millis(self.length_ms())
+    }
+
+    fn length_ms(&self) -> u64 {
         u64::from(self.opportunities[self.opportunities.len() - 1])
     }
 
     /// When opportunity `i` of all repetitions is.
     pub(crate) fn at(&self, i: u64) -> Time {
         let each = self.opportunities.len() as u64;
-        let ms = i / each * self.length() + u64::from(self.opportunities[(i % each) as usize]);
+        let ms = i / each * self.length_ms() + u64::from(self.opportunities[(i % each) as usize]);
         Time::ZERO + Span::from_millis(ms)
     }
 
     /// The first opportunity after `now`: that many are not after it.
     pub(crate) fn next(&self, now: Time) -> u64 {
-        let length = Span::from_millis(self.length()).as_nanos();
+        let length = self.length().as_nanos();
         let (repetition, within) = (now.as_nanos() / length, now.as_nanos() % length);
         let passed = (self.opportunities)
             .partition_point(|ms| Span::from_millis((*ms).into()).as_nanos() <= within);

@@ -70,6 +70,11 @@ impl Observer for Recorder {
 }
 
 impl Recorder {
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The rows and the credits, with the names of connections. Times are since each connection's first SYN.
     pub(crate) fn finish(self, subflows: &[Subflow]) -> (Vec<Row>, Vec<Credit>) {
         let since = |at: Time, subflow: &Subflow| at.since(subflow.start).as_secs_f64();

@@ -12,6 +12,7 @@ use transport::{
     Profile as Behaviour, Quiet, Report, Simulation, Turns, UdpSpec, Wire,
 };
 
+use crate::limits::{Kept, in_time, run_until};
 use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
 use crate::recorder::Recorder;
 use crate::trace::{Credit, Row};
@@ -34,13 +35,24 @@ pub struct Run {
 /// Runs a scenario with what this seed draws. Without `trace` the run has no rows and no credits, and is faster.
 ///
 /// # Errors
-/// Where the scenario asks for what the simulator cannot do; the error names the key.
+/// Where the scenario asks for what the simulator cannot do; the error names the key. Where no memory has room for what
+/// happens.
 pub fn simulate(scenario: &Scenario, seed: u64, trace: bool) -> Result<Run, Error> {
+    simulate_within(scenario, seed, trace, u64::MAX)
+}
+
+/// The same, of so many events at most: more are an error. What nobody has looked at may run for years.
+pub fn simulate_within(
+    scenario: &Scenario,
+    seed: u64,
+    trace: bool,
+    events: u64,
+) -> Result<Run, Error> {
     let begun = Instant::now();
     let drawn = scenario.draw(seed)?;
     let mut run = if trace {
         let mut world = World::new(scenario, &drawn, Recorder::default())?;
-        let outcome = world.run(scenario, &drawn, seed);
+        let outcome = world.run(scenario, &drawn, seed, events)?;
         let recorder = world.simulation.into_observer();
         let (rows, credits) = recorder.finish(&world.subflows);
         Run {
@@ -51,7 +63,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, trace: bool) -> Result<Run, Erro
     } else {
         let mut world = World::new(scenario, &drawn, Quiet)?;
         Run {
-            outcome: world.run(scenario, &drawn, seed),
+            outcome: world.run(scenario, &drawn, seed, events)?,
             rows: Vec::new(),
             credits: Vec::new(),
         }
@@ -81,10 +93,11 @@ struct World<O> {
     subflows: Vec<Subflow>,
 }
 
-impl<O: transport::Observer> World<O> {
+impl<O: Kept> World<O> {
     fn new(scenario: &Scenario, drawn: &Drawn, observer: O) -> Result<Self, Error> {
         let mut network: Network<Wire> = Network::with_seed(drawn.link_seed);
         let links = drawn.graph.add_to(&mut network);
+        in_time(scenario, &drawn.graph, network.horizon())?;
         let mut route = |path: &[topology::LinkIndex]| -> RouteId {
             let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();
             // Which endpoint a packet is for stands in the packet.
@@ -179,15 +192,21 @@ impl<O: transport::Observer> World<O> {
         Ok(Place::Connection(self.simulation.add_connection(endpoints)))
     }
 
-    fn run(&mut self, scenario: &Scenario, drawn: &Drawn, seed: u64) -> Outcome {
+    fn run(
+        &mut self,
+        scenario: &Scenario,
+        drawn: &Drawn,
+        seed: u64,
+        events: u64,
+    ) -> Result<Outcome, Error> {
         let warm = Time::ZERO + scenario.warmup;
         let before: Vec<Counted> = if scenario.warmup > Span::ZERO {
-            self.simulation.run(warm);
+            run_until(&mut self.simulation, warm, events)?;
             self.counted(scenario, drawn)
         } else {
             vec![Counted::default(); drawn.flows.len()]
         };
-        self.simulation.run(Time::ZERO + scenario.stop);
+        run_until(&mut self.simulation, Time::ZERO + scenario.stop, events)?;
         let end = self.simulation.now();
         let counters = self.simulation.network().counters(end);
         let connections = drawn.flows.iter().enumerate();
@@ -195,7 +214,7 @@ impl<O: transport::Observer> World<O> {
             .map(|(i, flow)| self.outcome(scenario, flow, self.places[i], &before[i], warm, end))
             .collect();
         let links = drawn.graph.links().iter().zip(&counters);
-        Outcome {
+        Ok(Outcome {
             schema: SCHEMA,
             scenario: scenario.title.clone(),
             seed,
@@ -210,7 +229,7 @@ impl<O: transport::Observer> World<O> {
             wall_seconds: None,
             lateness_s: 0.0,
             spoiled_packets: 0,
-        }
+        })
     }
 
     /// Bytes that each flow has delivered, and each of its subflows.

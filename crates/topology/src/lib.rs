@@ -42,11 +42,9 @@ pub use graph::{Graph, Link, LinkIndex, NodeIndex, Path, PathSet};
 pub use link::{Loss, Properties, Queue, Red, Reorder};
 pub use non_shared_bottleneck::{NonSharedBottleneck, PathSpec};
 pub use paths::ShortestPaths;
-pub use scenario_a::ScenarioA;
 pub use scenario_b::ScenarioB;
-pub use scenario_c::ScenarioC;
 pub use shared_bottleneck::{Access, SharedBottleneck};
-pub use spec::Spec;
+pub use spec::{Spec, TwoKinds};
 pub use spelled_out::{SpelledLink, SpelledOut};
 
 #[cfg(test)]

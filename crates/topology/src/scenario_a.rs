@@ -5,56 +5,37 @@
 //! directions. High-speed private connections have no rate here; delays are behind the bottlenecks, so that each path
 //! has the same round-trip time.
 
-use netsim::{Rate, Span};
+use netsim::Span;
 
 use crate::graph::halves;
-use crate::spec::capacity;
-use crate::{Error, Graph, Properties, Queue};
+use crate::spec::{TwoKinds, capacity};
+use crate::{Error, Graph, Properties};
 
-/// The network of scenario A.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScenarioA {
-    /// Users of type 1.
-    pub n1: u32,
-    /// Users of type 2.
-    pub n2: u32,
-    /// The streaming server's rate for each user of type 1.
-    pub c1: Rate,
-    /// The access point's rate for each user of type 2.
-    pub c2: Rate,
-    /// The round-trip time of each path, without what sending and queueing add.
-    pub rtt: Span,
-    /// The queue of each bottleneck; the draft's is [`Queue::RedForRate`].
-    pub queue: Queue,
-}
-
-impl ScenarioA {
-    /// The network.
-    pub fn build(&self) -> Result<Graph, Error> {
-        let r1 = capacity(["n1", "c1"], self.n1, self.c1, &self.queue)?;
-        let r2 = capacity(["n2", "c2"], self.n2, self.c2, &self.queue)?;
-        let last = || halves(self.rtt).map(Properties::line);
-        let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
-        let mut graph = Graph::default();
-        let [streaming, internet, type1, type2] =
-            ["streaming", "internet", "type1", "type2"].map(|name| graph.add_host(name));
-        let [r1_near, r2_far, r2_near] =
-            ["R1", "access point", "R2"].map(|name| graph.add_router(name));
-        let through_r1 = graph.add_pair("R1", r1_near, streaming, r1);
-        let private = graph.add_pair("private", type1, r1_near, last());
-        let streaming_to_r2 = graph.add_pair("R1 R2", r2_far, r1_near, unlimited());
-        let internet_to_r2 = graph.add_pair("internet R2", r2_far, internet, unlimited());
-        let through_r2 = graph.add_pair("R2", r2_near, r2_far, r2);
-        let wireless1 = graph.add_pair("wireless type1", type1, r2_near, last());
-        let wireless2 = graph.add_pair("wireless type2", type2, r2_near, last());
-        let by_both = vec![through_r1, streaming_to_r2, through_r2, wireless1];
-        graph.add_set(
-            "type1",
-            Some(self.n1),
-            vec![vec![through_r1, private], by_both],
-        );
-        let by_r2 = vec![internet_to_r2, through_r2, wireless2];
-        graph.add_set("type2", Some(self.n2), vec![by_r2]);
-        Ok(graph)
-    }
+/// The network.
+pub(crate) fn build(users: &TwoKinds) -> Result<Graph, Error> {
+    let r1 = capacity(["n1", "c1"], users.n1, users.c1, &users.queue)?;
+    let r2 = capacity(["n2", "c2"], users.n2, users.c2, &users.queue)?;
+    let last = || halves(users.rtt).map(Properties::line);
+    let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
+    let mut graph = Graph::default();
+    let [streaming, internet, type1, type2] =
+        ["streaming", "internet", "type1", "type2"].map(|name| graph.add_host(name));
+    let [r1_near, r2_far, r2_near] =
+        ["R1", "access point", "R2"].map(|name| graph.add_router(name));
+    let through_r1 = graph.add_pair("R1", r1_near, streaming, r1);
+    let private = graph.add_pair("private", type1, r1_near, last());
+    let streaming_to_r2 = graph.add_pair("R1 R2", r2_far, r1_near, unlimited());
+    let internet_to_r2 = graph.add_pair("internet R2", r2_far, internet, unlimited());
+    let through_r2 = graph.add_pair("R2", r2_near, r2_far, r2);
+    let wireless1 = graph.add_pair("wireless type1", type1, r2_near, last());
+    let wireless2 = graph.add_pair("wireless type2", type2, r2_near, last());
+    let by_both = vec![through_r1, streaming_to_r2, through_r2, wireless1];
+    graph.add_set(
+        "type1",
+        Some(users.n1),
+        vec![vec![through_r1, private], by_both],
+    );
+    let by_r2 = vec![internet_to_r2, through_r2, wireless2];
+    graph.add_set("type2", Some(users.n2), vec![by_r2]);
+    Ok(graph)
 }

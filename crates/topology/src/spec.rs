@@ -3,8 +3,8 @@
 use netsim::{Rate, Span};
 
 use crate::{
-    Error, FatTree, Graph, NonSharedBottleneck, Properties, Queue, ScenarioA, ScenarioB, ScenarioC,
-    SharedBottleneck, SpelledOut,
+    Error, FatTree, Graph, NonSharedBottleneck, Properties, Queue, ScenarioB, SharedBottleneck,
+    SpelledOut, scenario_a, scenario_c,
 };
 
 /// The most users of a kind.
@@ -20,13 +20,30 @@ pub enum Spec {
     /// `fat-tree`.
     FatTree(FatTree),
     /// `scenario-a`.
-    ScenarioA(ScenarioA),
+    ScenarioA(TwoKinds),
     /// `scenario-b`.
     ScenarioB(ScenarioB),
     /// `scenario-c`.
-    ScenarioC(ScenarioC),
+    ScenarioC(TwoKinds),
     /// `graph`.
     SpelledOut(SpelledOut),
+}
+
+/// The users of scenarios A and C: two kinds, each with a bottleneck whose rate is a share for each of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwoKinds {
+    /// Users of type 1 (A), multipath users (C).
+    pub n1: u32,
+    /// Users of type 2 (A), single-path users (C).
+    pub n2: u32,
+    /// The rate for each of the first: of the streaming server (A), of the first access point (C).
+    pub c1: Rate,
+    /// The rate for each of the second: of the access point (A), of the second access point (C).
+    pub c2: Rate,
+    /// The round-trip time of each path, without what sending and queueing add.
+    pub rtt: Span,
+    /// The queue of each bottleneck; the draft's is [`Queue::RedForRate`].
+    pub queue: Queue,
 }
 
 impl Spec {
@@ -36,9 +53,9 @@ impl Spec {
             Self::SharedBottleneck(spec) => spec.build(),
             Self::NonSharedBottleneck(spec) => spec.build(),
             Self::FatTree(spec) => spec.build(),
-            Self::ScenarioA(spec) => spec.build(),
+            Self::ScenarioA(users) => scenario_a::build(users),
             Self::ScenarioB(spec) => spec.build(),
-            Self::ScenarioC(spec) => spec.build(),
+            Self::ScenarioC(users) => scenario_c::build(users),
             Self::SpelledOut(spec) => spec.build(),
         }
     }

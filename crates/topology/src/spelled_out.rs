@@ -161,6 +161,15 @@ fn walk(graph: &Graph, nodes: &[String]) -> Result<crate::Path, String> {
             return Err(format!("`{name}` is no host: paths begin and end at hosts"));
         }
     }
+    let mut visited = BTreeSet::new();
+    for (at, (node, name)) in found.iter().zip(nodes).enumerate() {
+        if !visited.insert(node) {
+            return Err(format!("it comes to `{name}` twice: a path has no circle"));
+        }
+        if graph.is_host[node.index()] && (1..found.len() - 1).contains(&at) {
+            return Err(format!("`{name}` is a host: hosts do not forward"));
+        }
+    }
     let mut links = Vec::new();
     for (pair, names) in found.windows(2).zip(nodes.windows(2)) {
         let none = || format!("no link leads from `{}` to `{}`", names[0], names[1]);

@@ -217,7 +217,7 @@ fn shortest_paths_of_a_fat_tree() {
 #[test]
 fn the_drafts_scenarios_share_what_they_should() {
     let rtt = Span::from_millis(100);
-    let a = ScenarioA {
+    let a = TwoKinds {
         n1: 30,
         n2: 10,
         c1: rate(1),
@@ -234,14 +234,12 @@ fn the_drafts_scenarios_share_what_they_should() {
         rtt,
         queue: Queue::RedForRate,
     };
-    let c = ScenarioC {
-        n1: 30,
-        n2: 10,
-        c1: rate(1),
-        c2: rate(1),
-        rtt,
+    let c = TwoKinds {
         queue: Queue::DropTailPackets(9),
+        ..a.clone()
     };
+    let build_a = |users| Spec::ScenarioA(users).build();
+    let build_c = |users| Spec::ScenarioC(users).build();
     // What of a path has a rate.
     let crossed = |graph: &Graph, set: &str, path: usize| {
         let path = graph.set(set).unwrap().paths[path].clone();
@@ -252,7 +250,7 @@ fn the_drafts_scenarios_share_what_they_should() {
             .map(|link| link.name.clone());
         names.collect::<Vec<_>>().join(", ")
     };
-    let graph = a.build().unwrap();
+    let graph = build_a(a.clone()).unwrap();
     check(&graph);
     assert_eq!(crossed(&graph, "type1", 0), "R1 down");
     assert_eq!(crossed(&graph, "type1", 1), "R1 down, R2 down");
@@ -271,24 +269,24 @@ fn the_drafts_scenarios_share_what_they_should() {
     assert_eq!(crossed(&graph, "red", 0), "T down, Y down");
     assert_eq!(crossed(&graph, "red", 1), "T down, X down");
 
-    let graph = c.build().unwrap();
+    let graph = build_c(c.clone()).unwrap();
     check(&graph);
     assert_eq!(crossed(&graph, "multipath", 0), "AP1 down");
     assert_eq!(crossed(&graph, "multipath", 1), "AP2 down");
     assert_eq!(crossed(&graph, "single-path", 0), "AP2 down");
 
     assert_eq!(
-        ScenarioA { n1: 0, ..a.clone() }.build().unwrap_err().key,
+        build_a(TwoKinds { n1: 0, ..a.clone() }).unwrap_err().key,
         "n1"
     );
     let fast = Rate::from_bits_per_second(u64::MAX);
-    assert_eq!(ScenarioA { c2: fast, ..a }.build().unwrap_err().key, "c2");
+    assert_eq!(build_a(TwoKinds { c2: fast, ..a }).unwrap_err().key, "c2");
     assert_eq!(
         ScenarioB { users: 0, ..b }.build().unwrap_err().key,
         "users"
     );
     assert_eq!(
-        ScenarioC { n2: u32::MAX, ..c }.build().unwrap_err().key,
+        build_c(TwoKinds { n2: u32::MAX, ..c }).unwrap_err().key,
         "n2"
     );
 }

@@ -1,34 +1,40 @@
 //! Random networks and transfers: every byte arrives once and in order, whatever the network does, and what
-//! `crate::invariants` recounts after each event holds.
+//! `crate::invariants`, the links and the network recount after each event holds.
 
 use super::*;
 use crate::trace::Quiet;
 use mpcc::Algorithm;
-use netsim::{DropTail, LinkSpec, Loss, PortId, Rate, Reorder};
+use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Loss, Outage, PortId, Queue, Rate, Red, Reorder};
 use proptest::prelude::*;
 
 /// One direction of a path.
 #[derive(Clone, Debug)]
 struct Way {
     kbits: u64,
+    /// Opportunities in place of the rate: their times, ms.
+    trace: Option<Vec<u32>>,
     delay_us: u64,
-    queue: usize,
+    queue: Queue,
     /// Share of packets lost at random, and in bursts of how many on average.
     loss: Option<(f64, f64)>,
     /// Share of packets that come later, and by how much, µs.
     late: Option<(f64, u64)>,
-    /// Marks from so many waiting packets on.
-    marks: Option<usize>,
+    /// Gaps between the instants at which it goes down and up by turns, µs.
+    switches: Vec<u64>,
 }
 
 impl Way {
     fn link(&self) -> LinkSpec {
-        let mut queue = DropTail::new(self.queue);
-        if let Some(packets) = self.marks {
-            queue = queue.mark_above(packets);
-        }
         let rate = Rate::from_bits_per_second(self.kbits * 1000);
-        let mut link = LinkSpec::shaped(rate, queue, Span::from_micros(self.delay_us));
+        let delay = Span::from_micros(self.delay_us);
+        let mut link = match &self.trace {
+            None => LinkSpec::shaped(rate, self.queue, delay),
+            Some(times) => {
+                let text: Vec<String> = times.iter().map(u32::to_string).collect();
+                let trace = text.join("\n").parse().expect("times in order");
+                LinkSpec::traced(trace, self.queue, delay)
+            }
+        };
         link = match self.loss {
             Some((share, burst)) if burst > 1.0 => link.loss(Loss::bursty(share, burst)),
             Some((share, _)) => link.loss(Loss::random(share)),
@@ -37,8 +43,48 @@ impl Way {
         if let Some((share, extra)) = self.late {
             link = link.reorder(Reorder::new(share, Span::from_micros(extra)));
         }
-        link
+        let instants = self.switches.iter().scan(Time::ZERO, |at, gap| {
+            *at += Span::from_micros(*gap);
+            Some(*at)
+        });
+        let instants: Vec<Time> = instants.collect();
+        let outages = instants
+            .chunks_exact(2)
+            .map(|ends| Outage::new(ends[0], ends[1]));
+        link.down(outages.collect())
     }
+}
+
+/// Every discipline, with room for 1 to 100 packets.
+fn queue() -> impl Strategy<Value = Queue> {
+    let packets = || 1usize..100;
+    let ecn = any::<bool>;
+    let times = (1u64..50, 1u64..300);
+    let [codel_times, fq_times] = [(); 2].map(|()| {
+        times
+            .clone()
+            .prop_map(|(a, b)| (Span::from_millis(a), Span::from_millis(b)))
+    });
+    prop_oneof![
+        4 => packets().prop_map(|n| DropTail::new(n).into()),
+        1 => (packets(), 0usize..10).prop_map(|(n, m)| DropTail::new(n).mark_above(m).into()),
+        1 => (1500u64..150_000).prop_map(|bytes| DropTail::bytes(bytes).into()),
+        1 => (packets(), 0.0..20.0f64, 1.0..40.0f64, 0.01..1.0f64, 0.001..1.0f64, ecn()).prop_map(
+            |(limit, min, more, max_p, weight, ecn)| {
+                let red = Red::new(min, min + more, max_p).gentle(2.0 * (min + more));
+                let red = red.weight(weight).limit(limit);
+                (if ecn { red.ecn() } else { red }).into()
+            }
+        ),
+        1 => (1u64..1000).prop_map(|mbit| Red::lia_olia(Rate::from_bits_per_second(mbit * 1_000_000)).into()),
+        1 => (packets(), codel_times, ecn()).prop_map(|(limit, (target, interval), ecn)| {
+            let codel = CoDel::new().times(target, interval).limit(limit);
+            (if ecn { codel.ecn() } else { codel }).into()
+        }),
+        1 => (packets(), fq_times, 64u32..3000).prop_map(|(limit, (target, interval), quantum)| {
+            FqCoDel::new().times(target, interval).limit(limit).quantum(quantum).into()
+        }),
+    ]
 }
 
 fn way() -> impl Strategy<Value = Way> {
@@ -50,18 +96,32 @@ fn way() -> impl Strategy<Value = Way> {
         3 => Just(None),
         1 => (0.01..0.5f64, 100u64..200_000).prop_map(Some),
     ];
-    let marks = prop_oneof![Just(None), (0usize..10).prop_map(Some)];
+    let switches = prop_oneof![
+        3 => Just(Vec::new()),
+        1 => proptest::collection::vec(1u64..5_000_000, 2..8),
+    ];
     // 64 kbit/s to 1 Gbit/s, 20 µs to 2 s there and back.
     let rate = (6.0..13.8f64).prop_map(|exponent| (exponent.exp() as u64).max(64));
     let delay = (2.3..13.8f64).prop_map(|exponent| exponent.exp() as u64);
-    (rate, delay, 1usize..100, loss, late, marks).prop_map(
-        |(kbits, delay_us, queue, loss, late, marks)| Way {
+    // 12 Mbit/s down to a packet in a fifth of a second.
+    let gaps = proptest::collection::vec(0u32..200, 1..30);
+    let times = gaps.prop_map(|gaps| {
+        let sums = gaps.iter().scan(1, |sum, gap| {
+            *sum += gap;
+            Some(*sum)
+        });
+        sums.collect()
+    });
+    let trace = prop_oneof![5 => Just(None), 1 => times.prop_map(Some)];
+    (rate, trace, delay, queue(), loss, late, switches).prop_map(
+        |(kbits, trace, delay_us, queue, loss, late, switches)| Way {
             kbits,
+            trace,
             delay_us,
             queue,
             loss,
             late,
-            marks,
+            switches,
         },
     )
 }
@@ -222,7 +282,7 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::default())]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn every_byte_arrives_once_and_in_order(transfer in transfer()) {

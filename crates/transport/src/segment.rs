@@ -93,6 +93,8 @@ pub(crate) enum Kind {
     Established,
     /// Tells the client of the server's other addresses (RFC 8684, 3.4.1): `seq` is the subflow that they allow.
     AddAddress,
+    /// Answers it: the same with the echo flag.
+    AddressEcho,
     /// A UDP datagram.
     Datagram,
 }
@@ -107,6 +109,7 @@ impl Kind {
             3 => Self::SynAck,
             4 => Self::Established,
             5 => Self::AddAddress,
+            6 => Self::AddressEcho,
             _ => Self::Datagram,
         }
     }
@@ -154,7 +157,9 @@ mod tests {
 
     #[test]
     fn a_segment_arrives_as_it_was_sent() {
-        for kind in (0..7).map(Kind::from_number) {
+        for number in 0..=Kind::Datagram as u8 {
+            let kind = Kind::from_number(number);
+            assert_eq!(kind as u8, number);
             let segment = Segment {
                 to: 1,
                 seq: u32::MAX,

@@ -32,7 +32,7 @@ enum Owner {
 struct Running {
     spec: ConnectionSpec,
     write_timer: u32,
-    /// Addresses that were announced, up to this subflow's; how often the last was, and when it is again.
+    /// The subflow whose address was announced last; how often it was, and when it is again.
     announced: usize,
     announcements: u32,
     announce_timer: u32,
@@ -189,8 +189,17 @@ impl<O: Observer> Simulation<O> {
 
     /// Runs until every connection that has an end has come to it, or until `stop`.
     pub fn run(&mut self, stop: Time) {
+        self.run_for(stop, u64::MAX);
+    }
+
+    /// The same, but for so many [events](Self::events) at most. Returns whether it came to the end.
+    pub fn run_for(&mut self, stop: Time, events: u64) -> bool {
+        let last = self.events.saturating_add(events);
         let endless = self.running.iter().all(|running| !running.finite);
         while endless || self.unfinished > 0 {
+            if self.events >= last {
+                return false;
+            }
             let limit = self.timers.next().min(stop);
             match self.network.poll(limit) {
                 Some(Exit::Arrived { at, payload, .. }) => {
@@ -207,7 +216,7 @@ impl<O: Observer> Simulation<O> {
                 }
                 None if limit >= stop => {
                     self.now = stop;
-                    return;
+                    return true;
                 }
                 None => {
                     while let Some(_owner) = self.fire(limit) {
@@ -226,6 +235,7 @@ impl<O: Observer> Simulation<O> {
             }
             self.events += 1;
         }
+        true
     }
 
     /// See [`crate::invariants`]. Large windows are not recounted after each event, which would take most of the time.
@@ -344,6 +354,11 @@ impl<O: Observer> Simulation<O> {
     /// Packets at endpoints and timers that there were.
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// What watches it.
+    pub fn observer(&self) -> &O {
+        &self.observer
     }
 
     /// The observer.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use lisa_transport::{Application, Observer, PathManager, Quiet, Simulation, View, Who};
+use lisa_transport::{Application, Observer, Quiet, Simulation, View, Who};
 use mpcc::{Note, Subflow};
 use netsim::{DropTail, LinkSpec, PortId, Rate, Span, Time};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -104,10 +104,7 @@ fn twenty_subflows() {
     for algorithm in ["lisa", "mptcp", "cubic"] {
         let (network, routes) = separate(&paths);
         let mut simulation = Simulation::new(network, Quiet);
-        let mut spec = file(algorithm, true, routes, 30_000_000);
-        // Twenty announcements one after another, one of them would be lost, and the others wait two minutes for it.
-        spec.path_manager = PathManager::Client;
-        simulation.add_connection(spec);
+        simulation.add_connection(file(algorithm, true, routes, 30_000_000));
         simulation.run(seconds(600));
         let report = simulation.report(0);
         assert_eq!(report.bytes, 30_000_000);

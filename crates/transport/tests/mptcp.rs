@@ -130,47 +130,70 @@ fn the_first_path_dead_the_run_ends_at_its_stop() {
     assert!(simulation.events() < 50, "{}", simulation.events());
 }
 
+/// Linux 6.18, net/mptcp/pm.c: the first repetition after a retransmission timeout, which is 240 ms (RFC 6298 with Linux's
+/// least variance of 200 ms) after a handshake of 40 ms, the second after two more, the third after four more; timeouts of
+/// data have doubled it by then, or not. MPTCP 0.89 tells of an address once.
 #[test]
-fn a_lost_announcement_is_repeated_after_two_minutes() {
-    // One direction loses so much that some seed loses the only ADD_ADDR; data is paced and slow.
-    let mut repeated = 0;
-    for seed in 0..40 {
-        let mut network = Network::with_seed(seed);
-        let mut routes = Vec::new();
-        for lossy in [true, false] {
-            let mut link = LinkSpec::delay(ms(20));
-            if lossy {
-                link = link.loss(Loss::random(0.3));
+fn a_lost_announcement_is_repeated_after_a_retransmission_timeout() {
+    for profile in [Profile::linux(), Profile::linux_3_14()] {
+        let (mut waits, mut never) = (Vec::new(), 0);
+        for seed in 0..100 {
+            let mut network = Network::with_seed(seed);
+            let mut routes = Vec::new();
+            for loss in [0.3, 0.0] {
+                let down = network.add_link(LinkSpec::delay(ms(20)).loss(Loss::random(loss)));
+                let up = network.add_link(LinkSpec::delay(ms(20)));
+                let route = |network: &mut Network<_>, link| network.add_route(&[link], PortId(0));
+                routes.push((route(&mut network, down), route(&mut network, up)));
             }
-            let down = network.add_link(link);
-            let up = network.add_link(LinkSpec::delay(ms(20)));
-            let route = |network: &mut Network<_>, link| network.add_route(&[link], PortId(0));
-            routes.push((route(&mut network, down), route(&mut network, up)));
-        }
-        let mut simulation = Simulation::new(network, Quiet);
-        let mut spec = file("lisa", true, routes, 1);
-        spec.application = Application::Paced(lisa_transport::Pace::new(
-            Rate::from_bits_per_second(10_000),
-            None,
-        ));
-        simulation.add_connection(spec);
-        simulation.run(seconds(700));
-        let at = established(&simulation.report(0));
-        let first = at[0].expect("it opens within minutes");
-        match at[1] {
-            // The first attempt: four one-way trips after the first subflow is open.
-            Some(at) if at < first + 81.0 => {}
-            Some(at) => {
-                let waited = (at - first - 80.0) / 120_000.0;
-                assert!((waited - waited.round()).abs() < 1e-3, "{at} after {first}");
-                assert!((1.0..=3.0).contains(&waited.round()));
-                repeated += 1;
+            let mut simulation = Simulation::new(network, Quiet);
+            let mut spec = file("lisa", true, routes, 1);
+            spec.profile = profile.clone();
+            let rate = Rate::from_bits_per_second(10_000);
+            spec.application = Application::Paced(lisa_transport::Pace::new(rate, None));
+            simulation.add_connection(spec);
+            simulation.run(seconds(700));
+            let at = established(&simulation.report(0));
+            // The first attempt would take four one-way trips after the first subflow is open.
+            match at[1].zip(at[0]) {
+                Some((at, first)) => waits.push((at - first - 80.0).round() as u64),
+                None => never += 1,
             }
-            None => {} // four times lost
         }
+        let count = |wait: u64| waits.iter().filter(|w| **w == wait).count();
+        let [at_once, once_more] = [0, 240].map(count);
+        // Of a hundred 70 arrive, 21 the second time, 6.3 and 1.9 later, 0.8 never: three deviations round each.
+        assert!((56..=84).contains(&at_once), "{waits:?}");
+        if profile.announces_at_once {
+            assert_eq!(at_once, waits.len(), "{waits:?}");
+            continue;
+        }
+        assert!((9..=33).contains(&once_more), "{waits:?}");
+        let later: Vec<u64> = (waits.iter().copied()).filter(|w| *w > 240).collect();
+        assert!(
+            (2..=18).contains(&later.len()) && never <= 4,
+            "{later:?}, {never}"
+        );
+        let after = |wait: u64, base: u64| (0..9).any(|k| wait == base + (480 << k));
+        let second = later.iter().filter(|wait| after(**wait, 240)).count();
+        assert!(2 * second > later.len(), "{later:?}");
     }
-    // 30 % are lost.
-    assert!((6..=18).contains(&repeated), "{repeated}");
+}
+
+/// The echo says that an address is known; whether it can be reached is not waited for.
+#[test]
+fn an_address_that_is_not_reached_does_not_hold_up_the_next() {
+    let (mut network, routes) = two_paths(true, true);
+    let link = network.add_link(LinkSpec::delay(ms(20)));
+    let third = network.add_route(&[link], PortId(0));
+    let mut simulation = Simulation::new(network, Quiet);
+    let routes = [routes, vec![(third, third)]].concat();
+    simulation.add_connection(file("lisa", true, routes, 1_000_000));
+    simulation.run(seconds(60));
+    let at = established(&simulation.report(0));
+    assert_eq!(at[1], None);
+    // SYN, SYN/ACK, ACK; ADD_ADDR and echo, ADD_ADDR; SYN, SYN/ACK, ACK.
+    near(at[2].unwrap(), one_ways(6.0) + 60.0);
 }
 
 #[test]

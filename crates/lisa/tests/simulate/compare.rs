@@ -12,7 +12,8 @@ fn mean(outcomes: &[Value], metric: &str) -> f64 {
 #[test]
 fn a_comparison_is_that_of_the_runs() {
     let place = Place::new();
-    let lines = place.json("compare small.toml -a mptcp,lisa --seeds 6 --json");
+    let compare = "compare small.toml -a mptcp,lisa --seeds 6 --json";
+    let lines = place.valid_json(compare, "compare.schema.json");
     assert_eq!(lines.len(), 2);
     let runs = |algorithm: &str| {
         let set = format!("--set connection.download.algorithm={algorithm}");
@@ -20,7 +21,6 @@ fn a_comparison_is_that_of_the_runs() {
     };
     let [mptcp, lisa] = ["mptcp", "lisa"].map(runs);
     for (line, (name, runs)) in lines.iter().zip([("mptcp", &mptcp), ("lisa", &lisa)]) {
-        assert_eq!(line["schema"], "lisa.compare/1");
         assert_eq!(line["algorithm"], name);
         assert_eq!(line["n"], 6);
         assert_eq!(line["connections"][1]["name"], "competitor");
@@ -43,11 +43,29 @@ fn a_comparison_is_that_of_the_runs() {
         Value::Null
     );
     // One run has no interval.
-    let alone = place.json("compare small.toml -a lisa --seeds 1 --json");
+    let alone = "compare small.toml -a lisa --seeds 1 --json";
+    let alone = place.valid_json(alone, "compare.schema.json");
     assert_eq!(
         alone[0]["connections"][0]["completion_s"]["ci95"],
         Value::Null
     );
+}
+
+/// UDP has no windows, what never ends no completion, and what did not finish neither.
+#[test]
+fn what_has_no_value_is_null() {
+    let place = Place::new();
+    let udp = "--set connection.1={protocol=\"udp\",rate=\"1Mbit\"} --set stop=300ms";
+    let compare = format!("compare small.toml -a lisa,mptcp --seeds 2 --json {udp}");
+    for line in place.valid_json(&compare, "compare.schema.json") {
+        assert_eq!(line["connections"][0]["completion_s"], Value::Null);
+        assert_eq!(line["connections"][1]["retransmits"], Value::Null);
+    }
+    let sweep = format!("sweep small.toml --vary stop=200ms,300ms --json {udp}");
+    for line in place.valid_json(&sweep, "sweep.schema.json") {
+        assert_eq!(line["completion_s"], Value::Null);
+        assert_eq!(line["note"].is_null(), line["connection"] != "download");
+    }
 }
 
 #[test]

@@ -1,7 +1,12 @@
 //! One seed or several: outcomes, tables, traces.
 
-use super::Place;
+use super::{Place, complaint};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 #[test]
 fn a_run_is_the_same_on_any_number_of_threads() {
@@ -41,7 +46,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         one.lines().nth(6),
         place.good("run small.toml --seed 7 --json").lines().next()
     );
-    let timed = place.json("run small.toml --json --timing");
+    let timed = place.valid_json("run small.toml --json --timing", "outcome.schema.json");
     assert!(timed[0]["wall_seconds"].as_f64().unwrap() > 0.0);
 }
 
@@ -87,5 +92,34 @@ fn a_trace_can_be_csv() {
     assert_eq!(
         (&credit["from"], &credit["to"]),
         (&Value::from(0), &Value::from(1))
+    );
+}
+
+/// 100 Gbit/s for a year would take a century. Whether it listens for Ctrl-C, Linux tells (proc_pid_status(5)).
+#[test]
+fn a_run_without_end_can_be_interrupted() {
+    let place = Place::new();
+    let long = "run small.toml --set stop=365d --set topology.rate=100Gbit --set connection.0.bytes=1000TB";
+    let mut run = place.lisa(long);
+    let mut run = run
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let listens = |run: &Child| {
+        let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = u64::from_str_radix(caught.unwrap_or("0").trim(), 16).unwrap();
+        caught & 1 << (Signal::SIGINT as u32 - 1) != 0
+    };
+    while !listens(&run) {
+        assert!(run.try_wait().unwrap().is_none(), "it has ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill(Pid::from_raw(run.id() as i32), Signal::SIGINT).unwrap();
+    let line = complaint(&run.wait_with_output().unwrap(), 130);
+    assert!(
+        line.contains("interrupted: 0 of 1 runs are finished"),
+        "{line}"
     );
 }

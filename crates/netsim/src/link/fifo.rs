@@ -104,6 +104,11 @@ impl<P> Fifo<P> {
             .map(|departure| departure + self.delay)
     }
 
+    /// Packets in the queue or on the line.
+    pub(crate) fn inside(&self) -> u64 {
+        self.ring.len() as u64
+    }
+
     pub(crate) fn counters(&self, now: Time) -> LinkCounters {
         let mut counters = LinkCounters {
             packets_in: self.ring.pushed() + self.drops.packets,
@@ -111,13 +116,13 @@ impl<P> Fifo<P> {
             packets_out: self.ring.popped(),
             bytes_out: self.bytes_out,
             drops: self.drops.packets,
-            inside: self.ring.len() as u64,
+            inside: self.inside(),
             ..LinkCounters::default()
         };
         if let Some((transmitter, queue)) = &self.shaper {
             // Time already booked that lies after now: each packet waits for the one ahead.
-            let still_waiting: u64 = (self.ring.times().skip(1))
-                .map(|ahead| ahead.since(now).as_nanos())
+            let still_waiting: u128 = (self.ring.times().skip(1))
+                .map(|ahead| u128::from(ahead.since(now).as_nanos()))
                 .take_while(|wait| *wait > 0)
                 .sum();
             let elapsed = now.since(Time::ZERO).as_nanos().max(1) as f64;

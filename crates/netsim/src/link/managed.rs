@@ -39,7 +39,7 @@ pub(crate) struct Managed<P> {
     lost: u64,
     /// The most packets that waited at once, and the integral of their number over time (ns).
     longest: usize,
-    waited: u64,
+    waited: u128,
 }
 
 /// What takes packets from the queue onto the line.
@@ -182,7 +182,7 @@ impl<P: Payload> Managed<P> {
 
     /// Moves packets from the queue onto the line, as the source allows.
     fn serve(&mut self, now: Time) {
-        self.waited += self.queue.len() as u64 * now.since(self.now).as_nanos();
+        self.waited += self.waiting_until(now);
         self.now = now;
         if (self.outages.as_mut()).is_some_and(|outages| outages.is_down(now)) {
             return self.cut_off();
@@ -214,6 +214,11 @@ impl<P: Payload> Managed<P> {
         }
     }
 
+    /// What is to be added to `waited`, ns · packets: a year of a thousand packets is more than 64 bits.
+    fn waiting_until(&self, now: Time) -> u128 {
+        self.queue.len() as u128 * u128::from(now.since(self.now).as_nanos())
+    }
+
     /// The link is down: what is not on the line is lost.
     fn cut_off(&mut self) {
         let lost = &mut self.ledger.dropped;
@@ -236,7 +241,6 @@ impl<P: Payload> Managed<P> {
 
     pub(crate) fn counters(&self, now: Time) -> LinkCounters {
         let elapsed = now.since(Time::ZERO).as_secs_f64().max(1e-9);
-        let waiting = self.queue.len() as u64 * now.since(self.now).as_nanos();
         LinkCounters {
             packets_in: self.entered.packets,
             bytes_in: self.entered.bytes,
@@ -247,7 +251,7 @@ impl<P: Payload> Managed<P> {
             marks: self.ledger.marks,
             inside: self.inside(),
             queue_max: self.longest as u64,
-            queue_mean: (self.waited + waiting) as f64 / 1e9 / elapsed,
+            queue_mean: (self.waited + self.waiting_until(now)) as f64 / 1e9 / elapsed,
             utilisation: match &self.source {
                 Source::Open => None,
                 Source::Rate(transmitter) => {
@@ -256,6 +260,11 @@ impl<P: Payload> Managed<P> {
                 Source::Trace(opportunities) => Some(opportunities.used(now, self.sent.bytes)),
             },
         }
+    }
+
+    /// Packets inside, and those dropped and not yet handed on.
+    pub(crate) fn held(&self) -> u64 {
+        self.inside() + self.ledger.dropped.len() as u64
     }
 
     /// Packets in the queue, being sent and on the line.

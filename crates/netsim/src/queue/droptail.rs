@@ -67,8 +67,10 @@ pub(crate) struct Occupancy {
     packets: u32,
     /// The most packets that ever waited at once.
     longest: u32,
-    /// The time that all packets together wait, known as they enter (ns · packets).
+    /// The time that all packets together wait, known as they enter (ns · packets), and how often
+    /// that has gone beyond 64 bits: a thousand packets do in 214 days.
     waited: u64,
+    beyond: u64,
     /// The limit in bytes, if there is one; away from the rest, because most queues have none.
     bytes: Option<Box<Bytes>>,
 }
@@ -91,6 +93,7 @@ impl Occupancy {
             packets: u32::try_from(queue.packets).unwrap_or(u32::MAX),
             longest: 0,
             waited: 0,
+            beyond: 0,
             bytes: (queue.bytes < u64::MAX).then(|| bytes(queue.bytes)),
         }
     }
@@ -102,8 +105,8 @@ impl Occupancy {
 
     /// The time that all packets together wait: the integral of the queue's length over time, once
     /// those that still wait are done (Little's law).
-    pub(crate) const fn waited(&self) -> u64 {
-        self.waited
+    pub(crate) const fn waited(&self) -> u128 {
+        (self.beyond as u128) << 64 | self.waited as u128
     }
 
     /// Whether a packet of `bytes` may enter now, after those that `entered`, of which some `left`
@@ -133,7 +136,9 @@ impl Occupancy {
     /// A packet that was admitted will wait for `wait`.
     #[inline]
     pub(crate) const fn wait(&mut self, wait: Span) {
-        self.waited += wait.as_nanos();
+        let (waited, carry) = self.waited.overflowing_add(wait.as_nanos());
+        self.waited = waited;
+        self.beyond += carry as u64;
     }
 }
 

@@ -22,6 +22,16 @@ fn take(queue: &mut FqCoDelQueue<Segment>, count: usize) -> Vec<(u64, u64)> {
         .collect()
 }
 
+/// A queue in which 98 large packets of flow 1 wait; two have gone, so that its turn as a new one is used up.
+fn behind_a_fat_flow() -> FqCoDelQueue<Segment> {
+    let mut queue = queue(FqCoDel::new());
+    for number in 0..100 {
+        queue.enqueue(NOW, segment(1, number, 1500), &mut Ledger::new());
+    }
+    take(&mut queue, 2);
+    queue
+}
+
 #[test]
 fn two_flows_share_bytes_evenly() {
     // One floods the queue with large packets, one sends small ones: bytes count, not packets.
@@ -70,14 +80,8 @@ fn a_turn_is_a_quantum() {
 
 #[test]
 fn a_sparse_flow_does_not_wait_behind_a_fat_one() {
-    let mut queue = queue(FqCoDel::new());
-    let mut ledger = Ledger::new();
-    for number in 0..100 {
-        queue.enqueue(NOW, segment(1, number, 1500), &mut ledger);
-    }
-    // The fat flow used up its turn as a new one.
-    take(&mut queue, 2);
-    queue.enqueue(NOW, segment(2, 0, 100), &mut ledger);
+    let mut queue = behind_a_fat_flow();
+    queue.enqueue(NOW, segment(2, 0, 100), &mut Ledger::new());
     assert_eq!(take(&mut queue, 1), [(2, 0)]);
 }
 
@@ -85,12 +89,7 @@ fn a_sparse_flow_does_not_wait_behind_a_fat_one() {
 fn sparse_flows_do_not_starve_a_fat_one() {
     // Two flows of which one sends whenever the other's queue was found empty: were an empty queue
     // forgotten at once, one of them would be new for ever (RFC 8290 section 4.2).
-    let mut queue = queue(FqCoDel::new());
-    let mut ledger = Ledger::new();
-    for number in 0..100 {
-        queue.enqueue(NOW, segment(1, number, 1500), &mut ledger);
-    }
-    take(&mut queue, 2);
+    let (mut queue, mut ledger) = (behind_a_fat_flow(), Ledger::new());
     queue.enqueue(NOW, segment(2, 0, 100), &mut ledger);
     queue.enqueue(NOW, segment(3, 0, 100), &mut ledger);
     assert_eq!(take(&mut queue, 1), [(2, 0)]);

@@ -38,6 +38,10 @@ pub struct Red {
     ecn: bool,
 }
 
+/// `STABILITY`, which is -log2 of FJ's w_q, in Click's RED: `RED::configure` in
+/// `elements/aqm/red.cc` begins with 4.
+const CLICK_STABILITY: i32 = 4;
+
 impl Red {
     /// The queue of FJ: probability 0 up to `min` packets, linear to `max_p` at `max`, 1 above; gaps
     /// between drops are made even (FJ section VII); weight 0.002, no limit, no ECN.
@@ -67,8 +71,9 @@ impl Red {
     ///
     /// The draft gives the probability of loss and says "following the structure in" FJ, so the
     /// average counts, and each packet is drawn by itself: FJ's even gaps would lose about twice the
-    /// share. It names no weight; its routers were Click's, whose RED takes 1/16 unless told
-    /// otherwise, and whose queue holds 1000 packets.
+    /// share. It names no weight, but its routers: Click's, whose RED is gentle, has a weight of 1/16
+    /// unless told otherwise, and a queue of 1000 packets (kohler/click, `elements/aqm/red.cc`,
+    /// `elements/standard/simplequeue.cc`). FJ's own 0.002 would be Click's `STABILITY 9`.
     #[must_use]
     pub fn lia_olia(rate: Rate) -> Self {
         let scale = rate.bits_per_second() as f64 / LIA_OLIA_RATE;
@@ -76,7 +81,7 @@ impl Red {
             even_gaps: false,
             ..Self::new(25.0 * scale, 50.0 * scale, 0.1)
                 .gentle(100.0 * scale)
-                .weight(1.0 / 16.0)
+                .weight(1.0 / f64::from(1 << CLICK_STABILITY))
                 .limit(1000)
         }
     }

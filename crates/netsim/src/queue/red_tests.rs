@@ -60,6 +60,14 @@ fn the_curve_of_lia_olia() {
             );
         }
     }
+    // Click's average, of which a sample is a sixteenth: sixteen of a sudden 100 packets move it to 64.4.
+    let mut queue = queue(Red::lia_olia(Rate::from_bits_per_second(10_000_000)));
+    for number in 0..100 {
+        queue.backlog.push(Time::ZERO, segment(0, number, 1500));
+    }
+    (0..16).for_each(|_| queue.sample(Time::ZERO));
+    let expected = 100.0 * (1.0 - 0.9375f64.powi(16));
+    assert!((queue.average - expected).abs() < 1e-9 && (64.3..64.5).contains(&expected));
     // 1 Mbit/s: 2.5, 5 and 10 packets.
     let slow = Red::lia_olia(Rate::from_bits_per_second(1_000_000));
     let at = [2.5, 5.0, 7.5, 10.0].map(|packets| slow.probability(packets));

@@ -44,7 +44,7 @@ pub(super) fn read(table: &Table<'_>, protocol: Protocol) -> Result<Application,
     }
     debug_assert_ne!(protocol, Protocol::Udp);
     Ok(match table.get("bytes") {
-        Some(bytes) => Application::Bytes(bytes.bytes(1..=MOST_BYTES)?),
+        Some(bytes) => Application::Bytes(bytes.bytes(0..=MOST_BYTES)?),
         None => Application::Endless,
     })
 }

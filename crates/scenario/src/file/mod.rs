@@ -22,7 +22,7 @@ use netsim::Span;
 use self::node::{LONGEST_FILE, Node};
 use self::table::{Field, Table};
 use crate::error::Place;
-use crate::{ConnectionSpec, Error, Scenario};
+use crate::{Application, ConnectionSpec, Error, Scenario};
 
 /// The longest run, and the longest of all times: a year.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
@@ -32,6 +32,9 @@ const INSTANT: Span = Span::from_nanos(1);
 
 /// The most subflows in all, of connections one after another or at once; so, too, the most connections.
 const MOST_FLOWS: u64 = 100_000;
+
+/// The most requests of all connections together: what they wait for is drawn before a run.
+const MOST_REQUESTS: u64 = 10_000_000;
 
 /// The widest spread of round-trip times: they stay above 0.
 const WIDEST_SPREAD: f64 = 0.9;
@@ -131,7 +134,7 @@ fn finish(
     graph: &Graph,
 ) -> Result<Vec<ConnectionSpec>, Error> {
     let mut finished: Vec<ConnectionSpec> = Vec::new();
-    let mut subflows = 0u64;
+    let (mut subflows, mut requests) = (0u64, 0u64);
     for read in connections {
         let (table, mut spec) = place::finish(read, graph)?;
         let same = |name: &str| finished.iter().any(|other| other.name == name);
@@ -148,10 +151,19 @@ fn finish(
                 }
             }
         }
-        subflows = subflows.saturating_add(place::subflows(&spec, graph));
+        let connections = place::connections(&spec, graph);
+        subflows = subflows.saturating_add(connections * u64::from(spec.subflows));
         if subflows > MOST_FLOWS {
             return Err(table.error(format!(
                 "{subflows} subflows in all: at most {MOST_FLOWS} are possible"
+            )));
+        }
+        if let Application::Requests { count, .. } = spec.application {
+            requests += connections * u64::from(count);
+        }
+        if requests > MOST_REQUESTS {
+            return Err(table.error(format!(
+                "{requests} requests in all: at most {MOST_REQUESTS} are possible"
             )));
         }
         finished.push(spec);

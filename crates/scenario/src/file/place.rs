@@ -27,15 +27,15 @@ pub(super) fn finish<'a>(
     Ok((table, spec))
 }
 
-/// How many subflows it makes in all.
-pub(super) fn subflows(spec: &ConnectionSpec, graph: &Graph) -> u64 {
+/// How many connections it makes in all.
+pub(super) fn connections(spec: &ConnectionSpec, graph: &Graph) -> u64 {
     let hosts = match spec.between {
         Between::Permutation | Between::Random => graph.hosts().len() as u64,
         _ => 1,
     };
     let each = spec.arrivals.as_ref().map_or(1, |arrivals| arrivals.count);
-    // At most 10 000 hosts with 100 000 connections each, 100 000 times, of 64 subflows.
-    hosts * u64::from(spec.count) * u64::from(each) * u64::from(spec.subflows)
+    // At most 10 000 hosts with 100 000 connections each, 100 000 times.
+    hosts * u64::from(spec.count) * u64::from(each)
 }
 
 fn set(

@@ -2,8 +2,8 @@
 
 use netsim::{Rate, Span};
 use topology::{
-    Access, FatTree, NonSharedBottleneck, PathSpec, Properties, Queue, ScenarioA, ScenarioB,
-    ScenarioC, SharedBottleneck, Spec, SpelledLink, SpelledOut,
+    Access, FatTree, NonSharedBottleneck, PathSpec, Properties, Queue, ScenarioB, SharedBottleneck,
+    Spec, SpelledLink, SpelledOut, TwoKinds,
 };
 
 use super::link::{self, LONGEST_DELAY};
@@ -49,9 +49,9 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
         Kind::Shared => shared(field, paths).map(Spec::SharedBottleneck),
         Kind::NonShared => non_shared(field, paths).map(Spec::NonSharedBottleneck),
         Kind::FatTree => fat_tree(field).map(Spec::FatTree),
-        Kind::ScenarioA => scenario_a(field).map(Spec::ScenarioA),
+        Kind::ScenarioA => two_kinds(field).map(Spec::ScenarioA),
         Kind::ScenarioB => scenario_b(field).map(Spec::ScenarioB),
-        Kind::ScenarioC => scenario_c(field).map(Spec::ScenarioC),
+        Kind::ScenarioC => two_kinds(field).map(Spec::ScenarioC),
         Kind::Graph => graph(field).map(Spec::SpelledOut),
         Kind::Gml => {
             Err(kind.error("`gml` comes later: spell the nodes and links out in a `graph`"))
@@ -206,9 +206,10 @@ fn need_rate_of(table: &Table<'_>, key: &str) -> Result<Rate, Error> {
     table.need(key, &format!("{key} = \"1Mbit\""))?.rate()
 }
 
-fn scenario_a(field: &Field<'_>) -> Result<ScenarioA, Error> {
+/// Of scenarios A and C.
+fn two_kinds(field: &Field<'_>) -> Result<TwoKinds, Error> {
     let table = field.table(&["kind", "n1", "n2", "c1", "c2", "rtt", "queue"])?;
-    Ok(ScenarioA {
+    Ok(TwoKinds {
         n1: users(&table, "n1")?,
         n2: users(&table, "n2")?,
         c1: need_rate_of(&table, "c1")?,
@@ -226,18 +227,6 @@ fn scenario_b(field: &Field<'_>) -> Result<ScenarioB, Error> {
         cy: need_rate_of(&table, "cy")?,
         cz: need_rate_of(&table, "cz")?,
         ct: need_rate_of(&table, "ct")?,
-        rtt: rtt(&table, 0)?,
-        queue: draft_queue(&table)?,
-    })
-}
-
-fn scenario_c(field: &Field<'_>) -> Result<ScenarioC, Error> {
-    let table = field.table(&["kind", "n1", "n2", "c1", "c2", "rtt", "queue"])?;
-    Ok(ScenarioC {
-        n1: users(&table, "n1")?,
-        n2: users(&table, "n2")?,
-        c1: need_rate_of(&table, "c1")?,
-        c2: need_rate_of(&table, "c2")?,
         rtt: rtt(&table, 0)?,
         queue: draft_queue(&table)?,
     })

@@ -4,7 +4,7 @@ use lisa_scenario::Scenario;
 use netsim::{Outage, Span, Time};
 use topology::{
     Access, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, Red, Reorder,
-    ScenarioA, ScenarioB, ScenarioC, SharedBottleneck, Spec, SpelledLink, SpelledOut,
+    ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
 };
 
 use crate::{SHARED, kbit, ms, parse};
@@ -218,7 +218,7 @@ fn a_fat_tree() {
 #[test]
 fn the_drafts_scenarios() {
     let users = "n1 = 30\nn2 = 10\nc1 = '1Mbit'\nc2 = '2Mbit'\nrtt = '100ms'";
-    let a = ScenarioA {
+    let a = TwoKinds {
         n1: 30,
         n2: 10,
         c1: kbit(1000),
@@ -231,14 +231,10 @@ fn the_drafts_scenarios() {
         Spec::ScenarioA(a.clone())
     );
     let red = format!("kind = 'scenario-a'\n{users}\nqueue = {{ kind = 'red' }}");
-    assert_eq!(topology(&red), Spec::ScenarioA(a));
-    let c = ScenarioC {
-        n1: 30,
-        n2: 10,
-        c1: kbit(1000),
-        c2: kbit(2000),
-        rtt: ms(100),
+    assert_eq!(topology(&red), Spec::ScenarioA(a.clone()));
+    let c = TwoKinds {
         queue: Queue::DropTailPackets(50),
+        ..a
     };
     assert_eq!(
         topology(&format!("kind = 'scenario-c'\n{users}\nqueue = 50")),

@@ -6,13 +6,15 @@ use super::*;
 /// Bytes of a SYN and of the packets that open a subflow: IPv4, TCP and its options with MPTCP's (RFC 8684, 3.1, 3.2).
 const SYN: u32 = 72;
 
-/// How long an announced address waits for an answer before it is announced again, and how often that is done (Linux:
-/// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX).
-const ANNOUNCE_AGAIN: Span = Span::from_secs(120);
+/// How long an announced address waits for its echo at most, and how often it is announced again (Linux:
+/// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX). Until 6.17 it waited so long; since then it waits for the longest
+/// retransmission timeout of a subflow if that is shorter, and each time twice as long (net/mptcp/pm.c:
+/// mptcp_adjust_add_addr_timeout, mptcp_pm_add_timer; Documentation/networking/mptcp-sysctl.rst).
+const ECHO_WAIT: Span = Span::from_secs(120);
 const ANNOUNCEMENTS_AGAIN: u32 = 3;
 
 impl<O: Observer> Simulation<O> {
-    /// SYN, SYN/ACK, ACK, ADD_ADDR.
+    /// SYN, SYN/ACK, ACK, ADD_ADDR and its echo.
     #[cold]
     pub(super) fn handshake(&mut self, number: u32, index: usize, segment: Wire) {
         let segment = Segment::from(segment);
@@ -23,7 +25,6 @@ impl<O: Observer> Simulation<O> {
                 if matches!(sender.life, Life::Idle | Life::Opening) {
                     sender.life = Life::Opening;
                     sender.answer_syn(&mut env);
-                    self.announce(number, index + 1);
                 }
             }
             Kind::SynAck => {
@@ -47,69 +48,66 @@ impl<O: Observer> Simulation<O> {
                 }
             }
             Kind::AddAddress => {
+                if !env.profile.announces_at_once {
+                    receivers[index].echo(&mut env, segment.seq);
+                }
                 let path = segment.seq as usize;
                 let running = &self.running[number as usize];
                 if running.completion.is_none() {
                     receivers[path].join(&mut env, running.spec.join_delay);
                 }
             }
+            Kind::AddressEcho => {
+                let running = &mut self.running[number as usize];
+                if segment.seq as usize == running.announced {
+                    self.timers.clear(running.announce_timer);
+                    self.announce(number, segment.seq as usize + 1);
+                }
+            }
             Kind::Data | Kind::Ack | Kind::Datagram => {}
         }
     }
 
-    /// The server tells of its next address, or of all.
-    pub(super) fn announce(&mut self, number: u32, from: usize) {
+    /// The server tells of its next address, or of all: MPTCP 0.89 tells of each with the next segment, once, and hears no
+    /// echo (net/mptcp/mptcp_fullmesh.c: full_mesh_addr_signal).
+    fn announce(&mut self, number: u32, from: usize) {
         let (connection, senders, _, mut env) = parts!(self, number);
-        let at_once = env.profile.announces_at_once;
+        let subflows = connection.subflows as usize;
         let spec = &self.running[number as usize].spec;
-        if spec.path_manager != PathManager::Announced || (at_once && from != 1) {
+        if spec.path_manager != PathManager::Announced || from >= subflows {
             return;
         }
-        let last = if at_once {
-            connection.subflows as usize
-        } else {
-            from + 1
-        };
-        // The first SYN is no address taken up.
-        if senders[0].tally.established.is_none() {
+        if env.profile.announces_at_once {
+            for path in from..subflows {
+                senders[0].announce(&mut env, path as u32);
+            }
             return;
-        }
-        let last = last.min(connection.subflows as usize);
-        if from >= last || from <= self.running[number as usize].announced {
-            return;
-        }
-        for path in from..last {
-            senders[0].announce(&mut env, path as u32);
         }
         let running = &mut self.running[number as usize];
-        running.announced = last - 1;
-        running.announcements = 1;
-        self.timers
-            .set(running.announce_timer, self.now + ANNOUNCE_AGAIN);
+        running.announced = from;
+        running.announcements = 0;
+        self.announce_again(number);
     }
 
-    /// What was announced and not taken up is announced again.
+    /// What was announced last, on a subflow that works, if there is one. When that was often enough, the next.
     #[cold]
     pub(super) fn announce_again(&mut self, number: u32) {
         let (_, senders, _, mut env) = parts!(self, number);
-        let running = &self.running[number as usize];
-        let idle = (1..=running.announced).filter(|path| senders[*path].life == Life::Idle);
-        let idle: Vec<usize> = idle.collect();
-        if idle.is_empty() || running.announcements > ANNOUNCEMENTS_AGAIN {
-            return;
-        }
-        // On a subflow that works, if there is one.
-        let on = senders
-            .iter()
-            .position(|s| s.life == Life::Open)
-            .unwrap_or(0);
-        for path in idle {
-            senders[on].announce(&mut env, path as u32);
-        }
+        let works = senders.iter().find(|s| s.life == Life::Open);
+        let path = self.running[number as usize].announced as u32;
+        works.unwrap_or(&senders[0]).announce(&mut env, path);
+        let established = senders.iter().filter(|s| s.tally.established.is_some());
+        let timeout = established.map(|s| s.rtt.timeout()).max();
+        let wait = timeout.map_or(ECHO_WAIT, |timeout| timeout.min(ECHO_WAIT));
         let running = &mut self.running[number as usize];
+        let wait = Span::from_nanos(wait.as_nanos() << running.announcements);
         running.announcements += 1;
-        self.timers
-            .set(running.announce_timer, self.now + ANNOUNCE_AGAIN);
+        if running.announcements <= ANNOUNCEMENTS_AGAIN {
+            self.timers.set(running.announce_timer, self.now + wait);
+        } else {
+            let next = running.announced + 1;
+            self.announce(number, next);
+        }
     }
 
     /// The first data has reached the client: it joins.
@@ -156,6 +154,11 @@ impl Receiver {
         let wait = env.profile.rto_initial.as_nanos() << self.syns.min(6);
         self.syns += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
+    }
+
+    /// Has heard of an address (RFC 8684, 3.4.1).
+    fn echo<O: Observer>(&self, env: &mut Env<'_, O>, path: u32) {
+        env.send(self.route, SYN, packet(self.me, Kind::AddressEcho, path));
     }
 
     /// Returns whether it is the first.
@@ -206,7 +209,7 @@ impl Sender {
     }
 
     /// Tells the client of an address.
-    fn announce<O: Observer>(&mut self, env: &mut Env<'_, O>, path: u32) {
+    fn announce<O: Observer>(&self, env: &mut Env<'_, O>, path: u32) {
         env.send(self.route, SYN, packet(self.me, Kind::AddAddress, path));
     }
 }

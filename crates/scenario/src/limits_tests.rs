@@ -1,0 +1,91 @@
+//! Runs that no memory, no clock and nobody's patience has room for. The limits are lower in tests.
+
+use super::*;
+use crate::{simulate, simulate_within};
+
+/// What is wrong with a run of this file.
+fn problem(text: &str, trace: bool) -> String {
+    let scenario = Scenario::parse(text, "a.toml").unwrap_or_else(|error| panic!("{error}"));
+    match simulate(&scenario, 1, trace) {
+        Err(error) => error.to_string(),
+        Ok(run) => panic!("it came to an end: {:?}", run.outcome),
+    }
+}
+
+/// `from` and `to` of a connection over a graph with one link like this.
+fn over(link: &str, stop: &str, connection: &str) -> String {
+    format!(
+        "stop = '{stop}'\n[topology]\nkind = 'graph'\nhosts = ['a', 'b']\n[[topology.link]]\nfrom = 'a'\nto = 'b'\n{link}\n\
+         [[connection]]\nfrom = 'a'\nto = 'b'\n{connection}"
+    )
+}
+
+#[test]
+fn more_packets_than_fit_into_a_memory() {
+    let udp = "protocol = 'udp'\nrate = '100Gbit'";
+    // 8.3 million packets a second, an hour long; and a queue that holds as many as one likes.
+    for link in ["delay = '1h'", "rate = '1Mbit'\nqueue = 100000000"] {
+        let problem = problem(&over(link, "365d", udp), false);
+        let end = " packets are under way: shorten queues and delays, or lower rates";
+        assert!(
+            problem.starts_with("after 0.") && problem.ends_with(end),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
+fn more_rows_than_fit_into_a_memory() {
+    let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
+    let problem = problem(&text, true);
+    let end = format!(
+        "a trace has more than {MOST_ROWS} rows: trace a shorter run, or fewer connections"
+    );
+    assert!(problem.ends_with(&end), "{problem}");
+}
+
+#[test]
+fn time_that_does_not_pass() {
+    let end = "after 0.000250000s no time passes: give each path a delay or a rate";
+    assert_eq!(problem(&over("delay = '0s'", "1s", ""), false), end);
+}
+
+/// A queue of 10⁸ packets of 1500 bytes at 1 bit/s is empty after 38 000 years. A clock of 64 bits with two links has 292.
+#[test]
+fn packets_after_the_end_of_the_clock() {
+    let link = "rate = '1bit'\nqueue = 100000000";
+    let udp = "protocol = 'udp'\nrate = '1Mbit'";
+    assert_eq!(
+        problem(&over(link, "1s", udp), false),
+        "a packet might leave `a b up` after 2562048 h, where the clock of 2 links ends: lower `stop`, or shorten \
+         its queue"
+    );
+    // A fat tree of 49 152 links leaves 78 hours.
+    let tree = "stop = '4d'\n[topology]\nkind = 'fat-tree'\nk = 32\nrate = '1Gbit'\ndelay = '1ms'\nqueue = 10\n\
+                [[connection]]\nfrom = 'h1'\nto = 'h2'\nstart = '95h'\nbytes = 1\n";
+    let problem = problem(tree, false);
+    assert!(
+        problem.contains("after 78 h, where the clock of 49152 links ends"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn more_events_than_were_asked_for() {
+    let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
+    let scenario = Scenario::parse(&text, "a.toml").unwrap();
+    for events in [0, 1, 1000, 5000] {
+        let error = simulate_within(&scenario, 1, false, events)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.ends_with(&format!("more than {events} events")),
+            "{error}"
+        );
+    }
+    let text = text.replace("365d", "10ms");
+    let scenario = Scenario::parse(&text, "a.toml").unwrap();
+    let run = |events| simulate_within(&scenario, 1, false, events).map(|run| run.outcome.events);
+    let all = run(u64::MAX).unwrap();
+    assert_eq!(run(all + 1), Ok(all));
+}
