@@ -41,8 +41,8 @@ pub(crate) struct Connection {
 
     // The receiving end.
     received: Reassembly,
-    /// Segments that it offers to take, and the most that it will.
-    window: u32,
+    /// Segments that its subflows may come to offer (window_clamp), and the most that this grows to.
+    pub(crate) window: u32,
     window_most: u32,
     /// Receive window autotuning: the round trip began then, with that much received.
     tuned: (Time, u64),
@@ -51,6 +51,31 @@ pub(crate) struct Connection {
     /// Bytes that have arrived for the first time.
     #[cfg(debug_assertions)]
     pub(crate) arrived: u64,
+}
+
+/// What a receiver offers to take, segments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    /// Each subflow at first.
+    pub(crate) first: u32,
+    /// Each before the buffer has grown.
+    soon: u32,
+    /// The most.
+    most: u32,
+}
+
+impl Windows {
+    /// With this buffer, or with the profile's, which grows.
+    pub(crate) fn new(profile: &Profile, mss: u16, buffer: Option<u32>) -> Self {
+        let (buffer, largest) = buffer.map_or(profile.receive_buffer, |buffer| (buffer, buffer));
+        let (first, soon) = profile.offered_eighths;
+        let segments = |bytes: u32, eighths: u32| (bytes / 8 * eighths / u32::from(mss)).max(1);
+        Self {
+            first: segments(buffer, first),
+            soon: segments(buffer, soon),
+            most: segments(largest, soon),
+        }
+    }
 }
 
 /// More than anybody sends: for a stream without end.
@@ -62,13 +87,8 @@ impl Connection {
         first: u32,
         subflows: u32,
         mss: u16,
-        profile: &Profile,
-        window: Option<u32>,
+        windows: Windows,
     ) -> Self {
-        // Of a buffer that is set, Linux offers half.
-        let (window, most) =
-            window.map_or(profile.receive_window, |buffer| (buffer / 2, buffer / 2));
-        let segments = |bytes: u32| (bytes / u32::from(mss)).max(1);
         Self {
             coupled,
             first,
@@ -78,14 +98,14 @@ impl Connection {
             una: 0,
             nxt: 0,
             end: 0,
-            edge: segments(window).into(),
+            edge: windows.first.into(),
             short: VecDeque::new(),
             missing: 0,
             again: VecDeque::new(),
             starved: true,
             received: Reassembly::new(),
-            window: segments(window),
-            window_most: segments(most),
+            window: windows.soon,
+            window_most: windows.most,
             tuned: (Time::ZERO, 0),
             tuned_copied: 0,
             round_trip: Span::ZERO,
@@ -174,10 +194,10 @@ impl Connection {
         self.tuned = (now, self.received.next);
     }
 
-    /// What the receiver tells: the next segment that it waits for, and how many it takes.
+    /// The next segment that the receiver waits for.
     #[inline]
-    pub(crate) fn offer(&self) -> (u64, u32) {
-        (self.received.next, self.window)
+    pub(crate) fn received(&self) -> u64 {
+        self.received.next
     }
 
     /// Sends what the windows allow. `which`: the subflow whose window has just opened. Returns whether that one has set

@@ -40,8 +40,11 @@ pub struct Profile {
     /// From the end of the handshake until the server's application has been woken and writes. Addresses are announced
     /// before: on a slow link a full queue would else lose them.
     pub wake_up: Span,
-    /// The window that a receiver begins with, bytes of payload, and that it grows to.
-    pub receive_window: (u32, u32),
+    /// A receiver's buffer at first, bytes, and the most that it grows to (Linux: tcp_rmem).
+    pub receive_buffer: (u32, u32),
+    /// How much of it is offered, in eighths: at first, and when it is known what a segment takes in memory (Linux:
+    /// scaling_ratio, from 128/256 to about 160/256).
+    pub offered_eighths: (u32, u32),
     /// Whether the window is halved for each timeout that it was idle (RFC 5681, 4.1).
     pub idle_restart: bool,
     /// Whether all addresses are announced at once, or each when the one before was taken up.
@@ -75,8 +78,8 @@ impl Profile {
             delayed_ack: Span::from_millis(40),
             quick_acks: 16,                  // TCP_MAX_QUICKACKS
             wake_up: Span::from_micros(250), // median of 20 connections, 6.18; ADD_ADDR goes after 50 µs
-            // tcp_rmem = 4096 131072 6291456: about half of the buffer is offered.
-            receive_window: (65_536, 3 << 20),
+            receive_buffer: (131_072, 6_291_456),
+            offered_eighths: (4, 5),
             idle_restart: true,
             announces_at_once: false,
             header: HEADER,
@@ -94,7 +97,8 @@ impl Profile {
         Self {
             name: "linux-3.14",
             detection: Detection::Fack,
-            receive_window: (3 << 20, 3 << 20),
+            receive_buffer: (6 << 20, 6 << 20),
+            offered_eighths: (4, 4), // tcp_adv_win_scale = 1
             announces_at_once: true,
             ..Self::linux()
         }
@@ -110,11 +114,17 @@ impl Profile {
             undo: false,
             delayed_ack: Span::from_millis(200), // ns-3: DelAckTimeout
             quick_acks: 0,
-            receive_window: (3 << 20, 3 << 20),
+            receive_buffer: (6 << 20, 6 << 20),
+            offered_eighths: (4, 4),
             idle_restart: false,
             announces_at_once: true,
             ..Self::linux()
         }
+    }
+
+    /// Bytes of a data packet that are not payload.
+    pub(crate) const fn data_header(&self, mptcp: bool) -> u16 {
+        self.header + if mptcp { self.mptcp_data_header } else { 0 }
     }
 
     /// The profile of this name.

@@ -131,12 +131,7 @@ impl Sender {
         parent: u32,
     ) -> Self {
         let profile = &spec.profile;
-        let mptcp = if spec.mptcp {
-            profile.mptcp_data_header
-        } else {
-            0
-        };
-        let header = profile.header + mptcp;
+        let header = profile.data_header(spec.mptcp);
         Self {
             tcp: Tcp {
                 cwnd: profile.initial_window,

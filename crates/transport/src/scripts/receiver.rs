@@ -12,6 +12,8 @@ impl Receiving {
     fn new(profile: Profile) -> Self {
         let mut script = Script::with(profile, "reno", Application::Endless);
         script.simulation.receivers[0].established = true;
+        // The window has its size.
+        script.simulation.receivers[0].window = script.simulation.connections[0].window;
         // The sender is out of the play.
         script.simulation.senders[0].life = Life::Closed;
         let timer = script.simulation.senders[0].timer;
@@ -99,6 +101,20 @@ fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_
     (0..3).for_each(|seq| receiver.data(10, seq, 0));
     receiver.until(500);
     assert_eq!(receiver.acks(), [(10, 2), (210, 3)]);
+}
+
+#[test]
+fn while_the_window_grows_and_sixteen_times_more_each_segment_is_acknowledged() {
+    let mut receiver = Receiving::new(Profile::linux());
+    let most = receiver.script.simulation.connections[0].window;
+    receiver.script.simulation.receivers[0].window = most - 59;
+    (0..50).for_each(|seq| receiver.data(10, seq, 0));
+    let offered: Vec<u32> = receiver.wire.iter().map(|(_, ack, _)| ack.window).collect();
+    assert_eq!(offered[..3], [most - 57, most - 55, most - 53]);
+    assert_eq!(offered[28..31], [most - 1, most, most]);
+    let acks: Vec<u32> = receiver.acks().iter().map(|(_, ack)| *ack).collect();
+    assert_eq!(acks[..46], (1..=46).collect::<Vec<_>>());
+    assert_eq!(acks[46..], [48, 50]);
 }
 
 #[test]
