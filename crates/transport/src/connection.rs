@@ -25,10 +25,13 @@ pub(crate) struct Connection {
     pub(crate) joins_with_data: bool,
 
     // The sending end.
-    /// The first segment that is not acknowledged; the next that was never sent; the one after the last written.
+    /// Parts of the stream wait at the subflows (`scheduler.rs`), and not for the first window that opens.
+    hands_out: bool,
+    /// The first segment that is not acknowledged; the next that was never sent or handed to a subflow; the one after the
+    /// last written.
     pub(crate) una: u64,
-    nxt: u64,
-    end: u64,
+    pub(crate) nxt: u64,
+    pub(crate) end: u64,
     /// The receiver takes segments before this one.
     pub(crate) edge: u64,
     /// Short segments not yet acknowledged, and what is missing in those that are.
@@ -88,6 +91,7 @@ impl Connection {
         subflows: u32,
         mss: u16,
         windows: Windows,
+        hands_out: bool,
     ) -> Self {
         Self {
             coupled,
@@ -95,6 +99,7 @@ impl Connection {
             subflows,
             mss,
             joins_with_data: false,
+            hands_out,
             una: 0,
             nxt: 0,
             end: 0,
@@ -139,7 +144,7 @@ impl Connection {
     }
 
     #[inline]
-    fn len(&self, data: u64) -> u16 {
+    pub(crate) fn len(&self, data: u64) -> u16 {
         if self.short.is_empty() {
             return self.mss;
         }
@@ -209,6 +214,9 @@ impl Connection {
         env: &mut Env<'_, O>,
         which: usize,
     ) -> bool {
+        if self.hands_out {
+            return self.push_handed(senders, env, which);
+        }
         if self.starved || !self.again.is_empty() {
             return self.push_anywhere(senders, env, which);
         }
@@ -265,7 +273,7 @@ impl Connection {
     }
 
     /// The open subflow with room and the lowest smoothed RTT.
-    fn best(senders: &[Sender]) -> Option<usize> {
+    pub(crate) fn best(senders: &[Sender]) -> Option<usize> {
         (0..senders.len())
             .filter(|&i| senders[i].life == Life::Open && senders[i].space() > 0)
             .min_by_key(|&i| (senders[i].rtt.srtt8, i))
@@ -273,6 +281,16 @@ impl Connection {
 
     /// The next segment for this subflow: what is stuck on another one first.
     fn next(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
+        let again = self.next_again(senders, on);
+        if again.is_none() && self.nxt < self.end.min(self.edge) {
+            self.nxt += 1;
+            return Some(self.nxt - 1);
+        }
+        again
+    }
+
+    /// The next segment that is stuck on another one.
+    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
         while let Some(&(data, from)) = self.again.front() {
             let revived = senders[from as usize].life == Life::Open;
             if data < self.una || revived {
@@ -284,10 +302,6 @@ impl Connection {
             }
             self.again.pop_front();
             return Some(data);
-        }
-        if self.nxt < self.end.min(self.edge) {
-            self.nxt += 1;
-            return Some(self.nxt - 1);
         }
         None
     }
@@ -301,18 +315,21 @@ impl Connection {
                 self.again.push_back((data, index));
             }
         }
+        let queued = sender.queue.iter().filter(|data| *data >= self.una);
+        self.again.extend(queued.map(|data| (data, index)));
     }
 
-    /// Whether there is something new that the receiver takes.
-    pub(crate) fn has_new(&self) -> bool {
-        self.nxt < self.end.min(self.edge)
-    }
-
-    /// The next new segment, for a probe.
-    pub(crate) fn take_new(&mut self) -> (u64, u16) {
-        let data = self.nxt;
-        self.nxt += 1;
-        (data, self.len(data))
+    /// The next new segment of a subflow that the receiver takes, for a probe.
+    pub(crate) fn take_new(&mut self, sender: &mut Sender) -> Option<(u64, u16)> {
+        let data = if self.hands_out {
+            sender.queue.pop()?
+        } else if self.nxt < self.end.min(self.edge) {
+            self.nxt += 1;
+            self.nxt - 1
+        } else {
+            return None;
+        };
+        Some((data, self.len(data)))
     }
 
     /// See [`crate::invariants`].

@@ -49,6 +49,9 @@ pub struct Profile {
     pub idle_restart: bool,
     /// Whether all addresses are announced at once, or each when the one before was taken up.
     pub announces_at_once: bool,
+    /// Whether MPTCP hands the stream to its subflows in large pieces, or segment by segment to the one with room and the
+    /// lowest RTT (MPTCP until 0.9x, ns-3).
+    pub hands_out: bool,
     /// The headers of a full data packet and of an ACK without SACK: TCP's, and what MPTCP adds to each.
     pub header: u16,
     /// See `header`.
@@ -82,6 +85,7 @@ impl Profile {
             offered_eighths: (4, 5),
             idle_restart: true,
             announces_at_once: false,
+            hands_out: true,
             header: HEADER,
             mptcp_data_header: 24, // 1424 bytes of payload in 1500
             mptcp_ack_header: 12,  // DSS with a 64-bit DATA_ACK
@@ -100,6 +104,7 @@ impl Profile {
             receive_buffer: (6 << 20, 6 << 20),
             offered_eighths: (4, 4), // tcp_adv_win_scale = 1
             announces_at_once: true,
+            hands_out: false,
             ..Self::linux()
         }
     }
@@ -118,6 +123,7 @@ impl Profile {
             offered_eighths: (4, 4),
             idle_restart: false,
             announces_at_once: true,
+            hands_out: false,
             ..Self::linux()
         }
     }

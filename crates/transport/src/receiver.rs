@@ -118,7 +118,12 @@ impl Receiver {
             }
             self.acknowledge(connection, env);
         } else if self.quick > 0 || self.waiting >= 2 {
-            self.acknowledge(connection, env);
+            if seq == 0 && connection.received() == 1 {
+                // The first data finds the host asleep.
+                env.timers.set(self.timer, env.now + env.profile.wake_up);
+            } else {
+                self.acknowledge(connection, env);
+            }
         } else {
             env.timers
                 .set(self.timer, env.now + env.profile.delayed_ack);

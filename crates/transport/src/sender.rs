@@ -9,6 +9,7 @@ use crate::profile::Detection;
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
 use crate::sack::Blocks;
+use crate::scheduler::Queue;
 use crate::segment::{Kind, Segment, flag, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
@@ -107,7 +108,9 @@ pub(crate) struct Sender {
     pub(crate) last_sent: Time,
     pub(crate) ecn: bool,
     pub(crate) header: u16,
-    mss: u16,
+    pub(crate) mss: u16,
+    /// What of the stream waits here.
+    pub(crate) queue: Queue,
     /// What its short segments lack to full ones, bytes.
     pub(crate) missing: u64,
     pub(crate) tally: Tally,
@@ -165,6 +168,7 @@ impl Sender {
             ecn: spec.ecn,
             header,
             mss: spec.packet - header,
+            queue: Queue::default(),
             missing: 0,
             tally: Tally::default(),
             notices: 0,

@@ -143,7 +143,8 @@ impl<O: Observer> Simulation<O> {
                 .push(Receiver::new(&spec, up, timer, me, number, windows.first));
         }
         let coupled = Coupled::new(spec.algorithm);
-        let mut connection = Connection::new(coupled, first, count as u32, mss, windows);
+        let hands_out = spec.mptcp && spec.profile.hands_out;
+        let mut connection = Connection::new(coupled, first, count as u32, mss, windows, hands_out);
         connection.joins_with_data = count > 1 && spec.path_manager == PathManager::Client;
         self.connections.push(connection);
         let start = self.timer(Owner::Start(number));

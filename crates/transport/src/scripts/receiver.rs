@@ -104,6 +104,17 @@ fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_
 }
 
 #[test]
+fn the_first_data_wakes_the_host_and_no_other_does() {
+    let mut receiver = Receiving::new(Profile::linux());
+    receiver.script.simulation.running[0].spec.profile.wake_up = Span::from_millis(5);
+    receiver.data(10, 0, 0);
+    receiver.data(20, 1, 0);
+    receiver.data(90, 2, 0);
+    receiver.until(200);
+    assert_eq!(receiver.acks(), [(15, 1), (20, 2), (90, 3)]);
+}
+
+#[test]
 fn while_the_window_grows_and_sixteen_times_more_each_segment_is_acknowledged() {
     let mut receiver = Receiving::new(Profile::linux());
     let most = receiver.script.simulation.connections[0].window;
