@@ -27,6 +27,10 @@ pub(crate) struct Connection {
     // The sending end.
     /// Parts of the stream wait at the subflows (`scheduler.rs`), and not for the first window that opens.
     hands_out: bool,
+    /// The subflow that was to be handed the next piece.
+    pub(crate) due: usize,
+    /// So many segments beyond what is acknowledged the buffers have room for.
+    pub(crate) ahead: u64,
     /// The first segment that is not acknowledged; the next that was never sent or handed to a subflow; the one after the
     /// last written.
     pub(crate) una: u64,
@@ -100,6 +104,8 @@ impl Connection {
             mss,
             joins_with_data: false,
             hands_out,
+            due: 0,
+            ahead: 0,
             una: 0,
             nxt: 0,
             end: 0,
@@ -197,6 +203,12 @@ impl Connection {
             self.tuned_copied = copied;
         }
         self.tuned = (now, self.received.next);
+    }
+
+    /// Whether a segment is the last of what was written: it carries the push flag.
+    #[inline]
+    pub(crate) fn ends_a_write(&self, segment: &Segment) -> bool {
+        segment.len < self.mss || segment.data.wrapping_add(1) == self.end as u32
     }
 
     /// The next segment that the receiver waits for.

@@ -37,6 +37,9 @@ pub struct Profile {
     pub delayed_ack: Span,
     /// So many segments are acknowledged one by one, at the start and round a loss (Linux: quick ACKs).
     pub quick_acks: u32,
+    /// Whether the end of a write is acknowledged as soon as the application has read it, which it does at once (Linux:
+    /// ICSK_ACK_PUSHED in tcp_cleanup_rbuf).
+    pub reads_push: bool,
     /// From the end of the handshake until the server's application has been woken and writes. Addresses are announced
     /// before: on a slow link a full queue would else lose them.
     pub wake_up: Span,
@@ -79,6 +82,7 @@ impl Profile {
             rto_min: Span::from_millis(200),
             rto_max: Span::from_millis(120_000),
             delayed_ack: Span::from_millis(40),
+            reads_push: true,
             quick_acks: 16,                  // TCP_MAX_QUICKACKS
             wake_up: Span::from_micros(250), // median of 20 connections, 6.18; ADD_ADDR goes after 50 µs
             receive_buffer: (131_072, 6_291_456),
@@ -118,6 +122,7 @@ impl Profile {
             prr: false,
             undo: false,
             delayed_ack: Span::from_millis(200), // ns-3: DelAckTimeout
+            reads_push: false,
             quick_acks: 0,
             receive_buffer: (6 << 20, 6 << 20),
             offered_eighths: (4, 4),

@@ -124,6 +124,8 @@ impl Receiver {
             } else {
                 self.acknowledge(connection, env);
             }
+        } else if env.profile.reads_push && connection.ends_a_write(segment) {
+            self.acknowledge(connection, env);
         } else {
             env.timers
                 .set(self.timer, env.now + env.profile.delayed_ack);

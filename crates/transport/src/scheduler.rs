@@ -38,8 +38,8 @@ pub(crate) struct Queue {
     next: u64,
     until: u64,
     more: VecDeque<(u64, u64)>,
-    /// Segments in all of these.
-    waiting: u64,
+    /// Segments in `more`.
+    behind: u64,
     /// The send buffer, bytes (sk_sndbuf).
     buffer: u64,
     /// What it was paced at when it was chosen, bytes/s (avg_pacing_rate); 0: not yet.
@@ -48,27 +48,45 @@ pub(crate) struct Queue {
 
 impl Queue {
     fn put(&mut self, from: u64, until: u64) {
-        self.waiting += until - from;
-        if self.next == self.until {
+        if self.is_empty() {
             (self.next, self.until) = (from, until);
         } else {
+            self.behind += until - from;
             self.more.push_back((from, until));
         }
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting == 0
+        self.next == self.until
+    }
+
+    /// Segments that wait.
+    #[inline]
+    fn len(&self) -> u64 {
+        self.until - self.next + self.behind
     }
 
     /// The first segment that waits.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<u64> {
-        if self.next == self.until {
-            (self.next, self.until) = self.more.pop_front()?;
+        if self.is_empty() {
+            return None;
         }
+        let first = self.next;
         self.next += 1;
-        self.waiting -= 1;
-        Some(self.next - 1)
+        if self.behind > 0 && self.is_empty() {
+            self.go_on();
+        }
+        Some(first)
+    }
+
+    #[cold]
+    fn go_on(&mut self) {
+        if let Some((from, until)) = self.more.pop_front() {
+            self.behind -= until - from;
+            (self.next, self.until) = (from, until);
+        }
     }
 
     /// What waits, in order.
@@ -83,7 +101,7 @@ impl Sender {
     #[inline]
     fn memory(&self) -> u64 {
         let mss = u64::from(self.mss);
-        self.queue.waiting * mss + u64::from(self.out()) * (mss + OVERHEAD)
+        self.queue.len() * mss + u64::from(self.out()) * (mss + OVERHEAD)
     }
 
     #[inline]
@@ -111,9 +129,10 @@ impl Sender {
         u64::from(self.mss) * window * percent * 80_000 / srtt8
     }
 
-    /// How long it would take to send what it holds; units do not matter.
-    fn lingers(&self) -> u64 {
-        ((u128::from(self.memory()) << 32) / u128::from(self.queue.pace.max(1))) as u64
+    /// Whether it would be done with what it holds before another is. 2^23 bytes at 2^40 bytes/s.
+    #[inline]
+    fn is_done_before(&self, other: &Self) -> bool {
+        self.memory() * other.queue.pace < other.memory() * self.queue.pace
     }
 }
 
@@ -127,8 +146,13 @@ impl Connection {
         which: usize,
     ) -> bool {
         let sender = &senders[which];
-        let waits = self.nxt < self.end.min(self.edge);
-        if (waits && (sender.has_room() || sender.queue.is_empty())) || !self.again.is_empty() {
+        let is_due = || {
+            self.nxt < self.una + self.ahead
+                && sender.has_room()
+                && (which == self.due || sender.is_done_before(&senders[self.due]))
+        };
+        let more = self.nxt < self.end.min(self.edge) && (sender.queue.is_empty() || is_due());
+        if more || !self.again.is_empty() {
             return self.hand_out(senders, env, which);
         }
         self.send_queued(&mut senders[which], env)
@@ -148,8 +172,8 @@ impl Connection {
             .for_each(Sender::expand_buffer);
         let buffers: u64 = senders.iter().map(|sender| sender.queue.buffer).sum();
         // The application writes a piece wherever a byte is free.
-        let free = (LEAST + buffers).div_ceil(u64::from(self.mss));
-        let written = (self.una + free).next_multiple_of(PIECE);
+        self.ahead = (LEAST + buffers).div_ceil(u64::from(self.mss));
+        let written = (self.una + self.ahead).next_multiple_of(PIECE);
         let limit = written.min(self.end).min(self.edge);
         while self.nxt < limit {
             for sender in senders.iter_mut().filter(open) {
@@ -157,10 +181,19 @@ impl Connection {
                     sender.queue.pace = sender.pacing_rate();
                 }
             }
-            let best = senders.iter_mut().filter(open);
-            let Some(best) = best.min_by_key(|sender| sender.lingers()) else {
+            let all = (0..senders.len()).filter(|i| senders[*i].life == Life::Open);
+            let first = |a: usize, b: usize| {
+                if senders[b].is_done_before(&senders[a]) {
+                    b
+                } else {
+                    a
+                }
+            };
+            let Some(due) = all.reduce(first) else {
                 break;
             };
+            self.due = due;
+            let best = &mut senders[due];
             if !best.has_room() {
                 break;
             }

@@ -10,7 +10,11 @@ struct Receiving {
 
 impl Receiving {
     fn new(profile: Profile) -> Self {
-        let mut script = Script::with(profile, "reno", Application::Endless);
+        Self::with(profile, Application::Endless)
+    }
+
+    fn with(profile: Profile, application: Application) -> Self {
+        let mut script = Script::with(profile, "reno", application);
         script.simulation.receivers[0].established = true;
         // The window has its size.
         script.simulation.receivers[0].window = script.simulation.connections[0].window;
@@ -101,6 +105,18 @@ fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_
     (0..3).for_each(|seq| receiver.data(10, seq, 0));
     receiver.until(500);
     assert_eq!(receiver.acks(), [(10, 2), (210, 3)]);
+}
+
+#[test]
+fn the_end_of_a_write_is_acknowledged_at_once() {
+    for (profile, last) in [(Profile::linux(), 30), (Profile::ns3_newreno(), 230)] {
+        let mut receiver = Receiving::with(profile, Application::File(19 * 1448));
+        (0..18).for_each(|seq| receiver.data(10, seq, 0));
+        receiver.acks();
+        receiver.data(30, 18, 0);
+        receiver.until(500);
+        assert_eq!(receiver.acks(), [(last, 19)]);
+    }
 }
 
 #[test]
