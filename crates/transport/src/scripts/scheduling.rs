@@ -5,7 +5,9 @@ use super::*;
 /// The numbers in the stream of what a subflow has sent.
 fn data(script: &Script, subflow: usize) -> Vec<u32> {
     let sender = &script.simulation.senders[subflow];
-    (0..sender.nxt).map(|seq| sender.board.at(seq).data).collect()
+    (0..sender.nxt)
+        .map(|seq| sender.board.at(seq).data)
+        .collect()
 }
 
 /// What the subflows still have to send.
