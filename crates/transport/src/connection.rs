@@ -26,10 +26,17 @@ pub(crate) struct Connection {
     pub(crate) joins_with_data: bool,
 
     // The sending end.
-    /// The first segment that is not acknowledged; the next that was never sent; the one after the last written.
+    /// Parts of the stream wait at the subflows (`scheduler.rs`), and not for the first window that opens.
+    hands_out: bool,
+    /// The subflow that was to be handed the next piece.
+    pub(crate) due: usize,
+    /// So many segments beyond what is acknowledged the buffers have room for.
+    pub(crate) ahead: u64,
+    /// The first segment that is not acknowledged; the next that was never sent or handed to a subflow; the one after the
+    /// last written.
     pub(crate) una: u64,
-    nxt: u64,
-    end: u64,
+    pub(crate) nxt: u64,
+    pub(crate) end: u64,
     /// The receiver takes segments before this one.
     pub(crate) edge: u64,
     /// Short segments not yet acknowledged, and what is missing in those that are.
@@ -42,11 +49,9 @@ pub(crate) struct Connection {
 
     // The receiving end.
     received: Reassembly,
-    /// Segments that it offers to take, and the most that it will.
-    window: u32,
+    /// Segments that its subflows may come to offer (window_clamp), and the most that this grows to.
+    pub(crate) window: u32,
     window_most: u32,
-    /// How far what it offers has grown into that, by two segments for each that arrives (Linux: rcv_ssthresh).
-    pub(crate) grown: u32,
     /// Receive window autotuning: the round trip began then, with that much received.
     tuned: (Time, u64),
     tuned_copied: u64,
@@ -56,8 +61,30 @@ pub(crate) struct Connection {
     pub(crate) arrived: u64,
 }
 
-/// What is offered before anything has arrived, at most: a window without scale, bytes (Linux: tcp_select_initial_window).
-const UNSCALED: u32 = 65_535;
+/// What a receiver offers to take, segments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    /// Each subflow at first.
+    pub(crate) first: u32,
+    /// Each before the buffer has grown.
+    soon: u32,
+    /// The most.
+    most: u32,
+}
+
+impl Windows {
+    /// With this buffer, or with the profile's, which grows.
+    pub(crate) fn new(profile: &Profile, mss: u16, buffer: Option<u32>) -> Self {
+        let (buffer, largest) = buffer.map_or(profile.receive_buffer, |buffer| (buffer, buffer));
+        let (first, soon) = profile.offered_eighths;
+        let segments = |bytes: u32, eighths: u32| (bytes / 8 * eighths / u32::from(mss)).max(1);
+        Self {
+            first: segments(buffer, first).min(profile.first_window),
+            soon: segments(buffer, soon),
+            most: segments(largest, soon),
+        }
+    }
+}
 
 /// More than anybody sends: for a stream without end.
 const ENDLESS: u64 = u64::MAX / 2;
@@ -68,31 +95,29 @@ impl Connection {
         first: u32,
         subflows: u32,
         mss: u16,
-        profile: &Profile,
-        window: Option<u32>,
+        windows: Windows,
+        hands_out: bool,
     ) -> Self {
-        // Of a buffer that is set, Linux offers half.
-        let (window, most) =
-            window.map_or(profile.receive_window, |buffer| (buffer / 2, buffer / 2));
-        let segments = |bytes: u32| (bytes / u32::from(mss)).max(1);
         Self {
             coupled,
             first,
             subflows,
             mss,
             joins_with_data: false,
+            hands_out,
+            due: 0,
+            ahead: 0,
             una: 0,
             nxt: 0,
             end: 0,
-            edge: segments(window).into(),
+            edge: windows.first.into(),
             short: VecDeque::new(),
             missing: 0,
             again: VecDeque::new(),
             starved: true,
             received: Reassembly::new(),
-            window: segments(window),
-            window_most: segments(most),
-            grown: segments(window.min(UNSCALED)),
+            window: windows.soon,
+            window_most: windows.most,
             tuned: (Time::ZERO, 0),
             tuned_copied: 0,
             round_trip: Span::ZERO,
@@ -132,7 +157,7 @@ impl Connection {
     }
 
     #[inline]
-    fn len(&self, data: u64) -> u16 {
+    pub(crate) fn len(&self, data: u64) -> u16 {
         if self.short.is_empty() {
             return self.mss;
         }
@@ -187,21 +212,16 @@ impl Connection {
         self.tuned = (now, self.received.next);
     }
 
-    /// A segment has arrived: whether the receiver offers more for it. Linux then acknowledges it by itself, so that it is
-    /// one by one in slow start and every second when nothing grows any more (tcp_grow_window).
+    /// Whether a segment is the last of what was written: it carries the push flag.
     #[inline]
-    pub(crate) fn grows(&mut self) -> bool {
-        let grows = self.grown < self.window;
-        if grows {
-            self.grown = (self.grown + 2).min(self.window);
-        }
-        grows
+    pub(crate) fn ends_a_write(&self, data: u32, len: u16) -> bool {
+        len < self.mss || data.wrapping_add(1) == self.end as u32
     }
 
-    /// What the receiver tells: the next segment that it waits for, and how many it takes.
+    /// The next segment that the receiver waits for.
     #[inline]
-    pub(crate) fn offer(&self) -> (u64, u32) {
-        (self.received.next, self.window)
+    pub(crate) fn received(&self) -> u64 {
+        self.received.next
     }
 
     /// Sends what the windows allow. `which`: the subflow whose window has just opened. Returns whether that one has set
@@ -213,6 +233,9 @@ impl Connection {
         env: &mut Env<'_, O>,
         which: usize,
     ) -> bool {
+        if self.hands_out {
+            return self.push_handed(senders, env, which);
+        }
         if self.starved || !self.again.is_empty() {
             return self.push_anywhere(senders, env, which);
         }
@@ -269,7 +292,7 @@ impl Connection {
     }
 
     /// The open subflow with room and the lowest smoothed RTT.
-    fn best(senders: &[Sender]) -> Option<usize> {
+    pub(crate) fn best(senders: &[Sender]) -> Option<usize> {
         (0..senders.len())
             .filter(|&i| senders[i].life == Life::Open && senders[i].space() > 0)
             .min_by_key(|&i| (senders[i].rtt.srtt8, i))
@@ -277,6 +300,16 @@ impl Connection {
 
     /// The next segment for this subflow: what is stuck on another one first.
     fn next(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
+        let again = self.next_again(senders, on);
+        if again.is_none() && self.nxt < self.end.min(self.edge) {
+            self.nxt += 1;
+            return Some(self.nxt - 1);
+        }
+        again
+    }
+
+    /// The next segment that is stuck on another one.
+    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
         while let Some(&(data, from)) = self.again.front() {
             let revived = senders[from as usize].life == Life::Open;
             if data < self.una || revived {
@@ -288,10 +321,6 @@ impl Connection {
             }
             self.again.pop_front();
             return Some(data);
-        }
-        if self.nxt < self.end.min(self.edge) {
-            self.nxt += 1;
-            return Some(self.nxt - 1);
         }
         None
     }
@@ -305,18 +334,21 @@ impl Connection {
                 self.again.push_back((data, index));
             }
         }
+        let queued = sender.queue.iter().filter(|data| *data >= self.una);
+        self.again.extend(queued.map(|data| (data, index)));
     }
 
-    /// Whether there is something new that the receiver takes.
-    pub(crate) fn has_new(&self) -> bool {
-        self.nxt < self.end.min(self.edge)
-    }
-
-    /// The next new segment, for a probe.
-    pub(crate) fn take_new(&mut self) -> (u64, u16) {
-        let data = self.nxt;
-        self.nxt += 1;
-        (data, self.len(data))
+    /// The next new segment of a subflow that the receiver takes, for a probe.
+    pub(crate) fn take_new(&mut self, sender: &mut Sender) -> Option<(u64, u16)> {
+        let data = if self.hands_out {
+            sender.queue.pop()?
+        } else if self.nxt < self.end.min(self.edge) {
+            self.nxt += 1;
+            self.nxt - 1
+        } else {
+            return None;
+        };
+        Some((data, self.len(data)))
     }
 
     /// See [`crate::invariants`].

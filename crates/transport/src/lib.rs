@@ -15,6 +15,7 @@ mod receiver;
 mod recovery;
 mod rtt;
 mod sack;
+mod scheduler;
 mod segment;
 mod sender;
 mod simulation;

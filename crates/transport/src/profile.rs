@@ -38,15 +38,26 @@ pub struct Profile {
     /// So many segments are acknowledged one by one, at the start and round a loss, and any while the receive window grows
     /// (Linux: quick ACKs); 0: none.
     pub quick_acks: u32,
+    /// Whether the end of a write is acknowledged as soon as the application has read it, which it does at once (Linux:
+    /// ICSK_ACK_PUSHED in tcp_cleanup_rbuf).
+    pub reads_push: bool,
     /// From the end of the handshake until the server's application has been woken and writes. Addresses are announced
     /// before: on a slow link a full queue would else lose them.
     pub wake_up: Span,
-    /// The window that a receiver begins with, bytes of payload, and that it grows to.
-    pub receive_window: (u32, u32),
+    /// A receiver's buffer at first, bytes, and the most that it grows to (Linux: tcp_rmem).
+    pub receive_buffer: (u32, u32),
+    /// How much of it is offered, in eighths: at first, and when it is known what a segment takes in memory (Linux:
+    /// scaling_ratio, from 128/256 to about 160/256).
+    pub offered_eighths: (u32, u32),
+    /// The most segments that are offered before any has come.
+    pub first_window: u32,
     /// Whether the window is halved for each timeout that it was idle (RFC 5681, 4.1).
     pub idle_restart: bool,
     /// Whether all addresses are announced at once, or each when the one before was taken up.
     pub announces_at_once: bool,
+    /// Whether MPTCP hands the stream to its subflows in large pieces, or segment by segment to the one with room and the
+    /// lowest RTT (MPTCP until 0.9x, ns-3).
+    pub hands_out: bool,
     /// The headers of a full data packet and of an ACK without SACK: TCP's, and what MPTCP adds to each.
     pub header: u16,
     /// See `header`.
@@ -74,12 +85,15 @@ impl Profile {
             rto_min: Span::from_millis(200),
             rto_max: Span::from_millis(120_000),
             delayed_ack: Span::from_millis(40),
+            reads_push: true,
             quick_acks: 16,                  // TCP_MAX_QUICKACKS
             wake_up: Span::from_micros(250), // median of 20 connections, 6.18; ADD_ADDR goes after 50 µs
-            // tcp_rmem = 4096 131072 6291456: about half of the buffer is offered.
-            receive_window: (65_536, 3 << 20),
+            receive_buffer: (131_072, 6_291_456),
+            offered_eighths: (4, 5),
+            first_window: u32::MAX,
             idle_restart: true,
             announces_at_once: false,
+            hands_out: true,
             header: HEADER,
             mptcp_data_header: 24, // 1424 bytes of payload in 1500
             mptcp_ack_header: 12,  // DSS with a 64-bit DATA_ACK
@@ -95,8 +109,11 @@ impl Profile {
         Self {
             name: "linux-3.14",
             detection: Detection::Fack,
-            receive_window: (3 << 20, 3 << 20),
+            receive_buffer: (6 << 20, 6 << 20),
+            offered_eighths: (4, 4), // tcp_adv_win_scale = 1
+            first_window: 20,        // tcp_default_init_rwnd: twice the initial congestion window
             announces_at_once: true,
+            hands_out: false,
             ..Self::linux()
         }
     }
@@ -110,12 +127,20 @@ impl Profile {
             prr: false,
             undo: false,
             delayed_ack: Span::from_millis(200), // ns-3: DelAckTimeout
+            reads_push: false,
             quick_acks: 0,
-            receive_window: (3 << 20, 3 << 20),
+            receive_buffer: (6 << 20, 6 << 20),
+            offered_eighths: (4, 4),
             idle_restart: false,
             announces_at_once: true,
+            hands_out: false,
             ..Self::linux()
         }
+    }
+
+    /// Bytes of a data packet that are not payload.
+    pub(crate) const fn data_header(&self, mptcp: bool) -> u16 {
+        self.header + if mptcp { self.mptcp_data_header } else { 0 }
     }
 
     /// The profile of this name.

@@ -1,8 +1,8 @@
 //! The receiving end of a subflow: what has arrived, and when to acknowledge it.
 //!
-//! ACKs are Linux's: one for each segment at first (quick ACKs) and while the receive window grows, else one for each second
-//! or after 40 ms, at once while something is missing, when a gap is filled (RFC 5681, 4.2), and for what arrives twice
-//! (RFC 2883).
+//! ACKs are Linux's: one for each segment at first and while the window that is offered grows (quick ACKs), then one for
+//! each second or after 40 ms, at once while something is missing, when a gap is filled (RFC 5681, 4.2), and for what
+//! arrives twice (RFC 2883).
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
@@ -21,8 +21,10 @@ pub(crate) struct Receiver {
     beyond: Beyond,
     /// A segment that arrived twice, to be told.
     twice: Option<u64>,
-    /// Segments still to be acknowledged one by one.
+    /// ACKs that are still to be sent for each segment.
     quick: u32,
+    /// Segments that it offers to take (rcv_ssthresh).
+    pub(crate) window: u32,
     /// Segments that no ACK covers yet.
     waiting: u32,
     /// Flags of the next ACK, and the segment that it answers.
@@ -49,6 +51,7 @@ impl Receiver {
         timer: u32,
         me: u32,
         parent: u32,
+        window: u32,
     ) -> Self {
         let (profile, mptcp) = (&spec.profile, spec.mptcp);
         let (tcp, both) = profile.sack_blocks;
@@ -58,6 +61,7 @@ impl Receiver {
             beyond: Beyond::default(),
             twice: None,
             quick: profile.quick_acks,
+            window,
             waiting: 0,
             flags: 0,
             answers: 0,
@@ -102,8 +106,8 @@ impl Receiver {
             return;
         };
         connection.arrived(env.now, segment.data, segment.len);
-        if connection.grows() {
-            self.quick = self.quick.max(1).min(env.profile.quick_acks);
+        if self.window < connection.window {
+            self.open_window(connection.window);
         }
         self.waiting += 1;
         if had_gap || in_order == 0 {
@@ -114,11 +118,27 @@ impl Receiver {
             }
             self.acknowledge(connection, env);
         } else if self.quick > 0 || self.waiting >= 2 {
+            if seq == 0 && connection.received() == 1 {
+                // The first data finds the host asleep.
+                env.timers.set(self.timer, env.now + env.profile.wake_up);
+            } else {
+                self.acknowledge(connection, env);
+            }
+        } else if env.profile.reads_push && connection.ends_a_write(segment.data, segment.len) {
             self.acknowledge(connection, env);
         } else {
             env.timers
                 .set(self.timer, env.now + env.profile.delayed_ack);
         }
+    }
+
+    /// Each segment opens the window by two until it is as large as it may be, and is acknowledged at once (Linux:
+    /// tcp_grow_window, which sets the lowest bit of a counter that each ACK lowers: until the window has its size the
+    /// counter stays where it is).
+    #[cold]
+    fn open_window(&mut self, most: u32) {
+        self.window = most.min(self.window + 2);
+        self.quick |= 1;
     }
 
     /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
@@ -156,12 +176,11 @@ impl Receiver {
             self.waiting = 0;
             env.timers.clear(self.timer);
         }
-        let (data, window) = connection.offer();
         let segment = Segment {
             to: self.me,
             seq: self.got.next as u32,
-            data: data as u32,
-            window,
+            data: connection.received() as u32,
+            window: self.window,
             sack,
             kind: Kind::Ack,
             flags: self.flags,

@@ -8,6 +8,7 @@ use crate::endpoint::Env;
 use crate::profile::Detection;
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
+use crate::scheduler::Queue;
 use crate::segment::{Kind, Segment, flag, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
@@ -106,7 +107,9 @@ pub(crate) struct Sender {
     pub(crate) last_sent: Time,
     pub(crate) ecn: bool,
     pub(crate) header: u16,
-    mss: u16,
+    pub(crate) mss: u16,
+    /// What of the stream waits here.
+    pub(crate) queue: Queue,
     /// What its short segments lack to full ones, bytes.
     pub(crate) missing: u64,
     pub(crate) tally: Tally,
@@ -130,12 +133,7 @@ impl Sender {
         parent: u32,
     ) -> Self {
         let profile = &spec.profile;
-        let mptcp = if spec.mptcp {
-            profile.mptcp_data_header
-        } else {
-            0
-        };
-        let header = profile.header + mptcp;
+        let header = profile.data_header(spec.mptcp);
         Self {
             tcp: Tcp {
                 cwnd: profile.initial_window,
@@ -169,6 +167,7 @@ impl Sender {
             ecn: spec.ecn,
             header,
             mss: spec.packet - header,
+            queue: Queue::default(),
             missing: 0,
             tally: Tally::default(),
             notices: 0,

@@ -3,7 +3,7 @@
 //! What happens next is the network's next packet at an endpoint or a timer, whichever comes first; a packet comes before
 //! a timer of the same instant, packets of one instant in the order of their links, timers in the order of their numbers.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Windows};
 use crate::endpoint::Env;
 use crate::profile::Profile;
 use crate::receiver::Receiver;
@@ -137,6 +137,8 @@ impl<O: Observer> Simulation<O> {
         let number = self.connections.len() as u32;
         let first = self.senders.len() as u32;
         let count = if spec.mptcp { spec.routes.len() } else { 1 };
+        let mss = spec.packet - spec.profile.data_header(spec.mptcp);
+        let windows = Windows::new(&spec.profile, mss, spec.receive_window);
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
             let timer = self.timer(Owner::Sender(me));
@@ -144,14 +146,11 @@ impl<O: Observer> Simulation<O> {
                 .push(Sender::new(&spec, down, timer, me, number));
             let timer = self.timer(Owner::Receiver(me));
             self.receivers
-                .push(Receiver::new(&spec, up, timer, me, number));
+                .push(Receiver::new(&spec, up, timer, me, number, windows.first));
         }
-        let header = self.senders[first as usize].header;
         let coupled = Coupled::new(spec.algorithm);
-        let mss = spec.packet - header;
-        let window = spec.receive_window;
-        let mut connection =
-            Connection::new(coupled, first, count as u32, mss, &spec.profile, window);
+        let hands_out = spec.mptcp && spec.profile.hands_out;
+        let mut connection = Connection::new(coupled, first, count as u32, mss, windows, hands_out);
         connection.joins_with_data = count > 1 && spec.path_manager == PathManager::Client;
         self.connections.push(connection);
         let start = self.timer(Owner::Start(number));

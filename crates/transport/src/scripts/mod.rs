@@ -5,6 +5,7 @@
 mod handshake;
 mod receiver;
 mod recovery;
+mod scheduling;
 mod timeouts;
 mod window;
 
@@ -33,17 +34,28 @@ impl Script {
     }
 
     fn with(profile: Profile, algorithm: &str, application: Application) -> Self {
+        Self::with_subflows(profile, algorithm, application, 1)
+    }
+
+    /// With more than one it is MPTCP, and the first is established.
+    fn with_subflows(
+        profile: Profile,
+        algorithm: &str,
+        application: Application,
+        subflows: usize,
+    ) -> Self {
         let mut network = Network::new();
         let wire = network.add_link(LinkSpec::delay(Span::ZERO));
-        let routes = vec![(
+        let route = (
             network.add_route(&[wire], PortId(0)),
             network.add_route(&[wire], PortId(1)),
-        )];
+        );
+        let routes = vec![route; subflows];
         let mut simulation = Simulation::new(network, Quiet);
         simulation.add_connection(ConnectionSpec {
             profile,
             algorithm: Algorithm::find(algorithm).expect("an algorithm"),
-            mptcp: false,
+            mptcp: subflows > 1,
             routes,
             start: Time::from_nanos(u64::MAX - 1),
             application,
@@ -59,17 +71,17 @@ impl Script {
             out: Vec::new(),
             flags: Vec::new(),
         };
-        script.handshake(Kind::Syn);
+        script.handshake(0, Kind::Syn);
         script.simulation.now = Time::ZERO + Span::from_millis(RTT);
         script.simulation.running[0].spec.profile.wake_up = Span::ZERO;
-        script.handshake(Kind::Established);
+        script.handshake(0, Kind::Established);
         script.until(0);
         script
     }
 
-    fn handshake(&mut self, kind: Kind) {
+    fn handshake(&mut self, to: u32, kind: Kind) {
         let segment = Segment {
-            to: 0,
+            to,
             seq: 0,
             data: 0,
             window: 0,

@@ -10,9 +10,14 @@ struct Receiving {
 
 impl Receiving {
     fn new(profile: Profile) -> Self {
-        let mut script = Script::with(profile, "reno", Application::Endless);
-        script.simulation.connections[0].grown = u32::MAX;
+        Self::with(profile, Application::Endless)
+    }
+
+    fn with(profile: Profile, application: Application) -> Self {
+        let mut script = Script::with(profile, "reno", application);
         script.simulation.receivers[0].established = true;
+        // The window has its size.
+        script.simulation.receivers[0].window = script.simulation.connections[0].window;
         // The sender is out of the play.
         script.simulation.senders[0].life = Life::Closed;
         let timer = script.simulation.senders[0].timer;
@@ -103,23 +108,47 @@ fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_
     assert_eq!(receiver.acks(), [(10, 2), (210, 3)]);
 }
 
-/// The LISA paper's note 3: Linux acknowledges every packet in slow start. With room for ten more at the receiver, two for
-/// each that arrives, five are acknowledged one by one.
 #[test]
-fn while_the_window_grows_each_is_acknowledged() {
-    let acks = |profile: Profile| {
-        let mut receiver = Receiving::new(profile);
-        (0..20).for_each(|seq| receiver.data(10, seq, 0));
+fn the_end_of_a_write_is_acknowledged_at_once() {
+    for (profile, last) in [(Profile::linux(), 30), (Profile::ns3_newreno(), 230)] {
+        let mut receiver = Receiving::with(profile, Application::File(19 * 1448));
+        (0..18).for_each(|seq| receiver.data(10, seq, 0));
         receiver.acks();
-        let connection = &mut receiver.script.simulation.connections[0];
-        connection.grown = connection.offer().1 - 10;
-        (20..29).for_each(|seq| receiver.data(20, seq, 0));
-        let acks = receiver.acks();
-        acks.into_iter().map(|(_, ack)| ack).collect::<Vec<_>>()
-    };
-    assert_eq!(acks(Profile::linux()), [21, 22, 23, 24, 25, 27, 29]);
-    assert_eq!(acks(Profile::linux_3_14()), [21, 22, 23, 24, 25, 27, 29]);
-    assert_eq!(acks(Profile::ns3_newreno()), [22, 24, 26, 28]);
+        receiver.data(30, 18, 0);
+        receiver.until(500);
+        assert_eq!(receiver.acks(), [(last, 19)]);
+    }
+}
+
+#[test]
+fn the_first_data_wakes_the_host_and_no_other_does() {
+    let mut receiver = Receiving::new(Profile::linux());
+    receiver.script.simulation.running[0].spec.profile.wake_up = Span::from_millis(5);
+    receiver.data(10, 0, 0);
+    receiver.data(20, 1, 0);
+    receiver.data(90, 2, 0);
+    receiver.until(200);
+    assert_eq!(receiver.acks(), [(15, 1), (20, 2), (90, 3)]);
+}
+
+/// As the LISA paper's note 3 has it: Linux acknowledges every packet in slow start.
+#[test]
+fn while_the_window_grows_and_sixteen_times_more_each_segment_is_acknowledged() {
+    each_is_acknowledged(Profile::linux());
+    each_is_acknowledged(Profile::linux_3_14());
+}
+
+fn each_is_acknowledged(profile: Profile) {
+    let mut receiver = Receiving::new(profile);
+    let most = receiver.script.simulation.connections[0].window;
+    receiver.script.simulation.receivers[0].window = most - 59;
+    (0..50).for_each(|seq| receiver.data(10, seq, 0));
+    let offered: Vec<u32> = receiver.wire.iter().map(|(_, ack, _)| ack.window).collect();
+    assert_eq!(offered[..3], [most - 57, most - 55, most - 53]);
+    assert_eq!(offered[28..31], [most - 1, most, most]);
+    let acks: Vec<u32> = receiver.acks().iter().map(|(_, ack)| *ack).collect();
+    assert_eq!(acks[..46], (1..=46).collect::<Vec<_>>());
+    assert_eq!(acks[46..], [48, 50]);
 }
 
 #[test]

@@ -47,8 +47,7 @@ impl<O: Observer> Simulation<O> {
             (Life::Opening, _) => sender.answer_syn(&mut env),
             (Life::Idle | Life::Closed, _) => {}
             (_, Waits::Probe) => {
-                if connection.has_new() {
-                    let (data, len) = connection.take_new();
+                if let Some((data, len)) = connection.take_new(sender) {
                     sender.send_new(&mut connection.coupled, &mut env, data, len);
                     sender.probed(&mut env, false);
                 } else {
