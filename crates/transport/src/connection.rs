@@ -230,7 +230,7 @@ impl Connection {
     pub(crate) fn push<O: Observer>(
         &mut self,
         senders: &mut [Sender],
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         which: usize,
     ) -> bool {
         if self.hands_out {
@@ -270,7 +270,7 @@ impl Connection {
     fn push_anywhere<O: Observer>(
         &mut self,
         senders: &mut [Sender],
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         which: usize,
     ) -> bool {
         let mut set = false;

@@ -1,6 +1,5 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
-use crate::profile::Profile;
 use crate::sack::Sacks;
 use crate::segment::{Segment, Wire};
 use crate::timers::Timers;
@@ -8,16 +7,15 @@ use crate::trace::Observer;
 use netsim::{Exit, Network, RouteId, Time};
 
 /// Everything outside of the endpoint that runs.
-pub(crate) struct Env<'a, O> {
+pub(crate) struct Env<O> {
     pub(crate) now: Time,
-    pub(crate) network: &'a mut Network<Wire>,
-    pub(crate) timers: &'a mut Timers,
-    pub(crate) sacks: &'a mut Sacks,
-    pub(crate) profile: &'a Profile,
-    pub(crate) observer: &'a mut O,
+    pub(crate) network: Network<Wire>,
+    pub(crate) timers: Timers,
+    pub(crate) sacks: Sacks,
+    pub(crate) observer: O,
 }
 
-impl<O: Observer> Env<'_, O> {
+impl<O: Observer> Env<O> {
     /// Sends a packet of so many bytes.
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {

@@ -1,6 +1,7 @@
 //! Paths that die in mid-transfer, and come back.
 
 use super::*;
+use crate::profile::Profile;
 use crate::trace::Quiet;
 use mpcc::Algorithm;
 use netsim::{DropTail, LinkSpec, PortId, Rate};
@@ -41,13 +42,13 @@ fn ms(at: Time) -> u64 {
 fn run(simulation: &mut Simulation<Quiet>, stop: u64, dead: impl Fn(u64, &Segment) -> bool) {
     let stop = Time::ZERO + Span::from_millis(stop);
     while simulation.unfinished > 0 {
-        let limit = simulation.timers.next().min(stop);
-        match simulation.network.poll(limit) {
+        let limit = simulation.env.timers.next().min(stop);
+        match simulation.env.network.poll(limit) {
             Some(Exit::Arrived { at, payload, .. }) => {
                 let segment = Segment::from(payload);
-                simulation.now = at;
+                simulation.env.now = at;
                 if dead(ms(at), &segment) {
-                    simulation.sacks.take(segment.sack);
+                    simulation.env.sacks.take(segment.sack);
                 } else {
                     simulation.deliver(segment);
                 }
@@ -55,15 +56,15 @@ fn run(simulation: &mut Simulation<Quiet>, stop: u64, dead: impl Fn(u64, &Segmen
             }
             Some(Exit::Lost { payload, .. }) => {
                 let segment = Segment::from(payload);
-                simulation.sacks.take(segment.sack);
+                simulation.env.sacks.take(segment.sack);
             }
             None if limit >= stop => {
-                simulation.now = stop;
+                simulation.env.now = stop;
                 return;
             }
             None => {
-                simulation.now = limit;
-                while let Some(timer) = simulation.timers.fire(limit) {
+                simulation.env.now = limit;
+                while let Some(timer) = simulation.env.timers.fire(limit) {
                     simulation.on_timer(simulation.owners[timer as usize]);
                 }
                 simulation.check(0);

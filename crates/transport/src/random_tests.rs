@@ -2,6 +2,7 @@
 //! `crate::invariants`, the links and the network recount after each event holds.
 
 use super::*;
+use crate::profile::Profile;
 use crate::trace::Quiet;
 use mpcc::Algorithm;
 use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Loss, Outage, PortId, Queue, Rate, Red, Reorder};
@@ -239,16 +240,16 @@ impl Transfer {
 
 /// Lets all packets that are under way arrive.
 fn drain<O: Observer>(simulation: &mut Simulation<O>) {
-    while let Some(exit) = simulation.network.poll(Time::from_nanos(u64::MAX / 2)) {
+    while let Some(exit) = simulation.env.network.poll(Time::from_nanos(u64::MAX / 2)) {
         match exit {
             Exit::Arrived { at, payload, .. } => {
                 let segment = Segment::from(payload);
-                simulation.now = at;
+                simulation.env.now = at;
                 simulation.deliver(segment);
             }
             Exit::Lost { payload, .. } => {
                 let segment = Segment::from(payload);
-                simulation.sacks.take(segment.sack);
+                simulation.env.sacks.take(segment.sack);
             }
         }
     }
@@ -276,7 +277,11 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
     );
     if report.completion.is_some() {
         drain(&mut simulation);
-        prop_assert_eq!(simulation.sacks.under_way(), 0, "SACK blocks are left over");
+        prop_assert_eq!(
+            simulation.env.sacks.under_way(),
+            0,
+            "SACK blocks are left over"
+        );
     }
     Ok(())
 }

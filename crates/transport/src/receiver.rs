@@ -6,13 +6,14 @@
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
-use crate::profile::Detection;
+use crate::profile::{Detection, Profile};
 use crate::reassembly::Reassembly;
 use crate::sack::Beyond;
 use crate::segment::{Kind, Segment, flag, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::Observer;
 use netsim::{RouteId, Time};
+use std::sync::Arc;
 
 /// The receiving end of a subflow.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ pub(crate) struct Receiver {
     pub(crate) timer: u32,
     pub(crate) me: u32,
     pub(crate) parent: u32,
+    pub(crate) profile: Arc<Profile>,
     header: u16,
     /// How many SACK blocks fit; 0: the endpoints do without.
     room: u8,
@@ -47,13 +49,14 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub(crate) fn new(
         spec: &ConnectionSpec,
+        profile: Arc<Profile>,
         route: RouteId,
         timer: u32,
         me: u32,
         parent: u32,
         window: u32,
     ) -> Self {
-        let (profile, mptcp) = (&spec.profile, spec.mptcp);
+        let mptcp = spec.mptcp;
         let (tcp, both) = profile.sack_blocks;
         let sack = profile.detection != Detection::DuplicateAcks;
         Self {
@@ -81,6 +84,7 @@ impl Receiver {
             syn_first: None,
             syns: 0,
             established: false,
+            profile,
         }
     }
 
@@ -89,19 +93,19 @@ impl Receiver {
     pub(crate) fn on_data<O: Observer>(
         &mut self,
         connection: &mut Connection,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         segment: Segment,
     ) {
         let seq = widen(self.got.next, segment.seq);
         self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);
         self.answers = segment.seq as u16;
         if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
-            self.ecn(segment.flags, env.profile.quick_acks);
+            self.ecn(segment.flags, self.profile.quick_acks);
         }
         let had_gap = self.got.has_gap();
         let Some(in_order) = self.got.insert(seq) else {
             self.twice = Some(seq);
-            self.quick = env.profile.quick_acks;
+            self.quick = self.profile.quick_acks;
             self.acknowledge(connection, env);
             return;
         };
@@ -120,15 +124,15 @@ impl Receiver {
         } else if self.quick > 0 || self.waiting >= 2 {
             if seq == 0 && connection.received() == 1 {
                 // The first data finds the host asleep.
-                env.timers.set(self.timer, env.now + env.profile.wake_up);
+                env.timers.set(self.timer, env.now + self.profile.wake_up);
             } else {
                 self.acknowledge(connection, env);
             }
-        } else if env.profile.reads_push && connection.ends_a_write(segment.data, segment.len) {
+        } else if self.profile.reads_push && connection.ends_a_write(segment.data, segment.len) {
             self.acknowledge(connection, env);
         } else {
             env.timers
-                .set(self.timer, env.now + env.profile.delayed_ack);
+                .set(self.timer, env.now + self.profile.delayed_ack);
         }
     }
 
@@ -159,11 +163,7 @@ impl Receiver {
 
     /// Sends an ACK.
     #[inline(always)]
-    pub(crate) fn acknowledge<O: Observer>(
-        &mut self,
-        connection: &Connection,
-        env: &mut Env<'_, O>,
-    ) {
+    pub(crate) fn acknowledge<O: Observer>(&mut self, connection: &Connection, env: &mut Env<O>) {
         let (mut sack, mut bytes) = (0, u32::from(self.header));
         if self.got.has_gap() || self.twice.is_some() {
             if let Some(blocks) = self.beyond.blocks(self.twice.take(), self.room.into()) {

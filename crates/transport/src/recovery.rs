@@ -134,7 +134,7 @@ impl Sender {
     pub(crate) fn on_odd_ack<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         ack: u64,
         segment: Wire,
     ) -> bool {
@@ -144,7 +144,7 @@ impl Sender {
         if ack > self.nxt {
             return false; // of what was never sent
         }
-        let sacks = env.profile.detection != Detection::DuplicateAcks;
+        let sacks = self.profile.detection != Detection::DuplicateAcks;
         let (lost_before, out_before) = (self.lost, self.out());
         let mut told = Told {
             answers_original: self.answers_original(segment),
@@ -186,7 +186,7 @@ impl Sender {
         }
         if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
             let newly_lost = self.lost > lost_before;
-            self.reduce(env, told.delivered, newly_lost, told.advanced);
+            self.reduce(told.delivered, newly_lost, told.advanced);
         } else if told.advanced || (self.recovery.reordered && told.newly_sacked) {
             self.grow(coupled, env, told.delivered);
         }
@@ -204,7 +204,7 @@ impl Sender {
     fn settle<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         told: &Told,
         flags: u8,
         waits_for_reordering: &mut bool,
@@ -287,7 +287,7 @@ impl Sender {
     }
 
     /// Nothing is lost: Open, or Disorder while segments are missing (Linux: tcp_try_to_open).
-    fn try_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>, echo: bool) {
+    fn try_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
         if self.again == 0 {
             self.recovery.first_again = 0;
         }
@@ -299,7 +299,7 @@ impl Sender {
         }
     }
 
-    fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+    fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let disorder = self.sacked + self.lost + self.again > 0 || self.recovery.undo.is_some();
         let to = if disorder {
             state::MPCC_STATE_DISORDER

@@ -142,7 +142,7 @@ impl Connection {
     pub(crate) fn push_handed<O: Observer>(
         &mut self,
         senders: &mut [Sender],
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         which: usize,
     ) -> bool {
         let sender = &senders[which];
@@ -162,7 +162,7 @@ impl Connection {
     fn hand_out<O: Observer>(
         &mut self,
         senders: &mut [Sender],
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         which: usize,
     ) -> bool {
         let open = |sender: &&mut Sender| sender.life == Life::Open;
@@ -219,7 +219,7 @@ impl Connection {
     fn push_again<O: Observer>(
         &mut self,
         senders: &mut [Sender],
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         which: usize,
     ) -> bool {
         let mut set = false;
@@ -238,7 +238,7 @@ impl Connection {
 
     /// Sends what waits in a subflow's buffer, as far as its window goes. Returns whether it has set its timer.
     #[inline(always)]
-    fn send_queued<O: Observer>(&mut self, sender: &mut Sender, env: &mut Env<'_, O>) -> bool {
+    fn send_queued<O: Observer>(&mut self, sender: &mut Sender, env: &mut Env<O>) -> bool {
         let before = sender.out();
         let from = sender.nxt;
         if sender.life == Life::Open {

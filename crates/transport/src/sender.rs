@@ -5,7 +5,7 @@
 
 use crate::board::{Board, Sent};
 use crate::endpoint::Env;
-use crate::profile::Detection;
+use crate::profile::{Detection, Profile};
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
 use crate::scheduler::Queue;
@@ -14,6 +14,7 @@ use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
 use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
 use netsim::{RouteId, Span, Time};
+use std::sync::Arc;
 
 /// The least that a probe or a reordering timer waits beyond what it waits for: two jiffies at 250 Hz
 /// (Linux: TCP_TIMEOUT_MIN).
@@ -103,6 +104,7 @@ pub(crate) struct Sender {
     pub(crate) timer: u32,
     pub(crate) me: u32,
     pub(crate) parent: u32,
+    pub(crate) profile: Arc<Profile>,
     /// When it last sent, for the restart after idling.
     pub(crate) last_sent: Time,
     pub(crate) ecn: bool,
@@ -127,12 +129,12 @@ pub(crate) mod notice {
 impl Sender {
     pub(crate) fn new(
         spec: &ConnectionSpec,
+        profile: Arc<Profile>,
         route: RouteId,
         timer: u32,
         me: u32,
         parent: u32,
     ) -> Self {
-        let profile = &spec.profile;
         let header = profile.data_header(spec.mptcp);
         Self {
             tcp: Tcp {
@@ -163,6 +165,7 @@ impl Sender {
             timer,
             me,
             parent,
+            profile,
             last_sent: Time::ZERO,
             ecn: spec.ecn,
             header,
@@ -194,7 +197,7 @@ impl Sender {
     }
 
     /// The handshake is done: the congestion control begins.
-    pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+    pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.life = Life::Open;
         self.tally.established = Some(env.now);
         self.full_at = env.now;
@@ -218,7 +221,7 @@ impl Sender {
     pub(crate) fn on_ack<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         segment: Segment,
     ) -> bool {
         let ack = widen(self.una, segment.seq);
@@ -251,7 +254,7 @@ impl Sender {
     pub(crate) fn grow<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         acked: u32,
     ) {
         self.refresh(env.now);
@@ -276,7 +279,7 @@ impl Sender {
 
     /// Keeps what a callback of the congestion control tells.
     #[inline]
-    pub(crate) fn noted<O: Observer>(&mut self, env: &mut Env<'_, O>, note: &Note) {
+    pub(crate) fn noted<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
         if note.what != 0 {
             if note.what & ffi::MPCC_NOTE_LEFT_SLOW_START != 0 && self.tally.exit.is_none() {
                 self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
@@ -323,7 +326,7 @@ impl Sender {
     pub(crate) fn send_new<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         data: u64,
         len: u16,
     ) {
@@ -350,14 +353,9 @@ impl Sender {
     /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
     /// that. `all`: nothing more is written. Returns whether the timer was set.
     #[inline(always)]
-    pub(crate) fn sent<O: Observer>(
-        &mut self,
-        env: &mut Env<'_, O>,
-        before: u32,
-        all: bool,
-    ) -> bool {
+    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<O>, before: u32, all: bool) -> bool {
         self.validate(env, all);
-        let probes = self.probes(env);
+        let probes = self.probes();
         if probes {
             self.set_probe(env);
         } else if before == 0 {
@@ -368,9 +366,9 @@ impl Sender {
 
     /// Nothing was in flight.
     #[cold]
-    fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+    fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let idle = env.now.since(self.last_sent);
-        if env.profile.idle_restart && idle > self.rtt.timeout() && self.una > 0 {
+        if self.profile.idle_restart && idle > self.rtt.timeout() && self.una > 0 {
             self.restart(coupled, env, idle);
         }
         self.refresh(env.now);
@@ -380,11 +378,11 @@ impl Sender {
     }
 
     /// RFC 5681, 4.1, as Linux does it: the window is halved for each timeout that it was idle.
-    fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>, idle: Span) {
+    fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, idle: Span) {
         self.refresh(env.now);
         let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
         self.noted(env, &note);
-        let floor = env.profile.initial_window.min(self.tcp.cwnd);
+        let floor = self.profile.initial_window.min(self.tcp.cwnd);
         self.tcp.ssthresh = self.current_ssthresh();
         let mut left = idle.as_nanos();
         let timeout = self.rtt.timeout().as_nanos();
@@ -412,7 +410,7 @@ impl Sender {
 
     /// Puts a segment on the wire.
     #[inline(always)]
-    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64, sent: &Sent) {
+    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, seq: u64, sent: &Sent) {
         let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
         let mut flags = u8::from(again) * flag::AGAIN;
         // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
@@ -437,7 +435,7 @@ impl Sender {
 
     /// After sending: whether it was the window that held it back (Linux: tcp_cwnd_validate).
     #[inline]
-    pub(crate) fn validate<O: Observer>(&mut self, env: &Env<'_, O>, all: bool) {
+    pub(crate) fn validate<O: Observer>(&mut self, env: &Env<O>, all: bool) {
         let limited = self.flight() >= self.tcp.cwnd;
         if self.una >= self.usage_until || limited || (!self.limited && self.out() > self.most_out)
         {
@@ -456,16 +454,16 @@ impl Sender {
     /// was used of it (RFC 7661's idea; Linux: tcp_cwnd_application_limited). While more is written and waits for the
     /// receive window, Linux leaves it alone: the socket's buffer is full then.
     #[cold]
-    fn starve<O: Observer>(&mut self, env: &Env<'_, O>, all: bool) {
+    fn starve<O: Observer>(&mut self, env: &Env<O>, all: bool) {
         if self.used.0 < self.full_at {
             self.used = (self.full_at, 0);
         }
         self.used.1 = self.used.1.max(self.out());
-        if !env.profile.idle_restart || env.now.since(self.full_at) < self.rtt.timeout() {
+        if !self.profile.idle_restart || env.now.since(self.full_at) < self.rtt.timeout() {
             return;
         }
         if all && self.state == state::MPCC_STATE_OPEN {
-            let used = self.used.1.max(env.profile.initial_window);
+            let used = self.used.1.max(self.profile.initial_window);
             if used < self.tcp.cwnd {
                 self.tcp.ssthresh = self.current_ssthresh();
                 self.tcp.cwnd = used + (self.tcp.cwnd - used) / 2;
@@ -478,8 +476,8 @@ impl Sender {
 
     /// Whether the tail is to be probed (RFC 8985, 7.2).
     #[inline]
-    fn probes<O: Observer>(&self, env: &Env<'_, O>) -> bool {
-        env.profile.detection != Detection::DuplicateAcks
+    fn probes(&self) -> bool {
+        self.profile.detection != Detection::DuplicateAcks
             && matches!(self.state, state::MPCC_STATE_OPEN | state::MPCC_STATE_CWR)
             && self.recovery.probe == 0
             && self.rtt.srtt8 != 0
@@ -487,10 +485,10 @@ impl Sender {
 
     /// Sets the timer after an ACK that was a progress.
     #[inline]
-    pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<O>) {
         if self.nxt == self.una {
             env.timers.clear(self.timer);
-        } else if self.probes(env) {
+        } else if self.probes() {
             self.set_probe(env);
         } else {
             self.set_timeout(env);
@@ -498,7 +496,7 @@ impl Sender {
     }
 
     #[inline]
-    pub(crate) fn set_timeout<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(crate) fn set_timeout<O: Observer>(&mut self, env: &mut Env<O>) {
         self.waits = Waits::Timeout;
         env.timers.set(self.timer, env.now + self.rtt.timeout());
     }
@@ -506,10 +504,10 @@ impl Sender {
     /// A probe after two round trips, with a delayed ACK's time where only one segment is out; and not after the timeout
     /// of the first segment that is out (Linux: tcp_schedule_loss_probe).
     #[inline(always)]
-    fn set_probe<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    fn set_probe<O: Observer>(&mut self, env: &mut Env<O>) {
         self.waits = Waits::Probe;
         let more = if self.out() == 1 {
-            env.profile.rto_min
+            self.profile.rto_min
         } else {
             TIMER_LEAST
         };

@@ -5,7 +5,6 @@
 
 use crate::connection::{Connection, Windows};
 use crate::endpoint::Env;
-use crate::profile::Profile;
 use crate::receiver::Receiver;
 use crate::sack::Sacks;
 use crate::segment::{Kind, Segment, Wire};
@@ -15,6 +14,7 @@ use crate::trace::Observer;
 use crate::udp::{Udp, UdpSpec};
 use mpcc::Connection as Coupled;
 use netsim::{Exit, Network, Span, Time};
+use std::sync::Arc;
 
 /// Who a timer belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -47,33 +47,15 @@ struct Running {
 
 /// Endpoints on a network.
 pub struct Simulation<O> {
-    network: Network<Wire>,
-    timers: Timers,
+    env: Env<O>,
     owners: Vec<Owner>,
-    sacks: Sacks,
     connections: Vec<Connection>,
     running: Vec<Running>,
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
     udp: Vec<Udp>,
-    observer: O,
-    now: Time,
     unfinished: usize,
     events: u64,
-}
-
-/// What the endpoints of a connection act on.
-macro_rules! env {
-    ($self:ident, $connection:expr) => {
-        Env {
-            now: $self.now,
-            network: &mut $self.network,
-            timers: &mut $self.timers,
-            sacks: &mut $self.sacks,
-            profile: &$self.running[$connection as usize].spec.profile,
-            observer: &mut $self.observer,
-        }
-    };
 }
 
 /// A connection, the sending ends of its subflows, and what they act on.
@@ -81,7 +63,7 @@ macro_rules! sending {
     ($self:ident, $connection:expr) => {{
         let connection = &mut $self.connections[$connection as usize];
         let senders = &mut $self.senders[connection.range()];
-        (connection, senders, env!($self, $connection))
+        (connection, senders, &mut $self.env)
     }};
 }
 
@@ -107,17 +89,19 @@ impl<O: Observer> Simulation<O> {
     /// Nothing runs on this network yet.
     pub fn new(network: Network<Wire>, observer: O) -> Self {
         Self {
-            network,
-            timers: Timers::default(),
+            env: Env {
+                now: Time::ZERO,
+                network,
+                timers: Timers::default(),
+                sacks: Sacks::default(),
+                observer,
+            },
             owners: Vec::new(),
-            sacks: Sacks::default(),
             connections: Vec::new(),
             running: Vec::new(),
             senders: Vec::new(),
             receivers: Vec::new(),
             udp: Vec::new(),
-            observer,
-            now: Time::ZERO,
             unfinished: 0,
             events: 0,
         }
@@ -125,7 +109,7 @@ impl<O: Observer> Simulation<O> {
 
     fn timer(&mut self, owner: Owner) -> u32 {
         self.owners.push(owner);
-        self.timers.add()
+        self.env.timers.add()
     }
 
     /// Adds a connection, which starts at its time. Returns its number, from 0.
@@ -139,14 +123,16 @@ impl<O: Observer> Simulation<O> {
         let count = if spec.mptcp { spec.routes.len() } else { 1 };
         let mss = spec.packet - spec.profile.data_header(spec.mptcp);
         let windows = Windows::new(&spec.profile, mss, spec.receive_window);
+        let profile = Arc::new(spec.profile.clone());
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
             let timer = self.timer(Owner::Sender(me));
-            self.senders
-                .push(Sender::new(&spec, down, timer, me, number));
+            let sender = Sender::new(&spec, profile.clone(), down, timer, me, number);
+            self.senders.push(sender);
             let timer = self.timer(Owner::Receiver(me));
-            self.receivers
-                .push(Receiver::new(&spec, up, timer, me, number, windows.first));
+            let offered = windows.first;
+            let receiver = Receiver::new(&spec, profile.clone(), up, timer, me, number, offered);
+            self.receivers.push(receiver);
         }
         let coupled = Coupled::new(spec.algorithm);
         let hands_out = spec.mptcp && spec.profile.hands_out;
@@ -154,7 +140,7 @@ impl<O: Observer> Simulation<O> {
         connection.joins_with_data = count > 1 && spec.path_manager == PathManager::Client;
         self.connections.push(connection);
         let start = self.timer(Owner::Start(number));
-        self.timers.set(start, spec.start);
+        self.env.timers.set(start, spec.start);
         let write_timer = self.timer(Owner::Write(number));
         let announce_timer = self.timer(Owner::Announce(number));
         let finite = matches!(
@@ -181,7 +167,7 @@ impl<O: Observer> Simulation<O> {
     pub fn add_udp(&mut self, spec: UdpSpec) -> usize {
         let me = self.udp.len() as u32;
         let timer = self.timer(Owner::Udp(me));
-        self.timers.set(timer, spec.start);
+        self.env.timers.set(timer, spec.start);
         self.udp.push(Udp::new(spec, timer, me));
         me as usize
     }
@@ -199,10 +185,10 @@ impl<O: Observer> Simulation<O> {
             if self.events >= last {
                 return false;
             }
-            let limit = self.timers.next().min(stop);
-            match self.network.poll(limit) {
+            let limit = self.env.timers.next().min(stop);
+            match self.env.network.poll(limit) {
                 Some(Exit::Arrived { at, payload, .. }) => {
-                    self.now = at;
+                    self.env.now = at;
                     let segment = Segment::from(payload);
                     self.deliver(segment);
                     #[cfg(debug_assertions)]
@@ -211,10 +197,10 @@ impl<O: Observer> Simulation<O> {
                     }
                 }
                 Some(Exit::Lost { payload, .. }) => {
-                    self.sacks.take(Segment::from(payload).sack);
+                    self.env.sacks.take(Segment::from(payload).sack);
                 }
                 None if limit >= stop => {
-                    self.now = stop;
+                    self.env.now = stop;
                     return true;
                 }
                 None => {
@@ -246,28 +232,28 @@ impl<O: Observer> Simulation<O> {
         for sender in senders {
             if self.events % (u64::from(sender.out()) / 32 + 1) == 0 {
                 let profile = &self.running[number as usize].spec.profile;
-                crate::invariants::sender(sender, profile, &self.timers);
+                crate::invariants::sender(sender, profile, &self.env.timers);
             }
         }
     }
 
     /// It is `now`: the next timer that has come due acts. Returns whose it was.
     fn fire(&mut self, now: Time) -> Option<Owner> {
-        self.now = now;
-        let owner = self.owners[self.timers.fire(now)? as usize];
+        self.env.now = now;
+        let owner = self.owners[self.env.timers.fire(now)? as usize];
         self.on_timer(owner);
         Some(owner)
     }
 
     /// A packet reaches its end.
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, segment: Segment) {
         match segment.kind {
             Kind::Data => {
                 let receiver = &mut self.receivers[segment.to as usize];
                 let number = receiver.parent;
                 let connection = &mut self.connections[number as usize];
-                receiver.on_data(connection, &mut env!(self, number), segment);
+                receiver.on_data(connection, &mut self.env, segment);
                 if connection.joins_with_data {
                     self.first_data(number);
                 }
@@ -282,10 +268,10 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, segment: Segment) {
         let number = self.senders[segment.to as usize].parent;
-        let (connection, senders, mut env) = sending!(self, number);
+        let (connection, senders, env) = sending!(self, number);
         let index = (segment.to - connection.first) as usize;
         let sender = &mut senders[index];
         if !matches!(sender.life, Life::Open | Life::Stalled) {
@@ -293,11 +279,11 @@ impl<O: Observer> Simulation<O> {
             return;
         }
         connection.on_ack(segment);
-        let set = sender.on_ack(&mut connection.coupled, &mut env, segment);
-        let sent = connection.push(senders, &mut env, index);
+        let set = sender.on_ack(&mut connection.coupled, env, segment);
+        let sent = connection.push(senders, env, index);
         let sender = &mut senders[index];
         if set && !sent {
-            sender.set_timer(&mut env);
+            sender.set_timer(env);
         }
         let done = connection.is_done();
         if sender.notices != 0 {
@@ -315,10 +301,10 @@ impl<O: Observer> Simulation<O> {
     /// What a subflow tells.
     #[cold]
     fn noticed(&mut self, number: u32, index: usize) {
-        let (_, senders, _, mut env) = parts!(self, number);
+        let (_, senders, _, env) = parts!(self, number);
         let notices = std::mem::take(&mut senders[index].notices);
         if notices & notice::WANTS_NEW != 0 {
-            senders[index].repair_instead(&mut env);
+            senders[index].repair_instead(env);
         }
         if notices & notice::LEFT != 0 {
             self.left_slow_start(number, index);
@@ -342,12 +328,12 @@ impl<O: Observer> Simulation<O> {
 
     /// The time that it has come to.
     pub fn now(&self) -> Time {
-        self.now
+        self.env.now
     }
 
     /// The network.
     pub fn network(&self) -> &Network<Wire> {
-        &self.network
+        &self.env.network
     }
 
     /// Packets at endpoints and timers that there were.
@@ -357,12 +343,12 @@ impl<O: Observer> Simulation<O> {
 
     /// What watches it.
     pub fn observer(&self) -> &O {
-        &self.observer
+        &self.env.observer
     }
 
     /// The observer.
     pub fn into_observer(self) -> O {
-        self.observer
+        self.env.observer
     }
 }
 

@@ -5,6 +5,7 @@
 //! ACKs are delayed. For random losses there is Ott, Kemperman and Mathis 1996: 1.3098/√p; CUBIC's are explained below.
 
 use super::*;
+use crate::profile::Profile;
 use crate::trace::Quiet;
 use mpcc::Algorithm;
 use netsim::{DropTail, LinkSpec, Loss, PortId, Rate};
@@ -43,11 +44,11 @@ fn line(rtt_ms: u64) -> LinkSpec {
 /// Runs until `stop`; data segments that `drops` says yes to do not arrive.
 fn run(simulation: &mut Simulation<Quiet>, stop: Time, mut drops: impl FnMut() -> bool) {
     loop {
-        let limit = simulation.timers.next().min(stop);
-        match simulation.network.poll(limit) {
+        let limit = simulation.env.timers.next().min(stop);
+        match simulation.env.network.poll(limit) {
             Some(Exit::Arrived { at, payload, .. }) => {
                 let segment = Segment::from(payload);
-                simulation.now = at;
+                simulation.env.now = at;
                 if segment.kind != Kind::Data || !drops() {
                     simulation.deliver(segment);
                 }
@@ -55,14 +56,14 @@ fn run(simulation: &mut Simulation<Quiet>, stop: Time, mut drops: impl FnMut() -
             Some(Exit::Lost { .. }) => {}
             None if limit >= stop => break,
             None => {
-                simulation.now = limit;
-                while let Some(timer) = simulation.timers.fire(limit) {
+                simulation.env.now = limit;
+                while let Some(timer) = simulation.env.timers.fire(limit) {
                     simulation.on_timer(simulation.owners[timer as usize]);
                 }
             }
         }
     }
-    simulation.now = stop;
+    simulation.env.now = stop;
 }
 
 /// The mean window, segments: what is delivered in a round trip, with every `n`-th segment lost, over `cycles` losses after
@@ -77,7 +78,7 @@ fn window_with_every_nth_lost(
     let mut simulation = simulation(algorithm, line(rtt_ms), rtt_ms, ssthresh);
     let mut count = 0;
     let mut at = |cycles: u64| {
-        let mut stop = simulation.now;
+        let mut stop = simulation.env.now;
         while count < cycles * n {
             stop += Span::from_millis(rtt_ms);
             run(&mut simulation, stop, || {

@@ -40,7 +40,7 @@ impl Udp {
         }
     }
 
-    pub(crate) fn on_timer<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(crate) fn on_timer<O: Observer>(&mut self, env: &mut Env<O>) {
         let bytes = u32::from(self.spec.packet);
         let (sends, wait) = self.spec.pace.tick(env.now, bytes);
         env.timers.set(self.timer, env.now + wait);

@@ -10,14 +10,14 @@ impl Sender {
     /// Decides which segments are lost. Returns whether one was lost that had been sent again.
     pub(super) fn judge<O: Observer>(
         &mut self,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         advanced: bool,
         waits: &mut bool,
     ) -> bool {
         if self.out() == 0 {
             return false;
         }
-        match env.profile.detection {
+        match self.profile.detection {
             Detection::DuplicateAcks => {
                 let recovering = self.state == state::MPCC_STATE_RECOVERY;
                 let threshold = self.state < state::MPCC_STATE_RECOVERY && self.sacked >= THRESHOLD;
@@ -73,7 +73,7 @@ impl Sender {
     }
 
     /// Those that were sent once. Returns how long to wait for the rest, ns.
-    fn rack_first<O: Observer>(&mut self, env: &Env<'_, O>, patience: u64) -> u64 {
+    fn rack_first<O: Observer>(&mut self, env: &Env<O>, patience: u64) -> u64 {
         let (at, end, rtt) = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut wait = 0;
@@ -102,7 +102,7 @@ impl Sender {
     }
 
     /// Those that were sent again.
-    fn rack_again<O: Observer>(&mut self, env: &Env<'_, O>, patience: u64) -> (bool, u64) {
+    fn rack_again<O: Observer>(&mut self, env: &Env<O>, patience: u64) -> (bool, u64) {
         let (at, end, rtt) = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut lost = false;

@@ -23,7 +23,7 @@ impl Sender {
     /// Marks what the blocks say has arrived.
     pub(super) fn take_sacks<O: Observer>(
         &mut self,
-        env: &Env<'_, O>,
+        env: &Env<O>,
         blocks: &Blocks,
         told: &mut Told,
     ) {
@@ -56,7 +56,7 @@ impl Sender {
         self.recovery.known = *blocks;
     }
 
-    fn take_sack<O: Observer>(&mut self, env: &Env<'_, O>, seq: u64, told: &mut Told) {
+    fn take_sack<O: Observer>(&mut self, env: &Env<O>, seq: u64, told: &mut Told) {
         let sent = self.board.at_mut(seq);
         if sent.is(mark::SACKED) {
             return;
@@ -93,7 +93,7 @@ impl Sender {
     /// Takes off what is acknowledged in order.
     pub(super) fn take_cumulative<O: Observer>(
         &mut self,
-        env: &Env<'_, O>,
+        env: &Env<O>,
         ack: u64,
         told: &mut Told,
         sacks: bool,
@@ -165,7 +165,7 @@ impl Sender {
     }
 
     /// The RTT sample of an ACK, and with one the end of the timeout's back-off.
-    pub(super) fn measure<O: Observer>(&mut self, env: &Env<'_, O>, segment: Segment, told: &Told) {
+    pub(super) fn measure<O: Observer>(&mut self, env: &Env<O>, segment: Segment, told: &Told) {
         self.tcp.rtt_us = 0;
         if told.ages.is_none() && told.advanced && segment.flags & flag::AGAIN != 0 {
             // It answers a copy, the last one if it is not too young for that: what the timestamp option tells

@@ -7,7 +7,7 @@ impl Sender {
     pub(super) fn end_probe<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         ack: u64,
         told: &Told,
     ) {
@@ -31,7 +31,7 @@ impl Sender {
     }
 
     /// A probe for the tail, where nothing new can be sent: the last segment once more.
-    pub(crate) fn probe_again<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(crate) fn probe_again<O: Observer>(&mut self, env: &mut Env<O>) {
         let seq = self.nxt - 1;
         let now = env.now.as_nanos();
         let sent = self.board.at_mut(seq);
@@ -53,7 +53,7 @@ impl Sender {
     }
 
     /// A probe is out; the timeout is next.
-    pub(crate) fn probed<O: Observer>(&mut self, env: &mut Env<'_, O>, again: bool) {
+    pub(crate) fn probed<O: Observer>(&mut self, env: &mut Env<O>, again: bool) {
         self.recovery.probe = self.nxt;
         self.recovery.probe_again = again;
         self.set_timeout(env);

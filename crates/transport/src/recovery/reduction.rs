@@ -4,7 +4,7 @@ use super::*;
 
 impl Sender {
     /// An ECN mark: a reduction without a loss (RFC 3168, 6.1.2).
-    pub(super) fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+    pub(super) fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         if self.state < state::MPCC_STATE_CWR {
             self.recovery.before.1 = 0;
             self.recovery.undo = None;
@@ -16,7 +16,7 @@ impl Sender {
     pub(super) fn enter_recovery<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         echo: bool,
     ) {
         self.recovery.before.1 = 0;
@@ -31,27 +31,19 @@ impl Sender {
     }
 
     /// Asks the algorithm for the threshold, which the window goes down to.
-    pub(super) fn begin_reduction<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-    ) {
+    pub(super) fn begin_reduction<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.recovery.high = self.nxt;
         self.recovery.probe = 0;
         self.recovery.before.0 = self.tcp.cwnd;
         self.recovery.prr_delivered = 0;
         self.recovery.prr_out = 0;
         self.take_threshold(coupled, env);
-        if !env.profile.prr {
+        if !self.profile.prr {
             self.tcp.cwnd = self.tcp.ssthresh;
         }
     }
 
-    pub(super) fn take_threshold<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-    ) {
+    pub(super) fn take_threshold<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.refresh(env.now);
         let was_slow = self.tally.exit.is_none();
         let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
@@ -66,14 +58,8 @@ impl Sender {
     }
 
     /// Proportional rate reduction (RFC 6937, with its slow start reduction bound).
-    pub(super) fn reduce<O: Observer>(
-        &mut self,
-        env: &Env<'_, O>,
-        delivered: u32,
-        newly_lost: bool,
-        advanced: bool,
-    ) {
-        if delivered == 0 || self.recovery.before.0 == 0 || !env.profile.prr {
+    pub(super) fn reduce(&mut self, delivered: u32, newly_lost: bool, advanced: bool) {
+        if delivered == 0 || self.recovery.before.0 == 0 || !self.profile.prr {
             return;
         }
         let (flight, ssthresh) = (self.flight(), self.tcp.ssthresh);

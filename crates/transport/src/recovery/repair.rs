@@ -4,10 +4,10 @@ use super::*;
 
 impl Sender {
     /// Sends lost segments again, as far as the window goes.
-    pub(crate) fn repair<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(crate) fn repair<O: Observer>(&mut self, env: &mut Env<O>) {
         let mut seq = self.recovery.repair_from.max(self.una);
         // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
-        let at_once = env.profile.detection == Detection::DuplicateAcks;
+        let at_once = self.profile.detection == Detection::DuplicateAcks;
         while seq < self.nxt
             && self.lost > 0
             && (self.flight() < self.tcp.cwnd || (at_once && seq == self.una))
@@ -21,14 +21,14 @@ impl Sender {
         self.recovery.repair_from = seq;
     }
 
-    fn send_again<O: Observer>(&mut self, env: &mut Env<'_, O>, seq: u64) {
+    fn send_again<O: Observer>(&mut self, env: &mut Env<O>, seq: u64) {
         let now = env.now.as_nanos();
         let sent = self.board.at_mut(seq);
         sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
         sent.at = now;
         self.again += 1;
         self.clean_from = self.nxt;
-        if env.profile.detection != Detection::DuplicateAcks {
+        if self.profile.detection != Detection::DuplicateAcks {
             self.recovery.again.push_back(Resent {
                 at: now,
                 seq,
@@ -53,10 +53,10 @@ impl Sender {
     }
 
     /// The retransmission timer fires: everything is taken for lost but what was sent within a round trip.
-    pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>) {
+    pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         use state::*;
         let now = env.now.as_nanos();
-        let rack = env.profile.detection == Detection::RackTlp;
+        let rack = self.profile.detection == Detection::RackTlp;
         for seq in self.una..self.nxt {
             let sent = *self.board.at(seq);
             let recent = rack && seq != self.una && sent.at + self.recovery.rack.2 > now;
@@ -69,7 +69,7 @@ impl Sender {
             }
             self.lose(seq);
         }
-        if env.profile.detection == Detection::DuplicateAcks {
+        if self.profile.detection == Detection::DuplicateAcks {
             self.sacked = 0;
         }
         let fresh = self.state < MPCC_STATE_RECOVERY;
@@ -86,7 +86,7 @@ impl Sender {
         self.enter(coupled, env.now, MPCC_STATE_LOSS);
         self.recovery.high = self.nxt;
         self.recovery.probe = 0;
-        self.recovery.frto = env.profile.undo && (fresh || self.recovery.timeouts > 0);
+        self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
         self.recovery.timeouts += 1;
         self.tally.timeouts += 1;
         self.rtt.back_off();
@@ -98,19 +98,15 @@ impl Sender {
     }
 
     /// Time has shown what overtook what: RACK judges again.
-    pub(crate) fn on_reordering<O: Observer>(
-        &mut self,
-        coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
-    ) {
+    pub(crate) fn on_reordering<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let before = self.lost;
         self.waits = Waits::Timeout;
         let mut waits = false;
         self.judge(env, false, &mut waits);
         if self.lost > before && self.state < state::MPCC_STATE_RECOVERY {
             self.enter_recovery(coupled, env, false);
-            if env.profile.prr {
-                self.reduce(env, 1, true, false);
+            if self.profile.prr {
+                self.reduce(1, true, false);
             }
         }
         self.repair(env);

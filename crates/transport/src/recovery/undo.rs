@@ -17,18 +17,18 @@ impl Sender {
 
     /// Whether all retransmissions were needless: the receiver had each twice (DSACK), or the segment that is
     /// acknowledged was sent again and yet its first copy is answered (Eifel, RFC 3522).
-    fn may_undo<O: Observer>(&self, env: &Env<'_, O>, told: &Told) -> bool {
+    fn may_undo(&self, told: &Told) -> bool {
         let needless = matches!(self.recovery.undo, Some((_, 0)));
-        env.profile.undo && self.recovery.undo.is_some() && (needless || told.again_and_original())
+        self.profile.undo && self.recovery.undo.is_some() && (needless || told.again_and_original())
     }
 
-    fn undo<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<'_, O>, unmark: bool) {
+    fn undo<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, unmark: bool) {
         if unmark {
             for seq in self.una..self.nxt {
                 self.board.at_mut(seq).marks &= !mark::LOST;
             }
             self.lost = 0;
-            if env.profile.detection == Detection::Fack {
+            if self.profile.detection == Detection::Fack {
                 self.recovery.judged = self.una; // they can be lost all the same
             }
         }
@@ -46,10 +46,10 @@ impl Sender {
     pub(super) fn try_undo_recovery<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         told: &Told,
     ) -> bool {
-        if self.may_undo(env, told) {
+        if self.may_undo(told) {
             self.undo(coupled, env, false);
         } else if self.recovery.patient_for > 0 {
             self.recovery.patient_for -= 1;
@@ -57,7 +57,7 @@ impl Sender {
                 self.recovery.patience = 0;
             }
         }
-        if self.una == self.recovery.high && env.profile.detection == Detection::DuplicateAcks {
+        if self.una == self.recovery.high && self.profile.detection == Detection::DuplicateAcks {
             // Duplicates of what was sent again may follow and must not start another recovery (RFC 6582, 4).
             self.end_reduction();
             self.recovery.undo = None;
@@ -72,10 +72,10 @@ impl Sender {
     pub(super) fn try_undo_partial<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         told: &Told,
     ) -> bool {
-        if self.recovery.undo.is_none() || !env.profile.undo || !told.again_and_original() {
+        if self.recovery.undo.is_none() || !self.profile.undo || !told.again_and_original() {
             return false;
         }
         // Segments overtook each other; those sent again are still to be heard of.
@@ -93,9 +93,9 @@ impl Sender {
     pub(super) fn try_undo_dsack<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
     ) -> bool {
-        if env.profile.undo && matches!(self.recovery.undo, Some((_, 0))) {
+        if self.profile.undo && matches!(self.recovery.undo, Some((_, 0))) {
             self.undo(coupled, env, false);
             return true;
         }
@@ -106,18 +106,18 @@ impl Sender {
     pub(super) fn process_loss<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
-        env: &mut Env<'_, O>,
+        env: &mut Env<O>,
         told: &Told,
     ) -> Option<Then> {
         let recovered = self.una >= self.recovery.high;
-        if told.advanced && self.may_undo(env, told) {
+        if told.advanced && self.may_undo(told) {
             self.undo(coupled, env, true);
             self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
             return Some(Then::Nothing);
         }
         if self.recovery.frto {
             // A segment sent before the timeout and not since has arrived: the timeout was too early.
-            if told.original && env.profile.undo {
+            if told.original && self.profile.undo {
                 self.undo(coupled, env, true);
                 self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
                 return Some(Then::Nothing);
@@ -141,7 +141,7 @@ impl Sender {
     }
 
     /// There was nothing new to send, so F-RTO has nothing to wait for.
-    pub(crate) fn repair_instead<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(crate) fn repair_instead<O: Observer>(&mut self, env: &mut Env<O>) {
         if self.state == state::MPCC_STATE_LOSS && self.nxt == self.recovery.high {
             self.recovery.frto = false;
             self.repair(env);

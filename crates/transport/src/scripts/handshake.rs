@@ -5,7 +5,7 @@ use super::*;
 /// A connection whose wire loses the `n`-th packets of a kind.
 fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, Option<u64>, u32) {
     let mut script = Script::with(Profile::linux(), "reno", Application::File(100 * 1448));
-    let mut simulation = Simulation::new(std::mem::take(&mut script.simulation.network), Quiet);
+    let mut simulation = Simulation::new(std::mem::take(&mut script.simulation.env.network), Quiet);
     let (down, up) = script.simulation.running[0].spec.routes[0];
     simulation.add_connection(ConnectionSpec {
         profile: Profile::linux(),
@@ -24,10 +24,10 @@ fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, O
     let (mut wire, mut counts) = (Vec::new(), [0; 8]);
     let stop = Time::ZERO + Span::from_secs(seconds);
     while simulation.senders[0].tally.established.is_none() {
-        let limit = simulation.timers.next().min(stop);
-        if let Some(Exit::Arrived { at, payload, .. }) = simulation.network.poll(limit) {
+        let limit = simulation.env.timers.next().min(stop);
+        if let Some(Exit::Arrived { at, payload, .. }) = simulation.env.network.poll(limit) {
             let segment = Segment::from(payload);
-            simulation.now = at;
+            simulation.env.now = at;
             let count = &mut counts[segment.kind as usize];
             *count += 1;
             wire.push((at.as_nanos() / 1_000_000, segment.kind));

@@ -11,6 +11,7 @@ mod window;
 
 use super::*;
 use crate::pace::Pace;
+use crate::profile::Profile;
 use crate::sack::Blocks;
 use crate::segment::flag;
 use crate::trace::Quiet;
@@ -53,7 +54,10 @@ impl Script {
         let routes = vec![route; subflows];
         let mut simulation = Simulation::new(network, Quiet);
         simulation.add_connection(ConnectionSpec {
-            profile,
+            profile: Profile {
+                wake_up: Span::ZERO,
+                ..profile
+            },
             algorithm: Algorithm::find(algorithm).expect("an algorithm"),
             mptcp: subflows > 1,
             routes,
@@ -72,8 +76,7 @@ impl Script {
             flags: Vec::new(),
         };
         script.handshake(0, Kind::Syn);
-        script.simulation.now = Time::ZERO + Span::from_millis(RTT);
-        script.simulation.running[0].spec.profile.wake_up = Span::ZERO;
+        script.simulation.env.now = Time::ZERO + Span::from_millis(RTT);
         script.handshake(0, Kind::Established);
         script.until(0);
         script
@@ -97,16 +100,16 @@ impl Script {
     /// The time goes on to `ms` after the handshake; timers fire on the way.
     fn until(&mut self, ms: u64) {
         let end = after_handshake(ms);
-        while self.simulation.timers.next() <= end {
-            let at = self.simulation.timers.next();
+        while self.simulation.env.timers.next() <= end {
+            let at = self.simulation.env.timers.next();
             while self.simulation.fire(at).is_some() {}
             self.collect();
         }
-        self.simulation.now = end;
+        self.simulation.env.now = end;
     }
 
     fn collect(&mut self) {
-        while let Some(exit) = self.simulation.network.poll(self.simulation.now) {
+        while let Some(exit) = self.simulation.env.network.poll(self.simulation.env.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
                 let segment = Segment::from(payload);
                 if segment.kind == Kind::Data {
@@ -140,7 +143,7 @@ impl Script {
         let sack = if sacks.is_empty() {
             0
         } else {
-            self.simulation.sacks.put(blocks)
+            self.simulation.env.sacks.put(blocks)
         };
         // It answers the segment that made it: the last of the newest block, or the last in order.
         let newest = if duplicate {

@@ -21,7 +21,7 @@ impl Receiving {
         // The sender is out of the play.
         script.simulation.senders[0].life = Life::Closed;
         let timer = script.simulation.senders[0].timer;
-        script.simulation.timers.clear(timer);
+        script.simulation.env.timers.clear(timer);
         Self {
             script,
             wire: Vec::new(),
@@ -30,11 +30,11 @@ impl Receiving {
 
     fn collect(&mut self) {
         let simulation = &mut self.script.simulation;
-        while let Some(exit) = simulation.network.poll(simulation.now) {
+        while let Some(exit) = simulation.env.network.poll(simulation.env.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
                 let segment = Segment::from(payload);
                 if segment.kind == Kind::Ack {
-                    let blocks = simulation.sacks.take(segment.sack);
+                    let blocks = simulation.env.sacks.take(segment.sack);
                     let ms = at.as_nanos() / 1_000_000 - RTT;
                     self.wire.push((ms, segment, blocks));
                 }
@@ -61,12 +61,12 @@ impl Receiving {
 
     fn until(&mut self, ms: u64) {
         let end = after_handshake(ms);
-        while self.script.simulation.timers.next() <= end {
-            let at = self.script.simulation.timers.next();
+        while self.script.simulation.env.timers.next() <= end {
+            let at = self.script.simulation.env.timers.next();
             while self.script.simulation.fire(at).is_some() {}
             self.collect();
         }
-        self.script.simulation.now = end;
+        self.script.simulation.env.now = end;
     }
 
     /// When ACKs went out since it was last asked, and what they acknowledge.
@@ -123,7 +123,8 @@ fn the_end_of_a_write_is_acknowledged_at_once() {
 #[test]
 fn the_first_data_wakes_the_host_and_no_other_does() {
     let mut receiver = Receiving::new(Profile::linux());
-    receiver.script.simulation.running[0].spec.profile.wake_up = Span::from_millis(5);
+    let profile = &mut receiver.script.simulation.receivers[0].profile;
+    Arc::make_mut(profile).wake_up = Span::from_millis(5);
     receiver.data(10, 0, 0);
     receiver.data(20, 1, 0);
     receiver.data(90, 2, 0);

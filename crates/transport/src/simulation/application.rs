@@ -11,8 +11,10 @@ impl<O: Observer> Simulation<O> {
             Application::Endless => None,
             Application::File(bytes) | Application::Requests { bytes, .. } => Some(*bytes),
             Application::Paced(pace) => {
-                let (writes, wait) = pace.tick(self.now, mss.into());
-                self.timers.set(running.write_timer, self.now + wait);
+                let (writes, wait) = pace.tick(self.env.now, mss.into());
+                self.env
+                    .timers
+                    .set(running.write_timer, self.env.now + wait);
                 if !writes {
                     return;
                 }
@@ -20,12 +22,12 @@ impl<O: Observer> Simulation<O> {
             }
         };
         running.writing = true;
-        let (connection, senders, _, mut env) = parts!(self, number);
+        let (connection, senders, _, env) = parts!(self, number);
         connection.write(bytes);
         if connection.is_done() {
             self.written_is_done(number);
         } else {
-            connection.push(senders, &mut env, 0);
+            connection.push(senders, env, 0);
         }
     }
 
@@ -39,11 +41,11 @@ impl<O: Observer> Simulation<O> {
         }
         if let Application::Requests { gaps, .. } = &mut running.spec.application {
             if let Some(gap) = gaps.pop_front() {
-                self.timers.set(running.write_timer, self.now + gap);
+                self.env.timers.set(running.write_timer, self.env.now + gap);
                 return;
             }
         }
-        running.completion = Some(self.now);
+        running.completion = Some(self.env.now);
         self.unfinished -= 1;
         let (connection, senders, receivers, env) = parts!(self, number);
         let windows = senders
@@ -59,7 +61,7 @@ impl<O: Observer> Simulation<O> {
             env.timers.clear(receiver.timer);
         }
         let running = &mut self.running[number as usize];
-        self.timers.clear(running.announce_timer);
+        self.env.timers.clear(running.announce_timer);
         running.cwnd_at_end = windows;
     }
 }

@@ -8,64 +8,53 @@ impl<O: Observer> Simulation<O> {
             Owner::Sender(subflow) => self.on_sender_timer(subflow),
             Owner::Receiver(subflow) => {
                 let number = self.parent(subflow);
-                let (connection, _, receivers, mut env) = parts!(self, number);
+                let (connection, _, receivers, env) = parts!(self, number);
                 let receiver = &mut receivers[(subflow - connection.first) as usize];
                 if receiver.established {
-                    receiver.acknowledge(connection, &mut env);
+                    receiver.acknowledge(connection, env);
                 } else {
-                    receiver.send_syn(&mut env);
+                    receiver.send_syn(env);
                 }
             }
             Owner::Start(number) => {
-                let (_, _, receivers, mut env) = parts!(self, number);
-                receivers[0].send_syn(&mut env);
+                let (_, _, receivers, env) = parts!(self, number);
+                receivers[0].send_syn(env);
             }
             Owner::Write(number) => self.write(number),
             Owner::Announce(number) => self.announce_again(number),
-            Owner::Udp(number) => {
-                static PROFILE: Profile = Profile::linux();
-                let mut env = Env {
-                    now: self.now,
-                    network: &mut self.network,
-                    timers: &mut self.timers,
-                    sacks: &mut self.sacks,
-                    profile: &PROFILE,
-                    observer: &mut self.observer,
-                };
-                self.udp[number as usize].on_timer(&mut env);
-            }
+            Owner::Udp(number) => self.udp[number as usize].on_timer(&mut self.env),
         }
     }
 
     #[cold]
     pub(super) fn on_sender_timer(&mut self, subflow: u32) {
         let number = self.parent(subflow);
-        let (connection, senders, _, mut env) = parts!(self, number);
+        let (connection, senders, _, env) = parts!(self, number);
         let index = (subflow - connection.first) as usize;
         let sender = &mut senders[index];
         match (sender.life, sender.waits) {
-            (Life::Opening, _) => sender.answer_syn(&mut env),
+            (Life::Opening, _) => sender.answer_syn(env),
             (Life::Idle | Life::Closed, _) => {}
             (_, Waits::Probe) => {
                 if let Some((data, len)) = connection.take_new(sender) {
-                    sender.send_new(&mut connection.coupled, &mut env, data, len);
-                    sender.probed(&mut env, false);
+                    sender.send_new(&mut connection.coupled, env, data, len);
+                    sender.probed(env, false);
                 } else {
-                    sender.probe_again(&mut env);
+                    sender.probe_again(env);
                 }
             }
             (_, Waits::Reordering) => {
-                sender.on_reordering(&mut connection.coupled, &mut env);
-                connection.push(senders, &mut env, index);
+                sender.on_reordering(&mut connection.coupled, env);
+                connection.push(senders, env, index);
                 if senders[index].notices != 0 {
                     self.noticed(number, index);
                 }
             }
             (_, Waits::Timeout) => {
-                sender.on_timeout(&mut connection.coupled, &mut env);
+                sender.on_timeout(&mut connection.coupled, env);
                 sender.life = Life::Stalled;
                 connection.reinject(&senders[index], index as u32);
-                connection.push(senders, &mut env, index);
+                connection.push(senders, env, index);
                 if senders[index].notices != 0 {
                     self.noticed(number, index);
                 }

@@ -18,49 +18,49 @@ impl<O: Observer> Simulation<O> {
     #[cold]
     pub(super) fn handshake(&mut self, number: u32, index: usize, segment: Wire) {
         let segment = Segment::from(segment);
-        let (connection, senders, receivers, mut env) = parts!(self, number);
+        let (connection, senders, receivers, env) = parts!(self, number);
         match segment.kind {
             Kind::Syn => {
                 let sender = &mut senders[index];
                 if matches!(sender.life, Life::Idle | Life::Opening) {
                     sender.life = Life::Opening;
-                    sender.answer_syn(&mut env);
+                    sender.answer_syn(env);
                 }
             }
             Kind::SynAck => {
-                if receivers[index].on_syn_ack(&mut env, segment) && index == 0 {
+                if receivers[index].on_syn_ack(env, segment) && index == 0 {
                     connection.round_trip = receivers[0].round_trip(env.now);
                 }
             }
             Kind::Established => {
                 let sender = &mut senders[index];
                 if sender.life == Life::Opening {
-                    sender.finish_handshake(&mut env, segment);
-                    sender.open(&mut connection.coupled, &mut env);
+                    sender.finish_handshake(env, segment);
+                    sender.open(&mut connection.coupled, env);
                     if index == 0 {
                         self.announce(number, 1);
                         let running = &self.running[number as usize];
-                        let wakes_up = self.now + running.spec.profile.wake_up;
-                        self.timers.set(running.write_timer, wakes_up);
+                        let wakes_up = self.env.now + running.spec.profile.wake_up;
+                        self.env.timers.set(running.write_timer, wakes_up);
                     } else {
-                        connection.push(senders, &mut env, index);
+                        connection.push(senders, env, index);
                     }
                 }
             }
             Kind::AddAddress => {
-                if !env.profile.announces_at_once {
-                    receivers[index].echo(&mut env, segment.seq);
+                if !receivers[index].profile.announces_at_once {
+                    receivers[index].echo(env, segment.seq);
                 }
                 let path = segment.seq as usize;
                 let running = &self.running[number as usize];
                 if running.completion.is_none() {
-                    receivers[path].join(&mut env, running.spec.join_delay);
+                    receivers[path].join(env, running.spec.join_delay);
                 }
             }
             Kind::AddressEcho => {
                 let running = &mut self.running[number as usize];
                 if segment.seq as usize == running.announced {
-                    self.timers.clear(running.announce_timer);
+                    self.env.timers.clear(running.announce_timer);
                     self.announce(number, segment.seq as usize + 1);
                 }
             }
@@ -71,15 +71,15 @@ impl<O: Observer> Simulation<O> {
     /// The server tells of its next address, or of all: MPTCP 0.89 tells of each with the next segment, once, and hears no
     /// echo (net/mptcp/mptcp_fullmesh.c: full_mesh_addr_signal).
     fn announce(&mut self, number: u32, from: usize) {
-        let (connection, senders, _, mut env) = parts!(self, number);
+        let (connection, senders, _, env) = parts!(self, number);
         let subflows = connection.subflows as usize;
         let spec = &self.running[number as usize].spec;
         if spec.path_manager != PathManager::Announced || from >= subflows {
             return;
         }
-        if env.profile.announces_at_once {
+        if spec.profile.announces_at_once {
             for path in from..subflows {
-                senders[0].announce(&mut env, path as u32);
+                senders[0].announce(env, path as u32);
             }
             return;
         }
@@ -92,10 +92,10 @@ impl<O: Observer> Simulation<O> {
     /// What was announced last, on a subflow that works, if there is one. When that was often enough, the next.
     #[cold]
     pub(super) fn announce_again(&mut self, number: u32) {
-        let (_, senders, _, mut env) = parts!(self, number);
+        let (_, senders, _, env) = parts!(self, number);
         let works = senders.iter().find(|s| s.life == Life::Open);
         let path = self.running[number as usize].announced as u32;
-        works.unwrap_or(&senders[0]).announce(&mut env, path);
+        works.unwrap_or(&senders[0]).announce(env, path);
         let established = senders.iter().filter(|s| s.tally.established.is_some());
         let timeout = established.map(|s| s.rtt.timeout()).max();
         let wait = timeout.map_or(ECHO_WAIT, |timeout| timeout.min(ECHO_WAIT));
@@ -103,7 +103,9 @@ impl<O: Observer> Simulation<O> {
         let wait = Span::from_nanos(wait.as_nanos() << running.announcements);
         running.announcements += 1;
         if running.announcements <= ANNOUNCEMENTS_AGAIN {
-            self.timers.set(running.announce_timer, self.now + wait);
+            self.env
+                .timers
+                .set(running.announce_timer, self.env.now + wait);
         } else {
             let next = running.announced + 1;
             self.announce(number, next);
@@ -114,10 +116,10 @@ impl<O: Observer> Simulation<O> {
     #[cold]
     pub(super) fn first_data(&mut self, number: u32) {
         let delay = self.running[number as usize].spec.join_delay;
-        let (connection, _, receivers, mut env) = parts!(self, number);
+        let (connection, _, receivers, env) = parts!(self, number);
         connection.joins_with_data = false;
         for receiver in &mut receivers[1..] {
-            receiver.join(&mut env, delay);
+            receiver.join(env, delay);
         }
     }
 }
@@ -142,27 +144,27 @@ fn stamp(now: Time) -> u32 {
 
 impl Receiver {
     /// Opens a subflow, once, after a while.
-    pub(super) fn join<O: Observer>(&mut self, env: &mut Env<'_, O>, delay: Span) {
+    pub(super) fn join<O: Observer>(&mut self, env: &mut Env<O>, delay: Span) {
         if !std::mem::replace(&mut self.asked, true) {
             env.timers.set(self.timer, env.now + delay);
         }
     }
 
-    pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>) {
         self.syn_first.get_or_insert(env.now);
         env.send(self.route, SYN, packet(self.me, Kind::Syn, 0));
-        let wait = env.profile.rto_initial.as_nanos() << self.syns.min(6);
+        let wait = self.profile.rto_initial.as_nanos() << self.syns.min(6);
         self.syns += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
     }
 
     /// Has heard of an address (RFC 8684, 3.4.1).
-    fn echo<O: Observer>(&self, env: &mut Env<'_, O>, path: u32) {
+    fn echo<O: Observer>(&self, env: &mut Env<O>, path: u32) {
         env.send(self.route, SYN, packet(self.me, Kind::AddressEcho, path));
     }
 
     /// Returns whether it is the first.
-    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<'_, O>, syn_ack: Segment) -> bool {
+    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, syn_ack: Segment) -> bool {
         let first = !self.established;
         self.established = true;
         if first {
@@ -182,7 +184,7 @@ impl Receiver {
 
 impl Sender {
     /// Answers a SYN, again when its timer fires.
-    pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<'_, O>) {
+    pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>) {
         let mut segment = packet(self.me, Kind::SynAck, 0);
         segment.window = stamp(env.now);
         env.send(self.route, SYN, segment);
@@ -190,7 +192,7 @@ impl Sender {
             self.last_sent = env.now;
         }
         // The wait doubles, as the client's does.
-        let wait = env.profile.rto_initial.as_nanos() << self.recovery.timeouts.min(6);
+        let wait = self.profile.rto_initial.as_nanos() << self.recovery.timeouts.min(6);
         self.recovery.timeouts += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
     }
@@ -198,7 +200,7 @@ impl Sender {
     /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
     /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
     /// the path is long.
-    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<'_, O>, last: Segment) {
+    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, last: Segment) {
         self.rtt
             .sample(stamp(env.now).wrapping_sub(last.window), 0, 0);
         if self.recovery.timeouts > 2 && last.window != stamp(self.last_sent) {
@@ -209,7 +211,7 @@ impl Sender {
     }
 
     /// Tells the client of an address.
-    fn announce<O: Observer>(&self, env: &mut Env<'_, O>, path: u32) {
+    fn announce<O: Observer>(&self, env: &mut Env<O>, path: u32) {
         env.send(self.route, SYN, packet(self.me, Kind::AddAddress, path));
     }
 }
