@@ -180,7 +180,7 @@ impl Connection {
     }
 
     /// A segment of the stream arrives, on whatever subflow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrived(&mut self, now: Time, data: u32, len: u16) {
         let data = widen(self.received.next, data);
         debug_assert!(

@@ -57,7 +57,7 @@ impl From<Wire> for Segment {
             sack: c as u32,
             len: (c >> 32) as u16,
             flags: (c >> 48) as u8,
-            kind: Kind::from_number((c >> 56) as u8),
+            kind: Kind::ALL[(c >> 56 & 7) as usize],
         }
     }
 }
@@ -100,19 +100,17 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    #[inline(always)]
-    const fn from_number(number: u8) -> Self {
-        match number {
-            0 => Self::Data,
-            1 => Self::Ack,
-            2 => Self::Syn,
-            3 => Self::SynAck,
-            4 => Self::Established,
-            5 => Self::AddAddress,
-            6 => Self::AddressEcho,
-            _ => Self::Datagram,
-        }
-    }
+    /// All, in order: as many as three bits number.
+    const ALL: [Self; 8] = [
+        Self::Data,
+        Self::Ack,
+        Self::Syn,
+        Self::SynAck,
+        Self::Established,
+        Self::AddAddress,
+        Self::AddressEcho,
+        Self::Datagram,
+    ];
 
     fn goes_to_client(self) -> bool {
         matches!(
@@ -157,9 +155,8 @@ mod tests {
 
     #[test]
     fn a_segment_arrives_as_it_was_sent() {
-        for number in 0..=Kind::Datagram as u8 {
-            let kind = Kind::from_number(number);
-            assert_eq!(kind as u8, number);
+        for (number, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
             let segment = Segment {
                 to: 1,
                 seq: u32::MAX,

@@ -69,8 +69,9 @@ impl<P> Fifo<P> {
     pub(crate) fn enter(&mut self, now: Time, bytes: u32, next: u32, payload: P) -> Option<Time> {
         let mut departure = now;
         if let Some((transmitter, queue)) = &mut self.shaper {
-            queue.wait(transmitter.ready(now));
-            departure = transmitter.send(bytes);
+            let wait;
+            (wait, departure) = transmitter.accept(now, bytes);
+            queue.wait(wait);
         }
         self.bytes_in += u64::from(bytes);
         let first = self.ring.len() == 0;

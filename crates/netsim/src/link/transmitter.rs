@@ -43,14 +43,21 @@ impl Transmitter {
         wait
     }
 
+    /// A packet comes: how long it waits, and when its last bit is sent.
+    #[inline]
+    pub(crate) fn accept(&mut self, now: Time, bytes: u32) -> (Span, Time) {
+        if self.per_byte > 0 {
+            // Nothing is ever left: a multiplication in place of a division, at 5 Mbit/s, 1 Gbit/s and the like.
+            let begin = self.free_at.max(now);
+            self.free_at = begin + Span::from_nanos(u64::from(bytes) * u64::from(self.per_byte));
+            return (begin.since(now), self.free_at);
+        }
+        (self.ready(now), self.send(bytes))
+    }
+
     /// Sends a packet right after the ones before it: when its last bit is sent.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> Time {
-        if self.per_byte > 0 {
-            // Nothing is ever left: a multiplication in place of a division, at 5 Mbit/s, 1 Gbit/s and the like.
-            self.free_at += Span::from_nanos(u64::from(bytes) * u64::from(self.per_byte));
-            return self.free_at;
-        }
         let (whole, rest) = self.rate.send(bytes, self.rest);
         self.free_at += Span::from_nanos(whole);
         self.rest = rest;
