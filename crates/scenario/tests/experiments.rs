@@ -110,8 +110,8 @@ fn r_ss(connection: &ConnectionOutcome) -> f64 {
     connection.retransmits_slow_start as f64
 }
 
-/// Figure 6a: with fewer than 8 packets of queue the first subflow has left slow start before the second joins, and LISA takes
-/// nothing; with more, where that joins into a window of 40 as in the paper's example, it retransmits less in slow start.
+/// Figure 6a: with fewer than 9 packets of queue the first subflow has left slow start before the second joins, and LISA takes
+/// nothing; from 11 on, where that joins into a window of 40 as in the paper's example, it retransmits less in slow start.
 #[test]
 fn r_ss_is_similar_with_small_queues_and_lower_with_all_others() {
     for profile in ["linux-3.14", "linux"] {
@@ -130,7 +130,7 @@ fn r_ss_is_similar_with_small_queues_and_lower_with_all_others() {
 }
 
 /// Where the second joins as soon as the handshakes allow, the overshoot is that of the next round trip, and with LISA its
-/// losses lie further apart in queues from 22 to 28.
+/// losses lie further apart in queues from 21 to 30.
 #[test]
 fn r_ss_depends_on_when_the_second_subflow_joins() {
     for profile in ["linux-3.14", "linux"] {
