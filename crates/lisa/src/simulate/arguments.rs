@@ -109,8 +109,17 @@ pub struct Compare {
     #[arg(long)]
     pub json: bool,
     /// Draw the windows over time with seed 1, an algorithm beside the other, and the metrics.
-    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath, value_parser = svg)]
     pub plot: Option<PathBuf>,
+}
+
+/// The name of a file for a drawing, which is an SVG whatever the name says.
+fn svg(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    if path.extension().is_some_and(|end| end == "svg") {
+        return Ok(path);
+    }
+    Err("a drawing is an SVG, and a name ends with .svg".into())
 }
 
 const AFTER_COMPARE: &str = "Intervals are at 95 %, by Student's t. Where the interval of a difference has zero in it, \

@@ -75,6 +75,11 @@ fn what_is_wrong_is_one_line() {
             1,
             "--plot no/where.svg: No such file",
         ),
+        (
+            "compare small.toml -a lisa --plot where.gif",
+            2,
+            "a name ends with .svg",
+        ),
         ("sweep small.toml", 2, "--vary"),
         (
             "sweep small.toml --vary stop",
