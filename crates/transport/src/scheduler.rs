@@ -208,7 +208,7 @@ impl Connection {
                 self.nxt = until;
             }
         }
-        let mut set = self.push_again(senders, env, which);
+        let mut set = !self.again.is_empty() && self.push_again(senders, env, which);
         for (i, sender) in senders.iter_mut().enumerate() {
             set |= self.send_queued(sender, env) && i == which;
         }
