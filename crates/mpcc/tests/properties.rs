@@ -25,6 +25,35 @@ fn run(
     Ok(())
 }
 
+/// What an ACK of so many segments adds at most: slow start a segment for each, and in congestion avoidance no more. With
+/// OLIA a window of one segment may grow by (1 + 1/2) for each: α is at most 1/2.
+fn most_growth(algorithm: Algorithm, acked: u32) -> u32 {
+    match algorithm.pair().avoidance.into() {
+        ffi::mpcc_avoidances::MPCC_OLIA => acked + acked.div_ceil(2),
+        _ => acked,
+    }
+}
+
+/// The least window that an algorithm keeps, whatever comes: wVegas has two segments.
+fn floor(algorithm: Algorithm) -> u32 {
+    match algorithm.pair().avoidance.into() {
+        ffi::mpcc_avoidances::MPCC_WVEGAS => 2,
+        _ => 1,
+    }
+}
+
+/// The least window after an ACK, where no credit was paid. OLIA takes at most half a segment for each window of them,
+/// and a whole one for the first fraction; wVegas halves, with a queue as long as the path by less.
+fn least_window(algorithm: Algorithm, cwnd: u32, acked: u32) -> u32 {
+    match algorithm.pair().avoidance.into() {
+        ffi::mpcc_avoidances::MPCC_OLIA => {
+            cwnd.saturating_sub(1 + acked.div_ceil(2 * cwnd)).max(1)
+        }
+        ffi::mpcc_avoidances::MPCC_WVEGAS => 1,
+        _ => cwnd,
+    }
+}
+
 fn algorithm() -> impl Strategy<Value = Algorithm> {
     proptest::sample::select(Algorithm::all().collect::<Vec<_>>())
 }
@@ -42,16 +71,17 @@ proptest! {
             prop_assert!(new.cwnd >= 1, "no window");
             match callback.operation {
                 ffi::mpcc_operation::MPCC_DO_ACK => {
-                    // Growth: at most one segment for each that was acknowledged. A settled credit takes no
-                    // window below 3.
-                    prop_assert!(new.cwnd <= old.cwnd.saturating_add(callback.argument));
+                    let growth = most_growth(algorithm, callback.argument);
+                    let floor = floor(algorithm);
+                    let least = least_window(algorithm, old.cwnd, callback.argument);
+                    prop_assert!(new.cwnd <= old.cwnd.saturating_add(growth).max(floor), "{} → {}", old.cwnd, new.cwnd);
                     if after.note.what & ffi::MPCC_NOTE_SETTLED != 0 {
-                        prop_assert!(new.cwnd >= ffi::MPCC_LISA_IW_MIN);
+                        prop_assert!(new.cwnd >= ffi::MPCC_LISA_IW_MIN); // a credit takes no window below 3
                     } else {
-                        prop_assert!(new.cwnd >= old.cwnd);
+                        prop_assert!(new.cwnd >= least, "{} → {}", old.cwnd, new.cwnd);
                     }
                     if !callback.limited && after.note.what & ffi::MPCC_NOTE_SETTLED == 0 {
-                        prop_assert_eq!(new.cwnd, old.cwnd, "grows without need");
+                        prop_assert!(new.cwnd <= old.cwnd.max(floor), "grows without need");
                     }
                 }
                 ffi::mpcc_operation::MPCC_DO_SSTHRESH => {
@@ -65,6 +95,24 @@ proptest! {
                 _ => {}
             }
             prop_assert!(after.subflow.iter().all(|s| s.growth < ffi::MPCC_ONE));
+            Ok(())
+        })?;
+    }
+
+    /// wVegas: no window below 2 after a round, a queue of 2 to 10 segments to keep, and a threshold that is not above the
+    /// window when a round in congestion avoidance is over, unless the window was drained.
+    #[test]
+    fn wvegas_stays_in_its_range(callbacks in vectors::callbacks(SUBFLOWS, 200)) {
+        run(Algorithm::find("wvegas").unwrap(), &callbacks, |before, callback, after| {
+            let who = callback.who as usize;
+            let (old, new) = (&before.tcp[who], &after.tcp[who]);
+            let wvegas = vectors::wvegas(&after.subflow[who]);
+            prop_assert!((2..=10).contains(&wvegas.alpha), "α = {}", wvegas.alpha);
+            prop_assert!(wvegas.left > 0 && wvegas.left <= ffi::MPCC_CWND_MAX + 1);
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK && new.cwnd != old.cwnd {
+                prop_assert!(new.cwnd >= 2);
+                prop_assert!(new.ssthresh <= old.ssthresh.max(old.cwnd), "{old:?} {new:?}");
+            }
             Ok(())
         })?;
     }
