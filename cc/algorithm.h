@@ -156,7 +156,7 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 	s->cwnd_before_loss = tcp->cwnd;
 	s->growth = 0;
 	if (pair.avoidance == MPCC_OLIA)
-		mpcc_olia_lost(c, s);
+		return mpcc_olia_ssthresh(c, s, tcp);
 	if (pair.avoidance == MPCC_BALIA)
 		return mpcc_balia_ssthresh(c, s, tcp);
 	if (mpcc_has_cubic(pair))

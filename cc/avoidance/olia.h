@@ -11,7 +11,8 @@
  *     α_r = 1 / (N·|C|) in C, −1 / (N·|M|) in M where C is not empty, else 0;   N paths in all.
  *
  * l_r is the larger of what was acknowledged between the last two losses, and since the last one. The reduction is
- * Reno's.
+ * Reno's, but with more than one path the threshold is 1 segment at least, not 2: a path that is worth no more than to be
+ * probed takes a segment an RTT.
  *
  * Source: Khalili, Gast, Popović, Le Boudec, draft-khalili-mptcp-congestion-control-05; "MPTCP is not Pareto-optimal:
  * performance issues and a possible solution", IEEE/ACM Transactions on Networking 21 (5), 2013.
@@ -35,7 +36,8 @@
 
 #include "lia.h"
 
-#define MPCC_OLIA_RATIO_SHIFT 29
+#define MPCC_OLIA_SSTHRESH_MIN 1 /* segments, with more than one path */
+#define MPCC_OLIA_RATIO_SHIFT  29
 
 /* The paths of a group, M and B: a set each of slots, one above the other. */
 #define MPCC_OLIA_SET(sets, i) ((sets) >> (i) * MPCC_SUBFLOWS & MPCC_EVERY_SLOT)
@@ -126,14 +128,20 @@ MPCC_INLINE void mpcc_olia_acked(struct mpcc_connection *c, const struct mpcc_su
 }
 
 /* A loss ends the interval, unless nothing was acknowledged in it. */
-MPCC_INLINE void mpcc_olia_lost(struct mpcc_connection *c, const struct mpcc_subflow *s)
+MPCC_INLINE u32 mpcc_olia_ssthresh(struct mpcc_connection *c, const struct mpcc_subflow *s,
+				   const struct mpcc_tcp *tcp)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
-	if (!slot || !slot->acked_since)
-		return;
-	MPCC_WRITE(slot->between_losses, slot->acked_since);
-	slot->acked_since = 0;
+	if (!slot)
+		return mpcc_reno_ssthresh(tcp);
+	if (slot->acked_since) {
+		MPCC_WRITE(slot->between_losses, slot->acked_since);
+		slot->acked_since = 0;
+	}
+	if (__builtin_popcount(MPCC_OLIA_SET(mpcc_olia_sets(c, s->group), 0)) < 2)
+		return mpcc_reno_ssthresh(tcp);
+	return mpcc_max(tcp->cwnd / 2, MPCC_OLIA_SSTHRESH_MIN);
 }
 
 MPCC_INLINE void mpcc_olia_avoid(struct mpcc_connection *c, struct mpcc_subflow *s,

@@ -85,7 +85,8 @@ proptest! {
                     }
                 }
                 ffi::mpcc_operation::MPCC_DO_SSTHRESH => {
-                    prop_assert!(after.result >= 2 && after.result <= old.cwnd.max(2));
+                    let least = if algorithm.pair().avoidance == ffi::mpcc_avoidances::MPCC_OLIA as u8 { 1 } else { 2 };
+                    prop_assert!(after.result >= least && after.result <= old.cwnd.max(2));
                 }
                 ffi::mpcc_operation::MPCC_DO_INIT if callback.argument != 0 => {
                     prop_assert!((3..=10).contains(&new.cwnd), "initial window {}", new.cwnd);
@@ -97,6 +98,51 @@ proptest! {
             prop_assert!(after.subflow.iter().all(|s| s.growth < ffi::MPCC_ONE));
             Ok(())
         })?;
+    }
+
+    /// Paths of one RTT, from which a window of segments each is acknowledged. What OLIA's windows grow by together is at
+    /// most a segment, a single TCP's growth, and α moves windows without making any; Balia's grow by at most (9 + N)/10,
+    /// where one of N paths has nearly all, and each by a segment at most.
+    #[test]
+    fn together_they_grow_no_more_than_they_may(
+        windows in proptest::collection::vec((1u32..3000, 1u32..1000), 2..=16),
+    ) {
+        for name in ["olia", "balia"] {
+            let mut bench = vectors::empty();
+            bench.pair = Algorithm::find(name).unwrap().pair();
+            for (who, (cwnd, _)) in windows.iter().enumerate() {
+                bench.tcp[who] = mpcc::Tcp { cwnd: *cwnd, ssthresh: 1, ..vectors::fresh_tcp() };
+                bench.who = who as u32;
+                bench.operation = ffi::mpcc_operation::MPCC_DO_INIT;
+                bench.argument = 0;
+                Native.step(&mut bench);
+                bench.connection.slot[who].between_losses = windows[who].1;
+            }
+            let mut growth = 0.0;
+            bench.operation = ffi::mpcc_operation::MPCC_DO_ACK;
+            bench.argument = 1;
+            for (who, (cwnd, _)) in windows.iter().enumerate() {
+                let mut one = bench.clone();
+                one.who = who as u32;
+                Native.step(&mut one);
+                let change = match name {
+                    "olia" => vectors::change(&one.subflow[who]) as f64,
+                    _ => vectors::increase(&one.subflow[who]) as f64,
+                };
+                let grows = change / ffi::MPCC_ONE as f64 * f64::from(*cwnd);
+                let alone = if name == "olia" { 1.5 } else { 1.0 };
+                prop_assert!(grows < alone * 1.001, "{}: {}", name, grows);
+                growth += grows;
+            }
+            let n = windows.len() as f64;
+            let most = if name == "olia" { 1.0 } else { 0.9 + n / 10.0 };
+            let sum: f64 = windows.iter().map(|w| f64::from(w.0)).sum();
+            let linked: f64 = windows.iter().map(|w| (f64::from(w.0) / sum).powi(2)).sum();
+            prop_assert!(growth <= most * 1.001, "{}: {} of {}", name, growth, most);
+            if name == "olia" {
+                prop_assert!((growth / linked - 1.0).abs() < 0.01, "Σα is not 0: {} of {}", growth, linked);
+            }
+        }
     }
 
     /// wVegas: no window below 2 after a round, a queue of 2 to 10 segments to keep, and a threshold that is not above the
