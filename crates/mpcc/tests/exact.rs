@@ -168,7 +168,13 @@ fn olia_error(paths: &[(u32, u32)], l: &[u32]) -> f64 {
     let change = vectors::change(&bench.subflow[0]);
     let found = BigRational::new(change.into(), ffi::MPCC_ONE.into());
     let (linked, alpha) = exact_olia(paths, l);
-    let size = (&linked + if alpha < whole(0) { -&alpha } else { alpha.clone() }).max(ratio(1, 1 << 32));
+    let size = (&linked
+        + if alpha < whole(0) {
+            -&alpha
+        } else {
+            alpha.clone()
+        })
+    .max(ratio(1, 1 << 32));
     float((found - linked - alpha) / size)
 }
 
@@ -201,7 +207,11 @@ proptest! {
 #[test]
 fn olia_and_balia_over_a_grid() {
     let windows = || (0..=20).step_by(4).map(|i| 1 << i);
-    let rtts = || (0..12).step_by(2).map(|i| (80 * 4_u32.pow(i)).min(480_000_000));
+    let rtts = || {
+        (0..12)
+            .step_by(2)
+            .map(|i| (80 * 4_u32.pow(i)).min(480_000_000))
+    };
     for count in [1, 2, 4, 8, 16] {
         let (mut olia, mut balia) = ((0.0, (0, 0), (0, 0)), (0.0, (0, 0), (0, 0)));
         for first in windows().flat_map(|w| rtts().map(move |t| (w, t))) {
@@ -222,7 +232,10 @@ fn olia_and_balia_over_a_grid() {
             }
         }
         println!("{count} paths: OLIA {olia:?}, Balia {balia:?}");
-        assert!(olia.0 < 0.01 && balia.0 < 0.01, "{count} paths: {olia:?}, {balia:?}");
+        assert!(
+            olia.0 < 0.01 && balia.0 < 0.01,
+            "{count} paths: {olia:?}, {balia:?}"
+        );
     }
 }
 

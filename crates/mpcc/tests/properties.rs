@@ -46,9 +46,7 @@ fn floor(algorithm: Algorithm) -> u32 {
 /// and a whole one for the first fraction; wVegas halves, with a queue as long as the path by less.
 fn least_window(algorithm: Algorithm, cwnd: u32, acked: u32) -> u32 {
     match algorithm.pair().avoidance.into() {
-        ffi::mpcc_avoidances::MPCC_OLIA => {
-            cwnd.saturating_sub(1 + acked.div_ceil(2 * cwnd)).max(1)
-        }
+        ffi::mpcc_avoidances::MPCC_OLIA => cwnd.saturating_sub(1 + acked.div_ceil(2 * cwnd)).max(1),
         ffi::mpcc_avoidances::MPCC_WVEGAS => 1,
         _ => cwnd,
     }
