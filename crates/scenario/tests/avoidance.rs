@@ -47,14 +47,26 @@ fn two_subflows_are_fair_to_one_flow() {
     }
 }
 
-/// Over paths of 10 and 4 Mbit/s that share nothing a connection has at least what the better one alone gives, 9.65 Mbit/s
-/// of payload; and these fill both, but for what a half of a window short of the path costs.
+/// Over paths of 10 and 4 Mbit/s that share nothing both are filled, but for what a half of a window short of the path costs
+/// (1448 of 1500 bytes are payload). Where random losses keep windows below the paths, a connection has about what Reno has
+/// on the better one: LIA, which is made for that, has 0.90 of it.
 #[test]
 fn two_paths_give_at_least_the_best_one() {
+    let file = "avoidance/two-paths.toml";
+    let lossy = ["topology.loss=0.5%", "stop=130s"];
+    let alone = [
+        lossy[0],
+        lossy[1],
+        "connection.multipath.subflows=1",
+        "connection.multipath.algorithm=reno",
+    ];
+    let alone = mean(|seed| goodput(&run(file, &alone, seed), "multipath"));
     for algorithm in ["olia", "balia", "lisa_olia", "lisa_balia"] {
         let set = format!("connection.multipath.algorithm={algorithm}");
-        let sum = goodput(&run("avoidance/two-paths.toml", &[&set], 1), "multipath");
+        let sum = goodput(&run(file, &[&set], 1), "multipath");
         assert!((0.95 * 13.5..13.52).contains(&sum), "{algorithm}: {sum}");
+        let sum = mean(|seed| goodput(&run(file, &[&set, lossy[0], lossy[1]], seed), "multipath"));
+        assert!(sum > 0.85 * alone, "{algorithm}: {sum}, Reno alone {alone}");
     }
 }
 
