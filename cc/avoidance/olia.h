@@ -18,6 +18,9 @@
  * performance issues and a possible solution", IEEE/ACM Transactions on Networking 21 (5), 2013.
  *
  * Departures, and why:
+ *  - The threshold of 1 segment is not in the authors' later code for Linux, which has Reno's 2. Their measured rates need
+ *    it: in scenario A of draft-khalili-mptcp-performance-issues-04 with N1 = 30, type 2 has 7.5 of 10 Mbit/s, and 30 users
+ *    with two segments each in an RTT of 150 ms would take 4.8.
  *  - Windows and l_r count segments, as Linux's windows do: the paths of a connection have nearly the same MSS.
  *  - What is acknowledged during a recovery does not count for l_r, since Linux does not call then: about a window for
  *    each interval, which by Reno's formula has ⅜·w² segments. An RTO that ends a recovery starts no new interval.
