@@ -86,6 +86,10 @@ struct inet_connection_sock {
 	u64 icsk_ca_priv[104 / sizeof(u64)];
 };
 
+struct tcp_rack {
+	u32 rtt_us;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u32 packets_out;
@@ -97,6 +101,7 @@ struct tcp_sock {
 	u32 snd_cwnd_clamp;
 	u32 snd_ssthresh;
 	u32 srtt_us;
+	struct tcp_rack rack;
 	u32 data_segs_out;
 	u32 total_retrans;
 	u8 is_cwnd_limited : 1;

@@ -85,6 +85,10 @@ static __always_inline bool cwnd_limited(struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
+/*
+ * RACK keeps the RTT of the segment that was sent last of those that the ACK acknowledges, as the sample that Linux
+ * itself takes for congestion control (ack_sample.rtt_us); an ACK of a copy that may answer the original leaves it.
+ */
 static __always_inline struct mpcc_tcp fetch(struct tcp_sock *tp)
 {
 	return (struct mpcc_tcp){
@@ -94,6 +98,7 @@ static __always_inline struct mpcc_tcp fetch(struct tcp_sock *tp)
 		.srtt8 = tp->srtt_us,
 		.flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out,
 		.cwnd_limited = cwnd_limited(tp),
+		.rtt_us = tp->rack.rtt_us,
 	};
 }
 
@@ -101,6 +106,8 @@ static __always_inline void store(struct tcp_sock *tp, const struct mpcc_tcp *tc
 {
 	if (tp->snd_cwnd != tcp->cwnd)
 		tp->snd_cwnd = tcp->cwnd;
+	if (tp->snd_ssthresh != tcp->ssthresh)
+		tp->snd_ssthresh = tcp->ssthresh;
 }
 
 /* Whether somebody listens for events of this kind. A listener that did not renew its term is forgotten. */

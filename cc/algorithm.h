@@ -15,9 +15,12 @@
 #include "avoidance/reno.h"
 #include "avoidance/lia.h"
 #include "avoidance/cubic.h"
+#include "avoidance/olia.h"
+#include "avoidance/balia.h"
+#include "avoidance/wvegas.h"
 
 enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA, MPCC_HYSTART };
-enum mpcc_avoidances { MPCC_RENO, MPCC_LIA, MPCC_CUBIC };
+enum mpcc_avoidances { MPCC_RENO, MPCC_LIA, MPCC_CUBIC, MPCC_OLIA, MPCC_BALIA, MPCC_WVEGAS };
 
 /*
  * The table: ROW(name, slow start, avoidance, whether Linux has it under this name, in a few words). Names are
@@ -28,7 +31,12 @@ enum mpcc_avoidances { MPCC_RENO, MPCC_LIA, MPCC_CUBIC };
 	ROW("lisa_reno", MPCC_LISA, MPCC_RENO, false, "linked slow start, then each by itself")    \
 	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \
 	ROW("reno", MPCC_UNCOUPLED, MPCC_RENO, true, "each subflow a TCP of its own (RFC 5681)")   \
-	ROW("cubic", MPCC_HYSTART, MPCC_CUBIC, true, "each a TCP of its own, as Linux has it")
+	ROW("cubic", MPCC_HYSTART, MPCC_CUBIC, true, "each a TCP of its own, as Linux has it")     \
+	ROW("olia", MPCC_UNCOUPLED, MPCC_OLIA, false, "opportunistic linked increases")            \
+	ROW("balia", MPCC_UNCOUPLED, MPCC_BALIA, false, "balanced linked adaptation")              \
+	ROW("wvegas", MPCC_UNCOUPLED, MPCC_WVEGAS, false, "weighted Vegas: by delay, not loss")    \
+	ROW("lisa_olia", MPCC_LISA, MPCC_OLIA, false, "linked slow start, then OLIA")              \
+	ROW("lisa_balia", MPCC_LISA, MPCC_BALIA, false, "linked slow start, then Balia")
 
 struct mpcc_pair {
 	u8 slow_start; /* enum mpcc_slow_starts */
@@ -68,6 +76,8 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 		slot->joined_cwnd = tcp->cwnd;
 	if (mpcc_has_hystart(pair))
 		mpcc_hystart_begin(s, tcp);
+	if (pair.avoidance == MPCC_WVEGAS)
+		mpcc_wvegas_begin(s, tcp);
 	mpcc_publish(c, s, tcp);
 }
 
@@ -89,6 +99,8 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 	bool slow = mpcc_in_slow_start(tcp), grows_slow = slow;
 
 	mpcc_show_change(c, s, tcp);
+	if (pair.avoidance == MPCC_OLIA)
+		mpcc_olia_acked(c, s, acked);
 	if (pair.slow_start == MPCC_LISA) {
 		mpcc_lisa_settle(c, s, tcp, tcp->flight + acked, note);
 		if (slow)
@@ -100,12 +112,20 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 		mpcc_hystart_ack(s, tcp, acked);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
+	if (pair.avoidance == MPCC_WVEGAS) {
+		acked = mpcc_wvegas_ack(c, s, tcp, acked);
+		grows_slow = mpcc_in_slow_start(tcp);
+	}
 	if (tcp->cwnd_limited) {
 		if (grows_slow)
 			acked = mpcc_slow_start(tcp, acked);
 		if (acked) {
 			if (pair.avoidance == MPCC_LIA)
 				mpcc_lia_avoid(c, s, tcp, acked);
+			else if (pair.avoidance == MPCC_OLIA)
+				mpcc_olia_avoid(c, s, tcp, acked);
+			else if (pair.avoidance == MPCC_BALIA)
+				mpcc_balia_avoid(c, s, tcp, acked);
 			else if (mpcc_has_cubic(pair))
 				mpcc_cubic_avoid(s, tcp, acked);
 			else
@@ -135,6 +155,10 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 		mpcc_lisa_void(c, s, false, note);
 	s->cwnd_before_loss = tcp->cwnd;
 	s->growth = 0;
+	if (pair.avoidance == MPCC_OLIA)
+		return mpcc_olia_ssthresh(c, s, tcp);
+	if (pair.avoidance == MPCC_BALIA)
+		return mpcc_balia_ssthresh(c, s, tcp);
 	if (mpcc_has_cubic(pair))
 		return mpcc_cubic_ssthresh(s, tcp);
 	return mpcc_reno_ssthresh(tcp);
@@ -153,6 +177,8 @@ MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c
 {
 	if (!s->ready)
 		return; /* Linux calls this once before init */
+	if (mpcc_max(s->state, state) >= MPCC_STATE_CWR && pair.avoidance == MPCC_WVEGAS)
+		mpcc_wvegas_begin(s, tcp);
 	s->state = state;
 	if (state >= MPCC_STATE_CWR && pair.slow_start == MPCC_LISA)
 		mpcc_lisa_void(c, s, false, note);
@@ -176,6 +202,8 @@ MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *
 		return;
 	if (event == MPCC_EVENT_TX_START && mpcc_has_cubic(pair))
 		mpcc_cubic_idle(s, tcp);
+	if (event == MPCC_EVENT_CWND_RESTART && pair.avoidance == MPCC_WVEGAS)
+		mpcc_wvegas_restart(s, tcp);
 	if (pair.slow_start != MPCC_LISA)
 		return;
 	if (event == MPCC_EVENT_CWND_RESTART) {

@@ -56,6 +56,10 @@ struct mpcc_slot {
 	u16 credits_void; /* taken from this subflow and not settled, but for those withdrawn */
 	u32 segments_ignored; /* acknowledged and not counted for growth (LISA) */
 	u32 joined_cwnd; /* the initial window, segments */
+
+	/* OLIA: segments acknowledged, counted to 2^32 - 1 */
+	u32 acked_since; /* since the last reduction */
+	u32 between_losses; /* the larger of that and of those between the last two: l */
 } __attribute__((aligned(64))); /* a cache line each: one writer, many readers */
 
 struct mpcc_connection {

@@ -32,7 +32,8 @@ MPCC_INLINE bool mpcc_rate_above(u32 w_a, u32 t_a, u32 w_b, u32 t_b)
 
 /*
  * w_a/t_a² > w_b/t_b², exactly. The products need 78 bits, so each is compared as a high word and 32 low
- * bits. (An integer quotient w/t² is 0 for small windows, and then the last path looks best.)
+ * bits. (An integer quotient w/t² is 0 for small windows, and then the last path looks best.) Without a branch: the sign
+ * of b - a, with what the low bits borrow; the high words are below 2^62. The BPF verifier follows each branch in a loop.
  */
 MPCC_INLINE bool mpcc_rate_per_rtt_above(u32 w_a, u32 t_a, u32 w_b, u32 t_b)
 {
@@ -40,9 +41,7 @@ MPCC_INLINE bool mpcc_rate_per_rtt_above(u32 w_a, u32 t_a, u32 w_b, u32 t_b)
 	u64 a_low = (a & 0xffffffff) * t_b, b_low = (b & 0xffffffff) * t_a;
 	u64 a_high = (a >> 32) * t_b + (a_low >> 32), b_high = (b >> 32) * t_a + (b_low >> 32);
 
-	if (a_high != b_high)
-		return a_high > b_high;
-	return (a_low & 0xffffffff) > (b_low & 0xffffffff);
+	return (b_high - a_high - (((b_low & 0xffffffff) - (a_low & 0xffffffff)) >> 63)) >> 63;
 }
 
 #endif

@@ -10,7 +10,7 @@
 
 /*
  * The endpoint's fields that an algorithm reads. It writes `cwnd`, and `ssthresh` where it ends slow start by
- * itself. The last three are for those that Linux has by itself: its BPF program leaves them 0.
+ * itself. The last two are for those that Linux has by itself: its BPF program leaves them 0.
  */
 struct mpcc_tcp {
 	u32 cwnd; /* segments */
@@ -59,20 +59,40 @@ struct mpcc_hystart {
 	u32 ended; /* not 0: it ended slow start; it looks again after an RTO only */
 };
 
+/* What OLIA keeps. */
+struct mpcc_olia {
+	s64 change; /* for each acknowledged segment, Q40; good while */
+	u32 epoch; /* the connection's windows are those of this epoch, */
+	u32 left; /* and for this many more segments: about an RTT */
+	u64 known; /* not 0: worked out at least once */
+};
+
+/* What wVegas keeps. */
+struct mpcc_wvegas {
+	u64 rtt_sum; /* of this round's RTT samples, µs */
+	u32 samples; /* in this round */
+	u32 acked; /* in this round, segments */
+	u32 left; /* segments to be acknowledged before the next round */
+	u32 alpha; /* the queue to keep, segments */
+	u32 queue_least; /* least queueing delay of a round, µs; 0: none yet */
+};
+
 /* Private to the subflow: nobody else reads or writes it. All zero before init. */
 struct mpcc_subflow {
 	u64 growth; /* fraction of a segment that the window has grown by, Q40 */
 	union { /* of congestion avoidance; all zero suits each */
-		struct { /* LIA */
+		struct { /* LIA, Balia */
 			u64 increase; /* for each acknowledged segment, Q40; good while */
 			u32 increase_epoch; /* the connection's windows are those of this epoch */
 			u32 increase_left; /* and for this many more segments: about an RTT */
 		};
 		struct mpcc_cubic cubic;
+		struct mpcc_olia olia;
+		struct mpcc_wvegas wvegas;
 	};
 	struct mpcc_hystart hystart;
 	u32 ignore; /* acknowledged segments that shall not grow the window (LISA) */
-	u32 rtt_min; /* least RTT sample, µs; 0: none yet (CUBIC, HyStart) */
+	u32 rtt_min; /* least RTT sample, µs; 0: none yet (CUBIC, HyStart, wVegas) */
 	u32 cwnd_before_loss; /* segments, for undo */
 	u8 ready; /* init has run */
 	u8 slot; /* in the connection, or MPCC_NO_SLOT */

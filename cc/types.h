@@ -10,6 +10,7 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
+typedef long long s64;
 
 #ifndef __cplusplus
 #define bool  _Bool
@@ -23,6 +24,16 @@ typedef unsigned long long u64;
 
 /* Inlined wherever it is used: the BPF verifier then sees constants as constants. */
 #define MPCC_INLINE static inline __attribute__((always_inline, unused))
+
+/*
+ * A function of its own in BPF, for loops over the subflows: the verifier looks at it once, with arguments that it knows
+ * nothing of, and not again for each state that a caller may be in. It gives such a function pointers that may be NULL.
+ */
+#ifdef __bpf__
+#define MPCC_SEPARATE __attribute__((noinline))
+#else
+#define MPCC_SEPARATE MPCC_INLINE
+#endif
 
 #define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))
 #define MPCC_WRITE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))

@@ -32,12 +32,31 @@ MPCC_INLINE bool mpcc_lia_counts(const struct mpcc_connection *c, u32 i, u8 grou
 	return mpcc_coupled(c, i, group) && *w && *t;
 }
 
-/* α / cwnd_total for each acknowledged segment, Q40; one segment where nobody has an RTT sample. */
-MPCC_INLINE u64 mpcc_lia_increase(const struct mpcc_connection *c, u8 group)
+/* Σ w_j · t/t_j in Q14: all of a group at the RTT t, at least the `least` segments that are known to be in it. */
+MPCC_SEPARATE u64 mpcc_lia_sum(const struct mpcc_connection *c, u8 group, u32 t, u32 least)
 {
-	u32 w_m = 0, t_m = 1, w, t, used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
-	u64 sum = 0, ratio;
+	u64 sum = 0, known = (u64)least << MPCC_LIA_S_SHIFT;
+	u32 w, t_j, used;
 
+	if (!c)
+		return 0;
+	used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
+	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
+		if (mpcc_lia_counts(c, i, group, &w, &t_j))
+			sum += ((u64)w << MPCC_LIA_S_SHIFT) * t / t_j;
+	/* A subflow that changed since it was looked at can leave less, or nothing. */
+	return sum < known ? known : sum;
+}
+
+/* α / cwnd_total for each acknowledged segment, Q40; one segment where nobody has an RTT sample. */
+MPCC_SEPARATE u64 mpcc_lia_increase(const struct mpcc_connection *c, u8 group)
+{
+	u32 w_m = 0, t_m = 1, w, t, used;
+	u64 sum, ratio;
+
+	if (!c)
+		return 0;
+	used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
 	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
 		if (mpcc_lia_counts(c, i, group, &w, &t) &&
 		    mpcc_rate_per_rtt_above(w, t, w_m, t_m)) {
@@ -46,13 +65,7 @@ MPCC_INLINE u64 mpcc_lia_increase(const struct mpcc_connection *c, u8 group)
 		}
 	if (!w_m)
 		return MPCC_ONE;
-	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
-		if (mpcc_lia_counts(c, i, group, &w, &t))
-			sum += ((u64)w << MPCC_LIA_S_SHIFT) * t_m / t;
-	/* A subflow that changed between the loops can leave less than w_m, or nothing. */
-	if (sum < (u64)w_m << MPCC_LIA_S_SHIFT)
-		sum = (u64)w_m << MPCC_LIA_S_SHIFT;
-
+	sum = mpcc_lia_sum(c, group, t_m, w_m);
 	ratio = ((u64)w_m << (MPCC_LIA_RATIO_SHIFT + MPCC_LIA_S_SHIFT)) / sum;
 	return (ratio << (MPCC_ONE_SHIFT + MPCC_LIA_S_SHIFT - MPCC_LIA_RATIO_SHIFT)) / sum + 1;
 }

@@ -158,6 +158,18 @@ pub fn all() -> Vec<Vector> {
             "cubic",
             include_str!("../../../cc/avoidance/cubic.vectors.toml"),
         ),
+        (
+            "olia",
+            include_str!("../../../cc/avoidance/olia.vectors.toml"),
+        ),
+        (
+            "balia",
+            include_str!("../../../cc/avoidance/balia.vectors.toml"),
+        ),
+        (
+            "wvegas",
+            include_str!("../../../cc/avoidance/wvegas.vectors.toml"),
+        ),
     ];
     files
         .into_iter()
@@ -301,7 +313,19 @@ pub fn cubic(subflow: &crate::Subflow) -> &ffi::mpcc_cubic {
     unsafe { &subflow.__bindgen_anon_1.cubic }
 }
 
-/// The increase for each acknowledged segment, Q40, that a subflow keeps if it runs LIA.
+/// What a subflow keeps if it runs wVegas.
+pub fn wvegas(subflow: &crate::Subflow) -> &ffi::mpcc_wvegas {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_1.wvegas }
+}
+
+/// The change for each acknowledged segment, Q40, that a subflow keeps if it runs OLIA.
+pub fn change(subflow: &crate::Subflow) -> i64 {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { subflow.__bindgen_anon_1.olia.change }
+}
+
+/// The increase for each acknowledged segment, Q40, that a subflow keeps if it runs LIA or Balia.
 pub fn increase(subflow: &crate::Subflow) -> u64 {
     // SAFETY: all views of the union are plain integers.
     unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.increase }

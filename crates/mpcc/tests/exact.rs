@@ -22,9 +22,10 @@ fn exact_lia(paths: &[(u32, u32)]) -> BigRational {
     (best / (&sum * &sum)).min(ratio(1, paths[0].0.into()))
 }
 
-fn fixed_lia(paths: &[(u32, u32)]) -> BigRational {
+/// A bench with these windows and RTTs in congestion avoidance, before the first one's ACK.
+fn bench(algorithm: &str, paths: &[(u32, u32)]) -> Box<ffi::mpcc_bench> {
     let mut bench = vectors::empty();
-    bench.pair = Algorithm::find("mptcp").unwrap().pair();
+    bench.pair = Algorithm::find(algorithm).unwrap().pair();
     for (who, &(cwnd, srtt8)) in paths.iter().enumerate() {
         bench.tcp[who] = mpcc::Tcp {
             cwnd,
@@ -40,16 +41,26 @@ fn fixed_lia(paths: &[(u32, u32)]) -> BigRational {
     bench.who = 0;
     bench.operation = ffi::mpcc_operation::MPCC_DO_ACK;
     bench.argument = 1;
+    bench
+}
+
+/// What the first one's window grows by for each acknowledged segment, as LIA and Balia keep it.
+fn fixed(algorithm: &str, paths: &[(u32, u32)]) -> BigRational {
+    let mut bench = bench(algorithm, paths);
     Native.step(&mut bench);
     ratio(vectors::increase(&bench.subflow[0]), ffi::MPCC_ONE)
 }
 
-fn error(paths: &[(u32, u32)]) -> f64 {
+fn float(exact: BigRational) -> f64 {
     use num_bigint::ToBigInt;
+    let billions = exact * BigRational::from(1_000_000_000_000_i64.to_bigint().unwrap());
+    billions.to_integer().to_string().parse::<f64>().unwrap() / 1e12
+}
+
+/// The relative error of LIA's increase.
+fn error(paths: &[(u32, u32)]) -> f64 {
     let exact = exact_lia(paths);
-    let error =
-        (fixed_lia(paths) - &exact) / exact * BigRational::from(1_000_000_000.to_bigint().unwrap());
-    error.to_integer().to_string().parse::<f64>().unwrap() / 1e9
+    float((fixed("mptcp", paths) - &exact) / exact)
 }
 
 /// Windows spread evenly over their magnitudes, as RTTs are.
@@ -90,6 +101,142 @@ fn lia_in_the_corners() {
         }
     }
     assert!(worst < 0.01, "{worst}");
+}
+
+fn whole(n: u32) -> BigRational {
+    ratio(n.into(), 1)
+}
+
+/// w/t of each path, and their sum.
+fn rates(paths: &[(u32, u32)]) -> (Vec<BigRational>, BigRational) {
+    let rates: Vec<_> = paths.iter().map(|&(w, t)| whole(w) / whole(t)).collect();
+    let sum = rates.iter().sum();
+    (rates, sum)
+}
+
+/// Balia's increase, as its draft writes it, for the first path: (x/rtt)/(Σx)² · (1 + a)/2 · (4 + a)/5.
+fn exact_balia(paths: &[(u32, u32)]) -> BigRational {
+    let (x, sum) = rates(paths);
+    let a = x.iter().max().unwrap() / &x[0];
+    &x[0] / whole(paths[0].1) / (&sum * &sum) * (whole(1) + &a) / whole(2) * (whole(4) + &a)
+        / whole(5)
+}
+
+fn balia_error(paths: &[(u32, u32)]) -> f64 {
+    let exact = exact_balia(paths);
+    float((fixed("balia", paths) - &exact) / exact)
+}
+
+/// The window after a loss: w − w/2 · min(a, 3/2), rounded down, and 2 at least.
+fn exact_balia_ssthresh(paths: &[(u32, u32)]) -> BigRational {
+    let (x, _) = rates(paths);
+    let a = (x.iter().max().unwrap() / &x[0]).min(ratio(3, 2));
+    let w = whole(paths[0].0);
+    (&w - &w / whole(2) * a).floor().max(whole(2))
+}
+
+/// OLIA's two terms, (w/t²)/(Σ w/t)² and α/w, for the first of these windows, RTTs and l.
+fn exact_olia(paths: &[(u32, u32)], l: &[u32]) -> (BigRational, BigRational) {
+    let (x, sum) = rates(paths);
+    let (w, t) = (whole(paths[0].0), whole(paths[0].1));
+    let linked = &x[0] / &t / (&sum * &sum);
+    let quality = |i: usize| whole(l[i]) / whole(paths[i].1) / whole(paths[i].1);
+    let best = (0..paths.len()).map(quality).max().unwrap();
+    let largest = paths.iter().map(|path| path.0).max().unwrap();
+    let m: Vec<_> = (0..paths.len())
+        .filter(|&i| paths[i].0 == largest)
+        .collect();
+    let c: Vec<_> = (0..paths.len())
+        .filter(|&i| quality(i) == best && !m.contains(&i))
+        .collect();
+    let share = |set: &[usize]| whole(1) / whole((paths.len() * set.len()) as u32) / &w;
+    let alpha = match () {
+        () if c.contains(&0) => share(&c),
+        () if m.contains(&0) && !c.is_empty() => -share(&m),
+        () => whole(0),
+    };
+    (linked, alpha)
+}
+
+/// The error of OLIA's change, as a share of its two terms' sizes or of 2^-32 of a segment, where they are less.
+fn olia_error(paths: &[(u32, u32)], l: &[u32]) -> f64 {
+    let mut bench = bench("olia", paths);
+    for (slot, l) in bench.connection.slot.iter_mut().zip(l) {
+        slot.between_losses = *l;
+    }
+    Native.step(&mut bench);
+    let change = vectors::change(&bench.subflow[0]);
+    let found = BigRational::new(change.into(), ffi::MPCC_ONE.into());
+    let (linked, alpha) = exact_olia(paths, l);
+    let size = (&linked
+        + if alpha < whole(0) {
+            -&alpha
+        } else {
+            alpha.clone()
+        })
+    .max(ratio(1, 1 << 32));
+    float((found - linked - alpha) / size)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn balia_is_within_a_hundredth(
+        paths in proptest::collection::vec((magnitude(1, 1 << 20), magnitude(80, 480_000_000)), 1..=8),
+    ) {
+        let error = balia_error(&paths);
+        prop_assert!(error.abs() < 0.01, "{:?}: {}", paths, error);
+        let mut bench = bench("balia", &paths);
+        bench.operation = ffi::mpcc_operation::MPCC_DO_SSTHRESH;
+        Native.step(&mut bench);
+        prop_assert_eq!(whole(bench.result), exact_balia_ssthresh(&paths), "{:?}", paths);
+    }
+
+    #[test]
+    fn olia_is_within_a_hundredth(
+        paths in proptest::collection::vec((magnitude(1, 1 << 20), magnitude(80, 480_000_000)), 1..=8),
+        l in proptest::collection::vec(magnitude(1, u32::MAX), 8),
+    ) {
+        let error = olia_error(&paths, &l);
+        prop_assert!(error.abs() < 0.01, "{:?} {:?}: {}", paths, l, error);
+    }
+}
+
+/// The largest error over windows and RTTs each some powers of two apart, for 1, 2, 4, 8 and 16 paths: the first, the second
+/// and more like it. With `--nocapture` it prints what the algorithms' pages have.
+#[test]
+fn olia_and_balia_over_a_grid() {
+    let windows = || (0..=20).step_by(4).map(|i| 1 << i);
+    let rtts = || {
+        (0..12)
+            .step_by(2)
+            .map(|i| (80 * 4_u32.pow(i)).min(480_000_000))
+    };
+    for count in [1, 2, 4, 8, 16] {
+        let (mut olia, mut balia) = ((0.0, (0, 0), (0, 0)), (0.0, (0, 0), (0, 0)));
+        for first in windows().flat_map(|w| rtts().map(move |t| (w, t))) {
+            for second in windows().flat_map(|w| rtts().map(move |t| (w, t))) {
+                let mut paths = vec![second; count];
+                paths[0] = first;
+                let error = olia_error(&paths, &[1; 16]).abs();
+                if error > olia.0 {
+                    olia = (error, first, second);
+                }
+                let error = balia_error(&paths).abs();
+                if error > balia.0 {
+                    balia = (error, first, second);
+                }
+                if count == 1 {
+                    break;
+                }
+            }
+        }
+        println!("{count} paths: OLIA {olia:?}, Balia {balia:?}");
+        assert!(
+            olia.0 < 0.01 && balia.0 < 0.01,
+            "{count} paths: {olia:?}, {balia:?}"
+        );
+    }
 }
 
 /// An epoch of CUBIC in exact terms: RFC 9438 with C = 0.4 and β = 0.7.

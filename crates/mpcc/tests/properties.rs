@@ -25,6 +25,33 @@ fn run(
     Ok(())
 }
 
+/// What an ACK of so many segments adds at most: slow start a segment for each, and in congestion avoidance no more. With
+/// OLIA a window of one segment may grow by (1 + 1/2) for each: α is at most 1/2.
+fn most_growth(algorithm: Algorithm, acked: u32) -> u32 {
+    match algorithm.pair().avoidance.into() {
+        ffi::mpcc_avoidances::MPCC_OLIA => acked + acked.div_ceil(2),
+        _ => acked,
+    }
+}
+
+/// The least window that an algorithm keeps, whatever comes: wVegas has two segments.
+fn floor(algorithm: Algorithm) -> u32 {
+    match algorithm.pair().avoidance.into() {
+        ffi::mpcc_avoidances::MPCC_WVEGAS => 2,
+        _ => 1,
+    }
+}
+
+/// The least window after an ACK, where no credit was paid. OLIA takes at most half a segment for each window of them,
+/// and a whole one for the first fraction; wVegas halves, with a queue as long as the path by less.
+fn least_window(algorithm: Algorithm, cwnd: u32, acked: u32) -> u32 {
+    match algorithm.pair().avoidance.into() {
+        ffi::mpcc_avoidances::MPCC_OLIA => cwnd.saturating_sub(1 + acked.div_ceil(2 * cwnd)).max(1),
+        ffi::mpcc_avoidances::MPCC_WVEGAS => 1,
+        _ => cwnd,
+    }
+}
+
 fn algorithm() -> impl Strategy<Value = Algorithm> {
     proptest::sample::select(Algorithm::all().collect::<Vec<_>>())
 }
@@ -42,20 +69,22 @@ proptest! {
             prop_assert!(new.cwnd >= 1, "no window");
             match callback.operation {
                 ffi::mpcc_operation::MPCC_DO_ACK => {
-                    // Growth: at most one segment for each that was acknowledged. A settled credit takes no
-                    // window below 3.
-                    prop_assert!(new.cwnd <= old.cwnd.saturating_add(callback.argument));
+                    let growth = most_growth(algorithm, callback.argument);
+                    let floor = floor(algorithm);
+                    let least = least_window(algorithm, old.cwnd, callback.argument);
+                    prop_assert!(new.cwnd <= old.cwnd.saturating_add(growth).max(floor), "{} → {}", old.cwnd, new.cwnd);
                     if after.note.what & ffi::MPCC_NOTE_SETTLED != 0 {
-                        prop_assert!(new.cwnd >= ffi::MPCC_LISA_IW_MIN);
+                        prop_assert!(new.cwnd >= ffi::MPCC_LISA_IW_MIN); // a credit takes no window below 3
                     } else {
-                        prop_assert!(new.cwnd >= old.cwnd);
+                        prop_assert!(new.cwnd >= least, "{} → {}", old.cwnd, new.cwnd);
                     }
                     if !callback.limited && after.note.what & ffi::MPCC_NOTE_SETTLED == 0 {
-                        prop_assert_eq!(new.cwnd, old.cwnd, "grows without need");
+                        prop_assert!(new.cwnd <= old.cwnd.max(floor), "grows without need");
                     }
                 }
                 ffi::mpcc_operation::MPCC_DO_SSTHRESH => {
-                    prop_assert!(after.result >= 2 && after.result <= old.cwnd.max(2));
+                    let least = if algorithm.pair().avoidance == ffi::mpcc_avoidances::MPCC_OLIA as u8 { 1 } else { 2 };
+                    prop_assert!(after.result >= least && after.result <= old.cwnd.max(2));
                 }
                 ffi::mpcc_operation::MPCC_DO_INIT if callback.argument != 0 => {
                     prop_assert!((3..=10).contains(&new.cwnd), "initial window {}", new.cwnd);
@@ -65,6 +94,69 @@ proptest! {
                 _ => {}
             }
             prop_assert!(after.subflow.iter().all(|s| s.growth < ffi::MPCC_ONE));
+            Ok(())
+        })?;
+    }
+
+    /// Paths of one RTT, from which a window of segments each is acknowledged. What OLIA's windows grow by together is at
+    /// most a segment, a single TCP's growth, and α moves windows without making any; Balia's grow by at most (9 + N)/10,
+    /// where one of N paths has nearly all, and each by a segment at most.
+    #[test]
+    fn together_they_grow_no_more_than_they_may(
+        windows in proptest::collection::vec((1u32..3000, 1u32..1000), 2..=16),
+    ) {
+        for name in ["olia", "balia"] {
+            let mut bench = vectors::empty();
+            bench.pair = Algorithm::find(name).unwrap().pair();
+            for (who, (cwnd, _)) in windows.iter().enumerate() {
+                bench.tcp[who] = mpcc::Tcp { cwnd: *cwnd, ssthresh: 1, ..vectors::fresh_tcp() };
+                bench.who = who as u32;
+                bench.operation = ffi::mpcc_operation::MPCC_DO_INIT;
+                bench.argument = 0;
+                Native.step(&mut bench);
+                bench.connection.slot[who].between_losses = windows[who].1;
+            }
+            let mut growth = 0.0;
+            bench.operation = ffi::mpcc_operation::MPCC_DO_ACK;
+            bench.argument = 1;
+            for (who, (cwnd, _)) in windows.iter().enumerate() {
+                let mut one = bench.clone();
+                one.who = who as u32;
+                Native.step(&mut one);
+                let change = match name {
+                    "olia" => vectors::change(&one.subflow[who]) as f64,
+                    _ => vectors::increase(&one.subflow[who]) as f64,
+                };
+                let grows = change / ffi::MPCC_ONE as f64 * f64::from(*cwnd);
+                let alone = if name == "olia" { 1.5 } else { 1.0 };
+                prop_assert!(grows < alone * 1.001, "{}: {}", name, grows);
+                growth += grows;
+            }
+            let n = windows.len() as f64;
+            let most = if name == "olia" { 1.0 } else { 0.9 + n / 10.0 };
+            let sum: f64 = windows.iter().map(|w| f64::from(w.0)).sum();
+            let linked: f64 = windows.iter().map(|w| (f64::from(w.0) / sum).powi(2)).sum();
+            prop_assert!(growth <= most * 1.001, "{}: {} of {}", name, growth, most);
+            if name == "olia" {
+                prop_assert!((growth / linked - 1.0).abs() < 0.01, "Σα is not 0: {} of {}", growth, linked);
+            }
+        }
+    }
+
+    /// wVegas: no window below 2 after a round, a queue of 2 to 10 segments to keep, and a threshold that is not above the
+    /// window when a round in congestion avoidance is over, unless the window was drained.
+    #[test]
+    fn wvegas_stays_in_its_range(callbacks in vectors::callbacks(SUBFLOWS, 200)) {
+        run(Algorithm::find("wvegas").unwrap(), &callbacks, |before, callback, after| {
+            let who = callback.who as usize;
+            let (old, new) = (&before.tcp[who], &after.tcp[who]);
+            let wvegas = vectors::wvegas(&after.subflow[who]);
+            prop_assert!((2..=10).contains(&wvegas.alpha), "α = {}", wvegas.alpha);
+            prop_assert!(wvegas.left > 0 && wvegas.left <= ffi::MPCC_CWND_MAX + 1);
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK && new.cwnd != old.cwnd {
+                prop_assert!(new.cwnd >= 2);
+                prop_assert!(new.ssthresh <= old.ssthresh.max(old.cwnd), "{old:?} {new:?}");
+            }
             Ok(())
         })?;
     }

@@ -72,6 +72,15 @@ fn algorithms() -> impl Iterator<Item = &'static str> {
     mpcc::Algorithm::all().map(|algorithm| algorithm.name())
 }
 
+/// What an algorithm fills of a path at least: wVegas backs off from the queue that its own bursts make
+/// (docs/algorithms/wvegas.md).
+fn filled(algorithm: &str) -> f64 {
+    match algorithm {
+        "wvegas" => 0.5,
+        _ => 1.0,
+    }
+}
+
 /// In the first second no more than 965 kB come over both. The rest takes the other path 1.7 s if it is the fast one, 2.8 s
 /// if it is the slow one; alone it would take 3.3 s or 5.5 s for all. What waits at the dead path fills the connection's send
 /// buffers: the other path stands still until the timeout, 0.3 s, and then carries that first, up to 0.2 s.
@@ -89,6 +98,7 @@ fn a_transfer_outlives_a_path_that_dies() {
             assert_eq!(transfer.bytes, 2_000_000, "{algorithm}, {down}");
             assert_eq!(transfer.note, None, "{algorithm}, {down}");
             let completion = transfer.completion_s.unwrap();
+            let most = most / filled(algorithm);
             assert!(
                 (least..most).contains(&completion),
                 "{algorithm}, {down}: {completion} s"
@@ -144,10 +154,15 @@ fn a_path_that_comes_back_carries_again() {
             let subflows = outcome.connections[0].subflows.iter();
             subflows.zip([4.827, 2.896]).map(share).collect()
         };
-        for (from, to, second) in [(1, 2, 0.9..1.1), (3, 5, 0.0..0.0001), (10, 20, 0.9..1.1)] {
+        let full = 0.9 * filled(algorithm)..1.1;
+        for (from, to, second) in [
+            (1, 2, full.clone()),
+            (3, 5, 0.0..0.0001),
+            (10, 20, full.clone()),
+        ] {
             let shares = shares(from, to);
             assert!(
-                (0.9..1.1).contains(&shares[0]) && second.contains(&shares[1]),
+                full.contains(&shares[0]) && second.contains(&shares[1]),
                 "{algorithm}, {from} to {to} s: {shares:?}"
             );
         }
