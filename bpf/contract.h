@@ -8,7 +8,7 @@
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 2
+#define LISA_CONTRACT 3
 
 /* Fixed when the object is loaded; the verifier sees constants and drops the branches not taken. */
 struct lisa_settings {
@@ -18,6 +18,7 @@ struct lisa_settings {
 	u16 reserved;
 	/* The process for whose lifetime alone this was loaded, or 0. */
 	u32 owner_pid;
+	u32 con_ssthresh; /* CSS: where one TCP would leave slow start, segments; 0: not set (cc/slow_start/css.h) */
 	u64 owner_start; /* its start time (field 22 of /proc/PID/stat), since process ids come round again */
 	u64 loaded; /* ns, CLOCK_MONOTONIC */
 };

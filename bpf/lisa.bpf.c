@@ -101,6 +101,8 @@ static __always_inline void store(struct tcp_sock *tp, const struct mpcc_tcp *tc
 {
 	if (tp->snd_cwnd != tcp->cwnd)
 		tp->snd_cwnd = tcp->cwnd;
+	if (tp->snd_ssthresh != tcp->ssthresh)
+		tp->snd_ssthresh = tcp->ssthresh;
 }
 
 /* Whether somebody listens for events of this kind. A listener that did not renew its term is forgotten. */
@@ -234,6 +236,7 @@ static __always_inline struct lisa_connection *enter(const struct lisa_key *key,
 		if (made) { /* and not another subflow at the same time */
 			connection->key = *key;
 			connection->since = bpf_ktime_get_ns();
+			connection->coupled.con_ssthresh = settings.con_ssthresh;
 			count(&totals.connections_opened);
 		}
 	}

@@ -24,6 +24,16 @@ typedef unsigned long long u64;
 /* Inlined wherever it is used: the BPF verifier then sees constants as constants. */
 #define MPCC_INLINE static inline __attribute__((always_inline, unused))
 
+/*
+ * A function that the BPF verifier goes through once, by itself, and whose result it knows nothing of: for loops over
+ * the slots, of which it would else follow each outcome through all that comes. Pointers may then be NULL to it.
+ */
+#ifdef __bpf__
+#define MPCC_APART __attribute__((noinline))
+#else
+#define MPCC_APART MPCC_INLINE
+#endif
+
 #define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))
 #define MPCC_WRITE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 

@@ -147,6 +147,18 @@ pub fn all() -> Vec<Vector> {
             include_str!("../../../cc/slow_start/hystart.vectors.toml"),
         ),
         (
+            "css",
+            include_str!("../../../cc/slow_start/css.vectors.toml"),
+        ),
+        (
+            "nmcc in slow start",
+            include_str!("../../../cc/slow_start/nmcc.vectors.toml"),
+        ),
+        (
+            "nmcc",
+            include_str!("../../../cc/avoidance/nmcc.vectors.toml"),
+        ),
+        (
             "reno",
             include_str!("../../../cc/avoidance/reno.vectors.toml"),
         ),
@@ -305,6 +317,18 @@ pub fn cubic(subflow: &crate::Subflow) -> &ffi::mpcc_cubic {
 pub fn increase(subflow: &crate::Subflow) -> u64 {
     // SAFETY: all views of the union are plain integers.
     unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.increase }
+}
+
+/// What a subflow keeps if it runs CSS.
+pub fn css(subflow: &crate::Subflow) -> &ffi::mpcc_css {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_2.css }
+}
+
+/// What a subflow keeps if its slow start is NMCC's.
+pub fn nmcc(subflow: &crate::Subflow) -> &ffi::mpcc_nmcc {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_2.nmcc }
 }
 
 /// Σ cwnd over the subflows that are present, in segments.
