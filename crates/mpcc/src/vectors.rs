@@ -325,10 +325,10 @@ pub fn css(subflow: &crate::Subflow) -> &ffi::mpcc_css {
     unsafe { &subflow.__bindgen_anon_2.css }
 }
 
-/// What a subflow keeps if its slow start is NMCC's.
-pub fn nmcc(subflow: &crate::Subflow) -> &ffi::mpcc_nmcc {
+/// m² in Q20, that a subflow keeps if it runs NMCC.
+pub fn m2(subflow: &crate::Subflow) -> u32 {
     // SAFETY: all views of the union are plain integers.
-    unsafe { &subflow.__bindgen_anon_2.nmcc }
+    unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.m2 }
 }
 
 /// Σ cwnd over the subflows that are present, in segments.

@@ -30,7 +30,7 @@ fn every_file_runs() {
     for file in files {
         let outcome = run(
             file.to_str().unwrap(),
-            &["stop=300ms", "connection.*.start=0s"],
+            &["stop=300ms", "warmup=0s", "connection.*.start=0s"],
             1,
         )
         .outcome;
