@@ -27,8 +27,8 @@
  *    before is past its initial slow start.
  *  - RTTs: those without a sample are left out of sums; one without it grows by α' itself.
  *
- * C is the connection's setting; else the first subflow's ssthresh where its endpoint has one (Algorithm 1, line 1;
- * Linux: `ip route … ssthresh`); else 65 535 bytes in segments of 1 448.
+ * C is the connection's setting; else the first subflow's ssthresh where its endpoint has one (Algorithm 1, line 1);
+ * else 65 535 bytes in segments of 1 448.
  *
  * Departures, and why:
  *  - Whoever finds the threshold exceeded shows it in its slot; each other subflow sets its ssthresh on its own next
@@ -36,10 +36,11 @@
  *  - α' is shown in the slots, and the least in the group is the latest, for it only ever falls. So it is no
  *    connection's, but a group's. Two joins at the same moment count as one.
  *  - α_i is worked out on a subflow's first ACK after the join, with the RTTs of that moment.
- *  - Segments are counted, not bytes; C in segments of 1 448 bytes.
+ *  - Segments are counted, not bytes. What an ACK grows a window beyond its ssthresh is dropped, one segment at most.
+ *  - A path's α of 1.5 is the paper's also where, as here, every TCP counts segments and doubles.
  *
- * Fixed point: logarithm.h. log2 α' is kept in Q32, α_i − 1 in Q40. α_i is off by 0.03 % at the most (the worst cases
- * are in docs/algorithms/css.md). The sum in Algorithm 1 is in Q14, rounded down by less than 0.001 segments.
+ * Fixed point: logarithm.h. log2 α' is kept in Q32, α_i − 1 in Q40. α_i is off by 1.2·10⁻⁶ over a grid of the whole range
+ * and by less than 0.1 % anywhere (the worst cases are in docs/algorithms/css.md). The sum in Algorithm 1 is in Q14, rounded down by less than 0.001 segments.
  */
 #ifndef MPCC_CSS_H
 #define MPCC_CSS_H

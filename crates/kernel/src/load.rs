@@ -17,8 +17,8 @@ pub struct Options {
     pub register_as: Option<String>,
     /// Connections that can be coupled at a time; further ones run uncoupled and are counted.
     pub max_connections: u32,
-    /// For CSS: where one TCP would leave slow start (con_ssthresh), segments. `None`: the first subflow's own threshold
-    /// (`ip route … ssthresh`), else 65 535 bytes.
+    /// For CSS: where one TCP would leave slow start (con_ssthresh), segments. `None`: the first subflow's own threshold,
+    /// else 65 535 bytes.
     pub con_ssthresh: Option<NonZeroU32>,
     /// Make it the default of this network namespace.
     pub default: bool,
