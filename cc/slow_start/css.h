@@ -136,7 +136,8 @@ MPCC_INLINE void mpcc_css_join(struct mpcc_connection *c, struct mpcc_subflow *s
 		MPCC_WRITE(c->con_ssthresh, tcp->ssthresh);
 	threshold = mpcc_css_threshold(c);
 	tcp->ssthresh = mpcc_min(tcp->ssthresh, threshold);
-	slot->css_log_alpha = mpcc_css_joined(view.log_alpha, threshold, view.windows, tcp->cwnd);
+	slot->css_log_alpha =
+		mpcc_css_joined(view.log_alpha, threshold, view.windows, mpcc_shown_cwnd(tcp));
 	s->css.log_alpha = ~0U; /* no α_i yet */
 	s->css.initial = true;
 	s->css.late = view.over;
