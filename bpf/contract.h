@@ -18,6 +18,7 @@ struct lisa_settings {
 	u16 reserved;
 	/* The process for whose lifetime alone this was loaded, or 0. */
 	u32 owner_pid;
+	u32 con_ssthresh; /* CSS: where one TCP would leave slow start, segments; 0: not set (cc/slow_start/css.h) */
 	u64 owner_start; /* its start time (field 22 of /proc/PID/stat), since process ids come round again */
 	u64 loaded; /* ns, CLOCK_MONOTONIC */
 };

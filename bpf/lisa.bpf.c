@@ -241,6 +241,7 @@ static __always_inline struct lisa_connection *enter(const struct lisa_key *key,
 		if (made) { /* and not another subflow at the same time */
 			connection->key = *key;
 			connection->since = bpf_ktime_get_ns();
+			connection->coupled.con_ssthresh = settings.con_ssthresh;
 			count(&totals.connections_opened);
 		}
 	}

@@ -12,15 +12,26 @@
 #include "slow_start/uncoupled.h"
 #include "slow_start/lisa.h"
 #include "slow_start/hystart.h"
+#include "slow_start/css.h"
+#include "slow_start/nmcc.h"
 #include "avoidance/reno.h"
 #include "avoidance/lia.h"
 #include "avoidance/cubic.h"
+#include "avoidance/nmcc.h"
 #include "avoidance/olia.h"
 #include "avoidance/balia.h"
 #include "avoidance/wvegas.h"
 
-enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA, MPCC_HYSTART };
-enum mpcc_avoidances { MPCC_RENO, MPCC_LIA, MPCC_CUBIC, MPCC_OLIA, MPCC_BALIA, MPCC_WVEGAS };
+enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA, MPCC_HYSTART, MPCC_CSS, MPCC_NMCC };
+enum mpcc_avoidances {
+	MPCC_RENO,
+	MPCC_LIA,
+	MPCC_CUBIC,
+	MPCC_NMCC_AVOIDANCE,
+	MPCC_OLIA,
+	MPCC_BALIA,
+	MPCC_WVEGAS
+};
 
 /*
  * The table: ROW(name, slow start, avoidance, whether Linux has it under this name, in a few words). Names are
@@ -29,6 +40,10 @@ enum mpcc_avoidances { MPCC_RENO, MPCC_LIA, MPCC_CUBIC, MPCC_OLIA, MPCC_BALIA, M
 #define MPCC_ALGORITHMS(ROW)                                                                       \
 	ROW("lisa", MPCC_LISA, MPCC_LIA, false, "linked slow start, then linked increases")        \
 	ROW("lisa_reno", MPCC_LISA, MPCC_RENO, false, "linked slow start, then each by itself")    \
+	ROW("css", MPCC_CSS, MPCC_LIA, false, "coupled slow start, then linked increases")         \
+	ROW("css_reno", MPCC_CSS, MPCC_RENO, false, "coupled slow start, then each by itself")     \
+	ROW("nmcc", MPCC_NMCC, MPCC_NMCC_AVOIDANCE, false,                                         \
+	    "growth normalized to the best path's, in both phases")                                \
 	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \
 	ROW("reno", MPCC_UNCOUPLED, MPCC_RENO, true, "each subflow a TCP of its own (RFC 5681)")   \
 	ROW("cubic", MPCC_HYSTART, MPCC_CUBIC, true, "each a TCP of its own, as Linux has it")     \
@@ -60,6 +75,27 @@ MPCC_INLINE bool mpcc_has_cubic(struct mpcc_pair pair)
 	return MPCC_LINUX_OWN && pair.avoidance == MPCC_CUBIC;
 }
 
+/* Whether an ACK grows the window as in slow start. */
+MPCC_INLINE bool mpcc_slow(struct mpcc_pair pair, const struct mpcc_subflow *s,
+			   const struct mpcc_tcp *tcp)
+{
+	if (pair.slow_start == MPCC_NMCC)
+		return mpcc_nmcc_in_slow_start(s, tcp);
+	return mpcc_in_slow_start(tcp);
+}
+
+/* Shows the others where this subflow stands. */
+MPCC_INLINE void mpcc_show(struct mpcc_pair pair, struct mpcc_connection *c,
+			   const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+{
+	bool slow = mpcc_slow(pair, s, tcp);
+
+	mpcc_publish(c, s, tcp, slow,
+		     pair.slow_start == MPCC_NMCC ? mpcc_nmcc_srtt8(s, tcp) : tcp->srtt8);
+	if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
+		mpcc_nmcc_show(c, s, tcp, slow);
+}
+
 /*
  * A subflow starts. `fresh`: it has sent nothing yet, so its window is still to be decided; `tcp->cwnd` is the
  * endpoint's initial window. `s->slot` and `s->group` are set, all else in `s` is zero.
@@ -72,23 +108,27 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 	s->ready = true;
 	if (slot && fresh && pair.slow_start == MPCC_LISA)
 		mpcc_lisa_join(c, s, tcp, note);
+	if (pair.slow_start == MPCC_CSS)
+		mpcc_css_join(c, s, tcp, fresh);
 	if (slot)
 		slot->joined_cwnd = tcp->cwnd;
 	if (mpcc_has_hystart(pair))
 		mpcc_hystart_begin(s, tcp);
 	if (pair.avoidance == MPCC_WVEGAS)
 		mpcc_wvegas_begin(s, tcp);
-	mpcc_publish(c, s, tcp);
+	if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
+		s->m2 = MPCC_M2_ONE;
+	mpcc_show(pair, c, s, tcp);
 }
 
 /* Shows a window that the endpoint itself has changed: recovery, idle restart, application limit, undo. */
-MPCC_INLINE void mpcc_show_change(struct mpcc_connection *c, const struct mpcc_subflow *s,
-				  const struct mpcc_tcp *tcp)
+MPCC_INLINE void mpcc_show_change(struct mpcc_pair pair, struct mpcc_connection *c,
+				  const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
 	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_shown_cwnd(tcp))
-		mpcc_publish(c, s, tcp);
+		mpcc_show(pair, c, s, tcp);
 }
 
 /* `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). */
@@ -96,9 +136,15 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
 			     struct mpcc_note *note)
 {
-	bool slow = mpcc_in_slow_start(tcp), grows_slow = slow;
+	bool slow = mpcc_slow(pair, s, tcp), grows_slow = slow;
 
-	mpcc_show_change(c, s, tcp);
+	if (pair.slow_start == MPCC_NMCC && mpcc_nmcc_hear(s, tcp))
+		mpcc_show(pair, c, s, tcp);
+	mpcc_show_change(pair, c, s, tcp);
+	if (pair.avoidance == MPCC_NMCC_AVOIDANCE) {
+		mpcc_nmcc_estimate(c, s, tcp, acked);
+		grows_slow = mpcc_slow(pair, s, tcp);
+	}
 	if (pair.avoidance == MPCC_OLIA)
 		mpcc_olia_acked(c, s, acked);
 	if (pair.slow_start == MPCC_LISA) {
@@ -116,8 +162,16 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 		acked = mpcc_wvegas_ack(c, s, tcp, acked);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
+	if (slow && pair.slow_start == MPCC_CSS) {
+		mpcc_css_ack(c, s, tcp);
+		grows_slow = mpcc_in_slow_start(tcp);
+	}
 	if (tcp->cwnd_limited) {
-		if (grows_slow)
+		if (grows_slow && pair.slow_start == MPCC_CSS)
+			acked = mpcc_css_slow_start(s, tcp, acked);
+		else if (grows_slow && pair.slow_start == MPCC_NMCC)
+			acked = mpcc_nmcc_slow_start(s, tcp, acked);
+		else if (grows_slow)
 			acked = mpcc_slow_start(tcp, acked);
 		if (acked) {
 			if (pair.avoidance == MPCC_LIA)
@@ -128,16 +182,20 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 				mpcc_balia_avoid(c, s, tcp, acked);
 			else if (mpcc_has_cubic(pair))
 				mpcc_cubic_avoid(s, tcp, acked);
+			else if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
+				mpcc_nmcc_avoid(c, s, tcp, acked);
 			else
 				mpcc_reno_avoid(s, tcp, acked);
 		}
 	}
-	if (slow && !mpcc_in_slow_start(tcp)) {
+	if (slow && !mpcc_slow(pair, s, tcp)) {
 		note->what |= MPCC_NOTE_LEFT_SLOW_START;
 		if (pair.slow_start == MPCC_LISA)
 			mpcc_lisa_void(c, s, false, note);
+		if (pair.slow_start == MPCC_CSS)
+			mpcc_css_left(s);
 	}
-	mpcc_publish(c, s, tcp);
+	mpcc_show(pair, c, s, tcp);
 }
 
 /* A loss, a congestion signal or an RTO: the slow start threshold to reduce to, in segments. */
@@ -147,12 +205,16 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	note->what |= MPCC_NOTE_LOSS;
-	if (mpcc_in_slow_start(tcp))
+	if (mpcc_slow(pair, s, tcp))
 		note->what |= MPCC_NOTE_LEFT_SLOW_START;
 	if (slot)
 		slot->losses++;
 	if (pair.slow_start == MPCC_LISA)
 		mpcc_lisa_void(c, s, false, note);
+	if (pair.slow_start == MPCC_CSS)
+		mpcc_css_left(s);
+	if (pair.slow_start == MPCC_NMCC)
+		mpcc_nmcc_restart(s);
 	s->cwnd_before_loss = tcp->cwnd;
 	s->growth = 0;
 	if (pair.avoidance == MPCC_OLIA)
@@ -189,8 +251,10 @@ MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c
 			mpcc_cubic_forget(s);
 		if (mpcc_has_hystart(pair))
 			mpcc_hystart_begin(s, tcp);
+		if (pair.slow_start == MPCC_NMCC)
+			mpcc_nmcc_timeout(s, tcp);
 	}
-	mpcc_publish(c, s, tcp);
+	mpcc_show(pair, c, s, tcp);
 }
 
 /* Sending starts from nothing in flight, or the window was reset after idling (enum mpcc_event). */
@@ -204,12 +268,14 @@ MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *
 		mpcc_cubic_idle(s, tcp);
 	if (event == MPCC_EVENT_CWND_RESTART && pair.avoidance == MPCC_WVEGAS)
 		mpcc_wvegas_restart(s, tcp);
+	if (event == MPCC_EVENT_CWND_RESTART && pair.slow_start == MPCC_NMCC)
+		mpcc_nmcc_restart(s);
 	if (pair.slow_start != MPCC_LISA)
 		return;
 	if (event == MPCC_EVENT_CWND_RESTART) {
 		mpcc_lisa_void(c, s, false, note);
 	} else if (event == MPCC_EVENT_TX_START) {
-		mpcc_show_change(c, s, tcp); /* or more is owed than is there */
+		mpcc_show_change(pair, c, s, tcp); /* or more is owed than is there */
 		mpcc_lisa_settle(c, s, tcp, 0, note);
 	}
 }

@@ -49,6 +49,10 @@ struct mpcc_slot {
 	u8 group; /* subflows of different groups are not coupled */
 	u8 credit; /* segments that this subflow took for its initial window, */
 	u8 lender; /* from the subflow in this slot */
+	u32 css_log_alpha; /* log2 α' as far as this subflow knows, Q32 (CSS) */
+	u8 css_over; /* not 0: the connection's initial slow start is over (CSS) */
+	u8 reserved[3];
+	u32 nmcc_weight; /* of 1/rtt² in Ω: the window in slow start, 1 after it (NMCC) */
 
 	/* Counted for whoever asks; no algorithm reads them. */
 	u32 losses; /* reductions: recoveries, congestion signals, RTOs */
@@ -69,6 +73,7 @@ struct mpcc_connection {
 	 * out from the windows is old for as long as it may be anyway, a window of acknowledged segments.
 	 */
 	u32 epoch;
+	u32 con_ssthresh; /* where one TCP would leave slow start, segments (CSS); 0: not set, css.h has what then */
 	struct mpcc_slot slot[MPCC_SUBFLOWS];
 };
 

@@ -77,20 +77,43 @@ struct mpcc_wvegas {
 	u32 queue_least; /* least queueing delay of a round, µs; 0: none yet */
 };
 
+/* What CSS keeps. */
+struct mpcc_css {
+	u64 growth; /* α_i − 1, Q40 */
+	u32 log_alpha; /* the log2 α' that it is for, Q32; else ~0 */
+	u8 initial; /* not 0: in its initial slow start */
+	u8 late; /* not 0: it joined when the others had left theirs */
+	u16 reserved;
+};
+
+/* What NMCC's slow start keeps. */
+struct mpcc_nmcc {
+	u32 reference; /* the window that TCP alone would have had when the round started, Q8; 0: none yet */
+	u32 ratio; /* of that to the window, Q20 */
+	u32 acked; /* segments in this round */
+	u32 srtt8; /* RTT since the last RTO, eighths of a microsecond, or MPCC_NMCC_; 0: there was no RTO */
+	u32 seen; /* the endpoint's RTT at its last sample, since the last RTO */
+};
+
 /* Private to the subflow: nobody else reads or writes it. All zero before init. */
 struct mpcc_subflow {
 	u64 growth; /* fraction of a segment that the window has grown by, Q40 */
 	union { /* of congestion avoidance; all zero suits each */
-		struct { /* LIA, Balia */
+		struct { /* LIA, Balia, NMCC */
 			u64 increase; /* for each acknowledged segment, Q40; good while */
 			u32 increase_epoch; /* the connection's windows are those of this epoch */
 			u32 increase_left; /* and for this many more segments: about an RTT */
+			u32 m2; /* NMCC's m², Q20 */
 		};
 		struct mpcc_cubic cubic;
 		struct mpcc_olia olia;
 		struct mpcc_wvegas wvegas;
 	};
-	struct mpcc_hystart hystart;
+	union { /* of slow start; all zero suits each */
+		struct mpcc_hystart hystart;
+		struct mpcc_css css;
+		struct mpcc_nmcc nmcc;
+	};
 	u32 ignore; /* acknowledged segments that shall not grow the window (LISA) */
 	u32 rtt_min; /* least RTT sample, µs; 0: none yet (CUBIC, HyStart, wVegas) */
 	u32 cwnd_before_loss; /* segments, for undo */
@@ -139,14 +162,14 @@ MPCC_INLINE u32 mpcc_shown_cwnd(const struct mpcc_tcp *tcp)
 	return mpcc_min(tcp->cwnd, MPCC_CWND_MAX);
 }
 
-/* Shows the others where this subflow stands. */
+/* Shows the others where this subflow stands, with this RTT. */
 MPCC_INLINE void mpcc_publish(struct mpcc_connection *c, const struct mpcc_subflow *s,
-			      const struct mpcc_tcp *tcp)
+			      const struct mpcc_tcp *tcp, bool slow_start, u32 srtt8)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	u32 cwnd = mpcc_shown_cwnd(tcp);
 	u8 phase = s->state >= MPCC_STATE_CWR ? MPCC_RECOVERY :
-		   mpcc_in_slow_start(tcp)    ? MPCC_SLOW_START :
+		   slow_start                 ? MPCC_SLOW_START :
 						MPCC_AVOIDANCE;
 
 	if (!slot)
@@ -155,7 +178,7 @@ MPCC_INLINE void mpcc_publish(struct mpcc_connection *c, const struct mpcc_subfl
 		MPCC_WRITE(slot->account.cwnd, cwnd);
 		MPCC_WRITE(c->epoch, c->epoch + 1);
 	}
-	MPCC_WRITE(slot->srtt8, mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX));
+	MPCC_WRITE(slot->srtt8, mpcc_min(srtt8, MPCC_SRTT8_MAX));
 	MPCC_WRITE(slot->flight, tcp->flight);
 	MPCC_WRITE(slot->ssthresh, tcp->ssthresh);
 	MPCC_WRITE(slot->group, s->group);

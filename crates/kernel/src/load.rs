@@ -8,7 +8,7 @@ use crate::{Error, Result, error::check_length, error::loadable, owner::Owner};
 use libbpf_rs::ErrorKind;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use nix::time::ClockId;
-use std::{mem::MaybeUninit, sync::Mutex};
+use std::{mem::MaybeUninit, num::NonZeroU32, sync::Mutex};
 
 /// How to load an algorithm.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub struct Options {
     pub register_as: Option<String>,
     /// Connections that can be coupled at a time; further ones run uncoupled and are counted.
     pub max_connections: u32,
+    /// For CSS: where one TCP would leave slow start (con_ssthresh), segments. `None`: the first subflow's own threshold,
+    /// else 65 535 bytes.
+    pub con_ssthresh: Option<NonZeroU32>,
     /// Make it the default of this network namespace.
     pub default: bool,
     /// Load it for this process only: [`registry::sweep`] unloads it once the process is gone.
@@ -28,6 +31,7 @@ impl Default for Options {
         Self {
             register_as: None,
             max_connections: 16_384,
+            con_ssthresh: None,
             default: false,
             owner: None,
         }
@@ -64,6 +68,7 @@ pub fn load(name: &str, options: &Options) -> Result<Registered> {
     settings.contract = LISA_CONTRACT;
     contract::set_text(&mut settings.algorithm, name);
     settings.pair = pair;
+    settings.con_ssthresh = options.con_ssthresh.map_or(0, NonZeroU32::get);
     settings.loaded = now();
     if let Some(owner) = options.owner {
         (settings.owner_pid, settings.owner_start) = (owner.pid, owner.start);

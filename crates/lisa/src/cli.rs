@@ -3,7 +3,7 @@
 use crate::algorithms::Algorithms;
 use crate::simulate::arguments;
 use clap::{Parser, Subcommand};
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, num::NonZeroU32, path::PathBuf, time::Duration};
 
 /// Coupled congestion control for Multipath TCP.
 #[derive(Parser)]
@@ -91,6 +91,9 @@ pub enum Kernel {
         /// How many connections can be coupled at a time; further ones run uncoupled, and are counted.
         #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
         max_connections: u32,
+        /// For CSS: where one TCP would leave slow start, in segments [default: the socket's own threshold, else 45]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(NonZeroU32))]
+        con_ssthresh: Option<NonZeroU32>,
     },
     /// Take an algorithm out of the kernel again, and restore the default that it replaced.
     Unload {

@@ -13,10 +13,20 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
             name,
             default,
             max_connections,
+            con_ssthresh,
         } => {
+            if con_ssthresh.is_some() && !name.starts_with("css") {
+                return Err(Failure {
+                    code: 2,
+                    message: format!(
+                        "--con-ssthresh is for `css` and `css_reno`, not for `{name}`"
+                    ),
+                });
+            }
             let options = load::Options {
                 default,
                 max_connections,
+                con_ssthresh,
                 ..Default::default()
             };
             let registered = load::load(&name, &options)?;

@@ -147,6 +147,18 @@ pub fn all() -> Vec<Vector> {
             include_str!("../../../cc/slow_start/hystart.vectors.toml"),
         ),
         (
+            "css",
+            include_str!("../../../cc/slow_start/css.vectors.toml"),
+        ),
+        (
+            "nmcc in slow start",
+            include_str!("../../../cc/slow_start/nmcc.vectors.toml"),
+        ),
+        (
+            "nmcc",
+            include_str!("../../../cc/avoidance/nmcc.vectors.toml"),
+        ),
+        (
             "reno",
             include_str!("../../../cc/avoidance/reno.vectors.toml"),
         ),
@@ -329,6 +341,18 @@ pub fn change(subflow: &crate::Subflow) -> i64 {
 pub fn increase(subflow: &crate::Subflow) -> u64 {
     // SAFETY: all views of the union are plain integers.
     unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.increase }
+}
+
+/// What a subflow keeps if it runs CSS.
+pub fn css(subflow: &crate::Subflow) -> &ffi::mpcc_css {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_2.css }
+}
+
+/// m² in Q20, that a subflow keeps if it runs NMCC.
+pub fn m2(subflow: &crate::Subflow) -> u32 {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.m2 }
 }
 
 /// Σ cwnd over the subflows that are present, in segments.
