@@ -240,14 +240,33 @@ impl Connection {
             return self.push_anywhere(senders, env, which);
         }
         // The other windows are full: the usual case.
-        let sender = &mut senders[which];
-        let (before, limit, from) = (sender.out(), self.end.min(self.edge), self.nxt);
+        let limit = self.end.min(self.edge);
+        let set = self.send(&mut senders[which], env, |connection, _| {
+            let data = connection.nxt;
+            connection.nxt += u64::from(data < limit);
+            (data < limit).then_some(data)
+        });
+        self.starved = self.nxt >= limit;
+        set
+    }
+
+    /// Sends what is `next` for a subflow as far as its window goes. Returns whether it has set its timer.
+    #[inline(always)]
+    pub(crate) fn send<O: Observer>(
+        &mut self,
+        sender: &mut Sender,
+        env: &mut Env<O>,
+        next: impl Fn(&mut Self, &mut Sender) -> Option<u64>,
+    ) -> bool {
+        let (before, from) = (sender.out(), sender.nxt);
         if sender.life == Life::Open {
-            let mut space = sender.tcp.cwnd.saturating_sub(sender.flight());
-            while space > 0 && self.nxt < limit {
-                let len = self.len(self.nxt);
-                sender.send_new(&mut self.coupled, env, self.nxt, len);
-                self.nxt += 1;
+            let mut space = sender.space();
+            while space > 0 {
+                let Some(data) = next(self, sender) else {
+                    break;
+                };
+                let len = self.len(data);
+                sender.send_new(&mut self.coupled, env, data, len);
                 // The first one may have lowered the window: what was taken from it is paid when it starts to send.
                 space = if before == 0 {
                     sender.space()
@@ -256,9 +275,9 @@ impl Connection {
                 };
             }
         }
-        self.starved = self.nxt >= limit;
-        if self.nxt > from {
-            return sender.sent(env, before, self.nxt >= self.end);
+        if sender.nxt > from {
+            let all = sender.queue.is_empty() && self.nxt >= self.end;
+            return sender.sent(env, before, all);
         }
         if sender.flight() >= sender.tcp.cwnd {
             sender.validate(env, false);

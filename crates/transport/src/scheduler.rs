@@ -155,7 +155,7 @@ impl Connection {
         if more || !self.again.is_empty() {
             return self.hand_out(senders, env, which);
         }
-        self.send_queued(&mut senders[which], env)
+        self.send(&mut senders[which], env, |_, sender| sender.queue.pop())
     }
 
     #[cold]
@@ -210,7 +210,7 @@ impl Connection {
         }
         let mut set = !self.again.is_empty() && self.push_again(senders, env, which);
         for (i, sender) in senders.iter_mut().enumerate() {
-            set |= self.send_queued(sender, env) && i == which;
+            set |= self.send(sender, env, |_, sender| sender.queue.pop()) && i == which;
         }
         set
     }
@@ -234,36 +234,5 @@ impl Connection {
             set |= sender.sent(env, before, false) && on == which;
         }
         set
-    }
-
-    /// Sends what waits in a subflow's buffer, as far as its window goes. Returns whether it has set its timer.
-    #[inline(always)]
-    fn send_queued<O: Observer>(&mut self, sender: &mut Sender, env: &mut Env<O>) -> bool {
-        let before = sender.out();
-        let from = sender.nxt;
-        if sender.life == Life::Open {
-            let mut space = sender.space();
-            while space > 0 {
-                let Some(data) = sender.queue.pop() else {
-                    break;
-                };
-                let len = self.len(data);
-                sender.send_new(&mut self.coupled, env, data, len);
-                // The first one may have lowered the window: what was taken from it is paid when it starts to send.
-                space = if before == 0 {
-                    sender.space()
-                } else {
-                    space - 1
-                };
-            }
-        }
-        if sender.nxt > from {
-            let all = sender.queue.is_empty() && self.nxt >= self.end;
-            return sender.sent(env, before, all);
-        }
-        if sender.flight() >= sender.tcp.cwnd {
-            sender.validate(env, false);
-        }
-        false
     }
 }
