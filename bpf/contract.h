@@ -8,7 +8,7 @@
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 3
+#define LISA_CONTRACT 4
 
 /* Fixed when the object is loaded; the verifier sees constants and drops the branches not taken. */
 struct lisa_settings {
@@ -95,6 +95,7 @@ enum lisa_event_kind {
 	LISA_EVENT_LOSS, /* cwnd before it, ssthresh after it */
 	LISA_EVENT_CLOSE,
 	LISA_EVENT_ACK, /* after each ACK that may grow the window */
+	LISA_EVENT_MOVED, /* this subflow is in `group` from this ACK on */
 };
 
 struct lisa_event {
@@ -115,7 +116,17 @@ struct lisa_event {
 	u32 sum_after; /* segments */
 	u16 local_port; /* START: host byte order */
 	u16 remote_port;
-	u32 reserved;
+	u8 group;
+	u8 reserved[3];
+};
+
+/* What group.bpf.c is asked, its context: that a subflow be in another group. */
+struct lisa_wish {
+	struct lisa_key connection;
+	u32 slot;
+	u16 serial; /* of the subflow that is meant: union mpcc_wish */
+	u8 group;
+	u8 reserved;
 };
 
 #endif

@@ -110,8 +110,10 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 		mpcc_lisa_join(c, s, tcp, note);
 	if (pair.slow_start == MPCC_CSS)
 		mpcc_css_join(c, s, tcp, fresh);
-	if (slot)
+	if (slot) {
 		slot->joined_cwnd = tcp->cwnd;
+		slot->wish.group = s->group;
+	}
 	if (mpcc_has_hystart(pair))
 		mpcc_hystart_begin(s, tcp);
 	if (pair.avoidance == MPCC_WVEGAS)
@@ -131,6 +133,33 @@ MPCC_INLINE void mpcc_show_change(struct mpcc_pair pair, struct mpcc_connection 
 		mpcc_show(pair, c, s, tcp);
 }
 
+/*
+ * Moves the subflow to the group that it is asked to be in, before anything else on an ACK. What is between it and those
+ * that it leaves is settled by its slow start and avoidance, as their headers say. Those that only look at the others'
+ * slots have nothing to settle: LIA, OLIA, Balia and NMCC work out anew what depends on a window of another epoch.
+ */
+MPCC_INLINE void mpcc_move(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			   struct mpcc_tcp *tcp, struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u8 group = slot ? MPCC_READ(slot->wish.group) : s->group;
+
+	if (group == s->group)
+		return;
+	MPCC_WRITE(slot->group, MPCC_NO_GROUP);
+	mpcc_next_epoch(c, s->group);
+	s->group = group;
+	note->what |= MPCC_NOTE_MOVED;
+	if (pair.slow_start == MPCC_LISA)
+		mpcc_lisa_move(c, s, note);
+	if (pair.slow_start == MPCC_CSS)
+		mpcc_css_join(c, s, tcp, s->css.initial);
+	if (pair.avoidance == MPCC_WVEGAS)
+		mpcc_wvegas_move(s);
+	MPCC_WRITE(slot->group, group);
+	mpcc_next_epoch(c, s->group);
+}
+
 /* `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). */
 MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
@@ -138,6 +167,7 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 {
 	bool slow = mpcc_slow(pair, s, tcp), grows_slow = slow;
 
+	mpcc_move(pair, c, s, tcp, note);
 	if (pair.slow_start == MPCC_NMCC && mpcc_nmcc_hear(s, tcp))
 		mpcc_show(pair, c, s, tcp);
 	mpcc_show_change(pair, c, s, tcp);
@@ -290,7 +320,7 @@ MPCC_INLINE bool mpcc_release(struct mpcc_pair pair, struct mpcc_connection *c,
 	if (!slot)
 		return false;
 	MPCC_WRITE(slot->phase, MPCC_ABSENT);
-	MPCC_WRITE(c->epoch, c->epoch + 1);
+	mpcc_next_epoch(c, s->group);
 	if (pair.slow_start == MPCC_LISA) {
 		mpcc_lisa_withdraw(c, s, note);
 		mpcc_lisa_void(c, s, true, note);

@@ -5,6 +5,10 @@
  * A subflow changes only itself. To take from another's window it leaves a debit in that subflow's account,
  * which the owner settles. An account is one 64-bit word, so that a window and what is owed from it are always
  * seen together, and no lock is needed: on Linux two subflows run at the same time on two CPUs.
+ *
+ * Coupling acts within a group: what a subflow looks for, sums up, counts or takes from is of its own group. All are in
+ * group 0 unless somebody who knows the network asks for another (mpcc_ask_group). That is a wish in the subflow's slot,
+ * to which its owner moves on its next ACK; algorithm.h has what becomes of what is between it and those it leaves.
  */
 #ifndef MPCC_CONNECTION_H
 #define MPCC_CONNECTION_H
@@ -19,6 +23,11 @@
 #define MPCC_SLOT(i)                                                                               \
 	((i) & (MPCC_SUBFLOWS - 1)) /* for the verifier, which wants to see the bound */
 #define MPCC_EVERY_SLOT ((1U << MPCC_SUBFLOWS) - 1)
+
+#define MPCC_GROUP_MAX 254
+#define MPCC_NO_GROUP                                                                              \
+	255 /* shown while a subflow moves from one group to another: nobody is in it */
+#define MPCC_EPOCHS 8
 
 /* Bounds the attempts at a contended word; each failure is another subflow's success. */
 #define MPCC_TRIES 32
@@ -40,13 +49,23 @@ union mpcc_account {
 	};
 };
 
+/* The group that a subflow is asked to be in. Whoever asks writes it, and its owner once, when it starts. */
+union mpcc_wish {
+	u32 word;
+	struct {
+		u8 group;
+		u8 unused;
+		u16 serial; /* tells the subflows that have one slot after another apart; 0 where nobody can mistake them */
+	};
+};
+
 struct mpcc_slot {
 	union mpcc_account account;
 	u32 srtt8; /* smoothed RTT in eighths of a microsecond, to MPCC_SRTT8_MAX; 0: no sample */
 	u32 flight; /* segments in flight, as of the last callback */
 	u32 ssthresh; /* segments */
 	u8 phase; /* enum mpcc_phase */
-	u8 group; /* subflows of different groups are not coupled */
+	u8 group; /* to MPCC_GROUP_MAX, or MPCC_NO_GROUP; subflows of different groups are not coupled */
 	u8 credit; /* segments that this subflow took for its initial window, */
 	u8 lender; /* from the subflow in this slot */
 	u32 css_log_alpha; /* log2 α' as far as this subflow knows, Q32 (CSS) */
@@ -64,15 +83,18 @@ struct mpcc_slot {
 	/* OLIA: segments acknowledged, counted to 2^32 - 1 */
 	u32 acked_since; /* since the last reduction */
 	u32 between_losses; /* the larger of that and of those between the last two: l */
+
+	union mpcc_wish wish;
 } __attribute__((aligned(64))); /* a cache line each: one writer, many readers */
 
 struct mpcc_connection {
 	u32 used; /* bit i: slot i has an owner; MPCC_OVER: the last one has left */
 	/*
-	 * Rises when a published window changes. Two that change at once may raise it once: then what was worked
-	 * out from the windows is old for as long as it may be anyway, a window of acknowledged segments.
+	 * Of each group, eight groups apart together: rises when a published window changes. Two that change at once
+	 * may raise it once: then what was worked out from the windows is old for as long as it may be anyway, a window
+	 * of acknowledged segments.
 	 */
-	u32 epoch;
+	u32 epoch[MPCC_EPOCHS];
 	u32 con_ssthresh; /* where one TCP would leave slow start, segments (CSS); 0: not set, css.h has what then */
 	struct mpcc_slot slot[MPCC_SUBFLOWS];
 };
@@ -125,12 +147,48 @@ MPCC_INLINE bool mpcc_leave(struct mpcc_connection *c, u8 i)
 	return false;
 }
 
+/* What changes with the windows of a group. Those of two groups that count apart are never equal. */
+MPCC_INLINE u32 mpcc_epoch(const struct mpcc_connection *c, u8 group)
+{
+	u32 i = group & (MPCC_EPOCHS - 1);
+
+	return MPCC_READ(c->epoch[i]) * MPCC_EPOCHS + i;
+}
+
+MPCC_INLINE void mpcc_next_epoch(struct mpcc_connection *c, u8 group)
+{
+	u32 i = group & (MPCC_EPOCHS - 1);
+
+	MPCC_WRITE(c->epoch[i], c->epoch[i] + 1);
+}
+
 /* Whether the subflow in slot i counts for one of this group: present, and in the same group. */
 MPCC_INLINE bool mpcc_coupled(const struct mpcc_connection *c, u32 i, u8 group)
 {
 	const struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
 
 	return MPCC_READ(slot->phase) != MPCC_ABSENT && MPCC_READ(slot->group) == group;
+}
+
+/*
+ * Asks the subflow in slot i, of this serial, to move to a group. False where there is no such subflow (any more) or group.
+ * Whoever has the slot next cannot be meant by mistake: its word is another.
+ */
+MPCC_INLINE bool mpcc_ask_group(struct mpcc_connection *c, u32 i, u16 serial, u8 group)
+{
+	struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
+
+	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
+		union mpcc_wish seen = { .word = MPCC_READ(slot->wish.word) };
+		union mpcc_wish next = { .group = group, .serial = seen.serial };
+
+		if (MPCC_READ(slot->phase) == MPCC_ABSENT || seen.serial != serial ||
+		    group > MPCC_GROUP_MAX)
+			return false;
+		if (MPCC_SWAP_IF(&slot->wish.word, seen.word, next.word))
+			return true;
+	}
+	return false;
 }
 
 /* Σ cwnd of a group, in segments. */

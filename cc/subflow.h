@@ -136,12 +136,15 @@ struct mpcc_note {
 	u32 sum_after; /* settled: Σ cwnd of the group with them, and without what was paid */
 };
 
-#define MPCC_NOTE_TAKEN           (1U << 0) /* this new subflow took a credit */
-#define MPCC_NOTE_SETTLED         (1U << 1) /* this subflow paid what was taken from it */
-#define MPCC_NOTE_VOID            (1U << 2) /* it did not: it left slow start, restarted or closed */
-#define MPCC_NOTE_WITHDRAWN       (1U << 3) /* this subflow closed before its lender paid */
+#define MPCC_NOTE_TAKEN   (1U << 0) /* this new subflow took a credit */
+#define MPCC_NOTE_SETTLED (1U << 1) /* this subflow paid what was taken from it */
+#define MPCC_NOTE_VOID                                                                             \
+	(1U << 2) /* it did not: it left slow start or its group, restarted or closed */
+#define MPCC_NOTE_WITHDRAWN                                                                        \
+	(1U << 3) /* this subflow closed or left the group before its lender paid */
 #define MPCC_NOTE_LEFT_SLOW_START (1U << 4)
 #define MPCC_NOTE_LOSS            (1U << 5)
+#define MPCC_NOTE_MOVED           (1U << 6) /* to the group that was asked for */
 
 MPCC_INLINE bool mpcc_in_slow_start(const struct mpcc_tcp *tcp)
 {
@@ -176,7 +179,7 @@ MPCC_INLINE void mpcc_publish(struct mpcc_connection *c, const struct mpcc_subfl
 		return;
 	if (MPCC_READ(slot->account.cwnd) != cwnd) {
 		MPCC_WRITE(slot->account.cwnd, cwnd);
-		MPCC_WRITE(c->epoch, c->epoch + 1);
+		mpcc_next_epoch(c, s->group);
 	}
 	MPCC_WRITE(slot->srtt8, mpcc_min(srtt8, MPCC_SRTT8_MAX));
 	MPCC_WRITE(slot->flight, tcp->flight);

@@ -86,8 +86,9 @@ MPCC_INLINE void mpcc_balia_avoid(struct mpcc_connection *c, struct mpcc_subflow
 		mpcc_reno_avoid(s, tcp, acked);
 		return;
 	}
-	if (!s->increase || s->increase_epoch != MPCC_READ(c->epoch) || s->increase_left < acked) {
-		s->increase_epoch = MPCC_READ(c->epoch);
+	if (!s->increase || s->increase_epoch != mpcc_epoch(c, s->group) ||
+	    s->increase_left < acked) {
+		s->increase_epoch = mpcc_epoch(c, s->group);
 		s->increase_left = mpcc_max(tcp->cwnd, 1);
 		s->increase = mpcc_balia_increase(c, s->slot);
 	}

@@ -83,10 +83,11 @@ MPCC_INLINE void mpcc_lia_avoid(struct mpcc_connection *c, struct mpcc_subflow *
 		mpcc_reno_avoid(s, tcp, acked);
 		return;
 	}
-	if (!s->increase || s->increase_epoch != MPCC_READ(c->epoch) || s->increase_left < acked) {
+	if (!s->increase || s->increase_epoch != mpcc_epoch(c, s->group) ||
+	    s->increase_left < acked) {
 		u64 alone = mpcc_one_per(cwnd), linked;
 
-		s->increase_epoch = MPCC_READ(c->epoch);
+		s->increase_epoch = mpcc_epoch(c, s->group);
 		s->increase_left = cwnd;
 		linked = mpcc_lia_increase(c, s->group);
 		s->increase = linked < alone ? linked : alone;

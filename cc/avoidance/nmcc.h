@@ -98,8 +98,8 @@ MPCC_INLINE void mpcc_nmcc_estimate(struct mpcc_connection *c, struct mpcc_subfl
 {
 	if (!mpcc_own_slot(c, s))
 		return;
-	if (s->increase_epoch != MPCC_READ(c->epoch) || s->increase_left < acked) {
-		s->increase_epoch = MPCC_READ(c->epoch);
+	if (s->increase_epoch != mpcc_epoch(c, s->group) || s->increase_left < acked) {
+		s->increase_epoch = mpcc_epoch(c, s->group);
 		s->increase_left = tcp->cwnd;
 		s->increase = 0;
 		s->m2 = mpcc_nmcc_m2(c, s->group);

@@ -156,9 +156,9 @@ MPCC_INLINE void mpcc_olia_avoid(struct mpcc_connection *c, struct mpcc_subflow 
 		mpcc_reno_avoid(s, tcp, acked);
 		return;
 	}
-	if (!olia->known || olia->epoch != MPCC_READ(c->epoch) || olia->left < acked) {
+	if (!olia->known || olia->epoch != mpcc_epoch(c, s->group) || olia->left < acked) {
 		olia->known = true;
-		olia->epoch = MPCC_READ(c->epoch);
+		olia->epoch = mpcc_epoch(c, s->group);
 		olia->left = mpcc_max(tcp->cwnd, 1);
 		olia->change = mpcc_olia_change(c, s);
 	}

@@ -30,6 +30,10 @@
  *  - With few samples a round grows as much as Reno does in it, not what its last ACK alone would.
  *  - A window grows only when it is what limits the sender.
  *
+ * Groups: the weights are of a group, which keeps the ten segments in queues together. A subflow that moves to another
+ * one has the least α_r until the end of its round, and then the share that it has there; those that it leaves and comes
+ * to find theirs in their next round with diff ≥ α_r.
+ *
  * Fixed point: all in integers, exact, rounded down; the weight from rates in Q14 with 0.1 % of error at the most.
  */
 #ifndef MPCC_WVEGAS_H
@@ -59,6 +63,12 @@ MPCC_INLINE void mpcc_wvegas_begin(struct mpcc_subflow *s, const struct mpcc_tcp
 	s->wvegas.alpha = MPCC_WVEGAS_ALPHA_MIN;
 	s->wvegas.queue_least = 0;
 	mpcc_wvegas_round(s, tcp);
+}
+
+/* It moves to another group: α_r is worked out anew with the first segments in the queue. */
+MPCC_INLINE void mpcc_wvegas_move(struct mpcc_subflow *s)
+{
+	s->wvegas.alpha = MPCC_WVEGAS_ALPHA_MIN;
 }
 
 /* Sending restarts after idling: the path may be another one. */

@@ -27,6 +27,11 @@
  *    before is past its initial slow start.
  *  - RTTs: those without a sample are left out of sums; one without it grows by α' itself.
  *
+ * Groups: each leaves slow start where one TCP would, at C of its own, once. A subflow that moves to another group in its
+ * initial slow start joins it as a new one does, with the window that it has for IW; late, where that group has left. One
+ * that is past it counts with its window and no more. Neither brings along what was found in the group that it leaves,
+ * and those that stay keep the α' that they have learnt.
+ *
  * C is the connection's setting; else the first subflow's ssthresh where its endpoint has one (Algorithm 1, line 1);
  * else 65 535 bytes in segments of 1 448.
  *
@@ -72,12 +77,17 @@ MPCC_INLINE struct mpcc_css_view mpcc_css_look(const struct mpcc_connection *c, 
 	/* (Nothing here is compared that the BPF verifier might know: an RTT of 0, no sample, less 1 is above all.) */
 	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++) {
 		const struct mpcc_slot *slot = &c->slot[i];
+		u32 log_alpha, over;
 
 		if (!mpcc_coupled(c, i, group))
 			continue;
+		log_alpha = MPCC_READ(slot->css_log_alpha);
+		over = MPCC_READ(slot->css_over);
+		if (MPCC_READ(slot->group) != group)
+			continue; /* what it shows now is of another group */
 		view.windows += MPCC_READ(slot->account.cwnd);
-		view.over |= MPCC_READ(slot->css_over);
-		view.log_alpha = mpcc_min(view.log_alpha, MPCC_READ(slot->css_log_alpha));
+		view.over |= over;
+		view.log_alpha = mpcc_min(view.log_alpha, log_alpha);
 		base = mpcc_min(base, MPCC_READ(slot->srtt8) - 1);
 	}
 	view.base = base + 1;
@@ -117,9 +127,12 @@ MPCC_INLINE u32 mpcc_css_joined(u32 log_alpha, u32 threshold, u32 windows, u32 i
 	return (log_alpha * (after >> shift) + before / 2) / before;
 }
 
-/* A subflow joins. `fresh`: it has sent nothing yet. */
+/*
+ * A subflow joins the group s->group, in which its slot is not yet. `initial`: it is in its initial slow start, and
+ * not past it.
+ */
 MPCC_INLINE void mpcc_css_join(struct mpcc_connection *c, struct mpcc_subflow *s,
-			       struct mpcc_tcp *tcp, bool fresh)
+			       struct mpcc_tcp *tcp, bool initial)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	struct mpcc_css_view view;
@@ -129,8 +142,8 @@ MPCC_INLINE void mpcc_css_join(struct mpcc_connection *c, struct mpcc_subflow *s
 		return;
 	view = mpcc_css_look(c, s->group);
 	slot->css_log_alpha = view.log_alpha;
-	slot->css_over = view.over; /* once a connection, whoever leaves it */
-	if (!fresh)
+	slot->css_over = view.over; /* once a group, whoever leaves it */
+	if (!initial)
 		return;
 	if (!MPCC_READ(c->con_ssthresh) && tcp->ssthresh < MPCC_CSS_NO_C)
 		MPCC_WRITE(c->con_ssthresh, tcp->ssthresh);

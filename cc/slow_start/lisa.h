@@ -17,6 +17,11 @@
  *  - Acknowledged segments are counted where the paper counts ACKs of a receiver that acknowledges each one.
  *  - The initial window is the endpoint's own (10 by RFC 6928) when nothing is taken, and an upper bound on
  *    the credit: Linux starts at 1 after a lost SYN, and an administrator may set another.
+ *
+ * Groups: only a subflow of the same group lends. A credit that is open when the lender or the taker moves to another
+ * group is void, and both keep their windows: nothing joins them any more, and apart from the start they would have had
+ * those. What was paid stays paid. A lender that moves ignores no more segments. (On Linux, one that joins at the very
+ * moment in which its lender moves may still find it in its group: that credit is paid.)
  */
 #ifndef MPCC_LISA_H
 #define MPCC_LISA_H
@@ -102,6 +107,31 @@ MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *
 	tcp->cwnd = mpcc_min(tcp->cwnd, MPCC_LISA_IW_MIN);
 }
 
+/* Strikes what others took out of this account, and the window too with `closing`. Returns who had taken. */
+MPCC_INLINE u16 mpcc_lisa_strike(struct mpcc_slot *slot, bool closing)
+{
+	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
+		union mpcc_account seen = { .word = MPCC_READ(slot->account.word) };
+		union mpcc_account next = { .cwnd = closing ? 0 : seen.cwnd };
+
+		if (seen.word == next.word)
+			return 0;
+		if (!MPCC_SWAP_IF(&slot->account.word, seen.word, next.word))
+			continue;
+		slot->credits_void += __builtin_popcount(seen.takers);
+		return seen.takers;
+	}
+	return 0;
+}
+
+MPCC_INLINE void mpcc_lisa_note_void(struct mpcc_note *note, u16 takers)
+{
+	if (!takers)
+		return;
+	note->what |= MPCC_NOTE_VOID;
+	note->voided |= takers;
+}
+
 /*
  * Forgets what others took from this subflow: its window is no longer the one that they took from. With
  * `closing` the account is emptied, so that nobody who saw it before can take from it any more.
@@ -112,23 +142,8 @@ MPCC_INLINE void mpcc_lisa_void(struct mpcc_connection *c, struct mpcc_subflow *
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	s->ignore = 0;
-	if (!slot)
-		return;
-	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
-		union mpcc_account seen = { .word = MPCC_READ(slot->account.word) };
-		union mpcc_account next = { .cwnd = closing ? 0 : seen.cwnd };
-
-		if (seen.word == next.word)
-			return;
-		if (!MPCC_SWAP_IF(&slot->account.word, seen.word, next.word))
-			continue;
-		if (seen.takers) {
-			slot->credits_void += __builtin_popcount(seen.takers);
-			note->what |= MPCC_NOTE_VOID;
-			note->voided |= seen.takers;
-		}
-		return;
-	}
+	if (slot)
+		mpcc_lisa_note_void(note, mpcc_lisa_strike(slot, closing));
 }
 
 /* The initial windows that these subflows took as credits, in segments. */
@@ -166,7 +181,7 @@ MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow
 
 		tcp->cwnd -= seen.debit;
 		s->ignore = mpcc_minus(flight, tcp->cwnd);
-		MPCC_WRITE(c->epoch, c->epoch + 1);
+		mpcc_next_epoch(c, s->group);
 		slot->credits_settled += __builtin_popcount(seen.takers);
 		note->what |= MPCC_NOTE_SETTLED;
 		note->credit = seen.debit;
@@ -179,30 +194,59 @@ MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow
 	}
 }
 
-/* Takes back a credit that the lender has not paid: this subflow closes and needs it no more. */
-MPCC_INLINE void mpcc_lisa_withdraw(struct mpcc_connection *c, struct mpcc_subflow *s,
-				    struct mpcc_note *note)
+/* Takes back the credit that the subflow in slot `me` took and the lender has not paid. False: there is none. */
+MPCC_INLINE bool mpcc_lisa_take_back(struct mpcc_connection *c, u32 me)
 {
-	struct mpcc_slot *slot = mpcc_own_slot(c, s);
-	u16 mine = 1U << MPCC_SLOT(s->slot);
+	struct mpcc_slot *slot = &c->slot[MPCC_SLOT(me)];
+	u16 mine = 1U << MPCC_SLOT(me);
 	struct mpcc_slot *lender;
 
-	if (!slot || slot->lender == MPCC_NO_SLOT)
-		return;
+	if (slot->lender == MPCC_NO_SLOT)
+		return false;
 	lender = &c->slot[MPCC_SLOT(slot->lender)];
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		union mpcc_account seen = { .word = MPCC_READ(lender->account.word) };
 		union mpcc_account next = seen;
 
 		if (!(seen.takers & mine))
-			return;
+			return false;
 		next.debit -= slot->credit;
 		next.takers &= ~mine;
-		if (MPCC_SWAP_IF(&lender->account.word, seen.word, next.word)) {
-			note->what |= MPCC_NOTE_WITHDRAWN;
-			return;
-		}
+		if (MPCC_SWAP_IF(&lender->account.word, seen.word, next.word))
+			return true;
 	}
+	return false;
+}
+
+/* Takes back a credit that the lender has not paid: this subflow closes and needs it no more. */
+MPCC_INLINE void mpcc_lisa_withdraw(struct mpcc_connection *c, struct mpcc_subflow *s,
+				    struct mpcc_note *note)
+{
+	if (mpcc_own_slot(c, s) && mpcc_lisa_take_back(c, s->slot))
+		note->what |= MPCC_NOTE_WITHDRAWN;
+}
+
+/* The subflow in slot `me` parts from its group. Who had taken from it, and, above them, whether it took back a credit. */
+MPCC_SEPARATE u32 mpcc_lisa_part(struct mpcc_connection *c, u32 me)
+{
+	u32 withdrawn;
+
+	if (!c)
+		return 0;
+	withdrawn = mpcc_lisa_take_back(c, me);
+	return withdrawn << MPCC_SUBFLOWS | mpcc_lisa_strike(&c->slot[MPCC_SLOT(me)], false);
+}
+
+/* A subflow moves to another group. */
+MPCC_INLINE void mpcc_lisa_move(struct mpcc_connection *c, struct mpcc_subflow *s,
+				struct mpcc_note *note)
+{
+	u32 parted = mpcc_lisa_part(c, s->slot);
+
+	s->ignore = 0;
+	if (parted >> MPCC_SUBFLOWS)
+		note->what |= MPCC_NOTE_WITHDRAWN;
+	mpcc_lisa_note_void(note, parted & MPCC_EVERY_SLOT);
 }
 
 /* Uses up what is to be ignored; returns the acknowledged segments that count. */

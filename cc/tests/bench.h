@@ -18,6 +18,7 @@ enum mpcc_operation {
 	MPCC_DO_STATE, /* argument: enum mpcc_state */
 	MPCC_DO_EVENT, /* argument: enum mpcc_event */
 	MPCC_DO_RELEASE,
+	MPCC_DO_ASK, /* for the group in `group` */
 };
 
 struct mpcc_bench {
@@ -25,13 +26,13 @@ struct mpcc_bench {
 	struct mpcc_subflow subflow[MPCC_BENCH_SUBFLOWS];
 	struct mpcc_tcp tcp[MPCC_BENCH_SUBFLOWS];
 	struct mpcc_note note; /* of the last callback */
-	u32 result; /* of the last callback: ssthresh, undone window, last to leave */
+	u32 result; /* of the last callback: ssthresh, undone window, last to leave, asked */
 
 	/* The next callback. */
 	u32 operation; /* enum mpcc_operation */
 	u32 argument;
 	u32 who; /* index into subflow and tcp */
-	u32 group; /* for init */
+	u32 group; /* for init, and to be asked for */
 	struct mpcc_pair pair;
 	u16 alone; /* not 0: the connection had no room, as with plain TCP */
 };
@@ -43,6 +44,7 @@ MPCC_INLINE void mpcc_bench_step(struct mpcc_bench *b)
 	struct mpcc_subflow *s = &b->subflow[who];
 	struct mpcc_tcp tcp = b->tcp[who];
 	struct mpcc_note note = {};
+	struct mpcc_slot *slot;
 	u32 result = 0;
 
 	switch (b->operation) {
@@ -69,6 +71,11 @@ MPCC_INLINE void mpcc_bench_step(struct mpcc_bench *b)
 		break;
 	case MPCC_DO_RELEASE:
 		result = mpcc_release(b->pair, c, s, &note);
+		break;
+	case MPCC_DO_ASK:
+		slot = mpcc_own_slot(c, s);
+		if (slot && s->ready)
+			result = mpcc_ask_group(c, s->slot, slot->wish.serial, b->group);
 		break;
 	}
 	b->tcp[who] = tcp;

@@ -63,6 +63,9 @@ pub mod vectors;
 /// The number of subflows of one connection that are coupled; further ones run alone.
 pub const SUBFLOWS: usize = ffi::MPCC_SUBFLOWS as usize;
 
+/// The highest number of a group.
+pub const GROUP_MAX: u8 = ffi::MPCC_GROUP_MAX as u8;
+
 /// A pair of what couples the windows while they double and what couples them after: a row of the table in
 /// `cc/algorithm.h`.
 #[derive(Clone, Copy)]
@@ -148,8 +151,9 @@ impl Connection {
     }
 
     /// A new subflow that has sent nothing yet. `tcp.cwnd` is the endpoint's initial window (10: RFC 6928); the
-    /// algorithm may lower it. Subflows of different groups are not coupled.
+    /// algorithm may lower it. Subflows of different groups, up to [`GROUP_MAX`], are not coupled.
     pub fn open(&mut self, tcp: &mut Tcp, group: u8) -> (Subflow, Note) {
+        debug_assert!(group <= GROUP_MAX);
         let mut note = Note::default();
         let mut subflow = Subflow {
             group,
@@ -168,6 +172,18 @@ impl Connection {
             );
         }
         (subflow, note)
+    }
+
+    /// Asks a subflow to be in another group, up to [`GROUP_MAX`]: it moves there on its next [`Connection::on_ack`]. One
+    /// that runs alone stays so.
+    pub fn ask_group(&mut self, subflow: &Subflow, group: u8) {
+        if usize::from(subflow.slot) < SUBFLOWS {
+            // Nobody can take one subflow of this connection for another: they need no serial numbers.
+            // SAFETY: see `open`.
+            unsafe {
+                ffi::mpcc_native_ask_group(&mut self.shared, subflow.slot.into(), 0, group);
+            }
+        }
     }
 
     /// `acked` segments were newly acknowledged, and the endpoint is not reducing its window. `tcp.rtt_us` is the RTT

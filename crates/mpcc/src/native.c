@@ -68,6 +68,12 @@ bool mpcc_native_release(struct mpcc_pair pair, struct mpcc_connection *c, struc
 	return mpcc_release(pair, c, s, note);
 }
 
+bool mpcc_native_ask_group(struct mpcc_connection *c, unsigned int i, unsigned short serial,
+			   unsigned char group)
+{
+	return mpcc_ask_group(c, i, serial, group);
+}
+
 void mpcc_native_bench_step(struct mpcc_bench *b)
 {
 	mpcc_bench_step(b);

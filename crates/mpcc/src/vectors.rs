@@ -124,6 +124,8 @@ struct Expect {
     growth: Option<[u64; 2]>,
     /// The lender, by its slot.
     lender: Option<u8>,
+    /// The group that it shows.
+    group: Option<u8>,
     voided: Option<u16>,
 }
 
@@ -192,13 +194,14 @@ pub fn all() -> Vec<Vector> {
         .collect()
 }
 
-const NOTES: [(&str, u32); 6] = [
+const NOTES: [(&str, u32); 7] = [
     ("taken", ffi::MPCC_NOTE_TAKEN),
     ("settled", ffi::MPCC_NOTE_SETTLED),
     ("void", ffi::MPCC_NOTE_VOID),
     ("withdrawn", ffi::MPCC_NOTE_WITHDRAWN),
     ("left slow start", ffi::MPCC_NOTE_LEFT_SLOW_START),
     ("loss", ffi::MPCC_NOTE_LOSS),
+    ("moved", ffi::MPCC_NOTE_MOVED),
 ];
 
 impl Vector {
@@ -236,6 +239,7 @@ impl Step {
             "state" => (MPCC_DO_STATE, 0),
             "event" => (MPCC_DO_EVENT, 0),
             "release" => (MPCC_DO_RELEASE, 0),
+            "ask" => (MPCC_DO_ASK, 0),
             other => return Err(format!("do = \"{other}\"")),
         };
         bench.operation = operation;
@@ -291,6 +295,7 @@ impl Step {
         same("sum_before", &expect.sum_before, bench.note.sum_before)?;
         same("sum_after", &expect.sum_after, bench.note.sum_after)?;
         same("lender", &expect.lender, slot.lender)?;
+        same("group", &expect.group, slot.group)?;
         same("void credits", &expect.voided, slot.credits_void)?;
         if let Some(notes) = &expect.notes {
             let bits = NOTES
@@ -382,7 +387,7 @@ pub struct Callback {
     pub operation: u32,
     /// Its argument.
     pub argument: u32,
-    /// For init.
+    /// For init, and to be asked for.
     pub group: u32,
     /// The RTT, in eighths of a microsecond; 0: no sample.
     pub srtt8: u32,
@@ -401,12 +406,13 @@ pub struct Callback {
 }
 
 /// Any sequence of callbacks on up to `subflows` subflows: joins, ACKs of any size, losses, undo, RTOs, idle restarts,
-/// closes, in any order.
+/// wishes for a group, closes, in any order.
 pub fn callbacks(subflows: u32, length: usize) -> impl Strategy<Value = Vec<Callback>> {
     use ffi::mpcc_operation::*;
     let operation = prop_oneof![
         6 => Just(MPCC_DO_INIT), 20 => Just(MPCC_DO_ACK), 2 => Just(MPCC_DO_SSTHRESH), 1 => Just(MPCC_DO_UNDO),
         2 => Just(MPCC_DO_STATE), 2 => Just(MPCC_DO_EVENT), 3 => Just(MPCC_DO_RELEASE),
+        2 => Just(MPCC_DO_ASK),
     ];
     let srtt8 = prop_oneof![
         4 => 80u32..480_000_000, // 10 µs to 60 s

@@ -248,6 +248,70 @@ proptest! {
         })?;
     }
 
+    /// Two groups of one connection are two connections: what an endpoint sees of its algorithm is the same to the last
+    /// bit. (Slots differ, and with them who is who in a note.)
+    #[test]
+    fn groups_apart_are_connections_apart(
+        algorithm in algorithm(), mut callbacks in vectors::callbacks(16, 200),
+    ) {
+        callbacks.retain(|callback| callback.operation != ffi::mpcc_operation::MPCC_DO_ASK);
+        let mut together = vectors::empty();
+        together.pair = algorithm.pair();
+        let mut apart = [together.clone(), together.clone()];
+        for callback in &callbacks {
+            let group = callback.who % 2;
+            let callback = Callback { group, ..callback.clone() };
+            let alone = &mut apart[group as usize];
+            let prepared = callback.prepare(&mut together);
+            prop_assert_eq!(callback.prepare(alone), prepared);
+            if !prepared {
+                continue;
+            }
+            for bench in [&mut together, alone] {
+                // The benches' clocks differ.
+                bench.tcp[callback.who as usize].now = 0;
+                Native.step(bench);
+            }
+            let who = callback.who as usize;
+            let seen = |bench: &ffi::mpcc_bench| {
+                let (s, note) = (&bench.subflow[who], &bench.note);
+                let sums = (note.credit, note.ignored, note.sum_before, note.sum_after);
+                // The last of a group need not be the connection's.
+                let last = callback.operation == ffi::mpcc_operation::MPCC_DO_RELEASE;
+                (bench.tcp[who], s.growth, s.ignore, note.what, sums, bench.result * u32::from(!last))
+            };
+            prop_assert_eq!(seen(&together), seen(&apart[group as usize]), "{:?}", callback);
+            callback.finish(&mut together);
+            callback.finish(&mut apart[group as usize]);
+        }
+    }
+
+    /// However they move, each is in the group that it was asked to be in last from its next ACK on, and what is open
+    /// between two subflows is between subflows of one group.
+    #[test]
+    fn credits_stay_within_a_group(
+        lisa in proptest::sample::select(vec!["lisa", "lisa_reno"]), callbacks in vectors::callbacks(16, 300),
+    ) {
+        run(Algorithm::find(lisa).unwrap(), &callbacks, |_, callback, after| {
+            let slots = &after.connection.slot;
+            for slot in slots {
+                // SAFETY: all views of the unions are plain integers.
+                let takers = unsafe { slot.account.__bindgen_anon_1.takers };
+                for taker in (0..16).filter(|i| takers & 1 << i != 0) {
+                    prop_assert_eq!(slot.group, slots[taker].group, "a credit between groups");
+                }
+            }
+            let subflow = &after.subflow[callback.who as usize];
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK {
+                let slot = &slots[subflow.slot as usize];
+                // SAFETY: as above.
+                let wish = unsafe { slot.wish.__bindgen_anon_1.group };
+                prop_assert_eq!((slot.group, subflow.group), (wish, wish));
+            }
+            Ok(())
+        })?;
+    }
+
     /// A closed connection leaves nothing behind.
     #[test]
     fn the_last_to_close_says_so(algorithm in algorithm(), callbacks in vectors::callbacks(SUBFLOWS, 100)) {

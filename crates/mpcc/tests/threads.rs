@@ -1,5 +1,5 @@
-//! Callbacks of several subflows at the same time, as Linux makes them on several CPUs: every credit that was taken ends
-//! once, and a connection that all have left is over once.
+//! Callbacks of several subflows at the same time, as Linux makes them on several CPUs, while somebody asks them to be in
+//! other groups: every credit that was taken ends once, and a connection that all have left is over once.
 
 use mpcc::vectors::fresh_tcp;
 use mpcc::{Algorithm, Note, Subflow, ffi};
@@ -83,6 +83,12 @@ fn live(shared: Shared, algorithm: Algorithm, seed: u64, counts: &Counts) {
             1 => note(&mut |n| unsafe {
                 ffi::mpcc_native_cwnd_event(pair, c, &mut s, &mut tcp, 1, n);
             }),
+            // Somebody asks somebody.
+            2 => {
+                let (slot, group) = (random.next_u32() % 16, random.next_u32() % 2);
+                // SAFETY: see above.
+                unsafe { ffi::mpcc_native_ask_group(c, slot, 0, group as u8) };
+            }
             acked => {
                 tcp.cwnd = if tcp.cwnd > 4000 { 10 } else { tcp.cwnd };
                 // SAFETY: see above.
