@@ -145,6 +145,7 @@ static __always_inline struct lisa_event *event(struct sock *sk, struct mpcc_con
 	e->slot = private->subflow.slot;
 	e->other = MPCC_NO_SLOT;
 	e->phase = phase_of(c, &private->subflow);
+	e->group = private->subflow.group;
 	e->cwnd = tp->snd_cwnd;
 	e->ssthresh = tp->snd_ssthresh;
 	e->srtt8 = tp->srtt_us;
@@ -206,6 +207,8 @@ static __always_inline void report(struct sock *sk, struct mpcc_connection *c,
 	}
 	if (what & MPCC_NOTE_LEFT_SLOW_START)
 		tell(sk, c, LISA_EVENT_LEFT_SLOW_START);
+	if (what & MPCC_NOTE_MOVED)
+		tell(sk, c, LISA_EVENT_MOVED);
 }
 
 /* Which MPTCP connection a socket is a subflow of. False for plain TCP. */
@@ -250,6 +253,8 @@ static __always_inline struct lisa_connection *enter(const struct lisa_key *key,
 		count(&totals.subflows_alone);
 		return NULL;
 	}
+	/* The next to have this slot, or this entry, comes after this one is counted. */
+	connection->coupled.slot[MPCC_SLOT(*slot)].wish.serial = totals.subflows_opened;
 	return connection;
 }
 
@@ -276,11 +281,12 @@ static __always_inline void introduce(struct sock *sk, const struct lisa_key *ke
 	bpf_map_update_elem(&subflows, &who, &subflow, 0);
 }
 
-/* A subflow closed before its lender paid the credit. */
+/* This subflow closed, or left its group, before its lender paid the credit. */
 static void tell_withdrawn(struct sock *sk, u8 lender, u8 credit)
 {
 	struct lisa_event *e;
 
+	count(&totals.credits_void);
 	if (!wanted(LISA_EVENT_VOID))
 		return;
 	e = event(sk, NULL, LISA_EVENT_VOID);
@@ -353,6 +359,11 @@ void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	mpcc_on_ack(PAIR, c, &private->subflow, &tcp, acked, &note);
 	store(tp, &tcp);
 	report(sk, c, &note);
+	if (c && note.what & MPCC_NOTE_WITHDRAWN) {
+		struct mpcc_slot *slot = &c->slot[MPCC_SLOT(private->subflow.slot)];
+
+		tell_withdrawn(sk, slot->lender, slot->credit);
+	}
 	tell(sk, c, LISA_EVENT_ACK);
 }
 
@@ -443,10 +454,8 @@ void BPF_PROG(lisa_release, struct sock *sk)
 		bpf_map_delete_elem(&subflows, &who);
 		last = mpcc_release(PAIR, c, &private->subflow, &note);
 		report(sk, c, &note);
-		if (note.what & MPCC_NOTE_WITHDRAWN) {
-			count(&totals.credits_void);
+		if (note.what & MPCC_NOTE_WITHDRAWN)
 			tell_withdrawn(sk, lender, credit);
-		}
 		if (last) {
 			bpf_map_delete_elem(&connections, &who.connection);
 			count(&totals.connections_closed);

@@ -32,7 +32,7 @@ fn main() {
         "-Werror",
         "-Wno-unused-parameter",
     ];
-    for name in ["lisa", "bench", "other_subflow"] {
+    for name in ["lisa", "group", "bench", "other_subflow"] {
         SkeletonBuilder::new()
             .source(bpf.join(format!("{name}.bpf.c")))
             .clang(clang())

@@ -25,6 +25,12 @@ pub(crate) fn bytes<T: WithoutPadding>(value: &T) -> &[u8] {
     unsafe { std::slice::from_raw_parts((&raw const *value).cast(), size_of::<T>()) }
 }
 
+/// A value as bytes that may be changed.
+pub(crate) fn bytes_mut<T: WithoutPadding>(value: &mut T) -> &mut [u8] {
+    // SAFETY: every byte is a field's, and any bytes make a value.
+    unsafe { std::slice::from_raw_parts_mut((&raw mut *value).cast(), size_of::<T>()) }
+}
+
 /// Types made of integers only.
 ///
 /// # Safety
@@ -41,6 +47,8 @@ pub(crate) unsafe trait WithoutPadding: Plain {}
 unsafe impl WithoutPadding for lisa_key {}
 // SAFETY: 8 + 4 + 4 + 16 bytes in 32.
 unsafe impl WithoutPadding for lisa_control {}
+// SAFETY: 16 + 4 + 2 + 1 + 1 bytes in 24.
+unsafe impl WithoutPadding for lisa_wish {}
 
 macro_rules! plain {
     ($($name:ident)*) => { $(
@@ -48,7 +56,8 @@ macro_rules! plain {
         unsafe impl Plain for $name {}
     )* };
 }
-plain!(lisa_settings lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa_totals lisa_control lisa_event);
+plain!(lisa_settings lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa_totals lisa_control lisa_event
+    lisa_wish);
 
 /// Text in a C array: up to the first zero.
 pub(crate) fn text(chars: &[std::ffi::c_char]) -> String {

@@ -56,6 +56,24 @@ pub enum Error {
         "`{name}` replaced `{previous}` as the default, which the kernel has no more; `sysctl -w net.ipv4.tcp_congestion_control=NAME` chooses another, then unload `{name}`"
     )]
     PreviousGone { name: String, previous: String },
+    #[error("no algorithm is loaded; `lisa kernel load lisa` loads one")]
+    NothingLoaded,
+    #[error("no connection {token}; `lisa kernel group` lists those that are open")]
+    NoConnection { token: String },
+    #[error(
+        "connection {token} goes over from `{}` to `{}` or back; try again when it has", .names[0], .names[1]
+    )]
+    TwoAlgorithms { token: String, names: [String; 2] },
+    #[error("connection {token} has no subflow `{which}`; it has {}", .there.join(", "))]
+    NoSubflow {
+        token: String,
+        which: String,
+        there: Vec<String>,
+    },
+    #[error(
+        "subflow {slot} cannot be in group {} and in group {}: ask for one of them", .groups[0], .groups[1]
+    )]
+    TwoGroups { slot: u32, groups: [u8; 2] },
     #[error("{what} needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN); run it with sudo")]
     NotPermitted { what: &'static str },
     #[error("Linux {release} is too old: 6.1 or later is needed")]
@@ -120,7 +138,10 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Error::Unknown { .. } | Error::NameTooLong { .. } | Error::InLinux { .. }
+            Error::Unknown { .. }
+                | Error::NameTooLong { .. }
+                | Error::InLinux { .. }
+                | Error::TwoGroups { .. }
         )
     }
 }

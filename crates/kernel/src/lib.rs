@@ -12,6 +12,7 @@ pub mod default;
 pub mod error;
 pub mod events;
 pub mod exec;
+pub mod group;
 pub mod load;
 pub mod owner;
 pub mod registry;
@@ -26,6 +27,9 @@ mod skel {
         clippy::undocumented_unsafe_blocks
     )]
     include!(concat!(env!("OUT_DIR"), "/lisa.skel.rs"));
+    pub(crate) mod group {
+        include!(concat!(env!("OUT_DIR"), "/group.skel.rs"));
+    }
 }
 
 pub use error::{Error, Result};

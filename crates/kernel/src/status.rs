@@ -57,8 +57,10 @@ pub struct Totals {
 }
 
 /// One MPTCP connection.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Connection {
+    #[serde(skip)]
+    pub(crate) key: lisa_key,
     /// Its token at this host, in hexadecimal as `ss` and `ip mptcp monitor` show it (RFC 8684, 3.2).
     pub token: String,
     /// The network namespace, by its inode number.
@@ -70,7 +72,7 @@ pub struct Connection {
 }
 
 /// One subflow.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Subflow {
     /// Its slot in the connection.
     pub slot: u32,
@@ -82,6 +84,10 @@ pub struct Subflow {
     pub phase: &'static str,
     /// Its group: subflows of different groups are not coupled.
     pub group: u8,
+    /// The group that it is asked to move to on its next ACK.
+    pub group_asked: Option<u8>,
+    #[serde(skip)]
+    pub(crate) serial: u16,
     /// Congestion window, segments.
     pub cwnd: u32,
     /// Slow start threshold, segments; none before the first loss.
@@ -108,6 +114,16 @@ pub struct Subflow {
     pub segments_ignored: u32,
 }
 
+impl Subflow {
+    /// Its slot and its addresses.
+    pub fn ends(&self) -> String {
+        match (self.local, self.remote) {
+            (Some(local), Some(remote)) => format!("{} {local} → {remote}", self.slot),
+            _ => format!("{0} slot {0}", self.slot),
+        }
+    }
+}
+
 /// Looks at a registered algorithm.
 pub fn status(registered: &Registered) -> Result<Status> {
     let now = load::now();
@@ -122,7 +138,7 @@ pub fn status(registered: &Registered) -> Result<Status> {
         default_of: registered.made_default()?.map(|(netns, _)| netns),
         owner_pid: registered.owner().map(|owner| owner.pid),
         totals: totals(registered)?,
-        connections: connections(registered, now)?,
+        connections: connections(registered)?,
     })
 }
 
@@ -162,8 +178,9 @@ pub fn entries(registered: &Registered) -> (usize, usize) {
     )
 }
 
-fn connections(registered: &Registered, now: u64) -> Result<Vec<Connection>> {
-    let name = registered.name();
+/// MPTCP connections that are open, oldest first.
+pub(crate) fn connections(registered: &Registered) -> Result<Vec<Connection>> {
+    let (now, name) = (load::now(), registered.name());
     let mut addresses: HashMap<([u8; 16], u32), lisa_subflow> = HashMap::new();
     for (key, value) in all_entries(&registered.subflows, name)? {
         let key: lisa_subflow_key = contract::read(&key);
@@ -191,6 +208,7 @@ fn connections(registered: &Registered, now: u64) -> Result<Vec<Connection>> {
         connections.push((
             value.since,
             Connection {
+                key,
                 token,
                 netns,
                 age_s,
@@ -221,13 +239,23 @@ fn all_entries(map: &MapHandle, name: &str) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
 fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
     // SAFETY: both views of the union are plain integers.
     let account = unsafe { slot.account.__bindgen_anon_1 };
+    // SAFETY: as above.
+    let wish = unsafe { slot.wish.__bindgen_anon_1 };
+    // In the middle of a move it is in no group.
+    let group = if slot.group <= mpcc::GROUP_MAX {
+        slot.group
+    } else {
+        wish.group
+    };
     let taken = slot.credit > 0;
     Subflow {
         slot: i,
         local: known.map(|k| address(k.family, &k.local, k.local_port)),
         remote: known.map(|k| address(k.family, &k.remote, k.remote_port)),
         phase: phase_name(slot.phase),
-        group: slot.group,
+        group,
+        group_asked: (wish.group != group).then_some(wish.group),
+        serial: wish.serial,
         cwnd: account.cwnd,
         ssthresh: (slot.ssthresh < i32::MAX as u32).then_some(slot.ssthresh),
         srtt_us: (slot.srtt8 > 0).then_some(f64::from(slot.srtt8) / 8.0),

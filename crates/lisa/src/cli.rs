@@ -3,6 +3,7 @@
 use crate::algorithms::Algorithms;
 use crate::simulate::arguments;
 use clap::{Parser, Subcommand};
+use kernel::group::{Assignment, Token};
 use std::{ffi::OsString, num::NonZeroU32, path::PathBuf, time::Duration};
 
 /// Coupled congestion control for Multipath TCP.
@@ -116,6 +117,24 @@ pub enum Kernel {
         #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = interval)]
         interval: Duration,
     },
+    /// Show which subflows are coupled, or ask for other groups.
+    ///
+    /// Coupling acts within a group: subflows of different groups take nothing from each other and grow as if they were of
+    /// different connections. All start in group 0, all together. Give a group of their own to subflows whose paths
+    /// share no bottleneck with the others'. A subflow moves on its next ACK outside of a recovery; until then it is
+    /// shown as `0 → 1`. Needs root.
+    #[command(after_help = after_group())]
+    Group {
+        /// The connection, as `lisa kernel status` shows it [default: show all]
+        token: Option<Token>,
+        /// SUBFLOW=GROUP: a slot (`1`), or all subflows with an address (`10.0.1.2`, `10.0.1.2:443`, `[fd00::1]:443`) at
+        /// either end; and a group from 0 to 254.
+        #[arg(value_name = "SUBFLOW=GROUP")]
+        assignments: Vec<Assignment>,
+        /// All subflows of the connection back to group 0; without a connection, those of all.
+        #[arg(long, conflicts_with = "assignments")]
+        reset: bool,
+    },
     /// Run a command whose TCP connections use MPTCP with an algorithm.
     ///
     /// The command and its children open MPTCP sockets where they ask for TCP ones. It keeps its process id, terminal,
@@ -133,6 +152,10 @@ pub enum Kernel {
 
 fn after_load() -> &'static str {
     "Examples:\n  sudo lisa kernel load lisa\n  lisa kernel exec lisa -- curl -O http://server/file\n  sudo lisa kernel load mptcp --default && sudo lisa kernel status"
+}
+
+fn after_group() -> &'static str {
+    "Examples:\n  sudo lisa kernel group                            # every connection's subflows, with slots and groups\n  sudo lisa kernel group 1a2b3c4d 1=2 0=1           # by slot\n  sudo lisa kernel group 1a2b3c4d 192.168.8.2=1     # what goes over this address\n  sudo lisa kernel group 1a2b3c4d --reset           # all together again\n  sudo lisa kernel status --json | jq '.algorithms[].connections[].subflows[] | {slot, group, group_asked}'"
 }
 
 /// Seconds, from 0.1 to 60.

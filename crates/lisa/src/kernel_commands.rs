@@ -1,6 +1,6 @@
 //! `lisa kernel …`
 
-use crate::{cli::Kernel, output::Failure, output::counted, status, top};
+use crate::{cli::Kernel, group, output::Failure, output::counted, status, top};
 use kernel::{load, registry};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +42,15 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
         Kernel::Unload { name, wait } => unload(&name, wait),
         Kernel::Status { json } => status::print(json),
         Kernel::Top { interval } => top::run(interval),
+        Kernel::Group {
+            token,
+            assignments,
+            reset,
+        } => match token {
+            _ if reset => group::reset(token),
+            Some(token) if !assignments.is_empty() => group::ask(token, &assignments),
+            _ => group::show(token),
+        },
         Kernel::Exec { name, command } => Err(exec(&name, &command)),
     }
 }

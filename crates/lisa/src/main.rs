@@ -4,6 +4,7 @@ mod algorithms;
 mod cli;
 mod demo;
 mod figure;
+mod group;
 mod kernel_commands;
 mod output;
 mod report;

@@ -86,8 +86,8 @@ pub fn heading(status: &Status) -> String {
     text
 }
 
-/// The columns of a subflow, with their titles.
-pub const COLUMNS: [&str; 9] = [
+/// The columns of a subflow, with their titles. The last is there where subflows are [`grouped`].
+pub const COLUMNS: [&str; 10] = [
     "connection",
     "subflow",
     "cwnd",
@@ -97,14 +97,30 @@ pub const COLUMNS: [&str; 9] = [
     "phase",
     "losses",
     "credit",
+    "group",
 ];
 
+/// How many of the columns are shown.
+pub fn columns(grouped: bool) -> usize {
+    COLUMNS.len() - usize::from(!grouped)
+}
+
+/// Whether a subflow of these connections is in another group than all are at first, or is asked to be.
+pub fn grouped(connections: &[Connection]) -> bool {
+    let mut subflows = connections.iter().flat_map(|c| &c.subflows);
+    subflows.any(|subflow| subflow.group != 0 || subflow.group_asked.is_some())
+}
+
+/// The group of a subflow, and the one that it is asked to be in: `1`, `0 → 1`.
+pub fn group(subflow: &Subflow) -> String {
+    match subflow.group_asked {
+        Some(asked) => format!("{} → {asked}", subflow.group),
+        None => subflow.group.to_string(),
+    }
+}
+
 /// The cells of a subflow, in the order of [`COLUMNS`].
-pub fn cells(connection: &Connection, subflow: &Subflow) -> [String; 9] {
-    let ends = match (subflow.local, subflow.remote) {
-        (Some(local), Some(remote)) => format!("{local} → {remote}"),
-        _ => format!("slot {}", subflow.slot),
-    };
+pub fn cells(connection: &Connection, subflow: &Subflow) -> [String; 10] {
     let mut credit = Vec::new();
     if let Some(from) = subflow.credit_from {
         credit.push(format!("took {} from {from}", subflow.credit));
@@ -120,7 +136,7 @@ pub fn cells(connection: &Connection, subflow: &Subflow) -> [String; 9] {
     }
     [
         connection.token.clone(),
-        format!("{} {ends}", subflow.slot),
+        subflow.ends(),
         subflow.cwnd.to_string(),
         subflow.ssthresh.map_or("–".into(), |s| s.to_string()),
         subflow
@@ -130,21 +146,25 @@ pub fn cells(connection: &Connection, subflow: &Subflow) -> [String; 9] {
         subflow.phase.into(),
         subflow.losses.to_string(),
         credit.join(", "),
+        group(subflow),
     ]
 }
 
 fn table(connections: &[Connection]) -> Table {
+    let columns = columns(grouped(connections));
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_header(COLUMNS);
+    table.load_preset(UTF8_HORIZONTAL_ONLY);
+    table.set_header(&COLUMNS[..columns]);
     for connection in connections {
         for subflow in &connection.subflows {
             let cells = cells(connection, subflow)
                 .into_iter()
+                .take(columns)
                 .enumerate()
                 .map(|(i, text)| {
                     let cell = Cell::new(text);
                     match i {
-                        2..=5 | 7 => cell.set_alignment(CellAlignment::Right),
+                        2..=5 | 7 | 9 => cell.set_alignment(CellAlignment::Right),
                         6 if subflow.phase == "slow start" => cell.fg(Color::Green),
                         6 if subflow.phase == "recovery" => cell.fg(Color::Red),
                         _ => cell,

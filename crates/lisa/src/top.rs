@@ -2,7 +2,7 @@
 
 use crate::{
     output::Failure,
-    status::{COLUMNS, cells, heading},
+    status::{COLUMNS, cells, columns, grouped, heading},
 };
 use kernel::{registry, status};
 use ratatui::{
@@ -20,7 +20,8 @@ use std::{
 
 struct Screen {
     headings: Vec<String>,
-    rows: Vec<([String; 9], &'static str)>,
+    rows: Vec<([String; 10], &'static str)>,
+    grouped: bool,
 }
 
 /// Shows them until `q`, Escape or Ctrl-C.
@@ -64,12 +65,14 @@ fn look() -> Result<Screen, Failure> {
     let mut screen = Screen {
         headings: Vec::new(),
         rows: Vec::new(),
+        grouped: false,
     };
     for registered in registry::find()? {
         let status = status::status(&registered)?;
         screen
             .headings
             .extend(heading(&status).lines().map(String::from));
+        screen.grouped |= grouped(&status.connections);
         for connection in &status.connections {
             for subflow in &connection.subflows {
                 screen
@@ -101,13 +104,14 @@ fn draw(frame: &mut Frame<'_>, screen: &Screen, selected: &mut TableState) {
         .collect();
     frame.render_widget(Paragraph::new(headings), top);
 
+    let columns = columns(screen.grouped);
     let rows = screen.rows.iter().map(|(cells, phase)| {
         let colour = match *phase {
             "slow start" => Color::Green,
             "recovery" => Color::Red,
             _ => Color::Reset,
         };
-        Row::new(cells.clone()).style(Style::new().fg(colour))
+        Row::new(cells[..columns].to_vec()).style(Style::new().fg(colour))
     });
     let widths = [
         Constraint::Length(10),
@@ -119,9 +123,11 @@ fn draw(frame: &mut Frame<'_>, screen: &Screen, selected: &mut TableState) {
         Constraint::Length(10),
         Constraint::Length(6),
         Constraint::Length(22),
+        Constraint::Length(7),
     ];
-    let header = Row::new(COLUMNS).style(Style::new().add_modifier(Modifier::BOLD));
-    let table = Table::new(rows, widths)
+    let header =
+        Row::new(COLUMNS[..columns].to_vec()).style(Style::new().add_modifier(Modifier::BOLD));
+    let table = Table::new(rows, &widths[..columns])
         .header(header)
         .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_stateful_widget(table, middle, selected);

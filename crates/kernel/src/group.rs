@@ -1,0 +1,306 @@
+//! Groups: which subflows of a connection are coupled.
+//!
+//! Subflows of one group are; all start in group 0. [`ask`] leaves a wish with a subflow, which moves on its next ACK
+//! and shows its new group in [`status`](crate::status) from then on. A wish stands in the connection's own entry and
+//! goes with it.
+
+use crate::contract::{self, lisa_wish};
+use crate::registry::{self, Registered};
+use crate::requirements::is_denied;
+use crate::skel::group::GroupSkelBuilder;
+use crate::status::{self, Connection, Subflow};
+use crate::{Error, Result};
+use libbpf_rs::ProgramInput;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use std::os::fd::AsFd;
+use std::{fmt, mem::MaybeUninit, net::IpAddr, net::SocketAddr, str::FromStr};
+
+/// The highest number of a group.
+pub const GROUP_MAX: u8 = mpcc::GROUP_MAX;
+
+/// Which subflows of a connection are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one in this slot.
+    Slot(u32),
+    /// Those that have this address at one of their ends.
+    Address(IpAddr),
+    /// Those that have this address and port at one of their ends.
+    Socket(SocketAddr),
+}
+
+impl Which {
+    /// Whether this subflow is meant.
+    pub fn means(&self, subflow: &Subflow) -> bool {
+        let mut ends = [subflow.local, subflow.remote].into_iter().flatten();
+        match *self {
+            Self::Slot(slot) => subflow.slot == slot,
+            Self::Address(address) => ends.any(|end| end.ip() == address.to_canonical()),
+            Self::Socket(socket) => ends
+                .any(|end| (end.ip(), end.port()) == (socket.ip().to_canonical(), socket.port())),
+        }
+    }
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Slot(slot) => slot.fmt(f),
+            Self::Address(address) => address.fmt(f),
+            Self::Socket(socket) => socket.fmt(f),
+        }
+    }
+}
+
+/// `SUBFLOW=GROUP`: subflows, and the group that they shall be in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The subflows.
+    pub which: Which,
+    /// Their group, up to [`GROUP_MAX`].
+    pub group: u8,
+}
+
+impl FromStr for Assignment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (which, group) = text
+            .split_once('=')
+            .ok_or("SUBFLOW=GROUP is needed, as in `1=2` or `10.0.1.2=2`")?;
+        let slot = which.parse().map(Which::Slot).ok();
+        let which = slot
+            .or_else(|| which.parse().map(Which::Address).ok())
+            .or_else(|| which.parse().map(Which::Socket).ok())
+            .ok_or_else(|| {
+                format!("`{which}` is no subflow: a slot, an address or ADDRESS:PORT")
+            })?;
+        let group = group.parse().ok().filter(|group| *group <= GROUP_MAX);
+        let group = group.ok_or_else(|| format!("a group is a number from 0 to {GROUP_MAX}"))?;
+        Ok(Self { which, group })
+    }
+}
+
+/// A connection's token, as [`Connection::token`] shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token(u32);
+
+impl FromStr for Token {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let token = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten();
+        token.map(Self).ok_or_else(|| {
+            "a token is up to eight hexadecimal digits, as `lisa kernel status` shows it".into()
+        })
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
+}
+
+/// All connections that are open, by the algorithm that they run under.
+///
+/// # Errors
+/// [`Error::NothingLoaded`].
+pub fn all() -> Result<Vec<(Registered, Vec<Connection>)>> {
+    let registered = registry::find()?;
+    if registered.is_empty() {
+        return Err(Error::NothingLoaded);
+    }
+    let with_connections = |registered: Registered| {
+        let connections = status::connections(&registered)?;
+        Ok((registered, connections))
+    };
+    registered.into_iter().map(with_connections).collect()
+}
+
+/// The connection with this token, and the algorithm that it runs under.
+///
+/// # Errors
+/// [`Error::NothingLoaded`], [`Error::NoConnection`]; [`Error::TwoAlgorithms`] while a connection goes from one to another.
+pub fn find(token: Token) -> Result<(Registered, Connection)> {
+    let token = token.to_string();
+    let mut found: Vec<(Registered, Connection)> = Vec::new();
+    for (registered, connections) in all()? {
+        let one = connections.into_iter().find(|c| c.token == token);
+        found.extend(one.map(|connection| (registered, connection)));
+    }
+    if let [(one, _), (other, _), ..] = &found[..] {
+        let names = [one.name().into(), other.name().into()];
+        return Err(Error::TwoAlgorithms { token, names });
+    }
+    found.pop().ok_or(Error::NoConnection { token })
+}
+
+/// The subflows that are to move, and where to. All that are meant must be there, and none may be meant for two groups.
+///
+/// # Errors
+/// [`Error::NoSubflow`], [`Error::TwoGroups`].
+pub fn assign<'c>(
+    connection: &'c Connection,
+    assignments: &[Assignment],
+) -> Result<Vec<(&'c Subflow, u8)>> {
+    let mut moves: Vec<(&Subflow, u8)> = Vec::new();
+    for Assignment { which, group } in assignments {
+        let mut none = true;
+        for subflow in connection.subflows.iter().filter(|s| which.means(s)) {
+            none = false;
+            match moves.iter().find(|(other, _)| other.slot == subflow.slot) {
+                Some((_, other)) if other != group => {
+                    return Err(Error::TwoGroups {
+                        slot: subflow.slot,
+                        groups: [*other, *group],
+                    });
+                }
+                Some(_) => {}
+                None => moves.push((subflow, *group)),
+            }
+        }
+        if none {
+            return Err(Error::NoSubflow {
+                token: connection.token.clone(),
+                which: which.to_string(),
+                there: connection.subflows.iter().map(Subflow::ends).collect(),
+            });
+        }
+    }
+    Ok(moves)
+}
+
+/// Asks subflows of this connection to move. Each does on its next ACK outside of a recovery. Returns how many were
+/// asked: those that are still there.
+///
+/// # Errors
+/// Where the kernel refuses; those before it have been asked.
+pub fn ask(
+    registered: &Registered,
+    connection: &Connection,
+    moves: &[(&Subflow, u8)],
+) -> Result<usize> {
+    let failed = |error: libbpf_rs::Error| {
+        if is_denied(&error) {
+            let what = "asking for a group";
+            return Error::NotPermitted { what };
+        }
+        Error::bpf(format!("`{}`: groups", registered.name()))(error)
+    };
+    let mut object = MaybeUninit::uninit();
+    let mut open = GroupSkelBuilder::default()
+        .open(&mut object)
+        .map_err(failed)?;
+    open.maps
+        .connections
+        .reuse_fd(registered.connections.as_fd())
+        .map_err(failed)?;
+    let skel = open.load().map_err(failed)?;
+    let mut there = 0;
+    for (subflow, group) in moves {
+        let mut wish = lisa_wish {
+            connection: connection.key,
+            slot: subflow.slot,
+            serial: subflow.serial,
+            group: *group,
+            reserved: 0,
+        };
+        let input = ProgramInput {
+            context_in: Some(contract::bytes_mut(&mut wish)),
+            ..Default::default()
+        };
+        let asked = skel.progs.ask.test_run(input).map_err(failed)?;
+        there += asked.return_value as usize;
+    }
+    Ok(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_assignment_says() {
+        let parse = |text: &str| text.parse::<Assignment>();
+        let assignment = |which, group| Ok(Assignment { which, group });
+        let address = |text: &str| Which::Address(text.parse().unwrap());
+        let socket = |text: &str| Which::Socket(text.parse().unwrap());
+        assert_eq!(parse("1=2"), assignment(Which::Slot(1), 2));
+        assert_eq!(parse("0=254"), assignment(Which::Slot(0), 254));
+        assert_eq!(parse("10.0.1.2=3"), assignment(address("10.0.1.2"), 3));
+        assert_eq!(parse("fd00::1=3"), assignment(address("fd00::1"), 3));
+        assert_eq!(parse("10.0.1.2:80=3"), assignment(socket("10.0.1.2:80"), 3));
+        assert_eq!(
+            parse("[fd00::1]:80=3"),
+            assignment(socket("[fd00::1]:80"), 3)
+        );
+        for (text, words) in [
+            ("1", "SUBFLOW=GROUP is needed"),
+            ("1=", "a group is a number from 0 to 254"),
+            ("1=255", "a group is a number from 0 to 254"),
+            ("1=-1", "a group is a number from 0 to 254"),
+            ("1=2=3", "a group is a number from 0 to 254"),
+            ("eth0=1", "`eth0` is no subflow"),
+            ("=1", "`` is no subflow"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_a_token_is() {
+        for (text, shown) in [("1a2b3c4d", "1a2b3c4d"), ("F", "0000000f")] {
+            assert_eq!(text.parse::<Token>().unwrap().to_string(), shown);
+        }
+        for text in ["", "0x1", "+1", "123456789", "lisa"] {
+            assert!(text.parse::<Token>().is_err(), "{text}");
+        }
+    }
+
+    fn connection() -> Connection {
+        let subflow = |slot, local: &str| Subflow {
+            slot,
+            local: Some(local.parse().unwrap()),
+            remote: Some("10.0.0.1:5201".parse().unwrap()),
+            ..Subflow::default()
+        };
+        Connection {
+            token: "0000abcd".into(),
+            subflows: vec![subflow(0, "10.0.1.2:4000"), subflow(2, "10.0.2.2:4001")],
+            ..Connection::default()
+        }
+    }
+
+    fn assigned(texts: &[&str]) -> Result<Vec<(u32, u8)>, String> {
+        let assignments: Vec<Assignment> = texts.iter().map(|t| t.parse().unwrap()).collect();
+        let connection = connection();
+        let moves = assign(&connection, &assignments);
+        let moves = moves.map_err(|error| error.to_string())?;
+        Ok(moves.iter().map(|(s, group)| (s.slot, *group)).collect())
+    }
+
+    #[test]
+    fn whom_an_assignment_means() {
+        assert_eq!(assigned(&["2=1", "0=3"]), Ok(vec![(2, 1), (0, 3)]));
+        assert_eq!(assigned(&["10.0.2.2=1"]), Ok(vec![(2, 1)]));
+        assert_eq!(assigned(&["::ffff:10.0.2.2=1"]), Ok(vec![(2, 1)]));
+        assert_eq!(assigned(&["10.0.1.2:4000=1"]), Ok(vec![(0, 1)]));
+        // At the other end, and so both.
+        assert_eq!(assigned(&["10.0.0.1=1"]), Ok(vec![(0, 1), (2, 1)]));
+        assert_eq!(assigned(&["10.0.0.1=1", "2=1"]), Ok(vec![(0, 1), (2, 1)]));
+        assert_eq!(
+            assigned(&["10.0.0.1=1", "2=0"]).unwrap_err(),
+            "subflow 2 cannot be in group 1 and in group 0: ask for one of them"
+        );
+        let there = "it has 0 10.0.1.2:4000 → 10.0.0.1:5201, 2 10.0.2.2:4001 → 10.0.0.1:5201";
+        for (which, text) in [("1", "1=1"), ("10.0.1.2:80", "10.0.1.2:80=1")] {
+            assert_eq!(
+                assigned(&["0=1", text]).unwrap_err(),
+                format!("connection 0000abcd has no subflow `{which}`; {there}")
+            );
+        }
+    }
+}
