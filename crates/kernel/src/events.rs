@@ -14,14 +14,15 @@ const TERM: Duration = Duration::from_secs(10);
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// All that happens rarely: starts, credits, slow-start exits, losses, closes.
+    /// All that happens rarely: starts, credits, slow-start exits, losses, moves to other groups, closes.
     pub const RARE: Self = Self(
         1 << kind::LISA_EVENT_START
             | 1 << kind::LISA_EVENT_SETTLED
             | 1 << kind::LISA_EVENT_VOID
             | 1 << kind::LISA_EVENT_LEFT_SLOW_START
             | 1 << kind::LISA_EVENT_LOSS
-            | 1 << kind::LISA_EVENT_CLOSE,
+            | 1 << kind::LISA_EVENT_CLOSE
+            | 1 << kind::LISA_EVENT_MOVED,
     );
     /// These and the window after each ACK.
     pub const ALL: Self = Self(Self::RARE.0 | 1 << kind::LISA_EVENT_ACK);
