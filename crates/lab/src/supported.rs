@@ -44,7 +44,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Option<u32>, Error> {
 }
 
 /// What the lab does not do, and whether this connection asks for it.
-fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 11] {
+fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 12] {
     let subflows = connection.subflows as usize;
     let whole_set = match &connection.between {
         Between::Set { paths, .. } => paths.is_empty() || paths[..] == [0] && subflows == 1,
@@ -88,6 +88,10 @@ fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 1
             "an `initial_ssthresh`",
             connection.initial_ssthresh.is_some(),
         ),
+        (
+            "`groups`",
+            !connection.groups.is_empty() || !connection.regroup.is_empty(),
+        ),
     ]
 }
 
@@ -123,6 +127,8 @@ mod tests {
             "protocol = \"tcp\"\nbytes = 1\nstart = \"1s\"",
             "protocol = \"tcp\"\nbytes = 1\nprofile = \"linux-3.14\"",
             "protocol = \"tcp\"\nbytes = 1\necn = true",
+            "protocol = \"mptcp\"\nbytes = 1\ngroups = [0, 1]",
+            "protocol = \"mptcp\"\nbytes = 1\nregroup = { at = \"1s\", groups = [0, 1] }",
         ] {
             let error = check(&file(shared, connection)).unwrap_err().to_string();
             assert!(

@@ -46,6 +46,10 @@ pub struct ConnectionSpec {
     pub packet: u32,
     /// `initial_ssthresh`: where slow start ends if no loss ends it, bytes. Default: nowhere.
     pub initial_ssthresh: Option<u64>,
+    /// `groups`: the group of each subflow, within which it is coupled. Default, and empty here: all in group 0.
+    pub groups: Vec<u8>,
+    /// `regroup`: when subflows are asked to be in other groups, in order of time. Default: never.
+    pub regroup: Vec<Regroup>,
 }
 
 impl Default for ConnectionSpec {
@@ -72,8 +76,19 @@ impl Default for ConnectionSpec {
             mss: 1448,
             packet: 1500,
             initial_ssthresh: None,
+            groups: Vec::new(),
+            regroup: Vec::new(),
         }
     }
+}
+
+/// That the subflows of a connection be in other groups: `{ at, groups }`. Each moves on its next ACK.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Regroup {
+    /// From the start of the run.
+    pub at: Span,
+    /// The group of each subflow.
+    pub groups: Vec<u8>,
 }
 
 /// How data is carried.

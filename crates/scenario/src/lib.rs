@@ -54,7 +54,7 @@ pub mod vary;
 
 pub use connection::{
     Application, Arrivals, Between, ConnectionSpec, Length, OnOff, PathChoice, PathManager,
-    Profile, Protocol,
+    Profile, Protocol, Regroup,
 };
 pub use draw::{Drawn, Flow};
 pub use error::{Error, Place};

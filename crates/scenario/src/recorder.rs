@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mpcc::{Note, Subflow as Coupled};
+use mpcc::{Note, Subflow as Coupled, ffi};
 use netsim::Time;
 use transport::{Observer, View, Who};
 
@@ -57,6 +57,13 @@ impl Observer for Recorder {
     }
 
     fn credit(&mut self, at: Time, who: Who, _: &Coupled, note: &Note) {
+        if note.what & ffi::MPCC_NOTE_WITHDRAWN != 0 {
+            let of_this = |taken: &&mut Taken| taken.open && taken.to == who;
+            self.credits
+                .iter_mut()
+                .filter(of_this)
+                .for_each(|taken| taken.open = false);
+        }
         let ends = note.settled | note.voided;
         let of_this = |taken: &&mut Taken| taken.open && taken.from == who.subflow;
         for taken in self.credits.iter_mut().filter(of_this) {

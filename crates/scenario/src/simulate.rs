@@ -18,7 +18,7 @@ use crate::recorder::Recorder;
 use crate::trace::{Credit, Row};
 use crate::{
     Application, ConnectionSpec, Drawn, Error, Flow, OnOff, PathManager, Profile, Protocol,
-    Scenario,
+    Regroup, Scenario,
 };
 
 /// A run: what it came to, and what happened in it.
@@ -187,6 +187,7 @@ impl<O: Kept> World<O> {
                     .unwrap_or(u32::MAX)
                     .max(2)
             }),
+            groups: spec.groups.clone(),
             profile,
         };
         Ok(Place::Connection(self.simulation.add_connection(endpoints)))
@@ -201,12 +202,12 @@ impl<O: Kept> World<O> {
     ) -> Result<Outcome, Error> {
         let warm = Time::ZERO + scenario.warmup;
         let before: Vec<Counted> = if scenario.warmup > Span::ZERO {
-            run_until(&mut self.simulation, warm, events)?;
+            self.run_until(scenario, drawn, warm, events)?;
             self.counted(scenario, drawn)
         } else {
             vec![Counted::default(); drawn.flows.len()]
         };
-        run_until(&mut self.simulation, Time::ZERO + scenario.stop, events)?;
+        self.run_until(scenario, drawn, Time::ZERO + scenario.stop, events)?;
         let end = self.simulation.now();
         let counters = self.simulation.network().counters(end);
         let connections = drawn.flows.iter().enumerate();
@@ -230,6 +231,32 @@ impl<O: Kept> World<O> {
             lateness_s: 0.0,
             spoiled_packets: 0,
         })
+    }
+
+    /// Runs, and asks for other groups on the way.
+    fn run_until(
+        &mut self,
+        scenario: &Scenario,
+        drawn: &Drawn,
+        stop: Time,
+        events: u64,
+    ) -> Result<(), Error> {
+        let mut asked: Vec<(Time, usize, &[u8])> = Vec::new();
+        for (flow, place) in drawn.flows.iter().zip(&self.places) {
+            let Place::Connection(number) = *place else {
+                continue;
+            };
+            let regroup = scenario.connections[flow.connection].regroup.iter();
+            let at = |r: &'_ Regroup| Time::ZERO + r.at;
+            let due = regroup.filter(|r| (self.simulation.now()..stop).contains(&at(r)));
+            asked.extend(due.map(|r| (at(r), number, &r.groups[..])));
+        }
+        asked.sort_by_key(|(at, ..)| *at);
+        for (at, number, groups) in asked {
+            run_until(&mut self.simulation, at, events)?;
+            self.simulation.ask_groups(number, groups);
+        }
+        run_until(&mut self.simulation, stop, events)
     }
 
     /// Bytes that each flow has delivered, and each of its subflows.

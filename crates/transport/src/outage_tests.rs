@@ -30,6 +30,7 @@ fn two_subflows(bytes: u64, profile: Profile) -> Simulation<Quiet> {
         join_delay: Span::ZERO,
         ecn: false,
         ssthresh: None,
+        groups: Vec::new(),
     });
     simulation
 }

@@ -232,9 +232,20 @@ impl Transfer {
             join_delay: Span::ZERO,
             ecn: self.ecn,
             ssthresh: self.ssthresh,
+            // Some together, some apart; and the other way round later.
+            groups: self.groups(0),
         });
+        simulation.run(Time::ZERO + Span::from_millis(self.seed % 1000));
+        simulation.ask_groups(0, &self.groups(1));
         simulation.run(Time::ZERO + Span::from_secs(86_400));
         (simulation, bytes)
+    }
+
+    /// A group for each subflow, drawn from the seed's bits from this one on.
+    fn groups(&self, from: u32) -> Vec<u8> {
+        let bits = self.seed.rotate_right(from);
+        let group = |i: usize| (bits >> i & 1) as u8;
+        (0..self.paths.len()).map(group).collect()
     }
 }
 

@@ -74,6 +74,8 @@ pub(crate) struct Sender {
     pub(crate) tcp: Tcp,
     /// What the congestion control keeps.
     pub(crate) cc: mpcc::Subflow,
+    /// The group that it shall be in.
+    group: u8,
     /// The first segment that is not acknowledged.
     pub(crate) una: u64,
     /// The next that was never sent.
@@ -134,6 +136,7 @@ impl Sender {
         timer: u32,
         me: u32,
         parent: u32,
+        group: u8,
     ) -> Self {
         let header = profile.data_header(spec.mptcp);
         Self {
@@ -144,6 +147,7 @@ impl Sender {
                 ..Tcp::default()
             },
             cc: mpcc::Subflow::default(),
+            group,
             una: 0,
             nxt: 0,
             board: Board::new(),
@@ -204,7 +208,7 @@ impl Sender {
         self.last_sent = env.now;
         self.tcp.srtt8 = self.rtt.srtt8;
         self.tcp.now = env.now.as_nanos();
-        let (cc, note) = coupled.open(&mut self.tcp, 0);
+        let (cc, note) = coupled.open(&mut self.tcp, self.group);
         self.cc = cc;
         if O::ON {
             let taken = note.what & ffi::MPCC_NOTE_TAKEN != 0;
@@ -213,6 +217,14 @@ impl Sender {
             env.observer.opened(env.now, self.who(), &self.cc, taken);
         }
         self.noted(env, &note);
+    }
+
+    /// Shall be in this group, from the start or from its next ACK on.
+    pub(crate) fn ask_group(&mut self, coupled: &mut Coupled, group: u8) {
+        self.group = group;
+        if self.tally.established.is_some() {
+            coupled.ask_group(&self.cc, group);
+        }
     }
 
     /// An ACK. Here is the case that nothing is missing: nothing was lost, sent again or acknowledged beyond a gap.
@@ -285,7 +297,8 @@ impl Sender {
                 self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
                 self.notices |= notice::LEFT;
             }
-            if O::ON && note.what & (ffi::MPCC_NOTE_SETTLED | ffi::MPCC_NOTE_VOID) != 0 {
+            let ended = ffi::MPCC_NOTE_SETTLED | ffi::MPCC_NOTE_VOID | ffi::MPCC_NOTE_WITHDRAWN;
+            if O::ON && note.what & ended != 0 {
                 env.observer.credit(env.now, self.who(), &self.cc, note);
             }
         }

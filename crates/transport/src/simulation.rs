@@ -127,7 +127,8 @@ impl<O: Observer> Simulation<O> {
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
             let timer = self.timer(Owner::Sender(me));
-            let sender = Sender::new(&spec, profile.clone(), down, timer, me, number);
+            let group = spec.groups.get(i).copied().unwrap_or(0);
+            let sender = Sender::new(&spec, profile.clone(), down, timer, me, number, group);
             self.senders.push(sender);
             let timer = self.timer(Owner::Receiver(me));
             let offered = windows.first;
@@ -161,6 +162,19 @@ impl<O: Observer> Simulation<O> {
             exit: None,
         });
         number as usize
+    }
+
+    /// Asks the subflows of a connection to be in these groups; those beyond the list stay. One that is established moves
+    /// on its next ACK outside of a recovery.
+    ///
+    /// # Panics
+    /// When there is no connection of this number.
+    pub fn ask_groups(&mut self, connection: usize, groups: &[u8]) {
+        let connection = &mut self.connections[connection];
+        let senders = &mut self.senders[connection.range()];
+        for (sender, group) in senders.iter_mut().zip(groups) {
+            sender.ask_group(&mut connection.coupled, *group);
+        }
     }
 
     /// Adds a UDP source. Returns its number, from 0.

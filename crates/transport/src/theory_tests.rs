@@ -32,6 +32,7 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
         join_delay: Span::ZERO,
         ecn: false,
         ssthresh: Some(ssthresh),
+        groups: Vec::new(),
     });
     simulation
 }

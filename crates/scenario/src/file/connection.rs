@@ -4,7 +4,9 @@ use netsim::Span;
 
 use super::table::{Field, Table};
 use super::{LONGEST, MOST_FLOWS, application};
-use crate::{Between, ConnectionSpec, Error, PathChoice, PathManager, Profile, Protocol};
+use crate::{
+    Between, ConnectionSpec, Error, PathChoice, PathManager, Profile, Protocol, Regroup, units,
+};
 
 /// The most subflows of a connection: far more than anyone opens.
 const MOST_SUBFLOWS: u32 = 64;
@@ -63,6 +65,8 @@ const KEYS: &[&str] = &[
     "mss",
     "packet",
     "initial_ssthresh",
+    "groups",
+    "regroup",
 ];
 
 /// What a connection's table says by itself.
@@ -122,6 +126,7 @@ pub(super) fn read<'a>(field: &Field<'a>, stop: Span) -> Result<Read<'a>, Error>
     between(&table, &mut spec)?;
     spec.application = application::read(&table, spec.protocol)?;
     spec.start = application::start(&table, stop)?;
+    groups(&table, &mut spec, stop)?;
     spec.arrivals = table
         .get("arrivals")
         .map(|field| application::arrivals(&field))
@@ -148,7 +153,13 @@ fn name_of(field: &Field<'_>) -> Result<String, Error> {
 
 /// Refuses keys that the protocol has no use for.
 fn check_protocol(table: &Table<'_>, protocol: Protocol) -> Result<(), Error> {
-    let mptcp = ["subflows", "path_manager", "join_delay"];
+    let mptcp = [
+        "subflows",
+        "path_manager",
+        "join_delay",
+        "groups",
+        "regroup",
+    ];
     match protocol {
         Protocol::Mptcp => {}
         Protocol::Tcp => table.refuse(&mptcp, "only `protocol = \"mptcp\"` has it")?,
@@ -221,6 +232,51 @@ fn endpoint(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
     };
     spec.receive_window = window("receive_window").transpose()?;
     spec.initial_ssthresh = window("initial_ssthresh").transpose()?;
+    Ok(())
+}
+
+/// `groups`, and `regroup`: one table or several in order of time.
+fn groups(table: &Table<'_>, spec: &mut ConnectionSpec, stop: Span) -> Result<(), Error> {
+    let subflows = spec.subflows;
+    let read = |field: &Field<'_>| {
+        let items = field.list()?;
+        if items.len() != subflows as usize {
+            let items = items.len();
+            return Err(field.error(format!(
+                "{items} items, but there are {subflows} subflows: one for each"
+            )));
+        }
+        let group = |item: &Field<'_>| Ok(item.small(0..=mpcc::GROUP_MAX.into())? as u8);
+        items.iter().map(group).collect::<Result<Vec<u8>, Error>>()
+    };
+    if let Some(field) = table.get("groups") {
+        spec.groups = read(&field)?;
+    }
+    let Some(field) = table.get("regroup") else {
+        return Ok(());
+    };
+    let items = match field.is_list() {
+        true => field.list()?,
+        false => vec![field],
+    };
+    for item in items {
+        let table = item.table(&["at", "groups"])?;
+        let at = table.need("at", "at = \"5s\"")?;
+        let regroup = Regroup {
+            at: at.time(Span::ZERO..=LONGEST)?,
+            groups: read(&table.need("groups", "groups = [0, 1]")?)?,
+        };
+        if regroup.at >= stop {
+            return Err(at.error("not before `stop`"));
+        }
+        match spec.regroup.last() {
+            Some(before) if regroup.at <= before.at => {
+                let before = units::show_time(before.at);
+                return Err(at.error(format!("later than the one before is wanted, {before}")));
+            }
+            _ => spec.regroup.push(regroup),
+        }
+    }
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use lisa_scenario::{
     Application, Arrivals, Between, ConnectionSpec, Length, OnOff, PathChoice, PathManager,
-    Profile, Protocol,
+    Profile, Protocol, Regroup,
 };
 use netsim::Span;
 
@@ -72,11 +72,23 @@ fn all_of_a_connection() {
         mss: 1400,
         packet: 1500,
         initial_ssthresh: Some(65_535),
+        groups: vec![0, 1, 1],
+        regroup: vec![
+            Regroup {
+                at: ms(2000),
+                groups: vec![0, 0, 0],
+            },
+            Regroup {
+                at: ms(3000),
+                groups: vec![254, 0, 1],
+            },
+        ],
     };
     let text = "name = 'x'\ncount = 7\nprotocol = 'mptcp'\nalgorithm = 'lisa'\nsubflows = 3\npaths = [2, 1]
         path_choice = 'random'\nbytes = '300KB'\nstart = { from = '2s', to = '5s' }
         arrivals = { count = 80, gap = { mean = '1.2s' } }\nprofile = 'linux-3.14'\nreceive_window = '4MiB'
-        path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535";
+        path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535
+        groups = [0, 1, 1]\nregroup = [{ at = '2s', groups = [0, 0, 0] }, { at = '3s', groups = [254, 0, 1] }]";
     assert_eq!(connection(text), all);
     assert_eq!(
         connection("profile = 'ns3-newreno'").profile,

@@ -20,6 +20,7 @@ fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, O
         join_delay: Span::ZERO,
         ecn: false,
         ssthresh: None,
+        groups: Vec::new(),
     });
     let (mut wire, mut counts) = (Vec::new(), [0; 8]);
     let stop = Time::ZERO + Span::from_secs(seconds);

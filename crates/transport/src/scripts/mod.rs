@@ -69,6 +69,7 @@ impl Script {
             join_delay: Span::ZERO,
             ecn: false,
             ssthresh: None,
+            groups: Vec::new(),
         });
         let mut script = Self {
             simulation,

@@ -60,4 +60,6 @@ pub struct ConnectionSpec {
     pub ecn: bool,
     /// The initial slow start threshold, segments; none: no bound.
     pub ssthresh: Option<u32>,
+    /// Each subflow's group, within which it is coupled; those beyond the list are in group 0.
+    pub groups: Vec<u8>,
 }

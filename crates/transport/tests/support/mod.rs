@@ -70,5 +70,6 @@ pub fn file(
         join_delay: Span::ZERO,
         ecn: false,
         ssthresh: None,
+        groups: Vec::new(),
     }
 }

@@ -1,0 +1,173 @@
+//! Groups: subflows of different groups are not coupled, and a change of groups counts from the next ACK on.
+
+use lisa_scenario::trace::Row;
+use lisa_scenario::{Run, Scenario, simulate};
+
+/// Two paths with little in common, of which each loses now and then.
+fn run(algorithm: &str, keys: &str, seed: u64) -> Run {
+    let text = format!(
+        "stop = '20s'\nrtt_spread = '10%'\n[topology]\nkind = 'non-shared-bottleneck'\nrate = ['5Mbit', '3Mbit']\n\
+         rtt = ['40ms', '70ms']\nqueue = 20\n[[connection]]\nname = 'x'\nprotocol = 'mptcp'\n\
+         algorithm = '{algorithm}'\n{keys}\n"
+    );
+    let scenario = Scenario::parse(&text, "groups.toml").unwrap_or_else(|error| panic!("{error}"));
+    simulate(&scenario, seed, true).unwrap()
+}
+
+/// All that a run came to, but for the algorithm's name and how long it took.
+fn bytes(run: &Run) -> String {
+    let mut outcome = run.outcome.clone();
+    outcome.connections[0].algorithm.clear();
+    outcome.wall_seconds = None;
+    format!("{outcome:?} {:?}", run.rows)
+}
+
+/// Whose windows are coupled, and else are each a Reno's. CSS starts otherwise than TCP alone does, and wVegas goes by delay.
+const RENO_ALONE: [&str; 8] = [
+    "lisa",
+    "lisa_reno",
+    "nmcc",
+    "mptcp",
+    "olia",
+    "balia",
+    "lisa_olia",
+    "lisa_balia",
+];
+
+#[test]
+fn in_a_group_of_its_own_each_subflow_is_reno_to_the_byte() {
+    for seed in 1..=3 {
+        let reno = run("reno", "", seed);
+        assert!(
+            reno.outcome.connections[0]
+                .subflows
+                .iter()
+                .all(|s| s.losses > 2)
+        );
+        for algorithm in RENO_ALONE {
+            let apart = run(algorithm, "groups = [3, 11]", seed);
+            assert_eq!(bytes(&apart), bytes(&reno), "{algorithm}, seed {seed}");
+            assert!(apart.credits.is_empty());
+            let together = run(algorithm, "", seed);
+            assert_ne!(bytes(&together), bytes(&reno), "{algorithm}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn all_together_is_one_group_whatever_its_number() {
+    for algorithm in mpcc::Algorithm::all().map(|algorithm| algorithm.name()) {
+        let together = bytes(&run(algorithm, "", 1));
+        for keys in [
+            "groups = [0, 0]",
+            "groups = [254, 254]",
+            "groups = [1, 2]\nregroup = { at = '0s', groups = [5, 5] }",
+        ] {
+            assert_eq!(
+                bytes(&run(algorithm, keys, 1)),
+                together,
+                "{algorithm}, {keys}"
+            );
+        }
+    }
+}
+
+/// The first row in which two runs differ.
+fn first_difference<'a>(one: &'a Run, other: &'a Run) -> Option<(&'a Row, &'a Row)> {
+    let mut pairs = one.rows.iter().zip(&other.rows);
+    pairs.find(|(a, b)| format!("{a:?}") != format!("{b:?}"))
+}
+
+#[test]
+fn a_change_counts_from_the_next_ack_on_and_not_before() {
+    for algorithm in ["lisa", "nmcc", "mptcp", "olia", "balia", "css"] {
+        let together = run(algorithm, "", 1);
+        let changed = run(algorithm, "regroup = { at = '7s', groups = [0, 1] }", 1);
+        let difference = first_difference(&together, &changed);
+        let (before, after) = difference.unwrap_or_else(|| panic!("{algorithm} is as before"));
+        assert!(
+            (7.0..9.0).contains(&after.time),
+            "{algorithm}: {before:?}, {after:?}"
+        );
+        // What is taken back before an ACK comes never was.
+        let keys =
+            "regroup = [{ at = '7s', groups = [0, 1] }, { at = '7000000001ns', groups = [0, 0] }]";
+        assert_eq!(
+            bytes(&run(algorithm, keys, 1)),
+            bytes(&together),
+            "{algorithm}"
+        );
+    }
+}
+
+/// Group 0 lends to the second subflow when it joins; told in time that they share nothing, it need not pay.
+#[test]
+fn a_credit_that_is_open_when_one_of_the_two_moves_is_void() {
+    let paid = run("lisa", "", 1);
+    let credit = &paid.credits[0];
+    let settled = credit.settled.as_ref().expect("it is paid");
+    assert!(
+        settled.time > credit.taken && credit.segments == 10,
+        "{credit:?}"
+    );
+    let window = |run: &Run, subflow: usize, at: f64| {
+        let shown = |row: &&Row| row.subflow == subflow && row.time <= at;
+        run.rows.iter().rfind(shown).expect("a row").cwnd
+    };
+    let at = (credit.taken + settled.time) / 2.0;
+    for groups in ["[1, 0]", "[0, 1]"] {
+        let void = run(
+            "lisa",
+            &format!(
+                "regroup = {{ at = '{}ns', groups = {groups} }}",
+                (at * 1e9) as u64
+            ),
+            1,
+        );
+        assert_eq!(void.credits[0].taken, credit.taken);
+        assert_eq!(
+            window(&void, 1, at),
+            credit.segments,
+            "what was taken is kept"
+        );
+        let later = settled.time + 1e-9;
+        if groups == "[1, 0]" {
+            // The lender moves with the ACK that it would have paid on, and grows by that ACK.
+            assert!(void.credits[0].settled.is_none(), "{:?}", void.credits[0]);
+            let (kept, gave) = (window(&void, 0, later), window(&paid, 0, later));
+            assert!((10..13).contains(&(kept - gave)), "{kept}, {gave}");
+        } else {
+            // The taker's next ACK comes a round trip later: the lender has paid by then.
+            assert_eq!(window(&void, 0, later), window(&paid, 0, later));
+            assert!(void.credits[0].settled.is_some());
+        }
+    }
+}
+
+/// What the multipath connection gets of a bottleneck that it shares with a Reno flow, in percent: three seeds.
+fn share(keys: &str) -> f64 {
+    let of = |seed| {
+        let text = format!(
+            "warmup = '20s'\nstop = '140s'\nrtt_spread = '10%'\n[topology]\nkind = 'shared-bottleneck'\nrate = '10Mbit'\n\
+             rtt = '80ms'\nqueue = {{ kind = 'red' }}\n[[connection]]\nprotocol = 'mptcp'\nalgorithm = 'mptcp'\n{keys}\n\
+             [[connection]]\nalgorithm = 'reno'\nstart = {{ from = '0s', to = '1s' }}\n"
+        );
+        let run = simulate(&Scenario::parse(&text, "share.toml").unwrap(), seed, false).unwrap();
+        let goodput = |i: usize| run.outcome.connections[i].goodput_mbps.unwrap();
+        100.0 * goodput(0) / (goodput(0) + goodput(1))
+    };
+    (1..=3).map(of).sum::<f64>() / 3.0
+}
+
+/// What assistance is for: subflows in groups of their own are each a TCP, two of three at this bottleneck; told that they
+/// share it, they take a half together.
+#[test]
+fn who_learns_of_a_shared_bottleneck_takes_half_of_it() {
+    let apart = share("groups = [0, 1]");
+    let together = share("");
+    let learnt = share("groups = [0, 1]\nregroup = { at = '20s', groups = [0, 0] }");
+    eprintln!("apart {apart:.1} %, together {together:.1} %, told after 20 s {learnt:.1} %");
+    assert!(apart > 60.0, "{apart}");
+    assert!((45.0..58.0).contains(&together), "{together}");
+    assert!((learnt - together).abs() < 5.0, "{learnt}, {together}");
+}
