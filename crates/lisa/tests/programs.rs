@@ -9,6 +9,8 @@ mod support;
 mod closes;
 #[path = "programs/fallback.rs"]
 mod fallback;
+#[path = "programs/groups.rs"]
+mod groups;
 #[path = "programs/many.rs"]
 mod many;
 #[path = "programs/tools.rs"]
