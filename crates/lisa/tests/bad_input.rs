@@ -10,6 +10,8 @@ mod support;
 mod defaults;
 #[path = "bad_input/foreign.rs"]
 mod foreign;
+#[path = "bad_input/groups.rs"]
+mod groups;
 #[path = "bad_input/loading.rs"]
 mod loading;
 #[path = "bad_input/privilege.rs"]

@@ -52,6 +52,17 @@ fn an_ordinary_user() {
         1,
         "looking at loaded algorithms needs root",
     );
+    for arguments in [
+        &["group"][..],
+        &["group", "1", "1=1"],
+        &["group", "--reset"],
+    ] {
+        bad(
+            nobody(arguments),
+            1,
+            "looking at loaded algorithms needs root",
+        );
+    }
     bad(
         nobody(&["exec", "lisa", "--", "true"]),
         1,
