@@ -155,7 +155,7 @@ fn after_load() -> &'static str {
 }
 
 fn after_group() -> &'static str {
-    "Examples:\n  sudo lisa kernel group                            # every connection's subflows, with slots and groups\n  sudo lisa kernel group 1a2b3c4d 1=2 0=1           # by slot\n  sudo lisa kernel group 1a2b3c4d 192.168.8.2=1     # what goes over this address\n  sudo lisa kernel group 1a2b3c4d --reset           # all together again\n  sudo lisa kernel status --json | jq '.algorithms[].connections[].subflows[] | {slot, group, group_asked}'"
+    "Examples:\n  sudo lisa kernel group                          # every connection's slots and groups\n  sudo lisa kernel group 1a2b3c4d 1=2 0=1         # by slot\n  sudo lisa kernel group 1a2b3c4d 192.168.8.2=1   # what goes over this address\n  sudo lisa kernel group 1a2b3c4d --reset         # all together again\n  sudo lisa kernel status --json                  # groups for programs: group, group_asked"
 }
 
 /// Seconds, from 0.1 to 60.

@@ -341,6 +341,23 @@ proptest! {
     }
 }
 
+/// In the kernel whoever asks has looked before, and the slot may have gone to another subflow since.
+#[test]
+fn a_wish_for_the_subflow_that_had_the_slot_before_is_refused() {
+    let mut bench = vectors::empty();
+    bench.pair = Algorithm::find("lisa").unwrap().pair();
+    bench.operation = ffi::mpcc_operation::MPCC_DO_INIT;
+    Native.step(&mut bench);
+    let c = &mut bench.connection;
+    c.slot[0].wish.__bindgen_anon_1.serial = 5; // as the kernel's side numbers it
+    // SAFETY: the connection lives, and nobody else has it.
+    let mut ask = |slot, serial| unsafe { ffi::mpcc_native_ask_group(c, slot, serial, 7) };
+    assert_eq!([ask(0, 4), ask(1, 0), ask(0, 5)], [false, false, true]);
+    // SAFETY: both views of the union are plain integers.
+    let wish = unsafe { c.slot[0].wish.__bindgen_anon_1 };
+    assert_eq!((wish.group, wish.serial, c.slot[0].group), (7, 5, 0));
+}
+
 /// Linux cuts a window that was idle when data is queued (tcp_cwnd_restart), and a subflow may join before that data is
 /// sent, which may be long with TCP_CORK: it takes from the window as last shown, 40, where 10 are left.
 #[test]
