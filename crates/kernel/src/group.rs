@@ -1,7 +1,7 @@
 //! Groups: which subflows of a connection are coupled.
 //!
 //! Subflows of one group are; all start in group 0. [`ask`] leaves a wish with a subflow, which moves on its next ACK
-//! and shows its new group in [`status`](crate::status) from then on. A wish stands in the connection's own entry and
+//! and shows its new group in [`status`] from then on. A wish stands in the connection's own entry and
 //! goes with it.
 
 use crate::contract::{self, lisa_wish};
