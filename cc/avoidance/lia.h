@@ -48,7 +48,8 @@ MPCC_INLINE u64 mpcc_lia_increase(const struct mpcc_connection *c, u8 group)
 		return MPCC_ONE;
 	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
 		if (mpcc_lia_counts(c, i, group, &w, &t))
-			sum += ((u64)w << MPCC_LIA_S_SHIFT) * t_m / t;
+			sum += t == t_m ? (u64)w << MPCC_LIA_S_SHIFT :
+					  ((u64)w << MPCC_LIA_S_SHIFT) * t_m / t;
 	/* A subflow that changed between the loops can leave less than w_m, or nothing. */
 	if (sum < (u64)w_m << MPCC_LIA_S_SHIFT)
 		sum = (u64)w_m << MPCC_LIA_S_SHIFT;
@@ -71,12 +72,13 @@ MPCC_INLINE void mpcc_lia_avoid(struct mpcc_connection *c, struct mpcc_subflow *
 		return;
 	}
 	if (!s->increase || s->increase_epoch != MPCC_READ(c->epoch) || s->increase_left < acked) {
-		u64 alone = mpcc_one_per(cwnd), linked;
+		u64 linked = mpcc_lia_increase(c, s->group);
+		u32 alone = mpcc_min(cwnd, MPCC_CWND_MAX);
 
 		s->increase_epoch = MPCC_READ(c->epoch);
 		s->increase_left = cwnd;
-		linked = mpcc_lia_increase(c, s->group);
-		s->increase = linked < alone ? linked : alone;
+		/* Less than what one by itself adds, which is divided only where it is taken. */
+		s->increase = linked * alone < MPCC_ONE ? linked : mpcc_one_per(alone);
 	}
 	s->increase_left = mpcc_minus(s->increase_left, acked);
 	mpcc_grow(s, tcp, s->increase, acked);
