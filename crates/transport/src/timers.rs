@@ -147,6 +147,7 @@ fn first_of<'a>(mut four: impl Iterator<Item = &'a Time>, time: &Time) -> usize 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(ns: u64) -> Time {
         Time::from_nanos(ns)
@@ -180,5 +181,46 @@ mod tests {
         all.iter().rev().for_each(|&timer| timers.set(timer, at(7)));
         let fired: Vec<u32> = std::iter::from_fn(|| timers.fire(at(7))).collect();
         assert_eq!(fired, all);
+    }
+
+    proptest! {
+        /// Against a list that is searched: timers that are added, set, cleared and fire.
+        #[test]
+        fn agrees_with_a_list(steps in proptest::collection::vec((0u8..10, any::<prop::sample::Index>(), 0u64..50), 1..400)) {
+            let mut timers = Timers::default();
+            let mut list: Vec<Option<Time>> = Vec::new();
+            let mut now = 0;
+            for (what, which, ahead) in steps {
+                if what < 3 || list.is_empty() {
+                    prop_assert_eq!(timers.add() as usize, list.len());
+                    list.push(None);
+                    continue;
+                }
+                let timer = which.index(list.len());
+                match what {
+                    3..7 => {
+                        timers.set(timer as u32, at(now + ahead));
+                        list[timer] = Some(at(now + ahead));
+                    }
+                    7 => {
+                        timers.clear(timer as u32);
+                        list[timer] = None;
+                    }
+                    _ => {
+                        now += ahead;
+                        let due = |timer: &usize| list[*timer].filter(|due| *due <= at(now));
+                        let all: Vec<usize> = (0..list.len()).filter(|timer| due(timer).is_some()).collect();
+                        let mut fired: Vec<usize> = std::iter::from_fn(|| timers.fire(at(now)))
+                            .map(|timer| timer as usize)
+                            .collect();
+                        fired.sort_unstable();
+                        prop_assert_eq!(&fired, &all);
+                        all.into_iter().for_each(|timer| list[timer] = None);
+                    }
+                }
+                let first = list.iter().flatten().min();
+                prop_assert!(first.is_none_or(|first| timers.next() <= *first));
+            }
+        }
     }
 }
