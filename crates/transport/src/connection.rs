@@ -345,12 +345,22 @@ impl Connection {
                 self.starved = true;
                 return set;
             };
-            let len = self.len(data);
-            let sender = &mut senders[best];
-            let before = sender.out();
-            sender.send_new(&mut self.coupled, env, data, len);
-            set |= sender.sent(env, before, self.nxt >= self.end) && best == which;
+            let all = self.nxt >= self.end;
+            set |= self.send_one(&mut senders[best], env, data, all) && best == which;
         }
+    }
+
+    /// A subflow that has room sends a segment. `all`: nothing more is written. Returns whether it has set its timer.
+    pub(crate) fn send_one<O: Observer>(
+        &mut self,
+        sender: &mut Sender,
+        env: &mut Env<O>,
+        data: u64,
+        all: bool,
+    ) -> bool {
+        let (before, len) = (sender.out(), self.len(data));
+        sender.send_new(&mut self.coupled, env, data, len);
+        sender.sent(env, before, all)
     }
 
     /// The open subflow with room and the lowest smoothed RTT.

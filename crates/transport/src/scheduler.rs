@@ -219,11 +219,7 @@ impl Connection {
             let Some(data) = self.next_again(senders, on) else {
                 break;
             };
-            let len = self.len(data);
-            let sender = &mut senders[on];
-            let before = sender.out();
-            sender.send_new(&mut self.coupled, env, data, len);
-            set |= sender.sent(env, before, false) && on == which;
+            set |= self.send_one(&mut senders[on], env, data, false) && on == which;
         }
         set
     }

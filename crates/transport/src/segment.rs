@@ -26,6 +26,22 @@ pub(crate) struct Segment {
     pub(crate) len: u16,
 }
 
+impl Segment {
+    /// One that tells of nothing but its kind and a number.
+    pub(crate) fn bare(to: u32, kind: Kind, seq: u32) -> Self {
+        Self {
+            to,
+            seq,
+            data: 0,
+            window: 0,
+            sack: 0,
+            kind,
+            flags: 0,
+            len: 0,
+        }
+    }
+}
+
 /// A segment as the network carries it: three words, which stay in registers. (Fields of several sizes are copied
 /// through memory in pieces that do not match, and the processor waits: a fifth of all time.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
