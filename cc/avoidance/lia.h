@@ -43,7 +43,8 @@ MPCC_SEPARATE u64 mpcc_lia_sum(const struct mpcc_connection *c, u8 group, u32 t,
 	used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
 	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
 		if (mpcc_lia_counts(c, i, group, &w, &t_j))
-			sum += ((u64)w << MPCC_LIA_S_SHIFT) * t / t_j;
+			sum += t_j == t ? (u64)w << MPCC_LIA_S_SHIFT :
+					  ((u64)w << MPCC_LIA_S_SHIFT) * t / t_j;
 	/* A subflow that changed since it was looked at can leave less, or nothing. */
 	return sum < known ? known : sum;
 }
@@ -85,12 +86,13 @@ MPCC_INLINE void mpcc_lia_avoid(struct mpcc_connection *c, struct mpcc_subflow *
 	}
 	if (!s->increase || s->increase_epoch != mpcc_epoch(c, s->group) ||
 	    s->increase_left < acked) {
-		u64 alone = mpcc_one_per(cwnd), linked;
+		u64 linked = mpcc_lia_increase(c, s->group);
+		u32 alone = mpcc_min(cwnd, MPCC_CWND_MAX);
 
 		s->increase_epoch = mpcc_epoch(c, s->group);
 		s->increase_left = cwnd;
-		linked = mpcc_lia_increase(c, s->group);
-		s->increase = linked < alone ? linked : alone;
+		/* Less than what one by itself adds, which is divided only where it is taken. */
+		s->increase = linked * alone < MPCC_ONE ? linked : mpcc_one_per(alone);
 	}
 	s->increase_left = mpcc_minus(s->increase_left, acked);
 	mpcc_grow(s, tcp, s->increase, acked);

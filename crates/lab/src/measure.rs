@@ -1,6 +1,7 @@
 //! What a transfer came to, from the looks at its sender: the same way for every algorithm.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use netsim::Time;
 use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
@@ -142,10 +143,11 @@ fn effective_cwnd(subflow: &Subflow) -> u32 {
 
 /// Trace rows from the looks at the sender.
 pub(crate) fn rows(connection: &ConnectionSpec, seen: &Seen, servers: &[IpAddr]) -> Vec<Row> {
+    let name: Arc<str> = connection.name.as_str().into();
     let row = |time: Time, s: &Subflow| {
         Some(Row {
             time: time.since(seen.start).as_secs_f64(),
-            connection: connection.name.clone(),
+            connection: name.clone(),
             subflow: path_of(s, connection.protocol, servers)?,
             cwnd: s.cwnd,
             ssthresh: s.ssthresh,

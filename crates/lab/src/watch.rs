@@ -1,6 +1,7 @@
 //! Listens to an algorithm's events during a run, and makes trace rows and credits of them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -42,6 +43,7 @@ pub(crate) fn rows_and_credits(
     else {
         return Default::default();
     };
+    let connection: Arc<str> = name.into();
     let id = (first.connection.socket, first.connection.token);
     let seconds = |e: &lisa_event| e.time.saturating_sub(start) as f64 / 1e9;
     // Slots are given anew when a subflow closes, so the map follows the events.
@@ -89,7 +91,7 @@ pub(crate) fn rows_and_credits(
         }
         rows.push(Row {
             time: seconds(e),
-            connection: name.into(),
+            connection: connection.clone(),
             subflow,
             cwnd: e.cwnd,
             ssthresh: (e.ssthresh < i32::MAX as u32).then_some(e.ssthresh),

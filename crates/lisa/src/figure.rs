@@ -152,7 +152,7 @@ mod tests {
     fn a_threshold_to_begin_with_is_no_reduction() {
         let row = |time, cwnd, ssthresh| Row {
             time,
-            connection: String::new(),
+            connection: "".into(),
             subflow: 0,
             cwnd,
             ssthresh,

@@ -106,7 +106,7 @@ impl Recorder {
             let to = &subflows[taken.to.subflow as usize];
             Credit {
                 taken: since(taken.at, to),
-                connection: to.connection.clone(),
+                connection: to.connection.to_string(),
                 to: to.index,
                 from: subflows[taken.from as usize].index,
                 segments: taken.segments,

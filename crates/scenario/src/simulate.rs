@@ -1,5 +1,6 @@
 //! `--on sim`: a scenario on simulated endpoints.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use mpcc::Algorithm;
@@ -75,7 +76,7 @@ pub fn simulate_within(
 /// Which connection a simulated subflow belongs to, its place in it, and when that connection began.
 #[derive(Clone, Debug)]
 pub(crate) struct Subflow {
-    pub(crate) connection: String,
+    pub(crate) connection: Arc<str>,
     pub(crate) index: usize,
     pub(crate) start: Time,
 }
@@ -152,7 +153,7 @@ impl<O: Kept> World<O> {
             ..Error::whole(format!("the simulator has no `{}` yet", spec.algorithm))
         })?;
         let start = Time::ZERO + flow.start;
-        let name = name_of(scenario, flow);
+        let name: Arc<str> = name_of(scenario, flow).into();
         for index in 0..routes.len() {
             self.subflows.push(Subflow {
                 connection: name.clone(),

@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// A subflow's state after something changed it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Seconds since the first SYN.
     pub time: f64,
-    /// The connection's name.
-    pub connection: String,
+    /// The connection's name, which is the same for many rows.
+    pub connection: Arc<str>,
     /// The subflow, from 0 in the order of the paths.
     pub subflow: usize,
     /// Congestion window, segments.

@@ -112,7 +112,7 @@ mod tests {
             let integer = |value: u32| Field::Long(value.into());
             let columns = [
                 ("time", Field::Double(row.time)),
-                ("connection", Field::Str(row.connection.clone())),
+                ("connection", Field::Str(row.connection.to_string())),
                 ("subflow", Field::Long(row.subflow as i64)),
                 ("cwnd", integer(row.cwnd)),
                 ("ssthresh", row.ssthresh.map_or(Field::Null, integer)),

@@ -5,9 +5,10 @@
 
 use crate::endpoint::Env;
 use crate::profile::Profile;
-use crate::reassembly::Reassembly;
 use crate::segment::{Segment, widen};
 use crate::sender::{Life, Sender};
+use crate::stream::Stream;
+use crate::timers::NEVER;
 use crate::trace::Observer;
 use mpcc::Connection as Coupled;
 use netsim::{Span, Time};
@@ -48,12 +49,13 @@ pub(crate) struct Connection {
     starved: bool,
 
     // The receiving end.
-    received: Reassembly,
+    received: Stream,
     /// Segments that its subflows may come to offer (window_clamp), and the most that this grows to.
     pub(crate) window: u32,
     window_most: u32,
-    /// Receive window autotuning: the round trip began then, with that much received.
-    tuned: (Time, u64),
+    /// Receive window autotuning: the round trip ends then, and began with that much received.
+    tune_at: Time,
+    tuned: u64,
     tuned_copied: u64,
     pub(crate) round_trip: Span,
     /// Bytes that have arrived for the first time.
@@ -115,10 +117,15 @@ impl Connection {
             missing: 0,
             again: VecDeque::new(),
             starved: true,
-            received: Reassembly::new(),
+            received: Stream::new(subflows),
             window: windows.soon,
             window_most: windows.most,
-            tuned: (Time::ZERO, 0),
+            tune_at: if windows.soon < windows.most {
+                Time::ZERO
+            } else {
+                NEVER
+            },
+            tuned: 0,
             tuned_copied: 0,
             round_trip: Span::ZERO,
             #[cfg(debug_assertions)]
@@ -181,18 +188,18 @@ impl Connection {
 
     /// A segment of the stream arrives, on whatever subflow.
     #[inline(always)]
-    pub(crate) fn arrived(&mut self, now: Time, data: u32, len: u16) {
-        let data = widen(self.received.next, data);
+    pub(crate) fn arrived(&mut self, now: Time, subflow: u32, data: u32, len: u16) {
+        let data = widen(self.received.next(), data);
         debug_assert!(
             data < self.una || len == self.len(data),
             "a segment keeps its size"
         );
-        let _new = self.received.insert(data).is_some();
+        let _new = self.received.insert((subflow - self.first) as usize, data);
         #[cfg(debug_assertions)]
         {
             self.arrived += u64::from(len) * u64::from(_new);
         }
-        if self.window < self.window_most && now.since(self.tuned.0) >= self.round_trip {
+        if now >= self.tune_at {
             self.tune(now);
         }
     }
@@ -200,7 +207,7 @@ impl Connection {
     /// Once a round trip: room for twice what arrived in it, and for its growth (Linux: tcp_rcv_space_adjust).
     #[cold]
     fn tune(&mut self, now: Time) {
-        let copied = self.received.next - self.tuned.1;
+        let copied = self.received.next() - self.tuned;
         if copied > self.tuned_copied {
             let before = self.tuned_copied.max(1);
             let room = 2 * copied + 16;
@@ -209,7 +216,12 @@ impl Connection {
             self.window = self.window.max(room);
             self.tuned_copied = copied;
         }
-        self.tuned = (now, self.received.next);
+        self.tuned = self.received.next();
+        self.tune_at = if self.window < self.window_most {
+            now + self.round_trip
+        } else {
+            NEVER
+        };
     }
 
     /// Whether a segment is the last of what was written: it carries the push flag.
@@ -221,27 +233,58 @@ impl Connection {
     /// The next segment that the receiver waits for.
     #[inline]
     pub(crate) fn received(&self) -> u64 {
-        self.received.next
+        self.received.next()
     }
 
     /// Sends what the windows allow. `which`: the subflow whose window has just opened. Returns whether that one has set
     /// its timer.
-    #[inline(always)]
     pub(crate) fn push<O: Observer>(
         &mut self,
         senders: &mut [Sender],
         env: &mut Env<O>,
         which: usize,
     ) -> bool {
+        if self.wants_all(&senders[which], || &senders[self.due]) {
+            self.push_all(senders, env, which)
+        } else {
+            self.go_on(&mut senders[which], env)
+        }
+    }
+
+    /// Whether other subflows than this one, whose window has just opened, may have something to send.
+    #[inline(always)]
+    pub(crate) fn wants_all<'a>(&self, sender: &Sender, due: impl FnOnce() -> &'a Sender) -> bool {
+        !self.again.is_empty()
+            || if self.hands_out {
+                self.hands_more(sender, due)
+            } else {
+                self.starved
+            }
+    }
+
+    /// All subflows send what their windows allow. Returns whether `which` has set its timer.
+    #[cold]
+    pub(crate) fn push_all<O: Observer>(
+        &mut self,
+        senders: &mut [Sender],
+        env: &mut Env<O>,
+        which: usize,
+    ) -> bool {
         if self.hands_out {
-            return self.push_handed(senders, env, which);
+            self.hand_out(senders, env, which)
+        } else {
+            self.push_anywhere(senders, env, which)
         }
-        if self.starved || !self.again.is_empty() {
-            return self.push_anywhere(senders, env, which);
+    }
+
+    /// A subflow sends what its window allows; those of the others are full. Returns whether it has set its timer.
+    #[inline(always)]
+    pub(crate) fn go_on<O: Observer>(&mut self, sender: &mut Sender, env: &mut Env<O>) -> bool {
+        if self.hands_out {
+            return self.send(sender, env, |_, sender| sender.queue.pop());
         }
-        // The other windows are full: the usual case.
         let limit = self.end.min(self.edge);
-        let set = self.send(&mut senders[which], env, |connection, _| {
+        let set = self.send(sender, env, |connection, _| {
             let data = connection.nxt;
             connection.nxt += u64::from(data < limit);
             (data < limit).then_some(data)
@@ -302,12 +345,22 @@ impl Connection {
                 self.starved = true;
                 return set;
             };
-            let len = self.len(data);
-            let sender = &mut senders[best];
-            let before = sender.out();
-            sender.send_new(&mut self.coupled, env, data, len);
-            set |= sender.sent(env, before, self.nxt >= self.end) && best == which;
+            let all = self.nxt >= self.end;
+            set |= self.send_one(&mut senders[best], env, data, all) && best == which;
         }
+    }
+
+    /// A subflow that has room sends a segment. `all`: nothing more is written. Returns whether it has set its timer.
+    pub(crate) fn send_one<O: Observer>(
+        &mut self,
+        sender: &mut Sender,
+        env: &mut Env<O>,
+        data: u64,
+        all: bool,
+    ) -> bool {
+        let (before, len) = (sender.out(), self.len(data));
+        sender.send_new(&mut self.coupled, env, data, len);
+        sender.sent(env, before, all)
     }
 
     /// The open subflow with room and the lowest smoothed RTT.
@@ -373,11 +426,11 @@ impl Connection {
     /// See [`crate::invariants`].
     #[cfg(debug_assertions)]
     pub(crate) fn check(&self) {
-        assert!(self.una <= self.received.next, "acknowledged, not there");
+        assert!(self.una <= self.received.next(), "acknowledged, not there");
         assert!(self.una <= self.nxt && self.nxt <= self.end);
         assert!(self.nxt <= self.edge, "beyond the receive window");
-        assert!(self.received.next <= self.nxt, "arrived, never sent");
-        if self.received.next == self.end {
+        assert!(self.received.next() <= self.nxt, "arrived, never sent");
+        if self.received.next() == self.end {
             let bytes = self.end * u64::from(self.mss) - self.missing;
             let open: u64 = self.short.iter().map(|s| u64::from(self.mss - s.1)).sum();
             assert_eq!(self.arrived, bytes - open, "each byte once");

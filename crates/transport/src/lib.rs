@@ -19,6 +19,7 @@ mod scheduler;
 mod segment;
 mod sender;
 mod simulation;
+mod stream;
 mod timers;
 pub mod trace;
 mod udp;

@@ -109,7 +109,7 @@ impl Receiver {
             self.acknowledge(connection, env);
             return;
         };
-        connection.arrived(env.now, segment.data, segment.len);
+        connection.arrived(env.now, segment.to, segment.data, segment.len);
         if self.window < connection.window {
             self.open_window(connection.window);
         }

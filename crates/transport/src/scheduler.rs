@@ -137,29 +137,21 @@ impl Sender {
 }
 
 impl Connection {
-    /// Sends what the windows allow after `which` has heard something. Returns whether that one has set its timer.
+    /// Whether there is more to hand out, now that a subflow has heard something, and this one has nothing left or is to be
+    /// handed the next piece. `due`: the one that was to be.
     #[inline(always)]
-    pub(crate) fn push_handed<O: Observer>(
-        &mut self,
-        senders: &mut [Sender],
-        env: &mut Env<O>,
-        which: usize,
-    ) -> bool {
-        let sender = &senders[which];
+    pub(crate) fn hands_more<'a>(&self, sender: &Sender, due: impl FnOnce() -> &'a Sender) -> bool {
         let is_due = || {
-            self.nxt < self.una + self.ahead
-                && sender.has_room()
-                && (which == self.due || sender.is_done_before(&senders[self.due]))
+            self.nxt < self.una + self.ahead && sender.has_room() && {
+                let due = due();
+                std::ptr::eq(sender, due) || sender.is_done_before(due)
+            }
         };
-        let more = self.nxt < self.end.min(self.edge) && (sender.queue.is_empty() || is_due());
-        if more || !self.again.is_empty() {
-            return self.hand_out(senders, env, which);
-        }
-        self.send(&mut senders[which], env, |_, sender| sender.queue.pop())
+        self.nxt < self.end.min(self.edge) && (sender.queue.is_empty() || is_due())
     }
 
-    #[cold]
-    fn hand_out<O: Observer>(
+    /// Hands out pieces of the stream, and all subflows send. Returns whether `which` has set its timer.
+    pub(crate) fn hand_out<O: Observer>(
         &mut self,
         senders: &mut [Sender],
         env: &mut Env<O>,
@@ -227,11 +219,7 @@ impl Connection {
             let Some(data) = self.next_again(senders, on) else {
                 break;
             };
-            let len = self.len(data);
-            let sender = &mut senders[on];
-            let before = sender.out();
-            sender.send_new(&mut self.coupled, env, data, len);
-            set |= sender.sent(env, before, false) && on == which;
+            set |= self.send_one(&mut senders[on], env, data, false) && on == which;
         }
         set
     }

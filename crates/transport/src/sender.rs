@@ -435,7 +435,7 @@ impl Sender {
             to: self.me,
             seq: seq as u32,
             data: sent.data,
-            window: 0,
+            window: self.parent,
             sack: 0,
             kind: Kind::Data,
             flags,

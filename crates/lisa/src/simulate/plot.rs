@@ -87,7 +87,7 @@ fn panels<'a>(connection: &str, contenders: &'a [Contender]) -> Vec<Panel<'a>> {
             rows: run
                 .rows
                 .iter()
-                .filter(|r| r.connection == connection)
+                .filter(|r| *r.connection == *connection)
                 .collect(),
             credits: run
                 .credits

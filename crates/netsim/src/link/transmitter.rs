@@ -44,7 +44,7 @@ impl Transmitter {
     }
 
     /// A packet comes: how long it waits, and when its last bit is sent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, bytes: u32) -> (Span, Time) {
         if self.per_byte > 0 {
             // Nothing is ever left: a multiplication in place of a division, at 5 Mbit/s, 1 Gbit/s and the like.
@@ -52,6 +52,11 @@ impl Transmitter {
             self.free_at = begin + Span::from_nanos(u64::from(bytes) * u64::from(self.per_byte));
             return (begin.since(now), self.free_at);
         }
+        self.accept_exactly(now, bytes)
+    }
+
+    #[inline(never)]
+    fn accept_exactly(&mut self, now: Time, bytes: u32) -> (Span, Time) {
         (self.ready(now), self.send(bytes))
     }
 

@@ -118,10 +118,10 @@ impl Occupancy {
         bytes: u32,
         entered: Count,
         left: Count,
-        newest: impl Fn(usize) -> Option<(Time, u32)>,
+        newest: impl Fn(usize) -> Option<(Time, u32)> + Copy,
     ) -> bool {
         let limit = self.bytes.as_mut();
-        if limit.is_some_and(|limit| !limit.have_room(now, bytes, entered, left, &newest)) {
+        if limit.is_some_and(|limit| !limit.have_room(now, bytes, entered, left, newest)) {
             return false;
         }
         // With this packet, as many wait behind the one being sent as have not departed.

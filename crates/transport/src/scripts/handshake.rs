@@ -7,21 +7,9 @@ fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, O
     let mut script = Script::with(Profile::linux(), "reno", Application::File(100 * 1448));
     let mut simulation = Simulation::new(std::mem::take(&mut script.simulation.env.network), Quiet);
     let (down, up) = script.simulation.running[0].spec.routes[0];
-    simulation.add_connection(ConnectionSpec {
-        profile: Profile::linux(),
-        algorithm: Algorithm::find("reno").expect("an algorithm"),
-        mptcp: false,
-        routes: vec![(down, up)],
-        start: Time::ZERO,
-        application: Application::File(100 * 1448),
-        packet: 1500,
-        receive_window: Some(8 << 20),
-        path_manager: PathManager::Client,
-        join_delay: Span::ZERO,
-        ecn: false,
-        ssthresh: None,
-        groups: Vec::new(),
-    });
+    let application = Application::File(100 * 1448);
+    let spec = plain(Profile::linux(), "reno", vec![(down, up)], application);
+    simulation.add_connection(spec);
     let (mut wire, mut counts) = (Vec::new(), [0; 8]);
     let stop = Time::ZERO + Span::from_secs(seconds);
     while simulation.senders[0].tally.established.is_none() {

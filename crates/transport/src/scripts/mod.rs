@@ -16,7 +16,7 @@ use crate::sack::Blocks;
 use crate::segment::flag;
 use crate::trace::Quiet;
 use mpcc::Algorithm;
-use netsim::{LinkSpec, PortId};
+use netsim::{LinkSpec, PortId, RouteId};
 
 /// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver.
 struct Script {
@@ -28,6 +28,30 @@ struct Script {
 }
 
 const RTT: u64 = 100;
+
+/// A connection whose receive window is no limit; with several routes it is MPTCP.
+fn plain(
+    profile: Profile,
+    algorithm: &str,
+    routes: Vec<(RouteId, RouteId)>,
+    application: Application,
+) -> ConnectionSpec {
+    ConnectionSpec {
+        profile,
+        algorithm: Algorithm::find(algorithm).expect("an algorithm"),
+        mptcp: routes.len() > 1,
+        routes,
+        start: Time::ZERO,
+        application,
+        packet: 1500,
+        receive_window: Some(8 << 20),
+        path_manager: PathManager::Client,
+        join_delay: Span::ZERO,
+        ecn: false,
+        ssthresh: None,
+        groups: Vec::new(),
+    }
+}
 
 impl Script {
     fn new(profile: Profile, algorithm: &str, segments: u64) -> Self {
@@ -54,22 +78,16 @@ impl Script {
         let routes = vec![route; subflows];
         let mut simulation = Simulation::new(network, Quiet);
         simulation.add_connection(ConnectionSpec {
-            profile: Profile {
-                wake_up: Span::ZERO,
-                ..profile
-            },
-            algorithm: Algorithm::find(algorithm).expect("an algorithm"),
-            mptcp: subflows > 1,
-            routes,
             start: Time::from_nanos(u64::MAX - 1),
-            application,
-            packet: 1500,
-            receive_window: Some(8 << 20),
-            path_manager: PathManager::Client,
-            join_delay: Span::ZERO,
-            ecn: false,
-            ssthresh: None,
-            groups: Vec::new(),
+            ..plain(
+                Profile {
+                    wake_up: Span::ZERO,
+                    ..profile
+                },
+                algorithm,
+                routes,
+                application,
+            )
         });
         let mut script = Self {
             simulation,
@@ -84,17 +102,7 @@ impl Script {
     }
 
     fn handshake(&mut self, to: u32, kind: Kind) {
-        let segment = Segment {
-            to,
-            seq: 0,
-            data: 0,
-            window: 0,
-            sack: 0,
-            kind,
-            flags: 0,
-            len: 0,
-        };
-        self.simulation.deliver(segment);
+        self.simulation.deliver(Segment::bare(to, kind, 0));
         self.collect();
     }
 

@@ -124,19 +124,6 @@ impl<O: Observer> Simulation<O> {
     }
 }
 
-fn packet(me: u32, kind: Kind, seq: u32) -> Segment {
-    Segment {
-        to: me,
-        seq,
-        data: 0,
-        window: 0,
-        sack: 0,
-        kind,
-        flags: 0,
-        len: 0,
-    }
-}
-
 /// What a timestamp tells (RFC 7323), µs: it stands in the field that is the window in an ACK.
 fn stamp(now: Time) -> u32 {
     (now.as_nanos() / 1000) as u32
@@ -152,7 +139,7 @@ impl Receiver {
 
     pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>) {
         self.syn_first.get_or_insert(env.now);
-        env.send(self.route, SYN, packet(self.me, Kind::Syn, 0));
+        env.send(self.route, SYN, Segment::bare(self.me, Kind::Syn, 0));
         let wait = self.profile.rto_initial.as_nanos() << self.syns.min(6);
         self.syns += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
@@ -160,7 +147,11 @@ impl Receiver {
 
     /// Has heard of an address (RFC 8684, 3.4.1).
     fn echo<O: Observer>(&self, env: &mut Env<O>, path: u32) {
-        env.send(self.route, SYN, packet(self.me, Kind::AddressEcho, path));
+        env.send(
+            self.route,
+            SYN,
+            Segment::bare(self.me, Kind::AddressEcho, path),
+        );
     }
 
     /// Returns whether it is the first.
@@ -170,7 +161,7 @@ impl Receiver {
         if first {
             env.timers.clear(self.timer);
         }
-        let mut segment = packet(self.me, Kind::Established, 0);
+        let mut segment = Segment::bare(self.me, Kind::Established, 0);
         segment.window = syn_ack.window;
         env.send(self.route, SYN, segment);
         first
@@ -185,7 +176,7 @@ impl Receiver {
 impl Sender {
     /// Answers a SYN, again when its timer fires.
     pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>) {
-        let mut segment = packet(self.me, Kind::SynAck, 0);
+        let mut segment = Segment::bare(self.me, Kind::SynAck, 0);
         segment.window = stamp(env.now);
         env.send(self.route, SYN, segment);
         if self.recovery.timeouts == 0 {
@@ -212,6 +203,10 @@ impl Sender {
 
     /// Tells the client of an address.
     fn announce<O: Observer>(&self, env: &mut Env<O>, path: u32) {
-        env.send(self.route, SYN, packet(self.me, Kind::AddAddress, path));
+        env.send(
+            self.route,
+            SYN,
+            Segment::bare(self.me, Kind::AddAddress, path),
+        );
     }
 }
