@@ -347,6 +347,12 @@ pub fn increase(subflow: &crate::Subflow) -> u64 {
     unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.increase }
 }
 
+/// What a subflow keeps if it runs HyStart++.
+pub fn hystartpp(subflow: &crate::Subflow) -> &ffi::mpcc_hystartpp {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_2.hystartpp }
+}
+
 /// What a subflow keeps if it runs CSS.
 pub fn css(subflow: &crate::Subflow) -> &ffi::mpcc_css {
     // SAFETY: all views of the union are plain integers.
