@@ -365,7 +365,7 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	private->key = key;
 	private->subflow.slot = slot;
 	if (!connection) {
-		mpcc_init(PAIR, NULL, &private->subflow, &tcp, false, &note);
+		mpcc_init(PAIR, NULL, &private->subflow, &tcp, tp->data_segs_out == 0, &note);
 		return;
 	}
 	introduce(sk, &key, slot);
