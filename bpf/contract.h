@@ -8,7 +8,7 @@
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 4
+#define LISA_CONTRACT 5
 
 /* Fixed when the object is loaded; the verifier sees constants and drops the branches not taken. */
 struct lisa_settings {
@@ -54,7 +54,7 @@ struct lisa_subflow {
 	u8 remote[16];
 };
 
-/* The private part of a socket: icsk_ca_priv. */
+/* The private part of a socket: icsk_ca_priv, or beside the socket where Linux's own CUBIC has that. */
 struct lisa_socket {
 	struct lisa_key key;
 	struct mpcc_subflow subflow;

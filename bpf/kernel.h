@@ -23,11 +23,15 @@ typedef u32 __wsum;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
 enum { BPF_NOEXIST = 1 }; /* bpf_map_update_elem: only where there is none */
 enum { BPF_F_NO_PREALLOC = 1 }; /* a map's memory follows its entries */
+enum {
+	BPF_SK_STORAGE_GET_F_CREATE = 1
+}; /* bpf_sk_storage_get: made, all zero, where there is none */
 enum { BPF_F_MMAPABLE = 1U << 10 };
 enum { BPF_RB_NO_WAKEUP = 1 }; /* bpf_ringbuf_submit: the reader looks by itself */
 
@@ -116,11 +120,16 @@ struct mptcp_subflow_context {
 	struct sock *conn;
 };
 
+struct ack_sample {
+	u32 pkts_acked;
+};
+
 struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
 	void (*set_state)(struct sock *sk, u8 new_state);
 	void (*cwnd_event)(struct sock *sk, u32 event);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	u32 (*undo_cwnd)(struct sock *sk);
 	char name[16];
 	u32 flags;
@@ -129,6 +138,10 @@ struct tcp_congestion_ops {
 };
 
 #pragma clang attribute pop
+
+enum tcp_ca_event {
+	CA_EVENT_TX_START, /* the rest: enum mpcc_event */
+};
 
 #define TCP_CONG_NON_RESTRICTED 1 /* any user, and any network namespace, may choose it */
 

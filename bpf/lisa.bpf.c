@@ -45,10 +45,33 @@ struct {
 	__uint(max_entries, 1); /* set when loaded */
 } events SEC(".maps");
 
+/* Linux's own CUBIC (net/ipv4/tcp_cubic.c), where it is compiled in. Its state, struct bictcp, fills icsk_ca_priv. */
+extern void cubictcp_init(struct sock *sk) __ksym __weak;
+extern u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym __weak;
+extern void cubictcp_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym __weak;
+extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym __weak;
+extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym __weak;
+extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym __weak;
+
+/* What icsk_ca_priv has for the others, where Linux's own CUBIC has that. It goes with the socket. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct lisa_socket);
+} sockets SEC(".maps");
+
 /* What a new entry starts as: it is too large for the stack. */
 static const struct lisa_connection no_connection;
 
 #define PAIR ((struct mpcc_pair){ settings.pair.slow_start, settings.pair.avoidance })
+
+/*
+ * Whether Linux's own CUBIC goes on after slow start. A constant, as the pair is: where it is not so, the kernel need not have
+ * the functions above.
+ */
+#define OVER_CUBIC (settings.pair.avoidance == MPCC_CUBIC)
 
 static __always_inline void count(u64 *total)
 {
@@ -60,8 +83,11 @@ static __always_inline struct tcp_sock *tcp_of(struct sock *sk)
 	return (struct tcp_sock *)sk;
 }
 
+/* NULL: over CUBIC, and there was no memory for it. Then the socket runs CUBIC alone. */
 static __always_inline struct lisa_socket *private_of(struct sock *sk)
 {
+	if (OVER_CUBIC)
+		return bpf_sk_storage_get(&sockets, sk, NULL, 0);
 	return (struct lisa_socket *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
 }
 
@@ -132,8 +158,11 @@ static __always_inline struct lisa_event *event(struct sock *sk, struct mpcc_con
 {
 	struct lisa_socket *private = private_of(sk);
 	struct tcp_sock *tp = tcp_of(sk);
-	struct lisa_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	struct lisa_event *e;
 
+	if (!private)
+		return NULL;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
 		count(&totals.events_lost);
 		return NULL;
@@ -317,7 +346,7 @@ static void tell_start(struct sock *sk, struct mpcc_connection *c, u8 i)
 SEC("struct_ops")
 void BPF_PROG(lisa_init, struct sock *sk)
 {
-	struct lisa_socket *private = private_of(sk);
+	struct lisa_socket *private;
 	struct tcp_sock *tp = tcp_of(sk);
 	struct lisa_connection *connection = NULL;
 	struct mpcc_tcp tcp = fetch(tp);
@@ -325,6 +354,13 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	struct lisa_key key = {};
 	u8 slot = MPCC_NO_SLOT;
 
+	if (OVER_CUBIC) {
+		cubictcp_init(sk);
+		bpf_sk_storage_get(&sockets, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	}
+	private = private_of(sk);
+	if (!private)
+		return;
 	if (identify(sk, &key)) {
 		connection = enter(&key, &slot);
 		count(&totals.subflows_opened);
@@ -335,7 +371,7 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	private->key = key;
 	private->subflow.slot = slot;
 	if (!connection) {
-		mpcc_init(PAIR, NULL, &private->subflow, &tcp, false, &note);
+		mpcc_init(PAIR, NULL, &private->subflow, &tcp, tp->data_segs_out == 0, &note);
 		return;
 	}
 	introduce(sk, &key, slot);
@@ -347,17 +383,62 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	tell_start(sk, &connection->coupled, slot);
 }
 
+/*
+ * Over CUBIC alone, before an ACK may grow the window. HyStart, which comes with it, may end slow start here. What others took
+ * is paid first, or it would be void.
+ */
+SEC("struct_ops")
+void BPF_PROG(lisa_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	struct lisa_socket *private;
+	struct mpcc_connection *c;
+	struct mpcc_note note = {};
+	struct mpcc_tcp tcp;
+
+	private = tp->snd_cwnd < tp->snd_ssthresh ? private_of(sk) : NULL;
+	if (!private) {
+		cubictcp_acked(sk, sample);
+		return;
+	}
+	c = connection_of(private);
+	tcp = fetch(tp);
+	mpcc_pay(PAIR, c, &private->subflow, &tcp, tcp.flight + sample->pkts_acked, &note);
+	store(tp, &tcp);
+	cubictcp_acked(sk, sample);
+	if (settings.pair.slow_start == MPCC_HYSTARTPP) {
+		store(tp, &tcp); /* takes HyStart's end back */
+	} else if (tp->snd_cwnd >= tp->snd_ssthresh) {
+		tcp = fetch(tp);
+		mpcc_left_slow_start(PAIR, c, &private->subflow, &note);
+		mpcc_show(PAIR, c, &private->subflow, &tcp);
+	}
+	report(sk, c, &note);
+}
+
 SEC("struct_ops")
 void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 {
 	struct lisa_socket *private = private_of(sk);
-	struct mpcc_connection *c = connection_of(private);
 	struct tcp_sock *tp = tcp_of(sk);
-	struct mpcc_tcp tcp = fetch(tp);
 	struct mpcc_note note = {};
+	struct mpcc_connection *c;
+	struct mpcc_tcp tcp;
 
+	if (!private) {
+		if (OVER_CUBIC)
+			cubictcp_cong_avoid(sk, ack, acked);
+		return;
+	}
+	c = connection_of(private);
+	tcp = fetch(tp);
 	mpcc_on_ack(PAIR, c, &private->subflow, &tcp, acked, &note);
 	store(tp, &tcp);
+	if (OVER_CUBIC && note.rest) {
+		cubictcp_cong_avoid(sk, ack, note.rest);
+		tcp = fetch(tp);
+		mpcc_show_change(PAIR, c, &private->subflow, &tcp);
+	}
 	report(sk, c, &note);
 	if (c && note.what & MPCC_NOTE_WITHDRAWN) {
 		struct mpcc_slot *slot = &c->slot[MPCC_SLOT(private->subflow.slot)];
@@ -371,11 +452,20 @@ SEC("struct_ops")
 u32 BPF_PROG(lisa_ssthresh, struct sock *sk)
 {
 	struct lisa_socket *private = private_of(sk);
-	struct mpcc_connection *c = connection_of(private);
 	struct mpcc_tcp tcp = fetch(tcp_of(sk));
 	struct mpcc_note note = {};
-	u32 ssthresh = mpcc_ssthresh(PAIR, c, &private->subflow, &tcp, &note);
+	struct mpcc_connection *c;
+	u32 ssthresh = 0;
 
+	if (OVER_CUBIC)
+		ssthresh = cubictcp_recalc_ssthresh(sk);
+	if (!private)
+		return ssthresh;
+	c = connection_of(private);
+	if (OVER_CUBIC)
+		mpcc_ssthresh(PAIR, c, &private->subflow, &tcp, &note);
+	else
+		ssthresh = mpcc_ssthresh(PAIR, c, &private->subflow, &tcp, &note);
 	report(sk, c, &note);
 	if (wanted(LISA_EVENT_LOSS)) {
 		struct lisa_event *e = event(sk, c, LISA_EVENT_LOSS);
@@ -393,6 +483,8 @@ u32 BPF_PROG(lisa_undo_cwnd, struct sock *sk)
 {
 	struct mpcc_tcp tcp = fetch(tcp_of(sk));
 
+	if (OVER_CUBIC)
+		return tcp_reno_undo_cwnd(sk);
 	return mpcc_undo(&private_of(sk)->subflow, &tcp);
 }
 
@@ -404,7 +496,9 @@ void BPF_PROG(lisa_set_state, struct sock *sk, u8 state)
 	struct mpcc_note note = {};
 	struct mpcc_connection *c;
 
-	if (!private->subflow.ready)
+	if (OVER_CUBIC)
+		cubictcp_state(sk, state);
+	if (!private || !private->subflow.ready)
 		return;
 	c = connection_of(private);
 	mpcc_set_state(PAIR, c, &private->subflow, &tcp, state, &note);
@@ -419,7 +513,9 @@ void BPF_PROG(lisa_cwnd_event, struct sock *sk, u32 what)
 	struct mpcc_connection *c;
 	struct mpcc_tcp tcp;
 
-	if (!private->subflow.ready ||
+	if (OVER_CUBIC)
+		cubictcp_cwnd_event(sk, what);
+	if (!private || !private->subflow.ready ||
 	    (what != MPCC_EVENT_TX_START && what != MPCC_EVENT_CWND_RESTART))
 		return;
 	c = connection_of(private);
@@ -437,7 +533,7 @@ void BPF_PROG(lisa_release, struct sock *sk)
 	struct mpcc_connection *c;
 	struct lisa_subflow_key who;
 
-	if (!private->subflow.ready)
+	if (!private || !private->subflow.ready)
 		return;
 	__builtin_memset(&who, 0, sizeof(who));
 	who.connection = private->key;
@@ -462,12 +558,15 @@ void BPF_PROG(lisa_release, struct sock *sk)
 		}
 	}
 	private->subflow.ready = false;
+	if (OVER_CUBIC)
+		bpf_sk_storage_delete(&sockets, sk);
 }
 
-/* The name is filled in when loaded. */
+/* The name is filled in when loaded; pkts_acked is taken out where it is not over CUBIC. */
 SEC(".struct_ops")
 struct tcp_congestion_ops lisa = {
 	.init = (void *)lisa_init,
+	.pkts_acked = (void *)lisa_pkts_acked,
 	.cong_avoid = (void *)lisa_cong_avoid,
 	.ssthresh = (void *)lisa_ssthresh,
 	.undo_cwnd = (void *)lisa_undo_cwnd,

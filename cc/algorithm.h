@@ -12,6 +12,7 @@
 #include "slow_start/uncoupled.h"
 #include "slow_start/lisa.h"
 #include "slow_start/hystart.h"
+#include "slow_start/hystartpp.h"
 #include "slow_start/css.h"
 #include "slow_start/nmcc.h"
 #include "avoidance/reno.h"
@@ -22,7 +23,7 @@
 #include "avoidance/balia.h"
 #include "avoidance/wvegas.h"
 
-enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA, MPCC_HYSTART, MPCC_CSS, MPCC_NMCC };
+enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA, MPCC_HYSTARTPP, MPCC_CSS, MPCC_NMCC };
 enum mpcc_avoidances {
 	MPCC_RENO,
 	MPCC_LIA,
@@ -46,33 +47,37 @@ enum mpcc_avoidances {
 	    "growth normalized to the best path's, in both phases")                                \
 	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \
 	ROW("reno", MPCC_UNCOUPLED, MPCC_RENO, true, "each subflow a TCP of its own (RFC 5681)")   \
-	ROW("cubic", MPCC_HYSTART, MPCC_CUBIC, true, "each a TCP of its own, as Linux has it")     \
+	ROW("cubic", MPCC_UNCOUPLED, MPCC_CUBIC, true, "each a TCP of its own, as Linux has it")   \
 	ROW("olia", MPCC_UNCOUPLED, MPCC_OLIA, false, "opportunistic linked increases")            \
 	ROW("balia", MPCC_UNCOUPLED, MPCC_BALIA, false, "balanced linked adaptation")              \
 	ROW("wvegas", MPCC_UNCOUPLED, MPCC_WVEGAS, false, "weighted Vegas: by delay, not loss")    \
 	ROW("lisa_olia", MPCC_LISA, MPCC_OLIA, false, "linked slow start, then OLIA")              \
-	ROW("lisa_balia", MPCC_LISA, MPCC_BALIA, false, "linked slow start, then Balia")
+	ROW("lisa_balia", MPCC_LISA, MPCC_BALIA, false, "linked slow start, then Balia")           \
+	ROW("lisa_cubic", MPCC_LISA, MPCC_CUBIC, false, "linked slow start, then Linux's CUBIC")   \
+	ROW("css_cubic", MPCC_CSS, MPCC_CUBIC, false, "coupled slow start, then Linux's CUBIC")    \
+	ROW("cubic_hystartpp", MPCC_HYSTARTPP, MPCC_CUBIC, false, "CUBIC with HyStart++ (RFC 9406)")
 
 struct mpcc_pair {
 	u8 slow_start; /* enum mpcc_slow_starts */
 	u8 avoidance; /* enum mpcc_avoidances */
 };
 
-/* A backend that does not run what Linux has by itself, Linux, is built without it. */
+/* A backend that does not run what Linux has by itself, Linux, is built without it: it calls its own CUBIC. */
 #ifdef MPCC_WITHOUT_LINUX_OWN
 #define MPCC_LINUX_OWN false
 #else
 #define MPCC_LINUX_OWN true
 #endif
 
-MPCC_INLINE bool mpcc_has_hystart(struct mpcc_pair pair)
-{
-	return MPCC_LINUX_OWN && pair.slow_start == MPCC_HYSTART;
-}
-
 MPCC_INLINE bool mpcc_has_cubic(struct mpcc_pair pair)
 {
 	return MPCC_LINUX_OWN && pair.avoidance == MPCC_CUBIC;
+}
+
+/* Linux's CUBIC brings HyStart along, whatever the windows grow by meanwhile, where HyStart++ does not replace it. */
+MPCC_INLINE bool mpcc_has_hystart(struct mpcc_pair pair)
+{
+	return mpcc_has_cubic(pair) && pair.slow_start != MPCC_HYSTARTPP;
 }
 
 /* Whether an ACK grows the window as in slow start. */
@@ -116,6 +121,8 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 	}
 	if (mpcc_has_hystart(pair))
 		mpcc_hystart_begin(s, tcp);
+	if (pair.slow_start == MPCC_HYSTARTPP)
+		s->hystartpp.over = !fresh;
 	if (pair.avoidance == MPCC_WVEGAS)
 		mpcc_wvegas_begin(s, tcp);
 	if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
@@ -160,7 +167,33 @@ MPCC_INLINE void mpcc_move(struct mpcc_pair pair, struct mpcc_connection *c, str
 	mpcc_next_epoch(c, s->group);
 }
 
-/* `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). */
+/* Pays what others took from this window. `flight` is what was in flight before the ACK being processed, if there is one. */
+MPCC_INLINE void mpcc_pay(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			  struct mpcc_tcp *tcp, u32 flight, struct mpcc_note *note)
+{
+	if (pair.slow_start != MPCC_LISA)
+		return;
+	mpcc_show_change(pair, c, s, tcp); /* or more is owed than is there */
+	mpcc_lisa_settle(c, s, tcp, flight, note);
+}
+
+/* Slow start has ended without a loss. */
+MPCC_INLINE void mpcc_left_slow_start(struct mpcc_pair pair, struct mpcc_connection *c,
+				      struct mpcc_subflow *s, struct mpcc_note *note)
+{
+	note->what |= MPCC_NOTE_LEFT_SLOW_START;
+	if (pair.slow_start == MPCC_LISA)
+		mpcc_lisa_void(c, s, false, note);
+	if (pair.slow_start == MPCC_CSS)
+		mpcc_css_left(s);
+	if (pair.slow_start == MPCC_HYSTARTPP)
+		s->hystartpp.over = true;
+}
+
+/*
+ * `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). Where Linux's own CUBIC is to go
+ * on, the backend hands it `note->rest`, and shows the others what came of it.
+ */
 MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
 			     struct mpcc_note *note)
@@ -177,22 +210,26 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 	}
 	if (pair.avoidance == MPCC_OLIA)
 		mpcc_olia_acked(c, s, acked);
-	if (pair.slow_start == MPCC_LISA) {
+	if (pair.slow_start == MPCC_LISA)
 		mpcc_lisa_settle(c, s, tcp, tcp->flight + acked, note);
-		if (slow)
-			acked = mpcc_lisa_counted(c, s, acked);
-	}
-	if (mpcc_has_hystart(pair) || mpcc_has_cubic(pair))
+	if (mpcc_has_cubic(pair))
 		mpcc_sample(s, tcp);
+	/* Before it grows anything, as in Linux (pkts_acked). */
 	if (slow && mpcc_has_hystart(pair)) {
 		mpcc_hystart_ack(s, tcp, acked);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
+	if (slow && pair.slow_start == MPCC_HYSTARTPP) {
+		mpcc_hystartpp_ack(s, tcp, acked);
+		grows_slow = mpcc_in_slow_start(tcp);
+	}
+	if (grows_slow && pair.slow_start == MPCC_LISA)
+		acked = mpcc_lisa_counted(c, s, acked);
 	if (pair.avoidance == MPCC_WVEGAS) {
 		acked = mpcc_wvegas_ack(c, s, tcp, acked);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
-	if (slow && pair.slow_start == MPCC_CSS) {
+	if (grows_slow && pair.slow_start == MPCC_CSS) {
 		mpcc_css_ack(c, s, tcp);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
@@ -201,6 +238,8 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			acked = mpcc_css_slow_start(s, tcp, acked);
 		else if (grows_slow && pair.slow_start == MPCC_NMCC)
 			acked = mpcc_nmcc_slow_start(s, tcp, acked);
+		else if (grows_slow && pair.slow_start == MPCC_HYSTARTPP)
+			acked = mpcc_hystartpp_slow_start(s, tcp, acked);
 		else if (grows_slow)
 			acked = mpcc_slow_start(tcp, acked);
 		if (acked) {
@@ -212,19 +251,16 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 				mpcc_balia_avoid(c, s, tcp, acked);
 			else if (mpcc_has_cubic(pair))
 				mpcc_cubic_avoid(s, tcp, acked);
+			else if (pair.avoidance == MPCC_CUBIC)
+				note->rest = acked;
 			else if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
 				mpcc_nmcc_avoid(c, s, tcp, acked);
 			else
 				mpcc_reno_avoid(s, tcp, acked);
 		}
 	}
-	if (slow && !mpcc_slow(pair, s, tcp)) {
-		note->what |= MPCC_NOTE_LEFT_SLOW_START;
-		if (pair.slow_start == MPCC_LISA)
-			mpcc_lisa_void(c, s, false, note);
-		if (pair.slow_start == MPCC_CSS)
-			mpcc_css_left(s);
-	}
+	if (slow && !mpcc_slow(pair, s, tcp))
+		mpcc_left_slow_start(pair, c, s, note);
 	mpcc_show(pair, c, s, tcp);
 }
 
@@ -243,6 +279,8 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 		mpcc_lisa_void(c, s, false, note);
 	if (pair.slow_start == MPCC_CSS)
 		mpcc_css_left(s);
+	if (pair.slow_start == MPCC_HYSTARTPP)
+		s->hystartpp.over = true;
 	if (pair.slow_start == MPCC_NMCC)
 		mpcc_nmcc_restart(s);
 	s->cwnd_before_loss = tcp->cwnd;
@@ -275,10 +313,10 @@ MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c
 	if (state >= MPCC_STATE_CWR && pair.slow_start == MPCC_LISA)
 		mpcc_lisa_void(c, s, false, note);
 	if (state == MPCC_STATE_LOSS) {
-		if (mpcc_has_hystart(pair) || mpcc_has_cubic(pair))
+		if (mpcc_has_cubic(pair)) {
 			s->rtt_min = 0;
-		if (mpcc_has_cubic(pair))
 			mpcc_cubic_forget(s);
+		}
 		if (mpcc_has_hystart(pair))
 			mpcc_hystart_begin(s, tcp);
 		if (pair.slow_start == MPCC_NMCC)
@@ -300,14 +338,10 @@ MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *
 		mpcc_wvegas_restart(s, tcp);
 	if (event == MPCC_EVENT_CWND_RESTART && pair.slow_start == MPCC_NMCC)
 		mpcc_nmcc_restart(s);
-	if (pair.slow_start != MPCC_LISA)
-		return;
-	if (event == MPCC_EVENT_CWND_RESTART) {
+	if (event == MPCC_EVENT_CWND_RESTART && pair.slow_start == MPCC_LISA)
 		mpcc_lisa_void(c, s, false, note);
-	} else if (event == MPCC_EVENT_TX_START) {
-		mpcc_show_change(pair, c, s, tcp); /* or more is owed than is there */
-		mpcc_lisa_settle(c, s, tcp, 0, note);
-	}
+	if (event == MPCC_EVENT_TX_START)
+		mpcc_pay(pair, c, s, tcp, 0, note);
 }
 
 /* The subflow closes. True for the last of its connection: the backend frees `c`. */

@@ -53,10 +53,22 @@ struct mpcc_cubic {
 struct mpcc_hystart {
 	u32 round_start; /* µs, wraps */
 	u32 last_ack; /* the latest of the train, µs, wraps */
-	u32 left; /* segments to be acknowledged before the next round */
 	u32 round_min; /* least RTT sample of this round, µs */
-	u32 samples; /* in this round, counted to MPCC_HYSTART_SAMPLES */
-	u32 ended; /* not 0: it ended slow start; it looks again after an RTO only */
+	u32 left : 24; /* segments to be acknowledged before the next round */
+	u32 samples : 7; /* in this round, counted to MPCC_HYSTART_SAMPLES */
+	u32 ended : 1; /* not 0: it ended slow start; it looks again after an RTO only */
+};
+
+/* What HyStart++ keeps. */
+struct mpcc_hystartpp {
+	u32 left; /* segments to be acknowledged before the next round */
+	u32 last_min; /* least RTT sample of the last round, µs; 0: none, in all three */
+	u32 round_min; /* of this round */
+	u32 baseline; /* of this round when growth was slowed; not 0: it is slow */
+	u8 samples; /* in this round, counted to MPCC_HYSTARTPP_SAMPLES */
+	u8 rounds; /* completed while growth was slow */
+	u8 over; /* not 0: past its initial slow start */
+	u8 reserved;
 };
 
 /* What OLIA keeps. */
@@ -110,8 +122,11 @@ struct mpcc_subflow {
 		struct mpcc_wvegas wvegas;
 	};
 	union { /* of slow start; all zero suits each */
-		struct mpcc_hystart hystart;
-		struct mpcc_css css;
+		struct { /* CUBIC brings HyStart along */
+			struct mpcc_css css;
+			struct mpcc_hystart hystart;
+		};
+		struct mpcc_hystartpp hystartpp;
 		struct mpcc_nmcc nmcc;
 	};
 	u32 ignore; /* acknowledged segments that shall not grow the window (LISA) */
@@ -123,7 +138,7 @@ struct mpcc_subflow {
 	u8 state; /* enum mpcc_state */
 };
 
-_Static_assert(sizeof(struct mpcc_tcp) == 40 && sizeof(struct mpcc_subflow) == 80, "no padding");
+_Static_assert(sizeof(struct mpcc_tcp) == 40 && sizeof(struct mpcc_subflow) == 88, "no padding");
 
 /* What a callback did that is worth telling; `what` is 0 nearly always. */
 struct mpcc_note {
@@ -134,6 +149,7 @@ struct mpcc_note {
 	u32 ignored; /* settled: acknowledged segments that will not grow the window */
 	u32 sum_before; /* settled: Σ cwnd of the group without the initial windows that the credits made */
 	u32 sum_after; /* settled: Σ cwnd of the group with them, and without what was paid */
+	u32 rest; /* acknowledged segments that Linux's own congestion avoidance is to grow the window by */
 };
 
 #define MPCC_NOTE_TAKEN   (1U << 0) /* this new subflow took a credit */
@@ -154,9 +170,12 @@ MPCC_INLINE bool mpcc_in_slow_start(const struct mpcc_tcp *tcp)
 /* The subflow's own slot, or NULL for one that runs alone. */
 MPCC_INLINE struct mpcc_slot *mpcc_own_slot(struct mpcc_connection *c, const struct mpcc_subflow *s)
 {
-	if (!c || s->slot == MPCC_NO_SLOT)
-		return NULL;
-	return &c->slot[MPCC_SLOT(s->slot)];
+	struct mpcc_slot *slot = NULL;
+
+	if (c && s->slot != MPCC_NO_SLOT)
+		slot = &c->slot[MPCC_SLOT(s->slot)];
+	MPCC_HIDE(slot);
+	return slot;
 }
 
 /* The window as the others see it. */

@@ -35,6 +35,16 @@ typedef long long s64;
 #define MPCC_SEPARATE MPCC_INLINE
 #endif
 
+/*
+ * Hides from the compiler where a pointer that may be NULL comes from. It would replace a check of the pointer by one more
+ * of what made it NULL, and the verifier of Linux 6.1 does not know that both come out the same.
+ */
+#ifdef __bpf__
+#define MPCC_HIDE(pointer) __asm__ volatile("" : "+r"(pointer))
+#else
+#define MPCC_HIDE(pointer)
+#endif
+
 #define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))
 #define MPCC_WRITE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 

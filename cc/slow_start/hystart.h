@@ -7,8 +7,8 @@
  *
  * Sources: Ha, Rhee, "Taming the Elephants: New TCP Slow Start", 2008 (also in Computer Networks 55, 2011); settings
  * and details as Linux's CUBIC has them (tcp_cubic.c, 6.14 and the stable kernels since February 2025: before, the
- * first round began at 16 segments); rounds, samples and MinRTT in the words of RFC 9406 (HyStart++), which is
- * another algorithm: no train, and a phase of slower growth in place of the end.
+ * first round began at 16 segments); rounds, samples and MinRTT in the words of RFC 9406 (HyStart++, hystartpp.h), which
+ * is another algorithm: no train, and a phase of slower growth in place of the end.
  *
  * Departures from Linux: rounds end after the segments that were in flight when they started, not at a sequence
  * number, which is the same but for retransmissions; a sender without pacing, MSS 1 448 bytes and GSO of 64 KB

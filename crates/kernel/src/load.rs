@@ -54,6 +54,9 @@ pub fn load(name: &str, options: &Options) -> Result<Registered> {
     let registered_name = options.register_as.as_deref().unwrap_or(name);
     check_length(registered_name)?;
     requirements::check()?;
+    if over_cubic(algorithm.pair()) {
+        requirements::check_cubic()?;
+    }
     match registry::find_one(registered_name) {
         Ok(_) => {
             return Err(Error::AlreadyLoaded {
@@ -107,6 +110,11 @@ fn listen_to_libbpf() {
     })));
 }
 
+/// Whether Linux's own CUBIC goes on after slow start.
+fn over_cubic(pair: mpcc::Pair) -> bool {
+    u32::from(pair.avoidance) == mpcc::ffi::mpcc_avoidances::MPCC_CUBIC
+}
+
 /// Loads the object and registers its operations; the id of the map that holds the registration.
 fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Result<u32> {
     use libbpf_rs::{MapCore, skel::Skel};
@@ -138,6 +146,10 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     // SAFETY: both are `struct lisa_settings`, by way of two generators.
     rodata.settings = unsafe { std::mem::transmute_copy(settings) };
     contract::set_text(&mut open.struct_ops.lisa_mut().name, name);
+    if !over_cubic(settings.pair) {
+        open.struct_ops.lisa_mut().pkts_acked = std::ptr::null_mut();
+        open.progs.lisa_pkts_acked.set_autoload(false);
+    }
     let connections = max_connections.max(1);
     open.maps
         .connections

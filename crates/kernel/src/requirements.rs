@@ -34,6 +34,22 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
+/// Says in one line if the kernel has no CUBIC that BPF can call.
+pub(crate) fn check_cubic() -> Result<()> {
+    let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+    if btf
+        .type_by_name::<types::Func<'_>>("cubictcp_acked")
+        .is_some()
+        || Path::new("/sys/kernel/btf/tcp_cubic").exists()
+    {
+        return Ok(());
+    }
+    Err(Error::Missing {
+        what: "CUBIC to go on with after slow start",
+        remedy: "it needs CONFIG_TCP_CONG_CUBIC=y, as the kernels of Debian and Ubuntu have",
+    })
+}
+
 /// The kernel's BTF does not know TCP's congestion control as BPF's operations.
 pub(crate) fn no_struct_ops() -> Error {
     Error::Missing {

@@ -42,7 +42,7 @@ pub(crate) fn outcome(
             .find(|s| path_of(s, connection.protocol, servers) == Some(path))
             .copied()
     };
-    let mut subflows = Vec::new();
+    let (mut subflows, mut exits) = (Vec::new(), Vec::new());
     for path in 0..servers.len() {
         let series: Vec<(Time, Subflow)> = seen
             .samples
@@ -52,9 +52,9 @@ pub(crate) fn outcome(
         let (Some(first), Some((_, last))) = (series.first(), series.last()) else {
             continue;
         };
-        // The first threshold is the first exit from slow start, by loss or without.
-        let exit = series.iter().position(|(_, s)| s.ssthresh.is_some());
+        let exit = series.iter().position(|(_, s)| s.is_past_slow_start());
         let at_exit = exit.map(|at| series[at]);
+        exits.push(at_exit.map(|(time, _)| time));
         let before_exit = exit.map_or(last.retransmits, |at| {
             if at == 0 {
                 0
@@ -85,11 +85,9 @@ pub(crate) fn outcome(
     }
 
     // The sample in which the last subflow is seen to have left slow start, if all have.
-    let all_left = |sample: &Sample| {
-        sample.subflows.len() == subflows.len()
-            && sample.subflows.iter().all(|s| s.ssthresh.is_some())
-    };
-    let exit = seen.samples.iter().position(all_left);
+    let all_left = exits.into_iter().collect::<Option<Vec<_>>>();
+    let last_left = all_left.and_then(|times| times.into_iter().max());
+    let exit = last_left.and_then(|time| seen.samples.iter().position(|s| s.time == time));
     let retransmits = |sample: &Sample| {
         sample
             .subflows

@@ -56,7 +56,7 @@ pub(crate) struct Subflow {
     /// The remote port, which tells the subflow apart from others at the same address.
     pub(crate) remote_port: u16,
     pub(crate) cwnd: u32,
-    /// None before the first exit from slow start.
+    /// None before the first exit from slow start, but for algorithms that begin with one (CSS).
     pub(crate) ssthresh: Option<u32>,
     pub(crate) srtt: Span,
     pub(crate) flight: u32,
@@ -79,6 +79,12 @@ impl Subflow {
             state: info.tcpi_ca_state,
             retransmits: info.tcpi_total_retrans,
         }
+    }
+
+    /// Whether it has left slow start, by loss or without; or is in a later one.
+    pub(crate) fn is_past_slow_start(&self) -> bool {
+        self.ssthresh
+            .is_some_and(|threshold| self.is_reducing() || self.cwnd >= threshold)
     }
 
     /// Whether its window is being reduced.

@@ -1,12 +1,14 @@
 //! What coupling costs on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
 //! Reno, in turn, and the time that each of the algorithm's callbacks takes. `cargo bench --bench kernel`; needs root.
 //!
-//! `BENCH_ROUNDS` (30) and `BENCH_SECONDS` (1) change how long it takes.
+//! `BENCH_ROUNDS` (30) and `BENCH_SECONDS` (1) change how long it takes, `BENCH_ALGORITHM` what is measured: one that goes on
+//! with Linux's CUBIC beside the kernel's own CUBIC.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use kernel::events::{Kinds, Listener};
+use kernel::load::Options;
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::query::ProgInfoIter;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -22,7 +24,7 @@ use support::stream::{exchange, open, serve};
 use support::world::World;
 use support::{Loaded, able, until};
 
-/// Below this share of Reno's throughput it fails.
+/// Below this share of the throughput of the kernel's own it fails.
 const LEAST: f64 = 0.95;
 
 /// Initial receive buffers, bytes. With less, a receiver whose window was full opens it without a word, and the sender
@@ -44,12 +46,19 @@ fn main() {
         return;
     }
     let seconds = Duration::from_secs(setting("BENCH_SECONDS", 1) as u64);
-    let loaded = Loaded::lisa();
-    let ratio = throughput(loaded.name(), seconds);
+    let name = std::env::var("BENCH_ALGORITHM").unwrap_or("lisa".into());
+    let algorithm = mpcc::Algorithm::find(&name).expect("an algorithm");
+    let own = match algorithm.pair().avoidance.into() {
+        mpcc::ffi::mpcc_avoidances::MPCC_CUBIC => "cubic",
+        _ => "reno",
+    };
+    let loaded = Loaded::with(&name, Options::default());
+    println!("{name}, and the kernel's own {own}");
+    let ratio = throughput(loaded.name(), own, seconds);
     callbacks(&loaded, seconds);
     assert!(
         ratio >= LEAST,
-        "{ratio:.3} of Reno's throughput is less than {LEAST}"
+        "{ratio:.3} of {own}'s throughput is less than {LEAST}"
     );
 }
 
@@ -116,19 +125,19 @@ fn receive(mut from: TcpStream) -> u64 {
 }
 
 /// Both in turn; the ratio of the means.
-fn throughput(lisa: &str, time: Duration) -> f64 {
+fn throughput(lisa: &str, own: &str, time: Duration) -> f64 {
     let rounds = setting("BENCH_ROUNDS", 30);
     let world = world(2);
-    bulk(&world, "reno", 2, time); // caches
+    bulk(&world, own, 2, time); // caches
     let mut pairs = Vec::new();
     println!("bulk MPTCP, 2 subflows over veth, {time:?} each, in turn (Gbit/s)");
-    println!("{:>6} {:>8} {:>8} {:>8}", "round", "lisa", "reno", "ratio");
+    println!("{:>6} {:>8} {:>8} {:>8}", "round", "coupled", own, "ratio");
     for round in 1..=rounds {
         // Who goes first changes, so that a drift of the machine's falls on both.
         let both = if round % 2 == 1 {
-            [lisa, "reno"]
+            [lisa, own]
         } else {
-            ["reno", lisa]
+            [own, lisa]
         };
         let both = both.map(|algorithm| (algorithm, bulk(&world, algorithm, 2, time)));
         let of = |name: &str| {
@@ -137,7 +146,7 @@ fn throughput(lisa: &str, time: Duration) -> f64 {
                 .expect("it ran")
                 .1
         };
-        let (ours, theirs) = (of(lisa), of("reno"));
+        let (ours, theirs) = (of(lisa), of(own));
         println!(
             "{round:>6} {ours:>8.2} {theirs:>8.2} {:>8.3}",
             ours / theirs

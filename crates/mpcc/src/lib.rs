@@ -22,8 +22,8 @@
 //!
 //! An endpoint fills in [`Tcp`] before each call, and takes `cwnd` and `ssthresh` from it after each (HyStart ends slow
 //! start by the threshold). `now` counts in every call; `rtt_us` in [`Connection::on_ack`] alone, where 0 says that the
-//! ACK has no sample; `idle_ms` in [`Connection::on_send_start`] alone. `rtt_us` is for `cubic` and `wvegas`, the others
-//! are for `cubic`, as yet.
+//! ACK has no sample; `idle_ms` in [`Connection::on_send_start`] alone. `rtt_us` is for CUBIC, HyStart++
+//! and wVegas, the others are for CUBIC, as yet.
 #![no_std]
 
 #[cfg(any(test, feature = "vectors"))]

@@ -149,6 +149,10 @@ pub fn all() -> Vec<Vector> {
             include_str!("../../../cc/slow_start/hystart.vectors.toml"),
         ),
         (
+            "hystartpp",
+            include_str!("../../../cc/slow_start/hystartpp.vectors.toml"),
+        ),
+        (
             "css",
             include_str!("../../../cc/slow_start/css.vectors.toml"),
         ),
@@ -348,10 +352,16 @@ pub fn increase(subflow: &crate::Subflow) -> u64 {
     unsafe { subflow.__bindgen_anon_1.__bindgen_anon_1.increase }
 }
 
+/// What a subflow keeps if it runs HyStart++.
+pub fn hystartpp(subflow: &crate::Subflow) -> &ffi::mpcc_hystartpp {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_2.hystartpp }
+}
+
 /// What a subflow keeps if it runs CSS.
 pub fn css(subflow: &crate::Subflow) -> &ffi::mpcc_css {
     // SAFETY: all views of the union are plain integers.
-    unsafe { &subflow.__bindgen_anon_2.css }
+    unsafe { &subflow.__bindgen_anon_2.__bindgen_anon_1.css }
 }
 
 /// m² in Q20, that a subflow keeps if it runs NMCC.

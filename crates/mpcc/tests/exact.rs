@@ -323,6 +323,40 @@ fn cubic_over_a_grid() {
     assert!(worst.0 < 0.01, "{worst:?}");
 }
 
+/// RFC 9438, 4.6 and 4.7, for a reduction from the first window and then from the second: the threshold after the second, and
+/// the W_max that it leaves.
+fn exact_reductions(first: u32, second: u32) -> (BigRational, BigRational) {
+    let beta = ratio(7, 10);
+    let w_max = if second < first {
+        whole(second) * (whole(1) + &beta) / whole(2)
+    } else {
+        whole(second)
+    };
+    ((whole(second) * beta).max(whole(2)), w_max)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() })]
+    /// β is 717/1024, as in Linux: 0.03 % above 0.7. Windows are whole, rounded down.
+    #[test]
+    fn cubics_reduction_is_within_a_segment_and_0_03_percent(
+        first in magnitude(1, 1 << 20), second in magnitude(1, 1 << 20),
+    ) {
+        use ffi::mpcc_operation::*;
+        let mut bench = bench("cubic", &[(first, 80)]);
+        bench.operation = MPCC_DO_SSTHRESH;
+        Native.step(&mut bench);
+        bench.tcp[0].cwnd = second;
+        Native.step(&mut bench);
+        let (threshold, w_max) = exact_reductions(first, second);
+        let found = [bench.result, vectors::cubic(&bench.subflow[0]).w_max];
+        for (exact, found) in [threshold, w_max].into_iter().zip(found) {
+            let above = float(whole(found) - &exact);
+            prop_assert!(above > -1.0 && above <= 0.000_3 * float(exact), "{} → {}: {}", first, second, above);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..Default::default() })]
     #[test]

@@ -188,11 +188,29 @@ proptest! {
         })?;
     }
 
+    /// HyStart++ ends slow start where the window stands, after five rounds of slow growth, and an ACK adds eight segments at most.
+    #[test]
+    fn hystartpp_stays_in_its_range(callbacks in vectors::callbacks(2, 400)) {
+        run(Algorithm::find("cubic_hystartpp").unwrap(), &callbacks, |before, callback, after| {
+            let who = callback.who as usize;
+            let (old, new) = (&before.tcp[who], &after.tcp[who]);
+            let (was, is) = (vectors::hystartpp(&before.subflow[who]), vectors::hystartpp(&after.subflow[who]));
+            prop_assert!(is.samples <= 8 && is.rounds <= 5 && is.left <= ffi::MPCC_CWND_MAX, "{is:?}");
+            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK && old.cwnd < old.ssthresh && was.over == 0 {
+                prop_assert!(new.cwnd - old.cwnd <= 8, "{} → {}", old.cwnd, new.cwnd);
+                prop_assert!(new.ssthresh == old.ssthresh || new.ssthresh == old.cwnd && is.rounds == 5);
+                prop_assert!((new.cwnd >= new.ssthresh) == (is.over != 0), "{is:?}");
+            }
+            prop_assert!(was.over == 0 || is.over != 0 || callback.operation == ffi::mpcc_operation::MPCC_DO_INIT);
+            Ok(())
+        })?;
+    }
+
     /// A credit moves segments, it makes none: windows less what is owed from them, summed over the connection, are
     /// the same before and after a join that took one, and before and after it was paid.
     #[test]
     fn credits_conserve_the_sum_of_windows(
-        lisa in proptest::sample::select(vec!["lisa", "lisa_reno"]), callbacks in vectors::callbacks(SUBFLOWS, 200),
+        lisa in proptest::sample::select(vec!["lisa", "lisa_reno", "lisa_cubic"]), callbacks in vectors::callbacks(SUBFLOWS, 200),
     ) {
         let net = |bench: &ffi::mpcc_bench| -> i64 {
             let owed: u32 = bench.connection.slot.iter().map(vectors::debit).sum();

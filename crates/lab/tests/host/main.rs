@@ -98,6 +98,65 @@ fn lisa_moves_segments_to_a_new_subflow_and_makes_none() {
     assert_eq!(first.cwnd, credit.segments);
 }
 
+/// Linux's own CUBIC goes on after linked slow start: a loss leaves 717/1024 of the window, and it grows again from there.
+#[test]
+fn over_cubic_a_join_takes_a_credit_and_a_loss_leaves_seven_tenths() {
+    let Some(mut host) = host(12) else { return };
+    let scenario = shared(
+        2,
+        vec![connection(Protocol::Mptcp, "lisa_cubic", 1_500_000)],
+    );
+    let settled = |run: &Run| run.credits.iter().any(|credit| credit.settled.is_some());
+    let run = run_until(&mut host, &scenario, settled);
+    for credit in &run.credits {
+        let settled = credit.settled.as_ref().unwrap();
+        assert_eq!(settled.sum_before, settled.sum_after);
+    }
+    let (mut reductions, mut grown) = (0, 0);
+    for subflow in 0..2 {
+        let rows: Vec<_> = run.rows.iter().filter(|r| r.subflow == subflow).collect();
+        for pair in rows.windows(2) {
+            let (before, row) = (pair[0], pair[1]);
+            if before.phase != "recovery" && row.phase == "recovery" {
+                // The sample before may be some ACKs older than the loss.
+                let left = f64::from(row.ssthresh.unwrap()) / f64::from(before.cwnd);
+                assert!((0.65..0.76).contains(&left), "{before:?} {row:?}");
+                reductions += 1;
+            }
+            let threshold = row.ssthresh.unwrap_or(u32::MAX);
+            grown += u32::from(row.phase == "avoidance" && row.cwnd > threshold.saturating_add(2));
+        }
+    }
+    assert!(reductions >= 2 && grown > 0, "{reductions} {grown}");
+}
+
+/// A queue without end, and one TCP: doubling would go on to the last byte, HyStart++ sees the queue grow.
+#[test]
+fn hystartpp_ends_slow_start_without_a_loss() {
+    let Some(mut host) = host(13) else { return };
+    let mut scenario = shared(
+        1,
+        vec![connection(Protocol::Tcp, "cubic_hystartpp", 1_500_000)],
+    );
+    let Spec::SharedBottleneck(bottleneck) = &mut scenario.topology else {
+        unreachable!()
+    };
+    bottleneck.bottleneck = Properties::shaped(
+        Rate::from_bits_per_second(5_000_000),
+        Queue::DropTailPackets(3000),
+        Span::ZERO,
+    );
+    let simulated = scenario::simulate(&scenario, 1, false).unwrap();
+    let windows = [host.run(&scenario, 1).unwrap(), simulated].map(|run| {
+        let subflow = &run.outcome.connections[0].subflows[0];
+        assert_eq!(subflow.losses, 0, "{subflow:?}");
+        f64::from(subflow.cwnd_at_slow_start_exit.expect("it left"))
+    });
+    let [kernel, simulated] = windows;
+    assert!((kernel / simulated - 1.0).abs() < 0.3, "{windows:?}");
+    eprintln!("windows at the end of slow start: {windows:?}");
+}
+
 #[test]
 fn uncoupled_joins_start_at_ten_and_take_nothing() {
     let Some(mut host) = host(2) else { return };

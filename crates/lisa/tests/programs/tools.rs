@@ -2,17 +2,19 @@
 
 use crate::support::world::{Running, World, client_address, exec, listens, server_address};
 use crate::support::{Folder, Loaded, able, content, watch::Watch};
+use kernel::load::Options;
 use std::fs;
 
 /// 24 MB, at a rate at which eight subflows join long before the end.
 const BYTES: usize = 24 << 20;
 
 /// iperf3 with that many subflows; `reverse`: the server sends.
-fn iperf3(subflows: u32, reverse: bool) {
+fn iperf3(algorithm: &str, subflows: u32, reverse: bool) {
     if !able() {
         return;
     }
-    let (loaded, world, folder) = (Loaded::lisa(), World::joined(subflows), Folder::new());
+    let loaded = Loaded::with(algorithm, Options::default());
+    let (world, folder) = (World::joined(subflows), Folder::new());
     let (sent, received) = (folder.join("sent"), folder.join("received"));
     let bytes = content(BYTES, 1);
     fs::write(&sent, &bytes).expect("a file");
@@ -56,32 +58,52 @@ fn iperf3(subflows: u32, reverse: bool) {
         "bytes arrive as they were sent"
     );
     let (settled, void) = watch.finish();
-    eprintln!("iperf3, {subflows} subflows: {settled} credits settled, {void} void");
+    eprintln!("iperf3, {algorithm}, {subflows} subflows: {settled} credits settled, {void} void");
 }
 
 #[test]
 fn iperf3_with_two_subflows() {
-    iperf3(2, false);
+    iperf3("lisa", 2, false);
 }
 
 #[test]
 fn iperf3_with_two_subflows_in_reverse() {
-    iperf3(2, true);
+    iperf3("lisa", 2, true);
 }
 
 #[test]
 fn iperf3_with_eight_subflows() {
-    iperf3(8, false);
+    iperf3("lisa", 8, false);
 }
 
 #[test]
 fn iperf3_with_eight_subflows_in_reverse() {
-    iperf3(8, true);
+    iperf3("lisa", 8, true);
 }
 
 #[test]
 fn iperf3_with_nine_subflows_the_most_of_the_kernels_path_manager() {
-    iperf3(9, false);
+    iperf3("lisa", 9, false);
+}
+
+#[test]
+fn iperf3_over_cubic_with_two_subflows() {
+    iperf3("lisa_cubic", 2, false);
+}
+
+#[test]
+fn iperf3_over_cubic_with_two_subflows_in_reverse() {
+    iperf3("css_cubic", 2, true);
+}
+
+#[test]
+fn iperf3_over_cubic_with_eight_subflows() {
+    iperf3("lisa_cubic", 8, false);
+}
+
+#[test]
+fn iperf3_over_cubic_with_hystartpp_and_eight_subflows() {
+    iperf3("cubic_hystartpp", 8, false);
 }
 
 /// An nginx that serves and takes files of this folder, in the foreground.
