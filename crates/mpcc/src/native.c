@@ -70,5 +70,5 @@ bool mpcc_native_release(struct mpcc_pair pair, struct mpcc_connection *c, struc
 
 void mpcc_native_bench_step(struct mpcc_bench *b)
 {
-	mpcc_bench_step(b);
+	mpcc_bench_step(b, b->pair);
 }
