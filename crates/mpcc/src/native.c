@@ -13,6 +13,10 @@ struct mpcc_algorithm {
 		       unsigned int acked, struct mpcc_note *note);
 };
 
+#define NAME(constant, name) name,
+const char *const mpcc_slow_start_names[] = { MPCC_SLOW_STARTS(NAME) };
+const char *const mpcc_avoidance_names[] = { MPCC_AVOIDANCES(NAME) };
+
 #define ON_ACK(name, slow_start, avoidance, in_linux, about)                                       \
 	static void on_ack_##slow_start##_##avoidance(                                             \
 		struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,           \
