@@ -29,6 +29,15 @@ pub enum Command {
     Compare(arguments::Compare),
     /// Run a scenario over a grid of values of its keys, and write a table of all runs.
     Sweep(arguments::Sweep),
+    /// List the algorithms: what couples the windows in slow start and after it, and where each runs.
+    ///
+    /// An algorithm is a pair: what couples the subflows' windows while they double, and what couples them after.
+    #[command(after_help = after_algorithms())]
+    Algorithms {
+        /// Print JSON (schema lisa.algorithms/1) instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
     /// The algorithms in this Linux kernel: load, watch, use and unload them.
     Kernel {
         #[command(subcommand)]
@@ -129,6 +138,10 @@ pub enum Kernel {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
+}
+
+fn after_algorithms() -> &'static str {
+    "Examples:\n  lisa compare FILE -a mptcp,lisa,css    (simulated, side by side)\n  sudo lisa kernel load lisa_olia        (in this kernel)"
 }
 
 fn after_load() -> &'static str {
