@@ -58,7 +58,6 @@ enum mpcc_avoidances { MPCC_AVOIDANCES(MPCC_CONSTANT) };
 	ROW("css_olia", MPCC_CSS, MPCC_OLIA, false, "coupled slow start, then OLIA")               \
 	ROW("css_balia", MPCC_CSS, MPCC_BALIA, false, "coupled slow start, then Balia")            \
 	ROW("css_nmcc", MPCC_CSS, MPCC_NMCC_AVOIDANCE, false, "coupled slow start, then NMCC")     \
-	ROW("css_wvegas", MPCC_CSS, MPCC_WVEGAS, false, "coupled slow start, then wVegas")         \
 	ROW("nmcc", MPCC_NMCC, MPCC_NMCC_AVOIDANCE, false,                                         \
 	    "growth normalized to the best path's, in both phases")                                \
 	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \

@@ -1,6 +1,8 @@
 //! `cc/` in the kernel's BPF machine: the worked examples hold there, and any callbacks leave the same bytes as native
-//! code does. And what its verifier refuses. Needs root.
+//! code does. And what its verifier refuses, and how much it goes through. Needs root.
 
+#[path = "machine/instructions.rs"]
+mod instructions;
 #[path = "machine/verifier.rs"]
 mod verifier;
 
