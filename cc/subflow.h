@@ -151,9 +151,12 @@ MPCC_INLINE bool mpcc_in_slow_start(const struct mpcc_tcp *tcp)
 /* The subflow's own slot, or NULL for one that runs alone. */
 MPCC_INLINE struct mpcc_slot *mpcc_own_slot(struct mpcc_connection *c, const struct mpcc_subflow *s)
 {
-	if (!c || s->slot == MPCC_NO_SLOT)
-		return NULL;
-	return &c->slot[MPCC_SLOT(s->slot)];
+	struct mpcc_slot *slot = NULL;
+
+	if (c && s->slot != MPCC_NO_SLOT)
+		slot = &c->slot[MPCC_SLOT(s->slot)];
+	MPCC_OPAQUE(slot);
+	return slot;
 }
 
 /* The window as the others see it. */

@@ -35,6 +35,16 @@ typedef long long s64;
 #define MPCC_SEPARATE MPCC_INLINE
 #endif
 
+/*
+ * In BPF the compiler knows nothing of this pointer any more. It would else check, in place of the pointer, what it was made
+ * from, and a verifier that does not connect the two (Linux 6.1) sees a pointer that may be NULL.
+ */
+#ifdef __bpf__
+#define MPCC_OPAQUE(pointer) __asm__ volatile("" : "+r"(pointer))
+#else
+#define MPCC_OPAQUE(pointer) ((void)0)
+#endif
+
 #define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))
 #define MPCC_WRITE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 
