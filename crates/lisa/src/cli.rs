@@ -11,7 +11,8 @@ use std::{ffi::OsString, num::NonZeroU32, path::PathBuf, time::Duration};
     name = "lisa",
     version,
     propagate_version = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_help = after_all()
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -59,6 +60,9 @@ pub enum Command {
         json: bool,
     },
     /// Print completions for a shell: `lisa completions bash > /etc/bash_completion.d/lisa`.
+    ///
+    /// They know the commands, the options and the algorithms. zsh takes them as `_lisa` in a folder of $fpath, fish as
+    /// ~/.config/fish/completions/lisa.fish.
     Completions {
         /// Which shell.
         shell: clap_complete::Shell,
@@ -138,6 +142,10 @@ pub enum Kernel {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
+}
+
+fn after_all() -> &'static str {
+    "First steps:\n  lisa algorithms                        what there is, and where each runs\n  lisa compare FILE -a mptcp,lisa,css    side by side in the simulator; FILE is one of experiments/\n  sudo lisa kernel load lisa             into this kernel\n  lisa kernel exec lisa -- COMMAND       for one command"
 }
 
 fn after_algorithms() -> &'static str {
