@@ -23,26 +23,42 @@
 #include "avoidance/balia.h"
 #include "avoidance/wvegas.h"
 
-enum mpcc_slow_starts { MPCC_UNCOUPLED, MPCC_LISA, MPCC_HYSTARTPP, MPCC_CSS, MPCC_NMCC };
-enum mpcc_avoidances {
-	MPCC_RENO,
-	MPCC_LIA,
-	MPCC_CUBIC,
-	MPCC_NMCC_AVOIDANCE,
-	MPCC_OLIA,
-	MPCC_BALIA,
-	MPCC_WVEGAS
-};
+/* The parts of a pair: PART(constant, its name). Its page, where it has one, is docs/algorithms/NAME.md. */
+#define MPCC_SLOW_STARTS(PART)                                                                     \
+	PART(MPCC_UNCOUPLED, "uncoupled")                                                          \
+	PART(MPCC_LISA, "lisa")                                                                    \
+	PART(MPCC_HYSTARTPP, "hystartpp")                                                           \
+	PART(MPCC_CSS, "css")                                                                      \
+	PART(MPCC_NMCC, "nmcc")
+#define MPCC_AVOIDANCES(PART)                                                                      \
+	PART(MPCC_RENO, "reno")                                                                    \
+	PART(MPCC_LIA, "lia")                                                                      \
+	PART(MPCC_CUBIC, "cubic")                                                                  \
+	PART(MPCC_NMCC_AVOIDANCE, "nmcc")                                                          \
+	PART(MPCC_OLIA, "olia")                                                                    \
+	PART(MPCC_BALIA, "balia")                                                                  \
+	PART(MPCC_WVEGAS, "wvegas")
+
+#define MPCC_CONSTANT(constant, name) constant,
+enum mpcc_slow_starts { MPCC_SLOW_STARTS(MPCC_CONSTANT) };
+enum mpcc_avoidances { MPCC_AVOIDANCES(MPCC_CONSTANT) };
 
 /*
  * The table: ROW(name, slow start, avoidance, whether Linux has it under this name, in a few words). Names are
- * those that Linux knows them by: at most 15 characters.
+ * those that Linux knows them by. Which pairs have none, and why: docs/algorithms/README.md.
  */
 #define MPCC_ALGORITHMS(ROW)                                                                       \
 	ROW("lisa", MPCC_LISA, MPCC_LIA, false, "linked slow start, then linked increases")        \
 	ROW("lisa_reno", MPCC_LISA, MPCC_RENO, false, "linked slow start, then each by itself")    \
+	ROW("lisa_olia", MPCC_LISA, MPCC_OLIA, false, "linked slow start, then OLIA")              \
+	ROW("lisa_balia", MPCC_LISA, MPCC_BALIA, false, "linked slow start, then Balia")           \
+	ROW("lisa_nmcc", MPCC_LISA, MPCC_NMCC_AVOIDANCE, false, "linked slow start, then NMCC")    \
+	ROW("lisa_wvegas", MPCC_LISA, MPCC_WVEGAS, false, "linked slow start, then wVegas")        \
 	ROW("css", MPCC_CSS, MPCC_LIA, false, "coupled slow start, then linked increases")         \
 	ROW("css_reno", MPCC_CSS, MPCC_RENO, false, "coupled slow start, then each by itself")     \
+	ROW("css_olia", MPCC_CSS, MPCC_OLIA, false, "coupled slow start, then OLIA")               \
+	ROW("css_balia", MPCC_CSS, MPCC_BALIA, false, "coupled slow start, then Balia")            \
+	ROW("css_nmcc", MPCC_CSS, MPCC_NMCC_AVOIDANCE, false, "coupled slow start, then NMCC")     \
 	ROW("nmcc", MPCC_NMCC, MPCC_NMCC_AVOIDANCE, false,                                         \
 	    "growth normalized to the best path's, in both phases")                                \
 	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \
@@ -51,11 +67,16 @@ enum mpcc_avoidances {
 	ROW("olia", MPCC_UNCOUPLED, MPCC_OLIA, false, "opportunistic linked increases")            \
 	ROW("balia", MPCC_UNCOUPLED, MPCC_BALIA, false, "balanced linked adaptation")              \
 	ROW("wvegas", MPCC_UNCOUPLED, MPCC_WVEGAS, false, "weighted Vegas: by delay, not loss")    \
-	ROW("lisa_olia", MPCC_LISA, MPCC_OLIA, false, "linked slow start, then OLIA")              \
-	ROW("lisa_balia", MPCC_LISA, MPCC_BALIA, false, "linked slow start, then Balia")           \
 	ROW("lisa_cubic", MPCC_LISA, MPCC_CUBIC, false, "linked slow start, then Linux's CUBIC")   \
 	ROW("css_cubic", MPCC_CSS, MPCC_CUBIC, false, "coupled slow start, then Linux's CUBIC")    \
 	ROW("cubic_hystartpp", MPCC_HYSTARTPP, MPCC_CUBIC, false, "CUBIC with HyStart++ (RFC 9406)")
+
+/* What a row may not be. */
+#define MPCC_CHECK(name, slow_start, avoidance, in_linux, about)                                   \
+	_Static_assert(sizeof(name) <= 16, name ": Linux takes names of at most 15 characters");   \
+	_Static_assert((slow_start) != MPCC_NMCC || (avoidance) == MPCC_NMCC_AVOIDANCE,            \
+		       name ": NMCC's slow start goes by what its avoidance works out (m^2)");
+MPCC_ALGORITHMS(MPCC_CHECK)
 
 struct mpcc_pair {
 	u8 slow_start; /* enum mpcc_slow_starts */
@@ -229,6 +250,8 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 		acked = mpcc_wvegas_ack(c, s, tcp, acked);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
+	if (slow && pair.slow_start == MPCC_LISA)
+		acked = mpcc_lisa_counted(c, s, acked);
 	if (grows_slow && pair.slow_start == MPCC_CSS) {
 		mpcc_css_ack(c, s, tcp);
 		grows_slow = mpcc_in_slow_start(tcp);

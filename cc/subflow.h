@@ -174,7 +174,7 @@ MPCC_INLINE struct mpcc_slot *mpcc_own_slot(struct mpcc_connection *c, const str
 
 	if (c && s->slot != MPCC_NO_SLOT)
 		slot = &c->slot[MPCC_SLOT(s->slot)];
-	MPCC_HIDE(slot);
+	MPCC_OPAQUE(slot);
 	return slot;
 }
 

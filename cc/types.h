@@ -36,13 +36,13 @@ typedef long long s64;
 #endif
 
 /*
- * Hides from the compiler where a pointer that may be NULL comes from. It would replace a check of the pointer by one more
- * of what made it NULL, and the verifier of Linux 6.1 does not know that both come out the same.
+ * In BPF the compiler knows nothing of this pointer any more. It would else check, in place of the pointer, what it was made
+ * from, and a verifier that does not connect the two (Linux 6.1) sees a pointer that may be NULL.
  */
 #ifdef __bpf__
-#define MPCC_HIDE(pointer) __asm__ volatile("" : "+r"(pointer))
+#define MPCC_OPAQUE(pointer) __asm__ volatile("" : "+r"(pointer))
 #else
-#define MPCC_HIDE(pointer)
+#define MPCC_OPAQUE(pointer) ((void)0)
 #endif
 
 #define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))

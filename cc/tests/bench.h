@@ -37,7 +37,8 @@ struct mpcc_bench {
 	u16 alone; /* not 0: the connection had no room, as with plain TCP */
 };
 
-MPCC_INLINE void mpcc_bench_step(struct mpcc_bench *b)
+/* `pair` is the bench's own; where the verifier shall know it, it comes from where it is a constant. */
+MPCC_INLINE void mpcc_bench_step(struct mpcc_bench *b, struct mpcc_pair pair)
 {
 	u32 who = b->who & (MPCC_BENCH_SUBFLOWS - 1);
 	struct mpcc_connection *c = b->alone ? NULL : &b->connection;
@@ -52,25 +53,25 @@ MPCC_INLINE void mpcc_bench_step(struct mpcc_bench *b)
 		__builtin_memset(s, 0, sizeof(*s));
 		s->group = b->group;
 		s->slot = c ? mpcc_enter(c) : MPCC_NO_SLOT;
-		mpcc_init(b->pair, c, s, &tcp, b->argument, &note);
+		mpcc_init(pair, c, s, &tcp, b->argument, &note);
 		break;
 	case MPCC_DO_ACK:
-		mpcc_on_ack(b->pair, c, s, &tcp, b->argument, &note);
+		mpcc_on_ack(pair, c, s, &tcp, b->argument, &note);
 		break;
 	case MPCC_DO_SSTHRESH:
-		result = mpcc_ssthresh(b->pair, c, s, &tcp, &note);
+		result = mpcc_ssthresh(pair, c, s, &tcp, &note);
 		break;
 	case MPCC_DO_UNDO:
 		result = mpcc_undo(s, &tcp);
 		break;
 	case MPCC_DO_STATE:
-		mpcc_set_state(b->pair, c, s, &tcp, b->argument, &note);
+		mpcc_set_state(pair, c, s, &tcp, b->argument, &note);
 		break;
 	case MPCC_DO_EVENT:
-		mpcc_cwnd_event(b->pair, c, s, &tcp, b->argument, &note);
+		mpcc_cwnd_event(pair, c, s, &tcp, b->argument, &note);
 		break;
 	case MPCC_DO_RELEASE:
-		result = mpcc_release(b->pair, c, s, &note);
+		result = mpcc_release(pair, c, s, &note);
 		break;
 	case MPCC_DO_ASK:
 		slot = mpcc_own_slot(c, s);

@@ -14,12 +14,26 @@ fn clang() -> String {
         .expect("clang is missing: `make setup` installs it")
 }
 
+/// Its major version, which decides what the verifier gets to see: for the tests.
+fn version(clang: &str) -> String {
+    let said = Command::new(clang).arg("--version").output().expect(clang);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let version = said
+        .split("clang version ")
+        .nth(1)
+        .and_then(|rest| rest.split('.').next());
+    version.unwrap_or("unknown").to_owned()
+}
+
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..");
     let (bpf, cc) = (root.join("bpf"), root.join("cc"));
     let out = PathBuf::from(env::var("OUT_DIR").unwrap());
     println!("cargo:rerun-if-changed={}", bpf.display());
     println!("cargo:rerun-if-changed={}", cc.display());
+
+    let clang = clang();
+    println!("cargo:rustc-env=BPF_CLANG={}", version(&clang));
 
     // -mcpu=v3: atomics that return what was there, Linux 5.12.
     let include = format!("-I{}", cc.display());
@@ -35,7 +49,7 @@ fn main() {
     for name in ["lisa", "group", "bench", "other_subflow"] {
         SkeletonBuilder::new()
             .source(bpf.join(format!("{name}.bpf.c")))
-            .clang(clang())
+            .clang(&clang)
             .clang_args(flags)
             .build_and_generate(out.join(format!("{name}.skel.rs")))
             .unwrap_or_else(|error| panic!("{name}.bpf.c: {error}"));

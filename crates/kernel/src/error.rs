@@ -12,7 +12,7 @@ pub const NAME_MAX: usize = 15;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
 pub enum Error {
-    #[error("no algorithm `{name}`{}; `lisa kernel load --help` lists them", nearest(.name))]
+    #[error("no algorithm `{name}`{}; `lisa algorithms` lists them", nearest(.name))]
     Unknown { name: String },
     #[error("`{name}` has {} characters; Linux takes at most {NAME_MAX}", .name.len())]
     NameTooLong { name: String },

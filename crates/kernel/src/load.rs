@@ -95,17 +95,17 @@ pub(crate) fn now() -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// What libbpf printed last, for the one line that an error is.
-static LAST_WORDS: Mutex<String> = Mutex::new(String::new());
+/// What libbpf printed last, and the verifier's verdict where it refused a program: for the one line that an error is.
+static SAID: Mutex<(String, Option<String>)> = Mutex::new((String::new(), None));
 
 fn listen_to_libbpf() {
+    if let Ok(mut said) = SAID.lock() {
+        *said = Default::default();
+    }
     libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, message| {
-        if let Ok(mut last) = LAST_WORDS.lock() {
-            // The verifier's log comes in one message of many lines; its last but few say what is wrong.
-            let line = |line: &&str| !line.trim().is_empty() && !line.starts_with("processed");
-            if let Some(line) = message.lines().rfind(line) {
-                *last = line.trim().trim_start_matches("libbpf: ").into();
-            }
+        if let Ok(mut said) = SAID.lock() {
+            said.0 = message.trim().trim_start_matches("libbpf: ").into();
+            said.1 = said.1.take().or(verdict(&message));
         }
     })));
 }
@@ -115,20 +115,27 @@ fn over_cubic(pair: mpcc::Pair) -> bool {
     u32::from(pair.avoidance) == mpcc::ffi::mpcc_avoidances::MPCC_CUBIC
 }
 
+/// The verifier's last word in what libbpf prints of its log: the line before its statistics.
+fn verdict(message: &str) -> Option<String> {
+    let (_, log) = message.split_once("-- BEGIN PROG LOAD LOG --")?;
+    let (log, _) = log.split_once("-- END PROG LOAD LOG --")?;
+    let line = |line: &&str| !line.trim().is_empty() && !line.starts_with("processed");
+    log.lines().rfind(line).map(|line| line.trim().into())
+}
+
 /// Loads the object and registers its operations; the id of the map that holds the registration.
 fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Result<u32> {
     use libbpf_rs::{MapCore, skel::Skel};
     listen_to_libbpf();
     let refused = |error: libbpf_rs::Error| {
-        if is_denied(&error) {
+        let (last, verdict) = SAID.lock().map(|said| said.clone()).unwrap_or_default();
+        // The verifier's EACCES is not for want of privilege.
+        if is_denied(&error) && verdict.is_none() {
             return Error::NotPermitted {
                 what: "loading an algorithm",
             };
         }
-        let last = LAST_WORDS
-            .lock()
-            .map(|last| last.clone())
-            .unwrap_or_default();
+        let last = verdict.unwrap_or(last);
         Error::Refused {
             name: name.into(),
             reason: format!("{error:#} ({last})"),
@@ -179,4 +186,18 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     drop(link);
     let _ = skel.object();
     Ok(map_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::verdict;
+
+    #[test]
+    fn the_verifiers_last_word() {
+        let log = "libbpf: prog 'lisa_init': -- BEGIN PROG LOAD LOG --\n\
+                   855: (63) *(u32 *)(r1 +48) = r5\nR1 invalid mem access 'scalar'\n\
+                   processed 937 insns (limit 1000000) max_states_per_insn 4\n-- END PROG LOAD LOG --\n";
+        assert_eq!(verdict(log).unwrap(), "R1 invalid mem access 'scalar'");
+        assert_eq!(verdict("libbpf: failed to load object 'lisa_bpf'\n"), None);
+    }
 }

@@ -6,12 +6,18 @@ use nix::sys::utsname::uname;
 use std::{fs, path::Path};
 
 /// The oldest kernel: its BPF reads MPTCP's structures by name (CO-RE) and frees map entries from any context.
-const OLDEST: (u32, u32) = (6, 1);
+pub const OLDEST: (u32, u32) = (6, 1);
+
+/// The running kernel's release, as `uname -r` prints it.
+pub fn release() -> String {
+    uname().map_or(String::new(), |name| {
+        name.release().to_string_lossy().into_owned()
+    })
+}
 
 /// Says in one line what keeps an algorithm from being loaded here, if anything does.
 pub fn check() -> Result<()> {
-    let release = uname().map(|name| name.release().to_string_lossy().into_owned());
-    check_release(&release.unwrap_or_default())?;
+    check_release(&release())?;
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Err(Error::Missing {
             what: "type information (/sys/kernel/btf/vmlinux)",

@@ -1,8 +1,9 @@
 //! What coupling costs on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
-//! Reno, in turn, and the time that each of the algorithm's callbacks takes. `cargo bench --bench kernel`; needs root.
+//! Reno, in turn, the time that each of the algorithm's callbacks takes, and what an ACK costs with every algorithm.
+//! `cargo bench --bench kernel`; needs root. With `-- costs` or `-- throughput` or `-- callbacks` it is that alone.
 //!
-//! `BENCH_ROUNDS` (30) and `BENCH_SECONDS` (1) change how long it takes, `BENCH_ALGORITHM` what is measured: one that goes on
-//! with Linux's CUBIC beside the kernel's own CUBIC.
+//! `BENCH_ROUNDS` (30), `BENCH_SECONDS` (1) and `BENCH_COST_ROUNDS` (10) change how long it takes, `BENCH_ALGORITHM` (lisa)
+//! what is beside the kernel's own: one that goes on with Linux's CUBIC is beside that.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -11,11 +12,12 @@ use kernel::events::{Kinds, Listener};
 use kernel::load::Options;
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::query::ProgInfoIter;
+use mpcc::Algorithm;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use socket2::Socket;
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::thread;
@@ -26,6 +28,12 @@ use support::{Loaded, able, until};
 
 /// Below this share of the throughput of the kernel's own it fails.
 const LEAST: f64 = 0.95;
+
+/// So many times what an ACK costs with `lisa` it may cost with any; else it fails.
+const MOST: f64 = 1.5;
+
+/// How long each connection sends of which the ACKs' cost is taken: a thousand calls or more, since one ACK is for many segments.
+const COST_TIME: Duration = Duration::from_millis(300);
 
 /// Initial receive buffers, bytes. With less, a receiver whose window was full opens it without a word, and the sender
 /// waits 200 ms for MPTCP's own retransmission: chance, with every algorithm, and most of what a second would measure.
@@ -52,13 +60,26 @@ fn main() {
         mpcc::ffi::mpcc_avoidances::MPCC_CUBIC => "cubic",
         _ => "reno",
     };
+    let only: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
+    let wanted = |part: &str| only.is_empty() || only.iter().any(|word| word == part);
     let loaded = Loaded::with(&name, Options::default());
     println!("{name}, and the kernel's own {own}");
-    let ratio = throughput(loaded.name(), own, seconds);
-    callbacks(&loaded, seconds);
+    let ratio = wanted("throughput").then(|| throughput(loaded.name(), own, seconds));
+    if wanted("callbacks") {
+        callbacks(&loaded, seconds);
+    }
+    drop(loaded);
+    let dear = if wanted("costs") { costs() } else { Vec::new() };
+    if let Some(ratio) = ratio.filter(|ratio| *ratio < LEAST) {
+        panic!("{ratio:.3} of {own}'s throughput is less than {LEAST}");
+    }
     assert!(
-        ratio >= LEAST,
-        "{ratio:.3} of {own}'s throughput is less than {LEAST}"
+        dear.is_empty(),
+        "more than {MOST} times what `lisa` costs: {}",
+        dear.join(", ")
     );
 }
 
@@ -117,9 +138,12 @@ fn pair(
 fn receive(mut from: TcpStream) -> u64 {
     let (mut bytes, mut block) = (0, vec![0; 1 << 18]);
     loop {
-        match from.read(&mut block).expect("received") {
-            0 => return bytes,
-            n => bytes += n as u64,
+        match from.read(&mut block) {
+            Ok(0) => return bytes,
+            Ok(n) => bytes += n as u64,
+            // Somebody stopped this process, and let it go on.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => panic!("received: {error}"),
         }
     }
 }
@@ -249,4 +273,77 @@ fn callbacks(loaded: &Loaded, time: Duration) {
         println!();
     }
     println!("{:?} events lost", loaded.totals().events_lost);
+}
+
+/// What an ACK costs: the least mean time of `cong_avoid`, in nanoseconds, over the rounds.
+#[derive(Clone, Copy)]
+struct Cost {
+    least: f64,
+    calls: u64,
+}
+
+/// What an ACK costs with every algorithm, all loaded at once and in turn, and as a multiple of what it costs with `lisa` in the
+/// same run. Returns those that cost too much.
+fn costs() -> Vec<String> {
+    const SUBFLOWS: [u32; 2] = [2, 8];
+    let ours = Algorithm::all().filter(|algorithm| !algorithm.in_linux());
+    let loaded: Vec<(&str, Loaded)> = ours
+        .map(|a| (a.name(), Loaded::with(a.name(), Options::default())))
+        .collect();
+    let worlds = SUBFLOWS.map(|subflows| (subflows, world(subflows)));
+    let none = Cost {
+        least: f64::INFINITY,
+        calls: 0,
+    };
+    let mut costs = vec![[none; SUBFLOWS.len()]; loaded.len()];
+    let _counting = Counting::begin();
+    for round in 0..setting("BENCH_COST_ROUNDS", 10) {
+        // Another one begins each round, so that a drift of the machine's falls on all.
+        for turn in 0..loaded.len() {
+            let at = (turn + round) % loaded.len();
+            let (_, loaded) = &loaded[at];
+            for (cost, (subflows, world)) in costs[at].iter_mut().zip(&worlds) {
+                let (runs, ns) = acks(loaded);
+                bulk(world, loaded.name(), *subflows, COST_TIME);
+                loaded.settled();
+                let (runs, ns) = (acks(loaded).0 - runs, acks(loaded).1 - ns);
+                cost.least = cost.least.min(ns as f64 / runs as f64);
+                cost.calls += runs;
+            }
+        }
+    }
+
+    println!(
+        "\nnanoseconds a call of cong_avoid, the least of the rounds, and as a multiple of lisa's"
+    );
+    print!("{:<14}", "");
+    SUBFLOWS
+        .iter()
+        .for_each(|n| print!("{:>26}", format!("{n} subflows (calls)")));
+    println!();
+    let lisa = loaded
+        .iter()
+        .position(|(name, _)| *name == "lisa")
+        .expect("of the table");
+    let mut dear = Vec::new();
+    for ((name, _), row) in loaded.iter().zip(&costs) {
+        print!("{name:<14}");
+        for ((cost, lisas), subflows) in row.iter().zip(&costs[lisa]).zip(SUBFLOWS) {
+            let times = cost.least / lisas.least;
+            print!(
+                "{:>26}",
+                format!("{:.0}  {times:.2} ({})", cost.least, cost.calls)
+            );
+            if times > MOST {
+                dear.push(format!("{name} {times:.2} with {subflows} subflows"));
+            }
+        }
+        println!();
+    }
+    dear
+}
+
+/// Runs of `cong_avoid`, and nanoseconds in it.
+fn acks(loaded: &Loaded) -> (u64, u64) {
+    counts(loaded.program_ids())["lisa_cong_avoid"]
 }

@@ -1,7 +1,11 @@
-//! Names of algorithms as arguments.
+//! Names of algorithms as arguments, and `lisa algorithms`, which lists them.
 
+use crate::output::{Failure, print};
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use comfy_table::{Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY};
+use kernel::requirements;
 use mpcc::Algorithm;
+use serde::Serialize;
 
 /// Takes any name, so that what is wrong with it is said elsewhere and in one way, and offers the known ones to help texts
 /// and shells.
@@ -35,5 +39,135 @@ impl TypedValueParser for Algorithms {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let value = |a: Algorithm| PossibleValue::new(a.name()).help(a.about());
         Some(Box::new(Algorithm::all().filter(self.0).map(value)))
+    }
+}
+
+/// The version of the JSON, which docs/algorithms.schema.json describes.
+const SCHEMA: &str = "lisa.algorithms/1";
+
+/// The names of the pages, from the build script.
+const PAGES: &str = env!("ALGORITHM_PAGES");
+
+#[derive(Serialize)]
+struct List {
+    schema: &'static str,
+    here: Here,
+    algorithms: Vec<Row>,
+}
+
+/// The running kernel.
+#[derive(Serialize)]
+struct Here {
+    release: String,
+    obstacle: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    about: &'static str,
+    slow_start: &'static str,
+    avoidance: &'static str,
+    runs_in: RunsIn,
+    pages: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RunsIn {
+    /// The simulator is built from the table itself.
+    simulator: bool,
+    kernel: Kernel,
+}
+
+#[derive(Serialize)]
+struct Kernel {
+    linux_own: bool,
+    since: Option<String>,
+}
+
+impl From<Algorithm> for Row {
+    fn from(algorithm: Algorithm) -> Self {
+        let (major, minor) = requirements::OLDEST;
+        let mut parts = vec![algorithm.slow_start(), algorithm.avoidance()];
+        parts.dedup();
+        let is_page = |part: &&str| PAGES.split(' ').any(|page| page == *part);
+        Self {
+            name: algorithm.name(),
+            about: algorithm.about(),
+            slow_start: algorithm.slow_start(),
+            avoidance: algorithm.avoidance(),
+            runs_in: RunsIn {
+                simulator: true,
+                kernel: Kernel {
+                    linux_own: algorithm.in_linux(),
+                    since: (!algorithm.in_linux()).then(|| format!("{major}.{minor}")),
+                },
+            },
+            pages: parts
+                .into_iter()
+                .filter(is_page)
+                .map(|part| format!("docs/algorithms/{part}.md"))
+                .collect(),
+        }
+    }
+}
+
+/// `lisa algorithms`.
+pub fn list(json: bool) -> Result<(), Failure> {
+    let list = List {
+        schema: SCHEMA,
+        here: Here {
+            release: requirements::release(),
+            obstacle: requirements::check().err().map(|error| error.to_string()),
+        },
+        algorithms: Algorithm::all().map(Row::from).collect(),
+    };
+    print(&if json {
+        serde_json::to_string(&list).expect("plain data") + "\n"
+    } else {
+        list.text()
+    })
+}
+
+impl List {
+    fn text(&self) -> String {
+        let mut table = Table::new();
+        table
+            .load_preset(UTF8_HORIZONTAL_ONLY)
+            .remove_style(TableComponent::HorizontalLines)
+            .remove_style(TableComponent::MiddleIntersections)
+            .set_header([
+                "algorithm",
+                "slow start",
+                "avoidance",
+                "kernel",
+                "what it is",
+                "pages",
+            ]);
+        for row in &self.algorithms {
+            let since = row.runs_in.kernel.since.as_ref();
+            let kernel = since.map_or("Linux's own".into(), |version| format!("from {version}"));
+            let pages: Vec<_> = row
+                .pages
+                .iter()
+                .filter_map(|p| p.rsplit('/').next())
+                .collect();
+            table.add_row([
+                row.name,
+                row.slow_start,
+                row.avoidance,
+                &kernel,
+                row.about,
+                &pages.join(" "),
+            ]);
+        }
+        let here = match &self.here.obstacle {
+            None => "`lisa kernel load NAME` loads any but Linux's own".into(),
+            Some(obstacle) => format!("nothing can be loaded here: {obstacle}"),
+        };
+        format!(
+            "{table}\nAll run in the simulator. This is Linux {}: {here}.\nPages are in docs/algorithms; its README says which pairs there are, and why.\n",
+            self.here.release
+        )
     }
 }

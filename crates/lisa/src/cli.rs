@@ -12,7 +12,8 @@ use std::{ffi::OsString, num::NonZeroU32, path::PathBuf, time::Duration};
     name = "lisa",
     version,
     propagate_version = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_help = after_all()
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -30,6 +31,15 @@ pub enum Command {
     Compare(arguments::Compare),
     /// Run a scenario over a grid of values of its keys, and write a table of all runs.
     Sweep(arguments::Sweep),
+    /// List the algorithms: what couples the windows in slow start and after it, and where each runs.
+    ///
+    /// An algorithm is a pair: what couples the subflows' windows while they double, and what couples them after.
+    #[command(after_help = after_algorithms())]
+    Algorithms {
+        /// Print JSON (schema lisa.algorithms/1) instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
     /// The algorithms in this Linux kernel: load, watch, use and unload them.
     Kernel {
         #[command(subcommand)]
@@ -51,6 +61,9 @@ pub enum Command {
         json: bool,
     },
     /// Print completions for a shell: `lisa completions bash > /etc/bash_completion.d/lisa`.
+    ///
+    /// They know the commands, the options and the algorithms. zsh takes them as `_lisa` in a folder of $fpath, fish as
+    /// ~/.config/fish/completions/lisa.fish.
     Completions {
         /// Which shell.
         shell: clap_complete::Shell,
@@ -148,6 +161,14 @@ pub enum Kernel {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
+}
+
+fn after_all() -> &'static str {
+    "First steps:\n  lisa algorithms                        what there is, and where each runs\n  lisa compare FILE -a mptcp,lisa,css    side by side in the simulator; FILE is one of experiments/\n  sudo lisa kernel load lisa             into this kernel\n  lisa kernel exec lisa -- COMMAND       for one command"
+}
+
+fn after_algorithms() -> &'static str {
+    "Examples:\n  lisa compare FILE -a mptcp,lisa,css    (simulated, side by side)\n  sudo lisa kernel load lisa_olia        (in this kernel)"
 }
 
 fn after_load() -> &'static str {

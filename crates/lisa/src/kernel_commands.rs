@@ -15,13 +15,11 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
             max_connections,
             con_ssthresh,
         } => {
-            if con_ssthresh.is_some() && !name.starts_with("css") {
-                return Err(Failure {
-                    code: 2,
-                    message: format!(
-                        "--con-ssthresh is for `css` and `css_reno`, not for `{name}`"
-                    ),
-                });
+            let found = mpcc::Algorithm::find(&name);
+            if con_ssthresh.is_some() && found.is_some_and(|a| a.slow_start() != "css") {
+                return Err(Failure::usage(format!(
+                    "--con-ssthresh is for coupled slow start (`css`, `css_…`), not for `{name}`"
+                )));
             }
             let options = load::Options {
                 default,

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.expect("a signal that there is");
     }
     let done = match cli.command {
+        cli::Command::Algorithms { json } => algorithms::list(json),
         cli::Command::Kernel { command } => kernel_commands::run(command),
         cli::Command::Run(arguments) => simulate::run(arguments),
         cli::Command::Compare(arguments) => simulate::compare(arguments),

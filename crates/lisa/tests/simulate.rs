@@ -1,5 +1,8 @@
-//! `lisa run`, `lisa compare` and `lisa sweep` in the simulator, through the program. None of it needs root.
+//! `lisa run`, `lisa compare` and `lisa sweep` in the simulator and `lisa algorithms`, through the program. None of it
+//! needs root.
 
+#[path = "simulate/algorithms.rs"]
+mod algorithms;
 #[path = "simulate/compare.rs"]
 mod compare;
 #[path = "../../scenario/tests/support/json_schema.rs"]

@@ -122,9 +122,27 @@ impl Algorithm {
         self.0.pair
     }
 
+    /// The name of its slow start.
+    pub fn slow_start(&self) -> &'static str {
+        Self::part(
+            &raw const ffi::mpcc_slow_start_names,
+            self.0.pair.slow_start,
+        )
+    }
+
+    /// The name of its congestion avoidance.
+    pub fn avoidance(&self) -> &'static str {
+        Self::part(&raw const ffi::mpcc_avoidance_names, self.0.pair.avoidance)
+    }
+
     /// What the C has for [`Connection::on_ack`].
     pub fn on_ack(&self) -> OnAck {
         self.0.on_ack.expect("each row has one")
+    }
+
+    fn part<const N: usize>(names: *const [*const core::ffi::c_char; N], at: u8) -> &'static str {
+        // SAFETY: a constant array of the length that its type says.
+        Self::text(unsafe { &*names }[usize::from(at)])
     }
 
     fn text(text: *const core::ffi::c_char) -> &'static str {

@@ -13,6 +13,10 @@ struct mpcc_algorithm {
 		       unsigned int acked, struct mpcc_note *note);
 };
 
+#define NAME(constant, name) name,
+const char *const mpcc_slow_start_names[] = { MPCC_SLOW_STARTS(NAME) };
+const char *const mpcc_avoidance_names[] = { MPCC_AVOIDANCES(NAME) };
+
 #define ON_ACK(name, slow_start, avoidance, in_linux, about)                                       \
 	static void on_ack_##slow_start##_##avoidance(                                             \
 		struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,           \
@@ -76,5 +80,5 @@ bool mpcc_native_ask_group(struct mpcc_connection *c, unsigned int i, unsigned s
 
 void mpcc_native_bench_step(struct mpcc_bench *b)
 {
-	mpcc_bench_step(b);
+	mpcc_bench_step(b, b->pair);
 }

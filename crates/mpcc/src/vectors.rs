@@ -51,13 +51,39 @@ pub fn fresh_tcp() -> Tcp {
 
 /// A worked example: callbacks, and what they must lead to.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Vector {
     /// What it shows.
     pub name: String,
-    /// Which algorithms it holds for.
-    pub algorithms: Vec<String>,
+    #[serde(flatten)]
+    holds_for: HoldsFor,
     steps: Vec<Step>,
+}
+
+/// Which algorithms an example holds for.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum HoldsFor {
+    /// Those of these names.
+    Algorithms(Vec<String>),
+    /// All with this slow start.
+    SlowStart(String),
+    /// All with this congestion avoidance.
+    Avoidance(String),
+}
+
+impl HoldsFor {
+    /// None where the table has no such name.
+    fn algorithms(&self) -> Option<Vec<Algorithm>> {
+        let all = Algorithm::all();
+        let found: Vec<_> = match self {
+            Self::Algorithms(names) => {
+                return names.iter().map(|name| Algorithm::find(name)).collect();
+            }
+            Self::SlowStart(name) => all.filter(|a| a.slow_start() == name).collect(),
+            Self::Avoidance(name) => all.filter(|a| a.avoidance() == name).collect(),
+        };
+        (!found.is_empty()).then_some(found)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -211,8 +237,9 @@ const NOTES: [(&str, u32); 7] = [
 impl Vector {
     /// Runs the example on a machine, once for each of its algorithms. The error says which step differs, and how.
     pub fn run(&self, machine: &mut dyn Machine) -> Result<(), String> {
-        for name in &self.algorithms {
-            let algorithm = Algorithm::find(name).ok_or(format!("{}: no `{name}`", self.name))?;
+        let unknown = || format!("{}: the table lacks one of {:?}", self.name, self.holds_for);
+        for algorithm in self.holds_for.algorithms().ok_or_else(unknown)? {
+            let name = algorithm.name();
             let mut bench = empty();
             bench.pair = algorithm.pair();
             bench.tcp = [fresh_tcp(); ffi::MPCC_BENCH_SUBFLOWS as usize];

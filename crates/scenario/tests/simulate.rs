@@ -75,9 +75,11 @@ fn algorithms() -> impl Iterator<Item = &'static str> {
 /// What an algorithm fills of a path at least: wVegas backs off from the queue that its own bursts make
 /// (docs/algorithms/wvegas.md).
 fn filled(algorithm: &str) -> f64 {
-    match algorithm {
-        "wvegas" => 0.5,
-        _ => 1.0,
+    let avoidance = mpcc::Algorithm::find(algorithm).map(|found| found.avoidance());
+    if avoidance == Some("wvegas") {
+        0.5
+    } else {
+        1.0
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod middlebox;
 pub mod stream;
+pub mod turn;
 pub mod watch;
 pub mod world;
 

@@ -31,6 +31,7 @@ fn part(value: &Value, schema: &Value, whole: &Value, at: &str) -> Result<(), St
     };
     let is = |kind: &&str| match *kind {
         "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
         "integer" => value.is_u64() || value.is_i64(),
         "number" => value.is_number(),
         "string" => value.is_string(),

@@ -1,0 +1,121 @@
+//! Loading algorithms under their own names, as `lisa kernel load` does, and not under one that no other test has: a lock
+//! keeps tests that do it, also of several builds, one after the other.
+
+use super::{LISA, able, until};
+use mpcc::Algorithm;
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, File};
+use std::process::Command;
+
+/// The algorithms that can be loaded.
+pub fn loadable() -> impl Iterator<Item = Algorithm> {
+    Algorithm::all().filter(|algorithm| !algorithm.in_linux())
+}
+
+/// The right to load algorithms under their own names; all that this test has loaded goes with it.
+pub struct Turn {
+    /// The host when it was taken.
+    pub before: Host,
+    _lock: Flock<File>,
+}
+
+/// What a failing command must not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    default: String,
+    available: Vec<String>,
+}
+
+impl Host {
+    /// Now.
+    pub fn now() -> Self {
+        let read = |name: &str| {
+            fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).expect("a sysctl")
+        };
+        let available = read("tcp_available_congestion_control");
+        // Other tests load and unload under names that begin so.
+        let lasting = |name: &&str| {
+            !(name.starts_with('t') && name[1..].starts_with(|c: char| c.is_ascii_digit()))
+        };
+        Self {
+            default: read("tcp_congestion_control").trim().into(),
+            available: available
+                .split_whitespace()
+                .filter(lasting)
+                .map(String::from)
+                .collect(),
+        }
+    }
+
+    /// Whether it has an algorithm of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.available.iter().any(|available| available == name)
+    }
+}
+
+impl Turn {
+    /// Waits for it; none where the tests cannot run.
+    pub fn take() -> Option<Self> {
+        if !able() {
+            return None;
+        }
+        let path = std::env::temp_dir().join("lisa-test-names.lock");
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .open(path)
+            .expect("a lock file");
+        let lock = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error);
+        let lock = lock.expect("the lock");
+        let before = Host::now();
+        for name in loadable().map(|algorithm| algorithm.name()) {
+            let why = "somebody else has loaded it, and these tests load it themselves";
+            assert!(
+                !before.has(name),
+                "`{name}`: {why}; `lisa kernel unload {name}` first"
+            );
+        }
+        Some(Self {
+            before,
+            _lock: lock,
+        })
+    }
+
+    /// The host must be as it was.
+    pub fn unchanged(&self) {
+        assert_eq!(Host::now(), self.before);
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        for name in loadable().map(|algorithm| algorithm.name()) {
+            if Host::now().has(name) {
+                let _ = Command::new(LISA)
+                    .args(["kernel", "unload", name, "--wait"])
+                    .output();
+            }
+        }
+        if !std::thread::panicking() {
+            until("the host is as it was", || Host::now() == self.before);
+        }
+    }
+}
+
+/// `lisa kernel …`
+pub fn lisa(arguments: &[&str]) -> Command {
+    let mut command = Command::new(LISA);
+    command.arg("kernel").args(arguments);
+    command
+}
+
+/// What it printed, where it must have succeeded without a complaint.
+pub fn good(mut command: Command) -> String {
+    let output = super::world::run(&mut command);
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("text")
+}
