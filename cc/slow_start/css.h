@@ -64,7 +64,7 @@ struct mpcc_css_view {
 	u32 over; /* not 0: somebody has found the threshold exceeded */
 };
 
-MPCC_INLINE struct mpcc_css_view mpcc_css_look(const struct mpcc_connection *c, u8 group)
+MPCC_WRAPS MPCC_INLINE struct mpcc_css_view mpcc_css_look(const struct mpcc_connection *c, u8 group)
 {
 	struct mpcc_css_view view = { .log_alpha = MPCC_CSS_LOG_ALPHA };
 	u32 used = MPCC_READ(c->used) & MPCC_EVERY_SLOT, base = ~0U;

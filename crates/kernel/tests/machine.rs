@@ -7,7 +7,7 @@ mod verifier;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpcc::vectors::{self, Machine, Native};
-use mpcc::{Algorithm, ffi};
+use mpcc::{Algorithm, callbacks, ffi};
 use proptest::prelude::*;
 use skel::bench::{BenchSkel, BenchSkelBuilder};
 use std::{cell::RefCell, mem::MaybeUninit};
@@ -91,7 +91,7 @@ fn any_callbacks_leave_the_same_bytes() {
         failure_persistence: None,
         ..Default::default()
     };
-    proptest!(config, |(algorithm in algorithms, callbacks in vectors::callbacks(20, 120), alone in 0u16..8)| {
+    proptest!(config, |(algorithm in algorithms, callbacks in callbacks::callbacks(20, 120), alone in 0u16..8)| {
         let mut native = vectors::empty();
         native.pair = algorithm.pair();
         native.alone = u16::from(alone == 0);

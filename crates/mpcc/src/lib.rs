@@ -58,6 +58,10 @@ pub type OnAck =
     unsafe extern "C" fn(*mut ffi::mpcc_connection, *mut Subflow, *mut Tcp, u32, *mut Note);
 
 #[cfg(feature = "vectors")]
+pub mod callbacks;
+#[cfg(feature = "vectors")]
+pub mod promises;
+#[cfg(feature = "vectors")]
 pub mod vectors;
 
 /// The number of subflows of one connection that are coupled; further ones run alone.

@@ -134,31 +134,6 @@ proptest! {
         let best = if *slow { f64::from(*w) } else { 1.0 } / f64::from(*t).powi(2);
         prop_assert!((sum / best - 1.0).abs() < 1e-3, "{sum} and {best}");
     }
-
-    /// No subflow ever grows faster than a TCP on its path: one segment for each, after slow start one for a window.
-    #[test]
-    fn no_subflow_is_faster_than_tcp(callbacks in vectors::callbacks(20, 200)) {
-        let mut bench = vectors::empty();
-        bench.pair = Algorithm::find("nmcc").unwrap().pair();
-        for callback in callbacks {
-            if !callback.prepare(&mut bench) {
-                continue;
-            }
-            let who = callback.who as usize;
-            let (tcp, before) = (bench.tcp[who], window(&bench, who));
-            Native.step(&mut bench);
-            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK {
-                let acked = f64::from(callback.argument);
-                // Reno's increase is rounded up, by 2^-40.
-                let most = 1e-12 * acked + if tcp.cwnd < tcp.ssthresh { acked } else { acked / f64::from(tcp.cwnd) };
-                let grown = window(&bench, who) - before;
-                prop_assert!(grown < most + 1e-9, "{grown} for {acked} of {}", tcp.cwnd);
-                let m2 = vectors::m2(&bench.subflow[who]);
-                prop_assert!((ffi::MPCC_M2_ONE..=16 * ffi::MPCC_M2_ONE).contains(&m2));
-            }
-            callback.finish(&mut bench);
-        }
-    }
 }
 
 /// IV-B.2: cwnd_j = cwnd_{j−1} + cwnd^sp_{j−1} / m², for as many subflows of equal growth, ACK by ACK. This one's own is so
