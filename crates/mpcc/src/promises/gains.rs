@@ -99,11 +99,15 @@ fn gain(bench: &ffi::mpcc_bench, who: usize, algorithm: Algorithm) -> Option<Gai
     let mut now = (window(&after) - window(bench)) * w;
     let (mut alone, mut reference) = (1.0, 1.0);
     if u32::from(algorithm.pair().avoidance) == MPCC_NMCC_AVOIDANCE {
-        let new = &after.connection.slot[usize::from(s.slot)];
-        if (slot.nmcc_weight > 1) != (new.nmcc_weight > 1) {
-            return None; // this ACK ends slow start
+        let slow = |s: &crate::Subflow| {
+            !reduces
+                && u64::from(tcp.cwnd) * u64::from(vectors::m2(s))
+                    < u64::from(tcp.ssthresh) << ffi::MPCC_M2_SHIFT
+        };
+        if slow(s) != slow(&after.subflow[who]) {
+            return None; // its phase changes with what the others show
         }
-        if slot.nmcc_weight > 1 {
+        if slow(s) {
             alone = w;
             let ratio = vectors::nmcc(&after.subflow[who]).ratio;
             reference = f64::from(ratio) / f64::from(ffi::MPCC_M2_ONE);
