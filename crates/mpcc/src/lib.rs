@@ -184,6 +184,14 @@ impl Connection {
         note
     }
 
+    /// Whether [`Connection::on_ack`] wants what was acknowledged also from an endpoint that counts ACKs: in slow start CSS
+    /// counts bytes by itself (its Algorithm 3).
+    #[inline]
+    pub fn counts_bytes(&self, tcp: &Tcp) -> bool {
+        u32::from(self.pair.slow_start) == ffi::mpcc_slow_starts::MPCC_CSS
+            && tcp.cwnd < tcp.ssthresh
+    }
+
     /// A loss, a congestion signal or an RTO: the slow start threshold to reduce to, in segments.
     pub fn ssthresh(&mut self, subflow: &mut Subflow, tcp: &mut Tcp) -> (u32, Note) {
         let mut note = Note::default();

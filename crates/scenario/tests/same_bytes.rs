@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["0effefbd5142c2a9", "ab0f738cc03b1d14"]);
+    assert_eq!(digests, ["4b8c7e02b2f6909a", "6039747e7b290132"]);
 }
 
 #[test]
