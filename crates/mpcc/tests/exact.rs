@@ -210,6 +210,9 @@ fn nmcc_error(paths: &[(u32, u32)], slow: bool) -> f64 {
     float((window - &exact) / exact)
 }
 
+/// Paths, and what each delivers between losses (OLIA's l).
+type Scene = (Vec<(u32, u32)>, Vec<u32>);
+
 /// What is compared: a name, and the relative error for the first of these paths.
 type Compared = (&'static str, fn(&[(u32, u32)], &[u32]) -> f64);
 
@@ -223,7 +226,7 @@ const COMPARED: [Compared; 5] = [
 
 /// Windows and RTTs at the ends of their ranges and between, for the first path and for all others; and at random, evenly
 /// over their magnitudes. Made of integers alone, so that they are the same everywhere.
-fn scenes(count: usize) -> Vec<(Vec<(u32, u32)>, Vec<u32>)> {
+fn scenes(count: usize) -> Vec<Scene> {
     let ends: Vec<(u32, u32)> = [1, 3, 1 << 10, 1 << 20]
         .into_iter()
         .flat_map(|w| [80, 1 << 13, 1 << 21, 480_000_000].map(|t| (w, t)))

@@ -69,7 +69,7 @@ fn subflows_are_fair_to_one_flow() {
 /// Uncoupled, N take N of N + 1 parts; NMCC's take √N of √N + 1, since each loses for itself.
 #[test]
 fn without_coupling_each_subflow_takes_a_share_and_nmcc_takes_the_root() {
-    for subflows in [2, 4, 8] {
+    for subflows in [2, 8] {
         let n = f64::from(subflows);
         for (algorithm, flows) in [("reno", n), ("nmcc", n.sqrt())] {
             let (share, expected) = (share(algorithm, subflows), flows / (flows + 1.0));
