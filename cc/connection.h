@@ -109,7 +109,7 @@ _Static_assert(sizeof(struct mpcc_connection) == 64 + 64 * MPCC_SUBFLOWS, "slots
  * Takes a free slot for a new subflow. MPCC_NO_SLOT when all are taken, or when the last subflow has left
  * and the connection's memory is about to go.
  */
-MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c)
+MPCC_WRAPS MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c)
 {
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		u32 seen = MPCC_READ(c->used);

@@ -35,7 +35,7 @@ MPCC_INLINE bool mpcc_rate_above(u32 w_a, u32 t_a, u32 w_b, u32 t_b)
  * bits. (An integer quotient w/t² is 0 for small windows, and then the last path looks best.) Without a branch: the sign
  * of b - a, with what the low bits borrow; the high words are below 2^62. The BPF verifier follows each branch in a loop.
  */
-MPCC_INLINE bool mpcc_rate_per_rtt_above(u32 w_a, u32 t_a, u32 w_b, u32 t_b)
+MPCC_WRAPS MPCC_INLINE bool mpcc_rate_per_rtt_above(u32 w_a, u32 t_a, u32 w_b, u32 t_b)
 {
 	u64 a = (u64)w_a * t_b, b = (u64)w_b * t_a;
 	u64 a_low = (a & 0xffffffff) * t_b, b_low = (b & 0xffffffff) * t_a;

@@ -45,6 +45,13 @@ typedef long long s64;
 #define MPCC_OPAQUE(pointer) ((void)0)
 #endif
 
+/* Unsigned arithmetic that wraps on purpose. Anywhere else it is a mistake, which a build with traps stops at. */
+#ifdef __clang__
+#define MPCC_WRAPS __attribute__((no_sanitize("unsigned-integer-overflow")))
+#else
+#define MPCC_WRAPS
+#endif
+
 #define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))
 #define MPCC_WRITE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 

@@ -17,7 +17,8 @@
  * Departures, and why:
  *  - A subflow is in the phase that it shows, by its own m²; Algorithm 1 judges all by one m², its last. The two
  *    are of the same slots, an ACK apart.
- *  - In recovery a subflow counts with 1/rtt²: it goes on in congestion avoidance.
+ *  - In recovery a subflow counts with 1/rtt²: it goes on in congestion avoidance. After an RTO it does not: endpoints
+ *    repair what is lost in slow start.
  *  - m² is worked out anew when a window of the connection has changed and at least once a window of acknowledged
  *    segments, not on each ACK.
  *
@@ -43,11 +44,11 @@
 MPCC_INLINE void mpcc_nmcc_show(struct mpcc_connection *c, const struct mpcc_subflow *s,
 				const struct mpcc_tcp *tcp, bool slow_start)
 {
+	bool reducing = s->state == MPCC_STATE_CWR || s->state == MPCC_STATE_RECOVERY;
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	if (slot)
-		MPCC_WRITE(slot->nmcc_weight,
-			   slow_start && s->state < MPCC_STATE_CWR ? mpcc_shown_cwnd(tcp) : 1);
+		MPCC_WRITE(slot->nmcc_weight, slow_start && !reducing ? mpcc_shown_cwnd(tcp) : 1);
 }
 
 /* Ω of a subflow as a/t², where it counts: of this group, with an RTT sample. */

@@ -97,7 +97,7 @@ MPCC_INLINE s64 mpcc_olia_change(const struct mpcc_connection *c, const struct m
 	if (in_c >> me & 1)
 		return linked + alpha / __builtin_popcount(in_c);
 	if (in_m >> me & 1)
-		return linked - alpha / __builtin_popcount(in_m);
+		return (s64)linked - (s64)(alpha / __builtin_popcount(in_m));
 	return linked;
 }
 

@@ -42,7 +42,7 @@
  *    connection's, but a group's. Two joins at the same moment count as one.
  *  - α_i is worked out on a subflow's first ACK after the join, with the RTTs of that moment.
  *  - Segments are counted, not bytes. What an ACK grows a window beyond its ssthresh is dropped, one segment at most.
- *  - A path's α of 1.5 is the paper's also where, as here, every TCP counts segments and doubles.
+ *  - A path's α of 1.5 is the paper's also where, as in Linux, every TCP counts segments and doubles.
  *
  * Fixed point: logarithm.h. log2 α' is kept in Q32, α_i − 1 in Q40. α_i is off by 1.2·10⁻⁶ over a grid of the whole range
  * and by less than 0.1 % anywhere (the worst cases are in docs/algorithms/css.md). The sum in Algorithm 1 is in Q14, rounded down by less than 0.001 segments.
@@ -69,7 +69,7 @@ struct mpcc_css_view {
 	u32 over; /* not 0: somebody has found the threshold exceeded */
 };
 
-MPCC_INLINE struct mpcc_css_view mpcc_css_look(const struct mpcc_connection *c, u8 group)
+MPCC_WRAPS MPCC_INLINE struct mpcc_css_view mpcc_css_look(const struct mpcc_connection *c, u8 group)
 {
 	struct mpcc_css_view view = { .log_alpha = MPCC_CSS_LOG_ALPHA };
 	u32 used = MPCC_READ(c->used) & MPCC_EVERY_SLOT, base = ~0U;

@@ -57,7 +57,7 @@ MPCC_INLINE u32 mpcc_hystart_burst(const struct mpcc_tcp *tcp)
 }
 
 /* Whether ACKs have come without a gap since the round started, for half of the least RTT. */
-MPCC_INLINE bool mpcc_hystart_train(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+MPCC_WRAPS MPCC_INLINE bool mpcc_hystart_train(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
 	struct mpcc_hystart *h = &s->hystart;
 	u32 now = mpcc_hystart_clock(tcp);

@@ -46,7 +46,7 @@ MPCC_INLINE u32 mpcc_lisa_credit(u32 cwnd)
  * (The best so far is kept in the slot and not in a variable: what the BPF verifier reads from memory is one
  * unknown number to it, where a variable would be sixteen known ones, each followed through all that comes.)
  */
-MPCC_INLINE u8 mpcc_lisa_lender(struct mpcc_connection *c, u32 me, u8 group)
+MPCC_WRAPS MPCC_INLINE u8 mpcc_lisa_lender(struct mpcc_connection *c, u32 me, u8 group)
 {
 	u32 best_cwnd = 0, best_srtt8 = 1;
 	u8 *best = &c->slot[me].lender;
@@ -189,7 +189,7 @@ MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow
 		note->ignored = s->ignore;
 		note->sum_after = mpcc_sum_cwnd(c, s->group);
 		note->sum_before =
-			note->sum_after - mpcc_lisa_taken(c, seen.takers) + seen.cwnd - next.cwnd;
+			note->sum_after + (seen.cwnd - next.cwnd) - mpcc_lisa_taken(c, seen.takers);
 		return;
 	}
 }

@@ -1,6 +1,17 @@
 //! Compiles cc/ and makes its types known to Rust.
 
-use std::{env, path::PathBuf};
+use std::{env, path::PathBuf, process::Command};
+
+/// clang: `$CLANG`, else the newest that is installed under a usual name.
+fn clang() -> String {
+    println!("cargo:rerun-if-env-changed=CLANG");
+    let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);
+    env::var("CLANG")
+        .into_iter()
+        .chain(usual)
+        .find(|name| Command::new(name).arg("--version").output().is_ok())
+        .expect("clang is missing: `make setup` installs it")
+}
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..");
@@ -8,7 +19,18 @@ fn main() {
     println!("cargo:rerun-if-changed={}", cc.display());
     println!("cargo:rerun-if-changed=src/native.c");
 
-    cc::Build::new()
+    let mut build = cc::Build::new();
+    let trap = env::var_os("CARGO_FEATURE_TRAP").is_some();
+    if trap {
+        // Unsigned numbers may wrap in C, and here only where the source says so (MPCC_WRAPS). An optimizer would make one
+        // trap of many.
+        build.compiler(clang()).flags([
+            "-fsanitize=undefined,unsigned-integer-overflow,unsigned-shift-base",
+            "-fsanitize-trap=all",
+            "-fno-sanitize=alignment",
+        ]);
+    }
+    build
         .file("src/native.c")
         .include(&cc)
         .flags([
@@ -18,7 +40,7 @@ fn main() {
             "-Wextra",
             "-Werror",
         ])
-        .opt_level(2)
+        .opt_level(if trap { 0 } else { 2 })
         .force_frame_pointer(false)
         .compile("mpcc");
 

@@ -9,7 +9,7 @@ mod verifier;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpcc::vectors::{self, Machine, Native};
-use mpcc::{Algorithm, Pair, ffi};
+use mpcc::{Algorithm, Pair, callbacks, ffi};
 use proptest::prelude::*;
 use skel::bench::{BenchSkel, BenchSkelBuilder};
 use std::{cell::RefCell, mem::MaybeUninit};
@@ -104,7 +104,7 @@ fn any_callbacks_leave_the_same_bytes() {
         ..Default::default()
     };
     for algorithm in Algorithm::all() {
-        proptest!(config.clone(), |(callbacks in vectors::callbacks(20, 120), alone in 0u16..8)| {
+        proptest!(config.clone(), |(callbacks in callbacks::callbacks(20, 120), alone in 0u16..8)| {
             let mut native = vectors::empty();
             native.pair = algorithm.pair();
             native.alone = u16::from(alone == 0);

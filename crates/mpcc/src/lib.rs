@@ -58,6 +58,10 @@ pub type OnAck =
     unsafe extern "C" fn(*mut ffi::mpcc_connection, *mut Subflow, *mut Tcp, u32, *mut Note);
 
 #[cfg(feature = "vectors")]
+pub mod callbacks;
+#[cfg(feature = "vectors")]
+pub mod promises;
+#[cfg(feature = "vectors")]
 pub mod vectors;
 
 /// The number of subflows of one connection that are coupled; further ones run alone.
@@ -212,6 +216,14 @@ impl Connection {
         // SAFETY: see `open`.
         unsafe { (self.on_ack)(&mut self.shared, subflow, tcp, acked, &mut note) }
         note
+    }
+
+    /// Whether [`Connection::on_ack`] wants what was acknowledged also from an endpoint that counts ACKs: in slow start CSS
+    /// counts bytes by itself (its Algorithm 3).
+    #[inline]
+    pub fn counts_bytes(&self, tcp: &Tcp) -> bool {
+        u32::from(self.pair.slow_start) == ffi::mpcc_slow_starts::MPCC_CSS
+            && tcp.cwnd < tcp.ssthresh
     }
 
     /// A loss, a congestion signal or an RTO: the slow start threshold to reduce to, in segments.

@@ -1,8 +1,7 @@
-//! Worked examples, as data beside the headers that they test (`cc/**/*.vectors.toml`), and random callbacks, for any
-//! [`Machine`] that runs `cc/`: native code, or the kernel's BPF machine.
+//! Worked examples, as data beside the headers that they test (`cc/**/*.vectors.toml`), for any [`Machine`] that runs
+//! `cc/`: native code, or the kernel's BPF machine. And a view of what algorithms keep.
 
 use crate::{Algorithm, Tcp, ffi};
-use proptest::prelude::*;
 use serde::Deserialize;
 use std::{boxed::Box, format, string::String, vec::Vec};
 
@@ -391,6 +390,12 @@ pub fn css(subflow: &crate::Subflow) -> &ffi::mpcc_css {
     unsafe { &subflow.__bindgen_anon_2.__bindgen_anon_1.css }
 }
 
+/// What a subflow keeps if it runs NMCC's slow start.
+pub fn nmcc(subflow: &crate::Subflow) -> &ffi::mpcc_nmcc {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { &subflow.__bindgen_anon_2.nmcc }
+}
+
 /// m² in Q20, that a subflow keeps if it runs NMCC.
 pub fn m2(subflow: &crate::Subflow) -> u32 {
     // SAFETY: all views of the union are plain integers.
@@ -415,133 +420,14 @@ pub fn debit(slot: &crate::Slot) -> u32 {
     unsafe { slot.account.__bindgen_anon_1.debit.into() }
 }
 
-/// One random callback, with what the endpoint has before it.
-#[derive(Clone, Debug)]
-pub struct Callback {
-    /// Index of the subflow on the bench.
-    pub who: u32,
-    /// One of `ffi::mpcc_operation`.
-    pub operation: u32,
-    /// Its argument.
-    pub argument: u32,
-    /// For init, and to be asked for.
-    pub group: u32,
-    /// The RTT, in eighths of a microsecond; 0: no sample.
-    pub srtt8: u32,
-    /// The RTT sample, in microseconds; 0: none.
-    pub rtt_us: u32,
-    /// What goes by before the callback, in nanoseconds.
-    pub passes: u64,
-    /// Since the last transmission, in milliseconds.
-    pub idle_ms: u32,
-    /// Segments in flight.
-    pub flight: u32,
-    /// Whether the window limits the sender.
-    pub limited: bool,
-    /// Where the endpoint itself changes its window before the callback, as Linux does in recovery and after idling.
-    pub cwnd: Option<u32>,
+/// The slots that took a credit here and are not paid, a bit each.
+pub fn takers(slot: &crate::Slot) -> u16 {
+    // SAFETY: both views of the union are plain integers.
+    unsafe { slot.account.__bindgen_anon_1.takers }
 }
 
-/// Any sequence of callbacks on up to `subflows` subflows: joins, ACKs of any size, losses, undo, RTOs, idle restarts,
-/// wishes for a group, closes, in any order.
-pub fn callbacks(subflows: u32, length: usize) -> impl Strategy<Value = Vec<Callback>> {
-    use ffi::mpcc_operation::*;
-    let operation = prop_oneof![
-        6 => Just(MPCC_DO_INIT), 20 => Just(MPCC_DO_ACK), 2 => Just(MPCC_DO_SSTHRESH), 1 => Just(MPCC_DO_UNDO),
-        2 => Just(MPCC_DO_STATE), 2 => Just(MPCC_DO_EVENT), 3 => Just(MPCC_DO_RELEASE),
-        2 => Just(MPCC_DO_ASK),
-    ];
-    let srtt8 = prop_oneof![
-        4 => 80u32..480_000_000, // 10 µs to 60 s
-        1 => Just(0u32),
-        1 => any::<u32>(),
-    ];
-    let rtt_us = prop_oneof![
-        4 => 10u32..60_000_000,
-        2 => 1_000u32..100_000, // within a round of each other, for HyStart
-        1 => Just(0u32),
-        1 => any::<u32>(),
-    ];
-    let passes = prop_oneof![
-        4 => 0u64..5_000_000, // ACKs of one train, and a little more
-        4 => 0u64..2_000_000_000,
-        1 => 0u64..3_600_000_000_000, // an hour
-    ];
-    let idle_ms = prop_oneof![4 => 0u32..10_000, 1 => any::<u32>()];
-    let cwnd = proptest::option::weighted(0.2, prop_oneof![4 => 1u32..200, 1 => 1u32..(1 << 20)]);
-    let argument = prop_oneof![8 => 0u32..12, 1 => 0u32..2000];
-    let callback = (
-        0..subflows,
-        operation,
-        argument,
-        0u32..2,
-        (srtt8, rtt_us, passes, idle_ms),
-        0u32..400,
-        any::<bool>(),
-        cwnd,
-    )
-        .prop_map(
-            |(who, operation, argument, group, times, flight, limited, cwnd)| Callback {
-                who,
-                operation,
-                argument,
-                group,
-                srtt8: times.0,
-                rtt_us: times.1,
-                passes: times.2,
-                idle_ms: times.3,
-                flight,
-                limited,
-                cwnd,
-            },
-        );
-    proptest::collection::vec(callback, 1..length)
-}
-
-impl Callback {
-    /// Puts this callback next on the bench, as an endpoint would make it: no callback but init before init, the
-    /// threshold that the last loss asked for in force. False where an endpoint would not make it.
-    pub fn prepare(&self, bench: &mut ffi::mpcc_bench) -> bool {
-        use ffi::mpcc_operation::*;
-        let who = self.who as usize;
-        let ready = bench.subflow[who].ready != 0;
-        if ready == (self.operation == MPCC_DO_INIT) {
-            return false;
-        }
-        let now = bench.tcp.iter().map(|tcp| tcp.now).max().unwrap_or(0) + self.passes;
-        if self.operation == MPCC_DO_INIT {
-            bench.tcp[who] = fresh_tcp();
-        } else if let Some(cwnd) = self.cwnd {
-            bench.tcp[who].cwnd = cwnd;
-        }
-        let tcp = &mut bench.tcp[who];
-        tcp.srtt8 = self.srtt8;
-        tcp.rtt_us = self.rtt_us;
-        tcp.idle_ms = self.idle_ms;
-        tcp.now = now;
-        tcp.flight = self.flight;
-        tcp.cwnd_limited = self.limited.into();
-        bench.who = self.who;
-        bench.operation = self.operation;
-        bench.group = self.group;
-        bench.argument = match self.operation {
-            MPCC_DO_STATE => self.argument % 5,
-            MPCC_DO_EVENT => self.argument % 4,
-            _ => self.argument,
-        };
-        true
-    }
-
-    /// What an endpoint does with the result: takes the threshold, goes back to the undone window, frees a
-    /// connection that the last subflow has left.
-    pub fn finish(&self, bench: &mut ffi::mpcc_bench) {
-        use ffi::mpcc_operation::*;
-        let tcp = &mut bench.tcp[self.who as usize];
-        match self.operation {
-            MPCC_DO_SSTHRESH => tcp.ssthresh = bench.result,
-            MPCC_DO_UNDO => tcp.cwnd = bench.result,
-            MPCC_DO_RELEASE if bench.result != 0 => bench.connection = empty().connection,
-            _ => {}
-        }
-    }
+/// The group that a slot's subflow is asked to be in.
+pub fn wish(slot: &crate::Slot) -> u8 {
+    // SAFETY: all views of the union are plain integers.
+    unsafe { slot.wish.__bindgen_anon_1.group }
 }

@@ -125,33 +125,4 @@ proptest! {
         let error = error(c, &paths);
         prop_assert!(error.abs() < 1e-3, "{} {:?}: {}", c, paths, error);
     }
-
-    /// In initial slow start a window grows by one segment in a round trip at the least, and at most by one for each that
-    /// is acknowledged, and by two for an ACK.
-    #[test]
-    fn growth_is_between_additive_and_doubling(callbacks in vectors::callbacks(20, 60)) {
-        let mut bench = vectors::empty();
-        bench.pair = Algorithm::find("css_reno").unwrap().pair();
-        for callback in callbacks {
-            if !callback.prepare(&mut bench) {
-                continue;
-            }
-            let who = callback.who as usize;
-            let (tcp, before) = (bench.tcp[who], bench.subflow[who]);
-            let initial = vectors::css(&before).initial != 0 && tcp.cwnd < tcp.ssthresh;
-            Native.step(&mut bench);
-            if callback.operation == ffi::mpcc_operation::MPCC_DO_ACK && initial && callback.limited {
-                let fraction = |s: &mpcc::Subflow| s.growth as f64 / ffi::MPCC_ONE as f64;
-                let after = bench.tcp[who];
-                let grown = f64::from(after.cwnd - tcp.cwnd) + fraction(&bench.subflow[who]) - fraction(&before);
-                let acked = f64::from(callback.argument);
-                let reno = acked / f64::from(tcp.cwnd); // also where this ACK ends slow start
-                prop_assert!(grown < acked.min(2.0).max(reno) + 1e-11 * acked + 1e-9, "{grown} for {acked}");
-                if after.cwnd < after.ssthresh {
-                    prop_assert!(grown > reno.min(2.0) - 1e-9, "{grown} for {acked} of {}", tcp.cwnd);
-                }
-            }
-            callback.finish(&mut bench);
-        }
-    }
 }

@@ -5,6 +5,8 @@ use mpcc::{Algorithm, ffi};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use proptest::prelude::*;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 
 fn ratio(numerator: u64, denominator: u64) -> BigRational {
     BigRational::new(BigInt::from(numerator), BigInt::from(denominator))
@@ -78,29 +80,6 @@ proptest! {
         let error = error(&paths);
         prop_assert!(error.abs() < 0.01, "{:?}: {}", paths, error);
     }
-}
-
-/// The corners of the range, two values of each.
-#[test]
-fn lia_in_the_corners() {
-    let corners = [
-        (1, 80),
-        (1, 480_000_000),
-        (1 << 20, 80),
-        (1 << 20, 480_000_000),
-        (1024, 1 << 14),
-    ];
-    let mut worst: f64 = 0.0;
-    for first in corners {
-        for second in corners {
-            for others in 0..=6 {
-                let mut paths = vec![first, second];
-                paths.extend(std::iter::repeat_n(second, others));
-                worst = worst.max(error(&paths).abs());
-            }
-        }
-    }
-    assert!(worst < 0.01, "{worst}");
 }
 
 fn whole(n: u32) -> BigRational {
@@ -202,41 +181,129 @@ proptest! {
     }
 }
 
-/// The largest error over windows and RTTs each some powers of two apart, for 1, 2, 4, 8 and 16 paths: the first, the second
-/// and more like it. With `--nocapture` it prints what the algorithms' pages have.
-#[test]
-fn olia_and_balia_over_a_grid() {
-    let windows = || (0..=20).step_by(4).map(|i| 1 << i);
-    let rtts = || {
-        (0..12)
-            .step_by(2)
-            .map(|i| (80 * 4_u32.pow(i)).min(480_000_000))
-    };
-    for count in [1, 2, 4, 8, 16] {
-        let (mut olia, mut balia) = ((0.0, (0, 0), (0, 0)), (0.0, (0, 0), (0, 0)));
-        for first in windows().flat_map(|w| rtts().map(move |t| (w, t))) {
-            for second in windows().flat_map(|w| rtts().map(move |t| (w, t))) {
-                let mut paths = vec![second; count];
-                paths[0] = first;
-                let error = olia_error(&paths, &[1; 16]).abs();
-                if error > olia.0 {
-                    olia = (error, first, second);
-                }
-                let error = balia_error(&paths).abs();
-                if error > balia.0 {
-                    balia = (error, first, second);
-                }
-                if count == 1 {
-                    break;
-                }
-            }
-        }
-        println!("{count} paths: OLIA {olia:?}, Balia {balia:?}");
-        assert!(
-            olia.0 < 0.01 && balia.0 < 0.01,
-            "{count} paths: {olia:?}, {balia:?}"
-        );
+/// NMCC's increase for each acknowledged segment of the first path, 1/(m²·w) or, in slow start's first round, 1/m².
+fn nmcc_error(paths: &[(u32, u32)], slow: bool) -> f64 {
+    let mut bench = vectors::empty();
+    bench.pair = Algorithm::find("nmcc").unwrap().pair();
+    for (who, &(cwnd, srtt8)) in paths.iter().enumerate() {
+        let ssthresh = if slow { i32::MAX as u32 } else { 1 };
+        bench.tcp[who] = mpcc::Tcp {
+            cwnd,
+            srtt8,
+            ssthresh,
+            ..vectors::fresh_tcp()
+        };
+        (bench.who, bench.operation) = (who as u32, ffi::mpcc_operation::MPCC_DO_INIT);
+        bench.argument = 1;
+        Native.step(&mut bench);
     }
+    (bench.who, bench.operation) = (0, ffi::mpcc_operation::MPCC_DO_ACK);
+    Native.step(&mut bench);
+    let w = |i: usize| whole(if slow { paths[i].0 } else { 1 });
+    let omega = |i: usize| w(i) / whole(paths[i].1) / whole(paths[i].1);
+    let sum: BigRational = (0..paths.len()).map(omega).sum();
+    let m2 = sum / (0..paths.len()).map(omega).max().unwrap();
+    let own = whole(if slow { 1 } else { paths[0].0 });
+    let window =
+        whole(bench.tcp[0].cwnd - paths[0].0) + ratio(bench.subflow[0].growth, ffi::MPCC_ONE);
+    let exact = whole(1) / (m2 * own);
+    float((window - &exact) / exact)
+}
+
+/// Paths, and what each delivers between losses (OLIA's l).
+type Scene = (Vec<(u32, u32)>, Vec<u32>);
+
+/// What is compared: a name, and the relative error for the first of these paths.
+type Compared = (&'static str, fn(&[(u32, u32)], &[u32]) -> f64);
+
+const COMPARED: [Compared; 5] = [
+    ("LIA", |paths, _| error(paths)),
+    ("OLIA", olia_error),
+    ("Balia", |paths, _| balia_error(paths)),
+    ("NMCC", |paths, _| nmcc_error(paths, false)),
+    ("NMCC, slow start", |paths, _| nmcc_error(paths, true)),
+];
+
+/// Windows and RTTs at the ends of their ranges and between, for the first path and for all others; and at random, evenly
+/// over their magnitudes. Made of integers alone, so that they are the same everywhere.
+fn scenes(count: usize) -> Vec<Scene> {
+    let ends: Vec<(u32, u32)> = [1, 3, 1 << 10, 1 << 20]
+        .into_iter()
+        .flat_map(|w| [80, 1 << 13, 1 << 21, 480_000_000].map(|t| (w, t)))
+        .collect();
+    let mut scenes = Vec::new();
+    for first in &ends {
+        for others in &ends {
+            let mut paths = vec![*others; count];
+            paths[0] = *first;
+            scenes.push((paths, vec![1; count]));
+        }
+    }
+    let mut random = Pcg64Mcg::seed_from_u64(6356);
+    let mut magnitude = |from: u32, to: u32| {
+        let (low, high) = (31 - from.leading_zeros(), 31 - to.leading_zeros());
+        let bit = low + random.next_u32() % (high - low + 1);
+        (1 << bit | random.next_u32() & ((1 << bit) - 1)).clamp(from, to)
+    };
+    for _ in 0..300 {
+        let path = |_| (magnitude(1, 1 << 20), magnitude(80, 480_000_000));
+        let paths = (0..count).map(path).collect();
+        scenes.push((paths, (0..count).map(|_| magnitude(1, 1 << 31)).collect()));
+    }
+    scenes
+}
+
+/// `docs/algorithms/exactness.md` has what is found here. `UPDATE_EXACTNESS=1 cargo test -p mpcc --test exact table` writes it.
+#[test]
+fn the_table_of_worst_cases_is_what_is_found() {
+    let mut table = String::from(
+        "| increase | paths | worst error | windows, segments | RTTs, µs |\n| --- | --: | --: | --- | --- |\n",
+    );
+    for (name, error) in COMPARED {
+        for count in [1, 2, 4, 8] {
+            let worst = scenes(count)
+                .into_iter()
+                .map(|(paths, l)| (error(&paths, &l), paths))
+                .reduce(|worst, next| {
+                    if next.0.abs() > worst.0.abs() {
+                        next
+                    } else {
+                        worst
+                    }
+                })
+                .unwrap();
+            let list = |of: &dyn Fn(&(u32, u32)) -> String| {
+                let all: Vec<_> = worst.1.iter().map(of).collect();
+                let same = count > 2 && all[1..].iter().all(|one| *one == all[1]);
+                if same {
+                    format!("{}, {} × {}", all[0], count - 1, all[1])
+                } else {
+                    all.join(", ")
+                }
+            };
+            let rtts = list(&|path| format!("{}", f64::from(path.1) / 8.0));
+            let windows = list(&|path| path.0.to_string());
+            table += &format!(
+                "| {name} | {count} | {:+.1e} | {windows} | {rtts} |\n",
+                worst.0
+            );
+            assert!(worst.0.abs() < 0.01, "{name}: {worst:?}");
+        }
+    }
+    let page = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/algorithms/exactness.md"
+    );
+    let text = std::fs::read_to_string(page).unwrap();
+    let (head, _) = text.split_once("| increase |").unwrap();
+    let fresh = format!("{head}{table}");
+    if std::env::var_os("UPDATE_EXACTNESS").is_some() {
+        return std::fs::write(page, &fresh).unwrap();
+    }
+    assert!(
+        text == fresh,
+        "docs/algorithms/exactness.md has another table: UPDATE_EXACTNESS=1 writes this one\n{table}"
+    );
 }
 
 /// An epoch of CUBIC in exact terms: RFC 9438 with C = 0.4 and β = 0.7.

@@ -27,19 +27,21 @@ fn retransmits(algorithm: &str, queue: u32) -> f64 {
     (1..=10).map(of).sum::<f64>() / 10.0
 }
 
-/// Figure 5: fewer losses than MPTCP and LISA have, and none with buffers that hold con_ssthresh and what the other flows
-/// have grown to.
+/// Figure 5: far fewer losses than MPTCP and LISA have, and none, as TCP, where the buffer holds con_ssthresh and what the
+/// long flow has grown to.
 #[test]
 fn css_loses_less_at_a_shared_bottleneck() {
-    for queue in [30, 50, 60, 70] {
+    for queue in [50, 60, 70, 80] {
         let [css, mptcp, lisa] = ["css", "mptcp", "lisa"].map(|name| retransmits(name, queue));
         assert!(
-            css < 0.7 * mptcp && css < 0.8 * lisa,
+            css < 0.7 * mptcp && css < 0.7 * lisa,
             "queue {queue}: {css}, {mptcp}, {lisa}"
         );
     }
-    assert_eq!(retransmits("css", 120), 0.0);
-    assert!(retransmits("mptcp", 120) > 5.0);
+    for queue in [90, 100, 120] {
+        assert_eq!(retransmits("css", queue), 0.0, "queue {queue}");
+    }
+    assert!(retransmits("mptcp", 100) > 5.0);
 }
 
 /// The multipath connection's part of what it and its rival get, mean of three seeds.

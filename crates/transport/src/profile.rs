@@ -33,6 +33,9 @@ pub struct Profile {
     pub rto_min: Span,
     /// The longest timeout (Linux: TCP_RTO_MAX).
     pub rto_max: Span,
+    /// Whether a window grows for each ACK, as RFC 5681 has it, or for each segment that one acknowledges (Linux). CSS counts
+    /// bytes in slow start with either.
+    pub counts_acks: bool,
     /// How long an ACK may wait for a second segment (Linux: TCP_DELACK_MIN).
     pub delayed_ack: Span,
     /// So many segments are acknowledged one by one, at the start and round a loss, and any while the receive window grows
@@ -84,6 +87,7 @@ impl Profile {
             rto_initial: Span::from_millis(1000),
             rto_min: Span::from_millis(200),
             rto_max: Span::from_millis(120_000),
+            counts_acks: false,
             delayed_ack: Span::from_millis(40),
             reads_push: true,
             quick_acks: 16,                  // TCP_MAX_QUICKACKS
@@ -126,6 +130,7 @@ impl Profile {
             detection: Detection::DuplicateAcks,
             prr: false,
             undo: false,
+            counts_acks: true, // ns-3 before 3.25: TcpNewReno::NewAck
             delayed_ack: Span::from_millis(200), // ns-3: DelAckTimeout
             reads_push: false,
             quick_acks: 0,

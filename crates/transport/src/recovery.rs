@@ -278,12 +278,12 @@ impl Sender {
         Then::Repair
     }
 
+    /// Every time, and not on a change alone: each timeout of an episode tells of Loss (Linux: tcp_set_ca_state, which
+    /// tcp_enter_loss calls without a question; all others ask before).
     fn enter(&mut self, coupled: &mut Coupled, now: Time, to: state::Type) {
-        if self.state != to {
-            self.state = to;
-            self.refresh(now);
-            coupled.set_state(&mut self.cc, &self.tcp, to);
-        }
+        self.state = to;
+        self.refresh(now);
+        coupled.set_state(&mut self.cc, &self.tcp, to);
     }
 
     /// Nothing is lost: Open, or Disorder while segments are missing (Linux: tcp_try_to_open).

@@ -270,6 +270,11 @@ impl Sender {
         acked: u32,
     ) {
         self.refresh(env.now);
+        let acked = if self.profile.counts_acks && !coupled.counts_bytes(&self.tcp) {
+            1
+        } else {
+            acked
+        };
         let note = coupled.on_ack(&mut self.cc, &mut self.tcp, acked);
         self.noted(env, &note);
     }

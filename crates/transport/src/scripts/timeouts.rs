@@ -165,3 +165,19 @@ fn frto_repairs_where_there_is_nothing_new_to_send() {
     let again: Vec<u32> = script.numbers();
     assert_eq!(again, [1, 2], "a window of two");
 }
+
+/// Each timeout of an episode is told: NMCC leaves a subflow out that was heard since the first one.
+#[test]
+fn every_timeout_is_told_to_the_algorithm() {
+    let mut script = Script::new(Profile::linux(), "nmcc", 1000);
+    script.numbers();
+    script.until(520);
+    let shown_rtt = |script: &Script| script.simulation.connections[0].coupled.slots()[0].srtt8;
+    assert_eq!(shown_rtt(&script), 0, "silent");
+    script.ack_with(600, 1, &[], false, flag::AGAIN);
+    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_LOSS);
+    assert!(shown_rtt(&script) > 0, "heard");
+    script.until(2000);
+    assert_eq!(script.sender().tally.timeouts, 2);
+    assert_eq!(shown_rtt(&script), 0, "silent again");
+}

@@ -154,3 +154,19 @@ fn what_is_sent_again_is_not_ecn_capable_and_new_data_tells_of_the_reduction_onc
         assert!(!(again(flags) && flags & flag::REDUCED != 0));
     }
 }
+
+/// RFC 5681's windows grow for each ACK, whatever it acknowledges; CSS's, in slow start, for bytes.
+#[test]
+fn a_sender_that_counts_acks_grows_by_one_for_two_segments() {
+    for (profile, algorithm, cwnd) in [
+        (Profile::linux(), "reno", 12),
+        (Profile::ns3_newreno(), "reno", 11),
+    ] {
+        let mut script = Script::new(profile, algorithm, 1000);
+        script.ack(100, 2);
+        assert_eq!(script.cwnd(), cwnd, "{algorithm}");
+    }
+    let mut script = Script::new(Profile::ns3_newreno(), "css", 1000);
+    script.ack(100, 4); // 4 · 0.49999, and not 1 · 0.49999
+    assert_eq!(script.cwnd(), 11);
+}
