@@ -339,7 +339,9 @@ fn css(step: &Step<'_>) -> Holds {
         "CSS grows by {grown} for {acked}"
     );
     ensure!(
-        after.cwnd >= after.ssthresh || grown > reno.min(2.0) - 1e-9,
+        after.ssthresh != tcp.ssthresh
+            || after.cwnd >= after.ssthresh
+            || grown > reno.min(2.0) - 1e-9,
         "CSS grows by {grown} for {acked} of {}",
         tcp.cwnd
     );

@@ -93,6 +93,13 @@ fn gain(bench: &ffi::mpcc_bench, who: usize, algorithm: Algorithm) -> Option<Gai
     after.who = who as u32;
     after.argument = 1;
     after.tcp[who].cwnd_limited = 1;
+    // OLIA's sets depend on what was acknowledged, and are to be the same for all.
+    for (i, other) in after.connection.slot.iter_mut().enumerate() {
+        if i != usize::from(s.slot) {
+            other.acked_since = other.acked_since.saturating_add(1);
+            other.between_losses = other.between_losses.max(other.acked_since);
+        }
+    }
     Native.step(&mut after);
     let window = |bench: &ffi::mpcc_bench| {
         f64::from(bench.tcp[who].cwnd) + bench.subflow[who].growth as f64 / ffi::MPCC_ONE as f64
@@ -117,6 +124,9 @@ fn gain(bench: &ffi::mpcc_bench, who: usize, algorithm: Algorithm) -> Option<Gai
         }
     } else if tcp.cwnd < tcp.ssthresh {
         now = 0.0; // slow start is each one's own
+        if u32::from(algorithm.pair().avoidance) == MPCC_NMCC_AVOIDANCE {
+            alone = w; // and has its Ω all the same
+        }
     }
     if reduces {
         now = 0.0; // Linux does not call then
