@@ -219,7 +219,7 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
 			     struct mpcc_note *note)
 {
-	bool slow = mpcc_slow(pair, s, tcp), grows_slow = slow;
+	bool slow = mpcc_slow(pair, s, tcp), grows_slow = slow, linked;
 
 	mpcc_move(pair, c, s, tcp, note);
 	if (pair.slow_start == MPCC_NMCC && mpcc_nmcc_hear(s, tcp))
@@ -244,13 +244,13 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 		mpcc_hystartpp_ack(s, tcp, acked);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
-	if (grows_slow && pair.slow_start == MPCC_LISA)
-		acked = mpcc_lisa_counted(c, s, acked);
+	linked = grows_slow && pair.slow_start == MPCC_LISA;
 	if (pair.avoidance == MPCC_WVEGAS) {
+		/* Its rounds are the path's: also what is ignored counts for them. */
 		acked = mpcc_wvegas_ack(c, s, tcp, acked);
 		grows_slow = mpcc_in_slow_start(tcp);
 	}
-	if (slow && pair.slow_start == MPCC_LISA)
+	if (linked)
 		acked = mpcc_lisa_counted(c, s, acked);
 	if (grows_slow && pair.slow_start == MPCC_CSS) {
 		mpcc_css_ack(c, s, tcp);

@@ -25,7 +25,8 @@ const FEW: u32 = 100;
 const BASELINE: &str = "tests/machine/instructions.txt";
 const RENEW: &str = "UPDATE_INSTRUCTIONS=1 cargo test -p lisa-kernel --test machine instructions";
 
-const CALLBACKS: [&str; 7] = [
+/// Those that go on with Linux's CUBIC have the last one, too.
+const CALLBACKS: [&str; 8] = [
     "init",
     "cong_avoid",
     "ssthresh",
@@ -33,6 +34,7 @@ const CALLBACKS: [&str; 7] = [
     "set_state",
     "cwnd_event",
     "release",
+    "pkts_acked",
 ];
 
 /// By algorithm: the counts of its callbacks, in their order.
@@ -72,11 +74,6 @@ fn count(algorithm: &str) -> Vec<u32> {
         programs.len(),
         "other callbacks: {programs:?}"
     );
-    assert_eq!(
-        counts.len(),
-        CALLBACKS.len(),
-        "other callbacks: {programs:?}"
-    );
     counts
 }
 
@@ -89,12 +86,12 @@ fn here() -> String {
 
 /// A part of the file: its title, and its table.
 fn table(title: &str, counts: &Counts) -> String {
-    let mut text = format!("{title}\n{:<12}", "");
+    let mut text = format!("{title}\n{:<16}", "");
     CALLBACKS
         .iter()
         .for_each(|callback| text += &format!("{callback:>11}"));
     for (algorithm, counts) in counts {
-        text += &format!("\n{algorithm:<12}");
+        text += &format!("\n{algorithm:<16}");
         counts
             .iter()
             .for_each(|count| text += &format!("{count:>11}"));
