@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["0eccdd523a028b07", "989b8dd4224a4604"]);
+    assert_eq!(digests, ["5c44261fbe33d787", "d9075f3872c82740"]);
 }
 
 #[test]
