@@ -69,7 +69,7 @@ enum mpcc_avoidances { MPCC_AVOIDANCES(MPCC_CONSTANT) };
 	ROW("wvegas", MPCC_UNCOUPLED, MPCC_WVEGAS, false, "weighted Vegas: by delay, not loss")    \
 	ROW("lisa_cubic", MPCC_LISA, MPCC_CUBIC, false, "linked slow start, then Linux's CUBIC")   \
 	ROW("css_cubic", MPCC_CSS, MPCC_CUBIC, false, "coupled slow start, then Linux's CUBIC")    \
-	ROW("cubic_hystartpp", MPCC_HYSTARTPP, MPCC_CUBIC, false, "CUBIC with HyStart++ (RFC 9406)")
+	ROW("hystartpp_cubic", MPCC_HYSTARTPP, MPCC_CUBIC, false, "CUBIC with HyStart++ (RFC 9406)")
 
 /* What a row may not be. */
 #define MPCC_CHECK(name, slow_start, avoidance, in_linux, about)                                   \

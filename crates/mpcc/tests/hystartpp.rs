@@ -84,7 +84,7 @@ proptest! {
         base_ms in 1u32..300, levels in rtts(), acks in proptest::collection::vec(1u32..13, 50), jitter_us in 0u32..500,
     ) {
         let mut bench = vectors::empty();
-        bench.pair = Algorithm::find("cubic_hystartpp").unwrap().pair();
+        bench.pair = Algorithm::find("hystartpp_cubic").unwrap().pair();
         bench.tcp[0] = vectors::fresh_tcp();
         bench.operation = ffi::mpcc_operation::MPCC_DO_INIT;
         bench.argument = 1;

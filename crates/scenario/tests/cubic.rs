@@ -1,4 +1,4 @@
-//! Linked slow start over CUBIC, and HyStart++, with the scenario files of docs/algorithms/lisa_cubic.md and hystartpp.md.
+//! Linked slow start over CUBIC, and HyStart++, with the scenario files of docs/algorithms/cubic.md and hystartpp.md.
 
 use std::path::Path;
 
@@ -114,8 +114,8 @@ fn coupled_slow_starts_lose_less_than_cubic_s_own() {
 #[test]
 fn hystartpp_sees_long_queues_and_not_short_ones() {
     let lost = |algorithm, queue| mean("start.toml", algorithm, queue, |c| c.retransmits as f64);
-    let (long, doubling) = (lost("cubic_hystartpp", 340), lost("reno", 340));
+    let (long, doubling) = (lost("hystartpp_cubic", 340), lost("reno", 340));
     assert!(long < 0.5 * doubling, "{long}, Reno {doubling}");
-    let (short, train) = (lost("cubic_hystartpp", 85), lost("cubic", 85));
+    let (short, train) = (lost("hystartpp_cubic", 85), lost("cubic", 85));
     assert!(short > 5.0 * train, "{short}, HyStart {train}");
 }

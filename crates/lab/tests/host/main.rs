@@ -136,7 +136,7 @@ fn hystartpp_ends_slow_start_without_a_loss() {
     let Some(mut host) = host(13) else { return };
     let mut scenario = shared(
         1,
-        vec![connection(Protocol::Tcp, "cubic_hystartpp", 1_500_000)],
+        vec![connection(Protocol::Tcp, "hystartpp_cubic", 1_500_000)],
     );
     let Spec::SharedBottleneck(bottleneck) = &mut scenario.topology else {
         unreachable!()

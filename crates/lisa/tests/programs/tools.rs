@@ -103,7 +103,7 @@ fn iperf3_over_cubic_with_eight_subflows() {
 
 #[test]
 fn iperf3_over_cubic_with_hystartpp_and_eight_subflows() {
-    iperf3("cubic_hystartpp", 8, false);
+    iperf3("hystartpp_cubic", 8, false);
 }
 
 /// An nginx that serves and takes files of this folder, in the foreground.
