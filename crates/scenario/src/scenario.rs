@@ -13,9 +13,9 @@ use crate::{ConnectionSpec, Error, file};
 pub struct Scenario {
     /// `title`: what it is, for people. Default: the file's name.
     pub title: String,
-    /// `stop`: when to end, at the latest; the run ends before when all connections have.
+    /// `stop`: when to end, at the latest. Where there are transfers the run ends with the last of them.
     pub stop: Span,
-    /// `warmup`: what endless connections deliver counts from here. Default: 0.
+    /// `warmup`: what endless connections deliver counts from here, and where there are such, until `stop`. Default: 0.
     pub warmup: Span,
     /// `[topology]`: the network.
     pub topology: topology::Spec,

@@ -202,6 +202,11 @@ impl<O: Kept> World<O> {
     ) -> Result<Outcome, Error> {
         let warm = Time::ZERO + scenario.warmup;
         let before: Vec<Counted> = if scenario.warmup > Span::ZERO {
+            // What endless connections deliver after the warm-up is asked for, whenever transfers end.
+            let endless = |flow: &Flow| !finite(&scenario.connections[flow.connection]);
+            if drawn.flows.iter().any(endless) {
+                self.simulation.run_to_stop();
+            }
             run_until(&mut self.simulation, warm, events)?;
             self.counted(scenario, drawn)
         } else {
@@ -265,10 +270,7 @@ impl<O: Kept> World<O> {
     ) -> ConnectionOutcome {
         let spec = &scenario.connections[flow.connection];
         let start = Time::ZERO + flow.start;
-        let finite = matches!(
-            spec.application,
-            Application::Bytes(_) | Application::Requests { .. }
-        );
+        let finite = finite(spec);
         let mut outcome = ConnectionOutcome {
             name: spec.name.clone(),
             number: flow.number,
@@ -332,6 +334,14 @@ impl<O: Kept> World<O> {
 struct Counted {
     bytes: u64,
     subflows: Vec<u64>,
+}
+
+/// Whether it has an end of its own.
+fn finite(spec: &ConnectionSpec) -> bool {
+    matches!(
+        spec.application,
+        Application::Bytes(_) | Application::Requests { .. }
+    )
 }
 
 /// What a reader of the figures must know.

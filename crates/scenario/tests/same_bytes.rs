@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["0eccdd523a028b07", "989b8dd4224a4604"]);
+    assert_eq!(digests, ["e5c1eaa9d50f4962", "0cd1541a0d274509"]);
 }
 
 #[test]

@@ -168,3 +168,31 @@ fn losses_are_drawn_from_the_seed() {
     assert!(several.len() > 2, "{several:?}");
     assert!(several.iter().flatten().any(|losses| *losses > 0));
 }
+
+/// A transfer beside an endless connection: the run ends with the transfer, but after a warm-up what is endless is measured
+/// until `stop`, however early the transfer was done.
+#[test]
+fn a_warm_up_is_measured_until_the_end() {
+    let endless = "\n[[connection]]\nname = 'long'\nalgorithm = 'reno'\n";
+    let outcome = |top: &[&str]| {
+        let scenario = Scenario::parse_with(&format!("{FILE}{endless}"), "example.toml", top);
+        simulate(&scenario.unwrap(), 1, false).unwrap().outcome
+    };
+    let without = outcome(&[]);
+    assert_eq!(
+        Some(without.sim_seconds),
+        without.connections[0].completion_s
+    );
+    let with = outcome(&["warmup=10s"]);
+    assert_eq!(with.sim_seconds, 30.0);
+    assert_eq!(
+        with.connections[0].completion_s,
+        without.connections[0].completion_s
+    );
+    // Alone it has all of 2.5 Mbit/s, of which 1448 bytes of 1500 are payload.
+    let goodput = with.connections[1].goodput_mbps.unwrap();
+    assert!((2.3..2.42).contains(&goodput), "{goodput}");
+    // Where all are transfers a warm-up has nothing to measure.
+    let warm = ["warmup=10s", "connection.long.bytes=300KB"];
+    assert!(outcome(&warm).sim_seconds < 10.0);
+}
