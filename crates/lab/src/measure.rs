@@ -68,7 +68,8 @@ pub(crate) fn outcome(
             .map(|pair| pair[1].0)
             .collect();
         subflows.push(SubflowOutcome {
-            path,
+            subflow: path,
+            path: path as u64,
             established_s: seconds(first.0),
             // libc's struct tcp_info ends before tcpi_bytes_acked.
             bytes: None,

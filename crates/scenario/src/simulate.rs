@@ -14,7 +14,7 @@ use transport::{
 };
 
 use crate::limits::{Kept, in_time, run_until};
-use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
+use crate::outcome::{self, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
 use crate::recorder::Recorder;
 use crate::trace::{Credit, Row};
 use crate::{
@@ -153,7 +153,7 @@ impl<O: Kept> World<O> {
             ..Error::whole(format!("the simulator has no `{}` yet", spec.algorithm))
         })?;
         let start = Time::ZERO + flow.start;
-        let name: Arc<str> = name_of(scenario, flow).into();
+        let name: Arc<str> = outcome::title(&spec.name, flow.number).into();
         for index in 0..routes.len() {
             self.subflows.push(Subflow {
                 connection: name.clone(),
@@ -311,9 +311,12 @@ impl<O: Kept> World<O> {
                 outcome.bytes = report.bytes - skip;
                 outcome.completion_s = report.completion.map(|at| at.since(start).as_secs_f64());
                 outcome.note = note(&report, finite);
-                outcome.subflows = subflows(&report, start);
+                outcome.subflows = subflows(&report, flow);
                 for subflow in &mut outcome.subflows {
-                    let counted = before.subflows.get(subflow.path).filter(|_| counts_before);
+                    let counted = before
+                        .subflows
+                        .get(subflow.subflow)
+                        .filter(|_| counts_before);
                     let bytes = subflow.bytes.unwrap_or(0) - counted.copied().unwrap_or(0);
                     subflow.bytes = Some(bytes);
                     subflow.goodput_mbps = rate(bytes);
@@ -364,12 +367,13 @@ fn note(report: &Report, finite: bool) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-fn subflows(report: &Report, start: Time) -> Vec<SubflowOutcome> {
-    let since = |at: Time| at.since(start).as_secs_f64();
-    let of = |(path, subflow): (usize, &transport::SubflowReport)| {
+fn subflows(report: &Report, flow: &Flow) -> Vec<SubflowOutcome> {
+    let since = |at: Time| at.since(Time::ZERO + flow.start).as_secs_f64();
+    let of = |(number, subflow): (usize, &transport::SubflowReport)| {
         let tally = &subflow.tally;
         Some(SubflowOutcome {
-            path,
+            subflow: number,
+            path: flow.numbers[number],
             established_s: since(tally.established?),
             bytes: Some(tally.bytes),
             goodput_mbps: None,
@@ -395,15 +399,6 @@ fn link_outcome(name: &str, counters: &LinkCounters) -> LinkOutcome {
         utilisation: counters.utilisation,
         queue_max: counters.queue_max,
         queue_mean: counters.queue_mean,
-    }
-}
-
-fn name_of(scenario: &Scenario, flow: &Flow) -> String {
-    let spec = &scenario.connections[flow.connection];
-    if flow.number == 1 {
-        spec.name.clone()
-    } else {
-        format!("{} {}", spec.name, flow.number)
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Row {
     pub time: f64,
     /// The connection's name, which is the same for many rows.
     pub connection: Arc<str>,
-    /// The subflow, from 0 in the order of the paths.
+    /// Which subflow of the connection, from 0.
     pub subflow: usize,
     /// Congestion window, segments.
     pub cwnd: u32,

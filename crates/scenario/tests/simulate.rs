@@ -196,3 +196,20 @@ fn a_warm_up_is_measured_until_the_end() {
     let warm = ["warmup=10s", "connection.long.bytes=300KB"];
     assert!(outcome(&warm).sim_seconds < 10.0);
 }
+
+/// An outcome says which path a subflow took, and not only which of the subflows it is.
+#[test]
+fn subflows_know_their_paths() {
+    let keys = "bytes = '300KB'\npaths = [2, 1]";
+    let scenario = two_paths("[[], []]", keys, "stop = '9s'");
+    let outcome = simulate(&scenario, 1, false).unwrap().outcome;
+    let subflows = &outcome.connections[0].subflows;
+    let known: Vec<_> = subflows.iter().map(|s| (s.subflow, s.path)).collect();
+    assert_eq!(known, [(0, 1), (1, 0)]);
+    let alone = two_paths("[[], []]", "bytes = '300KB'\npath = 2", "stop = '9s'");
+    let outcome = simulate(&alone, 1, false).unwrap().outcome;
+    assert!(outcome.connections[0].subflows.iter().all(|s| s.path == 1));
+    let busy = |link: &&lisa_scenario::outcome::LinkOutcome| link.utilisation > Some(0.0);
+    let mut busy = outcome.links.iter().filter(busy);
+    assert!(busy.all(|link| link.name.starts_with("path 2")));
+}

@@ -154,10 +154,7 @@ pub fn one(outcome: &Outcome) -> String {
     let mut all = table(&heading, 2);
     let mut notes = String::new();
     for connection in &outcome.connections {
-        let name = match connection.number {
-            1 => connection.name.clone(),
-            number => format!("{} {number}", connection.name),
-        };
+        let name = connection.title();
         if let Some(note) = &connection.note {
             let _ = writeln!(notes, "{name}: {note}");
         }
@@ -184,6 +181,7 @@ fn subflows(outcome: &Outcome) -> String {
     let mut table = table(
         &[
             "subflow",
+            "path",
             "joined\n[s]",
             "goodput\n[Mbit/s]",
             "retransmits\n[segments]",
@@ -199,16 +197,14 @@ fn subflows(outcome: &Outcome) -> String {
     );
     let seconds = |value: Option<f64>| value.map_or(NONE.into(), |value| format!("{value:.3}"));
     for connection in &outcome.connections {
-        let name = match connection.number {
-            1 => connection.name.clone(),
-            number => format!("{} {number}", connection.name),
-        };
+        let name = connection.title();
         for subflow in &connection.subflows {
             let exit = subflow.cwnd_at_slow_start_exit;
             table.add_row(row(
                 1,
                 vec![
-                    format!("{name}, path {}", subflow.path + 1),
+                    format!("{name}, subflow {}", subflow.subflow + 1),
+                    (subflow.path + 1).to_string(),
                     format!("{:.3}", subflow.established_s),
                     seconds(subflow.goodput_mbps),
                     subflow.retransmits.to_string(),

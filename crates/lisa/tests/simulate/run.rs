@@ -33,7 +33,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     for (outcome, seed) in outcomes.iter().zip(1..) {
-        assert_eq!(outcome["schema"], "lisa.outcome/2");
+        assert_eq!(outcome["schema"], "lisa.outcome/3");
         assert_eq!(outcome["seed"], seed);
         assert_eq!(outcome["backend"], "sim");
         assert_eq!(outcome["connections"][0]["bytes"], 100_000);
@@ -56,7 +56,12 @@ fn tables_are_for_people() {
     let one = place.good("run small.toml");
     let first = "A small bottleneck\nsimulated, seed 1\n";
     assert!(one.starts_with(first), "{one}");
-    for words in ["download, path 2", "tcp reno", "bottleneck down", "hops/s"] {
+    for words in [
+        "download, subflow 2",
+        "tcp reno",
+        "bottleneck down",
+        "hops/s",
+    ] {
         assert!(one.contains(words), "{words}: {one}");
     }
     assert!(!one.contains('\x1b'), "no colours where nobody sees them");
