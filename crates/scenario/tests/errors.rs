@@ -196,6 +196,8 @@ const CASES: &[Case] = &[
     (SHARED, "start = \"0s\"", "start = { mean = \"1s\", from = \"1s\" }", "a.toml:16: `connection.0.start.from`: a `mean` is of exponential lengths: they have no ends"),
     (SHARED, "start = \"0s\"", "start = 1979-05-27", "a.toml:16: `connection.0.start`: a time like \"40ms\" is wanted here, this is a date"),
     (SHARED, "start = \"0s\"", "[[connection]]\nname = \"download\"", "a.toml:17: `connection.1.name`: there is another `download`"),
+    (SHARED, "start = \"0s\"", "count = 2\n[[connection]]\nname = \"download 2\"", "a.toml:18: `connection.1.name`: there is another `download 2`"),
+    (SHARED, "name = \"download\"", "name = \"download 3\"\n[[connection]]\ncount = 3\nname = \"download\"", "a.toml:14: `connection.1.name`: there is another `download 3`"),
     (SHARED, "name = \"download\"", "name = \"7\"", "a.toml:11: `connection.0.name`: a name is no number, and not `*`"),
     (SHARED, "\"lisa\"", "\"lissa\"", "a.toml:13: `connection.0.algorithm`: no algorithm `lissa`, did you mean `lisa`?; there are "),
     (GRAPH, "from = \"a\"\nto = \"b\"\n", "protocol = \"udp\"\n", "a.toml:15: `connection.0.rate`: is missing: add one like `rate = \"500kbit\"`"),

@@ -12,6 +12,7 @@ mod place;
 mod table;
 mod topology;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -22,7 +23,7 @@ use netsim::Span;
 use self::node::{LONGEST_FILE, Node};
 use self::table::{Field, Table};
 use crate::error::Place;
-use crate::{Application, ConnectionSpec, Error, Scenario};
+use crate::{Application, ConnectionSpec, Error, Scenario, outcome};
 
 /// The longest run, and the longest of all times: a year.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
@@ -134,23 +135,10 @@ fn finish(
     graph: &Graph,
 ) -> Result<Vec<ConnectionSpec>, Error> {
     let mut finished: Vec<ConnectionSpec> = Vec::new();
+    let mut titles = BTreeSet::new();
     let (mut subflows, mut requests) = (0u64, 0u64);
     for read in connections {
         let (table, mut spec) = place::finish(read, graph)?;
-        let same = |name: &str| finished.iter().any(|other| other.name == name);
-        match table.get("name") {
-            Some(field) if same(&spec.name) => {
-                return Err(field.error(format!("there is another `{}`", spec.name)));
-            }
-            Some(_) => {}
-            None => {
-                let base = spec.name.clone();
-                let mut numbers = 2u64..;
-                while same(&spec.name) {
-                    spec.name = format!("{base} {}", numbers.next().unwrap_or_default());
-                }
-            }
-        }
         let connections = place::connections(&spec, graph);
         subflows = subflows.saturating_add(connections * u64::from(spec.subflows));
         if subflows > MOST_FLOWS {
@@ -166,9 +154,34 @@ fn finish(
                 "{requests} requests in all: at most {MOST_REQUESTS} are possible"
             )));
         }
+        spec.name = name(&table, &spec.name, connections as u32, &mut titles)?;
         finished.push(spec);
     }
     Ok(finished)
+}
+
+/// A name with which each of so many connections has a title of its own, for outcomes and traces tell them apart by it.
+fn name(
+    table: &Table<'_>,
+    wanted: &str,
+    connections: u32,
+    taken: &mut BTreeSet<String>,
+) -> Result<String, Error> {
+    let titles = |name: &str| -> Vec<String> {
+        (1..=connections).map(|n| outcome::title(name, n)).collect()
+    };
+    for number in 1.. {
+        let name = outcome::title(wanted, number);
+        let titles = titles(&name);
+        let Some(same) = titles.iter().find(|title| taken.contains(*title)) else {
+            taken.extend(titles);
+            return Ok(name);
+        };
+        if let Some(field) = table.get("name") {
+            return Err(field.error(format!("there is another `{same}`")));
+        }
+    }
+    unreachable!("no file has so many connections")
 }
 
 /// The text of a file, if it is a file and not too long.
