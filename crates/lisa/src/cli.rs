@@ -66,7 +66,7 @@ impl Command {
     pub fn clears_away(&self) -> bool {
         match self {
             Self::Demo { .. } => true,
-            Self::Run(run) => run.common.on == arguments::On::Host,
+            Self::Run(run) => run.common.on == arguments::On::Host || run.trace.is_some(),
             Self::Compare(compare) => compare.common.on == arguments::On::Host,
             Self::Sweep(sweep) => sweep.common.on == arguments::On::Host || sweep.output.is_some(),
             _ => false,

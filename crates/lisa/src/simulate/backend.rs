@@ -1,8 +1,8 @@
 //! Runs jobs in the simulator, many at once, or on this host, one after another.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use scenario::columns::Format;
@@ -26,7 +26,38 @@ pub enum Trace {
     /// They stay in the result.
     Keep,
     /// They go into files, and not into the result.
-    Write(Arc<(PathBuf, Format)>),
+    Write(Arc<Traces>),
+}
+
+/// Where traces go.
+pub struct Traces {
+    directory: PathBuf,
+    format: Format,
+    /// Whether any more are written. Who writes one reads this meanwhile.
+    open: RwLock<bool>,
+}
+
+impl Traces {
+    pub fn new(directory: PathBuf, format: Format) -> Self {
+        Self {
+            directory,
+            format,
+            open: RwLock::new(true),
+        }
+    }
+
+    fn write(&self, run: &Run) -> Result<(), Failure> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        match *open {
+            true => Ok(trace_file::write(run, &self.directory, self.format)?),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits for what is being written, and lets no more be: a process that ends meanwhile leaves half a file.
+    pub fn close(&self) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = false;
+    }
 }
 
 /// Where jobs run.
@@ -88,7 +119,7 @@ fn simulated(job: &Job) -> Result<Run, Failure> {
 /// Writes a run's trace, or drops it, as the job wants.
 fn traced_run(job: &Job, mut run: Run) -> Result<Run, Failure> {
     if let Trace::Write(to) = &job.trace {
-        trace_file::write(&run, &to.0, to.1)?;
+        to.write(&run)?;
     }
     if !matches!(job.trace, Trace::Keep) {
         (run.rows, run.credits) = (Vec::new(), Vec::new());

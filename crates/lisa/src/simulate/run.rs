@@ -7,7 +7,7 @@ use scenario::Outcome;
 use scenario::metrics::Groups;
 
 use super::arguments::Run;
-use super::backend::{Backend, Job, Trace};
+use super::backend::{Backend, Job, Trace, Traces};
 use super::choice;
 use super::progress::{self, Progress};
 use super::tables::{self, Links};
@@ -26,7 +26,8 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
         Some(directory) => {
             let failed = |error| Failure::new(format!("--trace {}: {error}", directory.display()));
             fs::create_dir_all(directory).map_err(failed)?;
-            Some(Arc::new((directory.clone(), arguments.trace_format.into())))
+            let format = arguments.trace_format.into();
+            Some(Arc::new(Traces::new(directory.clone(), format)))
         }
         None => None,
     };
@@ -51,7 +52,11 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
         speed.add(&run.outcome);
         only = Some(run.outcome);
         Ok(())
-    })?;
+    });
+    if let Some(traces) = &trace {
+        traces.close();
+    }
+    let finished = finished?;
     let elapsed = progress.elapsed();
     drop(progress);
     if !arguments.json && finished > 0 {

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -127,4 +128,37 @@ fn a_run_without_end_can_be_interrupted() {
         line.contains("interrupted: 0 of 1 runs are finished"),
         "{line}"
     );
+}
+
+/// Of so long a run a trace is some 400 kB: often one is being written when the signal comes, and it is written to its end.
+#[test]
+fn an_interrupted_run_leaves_no_half_of_a_trace() {
+    let place = Place::new();
+    let long = "run small.toml --set stop=5s --set bottleneck.rate=200Mbit --set bottleneck.queue=200 \
+                --set connection.*.bytes=1GB --seeds 100000 --json --trace";
+    for folder in ["one", "two", "three", "four", "five"] {
+        let mut run = place.lisa(&format!("{long} {folder}"));
+        let mut run = run
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut reader = BufReader::new(run.stdout.take().unwrap());
+        reader.read_line(&mut String::new()).unwrap();
+        kill(Pid::from_raw(run.id() as i32), Signal::SIGINT).unwrap();
+        std::io::copy(&mut reader, &mut std::io::sink()).unwrap();
+        complaint(&run.wait_with_output().unwrap(), 130);
+        let mut files = Vec::new();
+        for file in fs::read_dir(place.0.join(folder)).unwrap() {
+            files.push(file.unwrap().path());
+        }
+        assert!(files.len() >= 2 && files.len() % 2 == 0, "{files:?}");
+        for file in files {
+            let whole = match file.extension() {
+                Some(end) if end == "parquet" => fs::read(&file).unwrap().ends_with(b"PAR1"),
+                _ => true,
+            };
+            assert!(whole, "{}", file.display());
+        }
+    }
 }
