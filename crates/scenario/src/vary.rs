@@ -10,6 +10,7 @@
 //!
 //! Steps are counted in decimals, so that `0.1..0.3/0.1` ends with 0.3. What is no range is taken as it stands.
 
+use crate::file::overrides::parts;
 use crate::units;
 
 /// The most values of one key: more than anyone waits for.
@@ -61,6 +62,12 @@ impl Vary {
             key: key.into(),
             values: all,
         })
+    }
+
+    /// Whether this changes what `other` changes: `bottleneck.rate` and `topology.rate` are the same key.
+    #[must_use]
+    pub fn replaces(&self, other: &Self) -> bool {
+        parts(&self.key) == parts(&other.key)
     }
 
     /// The override for one of the values.

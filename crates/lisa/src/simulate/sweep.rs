@@ -80,7 +80,7 @@ fn varied(arguments: &Sweep) -> Result<Vec<Vary>, Failure> {
     for text in &arguments.vary {
         let wrong = |problem: &str| Failure::usage(format!("--vary {text}: {problem}"));
         let vary = Vary::parse(text).map_err(|problem| wrong(&problem))?;
-        if varied.iter().any(|other| other.key == vary.key) {
+        if varied.iter().any(|other| vary.replaces(other)) {
             return Err(wrong("this key is varied already"));
         }
         let algorithm = vary.key.ends_with(".algorithm");

@@ -112,6 +112,11 @@ fn what_is_wrong_is_one_line() {
             "varied already",
         ),
         (
+            "sweep small.toml --vary topology.queue=1,2 --vary bottleneck.queue=3,4",
+            2,
+            "--vary bottleneck.queue=3,4: this key is varied already",
+        ),
+        (
             "sweep small.toml --vary connection.0.algorithm=lisa -a lisa",
             2,
             "-a would replace it",

@@ -7,7 +7,7 @@ mod application;
 mod connection;
 mod link;
 mod node;
-mod overrides;
+pub(crate) mod overrides;
 mod place;
 mod table;
 mod topology;
