@@ -108,7 +108,8 @@ pub struct Compare {
     /// and `ci95`, and the same of the `difference`) instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Draw the windows over time with seed 1, an algorithm beside the other, and the metrics.
+    /// Draw the windows over time with seed 1, an algorithm beside the other, and the metrics, all of the first connection
+    /// whose algorithm is replaced.
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath, value_parser = svg)]
     pub plot: Option<PathBuf>,
 }
