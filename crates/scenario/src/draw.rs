@@ -222,12 +222,12 @@ impl Length {
 }
 
 /// The round-trip times of a run as a multiple of the scenario's, uniform within `spread` of 1.
-pub fn rtt_factor(seed: u64, spread: f64) -> f64 {
+fn rtt_factor(seed: u64, spread: f64) -> f64 {
     (1.0 - spread) + 2.0 * spread * unit(&mut Pcg64Mcg::seed_from_u64(seed))
 }
 
 /// A time multiplied, to the nanosecond.
-pub fn scaled(span: Span, factor: f64) -> Span {
+fn scaled(span: Span, factor: f64) -> Span {
     Span::from_nanos((span.as_nanos() as f64 * factor).round() as u64)
 }
 
