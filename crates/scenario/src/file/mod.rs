@@ -52,7 +52,7 @@ const KEYS: &[&str] = &[
 
 pub(crate) fn parse(
     text: &str,
-    file: &str,
+    file: &Path,
     overrides: &[impl AsRef<str>],
 ) -> Result<Scenario, Error> {
     let mut root = node::read(text, file)?;
@@ -62,11 +62,11 @@ pub(crate) fn parse(
     scenario(&root, file)
 }
 
-fn scenario(root: &Node, file: &str) -> Result<Scenario, Error> {
+fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
     let top = Field::root(file, root).table(KEYS)?;
     let title = match top.get("title") {
         Some(title) => title.text()?.into(),
-        None => file.into(),
+        None => file.display().to_string(),
     };
     let stop = top
         .need("stop", "stop = \"30s\"")?
@@ -113,7 +113,7 @@ fn read_connections<'a>(top: &Table<'a>, stop: Span) -> Result<Vec<connection::R
 }
 
 /// The graph, to be checked; errors stand at the key that they name.
-fn build(spec: &Spec, root: &Node, file: &str) -> Result<Graph, Error> {
+fn build(spec: &Spec, root: &Node, file: &Path) -> Result<Graph, Error> {
     spec.build().map_err(|error| {
         let error = Error::from(error);
         let place = match &root.locate(&error.key).place {
@@ -122,7 +122,7 @@ fn build(spec: &Spec, root: &Node, file: &str) -> Result<Graph, Error> {
             place => place.clone(),
         };
         Error {
-            file: file.into(),
+            file: file.display().to_string(),
             place,
             ..error
         }
