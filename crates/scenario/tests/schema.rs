@@ -51,7 +51,7 @@ fn outcome() -> Outcome {
         completion_s: None,
         bytes: 150_000,
         goodput_mbps: None,
-        note: Some("did not finish: 150000 of 300000 bytes".into()),
+        note: Some("did not finish".into()),
         retransmits: 3,
         retransmits_slow_start: 1,
         sum_cwnd_at_slow_start_exit: Some(20),
