@@ -148,9 +148,13 @@ impl<O: Kept> World<O> {
         routes: Vec<(RouteId, RouteId)>,
     ) -> Result<Place, Error> {
         let spec = &scenario.connections[flow.connection];
-        let algorithm = Algorithm::find(&spec.algorithm).ok_or_else(|| Error {
-            key: format!("connection.{}.algorithm", spec.name),
-            ..Error::whole(format!("the simulator has no `{}` yet", spec.algorithm))
+        let algorithm = Algorithm::find(&spec.algorithm).ok_or_else(|| {
+            let names: Vec<_> = Algorithm::all().map(|known| known.name()).collect();
+            let (name, there) = (&spec.algorithm, names.join(", "));
+            Error {
+                key: format!("connection.{}.algorithm", spec.name),
+                ..Error::whole(format!("the simulator has no `{name}`; there are {there}"))
+            }
         })?;
         let start = Time::ZERO + flow.start;
         let name: Arc<str> = outcome::title(&spec.name, flow.number).into();

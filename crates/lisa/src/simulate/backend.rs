@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use scenario::columns::Format;
-use scenario::{Run, Scenario, batch, trace_file};
+use scenario::{Error, Run, Scenario, batch, trace_file};
 
 use super::arguments::{Common, On};
 use super::progress::Progress;
@@ -15,6 +15,8 @@ use crate::output::Failure;
 /// A run that is to be made.
 pub struct Job {
     pub scenario: Arc<Scenario>,
+    /// Its file, and what of it was changed: for errors.
+    pub about: Arc<str>,
     pub seed: u64,
     pub trace: Trace,
 }
@@ -112,7 +114,11 @@ impl Backend {
 
 fn simulated(job: &Job) -> Result<Run, Failure> {
     let traced = !matches!(job.trace, Trace::None);
-    let run = scenario::simulate(&job.scenario, job.seed, traced)?;
+    let run = scenario::simulate(&job.scenario, job.seed, traced);
+    let run = run.map_err(|error| Error {
+        file: format!("{}, seed {}", job.about, job.seed),
+        ..error
+    })?;
     traced_run(job, run)
 }
 

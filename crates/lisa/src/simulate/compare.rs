@@ -35,8 +35,12 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
     let scenario = choice::load(common, &[])?;
     let chosen = choice::connections(&scenario, &arguments.connection)?;
     let scenarios = (arguments.algorithms.iter())
-        .map(|algorithm| choice::with_algorithm(common, &scenario, &chosen, algorithm))
-        .collect::<Result<Vec<Arc<Scenario>>, _>>()?;
+        .map(|algorithm| {
+            let about = format!("{} with {algorithm}", common.file.display());
+            let changed = choice::with_algorithm(common, &scenario, &chosen, algorithm)?;
+            Ok((changed, about.into()))
+        })
+        .collect::<Result<Vec<(Arc<Scenario>, Arc<str>)>, Failure>>()?;
     let drawing = arguments.plot.as_deref().map(Drawing::open).transpose()?;
     let mut contenders: Vec<Contender> = (arguments.algorithms.iter())
         .map(|algorithm| Contender {
@@ -48,8 +52,9 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
     // Algorithms take turns, so that what befalls a host meanwhile befalls all alike.
     let jobs: Vec<Job> = (1..=u64::from(arguments.seeds))
         .flat_map(|seed| scenarios.iter().map(move |scenario| (seed, scenario)))
-        .map(|(seed, scenario)| Job {
+        .map(|(seed, (scenario, about))| Job {
             scenario: scenario.clone(),
+            about: about.clone(),
             seed,
             trace: match (&arguments.plot, seed) {
                 (Some(_), 1) => Trace::Keep,

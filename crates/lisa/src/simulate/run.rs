@@ -31,8 +31,10 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
         }
         None => None,
     };
+    let about: Arc<str> = common.file.display().to_string().into();
     let job = |seed: &u64| Job {
         scenario: scenario.clone(),
+        about: about.clone(),
         seed: *seed,
         trace: trace.clone().map_or(Trace::None, Trace::Write),
     };
