@@ -31,6 +31,10 @@ fn the_example_of_the_design() {
     assert_eq!(run.credits.len(), 1);
     let settled = run.credits[0].settled.as_ref().unwrap();
     assert_eq!(settled.sum_before, settled.sum_after);
+    // Slow start ends where the window reaches the threshold (RFC 5681): with Linux's `cwnd < ssthresh`.
+    let mut at_threshold = run.rows.iter().filter(|r| r.ssthresh == Some(r.cwnd));
+    assert!(at_threshold.clone().any(|row| row.phase == "avoidance"));
+    assert!(at_threshold.all(|row| row.phase != "slow start"));
 }
 
 /// Every kind of network and queue reaches the simulator: users of scenario C share what its two access points give.
@@ -192,6 +196,10 @@ fn a_warm_up_is_measured_until_the_end() {
     // Alone it has all of 2.5 Mbit/s, of which 1448 bytes of 1500 are payload.
     let goodput = with.connections[1].goodput_mbps.unwrap();
     assert!((2.3..2.42).contains(&goodput), "{goodput}");
+    // UDP is counted in whole packets.
+    let udp = "connection.long={protocol='udp',rate='1Mbit'}";
+    let goodput = outcome(&["warmup=10s", udp]).connections[1].goodput_mbps;
+    assert!((0.999..1.001).contains(&goodput.unwrap()), "{goodput:?}");
     // Where all are transfers a warm-up has nothing to measure.
     let warm = ["warmup=10s", "connection.long.bytes=300KB"];
     assert!(outcome(&warm).sim_seconds < 10.0);
