@@ -221,3 +221,20 @@ fn subflows_know_their_paths() {
     let mut busy = outcome.links.iter().filter(busy);
     assert!(busy.all(|link| link.name.starts_with("path 2")));
 }
+
+/// Where a subflow never leaves slow start, all that was sent again was so before the last one did.
+#[test]
+fn without_an_end_of_slow_start_all_counts() {
+    let many = ["connection.download.subflows=64"];
+    let scenario = Scenario::parse_with(FILE, "example.toml", &many).unwrap();
+    let outcome = simulate(&scenario, 1, false).unwrap().outcome;
+    let download = &outcome.connections[0];
+    assert_eq!(download.sum_cwnd_at_slow_start_exit, None);
+    assert!(download.retransmits > 0);
+    assert_eq!(download.retransmits_slow_start, download.retransmits);
+    for subflow in &download.subflows {
+        if subflow.slow_start_exit_s.is_none() {
+            assert_eq!(subflow.retransmits_slow_start, subflow.retransmits);
+        }
+    }
+}
