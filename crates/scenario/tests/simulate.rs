@@ -238,3 +238,39 @@ fn without_an_end_of_slow_start_all_counts() {
         }
     }
 }
+
+/// What a connection's keys ask for reaches its endpoints.
+#[test]
+fn keys_reach_the_endpoints() {
+    let outcome = |set: &[&str]| {
+        let scenario = Scenario::parse_with(FILE, "example.toml", set).unwrap();
+        simulate(&scenario, 1, false).unwrap().outcome
+    };
+    // With `ndiffports` the second and the third subflow join at once, with `fullmesh` when their addresses are known.
+    let apart = |manager| {
+        let manager = format!("connection.download.path_manager={manager}");
+        let outcome = outcome(&[&manager, "connection.download.subflows=3"]);
+        let subflows = &outcome.connections[0].subflows;
+        subflows[2].established_s - subflows[1].established_s
+    };
+    assert!(apart("ndiffports") < 0.01);
+    assert!(apart("fullmesh") > 0.05);
+    let marks = |ecn| {
+        let ecn = format!("connection.download.ecn={ecn}");
+        let codel = "topology.queue={kind='codel',ecn=true}";
+        let outcome = outcome(&[&ecn, codel]);
+        outcome.links.iter().map(|link| link.marks).sum::<u64>()
+    };
+    assert!(marks(true) > 0);
+    assert_eq!(marks(false), 0);
+    let connection = |keys: &str| {
+        let all = format!("connection=[{{name='download',{keys}}}]");
+        outcome(&["stop=20s", &all]).connections.remove(0)
+    };
+    // Two gaps between three answers.
+    let requests = connection("requests={count=3,bytes='10KB',gap='2s'}");
+    assert_eq!(requests.bytes, 30_000);
+    assert!((4.0..5.0).contains(&requests.completion_s.unwrap()));
+    let turns = connection("protocol='udp',rate='1Mbit',on='100ms',off='900ms'");
+    assert!((0.09..0.11).contains(&turns.goodput_mbps.unwrap()));
+}
