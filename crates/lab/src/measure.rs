@@ -68,7 +68,8 @@ pub(crate) fn outcome(
             .map(|pair| pair[1].0)
             .collect();
         subflows.push(SubflowOutcome {
-            path,
+            subflow: path,
+            path: path as u64,
             established_s: seconds(first.0),
             // libc's struct tcp_info ends before tcpi_bytes_acked.
             bytes: None,
@@ -122,13 +123,9 @@ pub(crate) fn outcome(
 
 /// That the transfer did not finish, if so.
 fn unfinished(connection: &ConnectionSpec, seen: &Seen) -> Option<String> {
-    match (seen.end, &connection.application) {
-        (None, Application::Bytes(bytes)) => Some(format!(
-            "did not finish: {} of {bytes} bytes",
-            seen.acknowledged
-        )),
-        _ => None,
-    }
+    // Without numbers, so that tables count such runs together: the outcome has its bytes.
+    let transfer = matches!(connection.application, Application::Bytes(_));
+    (transfer && seen.end.is_none()).then(|| "did not finish".into())
 }
 
 /// The window that congestion avoidance begins with: in a reduction, what it reduces to.

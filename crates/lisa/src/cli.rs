@@ -56,7 +56,7 @@ pub enum Command {
         /// Runs of each, with round-trip times drawn from ±10 %.
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
         runs: u32,
-        /// Print an outcome a line (schema lisa.outcome/2) instead of tables.
+        /// Print an outcome a line (schema lisa.outcome/3) instead of tables.
         #[arg(long)]
         json: bool,
     },
@@ -80,7 +80,7 @@ impl Command {
     pub fn clears_away(&self) -> bool {
         match self {
             Self::Demo { .. } => true,
-            Self::Run(run) => run.common.on == arguments::On::Host,
+            Self::Run(run) => run.common.on == arguments::On::Host || run.trace.is_some(),
             Self::Compare(compare) => compare.common.on == arguments::On::Host,
             Self::Sweep(sweep) => sweep.common.on == arguments::On::Host || sweep.output.is_some(),
             _ => false,

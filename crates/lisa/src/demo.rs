@@ -5,9 +5,10 @@ use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Error, Host};
 use netsim::{Rate, Span};
+use scenario::columns::Format;
 use scenario::metrics::{METRICS, Metric};
 use scenario::statistics::Mean;
-use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, simulate, trace};
+use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, simulate, trace_file};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Write;
@@ -319,7 +320,7 @@ fn write(out: &Path, cells: &[Cell]) -> Result<(), Failure> {
         fs::write(&path, bytes).map_err(|e| Failure::new(format!("{}: {e}", path.display())))
     };
     let mut outcomes = Vec::new();
-    let (mut rows, mut credits) = (Vec::new(), Vec::new());
+    let mut credits = Vec::new();
     for (number, cell) in cells.iter().enumerate() {
         for run in SIDES.into_iter().flat_map(|side| cell.of(side)) {
             writeln!(
@@ -339,9 +340,8 @@ fn write(out: &Path, cells: &[Cell]) -> Result<(), Failure> {
             let Some(first) = cell.of(side).first() else {
                 continue;
             };
-            rows.clear();
-            trace::write_csv(&first.rows, &mut rows)?;
-            put(&format!("trace-{number:02}-{}.csv", side.name()), &rows)?;
+            let path = out.join(format!("trace-{number:02}-{}.csv", side.name()));
+            trace_file::write_rows(&first.rows, &path, Format::Csv)?;
         }
     }
     put("outcomes.jsonl", &outcomes)?;

@@ -103,6 +103,18 @@ pub enum Protocol {
     Udp,
 }
 
+impl Protocol {
+    /// As a file calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Mptcp => "mptcp",
+            Self::Udp => "udp",
+        }
+    }
+}
+
 /// Where a connection runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Between {

@@ -32,6 +32,8 @@ pub struct Flow {
     pub start: Span,
     /// The path of each subflow.
     pub paths: Vec<Path>,
+    /// Which path each of these is of those between its ends or in its set, from 0.
+    pub numbers: Vec<u64>,
     /// What it draws from while it runs: gaps, times of sending and silence.
     pub seed: u64,
 }
@@ -115,16 +117,17 @@ impl Draw<'_> {
         Ok(())
     }
 
-    fn set(&self, name: Option<&str>, chosen: &[u32]) -> Result<Vec<Path>, Error> {
+    /// The chosen paths of a set, or all, and their numbers in it.
+    fn set(&self, name: Option<&str>, chosen: &[u32]) -> Result<Vec<(u64, Path)>, Error> {
         let set = match name {
             Some(name) => self.graph.set(name),
             None => self.graph.sets().first(),
         };
         let set = set.ok_or_else(|| self.error("the topology has no such paths"))?;
         if chosen.is_empty() {
-            return Ok(set.paths.clone());
+            return Ok((0..).zip(set.paths.iter().cloned()).collect());
         }
-        let path = |path: &u32| set.paths.get(*path as usize).cloned();
+        let path = |&path: &u32| Some((path.into(), set.paths.get(path as usize)?.clone()));
         let paths = chosen.iter().map(path).collect::<Option<_>>();
         paths.ok_or_else(|| self.error("the topology has no such path"))
     }
@@ -136,11 +139,11 @@ impl Draw<'_> {
 
     fn between(&mut self, from: NodeIndex, to: NodeIndex) -> Result<(), Error> {
         let paths: ShortestPaths<'_> = self.graph.shortest_paths(from, to);
-        self.add(&|n| paths.nth(n), paths.count())
+        self.add(&|n| Some((n, paths.nth(n)?)), paths.count())
     }
 
-    /// A flow, and those that arrive after it, each over some of `count` paths.
-    fn add(&mut self, nth: &dyn Fn(u64) -> Option<Path>, count: u64) -> Result<(), Error> {
+    /// A flow, and those that arrive after it, each over some of `count` paths: the n-th and its number.
+    fn add(&mut self, nth: &dyn Fn(u64) -> Option<(u64, Path)>, count: u64) -> Result<(), Error> {
         let mut start = None;
         for _ in 0..self
             .spec
@@ -164,16 +167,18 @@ impl Draw<'_> {
                     PathChoice::InOrder => subflow % count,
                     PathChoice::Random => below(count, &mut generator),
                 });
-            let paths: Option<Vec<Path>> = which.map(nth).collect();
+            let paths: Option<Vec<(u64, Path)>> = which.map(nth).collect();
             let paths = paths.ok_or_else(|| self.error("a path has no way back"))?;
             if next >= self.stop {
                 continue;
             }
+            let (numbers, paths) = paths.into_iter().unzip();
             self.flows.push(Flow {
                 connection: self.connection,
                 number: self.number,
                 start: next,
                 paths,
+                numbers,
                 seed,
             });
         }
@@ -217,12 +222,12 @@ impl Length {
 }
 
 /// The round-trip times of a run as a multiple of the scenario's, uniform within `spread` of 1.
-pub fn rtt_factor(seed: u64, spread: f64) -> f64 {
+fn rtt_factor(seed: u64, spread: f64) -> f64 {
     (1.0 - spread) + 2.0 * spread * unit(&mut Pcg64Mcg::seed_from_u64(seed))
 }
 
 /// A time multiplied, to the nanosecond.
-pub fn scaled(span: Span, factor: f64) -> Span {
+fn scaled(span: Span, factor: f64) -> Span {
     Span::from_nanos((span.as_nanos() as f64 * factor).round() as u64)
 }
 

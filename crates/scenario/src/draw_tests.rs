@@ -150,6 +150,7 @@ fn subflows_take_paths_in_order_or_at_random() {
     };
     let drawn = scenario(shared(2), vec![chosen]).draw(1).unwrap();
     assert_eq!(drawn.flows[0].paths, vec![all[1].clone(); 3]);
+    assert_eq!(drawn.flows[0].numbers, [1, 1, 1]);
     // Each of four equal paths about as often.
     let hosts = ConnectionSpec {
         between: Between::Hosts {
@@ -162,9 +163,14 @@ fn subflows_take_paths_in_order_or_at_random() {
         ..mptcp
     };
     let drawn = scenario(tree(4), vec![hosts]).draw(1).unwrap();
+    let [from, to] = ["h1", "h16"].map(|host| drawn.graph.node(host).unwrap());
+    let shortest = drawn.graph.shortest_paths(from, to);
     let mut times = BTreeMap::new();
-    for path in drawn.flows.iter().flat_map(|flow| &flow.paths) {
-        *times.entry(path.forward.clone()).or_insert(0) += 1;
+    for flow in &drawn.flows {
+        for (path, number) in flow.paths.iter().zip(&flow.numbers) {
+            *times.entry(path.forward.clone()).or_insert(0) += 1;
+            assert_eq!(shortest.nth(*number).as_ref(), Some(path));
+        }
     }
     assert_eq!(times.len(), 4);
     assert!(

@@ -70,6 +70,17 @@ fn packets_after_the_end_of_the_clock() {
     );
 }
 
+/// What a link holds back leaves it later.
+#[test]
+fn packets_held_back_until_the_end_of_the_clock() {
+    let link = "delay = '2s'\nreorder = { share = 1, delay = '10s' }";
+    let scenario = Scenario::parse(&over(link, "5s", "bytes = 1"), "a.toml").unwrap();
+    let graph = scenario.topology.build().unwrap();
+    let until = |seconds| in_time(&scenario, &graph, Time::ZERO + Span::from_secs(seconds));
+    assert!(until(17).is_err());
+    assert_eq!(until(18), Ok(()));
+}
+
 #[test]
 fn more_events_than_were_asked_for() {
     let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");

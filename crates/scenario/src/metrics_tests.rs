@@ -31,7 +31,8 @@ fn a_run_is_one_observation() {
     let mean = a.mean(0).unwrap();
     assert_eq!((mean.n, mean.mean), (2, 3.0));
     assert!((mean.ci95.unwrap() - 12.706).abs() < 1e-3);
-    assert_eq!(groups.find("b").unwrap().values(0), [None, Some(5.0)]);
+    groups.add(&outcome(&[("a", Some(1.0))]));
+    assert_eq!(groups.find("b").unwrap().values(0), [None, Some(5.0), None]);
 }
 
 #[test]

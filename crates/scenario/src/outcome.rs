@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::Protocol;
 
 /// The version of the JSON that an outcome becomes.
-pub const SCHEMA: &str = "lisa.outcome/2";
+pub const SCHEMA: &str = "lisa.outcome/3";
 
 /// What a run came to.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -73,15 +73,33 @@ pub struct ConnectionOutcome {
     pub sum_cwnd_at_slow_start_exit: Option<u32>,
     /// Σ cwnd when the last byte was acknowledged.
     pub sum_cwnd_at_end: u32,
-    /// Each subflow, in the order of the paths.
+    /// Each subflow that was established, in their order.
     pub subflows: Vec<SubflowOutcome>,
+}
+
+impl ConnectionOutcome {
+    /// Its name, with its number if that is not the first: as in a trace.
+    #[must_use]
+    pub fn title(&self) -> String {
+        title(&self.name, self.number)
+    }
+}
+
+/// What tells connections of one name apart.
+pub(crate) fn title(name: &str, number: u32) -> String {
+    match number {
+        1 => name.into(),
+        number => format!("{name} {number}"),
+    }
 }
 
 /// What a subflow came to.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SubflowOutcome {
-    /// The path, from 0.
-    pub path: usize,
+    /// Which of the connection's, from 0: as in a trace.
+    pub subflow: usize,
+    /// Its path, from 0: which of the topology's, of those of that name, or of the shortest between two hosts.
+    pub path: u64,
     /// Seconds from the first SYN until it was established.
     pub established_s: f64,
     /// Bytes of data acknowledged on it, counted as the connection's; none where the backend does not see it.

@@ -122,3 +122,64 @@ impl Recorder {
         (self.rows.into_iter().map(row).collect(), credits)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + netsim::Span::from_millis(millis)
+    }
+
+    fn who(subflow: u32) -> Who {
+        Who {
+            connection: 0,
+            subflow,
+        }
+    }
+
+    /// Two join and take from the first; a third takes from the second. What one lender tells settles its own credits, and
+    /// each of these once.
+    #[test]
+    fn credits_are_settled_by_their_lenders() {
+        let mut recorder = Recorder::default();
+        let slot = |slot| Coupled {
+            slot,
+            ..Coupled::default()
+        };
+        for (subflow, taken) in [(0, None), (1, Some(0)), (2, Some(0)), (3, Some(1))] {
+            let taken = taken.map(|lender| (lender, 10));
+            recorder.opened(
+                at(10 * u64::from(subflow)),
+                who(subflow),
+                &slot(subflow as u8),
+                taken,
+            );
+        }
+        let mut tell = |millis, lender: u8, settled, voided| {
+            let note = Note {
+                settled,
+                voided,
+                ignored: millis,
+                ..Note::default()
+            };
+            let lender = u32::from(lender);
+            recorder.credit(at(millis.into()), who(lender), &slot(lender as u8), &note);
+        };
+        tell(50, 0, 1 << 1, 1 << 2);
+        // Nobody owes these any more, and the second lender has not been told of.
+        tell(60, 0, 1 << 1 | 1 << 2 | 1 << 3, 0);
+        tell(70, 1, 1 << 3, 0);
+        let subflow = |index| Subflow {
+            connection: "a".into(),
+            index,
+            start: Time::ZERO,
+        };
+        let subflows: Vec<_> = (0..4).map(subflow).collect();
+        let (_, credits) = recorder.finish(&subflows);
+        let told: Vec<_> = (credits.iter())
+            .map(|c| (c.from, c.to, c.settled.as_ref().map(|s| s.ignored)))
+            .collect();
+        assert_eq!(told, [(0, 1, Some(50)), (0, 2, None), (1, 3, Some(70))]);
+    }
+}

@@ -13,9 +13,9 @@ use crate::{ConnectionSpec, Error, file};
 pub struct Scenario {
     /// `title`: what it is, for people. Default: the file's name.
     pub title: String,
-    /// `stop`: when to end, at the latest; the run ends before when all connections have.
+    /// `stop`: when to end, at the latest. Where there are transfers the run ends with the last of them.
     pub stop: Span,
-    /// `warmup`: what endless connections deliver counts from here. Default: 0.
+    /// `warmup`: what endless connections deliver counts from here, and where there are such, until `stop`. Default: 0.
     pub warmup: Span,
     /// `[topology]`: the network.
     pub topology: topology::Spec,
@@ -28,7 +28,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// The scenario that a file says. `file` is its name, for errors and for traces that stand beside it.
-    pub fn parse(text: &str, file: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str, file: impl AsRef<Path>) -> Result<Self, Error> {
         Self::parse_with(text, file, &[] as &[&str])
     }
 
@@ -39,10 +39,10 @@ impl Scenario {
     /// means all. A key that is not there is added. A value is what would stand in the file; text needs no quotes.
     pub fn parse_with(
         text: &str,
-        file: &str,
+        file: impl AsRef<Path>,
         overrides: &[impl AsRef<str>],
     ) -> Result<Self, Error> {
-        file::parse(text, file, overrides)
+        file::parse(text, file.as_ref(), overrides)
     }
 
     /// The scenario in a file.
@@ -52,8 +52,7 @@ impl Scenario {
 
     /// The same, with keys changed: see [`Scenario::parse_with`].
     pub fn load_with(path: impl AsRef<Path>, overrides: &[impl AsRef<str>]) -> Result<Self, Error> {
-        let path = path.as_ref();
-        let text = file::read(path)?;
-        Self::parse_with(&text, &path.display().to_string(), overrides)
+        let text = file::read(path.as_ref())?;
+        Self::parse_with(&text, path, overrides)
     }
 }

@@ -1,21 +1,24 @@
 //! `--on sim`: a scenario on simulated endpoints.
 
+mod results;
+
 use std::sync::Arc;
 use std::time::Instant;
 
 use mpcc::Algorithm;
-use netsim::{LinkCounters, Network, PortId, RouteId, Span, Time};
+use netsim::{Network, PortId, RouteId, Span, Time};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use topology::Path;
 use transport::{
     Application as Sends, ConnectionSpec as Endpoints, Pace, PathManager as Joins,
-    Profile as Behaviour, Quiet, Report, Simulation, Turns, UdpSpec, Wire,
+    Profile as Behaviour, Quiet, Simulation, Turns, UdpSpec, Wire,
 };
 
 use crate::limits::{Kept, in_time, run_until};
-use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
+use crate::outcome::{self, Outcome, SCHEMA};
 use crate::recorder::Recorder;
+use crate::simulate::results::{Counted, link_outcome};
 use crate::trace::{Credit, Row};
 use crate::{
     Application, ConnectionSpec, Drawn, Error, Flow, OnOff, PathManager, Profile, Protocol,
@@ -148,12 +151,16 @@ impl<O: Kept> World<O> {
         routes: Vec<(RouteId, RouteId)>,
     ) -> Result<Place, Error> {
         let spec = &scenario.connections[flow.connection];
-        let algorithm = Algorithm::find(&spec.algorithm).ok_or_else(|| Error {
-            key: format!("connection.{}.algorithm", spec.name),
-            ..Error::whole(format!("the simulator has no `{}` yet", spec.algorithm))
+        let algorithm = Algorithm::find(&spec.algorithm).ok_or_else(|| {
+            let names: Vec<_> = Algorithm::all().map(|known| known.name()).collect();
+            let (name, there) = (&spec.algorithm, names.join(", "));
+            Error {
+                key: format!("connection.{}.algorithm", spec.name),
+                ..Error::whole(format!("the simulator has no `{name}`; there are {there}"))
+            }
         })?;
         let start = Time::ZERO + flow.start;
-        let name: Arc<str> = name_of(scenario, flow).into();
+        let name: Arc<str> = outcome::title(&spec.name, flow.number).into();
         for index in 0..routes.len() {
             self.subflows.push(Subflow {
                 connection: name.clone(),
@@ -203,6 +210,11 @@ impl<O: Kept> World<O> {
     ) -> Result<Outcome, Error> {
         let warm = Time::ZERO + scenario.warmup;
         let before: Vec<Counted> = if scenario.warmup > Span::ZERO {
+            // What endless connections deliver after the warm-up is asked for, whenever transfers end.
+            let endless = |flow: &Flow| !finite(&scenario.connections[flow.connection]);
+            if drawn.flows.iter().any(endless) {
+                self.simulation.run_to_stop();
+            }
             self.run_until(scenario, drawn, warm, events)?;
             self.counted(scenario, drawn)
         } else {
@@ -213,7 +225,7 @@ impl<O: Kept> World<O> {
         let counters = self.simulation.network().counters(end);
         let connections = drawn.flows.iter().enumerate();
         let connections = connections
-            .map(|(i, flow)| self.outcome(scenario, flow, self.places[i], &before[i], warm, end))
+            .map(|(i, flow)| self.outcome(scenario, flow, self.places[i], &before[i], [warm, end]))
             .collect();
         let links = drawn.graph.links().iter().zip(&counters);
         Ok(Outcome {
@@ -259,169 +271,14 @@ impl<O: Kept> World<O> {
         }
         run_until(&mut self.simulation, stop, events)
     }
-
-    /// Bytes that each flow has delivered, and each of its subflows.
-    fn counted(&self, scenario: &Scenario, drawn: &Drawn) -> Vec<Counted> {
-        let of = |(flow, place): (&Flow, &Place)| match *place {
-            Place::Connection(number) => {
-                let report = self.simulation.report(number);
-                Counted {
-                    bytes: report.bytes,
-                    subflows: report.subflows.iter().map(|s| s.tally.bytes).collect(),
-                }
-            }
-            Place::Udp(number) => {
-                let packet = scenario.connections[flow.connection].packet;
-                Counted {
-                    bytes: self.simulation.udp_report(number).1 * u64::from(packet),
-                    subflows: Vec::new(),
-                }
-            }
-        };
-        drawn.flows.iter().zip(&self.places).map(of).collect()
-    }
-
-    fn outcome(
-        &self,
-        scenario: &Scenario,
-        flow: &Flow,
-        place: Place,
-        before: &Counted,
-        warm: Time,
-        end: Time,
-    ) -> ConnectionOutcome {
-        let spec = &scenario.connections[flow.connection];
-        let start = Time::ZERO + flow.start;
-        let finite = matches!(
-            spec.application,
-            Application::Bytes(_) | Application::Requests { .. }
-        );
-        let mut outcome = ConnectionOutcome {
-            name: spec.name.clone(),
-            number: flow.number,
-            protocol: spec.protocol,
-            algorithm: spec.algorithm.clone(),
-            receive_window: spec.receive_window,
-            start_s: flow.start.as_secs_f64(),
-            completion_s: None,
-            bytes: 0,
-            goodput_mbps: None,
-            note: None,
-            retransmits: 0,
-            retransmits_slow_start: 0,
-            sum_cwnd_at_slow_start_exit: None,
-            sum_cwnd_at_end: 0,
-            subflows: Vec::new(),
-        };
-        // Over which time bytes are counted: the transfer's, or what an endless one has after the warm-up.
-        let (from, to, counts_before) = match place {
-            Place::Connection(number) if finite => {
-                let completion = self.simulation.report(number).completion;
-                (start, completion, false)
-            }
-            _ => (start.max(warm), Some(end), true),
-        };
-        let seconds = to
-            .map(|to| to.since(from).as_secs_f64())
-            .filter(|seconds| *seconds > 0.0);
-        let rate = |bytes: u64| seconds.map(|seconds| bytes as f64 * 8e-6 / seconds);
-        match place {
-            Place::Udp(number) => {
-                let received = self.simulation.udp_report(number).1;
-                outcome.bytes = received * u64::from(spec.packet) - before.bytes;
-            }
-            Place::Connection(number) => {
-                let report = self.simulation.report(number);
-                let skip = if counts_before { before.bytes } else { 0 };
-                outcome.bytes = report.bytes - skip;
-                outcome.completion_s = report.completion.map(|at| at.since(start).as_secs_f64());
-                outcome.note = note(&report, finite);
-                outcome.subflows = subflows(&report, start);
-                for subflow in &mut outcome.subflows {
-                    let counted = before.subflows.get(subflow.path).filter(|_| counts_before);
-                    let bytes = subflow.bytes.unwrap_or(0) - counted.copied().unwrap_or(0);
-                    subflow.bytes = Some(bytes);
-                    subflow.goodput_mbps = rate(bytes);
-                }
-                outcome.retransmits = outcome.subflows.iter().map(|s| s.retransmits).sum();
-                outcome.retransmits_slow_start =
-                    report.exit.map_or(outcome.retransmits, |exit| exit.1);
-                outcome.sum_cwnd_at_slow_start_exit = report.exit.map(|exit| exit.0);
-                outcome.sum_cwnd_at_end = outcome.subflows.iter().map(|s| s.cwnd_at_end).sum();
-            }
-        }
-        outcome.goodput_mbps = rate(outcome.bytes);
-        outcome
-    }
 }
 
-#[derive(Clone, Default)]
-struct Counted {
-    bytes: u64,
-    subflows: Vec<u64>,
-}
-
-/// What a reader of the figures must know.
-fn note(report: &Report, finite: bool) -> Option<String> {
-    let joined = report
-        .subflows
-        .iter()
-        .filter(|s| s.tally.established.is_some())
-        .count();
-    let mut notes = Vec::new();
-    if finite && report.completion.is_none() {
-        notes.push("did not finish".to_string());
-    }
-    if joined < report.subflows.len() {
-        notes.push(format!(
-            "{joined} of {} subflows were established",
-            report.subflows.len()
-        ));
-    }
-    (!notes.is_empty()).then(|| notes.join("; "))
-}
-
-fn subflows(report: &Report, start: Time) -> Vec<SubflowOutcome> {
-    let since = |at: Time| at.since(start).as_secs_f64();
-    let of = |(path, subflow): (usize, &transport::SubflowReport)| {
-        let tally = &subflow.tally;
-        Some(SubflowOutcome {
-            path,
-            established_s: since(tally.established?),
-            bytes: Some(tally.bytes),
-            goodput_mbps: None,
-            retransmits: tally.retransmits.into(),
-            retransmits_slow_start: tally.exit.map_or(tally.retransmits, |exit| exit.2).into(),
-            slow_start_exit_s: tally.exit.map(|exit| since(exit.0)),
-            cwnd_at_slow_start_exit: tally.exit.map(|exit| exit.1),
-            cwnd_at_end: subflow.cwnd,
-            srtt: f64::from(subflow.srtt_us) * 1e-6,
-            losses: tally.losses,
-            first_loss_s: tally.first_loss.map(since),
-        })
-    };
-    report.subflows.iter().enumerate().filter_map(of).collect()
-}
-
-fn link_outcome(name: &str, counters: &LinkCounters) -> LinkOutcome {
-    LinkOutcome {
-        name: name.into(),
-        drops: counters.drops,
-        losses: counters.losses,
-        marks: counters.marks,
-        utilisation: counters.utilisation,
-        queue_max: counters.queue_max,
-        queue_mean: counters.queue_mean,
-    }
-}
-
-fn name_of(scenario: &Scenario, flow: &Flow) -> String {
-    let spec = &scenario.connections[flow.connection];
-    if flow.number == 1 {
-        spec.name.clone()
-    } else {
-        format!("{} {}", spec.name, flow.number)
-    }
+/// Whether it has an end of its own.
+fn finite(spec: &ConnectionSpec) -> bool {
+    matches!(
+        spec.application,
+        Application::Bytes(_) | Application::Requests { .. }
+    )
 }
 
 /// What the sender is given to send.

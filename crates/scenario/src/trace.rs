@@ -1,7 +1,6 @@
 //! What happened during a run, row by row.
 
 use serde::Serialize;
-use std::io::{self, Write};
 use std::sync::Arc;
 
 /// A subflow's state after something changed it.
@@ -11,7 +10,7 @@ pub struct Row {
     pub time: f64,
     /// The connection's name, which is the same for many rows.
     pub connection: Arc<str>,
-    /// The subflow, from 0 in the order of the paths.
+    /// Which subflow of the connection, from 0.
     pub subflow: usize,
     /// Congestion window, segments.
     pub cwnd: u32,
@@ -53,21 +52,4 @@ pub struct Settled {
     pub sum_before: u32,
     /// Σ cwnd after, segments.
     pub sum_after: u32,
-}
-
-/// Writes rows as CSV, with a heading.
-pub fn write_csv(rows: &[Row], mut to: impl Write) -> io::Result<()> {
-    writeln!(
-        to,
-        "time,connection,subflow,cwnd,ssthresh,srtt,flight,phase"
-    )?;
-    for row in rows {
-        let ssthresh = row.ssthresh.map_or(String::new(), |s| s.to_string());
-        writeln!(
-            to,
-            "{:.6},{},{},{},{ssthresh},{:.6},{},{}",
-            row.time, row.connection, row.subflow, row.cwnd, row.srtt, row.flight, row.phase
-        )?;
-    }
-    Ok(())
 }

@@ -29,11 +29,7 @@ const COLUMNS: [(&str, Kind); 8] = [
 /// With the file's name.
 pub fn write(run: &Run, directory: &Path, format: Format) -> io::Result<()> {
     let path = path(&run.outcome, directory, format.extension());
-    let mut table = Table::create(&path, format, &COLUMNS)?;
-    for row in &run.rows {
-        table.row(&values(row))?;
-    }
-    table.finish()?;
+    write_rows(&run.rows, &path, format)?;
     let path = self::path(&run.outcome, directory, "credits.jsonl");
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -43,6 +39,18 @@ pub fn write(run: &Run, directory: &Path, format: Format) -> io::Result<()> {
         file.write_all(b"\n").map_err(named)?;
     }
     file.flush().map_err(named)
+}
+
+/// Writes rows into a file.
+///
+/// # Errors
+/// With the file's name.
+pub fn write_rows(rows: &[trace::Row], path: &Path, format: Format) -> io::Result<()> {
+    let mut table = Table::create(path, format, &COLUMNS)?;
+    for row in rows {
+        table.row(&values(row))?;
+    }
+    table.finish()
 }
 
 fn values(row: &trace::Row) -> [Value<'_>; 8] {

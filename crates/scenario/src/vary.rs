@@ -10,6 +10,7 @@
 //!
 //! Steps are counted in decimals, so that `0.1..0.3/0.1` ends with 0.3. What is no range is taken as it stands.
 
+use crate::file::overrides::parts;
 use crate::units;
 
 /// The most values of one key: more than anyone waits for.
@@ -63,6 +64,12 @@ impl Vary {
         })
     }
 
+    /// Whether this changes what `other` changes: `bottleneck.rate` and `topology.rate` are the same key.
+    #[must_use]
+    pub fn replaces(&self, other: &Self) -> bool {
+        parts(&self.key) == parts(&other.key)
+    }
+
     /// The override for one of the values.
     #[must_use]
     pub fn set(&self, value: usize) -> String {
@@ -76,21 +83,26 @@ impl Vary {
             values.iter().map(|value| of(value)).collect()
         }
         let integer = |value: u64| i64::try_from(value).ok();
-        let integers = all(&self.values, |text| text.parse().ok())
-            .or_else(|| all(&self.values, |text| integer(units::parse_bytes(text).ok()?)))
-            .or_else(|| {
-                let rate = |text: &str| integer(units::parse_rate(text).ok()?.bits_per_second());
-                all(&self.values, rate)
-            });
+        // A file, too, takes a size or a share without its unit.
+        let size = |text: &str| integer(units::parse_bytes(text).ok()?);
+        let share = |text: &str| units::parse_share(text).ok();
+        let integers = all(&self.values, |text| {
+            text.parse().ok().or_else(|| size(text))
+        })
+        .or_else(|| {
+            let rate = |text: &str| integer(units::parse_rate(text).ok()?.bits_per_second());
+            all(&self.values, rate)
+        });
         if let Some(integers) = integers {
             return Numbers::Integers(integers);
         }
-        let floats = all(&self.values, |text| text.parse().ok())
-            .or_else(|| all(&self.values, |text| units::parse_share(text).ok()))
-            .or_else(|| {
-                let time = |text: &str| Some(units::parse_time(text).ok()?.as_secs_f64());
-                all(&self.values, time)
-            });
+        let floats = all(&self.values, |text| {
+            text.parse().ok().or_else(|| share(text))
+        })
+        .or_else(|| {
+            let time = |text: &str| Some(units::parse_time(text).ok()?.as_secs_f64());
+            all(&self.values, time)
+        });
         // "inf" and "nan" are numbers to Rust.
         match floats {
             Some(floats) if floats.iter().all(|value| value.is_finite()) => Numbers::Floats(floats),

@@ -57,6 +57,9 @@ fn numbers_are_in_base_units() {
     assert_eq!(numbers("0.5,1"), Numbers::Floats(vec![0.5, 1.0]));
     assert_eq!(numbers("40ms,1s"), Numbers::Floats(vec![0.04, 1.0]));
     assert_eq!(numbers("10%"), Numbers::Floats(vec![0.1]));
+    assert_eq!(numbers("0,50KB"), Numbers::Integers(vec![0, 50_000]));
+    assert_eq!(numbers("0,10%"), Numbers::Floats(vec![0.0, 0.1]));
+    assert_eq!(numbers("0,10ms"), Numbers::Texts);
     assert_eq!(numbers("lisa,css"), Numbers::Texts);
     assert_eq!(numbers("9,inf"), Numbers::Texts);
 }

@@ -35,7 +35,8 @@ fn the_published_schema_is_that_of_the_types() {
 
 fn outcome() -> Outcome {
     let subflow = SubflowOutcome {
-        path: 1,
+        subflow: 1,
+        path: 2,
         bytes: Some(150_000),
         slow_start_exit_s: Some(0.5),
         ..SubflowOutcome::default()
@@ -50,7 +51,7 @@ fn outcome() -> Outcome {
         completion_s: None,
         bytes: 150_000,
         goodput_mbps: None,
-        note: Some("did not finish: 150000 of 300000 bytes".into()),
+        note: Some("did not finish".into()),
         retransmits: 3,
         retransmits_slow_start: 1,
         sum_cwnd_at_slow_start_exit: Some(20),
@@ -129,7 +130,7 @@ fn an_outcome_has_all_that_is_promised() {
     let subflow = &connection["subflows"][0];
     has(
         subflow,
-        "goodput_mbps, bytes, retransmits, retransmits_slow_start, cwnd_at_slow_start_exit, cwnd_at_end",
+        "subflow, path, goodput_mbps, bytes, retransmits, retransmits_slow_start, cwnd_at_slow_start_exit, cwnd_at_end",
     );
     has(subflow, "srtt, losses, first_loss_s");
     has(

@@ -31,6 +31,10 @@ fn the_example_of_the_design() {
     assert_eq!(run.credits.len(), 1);
     let settled = run.credits[0].settled.as_ref().unwrap();
     assert_eq!(settled.sum_before, settled.sum_after);
+    // Slow start ends where the window reaches the threshold (RFC 5681): with Linux's `cwnd < ssthresh`.
+    let mut at_threshold = run.rows.iter().filter(|r| r.ssthresh == Some(r.cwnd));
+    assert!(at_threshold.clone().any(|row| row.phase == "avoidance"));
+    assert!(at_threshold.all(|row| row.phase != "slow start"));
 }
 
 /// Every kind of network and queue reaches the simulator: users of scenario C share what its two access points give.
@@ -184,4 +188,106 @@ fn losses_are_drawn_from_the_seed() {
     let several: std::collections::BTreeSet<_> = (1..9).map(losses).collect();
     assert!(several.len() > 2, "{several:?}");
     assert!(several.iter().flatten().any(|losses| *losses > 0));
+}
+
+/// A transfer beside an endless connection: the run ends with the transfer, but after a warm-up what is endless is measured
+/// until `stop`, however early the transfer was done.
+#[test]
+fn a_warm_up_is_measured_until_the_end() {
+    let endless = "\n[[connection]]\nname = 'long'\nalgorithm = 'reno'\n";
+    let outcome = |top: &[&str]| {
+        let scenario = Scenario::parse_with(&format!("{FILE}{endless}"), "example.toml", top);
+        simulate(&scenario.unwrap(), 1, false).unwrap().outcome
+    };
+    let without = outcome(&[]);
+    assert_eq!(
+        Some(without.sim_seconds),
+        without.connections[0].completion_s
+    );
+    let with = outcome(&["warmup=10s"]);
+    assert_eq!(with.sim_seconds, 30.0);
+    assert_eq!(
+        with.connections[0].completion_s,
+        without.connections[0].completion_s
+    );
+    // Alone it has all of 2.5 Mbit/s, of which 1448 bytes of 1500 are payload.
+    let goodput = with.connections[1].goodput_mbps.unwrap();
+    assert!((2.3..2.42).contains(&goodput), "{goodput}");
+    // UDP is counted in whole packets.
+    let udp = "connection.long={protocol='udp',rate='1Mbit'}";
+    let goodput = outcome(&["warmup=10s", udp]).connections[1].goodput_mbps;
+    assert!((0.999..1.001).contains(&goodput.unwrap()), "{goodput:?}");
+    // Where all are transfers a warm-up has nothing to measure.
+    let warm = ["warmup=10s", "connection.long.bytes=300KB"];
+    assert!(outcome(&warm).sim_seconds < 10.0);
+}
+
+/// An outcome says which path a subflow took, and not only which of the subflows it is.
+#[test]
+fn subflows_know_their_paths() {
+    let keys = "bytes = '300KB'\npaths = [2, 1]";
+    let scenario = two_paths("[[], []]", keys, "stop = '9s'");
+    let outcome = simulate(&scenario, 1, false).unwrap().outcome;
+    let subflows = &outcome.connections[0].subflows;
+    let known: Vec<_> = subflows.iter().map(|s| (s.subflow, s.path)).collect();
+    assert_eq!(known, [(0, 1), (1, 0)]);
+    let alone = two_paths("[[], []]", "bytes = '300KB'\npath = 2", "stop = '9s'");
+    let outcome = simulate(&alone, 1, false).unwrap().outcome;
+    assert!(outcome.connections[0].subflows.iter().all(|s| s.path == 1));
+    let busy = |link: &&lisa_scenario::outcome::LinkOutcome| link.utilisation > Some(0.0);
+    let mut busy = outcome.links.iter().filter(busy);
+    assert!(busy.all(|link| link.name.starts_with("path 2")));
+}
+
+/// Where a subflow never leaves slow start, all that was sent again was so before the last one did.
+#[test]
+fn without_an_end_of_slow_start_all_counts() {
+    let many = ["connection.download.subflows=64"];
+    let scenario = Scenario::parse_with(FILE, "example.toml", &many).unwrap();
+    let outcome = simulate(&scenario, 1, false).unwrap().outcome;
+    let download = &outcome.connections[0];
+    assert_eq!(download.sum_cwnd_at_slow_start_exit, None);
+    assert!(download.retransmits > 0);
+    assert_eq!(download.retransmits_slow_start, download.retransmits);
+    for subflow in &download.subflows {
+        if subflow.slow_start_exit_s.is_none() {
+            assert_eq!(subflow.retransmits_slow_start, subflow.retransmits);
+        }
+    }
+}
+
+/// What a connection's keys ask for reaches its endpoints.
+#[test]
+fn keys_reach_the_endpoints() {
+    let outcome = |set: &[&str]| {
+        let scenario = Scenario::parse_with(FILE, "example.toml", set).unwrap();
+        simulate(&scenario, 1, false).unwrap().outcome
+    };
+    // With `ndiffports` the second and the third subflow join at once, with `fullmesh` when their addresses are known.
+    let apart = |manager| {
+        let manager = format!("connection.download.path_manager={manager}");
+        let outcome = outcome(&[&manager, "connection.download.subflows=3"]);
+        let subflows = &outcome.connections[0].subflows;
+        subflows[2].established_s - subflows[1].established_s
+    };
+    assert!(apart("ndiffports") < 0.01);
+    assert!(apart("fullmesh") > 0.05);
+    let marks = |ecn| {
+        let ecn = format!("connection.download.ecn={ecn}");
+        let codel = "topology.queue={kind='codel',ecn=true}";
+        let outcome = outcome(&[&ecn, codel]);
+        outcome.links.iter().map(|link| link.marks).sum::<u64>()
+    };
+    assert!(marks(true) > 0);
+    assert_eq!(marks(false), 0);
+    let connection = |keys: &str| {
+        let all = format!("connection=[{{name='download',{keys}}}]");
+        outcome(&["stop=20s", &all]).connections.remove(0)
+    };
+    // Two gaps between three answers.
+    let requests = connection("requests={count=3,bytes='10KB',gap='2s'}");
+    assert_eq!(requests.bytes, 30_000);
+    assert!((4.0..5.0).contains(&requests.completion_s.unwrap()));
+    let turns = connection("protocol='udp',rate='1Mbit',on='100ms',off='900ms'");
+    assert!((0.09..0.11).contains(&turns.goodput_mbps.unwrap()));
 }

@@ -129,8 +129,7 @@ impl Properties {
     }
 
     /// The same as the network takes it. A link of a trace has no rate that RED could be in proportion to: its mean is.
-    #[must_use]
-    pub fn to_netsim(&self) -> LinkSpec {
+    pub(crate) fn to_netsim(&self) -> LinkSpec {
         let mut spec = match (&self.rate_trace, self.rate) {
             (Some(trace), _) => {
                 let queue = self.queue.to_netsim(trace.mean_rate());

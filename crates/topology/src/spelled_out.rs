@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::graph::PathSet;
-use crate::{Error, Graph, LinkIndex, NodeIndex, Properties};
+use crate::{Error, Graph, Link, LinkIndex, NodeIndex, Properties};
 
 /// The most nodes.
 const MAX_NODES: usize = 10_000;
@@ -105,16 +105,19 @@ impl SpelledOut {
                 .name
                 .clone()
                 .unwrap_or_else(|| format!("{} {}", link.from, link.to));
-            if !names.insert(name.clone()) {
-                let problem =
-                    format!("there are two links `{name}`: give each a `name` of its own");
-                return Err(Error::new(key("name"), problem));
-            }
+            let first = graph.links().len();
             if link.one_way {
                 graph.add_link(name, from, to, link.properties.clone());
             } else {
                 let both = [(); 2].map(|()| link.properties.clone());
                 graph.add_pair(&name, from, to, both);
+            }
+            for Link { name, .. } in &graph.links()[first..] {
+                if !names.insert(name.clone()) {
+                    let problem =
+                        format!("there are two links `{name}`: give each a `name` of its own");
+                    return Err(Error::new(key("name"), problem));
+                }
             }
         }
         // Links of one direction: the first the other way round carries their way back.

@@ -55,6 +55,8 @@ pub struct Simulation<O> {
     receivers: Vec<Receiver>,
     udp: Vec<Udp>,
     unfinished: usize,
+    /// Whether it ends at its stop and never before.
+    to_stop: bool,
     events: u64,
 }
 
@@ -103,6 +105,7 @@ impl<O: Observer> Simulation<O> {
             receivers: Vec::new(),
             udp: Vec::new(),
             unfinished: 0,
+            to_stop: false,
             events: 0,
         }
     }
@@ -186,6 +189,11 @@ impl<O: Observer> Simulation<O> {
         me as usize
     }
 
+    /// From now on a run goes on until its stop, though every connection that has an end has come to it.
+    pub fn run_to_stop(&mut self) {
+        self.to_stop = true;
+    }
+
     /// Runs until every connection that has an end has come to it, or until `stop`.
     pub fn run(&mut self, stop: Time) {
         self.run_for(stop, u64::MAX);
@@ -194,7 +202,7 @@ impl<O: Observer> Simulation<O> {
     /// The same, but for so many [events](Self::events) at most. Returns whether it came to the end.
     pub fn run_for(&mut self, stop: Time, events: u64) -> bool {
         let last = self.events.saturating_add(events);
-        let endless = self.running.iter().all(|running| !running.finite);
+        let endless = self.to_stop || self.running.iter().all(|running| !running.finite);
         while endless || self.unfinished > 0 {
             if self.events >= last {
                 return false;

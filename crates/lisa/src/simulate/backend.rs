@@ -1,12 +1,12 @@
 //! Runs jobs in the simulator, many at once, or on this host, one after another.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use scenario::columns::Format;
-use scenario::{Run, Scenario, batch, trace_file};
+use scenario::{Error, Run, Scenario, batch, trace_file};
 
 use super::arguments::{Common, On};
 use super::progress::Progress;
@@ -15,6 +15,8 @@ use crate::output::Failure;
 /// A run that is to be made.
 pub struct Job {
     pub scenario: Arc<Scenario>,
+    /// Its file, and what of it was changed: for errors.
+    pub about: Arc<str>,
     pub seed: u64,
     pub trace: Trace,
 }
@@ -26,7 +28,38 @@ pub enum Trace {
     /// They stay in the result.
     Keep,
     /// They go into files, and not into the result.
-    Write(Arc<(PathBuf, Format)>),
+    Write(Arc<Traces>),
+}
+
+/// Where traces go.
+pub struct Traces {
+    directory: PathBuf,
+    format: Format,
+    /// Whether any more are written. Who writes one reads this meanwhile.
+    open: RwLock<bool>,
+}
+
+impl Traces {
+    pub fn new(directory: PathBuf, format: Format) -> Self {
+        Self {
+            directory,
+            format,
+            open: RwLock::new(true),
+        }
+    }
+
+    fn write(&self, run: &Run) -> Result<(), Failure> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        match *open {
+            true => Ok(trace_file::write(run, &self.directory, self.format)?),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits for what is being written, and lets no more be: a process that ends meanwhile leaves half a file.
+    pub fn close(&self) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = false;
+    }
 }
 
 /// Where jobs run.
@@ -81,14 +114,18 @@ impl Backend {
 
 fn simulated(job: &Job) -> Result<Run, Failure> {
     let traced = !matches!(job.trace, Trace::None);
-    let run = scenario::simulate(&job.scenario, job.seed, traced)?;
+    let run = scenario::simulate(&job.scenario, job.seed, traced);
+    let run = run.map_err(|error| Error {
+        file: format!("{}, seed {}", job.about, job.seed),
+        ..error
+    })?;
     traced_run(job, run)
 }
 
 /// Writes a run's trace, or drops it, as the job wants.
 fn traced_run(job: &Job, mut run: Run) -> Result<Run, Failure> {
     if let Trace::Write(to) = &job.trace {
-        trace_file::write(&run, &to.0, to.1)?;
+        to.write(&run)?;
     }
     if !matches!(job.trace, Trace::Keep) {
         (run.rows, run.credits) = (Vec::new(), Vec::new());

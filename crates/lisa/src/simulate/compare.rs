@@ -1,6 +1,8 @@
 //! `lisa compare`: algorithms side by side, with the same seeds.
 
 use std::fs::{self, File};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use comfy_table::Attribute;
@@ -33,13 +35,13 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
     let scenario = choice::load(common, &[])?;
     let chosen = choice::connections(&scenario, &arguments.connection)?;
     let scenarios = (arguments.algorithms.iter())
-        .map(|algorithm| choice::with_algorithm(common, &scenario, &chosen, algorithm))
-        .collect::<Result<Vec<Arc<Scenario>>, _>>()?;
-    if let Some(path) = &arguments.plot {
-        // What cannot be written is better known before the work than after it.
-        let opened = File::options().create(true).append(true).open(path);
-        opened.map_err(|error| unwritable(path, error))?;
-    }
+        .map(|algorithm| {
+            let about = format!("{} with {algorithm}", common.file.display());
+            let changed = choice::with_algorithm(common, &scenario, &chosen, algorithm)?;
+            Ok((changed, about.into()))
+        })
+        .collect::<Result<Vec<(Arc<Scenario>, Arc<str>)>, Failure>>()?;
+    let drawing = arguments.plot.as_deref().map(Drawing::open).transpose()?;
     let mut contenders: Vec<Contender> = (arguments.algorithms.iter())
         .map(|algorithm| Contender {
             algorithm: algorithm.clone(),
@@ -50,8 +52,9 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
     // Algorithms take turns, so that what befalls a host meanwhile befalls all alike.
     let jobs: Vec<Job> = (1..=u64::from(arguments.seeds))
         .flat_map(|seed| scenarios.iter().map(move |scenario| (seed, scenario)))
-        .map(|(seed, scenario)| Job {
+        .map(|(seed, (scenario, about))| Job {
             scenario: scenario.clone(),
+            about: about.clone(),
             seed,
             trace: match (&arguments.plot, seed) {
                 (Some(_), 1) => Trace::Keep,
@@ -71,10 +74,9 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
     drop(progress);
     progress::ended(finished, of, "")?;
 
-    if let Some(path) = &arguments.plot {
+    if let Some(drawing) = drawing {
         let name = &scenario.connections[chosen[0]].name;
-        let svg = plot::draw(&scenario.title, name, &contenders);
-        fs::write(path, svg).map_err(|error| unwritable(path, error))?;
+        drawing.write(&plot::draw(&scenario.title, name, &contenders))?;
     }
     if arguments.json {
         let line = |contender| Line {
@@ -92,8 +94,38 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
     output::print(&format!("{title}\n{}", text(&contenders)))
 }
 
-fn unwritable(path: &std::path::Path, error: std::io::Error) -> Failure {
-    Failure::new(format!("--plot {}: {error}", path.display()))
+/// The file of a drawing. Where nothing is drawn there is none that was not there before.
+struct Drawing<'a> {
+    path: &'a Path,
+    goes: bool,
+}
+
+impl<'a> Drawing<'a> {
+    /// What cannot be written is better known before the work than after it.
+    fn open(path: &'a Path) -> Result<Self, Failure> {
+        let goes = !path.exists();
+        let opened = File::options().create(true).append(true).open(path);
+        opened.map_err(|error| Self::unwritable(path, &error))?;
+        Ok(Self { path, goes })
+    }
+
+    fn write(mut self, svg: &str) -> Result<(), Failure> {
+        fs::write(self.path, svg).map_err(|error| Self::unwritable(self.path, &error))?;
+        self.goes = false;
+        Ok(())
+    }
+
+    fn unwritable(path: &Path, error: &io::Error) -> Failure {
+        Failure::new(format!("--plot {}: {error}", path.display()))
+    }
+}
+
+impl Drop for Drawing<'_> {
+    fn drop(&mut self) {
+        if self.goes {
+            let _ = fs::remove_file(self.path);
+        }
+    }
 }
 
 /// A table for each name of connections.

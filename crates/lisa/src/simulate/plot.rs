@@ -30,6 +30,8 @@ pub fn draw(title: &str, connection: &str, contenders: &[Contender]) -> String {
     };
     let windows = contenders.len().div_ceil(columns) as u32 * PANEL;
     let shown = shown(connection, contenders);
+    let groups = contenders.iter().filter_map(|c| c.groups.find(connection));
+    let connections = groups.map(|group| group.connections).max().unwrap_or(1);
     let bars = TITLE + contenders.len() as u32 * BAR;
     let metrics = shown.len().div_ceil(COLUMNS) as u32 * bars;
     let mut svg = String::new();
@@ -42,13 +44,22 @@ pub fn draw(title: &str, connection: &str, contenders: &[Contender]) -> String {
         let (middle, lower) = rest.split_vertically(HEADING);
         text(&heading, title, (16, 12), 22, BLACK)?;
         let legend = format!(
-            "{connection}: windows with seed 1. Colours: subflows; grey: their sum; red: a reduction; green: a credit, \
-             and how many segments it moves."
+            "{}: windows with seed 1. Colours: subflows; grey: their sum; red: a reduction; green: a credit, \
+             and how many segments it moves.",
+            match connections {
+                1 => connection.into(),
+                n => format!("{connection}, the first of {n}"),
+            }
         );
         text(&heading, &legend, (16, 42), 15, GREY)?;
         figure::windows(&upper, &panels(connection, contenders), columns)?;
-        let runs = contenders[0].groups.runs;
-        let what = format!("{connection}: means of {runs} seeds with 95 % confidence intervals");
+        let what = match (contenders[0].groups.runs, connections) {
+            (1, 1) => format!("{connection}: seed 1"),
+            (1, n) => format!("{connection}: means of {n} with seed 1"),
+            (runs, _) => {
+                format!("{connection}: means of {runs} seeds with 95 % confidence intervals")
+            }
+        };
         text(&middle, &what, (16, 34), 15, GREY)?;
         let areas = lower.split_evenly((shown.len().div_ceil(COLUMNS), COLUMNS));
         for (area, metric) in areas.iter().zip(&shown) {

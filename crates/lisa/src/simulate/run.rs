@@ -7,7 +7,7 @@ use scenario::Outcome;
 use scenario::metrics::Groups;
 
 use super::arguments::Run;
-use super::backend::{Backend, Job, Trace};
+use super::backend::{Backend, Job, Trace, Traces};
 use super::choice;
 use super::progress::{self, Progress};
 use super::tables::{self, Links};
@@ -26,12 +26,15 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
         Some(directory) => {
             let failed = |error| Failure::new(format!("--trace {}: {error}", directory.display()));
             fs::create_dir_all(directory).map_err(failed)?;
-            Some(Arc::new((directory.clone(), arguments.trace_format.into())))
+            let format = arguments.trace_format.into();
+            Some(Arc::new(Traces::new(directory.clone(), format)))
         }
         None => None,
     };
+    let about: Arc<str> = common.file.display().to_string().into();
     let job = |seed: &u64| Job {
         scenario: scenario.clone(),
+        about: about.clone(),
         seed: *seed,
         trace: trace.clone().map_or(Trace::None, Trace::Write),
     };
@@ -51,7 +54,11 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
         speed.add(&run.outcome);
         only = Some(run.outcome);
         Ok(())
-    })?;
+    });
+    if let Some(traces) = &trace {
+        traces.close();
+    }
+    let finished = finished?;
     let elapsed = progress.elapsed();
     drop(progress);
     if !arguments.json && finished > 0 {

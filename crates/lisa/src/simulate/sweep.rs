@@ -23,6 +23,7 @@ pub struct Point {
     pub chosen: Vec<usize>,
     pub algorithm: Option<String>,
     scenario: Arc<Scenario>,
+    about: Arc<str>,
     /// What its runs came to.
     groups: Groups,
 }
@@ -37,6 +38,7 @@ pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     let mut points = points(&arguments, &varied)?;
     let job = |number: usize| Job {
         scenario: points[number / seeds].scenario.clone(),
+        about: points[number / seeds].about.clone(),
         seed: (number % seeds) as u64 + 1,
         trace: Trace::None,
     };
@@ -80,7 +82,7 @@ fn varied(arguments: &Sweep) -> Result<Vec<Vary>, Failure> {
     for text in &arguments.vary {
         let wrong = |problem: &str| Failure::usage(format!("--vary {text}: {problem}"));
         let vary = Vary::parse(text).map_err(|problem| wrong(&problem))?;
-        if varied.iter().any(|other| other.key == vary.key) {
+        if varied.iter().any(|other| vary.replaces(other)) {
             return Err(wrong("this key is varied already"));
         }
         let algorithm = vary.key.ends_with(".algorithm");
@@ -121,7 +123,11 @@ fn points(arguments: &Sweep, varied: &[Vary]) -> Result<Vec<Point>, Failure> {
             .collect();
         let scenario = load(common, &set)?;
         let mut add = |algorithm: Option<String>, scenario| {
+            let mut with = set.clone();
+            with.extend(algorithm.clone());
+            let about = format!("{} with {}", common.file.display(), with.join(", "));
             points.push(Point {
+                about: about.into(),
                 chosen: chosen.clone(),
                 algorithm,
                 scenario,

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use comfy_table::{
     Attribute, Cell, CellAlignment, Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY,
 };
+use scenario::Outcome;
 use scenario::metrics::{Group, Groups, METRICS, Metric};
 use scenario::outcome::LinkOutcome;
 use scenario::statistics::Mean;
-use scenario::{Outcome, Protocol};
 
 use crate::output::counted;
 
@@ -119,8 +119,7 @@ pub fn column(metric: &Metric) -> String {
 
 /// `download: mptcp lisa`, and how many there are of it.
 pub fn describe(group: &Group) -> String {
-    let protocol = protocol(group.protocol);
-    let kind = format!("{protocol} {}", group.algorithm);
+    let kind = format!("{} {}", group.protocol.name(), group.algorithm);
     let what = match kind.trim_end() {
         // Without a name of its own it is called so.
         kind if group.name.starts_with(kind) => group.name.clone(),
@@ -129,14 +128,6 @@ pub fn describe(group: &Group) -> String {
     match group.connections {
         1 => what,
         n => format!("{what}\n{n} connections, means of each run"),
-    }
-}
-
-fn protocol(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Tcp => "tcp",
-        Protocol::Mptcp => "mptcp",
-        Protocol::Udp => "udp",
     }
 }
 
@@ -154,10 +145,7 @@ pub fn one(outcome: &Outcome) -> String {
     let mut all = table(&heading, 2);
     let mut notes = String::new();
     for connection in &outcome.connections {
-        let name = match connection.number {
-            1 => connection.name.clone(),
-            number => format!("{} {number}", connection.name),
-        };
+        let name = connection.title();
         if let Some(note) = &connection.note {
             let _ = writeln!(notes, "{name}: {note}");
         }
@@ -166,7 +154,7 @@ pub fn one(outcome: &Outcome) -> String {
             Some(value) => format!("{value:.*}", metric.decimals),
             None => NONE.into(),
         };
-        let kind = format!("{} {}", protocol(connection.protocol), connection.algorithm);
+        let kind = format!("{} {}", connection.protocol.name(), connection.algorithm);
         let mut cells = vec![name, kind.trim_end().into()];
         cells.extend(METRICS.iter().map(of));
         all.add_row(row(2, cells));
@@ -184,6 +172,7 @@ fn subflows(outcome: &Outcome) -> String {
     let mut table = table(
         &[
             "subflow",
+            "path",
             "joined\n[s]",
             "goodput\n[Mbit/s]",
             "retransmits\n[segments]",
@@ -199,16 +188,14 @@ fn subflows(outcome: &Outcome) -> String {
     );
     let seconds = |value: Option<f64>| value.map_or(NONE.into(), |value| format!("{value:.3}"));
     for connection in &outcome.connections {
-        let name = match connection.number {
-            1 => connection.name.clone(),
-            number => format!("{} {number}", connection.name),
-        };
+        let name = connection.title();
         for subflow in &connection.subflows {
             let exit = subflow.cwnd_at_slow_start_exit;
             table.add_row(row(
                 1,
                 vec![
-                    format!("{name}, path {}", subflow.path + 1),
+                    format!("{name}, subflow {}", subflow.subflow + 1),
+                    (subflow.path + 1).to_string(),
                     format!("{:.3}", subflow.established_s),
                     seconds(subflow.goodput_mbps),
                     subflow.retransmits.to_string(),

@@ -90,3 +90,34 @@ fn a_comparison_is_a_table_and_a_figure() {
     let told = of("--connection competitor")[0]["connections"][0]["completion_s"]["mean"].clone();
     assert!((told.as_f64().unwrap() - mean(&by_hand, "completion_s")).abs() < 1e-9);
 }
+
+/// A drawing says of whom it is.
+#[test]
+fn a_figure_says_what_it_shows() {
+    let place = Place::new();
+    let drawn = |more: &str| {
+        place.good(&format!("compare small.toml -a lisa --plot out.svg {more}"));
+        String::from_utf8(place.read("out.svg")).unwrap()
+    };
+    let one = drawn("--seeds 1");
+    assert!(one.contains("download: seed 1") && !one.contains("95 %"));
+    let several = drawn("--seeds 2 --set connection.0.count=3");
+    for words in [
+        "download, the first of 3: windows with seed 1",
+        "download: means of 2 seeds with 95 % confidence intervals",
+    ] {
+        assert!(several.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn where_nothing_is_drawn_no_file_is_left() {
+    let place = Place::new();
+    // The simulator finds out when it runs: a petabit waits for a link of a bit a second.
+    let fails = "compare small.toml -a lisa --set bottleneck.rate=1bit --set bottleneck.queue=100000000 --plot";
+    place.bad(&format!("{fails} new.svg"), 1);
+    assert!(!place.0.join("new.svg").exists());
+    std::fs::write(place.0.join("old.svg"), "old").unwrap();
+    place.bad(&format!("{fails} old.svg"), 1);
+    assert_eq!(place.read("old.svg"), b"old");
+}

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     for (outcome, seed) in outcomes.iter().zip(1..) {
-        assert_eq!(outcome["schema"], "lisa.outcome/2");
+        assert_eq!(outcome["schema"], "lisa.outcome/3");
         assert_eq!(outcome["seed"], seed);
         assert_eq!(outcome["backend"], "sim");
         assert_eq!(outcome["connections"][0]["bytes"], 100_000);
@@ -56,7 +57,12 @@ fn tables_are_for_people() {
     let one = place.good("run small.toml");
     let first = "A small bottleneck\nsimulated, seed 1\n";
     assert!(one.starts_with(first), "{one}");
-    for words in ["download, path 2", "tcp reno", "bottleneck down", "hops/s"] {
+    for words in [
+        "download, subflow 2",
+        "tcp reno",
+        "bottleneck down",
+        "hops/s",
+    ] {
         assert!(one.contains(words), "{words}: {one}");
     }
     assert!(!one.contains('\x1b'), "no colours where nobody sees them");
@@ -122,4 +128,37 @@ fn a_run_without_end_can_be_interrupted() {
         line.contains("interrupted: 0 of 1 runs are finished"),
         "{line}"
     );
+}
+
+/// Of so long a run a trace is some 400 kB: often one is being written when the signal comes, and it is written to its end.
+#[test]
+fn an_interrupted_run_leaves_no_half_of_a_trace() {
+    let place = Place::new();
+    let long = "run small.toml --set stop=5s --set bottleneck.rate=200Mbit --set bottleneck.queue=200 \
+                --set connection.*.bytes=1GB --seeds 100000 --json --trace";
+    for folder in ["one", "two", "three", "four", "five"] {
+        let mut run = place.lisa(&format!("{long} {folder}"));
+        let mut run = run
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut reader = BufReader::new(run.stdout.take().unwrap());
+        reader.read_line(&mut String::new()).unwrap();
+        kill(Pid::from_raw(run.id() as i32), Signal::SIGINT).unwrap();
+        std::io::copy(&mut reader, &mut std::io::sink()).unwrap();
+        complaint(&run.wait_with_output().unwrap(), 130);
+        let mut files = Vec::new();
+        for file in fs::read_dir(place.0.join(folder)).unwrap() {
+            files.push(file.unwrap().path());
+        }
+        assert!(files.len() >= 2 && files.len() % 2 == 0, "{files:?}");
+        for file in files {
+            let whole = match file.extension() {
+                Some(end) if end == "parquet" => fs::read(&file).unwrap().ends_with(b"PAR1"),
+                _ => true,
+            };
+            assert!(whole, "{}", file.display());
+        }
+    }
 }

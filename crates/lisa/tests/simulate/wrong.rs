@@ -51,7 +51,17 @@ fn what_is_wrong_is_one_line() {
         (
             "run small.toml --set connection.0.algorithm=bbr",
             1,
-            "the simulator has no `bbr`",
+            "lisa: small.toml, seed 1: `connection.download.algorithm`: the simulator has no `bbr`; there are lisa, ",
+        ),
+        (
+            "compare small.toml -a mptcp,lisa --set bottleneck.rate=1bit --set stop=365d --set bottleneck.queue=100000000",
+            1,
+            "lisa: small.toml with mptcp, seed 1: a packet might leave `bottleneck up`",
+        ),
+        (
+            "sweep small.toml --set bottleneck.rate=1bit --vary bottleneck.queue=10,100000000 -a mptcp,lisa --seeds 2",
+            1,
+            "lisa: small.toml with bottleneck.queue=100000000, mptcp, seed 1: a packet might leave `bottleneck up`",
         ),
         ("run", 2, "FILE"),
         ("compare small.toml", 2, "--algorithms"),
@@ -110,6 +120,11 @@ fn what_is_wrong_is_one_line() {
             "sweep small.toml --vary stop=1s --vary stop=2s",
             2,
             "varied already",
+        ),
+        (
+            "sweep small.toml --vary topology.queue=1,2 --vary bottleneck.queue=3,4",
+            2,
+            "--vary bottleneck.queue=3,4: this key is varied already",
         ),
         (
             "sweep small.toml --vary connection.0.algorithm=lisa -a lisa",

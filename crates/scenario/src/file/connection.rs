@@ -95,9 +95,9 @@ enum Carried {
 }
 
 const PROTOCOLS: &[(&str, Carried)] = &[
-    ("tcp", Carried::By(Protocol::Tcp)),
-    ("mptcp", Carried::By(Protocol::Mptcp)),
-    ("udp", Carried::By(Protocol::Udp)),
+    (Protocol::Tcp.name(), Carried::By(Protocol::Tcp)),
+    (Protocol::Mptcp.name(), Carried::By(Protocol::Mptcp)),
+    (Protocol::Udp.name(), Carried::By(Protocol::Udp)),
     ("mmtp", Carried::MmTp),
 ];
 
@@ -116,7 +116,7 @@ pub(super) fn read<'a>(field: &Field<'a>, stop: Span) -> Result<Read<'a>, Error>
     endpoint(&table, &mut spec)?;
     spec.name = match table.get("name") {
         Some(name) => name_of(&name)?,
-        None => format!("{} {}", protocol_name(spec.protocol), spec.algorithm)
+        None => format!("{} {}", spec.protocol.name(), spec.algorithm)
             .trim()
             .into(),
     };
@@ -132,14 +132,6 @@ pub(super) fn read<'a>(field: &Field<'a>, stop: Span) -> Result<Read<'a>, Error>
         .map(|field| application::arrivals(&field))
         .transpose()?;
     Ok(Read { table, spec })
-}
-
-fn protocol_name(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Tcp => "tcp",
-        Protocol::Mptcp => "mptcp",
-        Protocol::Udp => "udp",
-    }
 }
 
 /// `--set` names a connection by its name or its number, so that a name is no number.

@@ -23,14 +23,13 @@ pub(super) const KEYS: [&str; 6] = ["rate", "queue", "loss", "reorder", "trace",
 /// What a link is like, from a table with [`KEYS`]. `at` picks one of several that a key may list.
 pub(super) fn properties<'a>(
     table: &Table<'a>,
-    file: &str,
     at: impl Fn(Field<'a>) -> Result<Field<'a>, Error>,
 ) -> Result<Properties, Error> {
     let get = |key: &str| table.get(key).map(&at).transpose();
     let mut properties = Properties::line(Span::ZERO);
     if let Some(trace) = get("trace")? {
         table.refuse(&["rate"], "a link has a rate or a trace, not both")?;
-        properties.rate_trace = Some(read_trace(&trace, file)?);
+        properties.rate_trace = Some(read_trace(&trace)?);
     }
     properties.rate = get("rate")?.map(|rate| rate.rate()).transpose()?;
     if properties.rate.is_some() || properties.rate_trace.is_some() {
@@ -233,8 +232,9 @@ fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
 }
 
 /// A trace in mahimahi's form, beside the scenario.
-fn read_trace(field: &Field<'_>, file: &str) -> Result<Trace, Error> {
-    let path = Path::new(file)
+fn read_trace(field: &Field<'_>) -> Result<Trace, Error> {
+    let path = field
+        .file()
         .parent()
         .unwrap_or(Path::new(""))
         .join(field.text()?);

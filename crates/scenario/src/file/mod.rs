@@ -7,11 +7,12 @@ mod application;
 mod connection;
 mod link;
 mod node;
-mod overrides;
+pub(crate) mod overrides;
 mod place;
 mod table;
 mod topology;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -22,7 +23,7 @@ use netsim::Span;
 use self::node::{LONGEST_FILE, Node};
 use self::table::{Field, Table};
 use crate::error::Place;
-use crate::{Application, ConnectionSpec, Error, Scenario};
+use crate::{Application, ConnectionSpec, Error, Scenario, outcome};
 
 /// The longest run, and the longest of all times: a year.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
@@ -51,7 +52,7 @@ const KEYS: &[&str] = &[
 
 pub(crate) fn parse(
     text: &str,
-    file: &str,
+    file: &Path,
     overrides: &[impl AsRef<str>],
 ) -> Result<Scenario, Error> {
     let mut root = node::read(text, file)?;
@@ -61,11 +62,11 @@ pub(crate) fn parse(
     scenario(&root, file)
 }
 
-fn scenario(root: &Node, file: &str) -> Result<Scenario, Error> {
+fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
     let top = Field::root(file, root).table(KEYS)?;
     let title = match top.get("title") {
         Some(title) => title.text()?.into(),
-        None => file.into(),
+        None => file.display().to_string(),
     };
     let stop = top
         .need("stop", "stop = \"30s\"")?
@@ -112,7 +113,7 @@ fn read_connections<'a>(top: &Table<'a>, stop: Span) -> Result<Vec<connection::R
 }
 
 /// The graph, to be checked; errors stand at the key that they name.
-fn build(spec: &Spec, root: &Node, file: &str) -> Result<Graph, Error> {
+fn build(spec: &Spec, root: &Node, file: &Path) -> Result<Graph, Error> {
     spec.build().map_err(|error| {
         let error = Error::from(error);
         let place = match &root.locate(&error.key).place {
@@ -121,7 +122,7 @@ fn build(spec: &Spec, root: &Node, file: &str) -> Result<Graph, Error> {
             place => place.clone(),
         };
         Error {
-            file: file.into(),
+            file: file.display().to_string(),
             place,
             ..error
         }
@@ -134,23 +135,10 @@ fn finish(
     graph: &Graph,
 ) -> Result<Vec<ConnectionSpec>, Error> {
     let mut finished: Vec<ConnectionSpec> = Vec::new();
+    let mut titles = BTreeSet::new();
     let (mut subflows, mut requests) = (0u64, 0u64);
     for read in connections {
         let (table, mut spec) = place::finish(read, graph)?;
-        let same = |name: &str| finished.iter().any(|other| other.name == name);
-        match table.get("name") {
-            Some(field) if same(&spec.name) => {
-                return Err(field.error(format!("there is another `{}`", spec.name)));
-            }
-            Some(_) => {}
-            None => {
-                let base = spec.name.clone();
-                let mut numbers = 2u64..;
-                while same(&spec.name) {
-                    spec.name = format!("{base} {}", numbers.next().unwrap_or_default());
-                }
-            }
-        }
         let connections = place::connections(&spec, graph);
         subflows = subflows.saturating_add(connections * u64::from(spec.subflows));
         if subflows > MOST_FLOWS {
@@ -166,9 +154,34 @@ fn finish(
                 "{requests} requests in all: at most {MOST_REQUESTS} are possible"
             )));
         }
+        spec.name = name(&table, &spec.name, connections as u32, &mut titles)?;
         finished.push(spec);
     }
     Ok(finished)
+}
+
+/// A name with which each of so many connections has a title of its own, for outcomes and traces tell them apart by it.
+fn name(
+    table: &Table<'_>,
+    wanted: &str,
+    connections: u32,
+    taken: &mut BTreeSet<String>,
+) -> Result<String, Error> {
+    let titles = |name: &str| -> Vec<String> {
+        (1..=connections).map(|n| outcome::title(name, n)).collect()
+    };
+    for number in 1.. {
+        let name = outcome::title(wanted, number);
+        let titles = titles(&name);
+        let Some(same) = titles.iter().find(|title| taken.contains(*title)) else {
+            taken.extend(titles);
+            return Ok(name);
+        };
+        if let Some(field) = table.get("name") {
+            return Err(field.error(format!("there is another `{same}`")));
+        }
+    }
+    unreachable!("no file has so many connections")
 }
 
 /// The text of a file, if it is a file and not too long.

@@ -1,5 +1,7 @@
 //! A scenario file as a tree in which each value knows where it stands.
 
+use std::path::Path;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -71,9 +73,9 @@ impl Node {
 }
 
 /// The tree of a file.
-pub(crate) fn read(text: &str, file: &str) -> Result<Node, Error> {
+pub(crate) fn read(text: &str, file: &Path) -> Result<Node, Error> {
     let wrong = |line, problem| Error {
-        file: file.into(),
+        file: file.display().to_string(),
         place: Place::Line(line),
         key: String::new(),
         problem,

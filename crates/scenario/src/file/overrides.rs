@@ -20,16 +20,21 @@ pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
     };
     let way = way.trim();
     let value = read_override(value.trim(), text);
-    let mut keys: Vec<&str> = way.split('.').collect();
+    let keys = parts(way);
     if keys.len() > DEEPEST || keys.iter().any(|key| key.is_empty()) {
         let way: String = way.chars().take(64).collect();
         return Err(wrong(&way, "a key is like `topology.queue.packets`".into()));
     }
-    // The bottleneck is what a topology of one kind of bottleneck describes.
-    if keys[0] == "bottleneck" {
-        keys[0] = "topology";
-    }
     put(root, &keys, &value).map_err(|problem| wrong(way, problem))
+}
+
+/// The parts of a key. The bottleneck is what a topology of one kind of bottleneck describes.
+pub(crate) fn parts(key: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = key.split('.').collect();
+    if parts[0] == "bottleneck" {
+        parts[0] = "topology";
+    }
+    parts
 }
 
 fn put(node: &mut Node, keys: &[&str], value: &Node) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use netsim::{Rate, Span};
 
@@ -22,7 +23,7 @@ pub(crate) struct Table<'a> {
 /// A value and its key.
 #[derive(Clone)]
 pub(crate) struct Field<'a> {
-    file: &'a str,
+    file: &'a Path,
     /// The way to it, with dots; empty for the whole file.
     key: String,
     /// Where its key stands.
@@ -32,7 +33,7 @@ pub(crate) struct Field<'a> {
 
 impl<'a> Field<'a> {
     /// The whole file.
-    pub(crate) fn root(file: &'a str, node: &'a Node) -> Self {
+    pub(crate) fn root(file: &'a Path, node: &'a Node) -> Self {
         Self {
             file,
             key: String::new(),
@@ -43,14 +44,14 @@ impl<'a> Field<'a> {
 
     pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
         Error {
-            file: self.file.into(),
+            file: self.file.display().to_string(),
             place: self.place.clone(),
             key: self.key.clone(),
             problem: problem.into(),
         }
     }
 
-    pub(crate) fn file(&self) -> &'a str {
+    pub(crate) fn file(&self) -> &'a Path {
         self.file
     }
 

@@ -128,7 +128,7 @@ fn shared(field: &Field<'_>, wanted: u32) -> Result<SharedBottleneck, Error> {
     }
     let paths = count(&table, &["rtt"], wanted)?;
     Ok(SharedBottleneck {
-        bottleneck: link::properties(&table, field.file(), Ok)?,
+        bottleneck: link::properties(&table, Ok)?,
         rtts: (0..paths)
             .map(|path| rtt(&table, path))
             .collect::<Result<_, _>>()?,
@@ -142,7 +142,7 @@ fn non_shared(field: &Field<'_>, wanted: u32) -> Result<NonSharedBottleneck, Err
     let lists = ["rtt", "rate", "queue", "loss", "reorder", "trace", "down"];
     let path = |path| -> Result<PathSpec, Error> {
         Ok(PathSpec {
-            bottleneck: link::properties(&table, field.file(), |field| of_path(field, path))?,
+            bottleneck: link::properties(&table, |field| of_path(field, path))?,
             rtt: rtt(&table, path)?,
         })
     };
@@ -279,7 +279,7 @@ fn spelled_link(field: &Field<'_>) -> Result<SpelledLink, Error> {
                 Some(delay) => delay.time(Span::ZERO..=LONGEST_DELAY)?,
                 None => Span::ZERO,
             },
-            ..link::properties(&table, field.file(), Ok)?
+            ..link::properties(&table, Ok)?
         },
         one_way: table
             .get("one_way")

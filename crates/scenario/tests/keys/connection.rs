@@ -174,13 +174,14 @@ fn where_a_connection_runs() {
 
 #[test]
 fn names_differ() {
+    // The second of the first is "tcp cubic 2".
     let text = format!(
-        "stop = '9s'\n[topology]\n{SHARED}\n[[connection]]\n[[connection]]\n[[connection]]\n"
+        "stop = '9s'\n[topology]\n{SHARED}\n[[connection]]\ncount = 2\n[[connection]]\n[[connection]]\n"
     );
     let names: Vec<String> = parse(&text)
         .connections
         .into_iter()
         .map(|c| c.name)
         .collect();
-    assert_eq!(names, ["tcp cubic", "tcp cubic 2", "tcp cubic 3"]);
+    assert_eq!(names, ["tcp cubic", "tcp cubic 3", "tcp cubic 4"]);
 }

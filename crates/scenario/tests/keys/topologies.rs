@@ -1,5 +1,8 @@
 //! `[topology]`.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
 use lisa_scenario::Scenario;
 use netsim::{Outage, Span, Time};
 use topology::{
@@ -162,9 +165,15 @@ fn queues() {
 
 #[test]
 fn a_trace_stands_beside_the_scenario() {
-    let folder = std::env::temp_dir().join(format!("lisa-scenario-{}", std::process::id()));
+    // Names of files need not be UTF-8.
+    let name = [
+        &b"lisa-scenario-\xff-"[..],
+        std::process::id().to_string().as_bytes(),
+    ]
+    .concat();
+    let folder = std::env::temp_dir().join(OsString::from_vec(name));
     std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("a.toml").display().to_string();
+    let file = folder.join("a.toml");
     let text = SHARED.replace("rate = '5Mbit'", "trace = 'a.up'");
     let text = format!("stop = '9s'\n[topology]\n{text}\n[[connection]]\n");
     let trace = |content: &str| {
