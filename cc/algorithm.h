@@ -27,7 +27,7 @@
 #define MPCC_SLOW_STARTS(PART)                                                                     \
 	PART(MPCC_UNCOUPLED, "uncoupled")                                                          \
 	PART(MPCC_LISA, "lisa")                                                                    \
-	PART(MPCC_HYSTARTPP, "hystartpp")                                                           \
+	PART(MPCC_HYSTARTPP, "hystartpp")                                                          \
 	PART(MPCC_CSS, "css")                                                                      \
 	PART(MPCC_NMCC, "nmcc")
 #define MPCC_AVOIDANCES(PART)                                                                      \
