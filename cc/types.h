@@ -45,6 +45,22 @@ typedef long long s64;
 #define MPCC_OPAQUE(pointer) ((void)0)
 #endif
 
+/*
+ * In BPF the verifier knows nothing of this number any more, as of any whose bytes are swapped (and swapped back). What a
+ * loop adds up or chooses is else another number, or range, after each way through it, and each is followed by itself.
+ */
+#ifdef __bpf__
+#define MPCC_UNKNOWN(x)                                                                            \
+	do {                                                                                       \
+		u64 number_ = (x);                                                                 \
+                                                                                                   \
+		__asm__("%0 = be64 %0\n\t%0 = be64 %0" : "+r"(number_));                           \
+		(x) = number_;                                                                     \
+	} while (0)
+#else
+#define MPCC_UNKNOWN(x) ((void)0)
+#endif
+
 /* Unsigned arithmetic that wraps on purpose. Anywhere else it is a mistake, which a build with traps stops at. */
 #ifdef __clang__
 #define MPCC_WRAPS __attribute__((no_sanitize("unsigned-integer-overflow")))

@@ -82,11 +82,13 @@ MPCC_SEPARATE u32 mpcc_nmcc_m2(const struct mpcc_connection *c, u32 group)
 			a_k = a;
 			t_k = t;
 		}
-	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
+	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++) {
 		if (!a_k)
 			sum += mpcc_coupled(c, i, group) ? MPCC_M2_ONE : 0;
 		else if (mpcc_nmcc_counts(c, i, group, &a, &t))
 			sum += mpcc_nmcc_term(a, t, a_k, t_k);
+		MPCC_UNKNOWN(sum);
+	}
 	/* A subflow that changes while it is looked at can make the sum anything. */
 	if (sum < MPCC_M2_ONE)
 		return MPCC_M2_ONE;

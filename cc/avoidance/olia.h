@@ -72,6 +72,9 @@ MPCC_SEPARATE u64 mpcc_olia_sets(const struct mpcc_connection *c, u8 group)
 		}
 		if (!mpcc_rate_per_rtt_above(best, best_t, l, t))
 			in_b |= 1U << i;
+		MPCC_UNKNOWN(largest);
+		MPCC_UNKNOWN(best);
+		MPCC_UNKNOWN(best_t);
 	}
 	return paths | in_m << MPCC_SUBFLOWS | in_b << 2 * MPCC_SUBFLOWS;
 }

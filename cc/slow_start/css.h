@@ -62,18 +62,23 @@
 
 /* What the subflows of a group show each other. */
 struct mpcc_css_view {
-	u64 rate; /* Σ w_j · baseRTT/rtt_j, segments in Q14; 0: no RTT sample */
 	u32 windows; /* W: Σ w_j, segments */
 	u32 base; /* the least RTT, eighths of a microsecond; 0: no sample */
 	u32 log_alpha; /* log2 α' of the latest join, Q32 */
 	u32 over; /* not 0: somebody has found the threshold exceeded */
 };
 
-MPCC_WRAPS MPCC_INLINE struct mpcc_css_view mpcc_css_look(const struct mpcc_connection *c, u8 group)
+/* Looks at a group. Returns Σ w_j · baseRTT/rtt_j, segments in Q14; 0: no RTT sample. */
+MPCC_WRAPS MPCC_SEPARATE u64 mpcc_css_look(const struct mpcc_connection *c, u8 group,
+					   struct mpcc_css_view *seen)
 {
 	struct mpcc_css_view view = { .log_alpha = MPCC_CSS_LOG_ALPHA };
-	u32 used = MPCC_READ(c->used) & MPCC_EVERY_SLOT, base = ~0U;
+	u32 used, base = ~0U;
+	u64 rate = 0;
 
+	if (!c || !seen)
+		return 0;
+	used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
 	/* (Nothing here is compared that the BPF verifier might know: an RTT of 0, no sample, less 1 is above all.) */
 	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++) {
 		const struct mpcc_slot *slot = &c->slot[i];
@@ -95,10 +100,11 @@ MPCC_WRAPS MPCC_INLINE struct mpcc_css_view mpcc_css_look(const struct mpcc_conn
 		u32 t = MPCC_READ(c->slot[i].srtt8);
 
 		if (t && mpcc_coupled(c, i, group))
-			view.rate += ((u64)MPCC_READ(c->slot[i].account.cwnd) << MPCC_CSS_S_SHIFT) *
-				     view.base / t;
+			rate += ((u64)MPCC_READ(c->slot[i].account.cwnd) << MPCC_CSS_S_SHIFT) *
+				view.base / t;
 	}
-	return view;
+	*seen = view;
+	return rate;
 }
 
 /* con_ssthresh, segments. */
@@ -135,12 +141,12 @@ MPCC_INLINE void mpcc_css_join(struct mpcc_connection *c, struct mpcc_subflow *s
 			       struct mpcc_tcp *tcp, bool initial)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
-	struct mpcc_css_view view;
+	struct mpcc_css_view view = {};
 	u32 threshold;
 
 	if (!slot)
 		return;
-	view = mpcc_css_look(c, s->group);
+	mpcc_css_look(c, s->group, &view);
 	slot->css_log_alpha = view.log_alpha;
 	slot->css_over = view.over; /* once a group, whoever leaves it */
 	if (!initial)
@@ -177,12 +183,13 @@ MPCC_INLINE void mpcc_css_ack(struct mpcc_connection *c, struct mpcc_subflow *s,
 			      struct mpcc_tcp *tcp)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
-	struct mpcc_css_view view;
+	struct mpcc_css_view view = {};
+	u64 rate;
 
 	if (!slot || !s->css.initial)
 		return;
-	view = mpcc_css_look(c, s->group);
-	if (view.rate > (u64)mpcc_css_threshold(c) << MPCC_CSS_S_SHIFT)
+	rate = mpcc_css_look(c, s->group, &view);
+	if (rate > (u64)mpcc_css_threshold(c) << MPCC_CSS_S_SHIFT)
 		view.over = true;
 	MPCC_WRITE(slot->css_log_alpha, view.log_alpha);
 	MPCC_WRITE(slot->css_over, view.over);

@@ -41,17 +41,13 @@ MPCC_INLINE u32 mpcc_lisa_credit(u32 cwnd)
 	return 0;
 }
 
-/*
- * Finds the subflow in slow start with the largest cwnd/srtt, debits taken off: its slot, or MPCC_NO_SLOT.
- * (The best so far is kept in the slot and not in a variable: what the BPF verifier reads from memory is one
- * unknown number to it, where a variable would be sixteen known ones, each followed through all that comes.)
- */
-MPCC_WRAPS MPCC_INLINE u8 mpcc_lisa_lender(struct mpcc_connection *c, u32 me, u8 group)
+/* Finds the subflow in slow start with the largest cwnd/srtt, debits taken off: its slot, or MPCC_NO_SLOT. */
+MPCC_WRAPS MPCC_SEPARATE u32 mpcc_lisa_lender(const struct mpcc_connection *c, u8 group)
 {
-	u32 best_cwnd = 0, best_srtt8 = 1;
-	u8 *best = &c->slot[me].lender;
+	u32 best = MPCC_NO_SLOT, best_cwnd = 0, best_srtt8 = 1;
 
-	MPCC_WRITE(*best, MPCC_NO_SLOT);
+	if (!c)
+		return MPCC_NO_SLOT;
 	for (u32 i = 0; i < MPCC_SUBFLOWS; i++) {
 		const struct mpcc_slot *slot = &c->slot[i];
 		union mpcc_account account = { .word = MPCC_READ(slot->account.word) };
@@ -62,12 +58,12 @@ MPCC_WRAPS MPCC_INLINE u8 mpcc_lisa_lender(struct mpcc_connection *c, u32 me, u8
 		    !srtt8 || account.cwnd < account.debit)
 			continue;
 		if (mpcc_rate_above(cwnd, srtt8, best_cwnd, best_srtt8)) {
-			MPCC_WRITE(*best, i);
+			best = i;
 			best_cwnd = cwnd;
 			best_srtt8 = srtt8;
 		}
 	}
-	return MPCC_READ(*best);
+	return best;
 }
 
 /* Algorithm 1: the initial window of a subflow that joins, taken from a lender where there is one. */
@@ -78,10 +74,11 @@ MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *
 	struct mpcc_slot *slot = &c->slot[me];
 
 	for (u32 tries = 0; tries < MPCC_SUBFLOWS; tries++) {
-		u32 lender = mpcc_lisa_lender(c, me, s->group);
+		u32 lender = mpcc_lisa_lender(c, s->group);
 		union mpcc_account seen, next;
 		u32 credit;
 
+		slot->lender = lender;
 		slot->credit = 0;
 		if (lender == MPCC_NO_SLOT)
 			return; /* nobody is in slow start: the endpoint's own initial window */
