@@ -1,14 +1,14 @@
 //! How fast scenarios run on simulated endpoints: packet hops a second on one core, what a trace costs, what a second
 //! core brings, and the memory. `cargo bench -p lisa-scenario`; `bench/README.md` says what is measured.
 //!
-//! `BENCH_ROUNDS` (5) changes how often each is run; the fastest round counts, for whatever else the machine does can
-//! only slow one down.
+//! `BENCH_ROUNDS` (5) changes how often each is run at the least, and each is run for three seconds; the fastest round
+//! counts, for whatever else the machine does can only slow one down.
 
 use lisa_scenario::{Scenario, batch, simulate};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Scenario, and the hops a second (millions) below which it fails.
 const SCENARIOS: [(&str, f64); 3] = [
@@ -73,10 +73,15 @@ fn load(name: &str) -> Scenario {
     Scenario::load(file).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A short scenario needs many rounds to come upon a quiet moment.
+const AT_LEAST: Duration = Duration::from_secs(3);
+
 /// Hops, and seconds of the fastest round.
 fn fastest(rounds: usize, scenario: &Scenario, trace: bool) -> (u64, f64) {
     let mut best = (0, f64::INFINITY);
-    for _ in 0..rounds {
+    let (first, mut round) = (Instant::now(), 0);
+    while round < rounds || first.elapsed() < AT_LEAST {
+        round += 1;
         let begun = Instant::now();
         let run = simulate(scenario, 1, trace).expect("it runs");
         best = (
