@@ -198,17 +198,24 @@ MPCC_INLINE void mpcc_pay(struct mpcc_pair pair, struct mpcc_connection *c, stru
 	mpcc_lisa_settle(c, s, tcp, flight, note);
 }
 
-/* Slow start has ended without a loss. */
-MPCC_INLINE void mpcc_left_slow_start(struct mpcc_pair pair, struct mpcc_connection *c,
-				      struct mpcc_subflow *s, struct mpcc_note *note)
+/* What slow start keeps is over, by a loss or without one. */
+MPCC_INLINE void mpcc_end_slow_start(struct mpcc_pair pair, struct mpcc_connection *c,
+				     struct mpcc_subflow *s, struct mpcc_note *note)
 {
-	note->what |= MPCC_NOTE_LEFT_SLOW_START;
 	if (pair.slow_start == MPCC_LISA)
 		mpcc_lisa_void(c, s, false, note);
 	if (pair.slow_start == MPCC_CSS)
 		mpcc_css_left(s);
 	if (pair.slow_start == MPCC_HYSTARTPP)
 		s->hystartpp.over = true;
+}
+
+/* Slow start has ended without a loss. */
+MPCC_INLINE void mpcc_left_slow_start(struct mpcc_pair pair, struct mpcc_connection *c,
+				      struct mpcc_subflow *s, struct mpcc_note *note)
+{
+	note->what |= MPCC_NOTE_LEFT_SLOW_START;
+	mpcc_end_slow_start(pair, c, s, note);
 }
 
 /*
@@ -298,12 +305,7 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 		note->what |= MPCC_NOTE_LEFT_SLOW_START;
 	if (slot)
 		slot->losses++;
-	if (pair.slow_start == MPCC_LISA)
-		mpcc_lisa_void(c, s, false, note);
-	if (pair.slow_start == MPCC_CSS)
-		mpcc_css_left(s);
-	if (pair.slow_start == MPCC_HYSTARTPP)
-		s->hystartpp.over = true;
+	mpcc_end_slow_start(pair, c, s, note);
 	if (pair.slow_start == MPCC_NMCC)
 		mpcc_nmcc_restart(s);
 	s->cwnd_before_loss = tcp->cwnd;
