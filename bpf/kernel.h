@@ -120,16 +120,11 @@ struct mptcp_subflow_context {
 	struct sock *conn;
 };
 
-struct ack_sample {
-	u32 pkts_acked;
-};
-
 struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
 	void (*set_state)(struct sock *sk, u8 new_state);
 	void (*cwnd_event)(struct sock *sk, u32 event);
-	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
 	u32 (*undo_cwnd)(struct sock *sk);
 	char name[16];
 	u32 flags;
@@ -141,6 +136,13 @@ struct tcp_congestion_ops {
 
 enum tcp_ca_event {
 	CA_EVENT_TX_START, /* the rest: enum mpcc_event */
+};
+
+/* What a congestion control hears of an ACK. Not relocated: the program makes one, and Linux 6.1 to 6.18 have it so. */
+struct ack_sample {
+	u32 pkts_acked;
+	__s32 rtt_us;
+	u32 in_flight;
 };
 
 #define TCP_CONG_NON_RESTRICTED 1 /* any user, and any network namespace, may choose it */

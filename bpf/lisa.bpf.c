@@ -384,36 +384,37 @@ void BPF_PROG(lisa_init, struct sock *sk)
 }
 
 /*
- * Over CUBIC alone, before an ACK may grow the window. HyStart, which comes with it, may end slow start here. What others took
- * is paid first, or it would be void.
+ * Over CUBIC, before an ACK may grow the window: CUBIC's own hearing of it, which Linux calls pkts_acked. As a callback of its
+ * own that would look up the socket and its connection once more. What it does not hear so are ACKs that acknowledge nothing new,
+ * and those of a reduction: HyStart is over by then, and CUBIC itself discards samples for a second after one. Without SACK there
+ * is no RACK, and the smoothed RTT stands in for the sample.
  */
-SEC("struct_ops")
-void BPF_PROG(lisa_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+static __always_inline void hear(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = tcp_of(sk);
-	struct lisa_socket *private;
-	struct mpcc_connection *c;
-	struct mpcc_note note = {};
-	struct mpcc_tcp tcp;
+	struct ack_sample sample = {
+		.pkts_acked = acked,
+		.rtt_us = tp->rack.rtt_us ? tp->rack.rtt_us : tp->srtt_us >> 3,
+	};
 
-	private = tp->snd_cwnd < tp->snd_ssthresh ? private_of(sk) : NULL;
-	if (!private) {
-		cubictcp_acked(sk, sample);
-		return;
-	}
-	c = connection_of(private);
-	tcp = fetch(tp);
-	mpcc_pay(PAIR, c, &private->subflow, &tcp, tcp.flight + sample->pkts_acked, &note);
+	cubictcp_acked(sk, &sample);
+}
+
+/* In slow start, HyStart, which comes with CUBIC, may end that. What others took is paid first, or it would be void. */
+static __always_inline void hear_in_slow_start(struct sock *sk, struct mpcc_connection *c,
+					       struct mpcc_subflow *s, u32 acked,
+					       struct mpcc_note *note)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	struct mpcc_tcp tcp = fetch(tp);
+
+	mpcc_pay(PAIR, c, s, &tcp, tcp.flight + acked, note);
 	store(tp, &tcp);
-	cubictcp_acked(sk, sample);
-	if (settings.pair.slow_start == MPCC_HYSTARTPP) {
+	hear(sk, acked);
+	if (settings.pair.slow_start == MPCC_HYSTARTPP)
 		store(tp, &tcp); /* takes HyStart's end back */
-	} else if (tp->snd_cwnd >= tp->snd_ssthresh) {
-		tcp = fetch(tp);
-		mpcc_left_slow_start(PAIR, c, &private->subflow, &note);
-		mpcc_show(PAIR, c, &private->subflow, &tcp);
-	}
-	report(sk, c, &note);
+	else if (tp->snd_cwnd >= tp->snd_ssthresh)
+		mpcc_left_slow_start(PAIR, c, s, note);
 }
 
 SEC("struct_ops")
@@ -426,11 +427,19 @@ void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	struct mpcc_tcp tcp;
 
 	if (!private) {
-		if (OVER_CUBIC)
+		if (OVER_CUBIC) {
+			hear(sk, acked);
 			cubictcp_cong_avoid(sk, ack, acked);
+		}
 		return;
 	}
 	c = connection_of(private);
+	if (OVER_CUBIC) {
+		if (tp->snd_cwnd < tp->snd_ssthresh)
+			hear_in_slow_start(sk, c, &private->subflow, acked, &note);
+		else
+			hear(sk, acked);
+	}
 	tcp = fetch(tp);
 	mpcc_on_ack(PAIR, c, &private->subflow, &tcp, acked, &note);
 	store(tp, &tcp);
@@ -562,11 +571,10 @@ void BPF_PROG(lisa_release, struct sock *sk)
 		bpf_sk_storage_delete(&sockets, sk);
 }
 
-/* The name is filled in when loaded; pkts_acked is taken out where it is not over CUBIC. */
+/* The name is filled in when loaded. */
 SEC(".struct_ops")
 struct tcp_congestion_ops lisa = {
 	.init = (void *)lisa_init,
-	.pkts_acked = (void *)lisa_pkts_acked,
 	.cong_avoid = (void *)lisa_cong_avoid,
 	.ssthresh = (void *)lisa_ssthresh,
 	.undo_cwnd = (void *)lisa_undo_cwnd,

@@ -153,10 +153,6 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     // SAFETY: both are `struct lisa_settings`, by way of two generators.
     rodata.settings = unsafe { std::mem::transmute_copy(settings) };
     contract::set_text(&mut open.struct_ops.lisa_mut().name, name);
-    if !over_cubic(settings.pair) {
-        open.struct_ops.lisa_mut().pkts_acked = std::ptr::null_mut();
-        open.progs.lisa_pkts_acked.set_autoload(false);
-    }
     let connections = max_connections.max(1);
     open.maps
         .connections

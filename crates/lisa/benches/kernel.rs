@@ -314,7 +314,7 @@ fn costs() -> Vec<String> {
     }
 
     println!(
-        "\nnanoseconds an ACK (cong_avoid, and pkts_acked before CUBIC), the least of the rounds, and as a multiple of lisa's"
+        "\nnanoseconds an ACK (cong_avoid), the least of the rounds, and as a multiple of lisa's"
     );
     print!("{:<14}", "");
     SUBFLOWS
@@ -343,12 +343,7 @@ fn costs() -> Vec<String> {
     dear
 }
 
-/// Runs of `cong_avoid`, and nanoseconds in what an ACK calls: those that go on with Linux's CUBIC have a callback before it.
+/// Runs of `cong_avoid`, and the nanoseconds in them.
 fn acks(loaded: &Loaded) -> (u64, u64) {
-    let counts = counts(loaded.program_ids());
-    let (runs, ns) = counts["lisa_cong_avoid"];
-    (
-        runs,
-        ns + counts.get("lisa_pkts_acked").map_or(0, |before| before.1),
-    )
+    counts(loaded.program_ids())["lisa_cong_avoid"]
 }
