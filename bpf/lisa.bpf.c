@@ -397,7 +397,8 @@ static __always_inline void hear(struct sock *sk, u32 acked)
 		.rtt_us = tp->rack.rtt_us ? tp->rack.rtt_us : tp->srtt_us >> 3,
 	};
 
-	cubictcp_acked(sk, &sample);
+	if (sample.rtt_us)
+		cubictcp_acked(sk, &sample);
 }
 
 /* In slow start, HyStart, which comes with CUBIC, may end that. What others took is paid first, or it would be void. */
