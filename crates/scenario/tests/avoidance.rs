@@ -154,3 +154,37 @@ fn olia_leaves_more_to_users_of_a_single_path_than_lia() {
         assert!((0.97 * lia..olia).contains(&balia), "{what}");
     }
 }
+
+/// Tables 2 and 5: all lose when Red users, who gain nothing by it, upgrade to a second path; the sum by 13 % with LIA (14 % at
+/// its fixed point) and by 3 % at the optimum with probing. OLIA is between.
+#[test]
+fn an_upgrade_to_two_paths_costs_less_with_olia_than_with_lia() {
+    let single = [
+        "connection.red.protocol=tcp",
+        "connection.red.path=1",
+        "connection.red.algorithm=reno",
+    ];
+    let rates = |algorithm: &str, red: &[&str]| {
+        let blue = format!("connection.blue.algorithm={algorithm}");
+        let set = [&["stop=60s", &blue], red].concat();
+        let outcomes = SEEDS.map(|seed| run("lia-olia/scenario-b.toml", &set, seed));
+        let outcomes: Vec<Outcome> = outcomes.collect();
+        ["blue", "red"].map(|users| {
+            let sum: f64 = outcomes.iter().map(|o| goodput(o, users)).sum();
+            sum / outcomes.len() as f64
+        })
+    };
+    let [lia, olia] = ["mptcp", "olia"].map(|algorithm| {
+        let upgraded = format!("connection.red.algorithm={algorithm}");
+        let (before, after) = (rates(algorithm, &single), rates(algorithm, &[&upgraded]));
+        let what = format!("{algorithm}: blue and red {before:?}, then {after:?}");
+        assert!(before[0] > after[0] && before[1] > after[1], "{what}");
+        println!("{what}");
+        1.0 - (after[0] + after[1]) / (before[0] + before[1])
+    });
+    assert!((0.09..0.15).contains(&lia), "LIA: {lia}");
+    assert!(
+        (0.02..0.75 * lia).contains(&olia),
+        "OLIA: {olia}, LIA: {lia}"
+    );
+}
