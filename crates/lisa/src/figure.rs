@@ -1,13 +1,13 @@
 //! Windows over time, credits marked: a panel for each run.
 
 use plotters::prelude::*;
-use scenario::trace::{Credit, Row};
+use scenario::trace::{Credit, Loss, Row};
 
 /// What the marks mean, where there are two subflows.
 pub const LEGEND: &str = "Blue: first subflow; orange: second; grey: both together. A dashed green line is a credit: \
     it goes from the lender's window down to the new subflow's, and the number is the segments that were moved; until the lender's next ACK the sum \
     shows them twice. A red \
-    cross is a reduction.";
+    cross is a reduction. Ticks at the foot are segments that the simulated network lost.";
 
 /// Okabe and Ito's colours, which the colour-blind can tell apart; further subflows begin again.
 pub const SUBFLOWS: [RGBColor; 6] = [
@@ -30,6 +30,8 @@ pub struct Panel<'a> {
     pub rows: Vec<&'a Row>,
     /// Its credits.
     pub credits: Vec<&'a Credit>,
+    /// What the network lost of it.
+    pub losses: Vec<&'a Loss>,
 }
 
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -82,6 +84,14 @@ fn draw(area: &Area<'_>, panel: &Panel<'_>, end: f64, most: u32) -> Drawn {
         chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
         let reductions = reductions(rows()).map(|at| Cross::new(at, 5, REDUCTION.stroke_width(2)));
         chart.draw_series(reductions)?;
+        // Above each other, or the lower ones would be hidden.
+        let losses = panel.losses.iter().filter(|loss| loss.subflow == subflow);
+        let tick = most.div_ceil(30);
+        chart.draw_series(losses.map(|loss| {
+            let foot = tick * subflow as u32;
+            let ends = vec![(loss.time, foot), (loss.time, foot + tick)];
+            PathElement::new(ends, colour.stroke_width(1))
+        }))?;
     }
     for credit in panel
         .credits

@@ -31,6 +31,12 @@ fn the_example_of_the_design() {
     assert_eq!(run.credits.len(), 1);
     let settled = run.credits[0].settled.as_ref().unwrap();
     assert_eq!(settled.sum_before, settled.sum_after);
+    // All that the bottleneck dropped was data of this one connection.
+    let drops: u64 = run.outcome.links.iter().map(|link| link.drops).sum();
+    assert_eq!(run.losses.len() as u64, drops);
+    let first = &run.losses[0];
+    let told = download.subflows[first.subflow].first_loss_s.unwrap();
+    assert!(first.time < told && *first.connection == *download.name);
     // Slow start ends where the window reaches the threshold (RFC 5681): with Linux's `cwnd < ssthresh`.
     let mut at_threshold = run.rows.iter().filter(|r| r.ssthresh == Some(r.cwnd));
     assert!(at_threshold.clone().any(|row| row.phase == "avoidance"));
