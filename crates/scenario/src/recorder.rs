@@ -14,7 +14,8 @@ use crate::trace::{Credit, Loss, Row, Settled};
 pub(crate) struct Recorder {
     rows: Vec<(Time, Who, View)>,
     credits: Vec<Taken>,
-    losses: Vec<(Time, Who)>,
+    /// When, and of which subflow.
+    losses: Vec<(Time, u32)>,
     /// Which subflow of a connection has a slot.
     slots: BTreeMap<(u32, u8), u32>,
 }
@@ -76,8 +77,8 @@ impl Observer for Recorder {
         }
     }
 
-    fn lost(&mut self, at: Time, who: Who) {
-        self.losses.push((at, who));
+    fn lost(&mut self, at: Time, subflow: u32) {
+        self.losses.push((at, subflow));
     }
 }
 
@@ -123,8 +124,8 @@ impl Recorder {
                 }),
             }
         };
-        let loss = |(at, who): (Time, Who)| {
-            let subflow = &subflows[who.subflow as usize];
+        let loss = |(at, subflow): (Time, u32)| {
+            let subflow = &subflows[subflow as usize];
             Loss {
                 time: since(at, subflow),
                 connection: subflow.connection.clone(),

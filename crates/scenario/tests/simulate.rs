@@ -31,16 +31,26 @@ fn the_example_of_the_design() {
     assert_eq!(run.credits.len(), 1);
     let settled = run.credits[0].settled.as_ref().unwrap();
     assert_eq!(settled.sum_before, settled.sum_after);
-    // All that the bottleneck dropped was data of this one connection.
-    let drops: u64 = run.outcome.links.iter().map(|link| link.drops).sum();
-    assert_eq!(run.losses.len() as u64, drops);
-    let first = &run.losses[0];
-    let told = download.subflows[first.subflow].first_loss_s.unwrap();
-    assert!(first.time < told && *first.connection == *download.name);
     // Slow start ends where the window reaches the threshold (RFC 5681): with Linux's `cwnd < ssthresh`.
     let mut at_threshold = run.rows.iter().filter(|r| r.ssthresh == Some(r.cwnd));
     assert!(at_threshold.clone().any(|row| row.phase == "avoidance"));
     assert!(at_threshold.all(|row| row.phase != "slow start"));
+}
+
+/// All that the links drop is data of the one connection: those that the sender is at, and those behind a line.
+#[test]
+fn a_trace_has_what_was_lost() {
+    for file in [FILE, &FILE.replace("shared-b", "non-shared-b")] {
+        let file = file.replace("packets = 30", "packets = 9");
+        let run = simulate(&Scenario::parse(&file, "example.toml").unwrap(), 1, true).unwrap();
+        let download = &run.outcome.connections[0];
+        let drops: u64 = run.outcome.links.iter().map(|link| link.drops).sum();
+        assert_eq!(run.losses.len() as u64, drops);
+        for (number, subflow) in download.subflows.iter().enumerate() {
+            let mut lost = run.losses.iter().filter(|loss| loss.subflow == number);
+            assert!(lost.next().unwrap().time < subflow.first_loss_s.unwrap());
+        }
+    }
 }
 
 /// Every kind of network and queue reaches the simulator: users of scenario C share what its two access points give.

@@ -10,7 +10,7 @@ use crate::sack::Sacks;
 use crate::segment::{Kind, Segment, Wire};
 use crate::sender::{Life, Sender, Tally, Waits, notice};
 use crate::timers::Timers;
-use crate::trace::{Observer, Who};
+use crate::trace::Observer;
 use crate::udp::{Udp, UdpSpec};
 use mpcc::Connection as Coupled;
 use netsim::{Exit, Network, Span, Time};
@@ -218,21 +218,7 @@ impl<O: Observer> Simulation<O> {
                         self.check(self.parent(segment.to));
                     }
                 }
-                Some(Exit::Lost { at, payload, .. }) => {
-                    let segment = Segment::from(payload);
-                    if O::ON && segment.kind == Kind::Data {
-                        let connection = self.parent(segment.to);
-                        let subflow = segment.to;
-                        self.env.observer.lost(
-                            at,
-                            Who {
-                                connection,
-                                subflow,
-                            },
-                        );
-                    }
-                    self.env.sacks.take(segment.sack);
-                }
+                Some(Exit::Lost { at, payload, .. }) => self.env.lost(at, payload),
                 None if limit >= stop => {
                     self.env.now = stop;
                     return true;
