@@ -110,6 +110,7 @@ impl Host {
             outcome,
             rows,
             credits,
+            losses: Vec::new(), // its network does not know whose packets it drops
         })
     }
 

@@ -1,13 +1,13 @@
 //! Windows over time, credits marked: a panel for each run.
 
 use plotters::prelude::*;
-use scenario::trace::{Credit, Row};
+use scenario::trace::{Credit, Loss, Row};
 
 /// What the marks mean, where there are two subflows.
 pub const LEGEND: &str = "Blue: first subflow; orange: second; grey: both together. A dashed green line is a credit: \
     it goes from the lender's window down to the new subflow's, and the number is the segments that were moved; until the lender's next ACK the sum \
     shows them twice. A red \
-    cross is a reduction.";
+    cross is a reduction. Ticks at the foot are segments that the simulated network lost.";
 
 /// Okabe and Ito's colours, which the colour-blind can tell apart; further subflows begin again.
 pub const SUBFLOWS: [RGBColor; 6] = [
@@ -30,6 +30,8 @@ pub struct Panel<'a> {
     pub rows: Vec<&'a Row>,
     /// Its credits.
     pub credits: Vec<&'a Credit>,
+    /// What the network lost of it.
+    pub losses: Vec<&'a Loss>,
 }
 
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -82,6 +84,14 @@ fn draw(area: &Area<'_>, panel: &Panel<'_>, end: f64, most: u32) -> Drawn {
         chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
         let reductions = reductions(rows()).map(|at| Cross::new(at, 5, REDUCTION.stroke_width(2)));
         chart.draw_series(reductions)?;
+        // Above each other, or the lower ones would be hidden.
+        let losses = panel.losses.iter().filter(|loss| loss.subflow == subflow);
+        let tick = most.div_ceil(30);
+        chart.draw_series(losses.map(|loss| {
+            let foot = tick * subflow as u32;
+            let ends = vec![(loss.time, foot), (loss.time, foot + tick)];
+            PathElement::new(ends, colour.stroke_width(1))
+        }))?;
     }
     for credit in panel
         .credits
@@ -127,13 +137,17 @@ fn sums(rows: &[&Row]) -> Vec<(f64, u32)> {
     }))
 }
 
-/// Where a subflow starts to reduce its window: it has another threshold than before. The one that it begins with is none.
+/// Where a subflow starts to reduce its window: a recovery begins, or it has another threshold than before. The one that it
+/// begins with is none.
 fn reductions<'r>(rows: impl Iterator<Item = &'r Row>) -> impl Iterator<Item = (f64, u32)> {
-    let mut before = None;
+    let mut before: Option<(Option<u32>, bool)> = None;
     rows.filter_map(move |row| {
-        let other = before.is_some_and(|before| before != row.ssthresh);
-        before = Some(row.ssthresh);
-        (other && row.ssthresh.is_some()).then_some((row.time, row.cwnd))
+        let recovers = row.phase == "recovery";
+        let starts = before.is_some_and(|(ssthresh, recovered)| {
+            ssthresh != row.ssthresh || recovers && !recovered
+        });
+        before = Some((row.ssthresh, recovers));
+        (starts && row.ssthresh.is_some()).then_some((row.time, row.cwnd))
     })
 }
 
@@ -148,9 +162,8 @@ fn cwnd_before(rows: &[&Row], subflow: usize, time: f64) -> u32 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_threshold_to_begin_with_is_no_reduction() {
-        let row = |time, cwnd, ssthresh| Row {
+    fn marks(rows: &[(f64, u32, Option<u32>, &'static str)]) -> Vec<(f64, u32)> {
+        let row = |&(time, cwnd, ssthresh, phase)| Row {
             time,
             connection: "".into(),
             subflow: 0,
@@ -158,17 +171,32 @@ mod tests {
             ssthresh,
             srtt: 0.0,
             flight: 0,
-            phase: "slow start",
+            phase,
         };
-        let marks = |first: Option<u32>| {
+        let rows: Vec<Row> = rows.iter().map(row).collect();
+        reductions(rows.iter()).collect()
+    }
+
+    #[test]
+    fn a_threshold_to_begin_with_is_no_reduction() {
+        for first in [None, Some(64)] {
             let rows = [
-                row(0.0, 10, first),
-                row(0.1, 20, first),
-                row(0.2, 19, Some(10)),
+                (0.0, 10, first, "slow start"),
+                (0.1, 20, first, "slow start"),
+                (0.2, 19, Some(10), "recovery"),
+                (0.3, 18, Some(10), "recovery"),
             ];
-            reductions(rows.iter()).collect::<Vec<_>>()
-        };
-        assert_eq!(marks(None), [(0.2, 19)]);
-        assert_eq!(marks(Some(64)), [(0.2, 19)]);
+            assert_eq!(marks(&rows), [(0.2, 19)]);
+        }
+    }
+
+    #[test]
+    fn a_recovery_to_the_same_threshold_is_a_reduction() {
+        let rows = [
+            (0.1, 20, Some(10), "avoidance"),
+            (0.2, 19, Some(10), "recovery"),
+            (0.3, 10, Some(10), "avoidance"),
+        ];
+        assert_eq!(marks(&rows), [(0.2, 19)]);
     }
 }

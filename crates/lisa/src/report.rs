@@ -267,6 +267,7 @@ fn windows(group: &[Cell]) -> String {
             caption: format!("{name}, {}{completion}", side.name()),
             rows: run.rows.iter().collect(),
             credits: run.credits.iter().collect(),
+            losses: run.losses.iter().collect(),
         })
     }
     let panels: Vec<_> = group

@@ -1,12 +1,10 @@
 //! NMCC: m² and the windows that it leads to against exact terms, and friendliness as the paper states it.
 
 use mpcc::vectors::{self, Machine, Native};
-use mpcc::{Algorithm, Connection, Subflow, Tcp, ffi};
+use mpcc::{Algorithm, Tcp, ffi};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use proptest::prelude::*;
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 
 /// A subflow: its window, its RTT in eighths of a microsecond, whether it is in slow start.
 type Path = (u32, u32, bool);
@@ -135,62 +133,6 @@ proptest! {
         let (w, t, slow) = paths.iter().find(|path| omega(path) == best).unwrap();
         let best = if *slow { f64::from(*w) } else { 1.0 } / f64::from(*t).powi(2);
         prop_assert!((sum / best - 1.0).abs() < 1e-3, "{sum} and {best}");
-    }
-}
-
-/// The share that `n` subflows have of what they and one Reno flow carry, round trip by round trip, over a path of `ROOM`
-/// segments: when it is full, all lose at once, or only one of them, each as often as its window says.
-fn share(n: u32, all: bool) -> f64 {
-    const ROOM: u32 = 2000;
-    let algorithm = |name| Connection::new(Algorithm::find(name).unwrap());
-    let (mut multi, mut reno) = (algorithm("nmcc"), algorithm("reno"));
-    let endpoint = || Tcp {
-        cwnd: 100,
-        ssthresh: 2,
-        ..vectors::fresh_tcp()
-    };
-    let mut tcp: Vec<Tcp> = (0..=n).map(|_| endpoint()).collect();
-    let mut flows: Vec<Subflow> = tcp[1..]
-        .iter_mut()
-        .map(|tcp| multi.open(tcp, 0).0)
-        .collect();
-    flows.insert(0, reno.open(&mut tcp[0], 0).0); // the rival is the first
-    let mut random = Pcg64Mcg::seed_from_u64(11);
-    let mut carried = [0_u64; 2];
-    for _ in 0..200_000 {
-        let windows: Vec<u32> = tcp.iter().map(|tcp| tcp.cwnd).collect();
-        let full: u32 = windows.iter().sum();
-        let mut at = random.next_u32() % full;
-        for (i, (flow, tcp)) in flows.iter_mut().zip(&mut tcp).enumerate() {
-            let connection = if i == 0 { &mut reno } else { &mut multi };
-            carried[usize::from(i > 0)] += u64::from(windows[i]);
-            let hit = at < windows[i];
-            at = at.wrapping_sub(if hit { 0 } else { windows[i] });
-            if full > ROOM && (all || hit) {
-                (tcp.ssthresh, _) = connection.ssthresh(flow, tcp);
-                tcp.cwnd = tcp.ssthresh;
-            } else {
-                connection.on_ack(flow, tcp, windows[i]);
-            }
-            at = if hit { u32::MAX } else { at };
-        }
-    }
-    carried[1] as f64 / (carried[0] + carried[1]) as f64
-}
-
-/// What the paper's model has (eq. 13) and what a queue does: half where all halve at once, √N where each loses for itself.
-#[test]
-fn the_share_is_a_half_where_all_lose_at_once_and_else_the_root() {
-    for n in [1, 2, 4, 8] {
-        let root = f64::from(n).sqrt();
-        for (all, expected) in [(true, 0.5), (false, root / (1.0 + root))] {
-            let share = share(n, all);
-            println!("{n} subflows, all at once {all}: {share}, {expected}");
-            assert!(
-                (share / expected - 1.0).abs() < 0.05,
-                "{n}, {all}: {share}, not {expected}"
-            );
-        }
     }
 }
 

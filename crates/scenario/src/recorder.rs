@@ -7,13 +7,15 @@ use netsim::Time;
 use transport::{Observer, View, Who};
 
 use crate::simulate::Subflow;
-use crate::trace::{Credit, Row, Settled};
+use crate::trace::{Credit, Loss, Row, Settled};
 
 /// What happened, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     rows: Vec<(Time, Who, View)>,
     credits: Vec<Taken>,
+    /// When, and of which subflow.
+    losses: Vec<(Time, u32)>,
     /// Which subflow of a connection has a slot.
     slots: BTreeMap<(u32, u8), u32>,
 }
@@ -74,6 +76,10 @@ impl Observer for Recorder {
             }
         }
     }
+
+    fn lost(&mut self, at: Time, subflow: u32) {
+        self.losses.push((at, subflow));
+    }
 }
 
 impl Recorder {
@@ -82,8 +88,8 @@ impl Recorder {
         self.rows.len()
     }
 
-    /// The rows and the credits, with the names of connections. Times are since each connection's first SYN.
-    pub(crate) fn finish(self, subflows: &[Subflow]) -> (Vec<Row>, Vec<Credit>) {
+    /// The rows, the credits and the losses, with the names of connections. Times are since each connection's first SYN.
+    pub(crate) fn finish(self, subflows: &[Subflow]) -> (Vec<Row>, Vec<Credit>, Vec<Loss>) {
         let since = |at: Time, subflow: &Subflow| at.since(subflow.start).as_secs_f64();
         let row = |(at, who, view): (Time, Who, View)| {
             let subflow = &subflows[who.subflow as usize];
@@ -118,8 +124,19 @@ impl Recorder {
                 }),
             }
         };
-        let credits = self.credits.into_iter().map(credit).collect();
-        (self.rows.into_iter().map(row).collect(), credits)
+        let loss = |(at, subflow): (Time, u32)| {
+            let subflow = &subflows[subflow as usize];
+            Loss {
+                time: since(at, subflow),
+                connection: subflow.connection.clone(),
+                subflow: subflow.index,
+            }
+        };
+        (
+            self.rows.into_iter().map(row).collect(),
+            self.credits.into_iter().map(credit).collect(),
+            self.losses.into_iter().map(loss).collect(),
+        )
     }
 }
 
@@ -176,7 +193,7 @@ mod tests {
             start: Time::ZERO,
         };
         let subflows: Vec<_> = (0..4).map(subflow).collect();
-        let (_, credits) = recorder.finish(&subflows);
+        let (_, credits, _) = recorder.finish(&subflows);
         let told: Vec<_> = (credits.iter())
             .map(|c| (c.from, c.to, c.settled.as_ref().map(|s| s.ignored)))
             .collect();

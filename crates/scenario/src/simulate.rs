@@ -19,7 +19,7 @@ use crate::limits::{Kept, in_time, run_until};
 use crate::outcome::{self, Outcome, SCHEMA};
 use crate::recorder::Recorder;
 use crate::simulate::results::{Counted, link_outcome};
-use crate::trace::{Credit, Row};
+use crate::trace::{Credit, Loss, Row};
 use crate::{
     Application, ConnectionSpec, Drawn, Error, Flow, OnOff, PathManager, Profile, Protocol,
     Regroup, Scenario,
@@ -34,6 +34,8 @@ pub struct Run {
     pub rows: Vec<Row>,
     /// What became of credits.
     pub credits: Vec<Credit>,
+    /// What the network lost, in order of time; none where nobody knows, on a real kernel.
+    pub losses: Vec<Loss>,
 }
 
 /// Runs a scenario with what this seed draws. Without `trace` the run has no rows and no credits, and is faster.
@@ -58,11 +60,12 @@ pub fn simulate_within(
         let mut world = World::new(scenario, &drawn, Recorder::default())?;
         let outcome = world.run(scenario, &drawn, seed, events)?;
         let recorder = world.simulation.into_observer();
-        let (rows, credits) = recorder.finish(&world.subflows);
+        let (rows, credits, losses) = recorder.finish(&world.subflows);
         Run {
             outcome,
             rows,
             credits,
+            losses,
         }
     } else {
         let mut world = World::new(scenario, &drawn, Quiet)?;
@@ -70,6 +73,7 @@ pub fn simulate_within(
             outcome: world.run(scenario, &drawn, seed, events)?,
             rows: Vec::new(),
             credits: Vec::new(),
+            losses: Vec::new(),
         }
     };
     run.outcome.wall_seconds = Some(begun.elapsed().as_secs_f64());

@@ -24,6 +24,17 @@ pub struct Row {
     pub phase: &'static str,
 }
 
+/// A segment of data that the network lost: a queue dropped it, or a link lost it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// Seconds since the first SYN.
+    pub time: f64,
+    /// The connection's name.
+    pub connection: Arc<str>,
+    /// Which subflow of the connection, from 0.
+    pub subflow: usize,
+}
+
 /// What became of a credit: one subflow's initial window, taken from another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Credit {

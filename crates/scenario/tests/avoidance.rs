@@ -1,4 +1,4 @@
-//! What OLIA, Balia and wVegas promise, in networks that are small enough to say what is right.
+//! What LIA, OLIA, Balia, NMCC and wVegas promise, in networks that are small enough to say what is right.
 //!
 //! In the papers' profile, whose scheduler gives each segment to a subflow with room. Linux's own hands out 32 KB at a time: where
 //! a path's window is kept at one segment, as OLIA does, the others soon wait for what that path holds, and the windows do
@@ -47,20 +47,25 @@ fn share(algorithm: &str, subflows: u32) -> f64 {
     })
 }
 
-/// Together they take what one Reno flow takes, a half, within a tenth of it. (LIA with eight has some more: docs/algorithms/promises.md.)
+/// Together they take what one Reno flow takes, a half, within a tenth of it. LIA with eight has up to 0.60: mpcc's tests/share.rs
+/// and docs/algorithms/promises.md have why.
 #[test]
 fn subflows_are_fair_to_one_flow() {
     for algorithm in ["mptcp", "olia", "balia", "lisa", "lisa_olia", "lisa_balia"] {
         let most = match algorithm {
-            "mptcp" => 4,
-            "olia" | "balia" => 8,
+            "mptcp" | "olia" | "balia" => 8,
             _ => 2, // what comes after slow start is the same
         };
         for subflows in [2, 4, 8].into_iter().filter(|n| *n <= most) {
             let share = share(algorithm, subflows);
+            let fair = if (algorithm, subflows) == ("mptcp", 8) {
+                0.50..0.60
+            } else {
+                0.45..0.55
+            };
             assert!(
-                (0.45..0.55).contains(&share),
-                "{algorithm}, {subflows}: {share}"
+                fair.contains(&share),
+                "{algorithm}, {subflows}: {share}, not {fair:?}"
             );
         }
     }
@@ -81,26 +86,64 @@ fn without_coupling_each_subflow_takes_a_share_and_nmcc_takes_the_root() {
     }
 }
 
-/// Over paths of 10 and 4 Mbit/s that share nothing both are filled, but for what a half of a window short of the path costs
-/// (1448 of 1500 bytes are payload). Where random losses keep windows below the paths, a connection has about what Reno has
-/// on the better one: LIA, which is made for that, has 0.90 of it.
+const EQUAL: [&str; 2] = ["topology.rate=10Mbit", "topology.rtt=40ms"];
+
+/// Over two paths that share nothing, of 10 and 4 Mbit/s or of 10 each, both are filled, but for what a half of a window short of the
+/// path costs (1448 of 1500 bytes are payload). wVegas fills neither, but has more than Reno on the better one.
 #[test]
 fn two_paths_give_at_least_the_best_one() {
-    let file = "avoidance/two-paths.toml";
-    let lossy = ["topology.loss=0.5%", "stop=130s"];
-    let alone = [
-        lossy[0],
-        lossy[1],
-        "connection.multipath.subflows=1",
-        "connection.multipath.algorithm=reno",
-    ];
-    let alone = mean(|seed| goodput(&run(file, &alone, seed), "multipath"));
-    for algorithm in ["olia", "balia", "lisa_olia", "lisa_balia"] {
-        let set = format!("connection.multipath.algorithm={algorithm}");
-        let sum = goodput(&run(file, &[&set], 1), "multipath");
-        assert!((0.95 * 13.5..13.52).contains(&sum), "{algorithm}: {sum}");
-        let sum = mean(|seed| goodput(&run(file, &[&set, lossy[0], lossy[1]], seed), "multipath"));
-        assert!(sum > 0.85 * alone, "{algorithm}: {sum}, Reno alone {alone}");
+    for (network, both) in [(&[][..], 13.52), (&EQUAL, 19.31)] {
+        let rate = |set: &[&str]| {
+            let set = [network, set].concat();
+            goodput(&run("avoidance/two-paths.toml", &set, 1), "multipath")
+        };
+        let alone = rate(&[
+            "connection.multipath.subflows=1",
+            "connection.multipath.algorithm=reno",
+        ]);
+        assert!((9.4..9.66).contains(&alone), "Reno alone: {alone}");
+        for algorithm in ["reno", "mptcp", "olia", "balia", "nmcc", "wvegas"] {
+            let sum = rate(&[&format!("connection.multipath.algorithm={algorithm}")]);
+            let least = if algorithm == "wvegas" {
+                alone
+            } else {
+                0.97 * both
+            };
+            assert!(
+                (least..both).contains(&sum),
+                "{algorithm}: {sum}, not {least} to {both}"
+            );
+        }
+    }
+}
+
+/// Where random losses keep windows below the paths, a connection has at least what Reno has on the better of two with one RTT,
+/// and up to a sixth less where RTTs are 40 and 80 ms (docs/algorithms/promises.md). wVegas is held against itself.
+#[test]
+fn with_random_losses_two_paths_give_about_the_best_one() {
+    for (network, least) in [(&["topology.rate=10Mbit"][..], 0.83), (&EQUAL, 0.93)] {
+        let rate = |algorithm: &str, set: &[&str]| {
+            let algorithm = format!("connection.multipath.algorithm={algorithm}");
+            let lossy = ["topology.loss=0.5%", "stop=130s", &algorithm];
+            let set = [network, &lossy, set].concat();
+            mean(|seed| goodput(&run("avoidance/two-paths.toml", &set, seed), "multipath"))
+        };
+        let alone = |algorithm| rate(algorithm, &["connection.multipath.subflows=1"]);
+        let (reno, wvegas) = (alone("reno"), alone("wvegas"));
+        for (algorithm, alone, least) in [
+            ("mptcp", reno, least),
+            ("olia", reno, least),
+            ("balia", reno, least),
+            ("nmcc", reno, 1.2),
+            ("reno", reno, 1.4),
+            ("wvegas", wvegas, 1.4),
+        ] {
+            let sum = rate(algorithm, &[]);
+            assert!(
+                sum > least * alone,
+                "{algorithm}: {sum}, alone {alone}, {least}"
+            );
+        }
     }
 }
 
@@ -153,4 +196,38 @@ fn olia_leaves_more_to_users_of_a_single_path_than_lia() {
         assert!(olia > 1.1 * lia, "{what}");
         assert!((0.97 * lia..olia).contains(&balia), "{what}");
     }
+}
+
+/// Tables 2 and 5: all lose when Red users, who gain nothing by it, upgrade to a second path; the sum by 13 % with LIA (14 % at
+/// its fixed point) and by 3 % at the optimum with probing. OLIA is between.
+#[test]
+fn an_upgrade_to_two_paths_costs_less_with_olia_than_with_lia() {
+    let single = [
+        "connection.red.protocol=tcp",
+        "connection.red.path=1",
+        "connection.red.algorithm=reno",
+    ];
+    let rates = |algorithm: &str, red: &[&str]| {
+        let blue = format!("connection.blue.algorithm={algorithm}");
+        let set = [&["stop=60s", &blue], red].concat();
+        let outcomes = SEEDS.map(|seed| run("lia-olia/scenario-b.toml", &set, seed));
+        let outcomes: Vec<Outcome> = outcomes.collect();
+        ["blue", "red"].map(|users| {
+            let sum: f64 = outcomes.iter().map(|o| goodput(o, users)).sum();
+            sum / outcomes.len() as f64
+        })
+    };
+    let [lia, olia] = ["mptcp", "olia"].map(|algorithm| {
+        let upgraded = format!("connection.red.algorithm={algorithm}");
+        let (before, after) = (rates(algorithm, &single), rates(algorithm, &[&upgraded]));
+        let what = format!("{algorithm}: blue and red {before:?}, then {after:?}");
+        assert!(before[0] > after[0] && before[1] > after[1], "{what}");
+        println!("{what}");
+        1.0 - (after[0] + after[1]) / (before[0] + before[1])
+    });
+    assert!((0.09..0.15).contains(&lia), "LIA: {lia}");
+    assert!(
+        (0.02..0.75 * lia).contains(&olia),
+        "OLIA: {olia}, LIA: {lia}"
+    );
 }

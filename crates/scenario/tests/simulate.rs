@@ -37,6 +37,22 @@ fn the_example_of_the_design() {
     assert!(at_threshold.all(|row| row.phase != "slow start"));
 }
 
+/// All that the links drop is data of the one connection: those that the sender is at, and those behind a line.
+#[test]
+fn a_trace_has_what_was_lost() {
+    for file in [FILE, &FILE.replace("shared-b", "non-shared-b")] {
+        let file = file.replace("packets = 30", "packets = 9");
+        let run = simulate(&Scenario::parse(&file, "example.toml").unwrap(), 1, true).unwrap();
+        let download = &run.outcome.connections[0];
+        let drops: u64 = run.outcome.links.iter().map(|link| link.drops).sum();
+        assert_eq!(run.losses.len() as u64, drops);
+        for (number, subflow) in download.subflows.iter().enumerate() {
+            let mut lost = run.losses.iter().filter(|loss| loss.subflow == number);
+            assert!(lost.next().unwrap().time < subflow.first_loss_s.unwrap());
+        }
+    }
+}
+
 /// Every kind of network and queue reaches the simulator: users of scenario C share what its two access points give.
 #[test]
 fn the_drafts_users_share_red_bottlenecks() {

@@ -1,7 +1,7 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
 use crate::sack::Sacks;
-use crate::segment::{Segment, Wire};
+use crate::segment::{Kind, Segment, Wire};
 use crate::timers::Timers;
 use crate::trace::Observer;
 use netsim::{Exit, Network, RouteId, Time};
@@ -22,7 +22,16 @@ impl<O: Observer> Env<O> {
         if let Some(Exit::Lost { payload, .. }) =
             self.network.inject(self.now, route, bytes, segment.into())
         {
-            self.sacks.take(Segment::from(payload).sack);
+            self.lost(self.now, payload);
         }
+    }
+
+    /// What the network lost.
+    pub(crate) fn lost(&mut self, at: Time, payload: Wire) {
+        let segment = Segment::from(payload);
+        if O::ON && segment.kind == Kind::Data {
+            self.observer.lost(at, segment.to);
+        }
+        self.sacks.take(segment.sack);
     }
 }

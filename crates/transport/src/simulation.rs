@@ -218,9 +218,7 @@ impl<O: Observer> Simulation<O> {
                         self.check(self.parent(segment.to));
                     }
                 }
-                Some(Exit::Lost { payload, .. }) => {
-                    self.env.sacks.take(Segment::from(payload).sack);
-                }
+                Some(Exit::Lost { at, payload, .. }) => self.env.lost(at, payload),
                 None if limit >= stop => {
                     self.env.now = stop;
                     return true;

@@ -37,6 +37,8 @@ pub trait Observer {
     fn opened(&mut self, at: Time, who: Who, cc: &Subflow, taken: Option<(u8, u32)>);
     /// What the congestion control told of credits.
     fn credit(&mut self, at: Time, who: Who, cc: &Subflow, note: &Note);
+    /// The network lost a segment of a subflow's data: a queue dropped it, or a link lost it.
+    fn lost(&mut self, at: Time, subflow: u32);
 }
 
 /// Does not listen.
@@ -48,4 +50,5 @@ impl Observer for Quiet {
     fn window(&mut self, _: Time, _: Who, _: &View) {}
     fn opened(&mut self, _: Time, _: Who, _: &Subflow, _: Option<(u8, u32)>) {}
     fn credit(&mut self, _: Time, _: Who, _: &Subflow, _: &Note) {}
+    fn lost(&mut self, _: Time, _: u32) {}
 }

@@ -129,6 +129,9 @@ impl Observer for Digest {
     fn credit(&mut self, at: Time, who: Who, _: &Subflow, _: &Note) {
         format!("{at:?} {who:?}").hash(&mut self.0);
     }
+    fn lost(&mut self, at: Time, subflow: u32) {
+        format!("{at:?} {subflow}").hash(&mut self.0);
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn traced_run(job: &Job, mut run: Run) -> Result<Run, Failure> {
         to.write(&run)?;
     }
     if !matches!(job.trace, Trace::Keep) {
-        (run.rows, run.credits) = (Vec::new(), Vec::new());
+        (run.rows, run.credits, run.losses) = (Vec::new(), Vec::new(), Vec::new());
     }
     Ok(run)
 }

@@ -45,7 +45,7 @@ pub fn draw(title: &str, connection: &str, contenders: &[Contender]) -> String {
         text(&heading, title, (16, 12), 22, BLACK)?;
         let legend = format!(
             "{}: windows with seed 1. Colours: subflows; grey: their sum; red: a reduction; green: a credit, \
-             and how many segments it moves.",
+             and how many segments it moves; at the foot: a segment lost.",
             match connections {
                 1 => connection.into(),
                 n => format!("{connection}, the first of {n}"),
@@ -104,6 +104,11 @@ fn panels<'a>(connection: &str, contenders: &'a [Contender]) -> Vec<Panel<'a>> {
                 .credits
                 .iter()
                 .filter(|c| c.connection == connection)
+                .collect(),
+            losses: run
+                .losses
+                .iter()
+                .filter(|l| *l.connection == *connection)
                 .collect(),
         })
     };
