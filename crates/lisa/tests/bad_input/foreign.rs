@@ -10,14 +10,11 @@ use std::path::{Path, PathBuf};
 fn compile(source: &Path, folder: &Folder, define: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let object = folder.join("object.bpf.o");
-    let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);
-    let found = |name: &String| Command::new(name).arg("--version").output().is_ok();
-    let clang = std::env::var("CLANG").into_iter().chain(usual).find(found);
     let include = |folder| format!("-I{}", root.join(folder).display());
     SkeletonBuilder::new()
         .source(source)
         .obj(&object)
-        .clang(clang.expect("clang: `make setup` installs it"))
+        .clang(env!("BPF_CLANG"))
         .clang_args([
             &include("bpf"),
             &include("cc"),
