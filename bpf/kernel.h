@@ -87,6 +87,7 @@ struct inet_sock {
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	void *icsk_ulp_data;
+	u8 icsk_ca_state : 5;
 	u64 icsk_ca_priv[104 / sizeof(u64)];
 };
 

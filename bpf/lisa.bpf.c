@@ -370,6 +370,9 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	__builtin_memset(private, 0, sizeof(*private));
 	private->key = key;
 	private->subflow.slot = slot;
+	/* One that changes its algorithm may be in the middle of a repair. */
+	private->subflow.state =
+		BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 	if (!connection) {
 		mpcc_init(PAIR, NULL, &private->subflow, &tcp, tp->data_segs_out == 0, &note);
 		return;

@@ -124,7 +124,7 @@ MPCC_INLINE void mpcc_show(struct mpcc_pair pair, struct mpcc_connection *c,
 
 /*
  * A subflow starts. `fresh`: it has sent nothing yet, so its window is still to be decided; `tcp->cwnd` is the
- * endpoint's initial window. `s->slot` and `s->group` are set, all else in `s` is zero.
+ * endpoint's initial window. `s->slot`, `s->group` and `s->state` are set, all else in `s` is zero.
  */
 MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
 			   struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)

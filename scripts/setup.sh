@@ -40,7 +40,7 @@ have() { command -v "$1" >/dev/null; }
 
 header() { [ -e "/usr/include/$1" ] || compgen -G "/usr/include/*-linux-gnu/$1" >/dev/null; }
 
-# The clang that the build takes (crates/kernel/build.rs) is 16 or later and knows BPF.
+# The clang that the build takes (crates/mpcc/build.rs) is 16 or later and knows BPF.
 bpf_clang() {
     local name
     for name in ${CLANG:-} clang-20 clang-19 clang-18 clang; do

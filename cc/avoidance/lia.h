@@ -86,11 +86,13 @@ MPCC_INLINE void mpcc_lia_avoid(struct mpcc_connection *c, struct mpcc_subflow *
 	}
 	if (!s->increase || s->increase_epoch != mpcc_epoch(c, s->group) ||
 	    s->increase_left < acked) {
-		u64 linked = mpcc_lia_increase(c, s->group);
 		u32 alone = mpcc_min(cwnd, MPCC_CWND_MAX);
+		u64 linked;
 
+		/* First: what another CPU changes meanwhile is then of a later epoch. So wherever windows are looked at. */
 		s->increase_epoch = mpcc_epoch(c, s->group);
 		s->increase_left = cwnd;
+		linked = mpcc_lia_increase(c, s->group);
 		/* Less than what one by itself adds, which is divided only where it is taken. */
 		s->increase = linked * alone < MPCC_ONE ? linked : mpcc_one_per(alone);
 	}

@@ -3,18 +3,7 @@
 use libbpf_cargo::SkeletonBuilder;
 use std::{env, path::PathBuf, process::Command};
 
-/// clang for BPF: `$CLANG`, else the newest that is installed under a usual name.
-fn clang() -> String {
-    println!("cargo:rerun-if-env-changed=CLANG");
-    let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);
-    env::var("CLANG")
-        .into_iter()
-        .chain(usual)
-        .find(|name| Command::new(name).arg("--version").output().is_ok())
-        .expect("clang is missing: `make setup` installs it")
-}
-
-/// Its major version, which decides what the verifier gets to see: for the tests.
+/// The major version of clang, which decides what the verifier gets to see: for the tests.
 fn version(clang: &str) -> String {
     let said = Command::new(clang).arg("--version").output().expect(clang);
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
@@ -32,7 +21,8 @@ fn main() {
     println!("cargo:rerun-if-changed={}", bpf.display());
     println!("cargo:rerun-if-changed={}", cc.display());
 
-    let clang = clang();
+    // From the build script of mpcc.
+    let clang = env::var("DEP_MPCC_CLANG").expect("clang is missing: `make setup` installs it");
     println!("cargo:rustc-env=BPF_CLANG={}", version(&clang));
 
     // -mcpu=v3: atomics that return what was there, Linux 5.12.

@@ -1,6 +1,6 @@
-//! Makes the pages in docs/algorithms known by their names, for `lisa algorithms`.
+//! Makes the pages in docs/algorithms known by their names, for `lisa algorithms`; and clang, for tests that compile BPF.
 
-use std::{fs, path::Path};
+use std::{env, fs, path::Path};
 
 fn main() {
     let pages = Path::new("../../docs/algorithms");
@@ -12,4 +12,7 @@ fn main() {
         .collect();
     names.sort();
     println!("cargo:rustc-env=ALGORITHM_PAGES={}", names.join(" "));
+    // From the build script of mpcc.
+    let clang = env::var("DEP_MPCC_CLANG").expect("clang is missing: `make setup` installs it");
+    println!("cargo:rustc-env=BPF_CLANG={clang}");
 }

@@ -2,15 +2,17 @@
 
 use std::{env, path::PathBuf, process::Command};
 
-/// clang: `$CLANG`, else the newest that is installed under a usual name.
-fn clang() -> String {
+/// clang: `$CLANG`, else the newest that is installed under a usual name. The build scripts of crates that depend on this
+/// one find it in DEP_MPCC_CLANG.
+fn clang() -> Option<String> {
     println!("cargo:rerun-if-env-changed=CLANG");
     let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);
-    env::var("CLANG")
+    let found = env::var("CLANG")
         .into_iter()
         .chain(usual)
-        .find(|name| Command::new(name).arg("--version").output().is_ok())
-        .expect("clang is missing: `make setup` installs it")
+        .find(|name| Command::new(name).arg("--version").output().is_ok())?;
+    println!("cargo:clang={found}");
+    Some(found)
 }
 
 fn main() {
@@ -19,12 +21,14 @@ fn main() {
     println!("cargo:rerun-if-changed={}", cc.display());
     println!("cargo:rerun-if-changed=src/native.c");
 
+    let clang = clang();
     let mut build = cc::Build::new();
     let trap = env::var_os("CARGO_FEATURE_TRAP").is_some();
     if trap {
         // Unsigned numbers may wrap in C, and here only where the source says so (MPCC_WRAPS). An optimizer would make one
         // trap of many.
-        build.compiler(clang()).flags([
+        let clang = clang.expect("clang is missing: `make setup` installs it");
+        build.compiler(clang).flags([
             "-fsanitize=undefined,unsigned-integer-overflow,unsigned-shift-base",
             "-fsanitize-trap=all",
             "-fno-sanitize=alignment",

@@ -2,12 +2,15 @@
 
 use crate::contract::{self, lisa_connection, lisa_key, lisa_subflow, lisa_subflow_key};
 use crate::{Error, Result, load, registry::Registered};
+use libbpf_rs::libbpf_sys::bpf_map_batch_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use mpcc::ffi::{mpcc_phase as phase, mpcc_slot};
 use serde::Serialize;
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    os::fd::{AsFd, AsRawFd},
+    ptr,
 };
 
 /// The version of the JSON that these types become.
@@ -227,13 +230,55 @@ fn identity(key: &lisa_key) -> [u8; 16] {
     contract::bytes(key).try_into().expect("16 bytes")
 }
 
-/// The entries of a map that others change meanwhile, a thousand at a call.
+/// The entries of a hash map that others change meanwhile, up to a thousand at a call.
+///
+/// (The iterator of libbpf-rs 0.27 takes a batch that is not full for the last one, and an error for the end. But the kernel
+/// hands out whole buckets, and ends a batch before one that does not fit.)
 fn all_entries(map: &MapHandle, name: &str) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    const AT_A_TIME: u32 = 1024;
-    let entries = map.lookup_batch(AT_A_TIME, MapFlags::ANY, MapFlags::ANY);
-    Ok(entries
-        .map_err(Error::bpf(format!("`{name}`: entries")))?
-        .collect())
+    const AT_A_TIME: usize = 1024;
+    let (key, value) = (map.key_size() as usize, map.value_size() as usize);
+    let mut keys = vec![0u8; key * AT_A_TIME];
+    let mut values = vec![0u8; value * AT_A_TIME];
+    let (mut from, mut to): (Option<u32>, u32) = (None, 0); // buckets
+    let options = bpf_map_batch_opts {
+        sz: size_of::<bpf_map_batch_opts>() as _,
+        ..Default::default()
+    };
+    let mut entries = Vec::new();
+    loop {
+        let mut count = AT_A_TIME as u32;
+        let start = from.as_mut().map_or(ptr::null_mut(), ptr::from_mut);
+        // SAFETY: there is room for as many keys and values as `count` says, and a hash map's position is a u32.
+        let result = unsafe {
+            libbpf_rs::libbpf_sys::bpf_map_lookup_batch(
+                map.as_fd().as_raw_fd(),
+                start.cast(),
+                (&raw mut to).cast(),
+                keys.as_mut_ptr().cast(),
+                values.as_mut_ptr().cast(),
+                &mut count,
+                &options,
+            )
+        };
+        let last = result == -libc::ENOENT;
+        if result == -libc::EINTR {
+            continue;
+        }
+        if result < 0 && !last {
+            let error = std::io::Error::from_raw_os_error(-result);
+            return Err(Error::io(format!("`{name}`: entries"))(error));
+        }
+        let found = keys.chunks(key).zip(values.chunks(value));
+        entries.extend(
+            found
+                .take(count as usize)
+                .map(|(k, v)| (k.to_vec(), v.to_vec())),
+        );
+        if last {
+            return Ok(entries);
+        }
+        from = Some(to);
+    }
 }
 
 fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
@@ -288,4 +333,43 @@ fn address(family: u16, bytes: &[u8; 16], port: u16) -> SocketAddr {
         IpAddr::V4(Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]))
     };
     SocketAddr::new(ip, port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libbpf_rs::MapType;
+
+    /// Nearly as many entries as buckets: many have several, and batches end short of them.
+    #[test]
+    fn all_entries_of_a_large_map() {
+        if !nix::unistd::geteuid().is_root() {
+            return eprintln!("skipped: making BPF maps needs root");
+        }
+        const ENTRIES: u32 = 4096;
+        let options = libbpf_rs::libbpf_sys::bpf_map_create_opts {
+            sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as _,
+            ..Default::default()
+        };
+        let map = MapHandle::create(MapType::Hash, Some("t_entries"), 4, 4, ENTRIES, &options);
+        let map = map.unwrap();
+        for size in [0, 1, 1023, 1024, 1025, ENTRIES] {
+            for i in 0..size {
+                let (key, value) = (i.to_ne_bytes(), (!i).to_ne_bytes());
+                map.update(&key, &value, MapFlags::ANY).unwrap();
+            }
+            let mut found: Vec<u32> = all_entries(&map, "t")
+                .unwrap()
+                .iter()
+                .map(|(key, value)| {
+                    let [key, value]: [u32; 2] =
+                        [key, value].map(|bytes| u32::from_ne_bytes(bytes[..].try_into().unwrap()));
+                    assert_eq!(value, !key);
+                    key
+                })
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, Vec::from_iter(0..size));
+        }
+    }
 }

@@ -11,6 +11,8 @@ mod closes;
 mod fallback;
 #[path = "programs/groups.rs"]
 mod groups;
+#[path = "programs/late.rs"]
+mod late;
 #[path = "programs/many.rs"]
 mod many;
 #[path = "programs/tools.rs"]

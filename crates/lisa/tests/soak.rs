@@ -1,10 +1,12 @@
-//! Many connections at once, and many opened and closed: no entry is left in any map, the counts agree, the kernel's
-//! log stays clean.
+//! Many connections at once, and many opened and closed: no entry is left in any map, and no storage with any socket, the
+//! counts agree, the kernel's log stays clean. With `lisa`, and with `lisa_cubic`, whose state is beside the socket.
 //!
-//! `SOAK_OPENS` is how many are opened and closed: 20 000 unless set.
+//! `SOAK_OPENS` is how many are opened and closed with each: 20 000 unless set.
 
 mod support;
 
+use kernel::load::Options;
+use kernel::status::Totals;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{SockRef, Socket};
 use std::io::{Read, Write};
@@ -13,6 +15,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
+use support::bpf::with_storage;
 use support::stream::{PORT, connect, exchange, joined, open, serve};
 use support::world::{SERVER, World, ip};
 use support::{KernelLog, Loaded, PATIENCE, able, content, until};
@@ -35,15 +38,35 @@ fn many_descriptors() {
     setrlimit(Resource::RLIMIT_NOFILE, most, most).expect("its own limit");
 }
 
+/// Waits until all has closed, and for what each socket had: the kernel frees it as it closes the subflow, or with the socket.
+fn settled(loaded: &Loaded) -> Totals {
+    let totals = loaded.settled();
+    until("no storage", || with_storage(loaded) == 0);
+    totals
+}
+
 #[test]
 fn a_thousand_connections_at_once() {
+    at_once("lisa", 0);
+}
+
+#[test]
+fn a_thousand_connections_at_once_over_cubic() {
+    at_once("lisa_cubic", 1);
+}
+
+/// A thousand connections, whose sockets have so much storage each.
+fn at_once(algorithm: &str, storage: usize) {
     if !able() {
         return;
     }
     many_descriptors();
     const CONNECTIONS: usize = 1000;
     let mut log = KernelLog::begin();
-    let (loaded, world) = (Loaded::lisa(), World::joined(2));
+    let (loaded, world) = (
+        Loaded::with(algorithm, Options::default()),
+        World::joined(2),
+    );
     let name = loaded.name();
     let listener = serve(&world, name);
     let pairs: Vec<_> = (0..CONNECTIONS)
@@ -55,6 +78,7 @@ fn a_thousand_connections_at_once() {
     until("two subflows of each", || {
         entries() == (2 * CONNECTIONS, 4 * CONNECTIONS)
     });
+    assert_eq!(with_storage(&loaded), storage * 4 * CONNECTIONS);
     let connections = loaded.status().connections;
     assert_eq!(connections.len(), 2 * CONNECTIONS);
     assert!(
@@ -76,7 +100,7 @@ fn a_thousand_connections_at_once() {
         }
     });
     drop(pairs);
-    let totals = loaded.settled();
+    let totals = settled(&loaded);
     let opened = (totals.connections_opened, totals.subflows_opened);
     assert_eq!(
         opened,
@@ -94,13 +118,25 @@ fn a_thousand_connections_at_once() {
 
 #[test]
 fn opens_and_closes() {
+    open_and_close_with("lisa");
+}
+
+#[test]
+fn opens_and_closes_over_cubic() {
+    open_and_close_with("lisa_cubic");
+}
+
+fn open_and_close_with(algorithm: &str) {
     if !able() {
         return;
     }
     many_descriptors();
     let opens: u64 = std::env::var("SOAK_OPENS").map_or(20_000, |n| n.parse().expect("a number"));
     let mut log = KernelLog::begin();
-    let (loaded, world) = (Loaded::lisa(), World::joined(2));
+    let (loaded, world) = (
+        Loaded::with(algorithm, Options::default()),
+        World::joined(2),
+    );
     for address in 1..=ADDRESSES {
         ip(
             &world.client,
@@ -141,8 +177,8 @@ fn opens_and_closes() {
         }
     });
     let rate = opens as f64 / begun.elapsed().as_secs_f64();
-    let totals = loaded.settled();
-    eprintln!("{opens} opened and closed, {rate:.0} a second; {totals:?}");
+    let totals = settled(&loaded);
+    eprintln!("{algorithm}: {opens} opened and closed, {rate:.0} a second; {totals:?}");
     let opened = totals.connections_opened + totals.plain_opened;
     assert!(opened >= 2 * opens, "both ends of each: {totals:?}");
     assert!(

@@ -77,6 +77,8 @@ pub struct Callback {
     pub limited: bool,
     /// Where the endpoint itself changes its window before the callback, as Linux does in recovery and after idling.
     pub cwnd: Option<u32>,
+    /// The largest window that it allows, from init on (Linux: TCP_WINDOW_CLAMP).
+    pub clamp: u32,
 }
 
 impl Callback {
@@ -125,6 +127,10 @@ impl Callback {
                 0 => None,
                 cwnd => Some(cwnd as u32),
             },
+            clamp: match draw.among(&[(6, 0..1), (1, 10..100)]) {
+                0 => u32::MAX,
+                clamp => clamp as u32,
+            },
         }
     }
 
@@ -142,6 +148,7 @@ impl Callback {
             flight: 0,
             limited: false,
             cwnd: None,
+            clamp: u32::MAX,
         }
     }
 
@@ -157,6 +164,7 @@ impl Callback {
         let now = bench.tcp.iter().map(|tcp| tcp.now).max().unwrap_or(0) + self.passes;
         if self.operation == MPCC_DO_INIT {
             bench.tcp[who] = fresh_tcp();
+            bench.tcp[who].cwnd_clamp = self.clamp;
         } else if let Some(cwnd) = self.cwnd {
             bench.tcp[who].cwnd = cwnd;
         }

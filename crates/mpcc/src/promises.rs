@@ -2,6 +2,8 @@
 //! Property tests and the fuzz target `callbacks` share it.
 
 mod gains;
+mod parts;
+mod slots;
 
 use crate::callbacks::Callback;
 use crate::vectors::{self, Machine, Native};
@@ -105,19 +107,20 @@ impl Driver {
             after: &after,
         };
         self.windows(&step)?;
-        slots(&after)?;
-        moves(&step)?;
+        slots::slots(&after)?;
+        slots::shows(&step)?;
+        slots::moves(&step)?;
         self.credits(&step)?;
         let pair = self.algorithm.pair();
         match u32::from(pair.slow_start) {
-            MPCC_CSS => css(&step)?,
-            MPCC_NMCC => nmcc(&step)?,
-            MPCC_HYSTARTPP => hystartpp(&step)?,
+            MPCC_CSS => parts::css(&step)?,
+            MPCC_NMCC => parts::nmcc(&step)?,
+            MPCC_HYSTARTPP => parts::hystartpp(&step)?,
             _ => {}
         }
         match u32::from(pair.avoidance) {
-            MPCC_CUBIC => cubic(&step, u32::from(pair.slow_start))?,
-            MPCC_WVEGAS => wvegas(&step)?,
+            MPCC_CUBIC => parts::cubic(&step, u32::from(pair.slow_start))?,
+            MPCC_WVEGAS => parts::wvegas(&step)?,
             _ => {}
         }
         gains::together(&after, self.algorithm)?;
@@ -167,11 +170,15 @@ impl Driver {
                     MPCC_OLIA => old
                         .cwnd
                         .saturating_sub(1 + acked.div_ceil(2 * old.cwnd))
-                        .max(1),
+                        .clamp(1, old.cwnd_clamp),
                     MPCC_WVEGAS => 1,
                     _ => old.cwnd,
                 };
-                let most = old.cwnd.saturating_add(most).max(floor);
+                let most = old
+                    .cwnd
+                    .saturating_add(most)
+                    .min(old.cwnd_clamp.max(old.cwnd))
+                    .max(floor);
                 ensure!(
                     (least..=most).contains(&new.cwnd),
                     "{} → {}, not within {least} and {most}",
@@ -278,181 +285,4 @@ impl Driver {
         }
         Ok(())
     }
-}
-
-/// Each open subflow has a slot of its own, where there is room, and a slot without a subflow shows and owes nothing.
-fn slots(bench: &ffi::mpcc_bench) -> Holds {
-    let mut owned = 0;
-    for s in bench.subflow.iter().filter(|s| s.ready != 0) {
-        if u32::from(s.slot) != ffi::MPCC_NO_SLOT {
-            ensure!(owned & 1 << s.slot == 0, "slot {} has two owners", s.slot);
-            owned |= 1 << s.slot;
-        }
-    }
-    let used = bench.connection.used & ffi::MPCC_EVERY_SLOT;
-    ensure!(used == owned, "slots {used:b} are used, {owned:b} owned");
-    for (i, slot) in bench.connection.slot.iter().enumerate() {
-        ensure!(
-            used >> i & 1 != 0
-                || u32::from(slot.phase) == ffi::mpcc_phase::MPCC_ABSENT
-                    && vectors::takers(slot) == 0
-                    && vectors::debit(slot) == 0,
-            "slot {i} is free, and not empty"
-        );
-    }
-    Ok(())
-}
-
-/// From its next ACK on a subflow is in the group that it was asked to be in last.
-fn moves(step: &Step<'_>) -> Holds {
-    let s = step.now().1;
-    if step.is(MPCC_DO_ACK) && step.after.alone == 0 && u32::from(s.slot) != ffi::MPCC_NO_SLOT {
-        let slot = &step.after.connection.slot[usize::from(s.slot)];
-        let wish = vectors::wish(slot);
-        ensure!(
-            (slot.group, s.group) == (wish, wish),
-            "in group {}, not in {wish}",
-            s.group
-        );
-    }
-    Ok(())
-}
-
-/// CSS: in initial slow start a window grows by one segment in a round trip at the least, and at most by one for each that is
-/// acknowledged, and by two for an ACK.
-fn css(step: &Step<'_>) -> Holds {
-    let (tcp, before) = step.old();
-    let initial = vectors::css(before).initial != 0 && tcp.cwnd < tcp.ssthresh;
-    if !step.is(MPCC_DO_ACK) || !initial || !step.callback.limited {
-        return Ok(());
-    }
-    let (grown, after) = (step.grown(), step.now().0);
-    let acked = f64::from(step.callback.argument);
-    let reno = acked / f64::from(tcp.cwnd);
-    // Where this ACK ends slow start.
-    let avoidance = match step.after.pair.avoidance.into() {
-        MPCC_CUBIC => acked / 2.0,
-        _ => reno,
-    };
-    ensure!(
-        grown < acked.min(2.0).max(avoidance) + 1e-11 * acked + 1e-9,
-        "CSS grows by {grown} for {acked}"
-    );
-    ensure!(
-        after.ssthresh != tcp.ssthresh
-            || after.cwnd >= after.ssthresh
-            || grown > reno.min(2.0) - 1e-9,
-        "CSS grows by {grown} for {acked} of {}",
-        tcp.cwnd
-    );
-    Ok(())
-}
-
-/// NMCC: no subflow ever grows faster than a TCP on its path.
-fn nmcc(step: &Step<'_>) -> Holds {
-    if !step.is(MPCC_DO_ACK) {
-        return Ok(());
-    }
-    let (tcp, acked) = (step.old().0, f64::from(step.callback.argument));
-    let alone = if tcp.cwnd < tcp.ssthresh {
-        acked
-    } else {
-        acked / f64::from(tcp.cwnd)
-    };
-    let grown = step.grown();
-    // Reno's increase is rounded up, by 2^-40.
-    ensure!(
-        grown < alone + 1e-12 * acked + 1e-9,
-        "NMCC grows by {grown}, TCP by {alone}"
-    );
-    let m2 = vectors::m2(step.now().1);
-    ensure!(
-        (ffi::MPCC_M2_ONE..=ffi::MPCC_SUBFLOWS * ffi::MPCC_M2_ONE).contains(&m2),
-        "m² = {m2} · 2^-20"
-    );
-    Ok(())
-}
-
-/// CUBIC in its whole range, times to hours: what it keeps stays in its bounds, and an ACK makes at most one segment of two.
-fn cubic(step: &Step<'_>, slow_start: u32) -> Holds {
-    let ((old, _), (new, s)) = (step.old(), step.now());
-    let (cubic, callback) = (vectors::cubic(s), step.callback);
-    let most = ffi::MPCC_CWND_MAX;
-    ensure!(
-        cubic.w_max <= most && cubic.origin <= most && cubic.reno <= u64::from(most) << 40,
-        "CUBIC's window is beyond all: {cubic:?}"
-    );
-    // ∛(2^20 / 0.4) = 138 s
-    ensure!(cubic.k < 139 * 1024, "K = {}", cubic.k);
-    if step.is(MPCC_DO_EVENT) {
-        ensure!(
-            cubic.running == 0 || cubic.epoch_start <= new.now,
-            "CUBIC's epoch begins later than now"
-        );
-    }
-    if step.is(MPCC_DO_ACK) {
-        ensure!(
-            old.cwnd < new.ssthresh
-                || new.cwnd.saturating_sub(old.cwnd) <= callback.argument.div_ceil(2),
-            "CUBIC: {} → {}",
-            old.cwnd,
-            new.cwnd
-        );
-        ensure!(
-            callback.rtt_us == 0 || s.rtt_min <= callback.rtt_us && s.rtt_min > 0,
-            "a least RTT of {}",
-            s.rtt_min
-        );
-        // HyStart lowers the threshold to the window, and never below its least window.
-        ensure!(
-            slow_start != MPCC_UNCOUPLED
-                || new.ssthresh == old.ssthresh
-                || new.ssthresh == old.cwnd && old.cwnd >= 16,
-            "HyStart's threshold is {}",
-            new.ssthresh
-        );
-    }
-    Ok(())
-}
-
-/// HyStart++ ends slow start where the window stands, after five rounds of slow growth, and an ACK adds eight segments at
-/// most.
-fn hystartpp(step: &Step<'_>) -> Holds {
-    let ((old, before), (new, after)) = (step.old(), step.now());
-    let (was, is) = (vectors::hystartpp(before), vectors::hystartpp(after));
-    ensure!(
-        is.samples <= 8 && is.rounds <= 5 && is.left <= ffi::MPCC_CWND_MAX,
-        "HyStart++ keeps {is:?}"
-    );
-    ensure!(
-        was.over == 0 || is.over != 0 || step.is(MPCC_DO_INIT),
-        "HyStart++ begins again"
-    );
-    if step.is(MPCC_DO_ACK) && old.cwnd < old.ssthresh && was.over == 0 {
-        ensure!(
-            new.cwnd - old.cwnd <= 8
-                && (new.ssthresh == old.ssthresh || new.ssthresh == old.cwnd && is.rounds == 5)
-                && (new.cwnd >= new.ssthresh) == (is.over != 0),
-            "HyStart++: {old:?} → {new:?}, {is:?}"
-        );
-    }
-    Ok(())
-}
-
-/// wVegas: no window below 2 after a round, a queue of 2 to 10 segments to keep, and a threshold that is not above the
-/// window when a round in congestion avoidance is over, unless the window was drained.
-fn wvegas(step: &Step<'_>) -> Holds {
-    let ((old, _), (new, s)) = (step.old(), step.now());
-    let v = vectors::wvegas(s);
-    ensure!(
-        (2..=10).contains(&v.alpha) && v.left > 0 && v.left <= ffi::MPCC_CWND_MAX + 1,
-        "wVegas keeps {v:?}"
-    );
-    ensure!(
-        !step.is(MPCC_DO_ACK)
-            || new.cwnd == old.cwnd
-            || new.cwnd >= 2 && new.ssthresh <= old.ssthresh.max(old.cwnd),
-        "wVegas: {old:?} → {new:?}"
-    );
-    Ok(())
 }

@@ -369,13 +369,14 @@ fn cubic_error(w_max: u32, rtt_us: u32, part: f64, t: u64) -> f64 {
 #[test]
 fn cubic_over_a_grid() {
     const HOUR: f64 = 3600.0;
+    const YEAR: f64 = 365.0 * 24.0 * HOUR;
     let mut worst = (0.0, (0, 0, 0.0, 0.0));
-    // Windows doubling from 3 to 2^20, RTTs from 10 µs to 60 s, times to 10 hours and around K.
+    // Windows doubling from 3 to 2^20, RTTs from 10 µs to 60 s, times to a year and around K.
     for doublings in 0..19 {
         let w_max = (3 << doublings).min(1 << 20);
         let k = (f64::from(w_max) * 0.3 / 0.4).cbrt();
         let around = (1..60).map(|i| k * f64::from(i) / 20.0);
-        let times = around.chain([1e-5, 1e-3, 0.1, 200.0, 1000.0, HOUR, 10.0 * HOUR]);
+        let times = around.chain([1e-5, 1e-3, 0.1, 200.0, 1000.0, HOUR, 10.0 * HOUR, YEAR]);
         for t in times {
             for rtt_us in [10, 1_000, 40_000, 1_000_000, 60_000_000] {
                 for part in [0.5, 0.7, 0.9, 0.99, 1.1] {

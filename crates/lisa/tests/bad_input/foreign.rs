@@ -2,33 +2,9 @@
 
 use super::*;
 use crate::support::Folder;
-use libbpf_cargo::SkeletonBuilder;
+use crate::support::bpf::compile;
 use libbpf_rs::{Link, MapCore, Object, ObjectBuilder};
-use std::path::{Path, PathBuf};
-
-/// Compiles a BPF program as crates/kernel/build.rs does, with the headers that libbpf-cargo brings.
-fn compile(source: &Path, folder: &Folder, define: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let object = folder.join("object.bpf.o");
-    let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);
-    let found = |name: &String| Command::new(name).arg("--version").output().is_ok();
-    let clang = std::env::var("CLANG").into_iter().chain(usual).find(found);
-    let include = |folder| format!("-I{}", root.join(folder).display());
-    SkeletonBuilder::new()
-        .source(source)
-        .obj(&object)
-        .clang(clang.expect("clang: `make setup` installs it"))
-        .clang_args([
-            &include("bpf"),
-            &include("cc"),
-            "-ffreestanding",
-            "-mcpu=v3",
-            define,
-        ])
-        .build()
-        .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
-    object
-}
+use std::path::Path;
 
 /// A registration, for as long as it lives. The link needs the object's descriptors when it goes.
 struct Foreign {

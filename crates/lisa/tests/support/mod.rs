@@ -1,6 +1,7 @@
 //! What the tests on the running kernel share: an algorithm under a private name, waiting, files, the kernel's log.
 #![allow(dead_code)] // each test takes what it needs
 
+pub mod bpf;
 pub mod middlebox;
 pub mod stream;
 pub mod turn;

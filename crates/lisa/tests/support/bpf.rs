@@ -1,0 +1,58 @@
+//! BPF programs of the tests' own.
+
+use super::Folder;
+use kernel::registry::Registered;
+use libbpf_cargo::SkeletonBuilder;
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{Iter, MapCore, MapHandle, ObjectBuilder};
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// Compiles a BPF program as crates/kernel/build.rs does, with the headers that libbpf-cargo brings.
+pub fn compile(source: &Path, folder: &Folder, define: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let object = folder.join("object.bpf.o");
+    let include = |folder| format!("-I{}", root.join(folder).display());
+    SkeletonBuilder::new()
+        .source(source)
+        .obj(&object)
+        .clang(env!("BPF_CLANG"))
+        .clang_args([
+            &include("bpf"),
+            &include("cc"),
+            "-ffreestanding",
+            "-mcpu=v3",
+            define,
+        ])
+        .build()
+        .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    object
+}
+
+/// How many sockets have storage of this algorithm's: those over CUBIC.
+pub fn with_storage(registered: &Registered) -> usize {
+    let folder = Folder::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/storage.bpf.c");
+    let object = compile(&source, &folder, "-DCOUNT");
+    let object = ObjectBuilder::default().open_file(object);
+    let object = object.expect("an object").load().expect("loads");
+    let map = storage(registered);
+    let program = object.progs_mut().next().expect("a program");
+    let link = program.attach_iter(map.as_fd()).expect("an iterator");
+    let mut bytes = Vec::new();
+    let mut iterator = Iter::new(&link).expect("an iterator");
+    iterator.read_to_end(&mut bytes).expect("it is read");
+    bytes.len()
+}
+
+/// The map that an algorithm keeps it in.
+fn storage(registered: &Registered) -> MapHandle {
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    ProgInfoIter::with_query_opts(options)
+        .filter(|program| registered.program_ids().contains(&program.id))
+        .flat_map(|program| program.map_ids)
+        .map(|id| MapHandle::from_map_id(id).expect("a map"))
+        .find(|map| map.name() == "sockets")
+        .expect("socket storage")
+}
