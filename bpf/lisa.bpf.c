@@ -62,8 +62,11 @@ struct {
 	__type(value, struct lisa_socket);
 } sockets SEC(".maps");
 
-/* What a new entry starts as: it is too large for the stack. */
-static const struct lisa_connection no_connection;
+/*
+ * What a new entry starts as: it is too large for the stack. Nobody enters before it is opened: its memory may have been another
+ * connection's until now, and a subflow of that one may still be looking at it.
+ */
+static const struct lisa_connection no_connection = { .coupled.used = MPCC_OVER };
 
 #define PAIR ((struct mpcc_pair){ settings.pair.slow_start, settings.pair.avoidance })
 
@@ -274,10 +277,11 @@ static __always_inline struct lisa_connection *enter(const struct lisa_key *key,
 			connection->key = *key;
 			connection->since = bpf_ktime_get_ns();
 			connection->coupled.con_ssthresh = settings.con_ssthresh;
+			mpcc_open(&connection->coupled, key->token);
 			count(&totals.connections_opened);
 		}
 	}
-	*slot = mpcc_enter(&connection->coupled);
+	*slot = mpcc_enter(&connection->coupled, key->token);
 	if (*slot == MPCC_NO_SLOT) {
 		count(&totals.subflows_alone);
 		return NULL;

@@ -88,7 +88,8 @@ struct mpcc_slot {
 } __attribute__((aligned(64))); /* a cache line each: one writer, many readers */
 
 struct mpcc_connection {
-	u32 used; /* bit i: slot i has an owner; MPCC_OVER: the last one has left */
+	/* Bit i: slot i has an owner. From MPCC_MARK_SHIFT on: whose it is. MPCC_OVER: nobody's, not yet or not any more. */
+	u32 used;
 	/*
 	 * Of each group, eight groups apart together: rises when a published window changes. Two that change at once
 	 * may raise it once: then what was worked out from the windows is old for as long as it may be anyway, a window
@@ -102,14 +103,25 @@ struct mpcc_connection {
 _Static_assert(sizeof(struct mpcc_slot) == 64, "a slot is one cache line");
 _Static_assert(sizeof(struct mpcc_connection) == 64 + 64 * MPCC_SUBFLOWS, "slots are aligned");
 
-#define MPCC_OVER    (1U << 31)
-#define MPCC_NO_SLOT 0xff /* this subflow runs alone */
+#define MPCC_OVER       (1U << 31)
+#define MPCC_MARK_SHIFT 16
+#define MPCC_MARKS      (1U << 15)
+#define MPCC_NO_SLOT    0xff /* this subflow runs alone */
 
 /*
- * Takes a free slot for a new subflow. MPCC_NO_SLOT when all are taken, or when the last subflow has left
- * and the connection's memory is about to go.
+ * Subflows of the connection with this mark may enter from now on. A backend whose memory may become another connection's
+ * while somebody still looks at it sets MPCC_OVER first, and marks by which connections are told apart; for others 0 will do.
  */
-MPCC_WRAPS MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c)
+MPCC_INLINE void mpcc_open(struct mpcc_connection *c, u32 mark)
+{
+	MPCC_WRITE(c->used, mark % MPCC_MARKS << MPCC_MARK_SHIFT);
+}
+
+/*
+ * Takes a free slot for a new subflow. MPCC_NO_SLOT when all are taken, or when this is not, or not any more, the
+ * connection with this mark.
+ */
+MPCC_WRAPS MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c, u32 mark)
 {
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		u32 seen = MPCC_READ(c->used);
@@ -117,7 +129,7 @@ MPCC_WRAPS MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c)
 		u32 bit = free & -free; /* the lowest */
 		u32 i = __builtin_popcount(bit - 1);
 
-		if (!free || seen & MPCC_OVER)
+		if (!free || seen >> MPCC_MARK_SHIFT != mark % MPCC_MARKS)
 			break;
 		if (MPCC_SWAP_IF(&c->used, seen, seen | bit)) {
 			struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
@@ -139,7 +151,7 @@ MPCC_INLINE bool mpcc_leave(struct mpcc_connection *c, u8 i)
 		u32 seen = MPCC_READ(c->used);
 		u32 next = seen & ~bit;
 
-		if (!next)
+		if (!(next & MPCC_EVERY_SLOT))
 			next = MPCC_OVER;
 		if (MPCC_SWAP_IF(&c->used, seen, next))
 			return next == MPCC_OVER;

@@ -52,7 +52,7 @@ MPCC_INLINE void mpcc_bench_step(struct mpcc_bench *b, struct mpcc_pair pair)
 	case MPCC_DO_INIT:
 		__builtin_memset(s, 0, sizeof(*s));
 		s->group = b->group;
-		s->slot = c ? mpcc_enter(c) : MPCC_NO_SLOT;
+		s->slot = c ? mpcc_enter(c, 0) : MPCC_NO_SLOT;
 		mpcc_init(pair, c, s, &tcp, b->argument, &note);
 		break;
 	case MPCC_DO_ACK:

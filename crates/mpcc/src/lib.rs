@@ -183,7 +183,7 @@ impl Connection {
         };
         // SAFETY: all pointers are to live, exclusive values of the types that the C declares, here and below.
         unsafe {
-            subflow.slot = ffi::mpcc_native_enter(&mut self.shared);
+            subflow.slot = ffi::mpcc_native_enter(&mut self.shared, 0);
             ffi::mpcc_native_init(
                 self.pair,
                 &mut self.shared,

@@ -30,9 +30,9 @@ MPCC_ALGORITHMS(ON_ACK)
 	{ name, about, { slow_start, avoidance }, in_linux, on_ack_##slow_start##_##avoidance },
 const struct mpcc_algorithm mpcc_algorithms[] = { MPCC_ALGORITHMS(ROW){ 0 } };
 
-unsigned char mpcc_native_enter(struct mpcc_connection *c)
+unsigned char mpcc_native_enter(struct mpcc_connection *c, unsigned int mark)
 {
-	return mpcc_enter(c);
+	return mpcc_enter(c, mark);
 }
 
 void mpcc_native_init(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,

@@ -58,7 +58,7 @@ fn live(shared: Shared, algorithm: Algorithm, seed: u64, counts: &Counts) {
         counts.add(&note);
     };
     // SAFETY: `c` outlives the threads; everything else is this thread's own. So for all calls below.
-    s.slot = unsafe { ffi::mpcc_native_enter(c) };
+    s.slot = unsafe { ffi::mpcc_native_enter(c, 0) };
     if u32::from(s.slot) == ffi::MPCC_NO_SLOT {
         return;
     }
@@ -117,7 +117,7 @@ fn every_credit_ends_once_and_the_connection_too() {
         let shared = Shared(&mut connection);
         // One holds the connection open until all have had their lives.
         // SAFETY: the connection lives, and nobody else has it yet.
-        let holder = unsafe { ffi::mpcc_native_enter(shared.pointer()) };
+        let holder = unsafe { ffi::mpcc_native_enter(shared.pointer(), 0) };
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
                 let (counts, start) = (&counts, &start);
@@ -171,4 +171,23 @@ fn of_many_that_leave_at_once_one_is_the_last() {
         assert_eq!(counts.last.load(Ordering::Relaxed), 1, "round {round}");
         assert_eq!(connection.used, ffi::MPCC_OVER, "round {round}");
     }
+}
+
+/// A backend's memory may become another connection's while a subflow of the one before still looks at it.
+#[test]
+fn nobody_enters_another_connection() {
+    let mut connection = ffi::mpcc_connection::default();
+    // SAFETY: the connection lives, and this thread alone has it.
+    const NO_SLOT: u8 = ffi::MPCC_NO_SLOT as u8;
+    let enter = |c: &mut ffi::mpcc_connection, mark| unsafe { ffi::mpcc_native_enter(c, mark) };
+    connection.used = ffi::MPCC_OVER;
+    assert_eq!(enter(&mut connection, 7), NO_SLOT, "nobody's yet");
+    connection.used = 7 << ffi::MPCC_MARK_SHIFT;
+    for slot in 0..ffi::MPCC_SUBFLOWS as u8 {
+        assert_eq!(enter(&mut connection, 8), NO_SLOT, "another's");
+        // A mark is as many bits as there is room for.
+        assert_eq!(enter(&mut connection, 7 + 5 * ffi::MPCC_MARKS), slot);
+    }
+    assert_eq!(enter(&mut connection, 7), NO_SLOT, "full");
+    assert_eq!(connection.used >> ffi::MPCC_MARK_SHIFT, 7);
 }
