@@ -20,13 +20,15 @@ use crate::outcome::{self, Outcome, SCHEMA};
 use crate::recorder::Recorder;
 use crate::simulate::results::{Counted, link_outcome};
 use crate::trace::{Credit, Row};
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Application, ConnectionSpec, Drawn, Error, Flow, OnOff, PathManager, Profile, Protocol,
     Regroup, Scenario,
 };
 
 /// A run: what it came to, and what happened in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// What it came to.
     pub outcome: Outcome,

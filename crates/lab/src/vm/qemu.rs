@@ -1,0 +1,173 @@
+//! QEMU: a machine of one processor whose time is the number of instructions that it has executed.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+
+use super::exchange::{self, HostEnd};
+use super::initramfs::{LIBRARIES, PROGRAM};
+use super::{GUEST, KernelImage};
+use crate::child;
+use crate::error::Error;
+
+const QEMU: &str = "qemu-system-x86_64";
+
+/// How long at most until it is noticed that somebody wants an end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long a guest may take to boot and to run, on the wall's clock.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// How much of what a dead guest said last is worth reading.
+const LAST_LINES: usize = 4;
+
+/// Boots the kernel with these files and waits until the guest has ended. An error where it ended without an answer.
+pub(crate) fn run(
+    kernel: &KernelImage,
+    initramfs: &File,
+    exchange: &HostEnd,
+    cancelled: &AtomicBool,
+) -> Result<Vec<u8>, Error> {
+    let console = memfd_create(c"lisa-console", MFdFlags::MFD_CLOEXEC)
+        .map_err(Error::kernel("making the VM's console"))?;
+    let console = File::from(console);
+    let mut machine = Machine::start(kernel, initramfs, exchange, &console)?;
+    let complaint = machine.wait(cancelled)?;
+    match exchange.answer() {
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) => Err(Error::GuestDied(last_lines(&console, &complaint))),
+        Err(error) => Err(Error::kernel("reading the VM's answer")(error)),
+    }
+}
+
+/// A QEMU, which ends with this.
+struct Machine {
+    child: Child,
+    errors: ChildStderr,
+}
+
+impl Machine {
+    fn start(
+        kernel: &KernelImage,
+        initramfs: &File,
+        exchange: &HostEnd,
+        console: &File,
+    ) -> Result<Self, Error> {
+        // Files without names: none is left, however all this ends.
+        let files = [initramfs, &exchange.0, console].map(AsRawFd::as_raw_fd);
+        let [initramfs, exchange, console] = files.map(|fd| format!("/proc/self/fd/{fd}"));
+        let size = exchange::SIZE;
+        let mut command = Command::new(QEMU);
+        // No device and no settings but those named here.
+        command.args(["-nodefaults", "-no-user-config", "-display", "none"]);
+        command.args(["-machine", "pc", "-cpu", "qemu64", "-m", "512"]);
+        // One instruction is one nanosecond; a processor that has nothing to do goes on to the next timer at once.
+        command.args(["-accel", "tcg,thread=single"]);
+        command.args(["-icount", "shift=0,sleep=off", "-seed", "0"]);
+        command.args(["-rtc", "base=2020-01-01,clock=vm", "-no-reboot"]);
+        command.arg("-kernel").arg(&kernel.path);
+        command.args(["-initrd", &initramfs]);
+        command.args(["-append", &kernel_arguments()]);
+        command.args(["-chardev", &format!("file,id=console,path={console}")]);
+        command.args(["-serial", "chardev:console"]);
+        let memory = "memory-backend-file,id=exchange,share=on";
+        command.args([
+            "-object",
+            &format!("{memory},size={size},mem-path={exchange}"),
+        ]);
+        command.args(["-device", "ivshmem-plain,memdev=exchange"]);
+        // A terminal's Ctrl-C is for this process: it ends QEMU.
+        command.process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::piped());
+        let parent = std::process::id();
+        // SAFETY: between fork and exec the closure makes only system calls: fcntl, prctl, getppid.
+        unsafe {
+            command.pre_exec(move || {
+                for fd in files {
+                    let fd = std::os::fd::BorrowedFd::borrow_raw(fd);
+                    fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()))?;
+                }
+                child::dies_with(parent)
+            });
+        }
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::NoQemu(QEMU),
+            _ => Error::kernel(format!("starting {QEMU}"))(error),
+        })?;
+        let errors = child.stderr.take().expect("a pipe, as asked for");
+        Ok(Self { child, errors })
+    }
+
+    /// Waits until it has ended: what it said on standard error.
+    fn wait(&mut self, cancelled: &AtomicBool) -> Result<String, Error> {
+        let failed = |error| Error::kernel("waiting for the VM")(error);
+        let begun = Instant::now();
+        let mut said = Vec::new();
+        loop {
+            if cancelled.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            if begun.elapsed() > LIMIT {
+                return Err(Error::GuestHangs(LIMIT));
+            }
+            let mut fds = [PollFd::new(self.errors.as_fd(), PollFlags::POLLIN)];
+            let timeout = PollTimeout::try_from(LOOK).expect("a short time");
+            match poll(&mut fds, timeout) {
+                Ok(0) | Err(nix::errno::Errno::EINTR) => continue,
+                Ok(_) => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+            let mut buffer = [0; 4096];
+            match self.errors.read(&mut buffer).map_err(failed)? {
+                0 => break,
+                read => said.extend_from_slice(&buffer[..read]),
+            }
+        }
+        self.child.wait().map_err(failed)?;
+        Ok(String::from_utf8_lossy(&said).into_owned())
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The kernel's command line. What it does not know goes to the first process: behind `--` as arguments, a NAME=VALUE
+/// before it into the environment.
+fn kernel_arguments() -> String {
+    let console = "console=ttyS0 quiet";
+    // Nothing at random before the seed, and nothing measured on hardware that is not there.
+    let same = "nokaslr random.trust_cpu=off random.trust_bootloader=off";
+    let fast = "mitigations=off";
+    // Whatever goes wrong ends the guest, and QEMU with it.
+    let ends = "panic=-1 oops=panic softlockup_panic=1";
+    format!(
+        "{console} {same} {fast} {ends} LD_LIBRARY_PATH={LIBRARIES} rdinit={PROGRAM} -- {GUEST}"
+    )
+}
+
+/// The last lines of the console, and QEMU's own.
+fn last_lines(console: &File, complaint: &str) -> String {
+    let mut text = vec![0; console.metadata().map_or(0, |data| data.len() as usize)];
+    let _ = console.read_exact_at(&mut text, 0);
+    let text = String::from_utf8_lossy(&text);
+    let lines = text.lines().chain(complaint.lines()).map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    match &lines[lines.len().saturating_sub(LAST_LINES)..] {
+        [] => "it said nothing".into(),
+        last => last.join(" | "),
+    }
+}
