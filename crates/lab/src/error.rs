@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Why a network could not be built or run.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +70,11 @@ pub enum Error {
     /// No kernel for the VM.
     #[error("no kernel for the VM in {}: fetch it with `make setup`, or name one with --kernel", .0.display())]
     NoVmKernel(PathBuf),
+    /// The VM's kernel has no TUN driver.
+    #[error(
+        "no TUN driver: beside the folder of the kernel's vmlinuz there must be its package's lib/modules"
+    )]
+    NoModules,
     /// The guest would have to run another program than this.
     #[error(
         "the VM is for x86-64, and this program is not: run it on this kernel, with `--on host`"
@@ -83,8 +87,8 @@ pub enum Error {
     #[error("the VM died: {0}")]
     GuestDied(String),
     /// The guest does not end.
-    #[error("the VM has not ended after {} s: shorten the scenario", .0.as_secs())]
-    GuestHangs(Duration),
+    #[error("the VM hangs: {0}")]
+    GuestHangs(String),
     /// A request to the kernel failed.
     #[error("{what}: {source}")]
     Kernel {

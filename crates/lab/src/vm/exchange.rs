@@ -1,8 +1,8 @@
 //! How host and guest talk: a piece of memory that both have, of which the guest sees a PCI device (QEMU's
 //! ivshmem-plain). It takes no driver and no interrupt, so any kernel will do and no time passes.
 //!
-//! It holds two numbers of 64 bits, in the order of bytes of x86: how long the job is, and how long the answer, which is 0
-//! until there is one. Behind them stands the job, and then in its place the answer.
+//! It holds two numbers of 64 bits, in the order of bytes of x86: how long the job is, which is 0 once the guest has taken
+//! it, and how long the answer, which is 0 until there is one. Behind them stands the job, and then in its place the answer.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,6 +16,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 /// Room for the rows of some minutes; what nobody writes takes no memory. A power of two, as a PCI device wants it.
 pub(crate) const SIZE: u64 = 256 << 20;
 
+const JOB_LENGTH: usize = 0;
 const ANSWER_LENGTH: usize = 8;
 const TEXT: usize = 16;
 
@@ -33,19 +34,28 @@ impl HostEnd {
     pub(crate) fn new(job: &[u8]) -> io::Result<Self> {
         let file = File::from(memfd_create(c"lisa-exchange", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(SIZE)?;
-        file.write_all_at(&(job.len() as u64).to_le_bytes(), 0)?;
+        file.write_all_at(&(job.len() as u64).to_le_bytes(), JOB_LENGTH as u64)?;
         file.write_all_at(job, TEXT as u64)?;
         Ok(Self(file))
     }
 
+    /// Whether the guest has come so far that it took the job.
+    pub(crate) fn is_taken(&self) -> io::Result<bool> {
+        Ok(self.number(JOB_LENGTH)? == 0)
+    }
+
     /// What the guest answered.
     pub(crate) fn answer(&self) -> io::Result<Option<Vec<u8>>> {
-        let mut length = [0; 8];
-        self.0.read_exact_at(&mut length, ANSWER_LENGTH as u64)?;
-        let length = u64::from_le_bytes(length).min(SIZE - TEXT as u64);
+        let length = self.number(ANSWER_LENGTH)?.min(SIZE - TEXT as u64);
         let mut answer = vec![0; length as usize];
         self.0.read_exact_at(&mut answer, TEXT as u64)?;
         Ok((length > 0).then_some(answer))
+    }
+
+    fn number(&self, at: usize) -> io::Result<u64> {
+        let mut number = [0; 8];
+        self.0.read_exact_at(&mut number, at as u64)?;
+        Ok(u64::from_le_bytes(number))
     }
 }
 
@@ -81,13 +91,15 @@ impl GuestEnd {
         Err(io::Error::other("the host's memory is not there"))
     }
 
-    /// What the host wants.
-    pub(crate) fn job(&self) -> Vec<u8> {
+    /// What the host wants; can be asked once.
+    pub(crate) fn take_job(&self) -> Vec<u8> {
         // SAFETY: the mapping is SIZE bytes, which the host wrote before the guest began; the length is within them.
         unsafe {
-            let length = ptr::read_volatile(self.memory.cast::<u64>());
-            let length = length.min(SIZE - TEXT as u64) as usize;
-            std::slice::from_raw_parts(self.memory.add(TEXT), length).to_vec()
+            let place = self.memory.add(JOB_LENGTH).cast::<u64>();
+            let length = ptr::read_volatile(place).min(SIZE - TEXT as u64) as usize;
+            let job = std::slice::from_raw_parts(self.memory.add(TEXT), length).to_vec();
+            ptr::write_volatile(place, 0);
+            job
         }
     }
 

@@ -55,7 +55,7 @@ pub fn guest() -> ! {
         stop();
     }));
     let end = prepare().expect("a new machine");
-    let job: Job = serde_json::from_slice(&end.job()).expect("a job of this program's");
+    let job: Job = serde_json::from_slice(&end.take_job()).expect("a job of this program's");
     let deadline = Duration::from_nanos(job.scenario.stop.as_nanos()) + GRACE;
     thread::spawn(move || {
         thread::sleep(deadline);
@@ -82,6 +82,9 @@ fn prepare() -> io::Result<GuestEnd> {
 
 fn run(job: &Job) -> Result<Run, Error> {
     load("tun")?;
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(Error::NoModules);
+    }
     for connection in &job.scenario.connections {
         load(&format!("tcp_{}", connection.algorithm))?;
     }

@@ -10,12 +10,13 @@ mod initramfs;
 mod kernel_image;
 mod qemu;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use scenario::{Run, Scenario};
@@ -42,7 +43,7 @@ pub struct Vm {
 /// What a guest is to do.
 #[derive(Serialize, Deserialize)]
 struct Job<'a> {
-    scenario: std::borrow::Cow<'a, Scenario>,
+    scenario: Cow<'a, Scenario>,
     seed: u64,
 }
 
@@ -81,10 +82,17 @@ impl Vm {
     pub fn run(&self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
         let wall = Instant::now();
         supported::check(scenario)?;
-        let scenario = std::borrow::Cow::Borrowed(scenario);
+        let stop = Duration::from_nanos(scenario.stop.as_nanos());
+        let scenario = Cow::Borrowed(scenario);
         let job = serde_json::to_vec(&Job { scenario, seed }).expect("plain data");
         let exchange = HostEnd::new(&job).map_err(Error::kernel("making the VM's exchange"))?;
-        let answer = qemu::run(&self.kernel, &self.initramfs, &exchange, &self.cancelled)?;
+        let answer = qemu::run(
+            &self.kernel,
+            &self.initramfs,
+            &exchange,
+            stop,
+            &self.cancelled,
+        )?;
         let answer: Answer = serde_json::from_slice(&answer)
             .map_err(|error| Error::GuestDied(format!("its answer: {error}")))?;
         let mut run = answer.map_err(Error::InGuest)?;
