@@ -110,22 +110,41 @@ impl Backend {
         match self.on {
             On::Sim => self.at_once(jobs, simulated, cancelled, progress, done),
             On::Host => on_host(&jobs, cancelled, progress, done),
-            On::Vm => {
-                let vm = Vm::new(self.kernel.as_deref(), cancelled.clone())?;
-                let work = move |job: &Job| traced_run(job, vm.run(&job.scenario, job.seed)?);
-                self.at_once(jobs, work, cancelled, progress, done)
-            }
+            On::Vm => self.in_vms(jobs, cancelled, progress, done),
         }
     }
 
-    /// Many at a time.
-    fn at_once(
+    fn in_vms(
         &self,
         jobs: Vec<Job>,
-        work: impl Fn(&Job) -> Result<Run, Failure> + Send + Sync + 'static,
+        cancelled: &Arc<AtomicBool>,
+        progress: &Progress,
+        mut done: impl FnMut(usize, Run) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let vm = Vm::new(self.kernel.as_deref(), cancelled.clone())?;
+        let work = move |job: &Job| match vm.run(&job.scenario, job.seed) {
+            // The VM may see that it is to end before anyone else does.
+            Err(lab::Error::Interrupted) => Ok(None),
+            result => traced_run(job, result?).map(Some),
+        };
+        let mut handed = 0;
+        let take = |number, run: Option<Run>| {
+            let Some(run) = run else { return Ok(()) };
+            handed += 1;
+            done(number, run)
+        };
+        self.at_once(jobs, work, cancelled, progress, take)?;
+        Ok(handed)
+    }
+
+    /// Many at a time.
+    fn at_once<T: Send + 'static>(
+        &self,
+        jobs: Vec<Job>,
+        work: impl Fn(&Job) -> Result<T, Failure> + Send + Sync + 'static,
         cancelled: &AtomicBool,
         progress: &Progress,
-        done: impl FnMut(usize, Run) -> Result<(), Failure>,
+        done: impl FnMut(usize, T) -> Result<(), Failure>,
     ) -> Result<usize, Failure> {
         let count = jobs.len();
         let work = move |number: usize| work(&jobs[number]);
