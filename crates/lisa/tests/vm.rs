@@ -198,6 +198,9 @@ fn runs(process: Pid) -> bool {
     stat.is_ok_and(|stat| !stat.contains(") Z"))
 }
 
+/// Minutes of work for a guest: none ends by itself while somebody waits.
+const LONG: &str = "--set stop=1000s --set connection.*.bytes=1GB";
+
 #[test]
 fn nothing_is_left_however_it_ends() {
     if fetched().is_none() {
@@ -206,7 +209,9 @@ fn nothing_is_left_however_it_ends() {
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
         let place = Place::new();
         let mut run = place
-            .lisa("run small.toml --on vm --jobs 2 --seeds 100")
+            .lisa(&format!(
+                "run small.toml --on vm --jobs 2 --seeds 100 {LONG}"
+            ))
             .spawn()
             .unwrap();
         let mut machines = Vec::new();
