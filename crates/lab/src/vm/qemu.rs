@@ -165,7 +165,7 @@ fn kernel_arguments() -> String {
     let console = "console=ttyS0 quiet";
     // Nothing at random before the seed, and nothing measured on hardware that is not there.
     let same = "nokaslr random.trust_cpu=off random.trust_bootloader=off";
-    // What a run has no use for and what takes long where instructions are translated: 40 % of a boot. The local APIC's timer
+    // What a run has no use for and what takes long where instructions are translated: half of a boot. The local APIC's timer
     // is measured by waiting for another; the HPET needs no measurement.
     let fast = "mitigations=off nolapic_timer audit=0 lsm= init_on_alloc=0 cryptomgr.notests=1 \
         initcall_blacklist=load_system_certificate_list,jent_mod_init,trace_eval_init,init_kprobe_trace";
