@@ -19,6 +19,15 @@ declare -rA RUSTUP_SHA256=(
     [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
 )
 readonly RUFF=0.17.5
+# The kernel of `lisa run --on vm`: Debian's package, which the mirror has until there is a newer one, and the archive of
+# all that there was.
+readonly KERNEL=6.12
+readonly KERNEL_SHA256=5195b288dec79e2981d6b84457f38b7ce7310a2d702930ec7d07209c7f78ce37
+readonly KERNEL_PACKAGE=pool/updates/main/l/linux-signed-6.12-amd64/linux-image-6.12.117%2bdeb12-cloud-amd64_6.12.117-1%7edeb12u1_amd64.deb
+readonly KERNEL_MIRRORS=(
+    https://deb.debian.org/debian-security
+    https://snapshot.debian.org/archive/debian-security/20261121T000000Z
+)
 
 case ${1:-all} in
     all) all=yes ;;
@@ -105,6 +114,10 @@ if [ "$all" ]; then
     need bsdutils "gives programs of the tests a terminal" have script
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
+    if [ "$(uname -m)" = x86_64 ]; then
+        need qemu-system-x86 "runs a kernel in virtual time (\`--on vm\`)" have qemu-system-x86_64
+        need dpkg "unpacks that kernel" have dpkg-deb
+    fi
     need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
         need python3-venv "holds the Python linter" python_venv
@@ -225,4 +238,38 @@ if [ "$all" ] && [ "$python_sources" ] && [ "$(.venv/bin/ruff --version 2>/dev/n
     /usr/bin/python3 -m venv .venv || fail "no Python environment in .venv; remove that folder and repeat this"
     .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$RUFF" >/dev/null 2>&1 ||
         fail "pip cannot install ruff $RUFF; is there a network? \`.venv/bin/pip install ruff==$RUFF\` says more"
+fi
+
+# --- The kernel of the VM ---------------------------------------------------------------------------------------------
+
+# Into the folder that crates/lab/src/vm/kernel_image.rs looks in: the kernel, TUN and the congestion controls.
+install_kernel() {
+    local folder=$1 work mirror
+    work=$(mktemp -d)
+    # shellcheck disable=SC2064
+    trap "rm -rf $work" EXIT
+    for mirror in "${KERNEL_MIRRORS[@]}"; do
+        if curl -fsL --retry 3 -o "$work/kernel.deb" "$mirror/$KERNEL_PACKAGE" &&
+            echo "$KERNEL_SHA256  $work/kernel.deb" | sha256sum --check --quiet --status; then
+            break
+        fi
+        rm -f "$work/kernel.deb"
+    done
+    [ -e "$work/kernel.deb" ] ||
+        fail "no mirror has Debian's kernel $KERNEL as it should be; repeat this with a network, or name a kernel with \`--kernel\`"
+    mkdir "$work/kernel"
+    dpkg-deb --fsys-tarfile "$work/kernel.deb" | tar -x -C "$work/kernel" --wildcards \
+        './boot/vmlinuz-*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*'
+    chmod -R a+rX "$work/kernel"
+    mkdir -p "$(dirname "$folder")"
+    rm -rf "$folder"
+    mv "$work/kernel" "$folder"
+    rm -rf "$work"
+    trap - EXIT
+}
+
+kernels=${XDG_CACHE_HOME:-$HOME/.cache}/lisa/kernels
+if [ "$all" ] && [ "$(uname -m)" = x86_64 ] && ! compgen -G "$kernels/$KERNEL/boot/vmlinuz-*" >/dev/null; then
+    say "fetching Debian's kernel $KERNEL (34 MB, into $kernels)"
+    install_kernel "$kernels/$KERNEL"
 fi

@@ -1,6 +1,7 @@
 //! What can go wrong when the lab is set up, each with what to do about it.
 
 use std::io;
+use std::path::PathBuf;
 
 /// Why a network could not be built or run.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +64,31 @@ pub enum Error {
     /// Somebody asked for an end.
     #[error("interrupted")]
     Interrupted,
+    /// No QEMU.
+    #[error("no {0}: install qemu-system-x86, or run `make setup`")]
+    NoQemu(&'static str),
+    /// No kernel for the VM.
+    #[error("no kernel for the VM in {}: fetch it with `make setup`, or name one with --kernel", .0.display())]
+    NoVmKernel(PathBuf),
+    /// The VM's kernel has no TUN driver.
+    #[error(
+        "no TUN driver: beside the folder of the kernel's vmlinuz there must be its package's lib/modules"
+    )]
+    NoModules,
+    /// The guest would have to run another program than this.
+    #[error(
+        "the VM is for x86-64, and this program is not: run it on this kernel, with `--on host`"
+    )]
+    VmProcessor,
+    /// The guest's host could not run the scenario.
+    #[error("in the VM: {0}")]
+    InGuest(String),
+    /// The guest ended before it had answered.
+    #[error("the VM died: {0}")]
+    GuestDied(String),
+    /// The guest does not end.
+    #[error("the VM hangs: {0}")]
+    GuestHangs(String),
     /// A request to the kernel failed.
     #[error("{what}: {source}")]
     Kernel {

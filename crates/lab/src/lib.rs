@@ -1,7 +1,7 @@
 //! Scenarios on real Linux endpoints.
 //!
 //! A [`Host`] runs scenarios (`--on host`): it loads the algorithms that they name, builds the network, moves the
-//! data by real sockets and measures.
+//! data by real sockets and measures. A [`Vm`] does so on another kernel, in virtual time (`--on vm`).
 //!
 //! A [`Network`] is two endpoints, each in a network namespace of its own, joined by TUN ports to
 //! links of `netsim` in real time. Sockets made in [`Network::client`] and [`Network::server`] are
@@ -40,6 +40,7 @@
 //! namespace in the kernel's memory, unreachable, until TCP gives it up some minutes later.
 
 mod addressing;
+mod child;
 mod emulator;
 mod error;
 mod host;
@@ -54,6 +55,7 @@ mod supported;
 mod sysctl;
 mod transfer;
 mod tun;
+pub mod vm;
 mod watch;
 mod wiring;
 
@@ -62,4 +64,5 @@ pub use error::Error;
 pub use host::{Host, check};
 pub use namespace::Namespace;
 pub use network::{LinkReport, Network, NetworkReport};
+pub use vm::Vm;
 pub use wiring::{MAX_PATHS, NetworkSpec};

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::{CommandExt, parent_id};
+use std::os::unix::process::CommandExt;
 use std::panic::resume_unwind;
 use std::process::Command;
 use std::sync::Arc;
@@ -16,9 +16,8 @@ use std::thread;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
-use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::Signal;
 
+use crate::child;
 use crate::error::Error;
 
 /// A network namespace. Threads and processes enter it; the sockets they make stay in it.
@@ -79,8 +78,8 @@ impl Namespace {
 
     /// A command that will run inside the namespace.
     ///
-    /// The child is killed when the thread that starts it ends (not only when the process does:
-    /// see `PR_SET_PDEATHSIG`), so start it from a thread that stays. Its own children are not.
+    /// The child is killed when the thread that starts it ends, so start it from a thread that
+    /// stays. Its own children are not.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let fd = Arc::clone(&self.fd);
         let parent = std::process::id();
@@ -90,13 +89,7 @@ impl Namespace {
         unsafe {
             command.pre_exec(move || {
                 setns(&*fd, CloneFlags::CLONE_NEWNET)?;
-                set_pdeathsig(Signal::SIGKILL)?;
-                // The parent may have died before the line above.
-                if parent_id() == parent {
-                    Ok(())
-                } else {
-                    Err(Errno::ESRCH.into())
-                }
+                child::dies_with(parent)
             });
         }
         command

@@ -161,8 +161,30 @@ fn array<T: Copy>(fd: RawFd, name: i32) -> io::Result<Vec<T>> {
         entries: [empty(); MOST],
     }];
     option(fd, SOL_MPTCP, name, &mut array)?;
-    let count = (array[0].header.num_subflows as usize).min(MOST);
-    Ok(array[0].entries[..count].to_vec())
+    let header = &array[0].header;
+    let count = (header.num_subflows as usize).min(MOST);
+    Ok(entries(
+        &array[0].entries,
+        count,
+        header.size_kernel as usize,
+    ))
+}
+
+/// The first entries of an array that the kernel wrote. Those of a kernel whose structure is shorter than ours stand closer
+/// together; what is missing at the end of each is zero.
+fn entries<T: Copy>(array: &[T; MOST], count: usize, size_kernel: usize) -> Vec<T> {
+    let size = size_kernel.min(size_of::<T>());
+    let bytes = array.as_ptr().cast::<u8>();
+    let entry = |number: usize| {
+        let mut entry = empty::<T>();
+        // SAFETY: `count` entries of `size`, each at most a T, lie within the array; T is plain old data of the kernel's.
+        unsafe {
+            let from = bytes.add(number * size);
+            std::ptr::copy_nonoverlapping(from, (&raw mut entry).cast(), size);
+        }
+        entry
+    };
+    (0..count.min(MOST)).map(entry).collect()
 }
 
 /// Plain old data of the kernel's, all zero.
@@ -201,5 +223,20 @@ pub(crate) fn unacknowledged(socket: &Socket) -> Result<u64, Error> {
         Ok(bytes as u64)
     } else {
         Err(Error::kernel("reading SIOCOUTQ")(io::Error::last_os_error()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_a_kernel_with_a_shorter_structure_are_closer_together() {
+        // Two entries of three numbers, in an array for four each.
+        let mut array = [[0_u32; 4]; MOST];
+        (array[0], array[1]) = ([1, 2, 3, 4], [5, 6, 0, 0]);
+        assert_eq!(entries(&array, 2, 12), [[1, 2, 3, 0], [4, 5, 6, 0]]);
+        // One that is longer is cut by the kernel.
+        assert_eq!(entries(&array, 2, 20), [[1, 2, 3, 4], [5, 6, 0, 0]]);
     }
 }

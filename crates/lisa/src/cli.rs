@@ -22,10 +22,10 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run a scenario, in the simulator or on this kernel, and show what came of it.
+    /// Run a scenario, in the simulator, on this kernel or on one in a VM, and show what came of it.
     ///
     /// A scenario is a TOML file: a network, and the connections that run on it. A simulation is the same on every
-    /// machine for the same file and seed.
+    /// machine for the same file and seed; a run in a VM is the same for the same kernel, QEMU and build of this program.
     Run(arguments::Run),
     /// Run a scenario with several algorithms and the same seeds: means, differences, and what of them is clear.
     Compare(arguments::Compare),

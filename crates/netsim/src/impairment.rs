@@ -1,6 +1,8 @@
 //! What a link does to packets beside delaying them: it loses some, makes some late, and at times
 //! carries none.
 
+use serde::{Deserialize, Serialize};
+
 use crate::dice::{Dice, Purpose};
 use crate::time::{Span, Time};
 
@@ -82,7 +84,7 @@ impl Reorder {
 }
 
 /// A time during which a link is down: from an instant on, and up to another but for that one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     from: Time,
     /// `None`: for good.

@@ -11,6 +11,8 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::{Rate, Span, Time};
 
 /// What one opportunity delivers, in bytes: `PACKET_SIZE` of mahimahi's `link_queue.hh`.
@@ -24,7 +26,7 @@ pub(crate) const OPPORTUNITY: u32 = 1504;
 /// assert_eq!(trace.mean_rate().bits_per_second(), 3 * 1504 * 8 * 1000 / 4);
 /// # Ok::<(), netsim::TraceError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     /// Milliseconds, never decreasing; the last is more than 0. 32 bits are 49 days.
     opportunities: Arc<[u32]>,

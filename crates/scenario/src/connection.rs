@@ -2,10 +2,10 @@
 
 use netsim::{Rate, Span};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One connection, or several that are alike.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionSpec {
     /// `name`: what to call it. Default: its protocol and algorithm, with a number where that is not the only such one.
     pub name: String,
@@ -83,7 +83,7 @@ impl Default for ConnectionSpec {
 }
 
 /// That the subflows of a connection be in other groups: `{ at, groups }`. Each moves on its next ACK.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regroup {
     /// From the start of the run.
     pub at: Span,
@@ -92,7 +92,7 @@ pub struct Regroup {
 }
 
 /// How data is carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// `tcp`: one path.
@@ -116,7 +116,7 @@ impl Protocol {
 }
 
 /// Where a connection runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Between {
     /// On paths that the topology knows by name.
     Set {
@@ -139,7 +139,7 @@ pub enum Between {
 }
 
 /// Which of several paths a subflow takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PathChoice {
     /// `in-order`: the first subflow the first path, and so on; after the last the first again.
     InOrder,
@@ -148,7 +148,7 @@ pub enum PathChoice {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Application {
     /// Data without end.
     Endless,
@@ -173,7 +173,7 @@ pub enum Application {
 }
 
 /// Times of sending and of silence, in turns, beginning with sending.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnOff {
     /// How long it sends.
     pub on: Length,
@@ -182,7 +182,7 @@ pub struct OnOff {
 }
 
 /// More connections of the same kind, one after another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrivals {
     /// How many, the first included.
     pub count: u32,
@@ -191,7 +191,7 @@ pub struct Arrivals {
 }
 
 /// A length of time, given or drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Length {
     /// `"1.2s"`.
     Fixed(Span),
@@ -210,7 +210,7 @@ pub enum Length {
 }
 
 /// How an endpoint behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Profile {
     /// `linux`: today's Linux.
     Linux,
@@ -221,7 +221,7 @@ pub enum Profile {
 }
 
 /// When the subflows of a connection join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PathManager {
     /// `fullmesh`: each when its address is known, as Linux's in-kernel path manager does it.
     Fullmesh,

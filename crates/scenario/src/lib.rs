@@ -51,6 +51,7 @@ pub mod trace;
 pub mod trace_file;
 pub mod units;
 pub mod vary;
+mod word;
 
 pub use connection::{
     Application, Arrivals, Between, ConnectionSpec, Length, OnOff, PathChoice, PathManager,
@@ -61,3 +62,4 @@ pub use error::{Error, Place};
 pub use outcome::Outcome;
 pub use scenario::Scenario;
 pub use simulate::{Run, simulate, simulate_within};
+pub use word::Word;

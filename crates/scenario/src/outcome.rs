@@ -3,24 +3,27 @@
 //! As JSON it is described by `docs/outcome.schema.json`, which a test compares with these types.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Protocol;
+use crate::word::{self, Word};
 
 /// The version of the JSON that an outcome becomes.
 pub const SCHEMA: &str = "lisa.outcome/3";
 
 /// What a run came to.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// [`SCHEMA`].
-    pub schema: &'static str,
+    #[serde(deserialize_with = "word::read")]
+    pub schema: Word,
     /// The scenario's title.
     pub scenario: String,
     /// What was drawn from.
     pub seed: u64,
     /// Where it ran: `sim`, `host` or `vm`.
-    pub backend: &'static str,
+    #[serde(deserialize_with = "word::read")]
+    pub backend: Word,
     /// Each connection.
     pub connections: Vec<ConnectionOutcome>,
     /// Each link.
@@ -41,7 +44,7 @@ pub struct Outcome {
 }
 
 /// What a connection came to.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionOutcome {
     /// Its name in the scenario.
     pub name: String,
@@ -94,7 +97,7 @@ pub(crate) fn title(name: &str, number: u32) -> String {
 }
 
 /// What a subflow came to.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SubflowOutcome {
     /// Which of the connection's, from 0: as in a trace.
     pub subflow: usize,
@@ -125,7 +128,7 @@ pub struct SubflowOutcome {
 }
 
 /// What a link did.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LinkOutcome {
     /// Which.
     pub name: String,

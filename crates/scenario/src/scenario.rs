@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use netsim::Span;
+use serde::{Deserialize, Serialize};
 
 use crate::{ConnectionSpec, Error, file};
 
 /// A network and what runs on it.
 ///
 /// Keys of a file: `title`, `stop`, `warmup`, `rtt_spread`, one `[topology]`, and any number of `[[connection]]` from 1.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// `title`: what it is, for people. Default: the file's name.
     pub title: String,

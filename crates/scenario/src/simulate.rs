@@ -9,6 +9,7 @@ use mpcc::Algorithm;
 use netsim::{Network, PortId, RouteId, Span, Time};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 use topology::Path;
 use transport::{
     Application as Sends, ConnectionSpec as Endpoints, Pace, PathManager as Joins,
@@ -26,7 +27,7 @@ use crate::{
 };
 
 /// A run: what it came to, and what happened in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// What it came to.
     pub outcome: Outcome,

@@ -1,10 +1,12 @@
 //! What happened during a run, row by row.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+use crate::word::{self, Word};
+
 /// A subflow's state after something changed it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Seconds since the first SYN.
     pub time: f64,
@@ -21,11 +23,12 @@ pub struct Row {
     /// Segments in flight.
     pub flight: u32,
     /// `slow start`, `avoidance` or `recovery`.
-    pub phase: &'static str,
+    #[serde(deserialize_with = "word::read")]
+    pub phase: Word,
 }
 
 /// A segment of data that the network lost: a queue dropped it, or a link lost it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
     /// Seconds since the first SYN.
     pub time: f64,
@@ -36,7 +39,7 @@ pub struct Loss {
 }
 
 /// What became of a credit: one subflow's initial window, taken from another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
     /// Seconds since the first SYN, when it was taken.
     pub taken: f64,
@@ -53,7 +56,7 @@ pub struct Credit {
 }
 
 /// A credit that was paid.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Seconds since the first SYN.
     pub time: f64,

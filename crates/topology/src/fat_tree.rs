@@ -4,11 +4,12 @@
 //! Hosts are `h1`, `h2`, … pod by pod. The j-th aggregation switch of each pod leads to the j-th k/2 core switches.
 
 use netsim::{Rate, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Graph, Properties, Queue};
 
 /// A fat tree. All its links are alike, but for the rate of those at the core.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FatTree {
     /// How many ports a switch has; even.
     pub k: u32,

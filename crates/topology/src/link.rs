@@ -1,9 +1,10 @@
 //! What a link is like, in plain data.
 
 use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Outage, Rate, Span, Trace};
+use serde::{Deserialize, Serialize};
 
 /// What a link is like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Properties {
     /// Whole IP packets at this rate; `None`: no limit, and then no queue either.
     pub rate: Option<Rate>,
@@ -22,7 +23,7 @@ pub struct Properties {
 }
 
 /// Who waits for a link, and who is dropped. Packets that wait are counted without the one that is being sent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Queue {
     /// First in, first out; at most this many packets wait.
     DropTailPackets(u32),
@@ -58,7 +59,7 @@ pub enum Queue {
 
 /// Random early detection (Floyd and Jacobson, 1993). The probability to drop is 0 up to `min`, grows linearly to
 /// `max_p` at `max`, and from there is 1, or with `gentle` grows linearly to 1 at `2 max`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Red {
     /// Average queue below which none is dropped, packets.
     pub min: u32,
@@ -77,7 +78,7 @@ pub struct Red {
 }
 
 /// How a line loses packets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Loss {
     /// Each with this probability, whatever befell the others.
     Random(f64),
@@ -95,7 +96,7 @@ pub enum Loss {
 }
 
 /// How a line lets packets overtake.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reorder {
     /// The probability of a packet to be held back.
     pub share: f64,

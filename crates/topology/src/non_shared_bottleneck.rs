@@ -1,6 +1,7 @@
 //! Paths between one server and one client, each with a bottleneck of its own.
 
 use netsim::Span;
+use serde::{Deserialize, Serialize};
 
 use crate::graph::halves;
 use crate::{Access, Error, Graph, Properties};
@@ -9,7 +10,7 @@ use crate::{Access, Error, Graph, Properties};
 const MAX_PATHS: usize = 1024;
 
 /// A bottleneck for each path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NonSharedBottleneck {
     /// The paths.
     pub paths: Vec<PathSpec>,
@@ -18,7 +19,7 @@ pub struct NonSharedBottleneck {
 }
 
 /// A path with its own bottleneck.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathSpec {
     /// Its bottleneck, alike in both directions. Its delay comes on top of `rtt`.
     pub bottleneck: Properties,

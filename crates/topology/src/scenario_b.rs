@@ -6,13 +6,14 @@
 //! below CX + CT, so r2 crosses both X and T.
 
 use netsim::{Rate, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::graph::halves;
 use crate::spec::capacity;
 use crate::{Error, Graph, Properties, Queue};
 
 /// The network of scenario B.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScenarioB {
     /// Users of each kind.
     pub users: u32,

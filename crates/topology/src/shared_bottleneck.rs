@@ -5,13 +5,14 @@
 //! 1500 bytes at 2.5 Mbit/s take 4.8 ms.
 
 use netsim::{Rate, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::graph::halves;
 use crate::non_shared_bottleneck::check_paths;
 use crate::{Error, Graph, Properties, Queue};
 
 /// One bottleneck for all paths.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedBottleneck {
     /// What all paths share, in either direction. Its delay comes on top of the paths' own.
     pub bottleneck: Properties,
@@ -22,7 +23,7 @@ pub struct SharedBottleneck {
 }
 
 /// A link at each end of each path, part of the path's round-trip time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Access {
     /// Its rate.
     pub rate: Rate,

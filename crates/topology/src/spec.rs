@@ -1,6 +1,7 @@
 //! What a network is to be.
 
 use netsim::{Rate, Span};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, FatTree, Graph, NonSharedBottleneck, Properties, Queue, ScenarioB, SharedBottleneck,
@@ -11,7 +12,7 @@ use crate::{
 const MAX_USERS: u32 = 100_000;
 
 /// What a network is to be: a scenario's `[topology]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Spec {
     /// `shared-bottleneck`.
     SharedBottleneck(SharedBottleneck),
@@ -30,7 +31,7 @@ pub enum Spec {
 }
 
 /// The users of scenarios A and C: two kinds, each with a bottleneck whose rate is a share for each of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwoKinds {
     /// Users of type 1 (A), multipath users (C).
     pub n1: u32,

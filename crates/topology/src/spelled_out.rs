@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::graph::PathSet;
 use crate::{Error, Graph, Link, LinkIndex, NodeIndex, Properties};
 
@@ -11,7 +13,7 @@ const MAX_NODES: usize = 10_000;
 const MAX_LINKS: usize = 100_000;
 
 /// Nodes, links, and paths by name.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpelledOut {
     /// Nodes where connections begin and end.
     pub hosts: Vec<String>,
@@ -24,7 +26,7 @@ pub struct SpelledOut {
 }
 
 /// A link that is spelled out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpelledLink {
     /// What it is called; `None`: by its ends. A link of two directions has ` up` added in the one and ` down` in the
     /// other.

@@ -15,12 +15,16 @@ pub struct Common {
     /// Where to run it.
     #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
     pub on: On,
+    /// The kernel of `--on vm`: a vmlinuz of 6.1 or later, with its modules where its package has them [default: the one
+    /// that `make setup` fetches].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub kernel: Option<PathBuf>,
     /// Change a key of the file, or add it: `stop=10s`, `bottleneck.queue=17`, `connection.download.bytes=4MB`,
     /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`. Can be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Simulations at a time [default: one for each core]. The results are the same for any number; on the host one
-    /// runs after the other.
+    /// Simulations or VMs at a time [default: one for each core]. The results are the same for any number; on the host
+    /// one runs after the other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 }
@@ -32,6 +36,8 @@ pub enum On {
     Sim,
     /// This kernel's endpoints in network namespaces, in real time; needs root.
     Host,
+    /// The endpoints of a kernel in QEMU, in virtual time; needs no root.
+    Vm,
 }
 
 /// `lisa run`.
@@ -86,7 +92,8 @@ const AFTER_RUN: &str = "Examples:
   lisa run download.toml --seeds 100 --set bottleneck.queue=9
   lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'
   lisa run download.toml --trace out --trace-format csv
-  sudo lisa run download.toml --on host";
+  sudo lisa run download.toml --on host
+  lisa run download.toml --on vm --seeds 4";
 
 /// `lisa compare`.
 #[derive(Args)]
@@ -94,7 +101,8 @@ const AFTER_RUN: &str = "Examples:
 pub struct Compare {
     #[command(flatten)]
     pub common: Common,
-    /// The algorithms, with commas; the others are compared with the first. On the host also Linux's own, like `bbr`.
+    /// The algorithms, with commas; the others are compared with the first. On the host and
+    /// in the VM also Linux's own, like `bbr`.
     #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = Algorithms::all())]
     pub algorithms: Vec<String>,
     /// Whose algorithm is replaced [default: all MPTCP connections; where there is none, all TCP ones]. Can be given

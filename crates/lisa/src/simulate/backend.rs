@@ -1,10 +1,11 @@
-//! Runs jobs in the simulator, many at once, or on this host, one after another.
+//! Runs jobs in the simulator or in VMs, many at once, or on this host, one after another.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
+use lab::Vm;
 use scenario::columns::Format;
 use scenario::{Error, Run, Scenario, batch, trace_file};
 
@@ -63,52 +64,92 @@ impl Traces {
 }
 
 /// Where jobs run.
-#[derive(Clone, Copy)]
 pub struct Backend {
     on: On,
     threads: usize,
+    /// The VM's.
+    kernel: Option<PathBuf>,
 }
 
 impl Backend {
     pub fn new(common: &Common) -> Result<Self, Failure> {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
+        if common.kernel.is_some() && common.on != On::Vm {
+            return Err(Failure::usage("--kernel is for the VM, with `--on vm`"));
+        }
         match (common.on, common.jobs) {
             (On::Host, Some(_)) => Err(Failure::usage(
-                "--jobs is for simulations: on the host one run comes after the other",
+                "--jobs is for simulations and VMs: on the host one run comes after the other",
             )),
             (on, jobs) => Ok(Self {
                 on,
                 threads: jobs.map_or_else(cores, usize::from),
+                kernel: common.kernel.clone(),
             }),
         }
     }
 
     /// As in outcomes.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self.on {
             On::Sim => "sim",
             On::Host => "host",
+            On::Vm => "vm",
         }
     }
 
     /// Runs all, and hands over each result in the order of the jobs. Returns how many there were: fewer than all if
     /// `cancelled` became true.
     pub fn execute(
-        self,
+        &self,
         jobs: Vec<Job>,
         cancelled: &Arc<AtomicBool>,
         progress: &Progress,
         done: impl FnMut(usize, Run) -> Result<(), Failure>,
     ) -> Result<usize, Failure> {
         match self.on {
-            On::Sim => {
-                let count = jobs.len();
-                let work = move |number: usize| simulated(&jobs[number]);
-                let tick = |finished| progress.tick(finished);
-                batch::in_order(count, self.threads, cancelled, work, tick, done)
-            }
+            On::Sim => self.at_once(jobs, simulated, cancelled, progress, done),
             On::Host => on_host(&jobs, cancelled, progress, done),
+            On::Vm => self.in_vms(jobs, cancelled, progress, done),
         }
+    }
+
+    fn in_vms(
+        &self,
+        jobs: Vec<Job>,
+        cancelled: &Arc<AtomicBool>,
+        progress: &Progress,
+        mut done: impl FnMut(usize, Run) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let vm = Vm::new(self.kernel.as_deref(), cancelled.clone())?;
+        let work = move |job: &Job| match vm.run(&job.scenario, job.seed) {
+            // The VM may see that it is to end before anyone else does.
+            Err(lab::Error::Interrupted) => Ok(None),
+            result => traced_run(job, result?).map(Some),
+        };
+        let mut handed = 0;
+        let take = |number, run: Option<Run>| {
+            let Some(run) = run else { return Ok(()) };
+            handed += 1;
+            done(number, run)
+        };
+        self.at_once(jobs, work, cancelled, progress, take)?;
+        Ok(handed)
+    }
+
+    /// Many at a time.
+    fn at_once<T: Send + 'static>(
+        &self,
+        jobs: Vec<Job>,
+        work: impl Fn(&Job) -> Result<T, Failure> + Send + Sync + 'static,
+        cancelled: &AtomicBool,
+        progress: &Progress,
+        done: impl FnMut(usize, T) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let count = jobs.len();
+        let work = move |number: usize| work(&jobs[number]);
+        let tick = |finished| progress.tick(finished);
+        batch::in_order(count, self.threads, cancelled, work, tick, done)
     }
 }
 

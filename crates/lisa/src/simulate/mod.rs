@@ -1,4 +1,4 @@
-//! `lisa run`, `lisa compare` and `lisa sweep`: scenarios, in the simulator or on this host.
+//! `lisa run`, `lisa compare` and `lisa sweep`: scenarios, in the simulator, on this host or in a VM.
 
 pub mod arguments;
 mod backend;

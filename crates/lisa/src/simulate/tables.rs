@@ -46,6 +46,7 @@ pub fn row(texts: usize, cells: Vec<String>) -> Vec<Cell> {
 pub fn title(title: &str, backend: &str, runs: usize, seed: u64) -> String {
     let on = match backend {
         "sim" => "simulated",
+        "vm" => "in a VM",
         _ => "on this host",
     };
     match runs {

@@ -1,0 +1,120 @@
+//! How host and guest talk: a piece of memory that both have, of which the guest sees a PCI device (QEMU's
+//! ivshmem-plain). It takes no driver and no interrupt, so any kernel will do and no time passes.
+//!
+//! It holds two numbers of 64 bits, in the order of bytes of x86: how long the job is, which is 0 once the guest has taken
+//! it, and how long the answer, which is 0 until there is one. Behind them stands the job, and then in its place the answer.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::FileExt;
+use std::ptr;
+
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::mman::{MapFlags, ProtFlags, mmap};
+
+/// Room for the rows of some minutes; what nobody writes takes no memory. A power of two, as a PCI device wants it.
+pub(crate) const SIZE: u64 = 256 << 20;
+
+const JOB_LENGTH: usize = 0;
+const ANSWER_LENGTH: usize = 8;
+const TEXT: usize = 16;
+
+/// Identifiers of the device (QEMU docs/specs/ivshmem-spec): vendor, device, and which of its regions is the memory.
+const VENDOR: &str = "0x1af4";
+const DEVICE: &str = "0x1110";
+const REGION: &str = "resource2";
+
+/// The host's end: a file without a name.
+#[derive(Debug)]
+pub(crate) struct HostEnd(pub(crate) File);
+
+impl HostEnd {
+    /// The memory, with a job in it.
+    pub(crate) fn new(job: &[u8]) -> io::Result<Self> {
+        let file = File::from(memfd_create(c"lisa-exchange", MFdFlags::MFD_CLOEXEC)?);
+        file.set_len(SIZE)?;
+        file.write_all_at(&(job.len() as u64).to_le_bytes(), JOB_LENGTH as u64)?;
+        file.write_all_at(job, TEXT as u64)?;
+        Ok(Self(file))
+    }
+
+    /// Whether the guest has come so far that it took the job.
+    pub(crate) fn is_taken(&self) -> io::Result<bool> {
+        Ok(self.number(JOB_LENGTH)? == 0)
+    }
+
+    /// What the guest answered.
+    pub(crate) fn answer(&self) -> io::Result<Option<Vec<u8>>> {
+        let length = self.number(ANSWER_LENGTH)?.min(SIZE - TEXT as u64);
+        let mut answer = vec![0; length as usize];
+        self.0.read_exact_at(&mut answer, TEXT as u64)?;
+        Ok((length > 0).then_some(answer))
+    }
+
+    fn number(&self, at: usize) -> io::Result<u64> {
+        let mut number = [0; 8];
+        self.0.read_exact_at(&mut number, at as u64)?;
+        Ok(u64::from_le_bytes(number))
+    }
+}
+
+/// The guest's end: the device's memory, mapped for as long as the guest is.
+pub(crate) struct GuestEnd {
+    memory: *mut u8,
+}
+
+impl GuestEnd {
+    /// Finds the device.
+    pub(crate) fn open() -> io::Result<Self> {
+        let is = |path: &std::path::Path, file: &str, id: &str| {
+            fs::read_to_string(path.join(file)).is_ok_and(|text| text.trim() == id)
+        };
+        for entry in fs::read_dir("/sys/bus/pci/devices")? {
+            let path = entry?.path();
+            if is(&path, "vendor", VENDOR) && is(&path, "device", DEVICE) {
+                fs::write(path.join("enable"), "1")?;
+                let region = OpenOptions::new()
+                    .read(true)
+                    .write(true)
+                    .open(path.join(REGION))?;
+                let size = NonZeroUsize::new(SIZE as usize).expect("some memory");
+                let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+                // SAFETY: the mapping is a new one, at an address of the kernel's choice, and is never undone.
+                let memory =
+                    unsafe { mmap(None, size, protection, MapFlags::MAP_SHARED, region, 0)? };
+                return Ok(Self {
+                    memory: memory.as_ptr().cast(),
+                });
+            }
+        }
+        Err(io::Error::other("the host's memory is not there"))
+    }
+
+    /// What the host wants; can be asked once.
+    pub(crate) fn take_job(&self) -> Vec<u8> {
+        // SAFETY: the mapping is SIZE bytes, which the host wrote before the guest began; the length is within them.
+        unsafe {
+            let place = self.memory.add(JOB_LENGTH).cast::<u64>();
+            let length = ptr::read_volatile(place).min(SIZE - TEXT as u64) as usize;
+            let job = std::slice::from_raw_parts(self.memory.add(TEXT), length).to_vec();
+            ptr::write_volatile(place, 0);
+            job
+        }
+    }
+
+    /// Hands over the answer.
+    pub(crate) fn answer(&self, answer: &[u8]) {
+        assert!(
+            answer.len() <= SIZE as usize - TEXT,
+            "the run has too many rows to hand over: {} bytes, of {SIZE}; shorten it",
+            answer.len()
+        );
+        // SAFETY: the mapping is SIZE bytes and nobody else writes to it; the answer fits.
+        unsafe {
+            ptr::copy_nonoverlapping(answer.as_ptr(), self.memory.add(TEXT), answer.len());
+            let length = self.memory.add(ANSWER_LENGTH).cast::<u64>();
+            ptr::write_volatile(length, answer.len() as u64);
+        }
+    }
+}

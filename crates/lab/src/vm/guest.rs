@@ -1,0 +1,142 @@
+//! Inside the VM: this program is the first process of a kernel that has just booted, and has it for itself.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use nix::kmod::{ModuleInitFlags, finit_module};
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+use scenario::Run;
+
+use super::exchange::GuestEnd;
+use super::initramfs::MODULES;
+use super::{Answer, Job};
+use crate::Host;
+use crate::error::Error;
+
+/// `MODULE_INIT_COMPRESSED_FILE` (linux/module.h): the kernel unpacks the module.
+const COMPRESSED: u32 = 4;
+
+/// The longest that a guest may take beyond the scenario's end, on its own clock: for what is done before and after.
+const GRACE: Duration = Duration::from_secs(30);
+
+// RNDADDENTROPY says the size of its two numbers only (random(4)).
+nix::ioctl_write_ptr_bad!(
+    add_entropy,
+    nix::request_code_write!(b'R', 3, size_of::<[libc::c_int; 2]>()),
+    Entropy
+);
+nix::ioctl_none!(reseed, b'R', 7);
+
+/// struct rand_pool_info (linux/random.h) with 32 bytes, all that the kernel's generator takes at a time.
+#[repr(C)]
+pub struct Entropy {
+    /// Bits.
+    entropy_count: libc::c_int,
+    /// Bytes.
+    buf_size: libc::c_int,
+    buf: [u8; 32],
+}
+
+/// Does the job, answers, and switches the VM off.
+///
+/// # Panics
+/// When this is no guest of [`super::Vm`].
+pub fn guest() -> ! {
+    // A guest that panics stops, and its console is all that is seen of it.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        stop();
+    }));
+    let end = prepare().expect("a new machine");
+    let job: Job = serde_json::from_slice(&end.take_job()).expect("a job of this program's");
+    let deadline = Duration::from_nanos(job.scenario.stop.as_nanos()) + GRACE;
+    thread::spawn(move || {
+        thread::sleep(deadline);
+        panic!("the scenario did not end by itself");
+    });
+    let answer: Answer = run(&job).map_err(|error| error.to_string());
+    end.answer(&serde_json::to_vec(&answer).expect("plain data"));
+    stop();
+}
+
+/// What a system's first process does.
+fn prepare() -> io::Result<GuestEnd> {
+    for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
+        mount(
+            Some(kind),
+            place,
+            Some(kind),
+            MsFlags::empty(),
+            None::<&str>,
+        )?;
+    }
+    GuestEnd::open()
+}
+
+fn run(job: &Job) -> Result<Run, Error> {
+    load("tun")?;
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(Error::NoModules);
+    }
+    for connection in &job.scenario.connections {
+        load(&format!("tcp_{}", connection.algorithm))?;
+    }
+    seed(job.seed).map_err(Error::kernel("seeding the kernel's random numbers"))?;
+    Host::new(0, Arc::default())?.run(&job.scenario, job.seed)
+}
+
+/// Loads a module that came along, packed or not. One that did not is built in, or will be missed.
+fn load(name: &str) -> Result<(), Error> {
+    for ending in ["ko", "ko.xz", "ko.zst", "ko.gz"] {
+        let path = Path::new(MODULES).join(format!("{name}.{ending}"));
+        if !path.exists() {
+            continue;
+        }
+        let flags = match ending {
+            "ko" => ModuleInitFlags::empty(),
+            _ => ModuleInitFlags::from_bits_retain(COMPRESSED),
+        };
+        let file = File::open(&path).map_err(Error::kernel(format!("opening {name}.{ending}")))?;
+        match finit_module(&file, &CString::default(), flags) {
+            Ok(()) | Err(nix::errno::Errno::EEXIST) => return Ok(()),
+            Err(error) => {
+                return Err(Error::kernel(format!("loading {name}.{ending}"))(error));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes all random numbers of the kernel from here on a matter of the seed: keys of MPTCP, sequence numbers, ports.
+fn seed(seed: u64) -> io::Result<()> {
+    let random = File::open("/dev/urandom")?;
+    let mut entropy = Entropy {
+        entropy_count: 256,
+        buf_size: 32,
+        buf: [0; 32],
+    };
+    entropy.buf[..8].copy_from_slice(&seed.to_le_bytes());
+    let fd = std::os::fd::AsRawFd::as_raw_fd(&random);
+    // SAFETY: RNDADDENTROPY reads a rand_pool_info, which `entropy` is; RNDRESEEDCRNG takes nothing.
+    unsafe {
+        add_entropy(fd, &entropy)?;
+        reseed(fd)?;
+    }
+    Ok(())
+}
+
+/// Ends the VM: QEMU takes a reboot for the end.
+fn stop() -> ! {
+    let _ = fs::write("/proc/sys/kernel/printk", "1"); // no word of the end behind a last line
+    match reboot(RebootMode::RB_AUTOBOOT) {
+        Ok(never) => match never {},
+        Err(error) => panic!("the VM does not stop: {error}"),
+    }
+}

@@ -1,0 +1,176 @@
+//! The guest's files: this very program, the libraries that it runs with, and the kernel's modules.
+//!
+//! The guest runs the same program as the host, so that the two cannot differ, however it was built; what is linked
+//! statically has no libraries to bring along.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use cpio::newc::{Builder, trailer};
+
+use super::kernel_image::KernelImage;
+use crate::error::Error;
+
+/// The program, which is the guest's first process.
+pub(crate) const PROGRAM: &str = "/lisa";
+/// Where libraries are.
+pub(crate) const LIBRARIES: &str = "/lib";
+/// Where modules are.
+pub(crate) const MODULES: &str = "/modules";
+
+/// Writes the archive.
+pub(crate) fn write(kernel: &KernelImage, to: &mut impl Write) -> Result<(), Error> {
+    archive(kernel, to).map_err(Error::kernel("making the VM's initramfs"))
+}
+
+fn archive(kernel: &KernelImage, to: &mut impl Write) -> io::Result<()> {
+    let program = fs::read("/proc/self/exe")?;
+    let Elf { interpreter, end } = Elf::read(&program)
+        .ok_or_else(|| io::Error::other("this program is no ELF file of 64 bits"))?;
+    let mut archive = Archive { to, entries: 0 };
+    for folder in ["/dev", "/proc", "/sys", LIBRARIES, MODULES] {
+        archive.folder(Path::new(folder))?;
+    }
+    // Without symbols: most of the file, and no part of what runs.
+    archive.file(Path::new(PROGRAM), &program[..end])?;
+    if let Some(interpreter) = interpreter {
+        let interpreter = Path::new(&interpreter);
+        let parents: Vec<&Path> = interpreter.ancestors().skip(1).collect();
+        for folder in parents.into_iter().rev().skip(1) {
+            archive.folder(folder)?;
+        }
+        archive.file(interpreter, &fs::read(interpreter)?)?;
+        for library in libraries() {
+            archive.inside(LIBRARIES, &library)?;
+        }
+    }
+    for module in &kernel.modules {
+        archive.inside(MODULES, module)?;
+    }
+    trailer(archive.to)?;
+    Ok(())
+}
+
+/// An archive in cpio's newc format, which the kernel unpacks.
+struct Archive<'a, W> {
+    to: &'a mut W,
+    entries: u32,
+}
+
+impl<W: Write> Archive<'_, W> {
+    fn folder(&mut self, path: &Path) -> io::Result<()> {
+        self.entry(path, libc::S_IFDIR | 0o755, &[])
+    }
+
+    fn file(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.entry(path, libc::S_IFREG | 0o755, bytes)
+    }
+
+    /// A file of the host, in a folder.
+    fn inside(&mut self, folder: &str, file: &Path) -> io::Result<()> {
+        let name = file.file_name().unwrap_or(file.as_os_str());
+        self.file(&Path::new(folder).join(name), &fs::read(file)?)
+    }
+
+    fn entry(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
+        self.entries += 1;
+        let size = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+        let name = path.to_string_lossy();
+        let entry = Builder::new(name.trim_start_matches('/'))
+            .ino(self.entries)
+            .mode(mode);
+        let mut writer = entry.write(&mut *self.to, size);
+        writer.write_all(bytes)?;
+        writer.finish()?;
+        Ok(())
+    }
+}
+
+/// What of an ELF file of 64 bits decides how it runs (elf(5)).
+struct Elf {
+    /// The program that loads it; none for a static one.
+    interpreter: Option<String>,
+    /// The end of the last part that is loaded.
+    end: usize,
+}
+
+impl Elf {
+    fn read(file: &[u8]) -> Option<Self> {
+        let number = |at: usize, bytes: usize| -> Option<usize> {
+            let mut number = [0; 8];
+            number[..bytes].copy_from_slice(file.get(at..at + bytes)?);
+            usize::try_from(u64::from_le_bytes(number)).ok()
+        };
+        // The mark, the class of 64 bits, little endian.
+        if file.get(..6)? != b"\x7fELF\x02\x01" {
+            return None;
+        }
+        // e_phoff, e_phentsize, e_phnum
+        let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+        let mut elf = Self {
+            interpreter: None,
+            end: table + size * count,
+        };
+        for header in (0..count).map(|n| table + n * size) {
+            // p_type, p_offset, p_filesz
+            let (kind, from, bytes) = (
+                number(header, 4)?,
+                number(header + 8, 8)?,
+                number(header + 32, 8)?,
+            );
+            match u32::try_from(kind).ok()? {
+                libc::PT_LOAD => elf.end = elf.end.max(from + bytes),
+                libc::PT_INTERP => {
+                    let text = CStr::from_bytes_until_nul(file.get(from..from + bytes)?).ok()?;
+                    elf.interpreter = Some(text.to_str().ok()?.into());
+                }
+                _ => {}
+            }
+        }
+        (elf.end <= file.len()).then_some(elf)
+    }
+}
+
+/// The libraries that this process has loaded, by the names that its loader found them under.
+fn libraries() -> Vec<PathBuf> {
+    unsafe extern "C" fn look(
+        object: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        found: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader hands over an object whose name is a string, and what `dl_iterate_phdr` was given below.
+        let (name, found) = unsafe {
+            (
+                CStr::from_ptr((*object).dlpi_name),
+                &mut *found.cast::<Vec<PathBuf>>(),
+            )
+        };
+        // Not the program, which has no name, nor what the kernel maps, which is no file.
+        let path = PathBuf::from(name.to_string_lossy().into_owned());
+        if path.is_absolute() {
+            found.push(path);
+        }
+        0
+    }
+    let mut found: Vec<PathBuf> = Vec::new();
+    // SAFETY: `look` does not unwind but for want of memory, and `found` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Run without its symbols, a copy of this program is the same program.
+    #[test]
+    fn what_is_loaded_is_all_that_runs() {
+        let program = fs::read("/proc/self/exe").unwrap();
+        let elf = Elf::read(&program).unwrap();
+        assert!(elf.end < program.len(), "this program has symbols");
+        assert!(elf.interpreter.is_none_or(|path| Path::new(&path).exists()));
+        assert!(Elf::read(b"#!/bin/sh").is_none());
+    }
+}

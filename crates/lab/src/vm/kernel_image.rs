@@ -1,0 +1,123 @@
+//! A kernel to boot, and the modules of it that a run needs.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// The kernel that is booted where none is named: a folder in the cache, which `scripts/setup.sh` fills.
+const DEFAULT: &str = "6.12";
+
+/// Of Linux's boot protocol for x86 (Documentation/arch/x86/boot.rst): the header's mark, and where the pointer to the
+/// version stands, which counts from the end of the first sector.
+const MARK: (usize, &[u8]) = (0x202, b"HdrS");
+const VERSION: usize = 0x20e;
+const SECTOR: usize = 0x200;
+
+/// A kernel to boot.
+#[derive(Debug)]
+pub(crate) struct KernelImage {
+    pub(crate) path: PathBuf,
+    /// TUN ports and congestion controls, as files of the kernel's package; none where they are built in.
+    pub(crate) modules: Vec<PathBuf>,
+}
+
+impl KernelImage {
+    /// The kernel in this file. Its modules lie where packages have them: beside its folder, in `lib/modules/RELEASE`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let refused = |problem: String| Error::Kernel {
+            what: format!("the VM's kernel {}", path.display()),
+            source: std::io::Error::other(problem),
+        };
+        let image = fs::read(path).map_err(|error| refused(error.to_string()))?;
+        let release = release(&image).ok_or_else(|| {
+            refused("this is no bzImage for x86-64: name a vmlinuz, as of a package".into())
+        })?;
+        Ok(Self {
+            modules: modules(path, &release),
+            path: path.into(),
+        })
+    }
+
+    /// The one that `make setup` fetched.
+    pub(crate) fn fetched() -> Result<Self, Error> {
+        let folder = cache().join("kernels").join(DEFAULT);
+        let boot = fs::read_dir(folder.join("boot"));
+        let images = boot.into_iter().flatten().flatten();
+        match images.map(|entry| entry.path()).max() {
+            Some(path) => Self::open(&path),
+            None => Err(Error::NoVmKernel(folder)),
+        }
+    }
+}
+
+/// Where programs keep what they can fetch again (XDG Base Directory Specification).
+fn cache() -> PathBuf {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+    match (set("XDG_CACHE_HOME"), set("HOME")) {
+        (Some(cache), _) => PathBuf::from(cache),
+        (None, Some(home)) => PathBuf::from(home).join(".cache"),
+        (None, None) => PathBuf::from("/var/cache"),
+    }
+    .join("lisa")
+}
+
+/// The release of a kernel's image, as `uname -r` prints it.
+fn release(image: &[u8]) -> Option<String> {
+    let (at, mark) = MARK;
+    if image.get(at..at + mark.len())? != mark {
+        return None;
+    }
+    let pointer = image.get(VERSION..VERSION + 2)?;
+    let from = SECTOR + usize::from(u16::from_le_bytes([pointer[0], pointer[1]]));
+    let text = image.get(from..)?.split(|&byte| byte <= b' ').next()?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+/// The modules of a kernel that are there.
+fn modules(image: &Path, release: &str) -> Vec<PathBuf> {
+    let Some(root) = image.parent().and_then(Path::parent) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for lib in ["lib", "usr/lib"] {
+        let folder = root.join(lib).join("modules").join(release).join("kernel");
+        let wanted = |folder: PathBuf, prefix: &str| -> Vec<PathBuf> {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let is_wanted = |entry: &fs::DirEntry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                name.starts_with(prefix) && name.contains(".ko")
+            };
+            entries
+                .filter(is_wanted)
+                .map(|entry| entry.path())
+                .collect()
+        };
+        found.extend(wanted(folder.join("drivers/net"), "tun.ko"));
+        found.extend(wanted(folder.join("net/ipv4"), "tcp_"));
+        if !found.is_empty() {
+            break; // `lib` and `usr/lib` may be the same
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_says_its_release() {
+        let mut image = vec![0; 0x400];
+        image[0x202..0x206].copy_from_slice(b"HdrS");
+        image[0x20e..0x210].copy_from_slice(&0x100u16.to_le_bytes());
+        image[0x300..0x318].copy_from_slice(b"6.12.117+deb12-cloud-amd");
+        image[0x318] = b' ';
+        assert_eq!(release(&image).as_deref(), Some("6.12.117+deb12-cloud-amd"));
+        image[0x202] = 0;
+        assert_eq!(release(&image), None);
+        assert_eq!(release(b"MZ"), None);
+    }
+}

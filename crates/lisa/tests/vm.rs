@@ -1,0 +1,297 @@
+//! `--on vm` through the program: a kernel in QEMU, in virtual time. None of it needs root; it needs QEMU and the kernel
+//! that `make setup` fetches, and without them says so and passes.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, Uid};
+use serde_json::Value;
+use support::{Folder, LISA, complaint, until};
+
+/// Nothing in it is drawn by the seed but what the guest's kernel draws.
+const SCENARIO: &str = r#"title = "A small bottleneck"
+stop = "20s"
+
+[topology]
+kind = "shared-bottleneck"
+rate = "5Mbit"
+rtt = ["40ms", "40ms"]
+queue = 17
+
+[[connection]]
+name = "download"
+protocol = "mptcp"
+algorithm = "lisa"
+bytes = "300KB"
+
+[[connection]]
+name = "competitor"
+protocol = "tcp"
+algorithm = "reno"
+bytes = "50KB"
+"#;
+
+/// A folder of this test's own, with the scenario in it; temporary files go there, too.
+struct Place(Folder);
+
+impl Place {
+    fn new() -> Self {
+        let folder = Folder::new();
+        fs::set_permissions(&*folder, PermissionsExt::from_mode(0o777)).unwrap();
+        fs::write(folder.join("small.toml"), SCENARIO).unwrap();
+        Self(folder)
+    }
+
+    fn start(&self, program: &str, arguments: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments.split_whitespace())
+            .env("TMPDIR", &*self.0)
+            .current_dir(&*self.0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn lisa(&self, arguments: &str) -> Command {
+        self.start(LISA, arguments)
+    }
+
+    /// What there is, beside the scenario.
+    fn files(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(&*self.0).unwrap().map(|file| file.unwrap());
+        let files = files.map(|file| file.path());
+        files.filter(|file| !file.ends_with("small.toml")).collect()
+    }
+}
+
+/// What it prints, where it must succeed; `None` where there is no VM.
+fn good(mut command: Command) -> Option<String> {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.starts_with("lisa: no kernel for the VM") || said.starts_with("lisa: no qemu") {
+        eprintln!("skipped: {said}");
+        return None;
+    }
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// The kernel that `make setup` fetched.
+fn fetched() -> Option<PathBuf> {
+    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.unwrap_or(PathBuf::from(std::env::var("HOME").unwrap()).join(".cache"));
+    let found = cache.join("lisa/kernels/6.12");
+    if !found.exists() {
+        eprintln!("skipped: no kernel for the VM in {}", found.display());
+        return None;
+    }
+    Some(found)
+}
+
+/// The vmlinuz of a kernel's folder.
+fn vmlinuz(kernel: &Path) -> PathBuf {
+    let mut boot = fs::read_dir(kernel.join("boot")).unwrap();
+    boot.next().expect("a kernel").unwrap().path()
+}
+
+#[test]
+fn a_seed_decides_every_byte_for_any_user() {
+    let Some(kernel) = fetched() else { return };
+    let place = Place::new();
+    let both = "run small.toml --on vm --seeds 2 --json --trace both --trace-format csv";
+    let Some(both) = good(place.lisa(both)) else {
+        return;
+    };
+    // The second seed again, by itself, with the kernel named; as an ordinary user, where there is another.
+    let mut copy = Command::new("cp");
+    copy.arg("-r").arg(&kernel).arg(&*place.0);
+    assert!(copy.status().unwrap().success());
+    fs::copy(LISA, place.0.join("lisa")).unwrap();
+    let kernel = vmlinuz(&place.0.join("6.12"));
+    let run = format!(
+        "run small.toml --on vm --seed 2 --json --trace one --trace-format csv --kernel {}",
+        kernel.display()
+    );
+    let again = match Uid::effective().is_root() {
+        true => place.start(
+            "setpriv",
+            &format!("--reuid=65534 --regid=65534 --clear-groups ./lisa {run}"),
+        ),
+        false => place.lisa(&run),
+    };
+    let again = good(again).unwrap();
+    let lines: Vec<&str> = both.lines().collect();
+    assert_eq!(lines[1], again.trim_end());
+    let name = "a-small-bottleneck-seed-2";
+    for end in ["csv", "credits.jsonl"] {
+        let [one, two] =
+            ["one", "both"].map(|folder| fs::read(place.0.join(format!("{folder}/{name}.{end}"))));
+        let (one, two) = (one.unwrap(), two.unwrap());
+        assert!(one == two && !one.is_empty(), "{end}");
+    }
+    let [first, second] = [lines[0], lines[1]].map(|line| {
+        let outcome: Value = serde_json::from_str(line).unwrap();
+        outcome["connections"].clone()
+    });
+    assert_ne!(first, second, "the seed reaches the guest's kernel");
+}
+
+/// All subflows join, LISA moves a credit, every byte arrives, and time is virtual: what a packet is late does not depend
+/// on who else is on this machine.
+#[test]
+fn the_guests_kernel_does_what_this_one_would() {
+    let place = Place::new();
+    let run = "run small.toml --on vm --json --trace .";
+    let Some(text) = good(place.lisa(run)) else {
+        return;
+    };
+    let outcome: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(outcome["backend"], "vm");
+    assert_eq!(outcome["wall_seconds"], Value::Null);
+    assert_eq!(outcome["spoiled_packets"], 0);
+    assert!(outcome["lateness_s"].as_f64().unwrap() < 1e-3);
+    let [download, competitor] = [0, 1].map(|number| &outcome["connections"][number]);
+    assert_eq!(
+        (&download["bytes"], &competitor["bytes"]),
+        (&300_000.into(), &50_000.into())
+    );
+    let subflows = download["subflows"].as_array().unwrap();
+    assert_eq!(subflows.len(), 2);
+    for subflow in subflows {
+        // No window is wider than the network.
+        let window = subflow["cwnd_at_end"].as_u64().unwrap();
+        assert!((1..200).contains(&window), "{subflow}");
+    }
+    let credits = fs::read_to_string(place.0.join("a-small-bottleneck-seed-1.credits.jsonl"));
+    let credit: Value = serde_json::from_str(credits.unwrap().lines().next().unwrap()).unwrap();
+    let settled = &credit["settled"];
+    assert_eq!(settled["sum_before"], settled["sum_after"], "{credit}");
+}
+
+/// The processes that this one has started.
+fn children(parent: u32) -> Vec<Pid> {
+    let parent_of = |process: Pid| -> Option<u32> {
+        // proc_pid_stat(5): the state and the parent follow the name, which is in parentheses.
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        let (_, rest) = stat.rsplit_once(')')?;
+        rest.split_whitespace().nth(1)?.parse().ok()
+    };
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let name = entry.ok()?.file_name();
+        name.to_str()?.parse().ok().map(Pid::from_raw)
+    });
+    processes
+        .filter(|process| parent_of(*process) == Some(parent))
+        .collect()
+}
+
+/// Whether a process is still there; one that only waits for its parent to look is not.
+fn runs(process: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z"))
+}
+
+/// Minutes of work for a guest: none ends by itself while somebody waits.
+const LONG: &str = "--set stop=1000s --set connection.*.bytes=1GB";
+
+#[test]
+fn nothing_is_left_however_it_ends() {
+    if fetched().is_none() {
+        return;
+    }
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
+        let place = Place::new();
+        let mut run = place
+            .lisa(&format!(
+                "run small.toml --on vm --jobs 2 --seeds 100 {LONG}"
+            ))
+            .spawn()
+            .unwrap();
+        let mut machines = Vec::new();
+        until("two machines", || {
+            assert!(run.try_wait().unwrap().is_none(), "it has ended");
+            machines = children(run.id());
+            machines.len() == 2
+        });
+        kill(Pid::from_raw(run.id() as i32), signal).unwrap();
+        let output = run.wait_with_output().unwrap();
+        if signal != Signal::SIGKILL {
+            let line = complaint(&output, 130);
+            assert!(line.contains("interrupted: 0 of 100 runs"), "{line}");
+        }
+        until("the machines end", || !machines.iter().copied().any(runs));
+        assert_eq!(place.files(), [] as [PathBuf; 0]);
+    }
+}
+
+#[test]
+fn what_is_missing_is_said_in_one_line() {
+    let place = Place::new();
+    let says = |mut command: Command, code: i32, words: &str| {
+        let line = complaint(&command.output().unwrap(), code);
+        assert!(line.contains(words), "{line}");
+    };
+    let run = |more: &str| place.lisa(&format!("run small.toml --on vm {more}"));
+    let mut unset = run("");
+    unset.env("XDG_CACHE_HOME", "/nowhere");
+    says(
+        unset,
+        1,
+        "/nowhere/lisa/kernels/6.12: fetch it with `make setup`",
+    );
+    says(
+        run("--kernel small.toml"),
+        1,
+        "small.toml: this is no bzImage",
+    );
+    says(run("--kernel missing"), 1, "missing: No such file");
+    let host = place.lisa("run small.toml --kernel missing");
+    says(host, 2, "--kernel is for the VM");
+    let Some(kernel) = fetched() else { return };
+    let late = run("--set connection.0.start=1s");
+    says(late, 1, "the lab does not do");
+    let mut without = run("");
+    without
+        .env("PATH", "/nowhere")
+        .env("XDG_CACHE_HOME", kernel.join("../../.."));
+    says(without, 1, "install qemu-system-x86");
+}
+
+/// A kernel without its modules, and one that ends before it says anything.
+#[test]
+fn a_guest_that_cannot_or_dies_says_why() {
+    let Some(kernel) = fetched() else { return };
+    let place = Place::new();
+    let kernel = fs::read(vmlinuz(&kernel)).unwrap();
+    fs::create_dir(place.0.join("boot")).unwrap();
+    let run = |kernel: &[u8]| {
+        fs::write(place.0.join("boot/vmlinuz"), kernel).unwrap();
+        let run = "run small.toml --on vm --kernel boot/vmlinuz";
+        complaint(&place.lisa(run).output().unwrap(), 1)
+    };
+    let alone = run(&kernel);
+    if alone.contains("no qemu") {
+        eprintln!("skipped: {alone}");
+        return;
+    }
+    assert!(
+        alone.contains("in the VM: no TUN driver: beside the folder"),
+        "{alone}"
+    );
+    // Nothing but the boot sectors is left, whose number their header has (the boot protocol's `setup_sects`).
+    let mut dead = kernel;
+    let sectors = (usize::from(dead[0x1f1]) + 1) * 512;
+    let invalid = [0x0f, 0x0b].into_iter().cycle(); // ud2, which nobody handles
+    for (byte, invalid) in dead[sectors..].iter_mut().zip(invalid) {
+        *byte = invalid;
+    }
+    let dead = run(&dead);
+    assert!(dead.contains("the VM died: "), "{dead}");
+}
