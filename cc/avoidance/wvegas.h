@@ -141,8 +141,8 @@ MPCC_INLINE u32 mpcc_wvegas_ack(const struct mpcc_connection *c, struct mpcc_sub
 	samples = v->samples;
 	sum = v->rtt_sum;
 	mpcc_wvegas_round(s, tcp);
-	if (samples <= MPCC_WVEGAS_SAMPLES)
-		return slow ? acked : in_round;
+	if (samples <= MPCC_WVEGAS_SAMPLES) /* one segment, whatever was in flight */
+		return slow ? acked : mpcc_min(in_round, tcp->cwnd);
 	rtt = sum / samples;
 	queue = rtt - s->rtt_min;
 	if (!slow) {
