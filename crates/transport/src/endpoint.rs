@@ -1,9 +1,9 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
 use crate::sack::Sacks;
-use crate::segment::{Segment, Wire};
+use crate::segment::{Kind, Segment, Wire, flag};
 use crate::timers::Timers;
-use crate::trace::Observer;
+use crate::trace::{Content, Observer, Packet};
 use netsim::{Exit, Network, RouteId, Time};
 
 /// Everything outside of the endpoint that runs.
@@ -19,10 +19,51 @@ impl<O: Observer> Env<O> {
     /// Sends a packet of so many bytes.
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
+        if O::PACKETS && segment.kind.goes_to_client() {
+            self.show(bytes, segment.into());
+        }
         if let Some(Exit::Lost { payload, .. }) =
             self.network.inject(self.now, route, bytes, segment.into())
         {
             self.sacks.take(Segment::from(payload).sack);
         }
+    }
+
+    /// Shows the observer a packet that is now at the server.
+    #[cold]
+    pub(crate) fn show(&mut self, bytes: u32, segment: Wire) {
+        let segment = Segment::from(segment);
+        let is = |bit| segment.flags & bit != 0;
+        let content = match segment.kind {
+            Kind::Data => Content::Data {
+                seq: segment.seq,
+                data: segment.data,
+                len: segment.len,
+                ecn_capable: is(flag::ECN_CAPABLE),
+                reduced: is(flag::REDUCED),
+            },
+            Kind::Ack => Content::Ack {
+                seq: segment.seq,
+                data: segment.data,
+                window: segment.window,
+                answers: (segment.len, is(flag::AGAIN)),
+                echo: is(flag::ECHO),
+            },
+            Kind::Syn => Content::Syn,
+            Kind::SynAck => Content::SynAck,
+            Kind::Established => Content::Established {
+                answers_us: segment.window,
+            },
+            Kind::AddAddress => Content::AddAddress(segment.seq),
+            Kind::AddressEcho => Content::AddressEcho(segment.seq),
+            Kind::Datagram => Content::Datagram,
+        };
+        let packet = Packet {
+            flow: segment.to,
+            bytes,
+            content,
+        };
+        let sack = self.sacks.see(segment.sack);
+        self.observer.packet(self.now, &packet, sack);
     }
 }

@@ -209,9 +209,14 @@ impl<O: Observer> Simulation<O> {
             }
             let limit = self.env.timers.next().min(stop);
             match self.env.network.poll(limit) {
-                Some(Exit::Arrived { at, payload, .. }) => {
+                Some(Exit::Arrived {
+                    at, bytes, payload, ..
+                }) => {
                     self.env.now = at;
                     let segment = Segment::from(payload);
+                    if O::PACKETS && !segment.kind.goes_to_client() {
+                        self.env.show(bytes, payload);
+                    }
                     self.deliver(segment);
                     #[cfg(debug_assertions)]
                     if segment.kind != Kind::Datagram {
