@@ -103,6 +103,7 @@ if [ "$all" ]; then
     need iproute2 "looks at sockets in the tests" have ss
     need util-linux "runs programs of the tests as other users" have setpriv
     need bsdutils "gives programs of the tests a terminal" have script
+    need tshark "reads captures in the tests" have tshark
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
     need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
