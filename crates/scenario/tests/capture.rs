@@ -84,9 +84,15 @@ fn tshark_reads_what_was_simulated() {
     assert_eq!(tshark::stream(&packets, subflows), [(1, 300_001)]);
     let join = |packet: &&Packet| packet.contains_key("tcp.options.mptcp.recvtok");
     let join = packets.iter().find(join).unwrap();
-    let token = number(join, "tcp.options.mptcp.recvtok");
-    let knows = |packet: &&Packet| number(packet, "mptcp.expected_token") == token;
-    assert!(packets.iter().any(|packet| knows(&packet)), "{join:?}");
+    // It names the connection by the token of the server's key, which the SYN/ACK has.
+    let answer = |packet: &&Packet| {
+        packet["ip.src"] == "10.0.1.1" && packet.get("mptcp.expected_token").is_some()
+    };
+    let answer = packets.iter().find(answer).unwrap();
+    assert_eq!(
+        number(join, "tcp.options.mptcp.recvtok"),
+        number(answer, "mptcp.expected_token")
+    );
     // MP_CAPABLE three times, MP_JOIN three times, ADD_ADDR and its echo.
     let tells = |subtype: &str| {
         let is = |packet: &&Packet| {

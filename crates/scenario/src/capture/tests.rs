@@ -96,3 +96,25 @@ fn a_short_segment_takes_its_bytes_and_no_more() {
     let one = |from: u64| [at(from, 1424), at(from + 1424, 1424), at(from + 2848, 1152)];
     assert_eq!(data, [one(0), one(4000), one(8000)].concat());
 }
+
+/// Over 40 ms and at most ten packets of 2.4 ms, with ACKs of each segment: no ACK answers an older one, not even one that
+/// was sent twice; and a sender echoes what came in last.
+#[test]
+fn a_timestamp_is_echoed_after_a_round_trip() {
+    let text = "stop = '9s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 9\n\
+                [[connection]]\nprotocol = 'tcp'\nalgorithm = 'reno'\nbytes = '500KB'\nreceive_window = '4MiB'";
+    let (mut echoed, mut came) = (0, 0);
+    for (at, head, payload) in written(text) {
+        let stamp = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().unwrap());
+        let (own, echo) = (stamp(44), stamp(48));
+        let now = (at.as_nanos() / 1_000_000) as u32 + 1;
+        if payload > 0 {
+            assert_eq!((own, echo), (now, came), "at {at}");
+        } else if head[33] & 2 == 0 {
+            // No SYN.
+            assert!((40..=66).contains(&(now - echo)), "{} at {at}", now - echo);
+            (came, echoed) = (own, echoed + 1);
+        }
+    }
+    assert!(echoed > 250, "{echoed}");
+}
