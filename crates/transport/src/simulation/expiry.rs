@@ -8,8 +8,8 @@ impl<O: Observer> Simulation<O> {
             Owner::Sender(subflow) => self.on_sender_timer(subflow),
             Owner::Receiver(subflow) => {
                 let number = self.parent(subflow);
-                let index = (subflow - self.connections[number as usize].first) as usize;
                 let (connection, _, receivers, env) = parts!(self, number);
+                let index = (subflow - connection.first) as usize;
                 let receiver = &mut receivers[index];
                 if receiver.established {
                     receiver.acknowledge(connection, env);
@@ -24,6 +24,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
+    #[cold]
     fn send_syn(&mut self, number: u32, index: usize) {
         let bytes = self.opening(number, index).syn;
         let (_, _, receivers, env) = parts!(self, number);
