@@ -91,7 +91,7 @@ const AFTER_RUN: &str = "Examples:
   lisa run download.toml --seeds 100 --set bottleneck.queue=9
   lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'
   lisa run download.toml --trace out --trace-format csv
-  lisa run download.toml --pcap out && tshark -r out/download-seed-1.pcap -z mptcp,tree
+  lisa run download.toml --pcap out && tshark -r out/*.pcap -Y tcp.analysis.retransmission
   sudo lisa run download.toml --on host";
 
 /// `lisa compare`.
