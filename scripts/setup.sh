@@ -112,6 +112,7 @@ if [ "$all" ]; then
     need iproute2 "looks at sockets in the tests" have ss
     need util-linux "runs programs of the tests as other users" have setpriv
     need bsdutils "gives programs of the tests a terminal" have script
+    need tshark "reads captures in the tests" have tshark
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
     if [ "$(uname -m)" = x86_64 ]; then

@@ -16,7 +16,7 @@ use nix::sys::time::TimeSpec;
 use crate::error::Error;
 use crate::packet::{Packet, destination};
 use crate::tun::Tun;
-use crate::wiring::{MAX_PATHS, Wiring};
+use crate::wiring::{CLIENT_PORT, MAX_PATHS, Wiring};
 use topology::Spec;
 
 /// The client's port and the server's.
@@ -33,9 +33,14 @@ pub struct Lateness {
     pub max: Span,
 }
 
+/// Packets, and when each was at the server.
+pub(crate) type Packets = Vec<(Time, Box<[u8]>)>;
+
 /// What the emulator saw from its start to its stop.
 #[derive(Debug)]
 pub(crate) struct Report {
+    /// What it captured.
+    pub(crate) packets: Option<Packets>,
     pub(crate) duration: Span,
     pub(crate) links: Vec<(String, LinkCounters)>,
     pub(crate) lateness: Lateness,
@@ -52,8 +57,9 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts the clock and the thread. The client's port is the first of `ports`.
-    pub(crate) fn start(topology: &Spec, ports: Arc<[Tun]>) -> Result<Self, Error> {
+    /// Starts the clock and the thread. The client's port is the first of `ports`. `captures`: whether it keeps what comes
+    /// from the others and goes to them, in memory, since writing files would make packets late.
+    pub(crate) fn start(topology: &Spec, ports: Arc<[Tun]>, captures: bool) -> Result<Self, Error> {
         let what = "starting the emulator's thread";
         let stop = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(Error::kernel(what))?;
@@ -63,7 +69,7 @@ impl Emulator {
         let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new()
             .name("lisa-emulator".into())
-            .spawn(move || Pump::new(clock, wiring, ports, stopped).run())
+            .spawn(move || Pump::new(clock, wiring, ports, stopped, captures).run())
             .map_err(Error::kernel(what))?;
         Ok(Self {
             stop,
@@ -118,6 +124,7 @@ struct Pump {
     unrouted: u64,
     undelivered: u64,
     failure: Option<io::Error>,
+    packets: Option<Packets>,
 }
 
 impl Pump {
@@ -126,6 +133,7 @@ impl Pump {
         wiring: Wiring<Packet>,
         ports: Arc<[Tun]>,
         stop: Arc<EventFd>,
+        captures: bool,
     ) -> Self {
         let readable = vec![true; ports.len()];
         Self {
@@ -140,6 +148,7 @@ impl Pump {
             unrouted: 0,
             undelivered: 0,
             failure: None,
+            packets: captures.then(Packets::new),
         }
     }
 
@@ -157,6 +166,7 @@ impl Pump {
             .unwrap_or_default();
         self.lateness.mean = Span::from_nanos(mean);
         Ok(Report {
+            packets: self.packets,
             duration: now.since(Time::ZERO),
             links: self
                 .wiring
@@ -177,6 +187,7 @@ impl Pump {
             let destination = destination(&buffer.0[..bytes]);
             let port = PortId(port as u32);
             if let Some(route) = destination.and_then(|to| self.wiring.route(port, to)) {
+                self.capture(port, &buffer.0[..bytes]);
                 return Ok(Some(Arrival {
                     route,
                     bytes: bytes as u32,
@@ -187,6 +198,15 @@ impl Pump {
         }
         self.spare.push(buffer);
         Ok(None)
+    }
+
+    /// Keeps a packet that has come from this port or is to go there.
+    fn capture(&mut self, port: PortId, packet: &[u8]) {
+        if let Some(packets) = &mut self.packets {
+            if port != CLIENT_PORT {
+                packets.push((self.clock.now(), packet.into()));
+            }
+        }
     }
 }
 
@@ -223,6 +243,7 @@ impl Ports<Packet> for Pump {
                 self.lateness.max = self.lateness.max.max(late);
                 self.late += late.as_nanos();
                 let packet = &payload.0[..bytes as usize];
+                self.capture(port, packet);
                 if self.ports[port.0 as usize].write(packet).is_err() {
                     self.undelivered += 1;
                 }

@@ -11,8 +11,9 @@ use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::{load, requirements};
 use netsim::RealClock;
+use scenario::capture::Capture;
 use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
-use scenario::{ConnectionSpec, Run, Scenario};
+use scenario::{ConnectionSpec, Run, Scenario, Watch};
 
 use crate::error::Error;
 use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
@@ -51,6 +52,16 @@ impl Host {
     /// Its rows are the sender's windows when a look each millisecond finds them changed, and for lisa's own algorithms also
     /// after each ACK.
     pub fn run(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
+        self.run_watched(scenario, seed, Watch::default())
+    }
+
+    /// The same, and the packets at the server's ports, if they are asked for. Rows and credits come with it anyway.
+    pub fn run_watched(
+        &mut self,
+        scenario: &Scenario,
+        seed: u64,
+        watch: Watch,
+    ) -> Result<Run, Error> {
         let wall = Instant::now();
         let receive_window = supported::check(scenario)?;
         for connection in &scenario.connections {
@@ -61,9 +72,9 @@ impl Host {
             receive_window,
         };
         let mut network = Network::build(&spec)?;
-        network.start()?;
+        network.start_watched(watch.capture)?;
         let transferred = self.transfer_all(&network, scenario);
-        let report = network.stop()?;
+        let mut report = network.stop()?;
         let transferred = transferred?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
         let servers = network.server_addresses();
@@ -87,6 +98,7 @@ impl Host {
             credits.extend(given);
         }
         rows.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let capture = report.packets.take().map(Capture::real);
         let outcome = Outcome {
             schema: SCHEMA,
             scenario: scenario.title.clone(),
@@ -111,6 +123,7 @@ impl Host {
             rows,
             credits,
             losses: Vec::new(), // its network does not know whose packets it drops
+            capture,
         })
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use netsim::{LinkCounters, RealClock, Span};
+use netsim::{LinkCounters, RealClock, Span, Time};
 
 use crate::addressing::{Addressing, MAIN};
 use crate::emulator::{Emulator, Lateness};
@@ -65,6 +65,8 @@ pub struct NetworkReport {
     /// Packets lost before they came in, because the emulator read too slowly; since the network
     /// was built. Like `undelivered`, anything but 0 spoils the run.
     pub overrun: u64,
+    /// The packets at the server's ports and when they were there, where they were captured.
+    pub packets: Option<Vec<(Time, Box<[u8]>)>>,
 }
 
 impl Network {
@@ -87,10 +89,16 @@ impl Network {
 
     /// Starts the clock, at zero, and with it the network.
     pub fn start(&mut self) -> Result<(), Error> {
+        self.start_watched(false)
+    }
+
+    /// The same; `captures`: whether the report will have the packets.
+    pub fn start_watched(&mut self, captures: bool) -> Result<(), Error> {
         if self.emulator.is_some() {
             return Err(Error::State("runs already: stop it first"));
         }
-        self.emulator = Some(Emulator::start(&self.topology, Arc::clone(&self.ports))?);
+        let ports = Arc::clone(&self.ports);
+        self.emulator = Some(Emulator::start(&self.topology, ports, captures)?);
         Ok(())
     }
 
@@ -111,6 +119,7 @@ impl Network {
             lateness: report.lateness,
             unrouted: report.unrouted,
             undelivered: report.undelivered,
+            packets: report.packets,
             overrun: self.client.run(overrun)? + self.server.run(overrun)?,
         })
     }

@@ -17,7 +17,7 @@ pub const MAX_PATHS: usize = 9;
 pub(crate) const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
 /// The client's port.
-const CLIENT_PORT: PortId = PortId(0);
+pub(crate) const CLIENT_PORT: PortId = PortId(0);
 
 /// The server's address on `path` (from 0).
 pub(crate) const fn server(path: usize) -> Ipv4Addr {

@@ -282,7 +282,7 @@ fn below(end: u64, generator: &mut impl Rng) -> u64 {
 }
 
 /// SplitMix64's finalizer (Steele, Lea and Flood, 2014): each bit of the input changes half of the output's.
-fn mix(value: u64) -> u64 {
+pub(crate) fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -3,7 +3,7 @@
 //! A scenario file is TOML: see [`Scenario`] for its keys, [`units`] for how it writes times, rates and sizes.
 //! [`Scenario::draw`] makes of it what one seed runs: a graph, and flows over it. [`simulate`] runs it; [`batch`] runs
 //! many at once, over the grid that [`vary`] reads; [`metrics`] and [`statistics`] say what they have in common and where
-//! they differ; [`columns`] and [`trace_file`] write files.
+//! they differ; [`columns`], [`trace_file`] and [`capture`] write files.
 //!
 //! ```
 //! use lisa_scenario::Scenario;
@@ -35,6 +35,7 @@
 //! ```
 
 pub mod batch;
+pub mod capture;
 pub mod columns;
 mod connection;
 pub mod draw;
@@ -61,5 +62,5 @@ pub use draw::{Drawn, Flow};
 pub use error::{Error, Place};
 pub use outcome::Outcome;
 pub use scenario::Scenario;
-pub use simulate::{Run, simulate, simulate_within};
+pub use simulate::{Run, Watch, simulate, simulate_watched, simulate_within};
 pub use word::Word;

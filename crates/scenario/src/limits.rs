@@ -4,6 +4,7 @@ use netsim::{Span, Time};
 use topology::{Graph, Queue};
 use transport::{Observer, Profile, Quiet, Simulation};
 
+use crate::capture::Watcher;
 use crate::recorder::Recorder;
 use crate::{Error, Scenario};
 
@@ -11,13 +12,16 @@ use crate::{Error, Scenario};
 const LOOK: u64 = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 /// So often it may be looked while no time passes: many connections in step are a million packets at one instant.
 const MOST_LOOKS: u32 = 64;
-/// The most packets that are under way, and the most rows of a trace: each takes a gigabyte or two.
+/// The most packets that are under way, and the most rows of a trace or packets of a capture: each takes a gigabyte or two.
 const MOST_PACKETS: u64 = if cfg!(test) { 1 << 14 } else { 1 << 24 };
 const MOST_ROWS: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
 
-/// Who keeps rows, and how many.
+/// Who keeps rows and packets, and how many.
 pub(crate) trait Kept: Observer {
     fn rows(&self) -> usize;
+    fn packets(&self) -> usize {
+        0
+    }
 }
 
 impl Kept for Quiet {
@@ -29,6 +33,16 @@ impl Kept for Quiet {
 impl Kept for Recorder {
     fn rows(&self) -> usize {
         self.rows()
+    }
+}
+
+impl Kept for Watcher {
+    fn rows(&self) -> usize {
+        self.recorder.as_ref().map_or(0, Recorder::rows)
+    }
+
+    fn packets(&self) -> usize {
+        self.packets.len()
     }
 }
 
@@ -50,6 +64,10 @@ pub(crate) fn run_until<O: Kept>(
         } else if simulation.observer().rows() > MOST_ROWS {
             format!(
                 "a trace has more than {MOST_ROWS} rows: trace a shorter run, or fewer connections"
+            )
+        } else if simulation.observer().packets() > MOST_ROWS {
+            format!(
+                "a capture has more than {MOST_ROWS} packets: capture a shorter run, or fewer connections"
             )
         } else if left <= LOOK {
             format!("more than {events} events")

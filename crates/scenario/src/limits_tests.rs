@@ -1,7 +1,7 @@
 //! Runs that no memory, no clock and nobody's patience has room for. The limits are lower in tests.
 
 use super::*;
-use crate::{simulate, simulate_within};
+use crate::{Watch, simulate, simulate_watched, simulate_within};
 
 /// What is wrong with a run of this file.
 fn problem(text: &str, trace: bool) -> String {
@@ -42,6 +42,21 @@ fn more_rows_than_fit_into_a_memory() {
         "a trace has more than {MOST_ROWS} rows: trace a shorter run, or fewer connections"
     );
     assert!(problem.ends_with(&end), "{problem}");
+}
+
+#[test]
+fn more_captured_packets_than_fit_into_a_memory() {
+    let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
+    let scenario = Scenario::parse(&text, "a.toml").unwrap();
+    let watch = Watch {
+        trace: false,
+        capture: true,
+    };
+    let problem = simulate_watched(&scenario, 1, watch).unwrap_err();
+    let end = format!(
+        "a capture has more than {MOST_ROWS} packets: capture a shorter run, or fewer connections"
+    );
+    assert!(problem.to_string().ends_with(&end), "{problem}");
 }
 
 #[test]

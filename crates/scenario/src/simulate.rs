@@ -16,6 +16,7 @@ use transport::{
     Profile as Behaviour, Quiet, Simulation, Turns, UdpSpec, Wire,
 };
 
+use crate::capture::{Capture, Packets, Watcher};
 use crate::limits::{Kept, in_time, run_until};
 use crate::outcome::{self, Outcome, SCHEMA};
 use crate::recorder::Recorder;
@@ -37,6 +38,17 @@ pub struct Run {
     pub credits: Vec<Credit>,
     /// What the network lost, in order of time; none where nobody knows, on a real kernel.
     pub losses: Vec<Loss>,
+    /// The packets, where they were captured.
+    pub capture: Option<Capture>,
+}
+
+/// What is written down of a run beside its outcome. The less, the faster it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// What happens at the senders: the run's rows and credits.
+    pub trace: bool,
+    /// The packets.
+    pub capture: bool,
 }
 
 /// Runs a scenario with what this seed draws. Without `trace` the run has no rows and no credits, and is faster.
@@ -55,30 +67,72 @@ pub fn simulate_within(
     trace: bool,
     events: u64,
 ) -> Result<Run, Error> {
+    let watch = Watch {
+        trace,
+        capture: false,
+    };
+    run(scenario, seed, watch, events)
+}
+
+/// The same, and its packets, if they are asked for.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_watched(scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
+    run(scenario, seed, watch, u64::MAX)
+}
+
+fn run(scenario: &Scenario, seed: u64, watch: Watch, events: u64) -> Result<Run, Error> {
     let begun = Instant::now();
     let drawn = scenario.draw(seed)?;
-    let mut run = if trace {
-        let mut world = World::new(scenario, &drawn, Recorder::default())?;
-        let outcome = world.run(scenario, &drawn, seed, events)?;
-        let recorder = world.simulation.into_observer();
-        let (rows, credits, losses) = recorder.finish(&world.subflows);
-        Run {
-            outcome,
-            rows,
-            credits,
-            losses,
-        }
+    let mut run = if watch.capture {
+        let watcher = Watcher {
+            recorder: watch.trace.then(Recorder::default),
+            packets: Packets::default(),
+        };
+        let (mut run, watcher, subflows) = observed(scenario, &drawn, seed, events, watcher)?;
+        let finish = |recorder: Recorder| recorder.finish(&subflows);
+        (run.rows, run.credits, run.losses) = watcher.recorder.map(finish).unwrap_or_default();
+        run.capture = Some(Capture::simulated(scenario, &drawn, watcher.packets));
+        run
+    } else if watch.trace {
+        let recorder = Recorder::default();
+        let (mut run, recorder, subflows) = observed(scenario, &drawn, seed, events, recorder)?;
+        (run.rows, run.credits, run.losses) = recorder.finish(&subflows);
+        run
     } else {
-        let mut world = World::new(scenario, &drawn, Quiet)?;
-        Run {
-            outcome: world.run(scenario, &drawn, seed, events)?,
-            rows: Vec::new(),
-            credits: Vec::new(),
-            losses: Vec::new(),
-        }
+        observed(scenario, &drawn, seed, events, Quiet)?.0
     };
     run.outcome.wall_seconds = Some(begun.elapsed().as_secs_f64());
     Ok(run)
+}
+
+/// What it came to, who watched it, and the subflows that it had.
+fn observed<O: Kept>(
+    scenario: &Scenario,
+    drawn: &Drawn,
+    seed: u64,
+    events: u64,
+    observer: O,
+) -> Result<(Run, O, Vec<Subflow>), Error> {
+    let mut world = World::new(scenario, drawn, observer)?;
+    let run = Run {
+        outcome: world.run(scenario, drawn, seed, events)?,
+        rows: Vec::new(),
+        credits: Vec::new(),
+        losses: Vec::new(),
+        capture: None,
+    };
+    Ok((run, world.simulation.into_observer(), world.subflows))
+}
+
+/// What a profile of a scenario is in the simulator.
+pub(crate) fn behaviour(profile: Profile) -> Behaviour {
+    match profile {
+        Profile::Linux => Behaviour::linux(),
+        Profile::Linux314 => Behaviour::linux_3_14(),
+        Profile::Ns3NewReno => Behaviour::ns3_newreno(),
+    }
 }
 
 /// Which connection a simulated subflow belongs to, its place in it, and when that connection began.
@@ -173,11 +227,7 @@ impl<O: Kept> World<O> {
                 start,
             });
         }
-        let profile = match spec.profile {
-            Profile::Linux => Behaviour::linux(),
-            Profile::Linux314 => Behaviour::linux_3_14(),
-            Profile::Ns3NewReno => Behaviour::ns3_newreno(),
-        };
+        let profile = behaviour(spec.profile);
         let header = profile.header;
         let endpoints = Endpoints {
             algorithm,

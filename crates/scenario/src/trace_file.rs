@@ -66,7 +66,7 @@ fn values(row: &trace::Row) -> [Value<'_>; 8] {
     ]
 }
 
-fn path(outcome: &Outcome, directory: &Path, extension: &str) -> PathBuf {
+pub(crate) fn path(outcome: &Outcome, directory: &Path, extension: &str) -> PathBuf {
     let title = slug(&outcome.scenario);
     directory.join(format!("{title}-seed-{}.{extension}", outcome.seed))
 }

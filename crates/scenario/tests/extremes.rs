@@ -56,7 +56,8 @@ fn no_byte_and_one_byte() {
                 let one = &outcome.connections[0];
                 assert_eq!(one.bytes, bytes, "{connection}");
                 assert!((0.06..most).contains(&one.completion_s.unwrap()), "{one:?}");
-                assert_eq!(one.retransmits, 0);
+                // ns-3's ACK comes when its sender's timeout does, both after 200 ms and a round trip.
+                assert!(one.retransmits == 0 || profile == "ns3-newreno", "{one:?}");
             }
         }
     }

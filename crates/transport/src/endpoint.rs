@@ -1,9 +1,9 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
 use crate::sack::Sacks;
-use crate::segment::{Kind, Segment, Wire};
+use crate::segment::{Kind, Segment, Wire, flag};
 use crate::timers::Timers;
-use crate::trace::Observer;
+use crate::trace::{Content, Observer, Packet};
 use netsim::{Exit, Network, RouteId, Time};
 
 /// Everything outside of the endpoint that runs.
@@ -19,6 +19,9 @@ impl<O: Observer> Env<O> {
     /// Sends a packet of so many bytes.
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
+        if O::PACKETS {
+            self.show(bytes, segment.into(), true);
+        }
         if let Some(Exit::Lost { payload, .. }) =
             self.network.inject(self.now, route, bytes, segment.into())
         {
@@ -33,5 +36,47 @@ impl<O: Observer> Env<O> {
             self.observer.lost(at, segment.to);
         }
         self.sacks.take(segment.sack);
+    }
+
+    /// Shows the observer a packet that now leaves one end, or comes to the other, if that end is the server. (To ask that
+    /// here and not where it is called keeps the packet in its three words there: 3 % fewer instructions without an observer.)
+    #[cold]
+    pub(crate) fn show(&mut self, bytes: u32, segment: Wire, leaves: bool) {
+        let segment = Segment::from(segment);
+        if segment.kind.goes_to_client() != leaves {
+            return;
+        }
+        let is = |bit| segment.flags & bit != 0;
+        let content = match segment.kind {
+            Kind::Data => Content::Data {
+                seq: segment.seq,
+                data: segment.data,
+                len: segment.len,
+                ecn_capable: is(flag::ECN_CAPABLE),
+                reduced: is(flag::REDUCED),
+            },
+            Kind::Ack => Content::Ack {
+                seq: segment.seq,
+                data: segment.data,
+                window: segment.window,
+                answers: (segment.len, is(flag::AGAIN)),
+                echo: is(flag::ECHO),
+            },
+            Kind::Syn => Content::Syn,
+            Kind::SynAck => Content::SynAck,
+            Kind::Established => Content::Established {
+                answers_us: segment.window,
+            },
+            Kind::AddAddress => Content::AddAddress(segment.seq),
+            Kind::AddressEcho => Content::AddressEcho(segment.seq),
+            Kind::Datagram => Content::Datagram,
+        };
+        let packet = Packet {
+            flow: segment.to,
+            bytes,
+            content,
+        };
+        let sack = self.sacks.see(segment.sack);
+        self.observer.packet(self.now, &packet, sack);
     }
 }

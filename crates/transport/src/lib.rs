@@ -29,5 +29,5 @@ pub use profile::{Detection, Profile};
 pub use segment::Wire;
 pub use sender::Tally;
 pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};
-pub use trace::{Observer, Quiet, View, Who};
+pub use trace::{Content, Observer, Packet, Quiet, View, Who};
 pub use udp::UdpSpec;

@@ -38,6 +38,14 @@ impl Sacks {
         self.all.len() as u32
     }
 
+    /// An ACK's blocks, which stay where they are.
+    pub(crate) fn see(&self, place: u32) -> &[(u64, u64)] {
+        place.checked_sub(1).map_or(&[], |place| {
+            let blocks = &self.all[place as usize];
+            &blocks.list[..blocks.count.into()]
+        })
+    }
+
     /// Takes an ACK's blocks off it, at its end or when it is lost.
     pub(crate) fn take(&mut self, place: u32) -> Option<Blocks> {
         if place == 0 {

@@ -131,7 +131,7 @@ impl Kind {
         }
     }
 
-    fn goes_to_client(self) -> bool {
+    pub(crate) fn goes_to_client(self) -> bool {
         matches!(
             self,
             Self::Data | Self::SynAck | Self::AddAddress | Self::Datagram

@@ -209,8 +209,13 @@ impl<O: Observer> Simulation<O> {
             }
             let limit = self.env.timers.next().min(stop);
             match self.env.network.poll(limit) {
-                Some(Exit::Arrived { at, payload, .. }) => {
+                Some(Exit::Arrived {
+                    at, bytes, payload, ..
+                }) => {
                     self.env.now = at;
+                    if O::PACKETS {
+                        self.env.show(bytes, payload, false);
+                    }
                     let segment = Segment::from(payload);
                     self.deliver(segment);
                     #[cfg(debug_assertions)]

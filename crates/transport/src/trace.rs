@@ -27,10 +27,71 @@ pub struct Who {
     pub subflow: u32,
 }
 
+/// A packet at the end of a path that data is sent from: as it leaves, or as it comes in. Numbers count segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The subflow over the whole simulation; of a datagram, its source among those of UDP.
+    pub flow: u32,
+    /// The whole IP packet, bytes.
+    pub bytes: u32,
+    /// What it is.
+    pub content: Content,
+}
+
+/// What a packet tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Comes in: opens a subflow.
+    Syn,
+    /// Leaves: answers it.
+    SynAck,
+    /// Comes in: the third packet of the handshake.
+    Established {
+        /// When the SYN/ACK that it answers left, µs.
+        answers_us: u32,
+    },
+    /// Leaves: announces the server's address of this subflow of the connection (ADD_ADDR).
+    AddAddress(u32),
+    /// Comes in: the echo of that.
+    AddressEcho(u32),
+    /// Leaves: payload.
+    Data {
+        /// Its number in the subflow.
+        seq: u32,
+        /// Its number in the connection's stream.
+        data: u32,
+        /// Bytes of payload.
+        len: u16,
+        /// The network may mark it (ECT).
+        ecn_capable: bool,
+        /// The window was reduced since an echoed mark (CWR).
+        reduced: bool,
+    },
+    /// Comes in: an acknowledgement.
+    Ack {
+        /// The next number expected in the subflow.
+        seq: u32,
+        /// The next number expected in the stream.
+        data: u32,
+        /// How many segments beyond `data` the receiver takes.
+        window: u32,
+        /// The low bits of the number of the segment that it answers, and whether that was not its first copy.
+        answers: (u16, bool),
+        /// A mark was seen (ECE).
+        echo: bool,
+    },
+    /// Leaves: a UDP datagram.
+    Datagram,
+}
+
 /// Hears what happens at the senders.
 pub trait Observer {
     /// Whether it listens at all.
     const ON: bool;
+    /// Whether it listens to packets.
+    const PACKETS: bool = false;
+    /// A packet leaves, or comes in. `sack`: the blocks of an ACK, first number and the one after the last, in their order.
+    fn packet(&mut self, _at: Time, _packet: &Packet, _sack: &[(u64, u64)]) {}
     /// A sender's state after something changed it.
     fn window(&mut self, at: Time, who: Who, view: &View);
     /// A subflow is established: what it took for its initial window, and from which slot of its connection.

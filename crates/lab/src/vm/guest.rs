@@ -89,7 +89,7 @@ fn run(job: &Job) -> Result<Run, Error> {
         load(&format!("tcp_{}", connection.algorithm))?;
     }
     seed(job.seed).map_err(Error::kernel("seeding the kernel's random numbers"))?;
-    Host::new(0, Arc::default())?.run(&job.scenario, job.seed)
+    Host::new(0, Arc::default())?.run_watched(&job.scenario, job.seed, job.watch)
 }
 
 /// Loads a module that came along, packed or not. One that did not is built in, or will be missed.

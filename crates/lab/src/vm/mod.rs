@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use scenario::{Run, Scenario};
+use scenario::{Run, Scenario, Watch};
 use serde::{Deserialize, Serialize};
 
 use self::exchange::HostEnd;
@@ -45,6 +45,7 @@ pub struct Vm {
 struct Job<'a> {
     scenario: Cow<'a, Scenario>,
     seed: u64,
+    watch: Watch,
 }
 
 /// What came of it: a run, or why there is none.
@@ -79,12 +80,16 @@ impl Vm {
 
     /// Runs a scenario, as this seed draws it, on a machine that has just booted. The seed also decides what the guest's
     /// kernel draws.
-    pub fn run(&self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
+    pub fn run(&self, scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
         let wall = Instant::now();
         supported::check(scenario)?;
         let stop = Duration::from_nanos(scenario.stop.as_nanos());
         let scenario = Cow::Borrowed(scenario);
-        let job = serde_json::to_vec(&Job { scenario, seed }).expect("plain data");
+        let job = serde_json::to_vec(&Job {
+            scenario,
+            seed,
+            watch,
+        }).expect("plain data");
         let exchange = HostEnd::new(&job).map_err(Error::kernel("making the VM's exchange"))?;
         let answer = qemu::run(
             &self.kernel,

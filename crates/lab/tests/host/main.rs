@@ -1,5 +1,9 @@
 //! Scenarios on this host's kernel. They need root; without it they say so and pass.
 
+mod capture;
+#[path = "../../../scenario/tests/support/tshark.rs"]
+mod tshark;
+
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -67,6 +67,11 @@ pub struct Run {
     /// What the table of a trace is written as.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Parquet, requires = "trace")]
     pub trace_format: TraceFormat,
+    /// Write the packets into this directory, for each seed TITLE-seed-N.pcap, which Wireshark, tshark and tcpdump read: IPv4
+    /// with TCP, MPTCP and UDP, as if captured where the data are sent from. Time 0 is the begin of the run. In a simulation
+    /// the payload is zeros and timestamps are made up (docs/scenario.md says what else).
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub pcap: Option<PathBuf>,
 }
 
 /// A trace's file.
@@ -92,6 +97,7 @@ const AFTER_RUN: &str = "Examples:
   lisa run download.toml --seeds 100 --set bottleneck.queue=9
   lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'
   lisa run download.toml --trace out --trace-format csv
+  lisa run download.toml --pcap out && tshark -r out/*.pcap -Y tcp.analysis.retransmission
   sudo lisa run download.toml --on host
   lisa run download.toml --on vm --seeds 4";
 

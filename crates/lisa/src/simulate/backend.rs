@@ -7,7 +7,7 @@ use std::thread;
 
 use lab::Vm;
 use scenario::columns::Format;
-use scenario::{Error, Run, Scenario, batch, trace_file};
+use scenario::{Error, Run, Scenario, Watch, batch, capture, trace_file};
 
 use super::arguments::{Common, On};
 use super::progress::Progress;
@@ -22,39 +22,57 @@ pub struct Job {
     pub trace: Trace,
 }
 
-/// What becomes of a run's rows and credits.
+/// What becomes of a run's rows, credits and packets.
 pub enum Trace {
     /// Nobody wants them.
     None,
-    /// They stay in the result.
+    /// Rows and credits stay in the result.
     Keep,
     /// They go into files, and not into the result.
     Write(Arc<Traces>),
 }
 
-/// Where traces go.
+impl Trace {
+    fn watch(&self) -> Watch {
+        let (trace, capture) = match self {
+            Self::None => (false, false),
+            Self::Keep => (true, false),
+            Self::Write(to) => (to.trace.is_some(), to.pcap.is_some()),
+        };
+        Watch { trace, capture }
+    }
+}
+
+/// Where traces and captures go.
 pub struct Traces {
-    directory: PathBuf,
-    format: Format,
+    trace: Option<(PathBuf, Format)>,
+    pcap: Option<PathBuf>,
     /// Whether any more are written. Who writes one reads this meanwhile.
     open: RwLock<bool>,
 }
 
 impl Traces {
-    pub fn new(directory: PathBuf, format: Format) -> Self {
+    /// The directories of both, which are there.
+    pub fn new(trace: Option<(PathBuf, Format)>, pcap: Option<PathBuf>) -> Self {
         Self {
-            directory,
-            format,
+            trace,
+            pcap,
             open: RwLock::new(true),
         }
     }
 
     fn write(&self, run: &Run) -> Result<(), Failure> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        match *open {
-            true => Ok(trace_file::write(run, &self.directory, self.format)?),
-            false => Ok(()),
+        if !*open {
+            return Ok(());
         }
+        if let Some((directory, format)) = &self.trace {
+            trace_file::write(run, directory, *format)?;
+        }
+        if let Some(directory) = &self.pcap {
+            capture::write(run, directory)?;
+        }
+        Ok(())
     }
 
     /// Waits for what is being written, and lets no more be: a process that ends meanwhile leaves half a file.
@@ -122,7 +140,7 @@ impl Backend {
         mut done: impl FnMut(usize, Run) -> Result<(), Failure>,
     ) -> Result<usize, Failure> {
         let vm = Vm::new(self.kernel.as_deref(), cancelled.clone())?;
-        let work = move |job: &Job| match vm.run(&job.scenario, job.seed) {
+        let work = move |job: &Job| match vm.run(&job.scenario, job.seed, job.trace.watch()) {
             // The VM may see that it is to end before anyone else does.
             Err(lab::Error::Interrupted) => Ok(None),
             result => traced_run(job, result?).map(Some),
@@ -154,8 +172,7 @@ impl Backend {
 }
 
 fn simulated(job: &Job) -> Result<Run, Failure> {
-    let traced = !matches!(job.trace, Trace::None);
-    let run = scenario::simulate(&job.scenario, job.seed, traced);
+    let run = scenario::simulate_watched(&job.scenario, job.seed, job.trace.watch());
     let run = run.map_err(|error| Error {
         file: format!("{}, seed {}", job.about, job.seed),
         ..error
@@ -163,13 +180,14 @@ fn simulated(job: &Job) -> Result<Run, Failure> {
     traced_run(job, run)
 }
 
-/// Writes a run's trace, or drops it, as the job wants.
+/// Writes a run's trace and packets, or drops them, as the job wants.
 fn traced_run(job: &Job, mut run: Run) -> Result<Run, Failure> {
     if let Trace::Write(to) = &job.trace {
         to.write(&run)?;
     }
     if !matches!(job.trace, Trace::Keep) {
         (run.rows, run.credits, run.losses) = (Vec::new(), Vec::new(), Vec::new());
+        run.capture = None;
     }
     Ok(run)
 }
@@ -186,7 +204,7 @@ fn on_host(
         if cancelled.load(Ordering::SeqCst) {
             return Ok(number);
         }
-        let run = match host.run(&job.scenario, job.seed) {
+        let run = match host.run_watched(&job.scenario, job.seed, job.trace.watch()) {
             Err(lab::Error::Interrupted) => return Ok(number),
             result => result?,
         };

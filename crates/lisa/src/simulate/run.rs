@@ -1,6 +1,7 @@
 //! `lisa run`.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use scenario::Outcome;
@@ -22,15 +23,20 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
         Some(seeds) => (1..=seeds.into()).collect(),
         None => vec![arguments.seed],
     };
-    let trace = match &arguments.trace {
-        Some(directory) => {
-            let failed = |error| Failure::new(format!("--trace {}: {error}", directory.display()));
-            fs::create_dir_all(directory).map_err(failed)?;
-            let format = arguments.trace_format.into();
-            Some(Arc::new(Traces::new(directory.clone(), format)))
+    let directory = |option: &str, directory: &Option<PathBuf>| match directory {
+        Some(path) => {
+            let failed = |error| Failure::new(format!("{option} {}: {error}", path.display()));
+            fs::create_dir_all(path)
+                .map_err(failed)
+                .map(|()| directory.clone())
         }
-        None => None,
+        None => Ok(None),
     };
+    let rows = directory("--trace", &arguments.trace)?;
+    let rows = rows.map(|rows| (rows, arguments.trace_format.into()));
+    let pcap = directory("--pcap", &arguments.pcap)?;
+    let written = rows.is_some() || pcap.is_some();
+    let trace = written.then(|| Arc::new(Traces::new(rows, pcap)));
     let about: Arc<str> = common.file.display().to_string().into();
     let job = |seed: &u64| Job {
         scenario: scenario.clone(),

@@ -101,6 +101,28 @@ fn a_trace_can_be_csv() {
     );
 }
 
+/// Both can be written of a run, each into its directory: the outcome is the same.
+#[test]
+fn a_run_writes_its_packets() {
+    let place = Place::new();
+    let run = "run small.toml --seeds 2 --json";
+    let outcomes = place.good(&format!("{run} --pcap new/packets --trace rows --jobs 2"));
+    assert_eq!(outcomes, place.good(run));
+    place.good(&format!("{run} --pcap again --jobs 1"));
+    for seed in 1..=2 {
+        let file = format!("a-small-bottleneck-seed-{seed}.pcap");
+        let packets = place.read(&format!("new/packets/{file}"));
+        // With nanoseconds, in the order of bytes of the machines that write most of them.
+        assert_eq!(packets[..4], 0xa1b2_3c4d_u32.to_le_bytes());
+        assert!(packets == place.read(&format!("again/{file}")), "{file}");
+        place.read(&format!("rows/a-small-bottleneck-seed-{seed}.parquet"));
+    }
+    assert_eq!(
+        fs::read_dir(place.0.join("new/packets")).unwrap().count(),
+        2
+    );
+}
+
 /// 100 Gbit/s for a year would take a century. Whether it listens for Ctrl-C, Linux tells (proc_pid_status(5)).
 #[test]
 fn a_run_without_end_can_be_interrupted() {

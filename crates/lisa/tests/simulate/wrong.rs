@@ -49,6 +49,11 @@ fn what_is_wrong_is_one_line() {
             "--trace small.toml: ",
         ),
         (
+            "run small.toml --pcap small.toml",
+            1,
+            "--pcap small.toml: File exists",
+        ),
+        (
             "run small.toml --set connection.0.algorithm=bbr",
             1,
             "lisa: small.toml, seed 1: `connection.download.algorithm`: the simulator has no `bbr`; there are lisa, ",

@@ -9,17 +9,15 @@ impl<O: Observer> Simulation<O> {
             Owner::Receiver(subflow) => {
                 let number = self.parent(subflow);
                 let (connection, _, receivers, env) = parts!(self, number);
-                let receiver = &mut receivers[(subflow - connection.first) as usize];
+                let index = (subflow - connection.first) as usize;
+                let receiver = &mut receivers[index];
                 if receiver.established {
                     receiver.acknowledge(connection, env);
                 } else {
-                    receiver.send_syn(env);
+                    self.send_syn(number, index);
                 }
             }
-            Owner::Start(number) => {
-                let (_, _, receivers, env) = parts!(self, number);
-                receivers[0].send_syn(env);
-            }
+            Owner::Start(number) => self.send_syn(number, 0),
             Owner::Write(number) => self.write(number),
             Owner::Announce(number) => self.announce_again(number),
             Owner::Udp(number) => self.udp[number as usize].on_timer(&mut self.env),
@@ -27,13 +25,21 @@ impl<O: Observer> Simulation<O> {
     }
 
     #[cold]
+    fn send_syn(&mut self, number: u32, index: usize) {
+        let bytes = self.opening(number, index).syn;
+        let (_, _, receivers, env) = parts!(self, number);
+        receivers[index].send_syn(env, bytes);
+    }
+
+    #[cold]
     pub(super) fn on_sender_timer(&mut self, subflow: u32) {
         let number = self.parent(subflow);
+        let index = (subflow - self.connections[number as usize].first) as usize;
+        let answer = self.opening(number, index).syn_ack;
         let (connection, senders, _, env) = parts!(self, number);
-        let index = (subflow - connection.first) as usize;
         let sender = &mut senders[index];
         match (sender.life, sender.waits) {
-            (Life::Opening, _) => sender.answer_syn(env),
+            (Life::Opening, _) => sender.answer_syn(env, answer),
             (Life::Idle | Life::Closed, _) => {}
             (_, Waits::Probe) => {
                 if let Some((data, len)) = connection.take_new(sender) {

@@ -3,8 +3,38 @@
 
 use super::*;
 
-/// Bytes of a SYN and of the packets that open a subflow: IPv4, TCP and its options with MPTCP's (RFC 8684, 3.1, 3.2).
-const SYN: u32 = 72;
+/// The packets that open a subflow, bytes: IPv4 and TCP (40), the options of a SYN (20) or of any other packet (12), and
+/// MPTCP's, as Linux sends them.
+#[derive(Clone, Copy)]
+pub(super) struct Opening {
+    pub(super) syn: u32,
+    pub(super) syn_ack: u32,
+    established: u32,
+}
+
+const TCP: Opening = Opening {
+    syn: 60,
+    syn_ack: 60,
+    established: 52,
+};
+
+/// MP_CAPABLE (RFC 8684, 3.1): without a key, with the server's, with both.
+const CAPABLE: Opening = Opening {
+    syn: TCP.syn + 4,
+    syn_ack: TCP.syn_ack + 12,
+    established: TCP.established + 20,
+};
+
+/// MP_JOIN (3.2).
+const JOIN: Opening = Opening {
+    syn: TCP.syn + 12,
+    syn_ack: TCP.syn_ack + 16,
+    established: TCP.established + 24,
+};
+
+/// ADD_ADDR with an address of IPv4, and its echo (3.4.1).
+const ADD_ADDRESS: u32 = TCP.established + 16;
+const ADDRESS_ECHO: u32 = TCP.established + 8;
 
 /// How long an announced address waits for its echo at most, and how often it is announced again (Linux:
 /// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX). Until 6.17 it waited so long; since then it waits for the longest
@@ -18,17 +48,18 @@ impl<O: Observer> Simulation<O> {
     #[cold]
     pub(super) fn handshake(&mut self, number: u32, index: usize, segment: Wire) {
         let segment = Segment::from(segment);
+        let opening = self.opening(number, index);
         let (connection, senders, receivers, env) = parts!(self, number);
         match segment.kind {
             Kind::Syn => {
                 let sender = &mut senders[index];
                 if matches!(sender.life, Life::Idle | Life::Opening) {
                     sender.life = Life::Opening;
-                    sender.answer_syn(env);
+                    sender.answer_syn(env, opening.syn_ack);
                 }
             }
             Kind::SynAck => {
-                if receivers[index].on_syn_ack(env, segment) && index == 0 {
+                if receivers[index].on_syn_ack(env, segment, opening.established) && index == 0 {
                     connection.round_trip = receivers[0].round_trip(env.now);
                 }
             }
@@ -65,6 +96,15 @@ impl<O: Observer> Simulation<O> {
                 }
             }
             Kind::Data | Kind::Ack | Kind::Datagram => {}
+        }
+    }
+
+    /// The packets that open this subflow.
+    pub(super) fn opening(&self, number: u32, index: usize) -> Opening {
+        match (self.running[number as usize].spec.mptcp, index) {
+            (false, _) => TCP,
+            (true, 0) => CAPABLE,
+            (true, _) => JOIN,
         }
     }
 
@@ -137,9 +177,9 @@ impl Receiver {
         }
     }
 
-    pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>) {
+    pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         self.syn_first.get_or_insert(env.now);
-        env.send(self.route, SYN, Segment::bare(self.me, Kind::Syn, 0));
+        env.send(self.route, bytes, Segment::bare(self.me, Kind::Syn, 0));
         let wait = self.profile.rto_initial.as_nanos() << self.syns.min(6);
         self.syns += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
@@ -149,13 +189,13 @@ impl Receiver {
     fn echo<O: Observer>(&self, env: &mut Env<O>, path: u32) {
         env.send(
             self.route,
-            SYN,
+            ADDRESS_ECHO,
             Segment::bare(self.me, Kind::AddressEcho, path),
         );
     }
 
     /// Returns whether it is the first.
-    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, syn_ack: Segment) -> bool {
+    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, syn_ack: Segment, bytes: u32) -> bool {
         let first = !self.established;
         self.established = true;
         if first {
@@ -163,7 +203,7 @@ impl Receiver {
         }
         let mut segment = Segment::bare(self.me, Kind::Established, 0);
         segment.window = syn_ack.window;
-        env.send(self.route, SYN, segment);
+        env.send(self.route, bytes, segment);
         first
     }
 
@@ -175,10 +215,10 @@ impl Receiver {
 
 impl Sender {
     /// Answers a SYN, again when its timer fires.
-    pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>) {
+    pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         let mut segment = Segment::bare(self.me, Kind::SynAck, 0);
         segment.window = stamp(env.now);
-        env.send(self.route, SYN, segment);
+        env.send(self.route, bytes, segment);
         if self.recovery.timeouts == 0 {
             self.last_sent = env.now;
         }
@@ -205,7 +245,7 @@ impl Sender {
     fn announce<O: Observer>(&self, env: &mut Env<O>, path: u32) {
         env.send(
             self.route,
-            SYN,
+            ADD_ADDRESS,
             Segment::bare(self.me, Kind::AddAddress, path),
         );
     }
