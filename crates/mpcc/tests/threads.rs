@@ -177,8 +177,8 @@ fn of_many_that_leave_at_once_one_is_the_last() {
 #[test]
 fn nobody_enters_another_connection() {
     let mut connection = ffi::mpcc_connection::default();
-    // SAFETY: the connection lives, and this thread alone has it.
     const NO_SLOT: u8 = ffi::MPCC_NO_SLOT as u8;
+    // SAFETY: the connection lives, and this thread alone has it.
     let enter = |c: &mut ffi::mpcc_connection, mark| unsafe { ffi::mpcc_native_enter(c, mark) };
     connection.used = ffi::MPCC_OVER;
     assert_eq!(enter(&mut connection, 7), NO_SLOT, "nobody's yet");

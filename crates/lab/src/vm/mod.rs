@@ -89,7 +89,8 @@ impl Vm {
             scenario,
             seed,
             watch,
-        }).expect("plain data");
+        })
+        .expect("plain data");
         let exchange = HostEnd::new(&job).map_err(Error::kernel("making the VM's exchange"))?;
         let answer = qemu::run(
             &self.kernel,

@@ -37,7 +37,11 @@ fn what_is_wrong_is_one_line() {
         ),
         ("run small.toml --timing", 2, "--json"),
         ("run small.toml --jobs 0", 2, "--jobs"),
-        ("run small.toml --on moon", 2, "possible values: sim, host, vm"),
+        (
+            "run small.toml --on moon",
+            2,
+            "possible values: sim, host, vm",
+        ),
         (
             "run small.toml --on host --jobs 2",
             2,
