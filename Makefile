@@ -33,7 +33,7 @@ test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh
 
 bench: setup ## The benchmarks
-	$(AS_ROOT) cargo bench --locked --workspace --no-fail-fast
+	$(AS_ROOT) cargo bench --locked --workspace --no-fail-fast --bench '*'
 
 soak: setup ## SOAK_OPENS (1000000) connections opened and closed
 	$(AS_ROOT) SOAK_OPENS=$(SOAK_OPENS) cargo test --release --locked -p lisa --test soak -- --nocapture

@@ -58,13 +58,13 @@ pub struct Network<P> {
     hops: Vec<u32>,
     events: Tournament,
     seed: u64,
-    #[cfg(debug_assertions)]
+    #[cfg(any(debug_assertions, test))]
     balance: Balance,
 }
 
 /// Packets that came in and that came out. Those between are in the links: a debug build counts them
 /// there, in a large network not each time.
-#[cfg(debug_assertions)]
+#[cfg(any(debug_assertions, test))]
 #[derive(Debug)]
 struct Balance {
     came: u64,
@@ -102,7 +102,7 @@ impl<P: Payload> Network<P> {
             hops: Vec::new(),
             events: Tournament::new(),
             seed,
-            #[cfg(debug_assertions)]
+            #[cfg(any(debug_assertions, test))]
             balance: Balance {
                 came: 0,
                 left: 0,
@@ -148,7 +148,7 @@ impl<P: Payload> Network<P> {
             "poll before you inject"
         );
         let exit = self.forward(now, bytes, route.0, payload);
-        #[cfg(debug_assertions)]
+        #[cfg(any(debug_assertions, test))]
         self.assert_conserved(1, exit.is_some());
         exit
     }
@@ -170,7 +170,7 @@ impl<P: Payload> Network<P> {
     #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Exit<P>> {
         let exit = self.next_exit(now);
-        #[cfg(debug_assertions)]
+        #[cfg(any(debug_assertions, test))]
         self.assert_conserved(0, exit.is_some());
         exit
     }
@@ -205,7 +205,7 @@ impl<P: Payload> Network<P> {
     }
 
     /// What came in came out or is still inside.
-    #[cfg(debug_assertions)]
+    #[cfg(any(debug_assertions, test))]
     fn assert_conserved(&mut self, came: u64, left: bool) {
         let balance = &mut self.balance;
         balance.came += came;

@@ -59,7 +59,7 @@ pub(crate) struct Connection {
     tuned_copied: u64,
     pub(crate) round_trip: Span,
     /// Bytes that have arrived for the first time.
-    #[cfg(debug_assertions)]
+    #[cfg(any(debug_assertions, test))]
     pub(crate) arrived: u64,
 }
 
@@ -128,7 +128,7 @@ impl Connection {
             tuned: 0,
             tuned_copied: 0,
             round_trip: Span::ZERO,
-            #[cfg(debug_assertions)]
+            #[cfg(any(debug_assertions, test))]
             arrived: 0,
         }
     }
@@ -195,7 +195,7 @@ impl Connection {
             "a segment keeps its size"
         );
         let _new = self.received.insert((subflow - self.first) as usize, data);
-        #[cfg(debug_assertions)]
+        #[cfg(any(debug_assertions, test))]
         {
             self.arrived += u64::from(len) * u64::from(_new);
         }
@@ -424,7 +424,7 @@ impl Connection {
     }
 
     /// See [`crate::invariants`].
-    #[cfg(debug_assertions)]
+    #[cfg(any(debug_assertions, test))]
     pub(crate) fn check(&self) {
         assert!(self.una <= self.received.next(), "acknowledged, not there");
         assert!(self.una <= self.nxt && self.nxt <= self.end);

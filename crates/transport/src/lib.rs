@@ -6,7 +6,7 @@
 mod board;
 mod connection;
 mod endpoint;
-#[cfg(debug_assertions)]
+#[cfg(any(debug_assertions, test))]
 mod invariants;
 mod pace;
 mod profile;

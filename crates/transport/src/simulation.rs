@@ -218,7 +218,7 @@ impl<O: Observer> Simulation<O> {
                     }
                     let segment = Segment::from(payload);
                     self.deliver(segment);
-                    #[cfg(debug_assertions)]
+                    #[cfg(any(debug_assertions, test))]
                     if segment.kind != Kind::Datagram {
                         self.check(self.parent(segment.to));
                     }
@@ -230,7 +230,7 @@ impl<O: Observer> Simulation<O> {
                 }
                 None => {
                     while let Some(_owner) = self.fire(limit) {
-                        #[cfg(debug_assertions)]
+                        #[cfg(any(debug_assertions, test))]
                         match _owner {
                             Owner::Sender(subflow) | Owner::Receiver(subflow) => {
                                 self.check(self.parent(subflow));
@@ -249,7 +249,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// See [`crate::invariants`]. Large windows are not recounted after each event, which would take most of the time.
-    #[cfg(debug_assertions)]
+    #[cfg(any(debug_assertions, test))]
     fn check(&self, number: u32) {
         let connection = &self.connections[number as usize];
         let senders = &self.senders[connection.range()];

@@ -79,7 +79,7 @@ impl Timers {
     }
 
     /// Whether it will fire.
-    #[cfg(debug_assertions)]
+    #[cfg(any(debug_assertions, test))]
     pub(crate) fn is_set(&self, timer: u32) -> bool {
         self.slots[timer as usize].due < NEVER
     }
