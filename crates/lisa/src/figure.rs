@@ -138,15 +138,16 @@ fn sums(rows: &[&Row]) -> Vec<(f64, u32)> {
 }
 
 /// Where a subflow starts to reduce its window: a recovery begins, or it has another threshold than before. The one that it
-/// begins with is none.
+/// begins with is none. A kernel tells of the threshold first, and of the recovery after that.
 fn reductions<'r>(rows: impl Iterator<Item = &'r Row>) -> impl Iterator<Item = (f64, u32)> {
     let mut before: Option<(Option<u32>, bool)> = None;
     rows.filter_map(move |row| {
         let recovers = row.phase == "recovery";
-        let starts = before.is_some_and(|(ssthresh, recovered)| {
-            ssthresh != row.ssthresh || recovers && !recovered
+        let (other, told) = before.map_or((false, true), |(ssthresh, told)| {
+            (ssthresh != row.ssthresh, told)
         });
-        before = Some((row.ssthresh, recovers));
+        before = Some((row.ssthresh, recovers || other));
+        let starts = other || recovers && !told;
         (starts && row.ssthresh.is_some()).then_some((row.time, row.cwnd))
     })
 }
@@ -198,5 +199,14 @@ mod tests {
             (0.3, 10, Some(10), "avoidance"),
         ];
         assert_eq!(marks(&rows), [(0.2, 19)]);
+        let of_a_kernel = [
+            (0.1, 20, None, "slow start"),
+            (0.2, 20, Some(10), "slow start"),
+            (0.201, 20, Some(10), "recovery"),
+            (0.3, 10, Some(10), "avoidance"),
+            (0.4, 12, Some(6), "avoidance"),
+            (0.401, 12, Some(6), "recovery"),
+        ];
+        assert_eq!(marks(&of_a_kernel), [(0.2, 20), (0.4, 12)]);
     }
 }
