@@ -13,7 +13,7 @@ use std::ptr;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
-/// Room for the rows of some minutes; what nobody writes takes no memory. A power of two, as a PCI device wants it.
+/// Room for the rows of some minutes, or for 64 MB of packets, at four characters a byte at the most; what nobody writes takes no memory. A power of two, as a PCI device wants it.
 pub(crate) const SIZE: u64 = 256 << 20;
 
 const JOB_LENGTH: usize = 0;
@@ -107,7 +107,7 @@ impl GuestEnd {
     pub(crate) fn answer(&self, answer: &[u8]) {
         assert!(
             answer.len() <= SIZE as usize - TEXT,
-            "the run has too many rows to hand over: {} bytes, of {SIZE}; shorten it",
+            "the run has too many rows or packets to hand over: {} bytes, of {SIZE}; shorten it",
             answer.len()
         );
         // SAFETY: the mapping is SIZE bytes and nobody else writes to it; the answer fits.
