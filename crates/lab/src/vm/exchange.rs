@@ -13,7 +13,8 @@ use std::ptr;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
-/// Room for the rows of some minutes, or for 64 MB of packets, at four characters a byte at the most; what nobody writes takes no memory. A power of two, as a PCI device wants it.
+/// Room for the rows of some minutes, or for 64 MB of packets, at four characters a byte at the most; what nobody writes
+/// takes no memory. A power of two, as a PCI device wants it.
 pub(crate) const SIZE: u64 = 256 << 20;
 
 const JOB_LENGTH: usize = 0;
