@@ -4,14 +4,13 @@
 //! one short. Both ends of the connection are here.
 
 use crate::endpoint::Env;
-use crate::profile::Profile;
+use crate::receive_window::Buffer;
+use crate::reinjection::Retransmission;
 use crate::segment::{Segment, widen};
 use crate::sender::{Life, Sender};
 use crate::stream::Stream;
-use crate::timers::NEVER;
 use crate::trace::Observer;
 use mpcc::Connection as Coupled;
-use netsim::{Span, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -28,7 +27,7 @@ pub(crate) struct Connection {
 
     // The sending end.
     /// Parts of the stream wait at the subflows (`scheduler.rs`), and not for the first window that opens.
-    hands_out: bool,
+    pub(crate) hands_out: bool,
     /// The subflow that was to be handed the next piece.
     pub(crate) due: usize,
     /// So many segments beyond what is acknowledged the buffers have room for.
@@ -45,47 +44,18 @@ pub(crate) struct Connection {
     missing: u64,
     /// Segments that a stalled or closed subflow has under way, and which one that is.
     pub(crate) again: VecDeque<(u64, u32)>,
+    pub(crate) retransmission: Retransmission,
     /// The last time it was not the windows that it waited for, but data or the receiver.
     starved: bool,
 
     // The receiving end.
     received: Stream,
-    /// Segments that its subflows may come to offer (window_clamp), and the most that this grows to.
-    pub(crate) window: u32,
-    window_most: u32,
-    /// Receive window autotuning: the round trip ends then, and began with that much received.
-    tune_at: Time,
-    tuned: u64,
-    tuned_copied: u64,
-    pub(crate) round_trip: Span,
+    /// Segments that have arrived, in order or not.
+    came: u64,
+    pub(crate) buffer: Buffer,
     /// Bytes that have arrived for the first time.
     #[cfg(any(debug_assertions, test))]
     pub(crate) arrived: u64,
-}
-
-/// What a receiver offers to take, segments.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Windows {
-    /// Each subflow at first.
-    pub(crate) first: u32,
-    /// Each before the buffer has grown.
-    soon: u32,
-    /// The most.
-    most: u32,
-}
-
-impl Windows {
-    /// With this buffer, or with the profile's, which grows.
-    pub(crate) fn new(profile: &Profile, mss: u16, buffer: Option<u32>) -> Self {
-        let (buffer, largest) = buffer.map_or(profile.receive_buffer, |buffer| (buffer, buffer));
-        let (first, soon) = profile.offered_eighths;
-        let segments = |bytes: u32, eighths: u32| (bytes / 8 * eighths / u32::from(mss)).max(1);
-        Self {
-            first: segments(buffer, first).min(profile.first_window),
-            soon: segments(buffer, soon),
-            most: segments(largest, soon),
-        }
-    }
 }
 
 /// More than anybody sends: for a stream without end.
@@ -97,7 +67,8 @@ impl Connection {
         first: u32,
         subflows: u32,
         mss: u16,
-        windows: Windows,
+        buffer: Buffer,
+        edge: u32,
         hands_out: bool,
     ) -> Self {
         Self {
@@ -112,22 +83,15 @@ impl Connection {
             una: 0,
             nxt: 0,
             end: 0,
-            edge: windows.first.into(),
+            edge: edge.into(),
             short: VecDeque::new(),
             missing: 0,
             again: VecDeque::new(),
+            retransmission: Retransmission::default(),
             starved: true,
             received: Stream::new(subflows),
-            window: windows.soon,
-            window_most: windows.most,
-            tune_at: if windows.soon < windows.most {
-                Time::ZERO
-            } else {
-                NEVER
-            },
-            tuned: 0,
-            tuned_copied: 0,
-            round_trip: Span::ZERO,
+            came: 0,
+            buffer,
             #[cfg(any(debug_assertions, test))]
             arrived: 0,
         }
@@ -172,56 +136,36 @@ impl Connection {
         found.map_or(self.mss, |(_, len)| *len)
     }
 
-    /// What an ACK says of the stream.
+    /// What an ACK says of the stream. Returns whether it is news.
     #[inline]
-    pub(crate) fn on_ack(&mut self, segment: Segment) {
+    pub(crate) fn on_ack(&mut self, segment: Segment) -> bool {
         let ack = widen(self.una, segment.data);
         self.edge = self.edge.max(ack + u64::from(segment.window));
-        if ack > self.una {
-            self.una = ack;
-            while let Some(&(_, len)) = self.short.front().filter(|(seq, _)| *seq < ack) {
-                self.missing += u64::from(self.mss - len);
-                self.short.pop_front();
-            }
+        if ack <= self.una {
+            return false;
         }
+        self.una = ack;
+        while let Some(&(_, len)) = self.short.front().filter(|(seq, _)| *seq < ack) {
+            self.missing += u64::from(self.mss - len);
+            self.short.pop_front();
+        }
+        true
     }
 
     /// A segment of the stream arrives, on whatever subflow.
     #[inline(always)]
-    pub(crate) fn arrived(&mut self, now: Time, subflow: u32, data: u32, len: u16) {
+    pub(crate) fn arrived(&mut self, subflow: u32, data: u32, len: u16) {
         let data = widen(self.received.next(), data);
         debug_assert!(
             data < self.una || len == self.len(data),
             "a segment keeps its size"
         );
-        let _new = self.received.insert((subflow - self.first) as usize, data);
+        let new = self.received.insert((subflow - self.first) as usize, data);
+        self.came += u64::from(new);
         #[cfg(any(debug_assertions, test))]
         {
-            self.arrived += u64::from(len) * u64::from(_new);
+            self.arrived += u64::from(len) * u64::from(new);
         }
-        if now >= self.tune_at {
-            self.tune(now);
-        }
-    }
-
-    /// Once a round trip: room for twice what arrived in it, and for its growth (Linux: tcp_rcv_space_adjust).
-    #[cold]
-    fn tune(&mut self, now: Time) {
-        let copied = self.received.next() - self.tuned;
-        if copied > self.tuned_copied {
-            let before = self.tuned_copied.max(1);
-            let room = 2 * copied + 16;
-            let room = room + 2 * (room * (copied - self.tuned_copied) / before).min(room);
-            let room = room.min(self.window_most.into()) as u32;
-            self.window = self.window.max(room);
-            self.tuned_copied = copied;
-        }
-        self.tuned = self.received.next();
-        self.tune_at = if self.window < self.window_most {
-            now + self.round_trip
-        } else {
-            NEVER
-        };
     }
 
     /// Whether a segment is the last of what was written: it carries the push flag.
@@ -234,6 +178,12 @@ impl Connection {
     #[inline]
     pub(crate) fn received(&self) -> u64 {
         self.received.next()
+    }
+
+    /// Segments that wait for others.
+    #[inline]
+    pub(crate) fn held(&self) -> u64 {
+        self.came - self.received.next()
     }
 
     /// Sends what the windows allow. `which`: the subflow whose window has just opened. Returns whether that one has set
@@ -378,36 +328,6 @@ impl Connection {
             return Some(self.nxt - 1);
         }
         again
-    }
-
-    /// The next segment that is stuck on another one.
-    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
-        while let Some(&(data, from)) = self.again.front() {
-            let revived = senders[from as usize].life == Life::Open;
-            if data < self.una || revived {
-                self.again.pop_front();
-                continue;
-            }
-            if from as usize == on {
-                break;
-            }
-            self.again.pop_front();
-            return Some(data);
-        }
-        None
-    }
-
-    /// A subflow stalls or closes: what it has under way goes over the others.
-    pub(crate) fn reinject(&mut self, sender: &Sender, index: u32) {
-        self.again.retain(|(_, from)| *from != index);
-        for seq in sender.una..sender.nxt {
-            let data = widen(self.una, sender.board.at(seq).data);
-            if data >= self.una {
-                self.again.push_back((data, index));
-            }
-        }
-        let queued = sender.queue.iter().filter(|data| *data >= self.una);
-        self.again.extend(queued.map(|data| (data, index)));
     }
 
     /// The next new segment of a subflow that the receiver takes, for a probe.

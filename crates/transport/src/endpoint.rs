@@ -32,10 +32,11 @@ impl<O: Observer> Env<O> {
     /// What the network lost.
     pub(crate) fn lost(&mut self, at: Time, payload: Wire) {
         let segment = Segment::from(payload);
-        if O::ON && segment.kind == Kind::Data {
-            self.observer.lost(at, segment.to);
+        match segment.kind {
+            Kind::Ack => drop(self.sacks.take(segment.sack)),
+            Kind::Data if O::ON => self.observer.lost(at, segment.to),
+            _ => {}
         }
-        self.sacks.take(segment.sack);
     }
 
     /// Shows the observer a packet that now leaves one end, or comes to the other, if that end is the server. (To ask that
@@ -76,7 +77,10 @@ impl<O: Observer> Env<O> {
             bytes,
             content,
         };
-        let sack = self.sacks.see(segment.sack);
+        let sack = match segment.kind {
+            Kind::Ack => self.sacks.see(segment.sack),
+            _ => &[],
+        };
         self.observer.packet(self.now, &packet, sack);
     }
 }

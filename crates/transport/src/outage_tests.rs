@@ -49,16 +49,13 @@ fn run(simulation: &mut Simulation<Quiet>, stop: u64, dead: impl Fn(u64, &Segmen
                 let segment = Segment::from(payload);
                 simulation.env.now = at;
                 if dead(ms(at), &segment) {
-                    simulation.env.sacks.take(segment.sack);
+                    simulation.env.lost(at, payload);
                 } else {
                     simulation.deliver(segment);
                 }
                 simulation.check(0);
             }
-            Some(Exit::Lost { payload, .. }) => {
-                let segment = Segment::from(payload);
-                simulation.env.sacks.take(segment.sack);
-            }
+            Some(Exit::Lost { at, payload, .. }) => simulation.env.lost(at, payload),
             None if limit >= stop => {
                 simulation.env.now = stop;
                 return;

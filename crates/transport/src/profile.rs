@@ -49,9 +49,8 @@ pub struct Profile {
     pub wake_up: Span,
     /// A receiver's buffer at first, bytes, and the most that it grows to (Linux: tcp_rmem).
     pub receive_buffer: (u32, u32),
-    /// How much of it is offered, in eighths: at first, and when it is known what a segment takes in memory (Linux:
-    /// scaling_ratio, from 128/256 to about 160/256).
-    pub offered_eighths: (u32, u32),
+    /// Half of it is offered: until a segment has been seen and what it takes in memory (Linux: scaling_ratio), or always.
+    pub measures_frames: bool,
     /// The most segments that are offered before any has come.
     pub first_window: u32,
     /// Whether the window is halved for each timeout that it was idle (RFC 5681, 4.1).
@@ -93,7 +92,7 @@ impl Profile {
             quick_acks: 16,                  // TCP_MAX_QUICKACKS
             wake_up: Span::from_micros(250), // median of 20 connections, 6.18; ADD_ADDR goes after 50 µs
             receive_buffer: (131_072, 6_291_456),
-            offered_eighths: (4, 5),
+            measures_frames: true,
             first_window: u32::MAX,
             idle_restart: true,
             announces_at_once: false,
@@ -114,8 +113,8 @@ impl Profile {
             name: "linux-3.14",
             detection: Detection::Fack,
             receive_buffer: (6 << 20, 6 << 20),
-            offered_eighths: (4, 4), // tcp_adv_win_scale = 1
-            first_window: 20,        // tcp_default_init_rwnd: twice the initial congestion window
+            measures_frames: false, // tcp_adv_win_scale = 1
+            first_window: 20,       // tcp_default_init_rwnd: twice the initial congestion window
             announces_at_once: true,
             hands_out: false,
             ..Self::linux()
@@ -135,7 +134,7 @@ impl Profile {
             reads_push: false,
             quick_acks: 0,
             receive_buffer: (6 << 20, 6 << 20),
-            offered_eighths: (4, 4),
+            measures_frames: false,
             idle_restart: false,
             announces_at_once: true,
             hands_out: false,

@@ -258,10 +258,7 @@ fn drain<O: Observer>(simulation: &mut Simulation<O>) {
                 simulation.env.now = at;
                 simulation.deliver(segment);
             }
-            Exit::Lost { payload, .. } => {
-                let segment = Segment::from(payload);
-                simulation.env.sacks.take(segment.sack);
-            }
+            Exit::Lost { at, payload, .. } => simulation.env.lost(at, payload),
         }
     }
 }

@@ -27,6 +27,12 @@ impl Reassembly {
         self.held > 0
     }
 
+    /// How many have arrived beyond one that is missing.
+    #[inline]
+    pub(crate) fn held(&self) -> u64 {
+        self.held.into()
+    }
+
     /// A segment arrives. Returns how many are now in order that were not; `None` for one that was there already.
     #[inline]
     pub(crate) fn insert(&mut self, seq: u64) -> Option<u32> {

@@ -8,8 +8,9 @@ use crate::connection::Connection;
 use crate::endpoint::Env;
 use crate::profile::{Detection, Profile};
 use crate::reassembly::Reassembly;
+use crate::receive_window::Offer;
 use crate::sack::Beyond;
-use crate::segment::{Kind, Segment, flag, widen};
+use crate::segment::{Kind, Segment, flag, micros, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::Observer;
 use netsim::{RouteId, Time};
@@ -24,8 +25,7 @@ pub(crate) struct Receiver {
     twice: Option<u64>,
     /// ACKs that are still to be sent for each segment.
     quick: u32,
-    /// Segments that it offers to take (rcv_ssthresh).
-    pub(crate) window: u32,
+    pub(crate) offer: Offer,
     /// Segments that no ACK covers yet.
     waiting: u32,
     /// Flags of the next ACK, and the segment that it answers.
@@ -54,7 +54,7 @@ impl Receiver {
         timer: u32,
         me: u32,
         parent: u32,
-        window: u32,
+        offer: Offer,
     ) -> Self {
         let mptcp = spec.mptcp;
         let (tcp, both) = profile.sack_blocks;
@@ -64,7 +64,7 @@ impl Receiver {
             beyond: Beyond::default(),
             twice: None,
             quick: profile.quick_acks,
-            window,
+            offer,
             waiting: 0,
             flags: 0,
             answers: 0,
@@ -109,9 +109,13 @@ impl Receiver {
             self.acknowledge(connection, env);
             return;
         };
-        connection.arrived(env.now, segment.to, segment.data, segment.len);
-        if self.window < connection.window {
-            self.open_window(connection.window);
+        connection.arrived(segment.to, segment.data, segment.len);
+        if connection.buffer.is_tuned() {
+            self.offer.measure(micros(env.now), segment.sack);
+        }
+        if !self.offer.is_grown(&connection.buffer) {
+            let grows = self.offer.grow(&mut connection.buffer, self.got.held());
+            self.quick |= u32::from(grows);
         }
         self.waiting += 1;
         if had_gap || in_order == 0 {
@@ -136,15 +140,6 @@ impl Receiver {
         }
     }
 
-    /// Each segment opens the window by two until it is as large as it may be, and is acknowledged at once (Linux:
-    /// tcp_grow_window, which sets the lowest bit of a counter that each ACK lowers: until the window has its size the
-    /// counter stays where it is).
-    #[cold]
-    fn open_window(&mut self, most: u32) {
-        self.window = most.min(self.window + 2);
-        self.quick |= 1;
-    }
-
     /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
     /// segment then: what tells of a reduction, and two with the first mark, are acknowledged at once (Linux).
     #[cold]
@@ -163,7 +158,11 @@ impl Receiver {
 
     /// Sends an ACK.
     #[inline(always)]
-    pub(crate) fn acknowledge<O: Observer>(&mut self, connection: &Connection, env: &mut Env<O>) {
+    pub(crate) fn acknowledge<O: Observer>(
+        &mut self,
+        connection: &mut Connection,
+        env: &mut Env<O>,
+    ) {
         let (mut sack, mut bytes) = (0, u32::from(self.header));
         if self.got.has_gap() || self.twice.is_some() {
             if let Some(blocks) = self.beyond.blocks(self.twice.take(), self.room.into()) {
@@ -171,7 +170,14 @@ impl Receiver {
                 sack = env.sacks.put(blocks);
             }
         }
-        self.quick = self.quick.saturating_sub(self.waiting);
+        let (stream, held) = (connection.received(), connection.held());
+        let buffer = &mut connection.buffer;
+        let (window, roomy) = self.offer.tell(buffer, self.got.next, stream, held);
+        self.quick = if roomy {
+            self.quick.saturating_sub(self.waiting)
+        } else {
+            0
+        };
         if self.waiting > 0 {
             self.waiting = 0;
             env.timers.clear(self.timer);
@@ -179,8 +185,8 @@ impl Receiver {
         let segment = Segment {
             to: self.me,
             seq: self.got.next as u32,
-            data: connection.received() as u32,
-            window: self.window,
+            data: stream as u32,
+            window,
             sack,
             kind: Kind::Ack,
             flags: self.flags,

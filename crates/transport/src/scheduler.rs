@@ -13,7 +13,7 @@ use crate::trace::Observer;
 use std::collections::VecDeque;
 
 /// Segments in a piece: 32 728 bytes, the page fragment (32 KB) that a struct mptcp_data_frag heads.
-const PIECE: u64 = 23;
+pub(crate) const PIECE: u64 = 23;
 
 /// So many segments go to the chosen subflow at once (MPTCP_SEND_BURST_SIZE: 65 428 bytes, and pieces are whole).
 const BURST: u64 = 46;
@@ -47,7 +47,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    fn put(&mut self, from: u64, until: u64) {
+    pub(crate) fn put(&mut self, from: u64, until: u64) {
         if self.is_empty() {
             (self.next, self.until) = (from, until);
         } else {
@@ -185,6 +185,7 @@ impl Connection {
                 break;
             };
             self.due = due;
+            self.retransmission.interval(senders, env);
             let best = &mut senders[due];
             if !best.has_room() {
                 break;
@@ -200,26 +201,10 @@ impl Connection {
                 self.nxt = until;
             }
         }
+        self.wait_for_acknowledgement(env);
         let mut set = !self.again.is_empty() && self.push_again(senders, env, which);
         for (i, sender) in senders.iter_mut().enumerate() {
             set |= self.send(sender, env, |_, sender| sender.queue.pop()) && i == which;
-        }
-        set
-    }
-
-    /// What is stuck on one subflow goes over others.
-    fn push_again<O: Observer>(
-        &mut self,
-        senders: &mut [Sender],
-        env: &mut Env<O>,
-        which: usize,
-    ) -> bool {
-        let mut set = false;
-        while let Some(on) = Self::best(senders) {
-            let Some(data) = self.next_again(senders, on) else {
-                break;
-            };
-            set |= self.send_one(&mut senders[on], env, data, false) && on == which;
         }
         set
     }

@@ -3,6 +3,8 @@
 //! Sequence numbers count segments, not bytes, as windows do: a subflow's segments are numbered from 0, and so are the
 //! segments of the connection's stream ("data"). They are 32 bits wide on the wire and 64 at the endpoints.
 
+use netsim::Time;
+
 /// A packet's fields. What `seq`, `data`, `window` and `len` hold depends on its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
@@ -15,7 +17,7 @@ pub(crate) struct Segment {
     /// ACK: how many segments beyond `data` the receiver takes. Data: the number of its connection, which is needed first.
     /// SYN/ACK: when it was sent, µs, which the answer repeats (RFC 7323's timestamp).
     pub(crate) window: u32,
-    /// ACK: its SACK blocks, by their place in [`crate::sack::Sacks`]; 0: none.
+    /// ACK: its SACK blocks, by their place in [`crate::sack::Sacks`]; 0: none. Data: when it was sent, µs.
     pub(crate) sack: u32,
     /// What it is.
     pub(crate) kind: Kind,
@@ -150,6 +152,12 @@ pub(crate) mod flag {
     pub(crate) const ECHO: u8 = 8;
     /// Data: the window was reduced since (CWR).
     pub(crate) const REDUCED: u8 = 16;
+}
+
+/// The time as packets carry it, µs, which goes round in 71 minutes.
+#[inline]
+pub(crate) fn micros(now: Time) -> u32 {
+    (now.as_nanos() / 1000) as u32
 }
 
 /// The number at the endpoint that ends in `wire` and is next to `near`.

@@ -7,9 +7,10 @@ use crate::board::{Board, Sent};
 use crate::endpoint::Env;
 use crate::profile::{Detection, Profile};
 use crate::recovery::Recovery;
+use crate::reinjection::Stale;
 use crate::rtt::Rtt;
 use crate::scheduler::Queue;
-use crate::segment::{Kind, Segment, flag, widen};
+use crate::segment::{Kind, Segment, flag, micros, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
 use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
@@ -109,6 +110,9 @@ pub(crate) struct Sender {
     pub(crate) profile: Arc<Profile>,
     /// When it last sent, for the restart after idling.
     pub(crate) last_sent: Time,
+    /// When the last ACK came, and for how long none did.
+    pub(crate) heard: Time,
+    pub(crate) stale: Stale,
     pub(crate) ecn: bool,
     pub(crate) header: u16,
     pub(crate) mss: u16,
@@ -171,6 +175,8 @@ impl Sender {
             parent,
             profile,
             last_sent: Time::ZERO,
+            heard: Time::ZERO,
+            stale: Stale::default(),
             ecn: spec.ecn,
             header,
             mss: spec.packet - header,
@@ -441,7 +447,7 @@ impl Sender {
             seq: seq as u32,
             data: sent.data,
             window: self.parent,
-            sack: 0,
+            sack: micros(env.now),
             kind: Kind::Data,
             flags,
             len: sent.len,

@@ -3,8 +3,9 @@
 //! What happens next is the network's next packet at an endpoint or a timer, whichever comes first; a packet comes before
 //! a timer of the same instant, packets of one instant in the order of their links, timers in the order of their numbers.
 
-use crate::connection::{Connection, Windows};
+use crate::connection::Connection;
 use crate::endpoint::Env;
+use crate::receive_window::{Buffer, Offer};
 use crate::receiver::Receiver;
 use crate::sack::Sacks;
 use crate::segment::{Kind, Segment, Wire};
@@ -24,6 +25,7 @@ enum Owner {
     Start(u32),
     Write(u32),
     Announce(u32),
+    Retransmission(u32),
     Udp(u32),
 }
 
@@ -125,7 +127,9 @@ impl<O: Observer> Simulation<O> {
         let first = self.senders.len() as u32;
         let count = if spec.mptcp { spec.routes.len() } else { 1 };
         let mss = spec.packet - spec.profile.data_header(spec.mptcp);
-        let windows = Windows::new(&spec.profile, mss, spec.receive_window);
+        let (packet, window) = (spec.packet, spec.receive_window);
+        let buffer = Buffer::new(&spec.profile, packet, mss, spec.mptcp, window);
+        let edge = Offer::new(&spec.profile, &buffer).segments();
         let profile = Arc::new(spec.profile.clone());
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
@@ -134,19 +138,24 @@ impl<O: Observer> Simulation<O> {
             let sender = Sender::new(&spec, profile.clone(), down, timer, me, number, group);
             self.senders.push(sender);
             let timer = self.timer(Owner::Receiver(me));
-            let offered = windows.first;
-            let receiver = Receiver::new(&spec, profile.clone(), up, timer, me, number, offered);
+            let offer = Offer::new(&profile, &buffer);
+            let receiver = Receiver::new(&spec, profile.clone(), up, timer, me, number, offer);
             self.receivers.push(receiver);
         }
         let coupled = Coupled::new(spec.algorithm);
         let hands_out = spec.mptcp && spec.profile.hands_out;
-        let mut connection = Connection::new(coupled, first, count as u32, mss, windows, hands_out);
+        let count = count as u32;
+        let mut connection = Connection::new(coupled, first, count, mss, buffer, edge, hands_out);
         connection.joins_with_data = count > 1 && spec.path_manager == PathManager::Client;
         self.connections.push(connection);
         let start = self.timer(Owner::Start(number));
         self.env.timers.set(start, spec.start);
         let write_timer = self.timer(Owner::Write(number));
         let announce_timer = self.timer(Owner::Announce(number));
+        if hands_out && count > 1 {
+            let timer = self.timer(Owner::Retransmission(number));
+            self.connections[number as usize].retransmission.timer = Some(timer);
+        }
         let finite = matches!(
             spec.application,
             Application::File(_) | Application::Requests { .. }
@@ -237,7 +246,8 @@ impl<O: Observer> Simulation<O> {
                             }
                             Owner::Start(number)
                             | Owner::Write(number)
-                            | Owner::Announce(number) => self.check(number),
+                            | Owner::Announce(number)
+                            | Owner::Retransmission(number) => self.check(number),
                             Owner::Udp(_) => {}
                         }
                     }
@@ -278,8 +288,13 @@ impl<O: Observer> Simulation<O> {
                 let receiver = &mut self.receivers[segment.to as usize];
                 let number = segment.window;
                 let connection = &mut self.connections[number as usize];
+                let before = connection.received();
                 receiver.on_data(connection, &mut self.env, segment);
-                if connection.joins_with_data {
+                let reads = connection.received() > before;
+                if reads && self.env.now >= connection.buffer.tune_at {
+                    self.tune(number);
+                }
+                if self.connections[number as usize].joins_with_data {
                     self.first_data(number);
                 }
             }
@@ -290,6 +305,19 @@ impl<O: Observer> Simulation<O> {
                 let index = segment.to - self.connections[number as usize].first;
                 self.handshake(number, index as usize, segment.into());
             }
+        }
+    }
+
+    /// What has arrived was read, and a round trip is over.
+    #[cold]
+    fn tune(&mut self, number: u32) {
+        let (connection, _, receivers, env) = parts!(self, number);
+        let round_trips = receivers.iter().map(|receiver| receiver.offer.round_trip());
+        let round_trip = round_trips.max().unwrap_or(Span::ZERO);
+        let found = receivers.iter().all(|r| !r.asked || r.offer.found);
+        let next = connection.received();
+        if let Some(clamp) = connection.buffer.tune(env.now, round_trip, next, found) {
+            receivers.iter_mut().for_each(|r| r.offer.set_clamp(clamp));
         }
     }
 
@@ -304,7 +332,10 @@ impl<O: Observer> Simulation<O> {
             env.sacks.take(segment.sack);
             return;
         }
-        connection.on_ack(segment);
+        sender.heard = env.now;
+        if connection.on_ack(segment) {
+            connection.progressed(env);
+        }
         let set = sender.on_ack(&mut connection.coupled, env, segment);
         let due = || &self.senders[connection.first as usize + connection.due];
         let sent = if connection.wants_all(&self.senders[segment.to as usize], due) {

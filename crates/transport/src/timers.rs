@@ -4,7 +4,7 @@
 //! Retransmission timers move with every ACK and hardly ever fire, so that nearly all settings cost two stores. To look
 //! at one again costs three comparisons for each level of a tree, without a branch that could be mispredicted.
 
-use netsim::Time;
+use netsim::{Span, Time};
 
 /// No time at all.
 pub(crate) const NEVER: Time = Time::from_nanos(u64::MAX);
@@ -78,8 +78,13 @@ impl Timers {
         self.slots[timer as usize].due = NEVER;
     }
 
+    /// How long it is until it fires; none where it will not.
+    pub(crate) fn left(&self, timer: u32, now: Time) -> Option<Span> {
+        let due = self.slots[timer as usize].due;
+        (due < NEVER).then(|| due.since(now))
+    }
+
     /// Whether it will fire.
-    #[cfg(any(debug_assertions, test))]
     pub(crate) fn is_set(&self, timer: u32) -> bool {
         self.slots[timer as usize].due < NEVER
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -24,6 +24,9 @@ const COMPRESSED: u32 = 4;
 
 /// The longest that a guest may take beyond the scenario's end, on its own clock: for what is done before and after.
 const GRACE: Duration = Duration::from_secs(30);
+
+/// The longest that a kernel has between two ticks (HZ = 100).
+const TICK: Duration = Duration::from_millis(10);
 
 // RNDADDENTROPY says the size of its two numbers only (random(4)).
 nix::ioctl_write_ptr_bad!(
@@ -88,7 +91,9 @@ fn run(job: &Job) -> Result<Run, Error> {
     for connection in &job.scenario.connections {
         load(&format!("tcp_{}", connection.algorithm))?;
     }
-    seed(job.seed).map_err(Error::kernel("seeding the kernel's random numbers"))?;
+    seed(job.seed)
+        .and_then(|()| wait_for_a_phase())
+        .map_err(Error::kernel("seeding the kernel's random numbers"))?;
     Host::new(0, Arc::default())?.run_watched(&job.scenario, job.seed, job.watch)
 }
 
@@ -129,6 +134,14 @@ fn seed(seed: u64) -> io::Result<()> {
         add_entropy(fd, &entropy)?;
         reseed(fd)?;
     }
+    Ok(())
+}
+
+/// The kernel's timers go by ticks. Where a run begins between two of them is a matter of chance, and here of the seed.
+fn wait_for_a_phase() -> io::Result<()> {
+    let mut random = [0; 8];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    thread::sleep(TICK.mul_f64(u64::from_le_bytes(random) as f64 / u64::MAX as f64));
     Ok(())
 }
 

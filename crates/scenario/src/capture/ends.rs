@@ -142,7 +142,7 @@ impl Ends {
             None => profile.receive_buffer,
         };
         // As a receiver offers it at first.
-        let window = buffer / 8 * profile.offered_eighths.0;
+        let window = buffer / 2;
         let window = window.min(profile.first_window.saturating_mul(mss));
         let number = self.connections.len() as u32;
         self.connections.push(Connection {

@@ -17,7 +17,8 @@ impl Receiving {
         let mut script = Script::with(profile, "reno", application);
         script.simulation.receivers[0].established = true;
         // The window has its size.
-        script.simulation.receivers[0].window = script.simulation.connections[0].window;
+        let buffer = &mut script.simulation.connections[0].buffer;
+        script.simulation.receivers[0].offer.lacks(buffer, 0);
         // The sender is out of the play.
         script.simulation.senders[0].life = Life::Closed;
         let timer = script.simulation.senders[0].timer;
@@ -141,10 +142,12 @@ fn while_the_window_grows_and_sixteen_times_more_each_segment_is_acknowledged() 
 
 fn each_is_acknowledged(profile: Profile) {
     let mut receiver = Receiving::new(profile);
-    let most = receiver.script.simulation.connections[0].window;
-    receiver.script.simulation.receivers[0].window = most - 59;
+    let simulation = &mut receiver.script.simulation;
+    let buffer = &mut simulation.connections[0].buffer;
+    simulation.receivers[0].offer.lacks(buffer, 59);
     (0..50).for_each(|seq| receiver.data(10, seq, 0));
     let offered: Vec<u32> = receiver.wire.iter().map(|(_, ack, _)| ack.window).collect();
+    let most = offered[49 - 2];
     assert_eq!(offered[..3], [most - 57, most - 55, most - 53]);
     assert_eq!(offered[28..31], [most - 1, most, most]);
     let acks: Vec<u32> = receiver.acks().iter().map(|(_, ack)| *ack).collect();

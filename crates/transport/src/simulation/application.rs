@@ -62,6 +62,9 @@ impl<O: Observer> Simulation<O> {
         }
         let running = &mut self.running[number as usize];
         self.env.timers.clear(running.announce_timer);
+        if let Some(timer) = self.connections[number as usize].retransmission.timer {
+            self.env.timers.clear(timer);
+        }
         running.cwnd_at_end = windows;
     }
 }

@@ -20,6 +20,10 @@ impl<O: Observer> Simulation<O> {
             Owner::Start(number) => self.send_syn(number, 0),
             Owner::Write(number) => self.write(number),
             Owner::Announce(number) => self.announce_again(number),
+            Owner::Retransmission(number) => {
+                let (connection, senders, _, env) = parts!(self, number);
+                connection.retransmit(senders, env);
+            }
             Owner::Udp(number) => self.udp[number as usize].on_timer(&mut self.env),
         }
     }
@@ -58,8 +62,10 @@ impl<O: Observer> Simulation<O> {
             }
             (_, Waits::Timeout) => {
                 sender.on_timeout(&mut connection.coupled, env);
-                sender.life = Life::Stalled;
-                connection.reinject(&senders[index], index as u32);
+                if connection.retransmission.timer.is_none() {
+                    sender.life = Life::Stalled;
+                    connection.reinject(&senders[index], index as u32);
+                }
                 connection.push(senders, env, index);
                 if senders[index].notices != 0 {
                     self.noticed(number, index);

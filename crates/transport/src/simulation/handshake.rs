@@ -2,6 +2,7 @@
 //! further ones (ADD_ADDR, RFC 8684, 3.4.1).
 
 use super::*;
+use crate::segment::micros;
 
 /// The packets that open a subflow, bytes: IPv4 and TCP (40), the options of a SYN (20) or of any other packet (12), and
 /// MPTCP's, as Linux sends them.
@@ -59,9 +60,7 @@ impl<O: Observer> Simulation<O> {
                 }
             }
             Kind::SynAck => {
-                if receivers[index].on_syn_ack(env, segment, opening.established) && index == 0 {
-                    connection.round_trip = receivers[0].round_trip(env.now);
-                }
+                receivers[index].on_syn_ack(env, segment, opening.established);
             }
             Kind::Established => {
                 let sender = &mut senders[index];
@@ -164,11 +163,6 @@ impl<O: Observer> Simulation<O> {
     }
 }
 
-/// What a timestamp tells (RFC 7323), µs: it stands in the field that is the window in an ACK.
-fn stamp(now: Time) -> u32 {
-    (now.as_nanos() / 1000) as u32
-}
-
 impl Receiver {
     /// Opens a subflow, once, after a while.
     pub(super) fn join<O: Observer>(&mut self, env: &mut Env<O>, delay: Span) {
@@ -194,22 +188,15 @@ impl Receiver {
         );
     }
 
-    /// Returns whether it is the first.
-    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, syn_ack: Segment, bytes: u32) -> bool {
-        let first = !self.established;
-        self.established = true;
-        if first {
+    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, syn_ack: Segment, bytes: u32) {
+        if !std::mem::replace(&mut self.established, true) {
             env.timers.clear(self.timer);
+            let asked = self.syn_first.unwrap_or(env.now);
+            self.offer.opened(env.now.since(asked));
         }
         let mut segment = Segment::bare(self.me, Kind::Established, 0);
         segment.window = syn_ack.window;
         env.send(self.route, bytes, segment);
-        first
-    }
-
-    /// Since the SYN.
-    fn round_trip(&self, now: Time) -> Span {
-        self.syn_first.map_or(Span::ZERO, |then| now.since(then))
     }
 }
 
@@ -217,7 +204,7 @@ impl Sender {
     /// Answers a SYN, again when its timer fires.
     pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         let mut segment = Segment::bare(self.me, Kind::SynAck, 0);
-        segment.window = stamp(env.now);
+        segment.window = micros(env.now);
         env.send(self.route, bytes, segment);
         if self.recovery.timeouts == 0 {
             self.last_sent = env.now;
@@ -233,8 +220,8 @@ impl Sender {
     /// the path is long.
     fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, last: Segment) {
         self.rtt
-            .sample(stamp(env.now).wrapping_sub(last.window), 0, 0);
-        if self.recovery.timeouts > 2 && last.window != stamp(self.last_sent) {
+            .sample(micros(env.now).wrapping_sub(last.window), 0, 0);
+        if self.recovery.timeouts > 2 && last.window != micros(self.last_sent) {
             self.tcp.cwnd = 1;
         }
         self.recovery.timeouts = 0;

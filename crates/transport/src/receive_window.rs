@@ -1,0 +1,275 @@
+//! What a receiver offers to take, as Linux 6.12 decides it (net/ipv4: tcp_grow_window, tcp_rcv_space_adjust,
+//! __tcp_select_window; net/mptcp: mptcp_rcv_space_adjust, mptcp_space, mptcp_set_rwin).
+//!
+//! A share of the buffer is offered: half of it at first, and what a segment is of the memory that it takes, once that has
+//! been seen. What waits for others to fill a gap takes room. Each subflow comes to offer it by two segments for each that
+//! arrives. MPTCP has one buffer for all subflows: where one has joined and had no data yet, the connection goes on
+//! offering half.
+
+use crate::profile::Profile;
+use crate::timers::NEVER;
+use netsim::{Span, Time};
+
+/// Shares of the buffer are counted in so many parts (TCP_RMEM_TO_WIN_SCALE).
+const WHOLE: u64 = 256;
+const HALF: u64 = WHOLE / 2;
+
+/// Memory of a segment that is not its packet: 2 304 bytes for 1 500 (a head of kmalloc's 2 048 and a struct sk_buff).
+const OVERHEAD: u64 = 804;
+
+/// What has to be read in a round trip before the buffer may grow, segments (TCP_INIT_CWND).
+const FIRST_SPACE: u64 = 10;
+
+/// What a buffer has room for at least, segments: one is always offered.
+const LEAST: u64 = 4;
+
+/// The receive buffer of a connection.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    /// Bytes (sk_rcvbuf), and the most that it grows to.
+    size: u64,
+    most: u64,
+    mss: u64,
+    /// What a segment takes in it, bytes.
+    frame: u64,
+    /// The share that is offered (scaling_ratio), at first and when a segment has been seen.
+    ratio: u64,
+    found: u64,
+    /// Whether all subflows share it.
+    mptcp: bool,
+    /// The furthest byte of the stream that was offered.
+    edge: u64,
+    /// Autotuning: when the round trip ends, when it began and with that much read, segments; bytes read in the one before.
+    pub(crate) tune_at: Time,
+    since: Time,
+    read: u64,
+    space: u64,
+}
+
+impl Buffer {
+    /// With so many bytes, or with the profile's, which grow.
+    pub(crate) fn new(
+        profile: &Profile,
+        packet: u16,
+        mss: u16,
+        mptcp: bool,
+        asked: Option<u32>,
+    ) -> Self {
+        let (size, most) = asked.map_or(profile.receive_buffer, |size| (size, size));
+        let (mss, frame) = (u64::from(mss), u64::from(packet) + OVERHEAD);
+        Self {
+            size: u64::from(size).max(LEAST * frame),
+            most: u64::from(most).max(LEAST * frame),
+            mss,
+            frame,
+            ratio: HALF,
+            found: if profile.measures_frames {
+                WHOLE * mss / frame
+            } else {
+                HALF
+            },
+            mptcp,
+            edge: 0,
+            tune_at: if mptcp || size < most {
+                Time::ZERO
+            } else {
+                NEVER
+            },
+            since: Time::ZERO,
+            read: 0,
+            space: FIRST_SPACE * mss,
+        }
+    }
+
+    /// What is offered of so many bytes (tcp_win_from_space).
+    fn window(ratio: u64, bytes: u64) -> u64 {
+        bytes * ratio / WHOLE
+    }
+
+    /// Whether its size or the share that is offered may change.
+    #[inline]
+    pub(crate) fn is_tuned(&self) -> bool {
+        self.tune_at < NEVER
+    }
+
+    /// What it offers while so many segments wait in it, and the one that has just come.
+    fn free(&self, ratio: u64, held: u64) -> u64 {
+        Self::window(ratio, self.size.saturating_sub((held + 1) * self.frame))
+    }
+
+    /// Once a round trip, where a segment arrives and is read: room for twice what was read in it, and for its growth.
+    /// `next`: the segment of the stream that is waited for. `found`: whether each subflow that there is has had data. Where
+    /// the buffer grows: what its subflows may come to offer.
+    pub(crate) fn tune(
+        &mut self,
+        now: Time,
+        round_trip: Span,
+        next: u64,
+        found: bool,
+    ) -> Option<u64> {
+        if self.mptcp {
+            self.ratio = if found { self.found } else { HALF };
+        }
+        if now < self.since + round_trip {
+            self.tune_at = self.since + round_trip;
+            return None;
+        }
+        let read = (next - self.read) * self.mss;
+        (self.since, self.read) = (now, next);
+        let grows = self.size < self.most;
+        self.tune_at = if self.mptcp || grows {
+            now + round_trip
+        } else {
+            NEVER
+        };
+        if read <= self.space || !grows {
+            return None;
+        }
+        let window = 2 * read + 16 * self.mss;
+        let window = window + 2 * (window * (read - self.space) / self.space);
+        self.space = read;
+        let size = (window * WHOLE / self.ratio).min(self.most);
+        if size <= self.size {
+            return None;
+        }
+        self.size = size;
+        Some(Self::window(self.ratio, size))
+    }
+}
+
+/// What a subflow offers.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    /// What it has come to offer, and may come to, bytes (rcv_ssthresh, window_clamp).
+    threshold: u64,
+    clamp: u64,
+    /// Whether a segment has been seen.
+    pub(crate) found: bool,
+    /// The furthest byte of the subflow that was offered.
+    edge: u64,
+    /// The smoothed round trip, eighths of a microsecond; half of the handshake's, µs; when the segment that it was last
+    /// measured with was sent, µs.
+    round_trip8: u32,
+    half: u32,
+    stamp: u32,
+    /// What was offered last, bytes, and in whole segments.
+    bytes: u64,
+    segments: u32,
+}
+
+impl Offer {
+    pub(crate) fn new(profile: &Profile, buffer: &Buffer) -> Self {
+        let mss = buffer.mss;
+        // A segment is reserved (tcp_init_buffer_space).
+        let clamp = Buffer::window(HALF, buffer.size)
+            .saturating_sub(mss)
+            .max(2 * mss);
+        let threshold = clamp.min(u64::from(profile.first_window).saturating_mul(mss));
+        Self {
+            threshold,
+            clamp,
+            found: false,
+            edge: 0,
+            round_trip8: 0,
+            half: 0,
+            stamp: 0,
+            bytes: threshold,
+            segments: (threshold / mss) as u32,
+        }
+    }
+
+    /// As after many segments: it lacks so many of what it may come to.
+    #[cfg(test)]
+    pub(crate) fn lacks(&mut self, buffer: &mut Buffer, segments: u64) {
+        self.threshold = 0;
+        while self.grow(buffer, 0) {}
+        self.threshold -= segments * buffer.mss;
+    }
+
+    /// In whole segments.
+    pub(crate) fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    /// The handshake took so long.
+    pub(crate) fn opened(&mut self, round_trip: Span) {
+        self.half = (round_trip.as_nanos() / 2000) as u32;
+    }
+
+    /// A segment that was sent then arrives. Timestamps tell how long ago the ACK left that it was sent upon
+    /// (tcp_rcv_rtt_measure_ts): it was under way for half of the handshake's round trip.
+    pub(crate) fn measure(&mut self, now: u32, sent: u32) {
+        if self.stamp == sent && self.round_trip8 > 0 {
+            return;
+        }
+        self.stamp = sent;
+        // 2^28 µs: more than any path, and eight times that fits.
+        let sample = (now.wrapping_sub(sent).saturating_add(self.half)).clamp(1, 1 << 28);
+        if self.round_trip8 == 0 || 8 * sample < self.round_trip8 {
+            self.round_trip8 = 8 * sample;
+        } else {
+            self.round_trip8 = self.round_trip8 - self.round_trip8 / 8 + sample;
+        }
+    }
+
+    /// Smoothed; 0 before the first segment.
+    pub(crate) fn round_trip(&self) -> Span {
+        Span::from_micros((self.round_trip8 / 8).into())
+    }
+
+    /// The buffer has grown.
+    pub(crate) fn set_clamp(&mut self, clamp: u64) {
+        self.clamp = clamp;
+    }
+
+    /// Whether it is as large as it may be.
+    #[inline]
+    pub(crate) fn is_grown(&self, buffer: &Buffer) -> bool {
+        self.found && self.threshold + buffer.mss > self.clamp
+    }
+
+    /// A segment arrives; `held` wait in this subflow for others. Returns whether the window grows.
+    #[cold]
+    pub(crate) fn grow(&mut self, buffer: &mut Buffer, held: u64) -> bool {
+        if !self.found {
+            self.found = true;
+            self.clamp = Buffer::window(buffer.found, buffer.size);
+            if !buffer.mptcp {
+                buffer.ratio = buffer.found;
+            }
+        }
+        let most = self.clamp.min(buffer.free(buffer.found, held));
+        let grows = most > self.threshold;
+        if grows {
+            self.threshold = most.min(self.threshold + 2 * buffer.mss);
+        }
+        grows
+    }
+
+    /// What an ACK tells: how many segments beyond the `stream`'s next are taken, and whether there is room for half of
+    /// what may be offered. `next`: the subflow's next segment. `held`: segments of the stream that wait for others.
+    #[inline]
+    pub(crate) fn tell(
+        &mut self,
+        buffer: &mut Buffer,
+        next: u64,
+        stream: u64,
+        held: u64,
+    ) -> (u32, bool) {
+        let free = buffer.free(buffer.ratio, held);
+        let full = self.clamp.min(Buffer::window(buffer.ratio, buffer.size));
+        let roomy = free >= full / 2;
+        let next = next * buffer.mss;
+        // What was offered is not taken back.
+        let mut window = free.min(self.threshold).max(self.edge.saturating_sub(next));
+        let stream = stream * buffer.mss;
+        buffer.edge = buffer.edge.max(stream + window);
+        // Whichever subflow has offered it.
+        window = buffer.edge - stream;
+        self.edge = next + window;
+        if window != self.bytes {
+            (self.bytes, self.segments) = (window, (window / buffer.mss) as u32);
+        }
+        (self.segments, roomy)
+    }
+}

@@ -1,0 +1,169 @@
+//! What is sent again on another subflow.
+//!
+//! MPTCP until 0.9x and ns-3: when a subflow times out, what it has under way goes over the others at once.
+//!
+//! Linux (net/mptcp/protocol.c: __mptcp_retrans, mptcp_subflow_get_retrans; pm.c: mptcp_pm_subflow_chk_stale): while
+//! the stream is not acknowledged a timer of the connection runs, as long as the longest of the subflows' own when data
+//! were last handed out, and begins anew with each progress of the stream. When it fires, the first piece that is not
+//! acknowledged goes over a subflow that has nothing to do, if there is one. A subflow that hears nothing for five
+//! such times while another does is stale: it is left alone, and all goes over the others.
+
+use crate::connection::Connection;
+use crate::endpoint::Env;
+use crate::scheduler::PIECE;
+use crate::segment::widen;
+use crate::sender::{Life, Sender};
+use crate::trace::Observer;
+use netsim::{Span, Time};
+
+/// A subflow that heard nothing for so many waits is stale (net.mptcp.stale_loss_cnt), if another is below one less.
+const STALE: u32 = 4;
+
+/// The timer of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Retransmission {
+    /// None for one that goes without.
+    pub(crate) timer: Option<u32>,
+    interval: Span,
+}
+
+/// Waits of the connection in which a subflow heard nothing, and when it last had.
+#[derive(Debug, Default)]
+pub(crate) struct Stale {
+    waits: u32,
+    heard: Time,
+}
+
+impl Retransmission {
+    /// Data are handed out: how long the timer will be from now on.
+    pub(crate) fn interval<O>(&mut self, senders: &[Sender], env: &Env<O>) {
+        if self.timer.is_none() {
+            return;
+        }
+        let waits = |sender: &&Sender| sender.life == Life::Open && sender.stale.waits == 0;
+        let left = |sender: &Sender| env.timers.left(sender.timer, env.now);
+        let longest = senders.iter().filter(waits).filter_map(left).max();
+        self.interval = longest.unwrap_or(senders[0].profile.rto_min);
+    }
+}
+
+impl Connection {
+    /// Data were handed out.
+    pub(crate) fn wait_for_acknowledgement<O>(&mut self, env: &mut Env<O>) {
+        if let Some(timer) = self.retransmission.timer {
+            if self.una < self.nxt && !env.timers.is_set(timer) {
+                env.timers
+                    .set(timer, env.now + self.retransmission.interval);
+            }
+        }
+    }
+
+    /// More of the stream was acknowledged.
+    #[inline]
+    pub(crate) fn progressed<O>(&mut self, env: &mut Env<O>) {
+        if let Some(timer) = self.retransmission.timer {
+            if self.una == self.end {
+                env.timers.clear(timer);
+            } else {
+                env.timers
+                    .set(timer, env.now + self.retransmission.interval);
+            }
+        }
+    }
+
+    /// The timer fires.
+    #[cold]
+    pub(crate) fn retransmit<O: Observer>(&mut self, senders: &mut [Sender], env: &mut Env<O>) {
+        let mut idle = None;
+        let mut stale = None;
+        for index in 0..senders.len() {
+            let sender = &mut senders[index];
+            if !matches!(sender.life, Life::Open | Life::Stalled) {
+                continue;
+            }
+            if sender.out() == 0 && sender.queue.is_empty() {
+                idle = idle.or(Some(index));
+            } else if sender.hears_nothing() {
+                stale = stale.or(Some(index));
+            }
+        }
+        if let Some(index) = stale {
+            let others = |(other, sender): (usize, &Sender)| {
+                other != index && sender.life == Life::Open && sender.stale.waits < STALE - 1
+            };
+            if senders.iter().enumerate().any(others) {
+                senders[index].life = Life::Stalled;
+                self.again.clear();
+                self.again
+                    .extend((self.una..self.nxt).map(|data| (data, index as u32)));
+            }
+        }
+        if let Some(index) = idle {
+            let until = (self.una + 1).next_multiple_of(PIECE).min(self.nxt);
+            senders[index].queue.put(self.una, until);
+        }
+        self.push_all(senders, env, 0);
+        self.wait_for_acknowledgement(env);
+    }
+
+    /// The next segment that is stuck on another one.
+    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
+        while let Some(&(data, from)) = self.again.front() {
+            let revived = senders[from as usize].life == Life::Open;
+            if data < self.una || revived {
+                self.again.pop_front();
+                continue;
+            }
+            if from as usize == on {
+                break;
+            }
+            self.again.pop_front();
+            return Some(data);
+        }
+        None
+    }
+
+    /// A subflow stalls or closes: what it has under way goes over the others.
+    pub(crate) fn reinject(&mut self, sender: &Sender, index: u32) {
+        self.again.retain(|(_, from)| *from != index);
+        for seq in sender.una..sender.nxt {
+            let data = widen(self.una, sender.board.at(seq).data);
+            if data >= self.una {
+                self.again.push_back((data, index));
+            }
+        }
+        let queued = sender.queue.iter().filter(|data| *data >= self.una);
+        self.again.extend(queued.map(|data| (data, index)));
+    }
+
+    /// What is stuck on one subflow goes over others.
+    pub(crate) fn push_again<O: Observer>(
+        &mut self,
+        senders: &mut [Sender],
+        env: &mut Env<O>,
+        which: usize,
+    ) -> bool {
+        let mut set = false;
+        while let Some(on) = Self::best(senders) {
+            let Some(data) = self.next_again(senders, on) else {
+                break;
+            };
+            set |= self.send_one(&mut senders[on], env, data, false) && on == which;
+        }
+        set
+    }
+}
+
+impl Sender {
+    /// Once a wait of the connection, with something under way. Returns whether it has been so for too long.
+    fn hears_nothing(&mut self) -> bool {
+        let stale = &mut self.stale;
+        if stale.waits > 0 && stale.heard != self.heard {
+            stale.waits = 0;
+            return false;
+        }
+        stale.heard = self.heard;
+        stale.waits += 1;
+        stale.waits > STALE && self.life == Life::Open
+    }
+}
