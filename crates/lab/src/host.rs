@@ -128,7 +128,7 @@ impl Host {
     }
 
     /// Loads an algorithm of ours under a name of this process's own; others are the kernel's.
-    fn load(&mut self, name: &str) -> Result<(), Error> {
+    pub(crate) fn load(&mut self, name: &str) -> Result<(), Error> {
         let ours = mpcc::Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
         if ours && !self.algorithms.contains_key(name) {
             let owner = Owner::this();

@@ -1,8 +1,8 @@
 //! How host and guest talk: a piece of memory that both have, of which the guest sees a PCI device (QEMU's
 //! ivshmem-plain). It takes no driver and no interrupt, so any kernel will do and no time passes.
 //!
-//! It holds two numbers of 64 bits, in the order of bytes of x86: how long the job is, which is 0 once the guest has taken
-//! it, and how long the answer, which is 0 until there is one. Behind them stands the job, and then in its place the answer.
+//! It holds two numbers of 64 bits, in the order of bytes of x86: how long the job is, and how long the answer, which is 0
+//! until there is one. Behind them stands the job, and then in its place the answer.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -38,11 +38,6 @@ impl HostEnd {
         file.write_all_at(&(job.len() as u64).to_le_bytes(), JOB_LENGTH as u64)?;
         file.write_all_at(job, TEXT as u64)?;
         Ok(Self(file))
-    }
-
-    /// Whether the guest has come so far that it took the job.
-    pub(crate) fn is_taken(&self) -> io::Result<bool> {
-        Ok(self.number(JOB_LENGTH)? == 0)
     }
 
     /// What the guest answered.
@@ -92,15 +87,13 @@ impl GuestEnd {
         Err(io::Error::other("the host's memory is not there"))
     }
 
-    /// What the host wants; can be asked once.
-    pub(crate) fn take_job(&self) -> Vec<u8> {
-        // SAFETY: the mapping is SIZE bytes, which the host wrote before the guest began; the length is within them.
+    /// What the host wants.
+    pub(crate) fn job(&self) -> Vec<u8> {
+        // SAFETY: the mapping is SIZE bytes, which the host wrote before the machine started; the length is within them.
         unsafe {
             let place = self.memory.add(JOB_LENGTH).cast::<u64>();
             let length = ptr::read_volatile(place).min(SIZE - TEXT as u64) as usize;
-            let job = std::slice::from_raw_parts(self.memory.add(TEXT), length).to_vec();
-            ptr::write_volatile(place, 0);
-            job
+            std::slice::from_raw_parts(self.memory.add(TEXT), length).to_vec()
         }
     }
 

@@ -1,5 +1,6 @@
 //! Inside the VM: this program is the first process of a kernel that has just booted, and has it for itself.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,6 +13,7 @@ use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use scenario::Run;
+use serde::de::DeserializeOwned;
 
 use super::exchange::GuestEnd;
 use super::initramfs::MODULES;
@@ -27,6 +29,11 @@ const GRACE: Duration = Duration::from_secs(30);
 
 /// The longest that a kernel has between two ticks (HZ = 100).
 const TICK: Duration = Duration::from_millis(10);
+/// The port that starts QEMU's IB700 watchdog (hw/watchdog/wdt_ib700.c), what is written there for so many seconds, and how
+/// many they are.
+const WATCHDOG: u16 = 0x443;
+const REST_CODE: u8 = 14;
+const REST: Duration = Duration::from_secs(2);
 
 // RNDADDENTROPY says the size of its two numbers only (random(4)).
 nix::ioctl_write_ptr_bad!(
@@ -46,7 +53,7 @@ pub struct Entropy {
     buf: [u8; 32],
 }
 
-/// Does the job, answers, and switches the VM off.
+/// Does the jobs, answers, and switches the VM off.
 ///
 /// # Panics
 /// When this is no guest of [`super::Vm`].
@@ -58,13 +65,7 @@ pub fn guest() -> ! {
         stop();
     }));
     let end = prepare().expect("a new machine");
-    let job: Job = serde_json::from_slice(&end.take_job()).expect("a job of this program's");
-    let deadline = Duration::from_nanos(job.scenario.stop.as_nanos()) + GRACE;
-    thread::spawn(move || {
-        thread::sleep(deadline);
-        panic!("the scenario did not end by itself");
-    });
-    let answer: Answer = run(&job).map_err(|error| error.to_string());
+    let answer: Answer = work(&end).map_err(|error| error.to_string());
     end.answer(&serde_json::to_vec(&answer).expect("plain data"));
     stop();
 }
@@ -83,18 +84,61 @@ fn prepare() -> io::Result<GuestEnd> {
     GuestEnd::open()
 }
 
-fn run(job: &Job) -> Result<Run, Error> {
+/// Boots, rests, loads algorithms, rests, runs a scenario. At each rest the host may go on with copies of this machine.
+fn work(end: &GuestEnd) -> Result<Run, Error> {
     load("tun")?;
     if !Path::new("/dev/net/tun").exists() {
         return Err(Error::NoModules);
     }
-    for connection in &job.scenario.connections {
-        load(&format!("tcp_{}", connection.algorithm))?;
+    rest()?;
+    let algorithms: BTreeSet<String> = job(end);
+    let mut host = Host::new(0, Arc::default())?;
+    for algorithm in &algorithms {
+        load(&format!("tcp_{algorithm}"))?;
+        host.load(algorithm)?;
     }
+    rest()?;
+    let job: Job = job(end);
     seed(job.seed)
         .and_then(|()| wait_for_a_phase())
         .map_err(Error::kernel("seeding the kernel's random numbers"))?;
-    Host::new(0, Arc::default())?.run_watched(&job.scenario, job.seed, job.watch)
+    let deadline = Duration::from_nanos(job.scenario.stop.as_nanos()) + GRACE;
+    thread::spawn(move || {
+        thread::sleep(deadline);
+        panic!("the scenario did not end by itself");
+    });
+    host.run_watched(&job.scenario, job.seed, job.watch)
+}
+
+fn job<T: DeserializeOwned>(end: &GuestEnd) -> T {
+    serde_json::from_slice(&end.job()).expect("a job of this program's")
+}
+
+/// Has the host stop this machine after [`REST`], when all its threads have long been asleep, and sleeps for as long again.
+/// The watchdog's time is the guest's: where it ends the processor has stopped by itself, and nothing can happen before the
+/// next timer. So a machine rests in one state and no other, however late the host sees that it does.
+fn rest() -> Result<(), Error> {
+    const AGAIN: u32 = 2;
+    start_watchdog().map_err(Error::kernel("starting the VM's watchdog"))?;
+    thread::sleep(REST * AGAIN);
+    Ok(())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn start_watchdog() -> io::Result<()> {
+    // SAFETY: the port is this device's, whose other bits nobody uses; the call changes nothing but who may write to it.
+    unsafe {
+        if libc::ioperm(WATCHDOG.into(), 1, 1) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        std::arch::asm!("out dx, al", in("dx") WATCHDOG, in("al") REST_CODE);
+    }
+    Ok(())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn start_watchdog() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Loads a module that came along, packed or not. One that did not is built in, or will be missed.

@@ -3,19 +3,24 @@
 //! QEMU executes the guest by software, with a clock that counts instructions. Inside, a [`Host`](crate::Host) runs the
 //! scenario as it would outside: namespaces, TUN ports, the links of `netsim` in the guest's time. It needs neither root
 //! nor /dev/kvm, and the guest is this very program.
+//!
+//! The kernel boots once. Each run starts from a snapshot of the machine as it was then, with its scenario's algorithms loaded.
 
 mod exchange;
 mod guest;
 mod initramfs;
 mod kernel_image;
+mod monitor;
 mod qemu;
+mod snapshot;
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -24,6 +29,8 @@ use serde::{Deserialize, Serialize};
 
 use self::exchange::HostEnd;
 use self::kernel_image::KernelImage;
+use self::qemu::Start;
+use self::snapshot::Snapshot;
 use crate::error::Error;
 use crate::supported;
 
@@ -38,6 +45,24 @@ pub struct Vm {
     kernel: KernelImage,
     initramfs: File,
     cancelled: Arc<AtomicBool>,
+    booted: Made,
+    /// With these algorithms loaded.
+    loaded: Mutex<BTreeMap<BTreeSet<String>, Arc<Made>>>,
+}
+
+/// A snapshot, once there is one.
+#[derive(Debug, Default)]
+struct Made(Mutex<Option<Arc<Snapshot>>>);
+
+impl Made {
+    /// The snapshot; where there is none yet it is made, and whoever else wants it waits.
+    fn get(&self, make: impl FnOnce() -> Result<Snapshot, Error>) -> Result<Arc<Snapshot>, Error> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*made {
+            return Ok(made.clone());
+        }
+        Ok(made.insert(Arc::new(make()?)).clone())
+    }
 }
 
 /// What a guest is to do.
@@ -75,35 +100,48 @@ impl Vm {
             kernel,
             initramfs,
             cancelled,
+            booted: Made::default(),
+            loaded: Mutex::default(),
         })
     }
 
-    /// Runs a scenario, as this seed draws it, on a machine that has just booted. The seed also decides what the guest's
-    /// kernel draws.
+    /// Runs a scenario, as this seed draws it, on a machine that has just loaded its algorithms. The seed also decides what
+    /// the guest's kernel draws.
     pub fn run(&self, scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
         let wall = Instant::now();
         supported::check(scenario)?;
         let stop = Duration::from_nanos(scenario.stop.as_nanos());
+        let snapshot = self.with_algorithms(scenario)?;
         let scenario = Cow::Borrowed(scenario);
-        let job = serde_json::to_vec(&Job {
+        let exchange = exchange(&Job {
             scenario,
             seed,
             watch,
-        })
-        .expect("plain data");
-        let exchange = HostEnd::new(&job).map_err(Error::kernel("making the VM's exchange"))?;
-        let answer = qemu::run(
-            &self.kernel,
-            &self.initramfs,
-            &exchange,
-            stop,
-            &self.cancelled,
-        )?;
-        let answer: Answer = serde_json::from_slice(&answer)
-            .map_err(|error| Error::GuestDied(format!("its answer: {error}")))?;
+        })?;
+        let answer = qemu::to_end(&snapshot, &exchange, stop, &self.cancelled)?;
         let mut run = answer.map_err(Error::InGuest)?;
         run.outcome.backend = "vm";
         run.outcome.wall_seconds = Some(wall.elapsed().as_secs_f64());
         Ok(run)
     }
+
+    /// A machine that has loaded what this scenario needs.
+    fn with_algorithms(&self, scenario: &Scenario) -> Result<Arc<Snapshot>, Error> {
+        let names = scenario.connections.iter().map(|c| c.algorithm.clone());
+        let names: BTreeSet<String> = names.collect();
+        let booted = self.booted.get(|| {
+            let start = Start::Boot(&self.kernel, &self.initramfs);
+            qemu::to_rest(&start, &exchange(&())?, &self.cancelled)
+        })?;
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = loaded.entry(names.clone()).or_default().clone();
+        drop(loaded);
+        made.get(|| qemu::to_rest(&Start::From(&booted), &exchange(&names)?, &self.cancelled))
+    }
+}
+
+/// An exchange with this job in it.
+fn exchange(job: &impl Serialize) -> Result<HostEnd, Error> {
+    let job = serde_json::to_vec(job).expect("plain data");
+    HostEnd::new(&job).map_err(Error::kernel("making the VM's exchange"))
 }

@@ -1,162 +1,295 @@
 //! QEMU: a machine of one processor whose time is the number of instructions that it has executed.
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use serde_json::{Value, json};
 
 use super::exchange::{self, HostEnd};
 use super::initramfs::{LIBRARIES, PROGRAM};
-use super::{GUEST, KernelImage};
+use super::monitor::{Monitor, Said};
+use super::snapshot::{self, Snapshot};
+use super::{Answer, GUEST, KernelImage};
 use crate::child;
 use crate::error::Error;
 
 const QEMU: &str = "qemu-system-x86_64";
 
-/// How long at most until it is noticed that somebody wants an end.
-const LOOK: Duration = Duration::from_millis(50);
+/// One instruction is one nanosecond; a processor that has nothing to do goes on to the next timer at once. Nobody wants the
+/// record, but who keeps one makes QEMU's threads take turns: otherwise the one that moves the clock on to the next timer
+/// may miss the instructions before the rest.
+const TIME: &str = "shift=0,sleep=off,rr=record,rrfile=/dev/null";
 
-/// How long a guest may take on the wall's clock, until it has taken its job and then for each second of its own: some
+/// How long a machine may take on the wall's clock until it rests or ends, and more for each second of a scenario: some
 /// thirty times what it takes on one core. Most guests that stop end by themselves before.
-const BOOT_LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(120);
 const SECOND_LIMIT: Duration = Duration::from_secs(20);
 
 /// How much of what a dead guest said last is worth reading.
 const LAST_LINES: usize = 4;
 
-/// Boots the kernel with these files and waits until the guest has ended. An error where it ended without an answer.
-pub(crate) fn run(
-    kernel: &KernelImage,
-    initramfs: &File,
+/// What a machine starts with.
+pub(crate) enum Start<'a> {
+    /// A kernel, and its files.
+    Boot(&'a KernelImage, &'a File),
+    /// What another was at rest.
+    From(&'a Snapshot),
+}
+
+/// Lets a machine run until it rests, and ends it there: what it was.
+pub(crate) fn to_rest(
+    start: &Start,
+    exchange: &HostEnd,
+    cancelled: &AtomicBool,
+) -> Result<Snapshot, Error> {
+    let snapshot = match start {
+        Start::Boot(..) => Snapshot::new(),
+        Start::From(snapshot) => snapshot.successor(),
+    };
+    let snapshot = snapshot.map_err(Error::kernel("making the VM's memory"))?;
+    let memory = (&snapshot.memory, Writes::Through);
+    let mut machine = Machine::start(start, memory, exchange, LIMIT, cancelled)?;
+    if machine.rests()? {
+        machine.save(&snapshot.devices)?;
+        return Ok(snapshot);
+    }
+    Err(match machine.answer(exchange)? {
+        Err(error) => Error::InGuest(error),
+        Ok(_) => Error::GuestDied("it ended before its time".into()),
+    })
+}
+
+/// Lets a machine run from its rest to its end: what it answered. `stop` is how long the scenario takes at most.
+pub(crate) fn to_end(
+    from: &Snapshot,
     exchange: &HostEnd,
     stop: Duration,
     cancelled: &AtomicBool,
-) -> Result<Vec<u8>, Error> {
-    let console = memfd_create(c"lisa-console", MFdFlags::MFD_CLOEXEC)
-        .map_err(Error::kernel("making the VM's console"))?;
-    let console = File::from(console);
-    let mut machine = Machine::start(kernel, initramfs, exchange, &console)?;
-    let Some(complaint) = machine.wait(exchange, stop, cancelled)? else {
-        return Err(Error::GuestHangs(last_lines(&read(&console), "")));
-    };
-    match exchange.answer() {
-        Ok(Some(answer)) => Ok(answer),
-        Ok(None) => Err(Error::GuestDied(last_lines(&read(&console), &complaint))),
-        Err(error) => Err(Error::kernel("reading the VM's answer")(error)),
-    }
+) -> Result<Answer, Error> {
+    let limit = LIMIT + SECOND_LIMIT.mul_f64(stop.as_secs_f64());
+    let memory = (&from.memory, Writes::Aside);
+    let mut machine = Machine::start(&Start::From(from), memory, exchange, limit, cancelled)?;
+    while machine.next()?.is_some() {}
+    machine.answer(exchange)
+}
+
+/// Where a machine's writes to a file of memory go: into it, or into copies of its pages.
+#[derive(Clone, Copy)]
+enum Writes {
+    Through,
+    Aside,
 }
 
 /// A QEMU, which ends with this.
-struct Machine {
+struct Machine<'a> {
     child: Child,
-    errors: ChildStderr,
+    monitor: Monitor,
+    /// What the guest says, and QEMU.
+    console: File,
+    errors: File,
+    /// When it is to have come to its end.
+    deadline: Instant,
+    cancelled: &'a AtomicBool,
 }
 
-impl Machine {
+impl<'a> Machine<'a> {
     fn start(
-        kernel: &KernelImage,
-        initramfs: &File,
+        start: &Start,
+        (memory, writes): (&File, Writes),
         exchange: &HostEnd,
-        console: &File,
+        limit: Duration,
+        cancelled: &'a AtomicBool,
     ) -> Result<Self, Error> {
+        let failed = |error: io::Error| Error::kernel(format!("starting {QEMU}"))(error);
         // Files without names: none is left, however all this ends.
-        let files = [initramfs, &exchange.0, console].map(AsRawFd::as_raw_fd);
-        let [initramfs, exchange, console] = files.map(|fd| format!("/proc/self/fd/{fd}"));
-        let size = exchange::SIZE;
+        let file = |name| memfd_create(name, MFdFlags::MFD_CLOEXEC).map(File::from);
+        let console = file(c"lisa-console").map_err(|error| failed(error.into()))?;
+        let errors = file(c"lisa-errors").map_err(|error| failed(error.into()))?;
+        let (monitor, theirs) = Monitor::pair().map_err(failed)?;
         let mut command = Command::new(QEMU);
         // No device and no settings but those named here.
         command.args(["-nodefaults", "-no-user-config", "-display", "none"]);
-        command.args(["-machine", "pc", "-cpu", "qemu64", "-m", "512"]);
-        // One instruction is one nanosecond; a processor that has nothing to do goes on to the next timer at once.
-        command.args(["-accel", "tcg,thread=single"]);
-        command.args(["-icount", "shift=0,sleep=off", "-seed", "0"]);
-        command.args(["-rtc", "base=2020-01-01,clock=vm", "-no-reboot"]);
-        command.arg("-kernel").arg(&kernel.path);
-        command.args(["-initrd", &initramfs]);
-        command.args(["-append", &kernel_arguments()]);
-        command.args(["-chardev", &format!("file,id=console,path={console}")]);
-        command.args(["-serial", "chardev:console"]);
-        let memory = "memory-backend-file,id=exchange,share=on";
+        command.args(["-machine", "pc,memory-backend=memory,suppress-vmdesc=on"]);
+        command.args(["-cpu", "qemu64", "-m", "512"]);
+        command.args(["-accel", "tcg,thread=single", "-icount", TIME]);
+        command.args(["-seed", "0", "-rtc", "base=2020-01-01,clock=vm"]);
+        command.args(["-device", "ib700", "-action", "watchdog=pause"]);
+        command.arg("-no-reboot");
         command.args([
-            "-object",
-            &format!("{memory},size={size},mem-path={exchange}"),
+            "-chardev",
+            &format!("file,id=console,path={}", path(&console)),
         ]);
-        command.args(["-device", "ivshmem-plain,memdev=exchange"]);
+        command.args(["-serial", "chardev:console"]);
+        command.args([
+            "-chardev",
+            &format!("socket,id=monitor,fd={}", theirs.as_raw_fd()),
+        ]);
+        command.args(["-mon", "chardev=monitor,mode=control"]);
+        let share = match writes {
+            Writes::Through => "on",
+            Writes::Aside => "off",
+        };
+        for (id, share, size, file) in [
+            ("memory", share, snapshot::MEMORY, memory),
+            ("exchange", "on", exchange::SIZE, &exchange.0),
+        ] {
+            let place = format!("size={size},mem-path={}", path(file));
+            let object = format!("memory-backend-file,id={id},share={share},{place}");
+            command.args(["-object", &object]);
+        }
+        command.args(["-device", "ivshmem-plain,memdev=exchange,master=on"]);
+        let mut files = [memory, &exchange.0, &console]
+            .map(AsRawFd::as_raw_fd)
+            .to_vec();
+        files.push(theirs.as_raw_fd());
+        // Open until QEMU has it.
+        let devices;
+        match start {
+            Start::Boot(kernel, initramfs) => {
+                command.arg("-kernel").arg(&kernel.path);
+                command.args(["-initrd", &path(initramfs)]);
+                command.args(["-append", &kernel_arguments()]);
+                files.push(initramfs.as_raw_fd());
+            }
+            Start::From(from) => {
+                devices = snapshot::again(&from.devices).map_err(failed)?;
+                command.args(["-incoming", &format!("fd:{}", devices.as_raw_fd())]);
+                command.args(["-global", "migration.send-configuration=off"]);
+                files.push(devices.as_raw_fd());
+            }
+        }
         // A terminal's Ctrl-C is for this process: it ends QEMU.
         command.process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        command.stderr(Stdio::piped());
+        command.stderr(errors.try_clone().map_err(failed)?);
         let parent = std::process::id();
         // SAFETY: between fork and exec the closure makes only system calls: fcntl, prctl, getppid.
         unsafe {
             command.pre_exec(move || {
-                for fd in files {
-                    let fd = std::os::fd::BorrowedFd::borrow_raw(fd);
+                for &fd in &files {
+                    let fd = BorrowedFd::borrow_raw(fd);
                     fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()))?;
                 }
                 child::dies_with(parent)
             });
         }
-        let mut child = command.spawn().map_err(|error| match error.kind() {
+        let child = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::NoQemu(QEMU),
-            _ => Error::kernel(format!("starting {QEMU}"))(error),
+            _ => failed(error),
         })?;
-        let errors = child.stderr.take().expect("a pipe, as asked for");
-        Ok(Self { child, errors })
+        Ok(Self {
+            child,
+            monitor,
+            console,
+            errors,
+            deadline: Instant::now() + limit,
+            cancelled,
+        })
     }
 
-    /// Waits until it has ended: what it said on standard error. `None` where it does not end.
-    fn wait(
-        &mut self,
-        exchange: &HostEnd,
-        stop: Duration,
-        cancelled: &AtomicBool,
-    ) -> Result<Option<String>, Error> {
-        let failed = |error: io::Error| Error::kernel("waiting for the VM")(error);
-        let begun = Instant::now();
-        let mut said = Vec::new();
+    /// The next that its monitor says; `None` at its end.
+    fn next(&mut self) -> Result<Option<Value>, Error> {
         loop {
-            if cancelled.load(Ordering::Relaxed) {
+            if self.cancelled.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let limit = match exchange.is_taken().map_err(failed)? {
-                false => BOOT_LIMIT,
-                true => BOOT_LIMIT + SECOND_LIMIT.mul_f64(stop.as_secs_f64()),
-            };
-            if begun.elapsed() > limit {
-                return Ok(None);
+            if Instant::now() > self.deadline {
+                return Err(Error::GuestHangs(last_lines(&read(&self.console), "")));
             }
-            let mut fds = [PollFd::new(self.errors.as_fd(), PollFlags::POLLIN)];
-            let timeout = PollTimeout::try_from(LOOK).expect("a short time");
-            match poll(&mut fds, timeout) {
-                Ok(0) | Err(nix::errno::Errno::EINTR) => continue,
-                Ok(_) => {}
-                Err(error) => return Err(failed(error.into())),
-            }
-            let mut buffer = [0; 4096];
-            match self.errors.read(&mut buffer).map_err(failed)? {
-                0 => break,
-                read => said.extend_from_slice(&buffer[..read]),
+            match self.monitor.next() {
+                Ok(Said::Line(line)) => return Ok(Some(line)),
+                Ok(Said::Nothing) => {}
+                Ok(Said::End) => return Ok(None),
+                Err(error) => return Err(Error::kernel("waiting for the VM")(error)),
             }
         }
-        self.child.wait().map_err(failed)?;
-        Ok(Some(String::from_utf8_lossy(&said).into_owned()))
+    }
+
+    /// Waits for what its monitor has to say to a command; `None` at its end.
+    fn ask(&mut self, command: &str, arguments: Value) -> Result<Option<Value>, Error> {
+        // A QEMU that has ended says nothing either.
+        let _ = self.monitor.ask(command, arguments);
+        while let Some(mut line) = self.next()? {
+            if let Some(error) = line.get("error") {
+                return Err(Error::GuestDied(format!("{command}: {error}")));
+            }
+            if let Some(answer) = line.get_mut("return") {
+                return Ok(Some(answer.take()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until it rests. False where it ends before.
+    fn rests(&mut self) -> Result<bool, Error> {
+        if self.ask("qmp_capabilities", json!({}))?.is_none() {
+            return Ok(false);
+        }
+        loop {
+            match self.ask("query-status", json!({}))? {
+                None => return Ok(false),
+                Some(answer) if answer["status"] == "watchdog" => return Ok(true),
+                Some(_) => {}
+            }
+            // Something happens.
+            if self.next()?.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Writes down what its devices are, processor and clock among them.
+    fn save(&mut self, devices: &File) -> Result<(), Error> {
+        let busy = || Error::GuestDied("it was busy when it was to rest".into());
+        let registers = json!({"command-line": "info registers"});
+        let registers = self.ask("human-monitor-command", registers)?;
+        let registers = registers.unwrap_or_default();
+        // A processor that was at work would have been stopped anywhere.
+        if !registers
+            .as_str()
+            .is_some_and(|text| text.contains("HLT=1"))
+        {
+            return Err(busy());
+        }
+        // The file is this process's: QEMU began without it.
+        let file = format!("/proc/{}/fd/{}", std::process::id(), devices.as_raw_fd());
+        self.ask("xen-save-devices-state", json!({"filename": file}))?;
+        Ok(())
+    }
+
+    /// What it answered, once it has ended.
+    fn answer(mut self, exchange: &HostEnd) -> Result<Answer, Error> {
+        (self.child.wait()).map_err(Error::kernel("waiting for the VM"))?;
+        let answer = exchange
+            .answer()
+            .map_err(Error::kernel("reading the VM's answer"))?;
+        let Some(answer) = answer else {
+            let last = last_lines(&read(&self.console), &read(&self.errors));
+            return Err(Error::GuestDied(last));
+        };
+        serde_json::from_slice(&answer)
+            .map_err(|error| Error::GuestDied(format!("its answer: {error}")))
     }
 }
 
-impl Drop for Machine {
+impl Drop for Machine<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The name under which QEMU finds a file that it is given.
+fn path(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
 /// The kernel's command line. What it does not know goes to the first process: behind `--` as arguments, a NAME=VALUE
@@ -176,10 +309,10 @@ fn kernel_arguments() -> String {
     )
 }
 
-/// All that the guest printed.
-fn read(console: &File) -> String {
-    let mut text = vec![0; console.metadata().map_or(0, |data| data.len() as usize)];
-    let _ = console.read_exact_at(&mut text, 0);
+/// All that a file holds.
+fn read(file: &File) -> String {
+    let mut text = vec![0; file.metadata().map_or(0, |data| data.len() as usize)];
+    let _ = file.read_exact_at(&mut text, 0);
     String::from_utf8_lossy(&text).into_owned()
 }
 
