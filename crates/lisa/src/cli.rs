@@ -80,9 +80,9 @@ impl Command {
     pub fn clears_away(&self) -> bool {
         match self {
             Self::Demo { .. } => true,
-            Self::Run(run) => run.common.on == arguments::On::Host || run.trace.is_some(),
-            Self::Compare(compare) => compare.common.on == arguments::On::Host,
-            Self::Sweep(sweep) => sweep.common.on == arguments::On::Host || sweep.output.is_some(),
+            Self::Run(run) => run.on == arguments::On::Host || run.trace.is_some(),
+            Self::Compare(compare) => compare.on.contains(&arguments::On::Host),
+            Self::Sweep(sweep) => sweep.on == arguments::On::Host || sweep.output.is_some(),
             _ => false,
         }
     }

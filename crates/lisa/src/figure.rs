@@ -1,5 +1,6 @@
 //! Windows over time, credits marked: a panel for each run.
 
+use plotters::coord::types::{RangedCoordf64, RangedCoordu32};
 use plotters::prelude::*;
 use scenario::trace::{Credit, Loss, Row};
 
@@ -34,6 +35,14 @@ pub struct Panel<'a> {
     pub losses: Vec<&'a Loss>,
 }
 
+/// A connection that ran several times with one seed, on different backends.
+pub struct Overlay<'a> {
+    /// What stands above it.
+    pub caption: String,
+    /// The rows of each backend, in order of time.
+    pub runs: Vec<Vec<&'a Row>>,
+}
+
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 pub type Drawn = Result<(), Box<dyn std::error::Error>>;
 
@@ -50,9 +59,50 @@ pub fn windows(area: &Area<'_>, panels: &[Panel<'_>], columns: usize) -> Drawn {
     Ok(())
 }
 
-fn draw(area: &Area<'_>, panel: &Panel<'_>, end: f64, most: u32) -> Drawn {
+/// Panels in so many columns, all on the same axes: each subflow's windows, the backends' over each other. The first
+/// backend's line is wide and pale, the second's thin, a third's dashed.
+pub fn overlays(area: &Area<'_>, panels: &[Overlay<'_>], columns: usize) -> Drawn {
+    let rows = || panels.iter().flat_map(|panel| panel.runs.iter().flatten());
+    let end = rows().map(|row| row.time).fold(0.1, f64::max);
+    let most = rows().map(|row| row.cwnd).max().unwrap_or(10);
+    let areas = area.split_evenly((panels.len().div_ceil(columns), columns));
+    for (area, panel) in areas.iter().zip(panels) {
+        let mut chart = axes(area, &panel.caption, end, most)?;
+        for (backend, rows) in panel.runs.iter().enumerate() {
+            for subflow in 0..subflows(rows) {
+                let colour = SUBFLOWS[subflow % SUBFLOWS.len()];
+                let rows = rows.iter().filter(|row| row.subflow == subflow);
+                let line = steps(rows.map(|row| (row.time, row.cwnd)));
+                match backend {
+                    0 => {
+                        let wide = colour.mix(0.35).stroke_width(5);
+                        chart.draw_series(LineSeries::new(line, wide))?;
+                    }
+                    1 => {
+                        chart.draw_series(LineSeries::new(line, colour.stroke_width(1)))?;
+                    }
+                    _ => {
+                        let dashes = DashedLineSeries::new(line, 4, 3, colour.stroke_width(1));
+                        chart.draw_series(dashes)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+type Axes<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordu32>>;
+
+/// Windows over time.
+fn axes<'a>(
+    area: &Area<'a>,
+    caption: &str,
+    end: f64,
+    most: u32,
+) -> Result<Axes<'a>, Box<dyn std::error::Error>> {
     let mut chart = ChartBuilder::on(area)
-        .caption(&panel.caption, ("sans-serif", 20))
+        .caption(caption, ("sans-serif", 20))
         .margin(8)
         .x_label_area_size(34)
         .y_label_area_size(44)
@@ -66,8 +116,17 @@ fn draw(area: &Area<'_>, panel: &Panel<'_>, end: f64, most: u32) -> Drawn {
         .label_style(("sans-serif", 13))
         .x_label_formatter(&|x| format!("{x:.*}", if end < 0.6 { 2 } else { 1 }))
         .draw()?;
-    let subflows = panel.rows.iter().map(|row| row.subflow + 1).max();
-    let subflows = subflows.unwrap_or(0);
+    Ok(chart)
+}
+
+fn subflows(rows: &[&Row]) -> usize {
+    let subflows = rows.iter().map(|row| row.subflow + 1).max();
+    subflows.unwrap_or(0)
+}
+
+fn draw(area: &Area<'_>, panel: &Panel<'_>, end: f64, most: u32) -> Drawn {
+    let mut chart = axes(area, &panel.caption, end, most)?;
+    let subflows = subflows(&panel.rows);
     if subflows > 1 {
         chart.draw_series(LineSeries::new(sums(&panel.rows), SUM.stroke_width(1)))?;
     }

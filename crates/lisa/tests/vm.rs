@@ -1,6 +1,8 @@
 //! `--on vm` through the program: a kernel in QEMU, in virtual time. None of it needs root; it needs QEMU and the kernel
 //! that `make setup` fetches, and without them says so and passes.
 
+#[path = "../../scenario/tests/support/json_schema.rs"]
+mod json_schema;
 mod support;
 
 use std::fs;
@@ -173,6 +175,83 @@ fn the_guests_kernel_does_what_this_one_would() {
     let credit: Value = serde_json::from_str(credits.unwrap().lines().next().unwrap()).unwrap();
     let settled = &credit["settled"];
     assert_eq!(settled["sum_before"], settled["sum_after"], "{credit}");
+}
+
+/// The simulator against the guest's kernel: each as `run` has it, and what the second has more than the first, seed by seed.
+#[test]
+fn backends_are_compared_seed_by_seed() {
+    let place = Place::new();
+    let lines = |arguments: &str| -> Option<Vec<Value>> {
+        let text = good(place.lisa(arguments))?;
+        let line = |line| serde_json::from_str(line).unwrap();
+        Some(text.lines().map(line).collect())
+    };
+    let small = "small.toml --set connection.*.bytes=30KB";
+    let compare = format!("compare {small} -a mptcp,lisa --on sim,vm --seeds 2 --json");
+    let Some(compared) = lines(&compare) else {
+        return;
+    };
+    // As `run` has it; MPTCP on the VM, to save time, as it is told.
+    let value = |line: &Value| line["connections"][0]["completion_s"].clone();
+    let of_runs = |algorithm: &str, on: &str| {
+        let set = format!("--set connection.download.algorithm={algorithm}");
+        let runs = lines(&format!("run {small} --on {on} --seeds 2 --json {set}")).unwrap();
+        runs.iter()
+            .map(|run| value(run).as_f64().unwrap())
+            .sum::<f64>()
+            / 2.0
+    };
+    let told = value(&compared[1])["mean"].as_f64().unwrap();
+    let means = [
+        [of_runs("mptcp", "sim"), told],
+        [of_runs("lisa", "sim"), of_runs("lisa", "vm")],
+    ];
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compare.schema.json");
+    let schema: Value = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
+    assert_eq!(compared.len(), 4);
+    for (number, line) in compared.iter().enumerate() {
+        json_schema::validate(line, &schema).unwrap();
+        let (algorithm, backend) = (number / 2, number % 2);
+        assert_eq!(line["algorithm"], ["mptcp", "lisa"][algorithm]);
+        assert_eq!(line["backend"], ["sim", "vm"][backend]);
+        assert_eq!(
+            (&line["baseline"], &line["n"]),
+            (&"mptcp".into(), &2.into())
+        );
+        assert_eq!(line["baseline_backend"], "sim");
+        let told = value(line);
+        let is = |value: &Value, expected: Option<f64>| match expected {
+            Some(expected) => assert!((value["mean"].as_f64().unwrap() - expected).abs() < 1e-9),
+            None => assert_eq!(*value, Value::Null),
+        };
+        let mean = means[algorithm][backend];
+        is(&told, Some(mean));
+        let first = (algorithm > 0).then(|| mean - means[0][backend]);
+        is(&told["difference"], first);
+        let simulated = (backend > 0).then(|| mean - means[algorithm][0]);
+        is(&told["backend_difference"], simulated);
+    }
+    let compare = format!("compare {small} -a mptcp,lisa --on vm,sim --seeds 1 --plot both.svg");
+    let text = good(place.lisa(&compare)).unwrap();
+    let svg = fs::read_to_string(place.0.join("both.svg")).unwrap();
+    for words in [
+        "wide and pale: in a VM; thin: simulated",
+        "mptcp vm",
+        "lisa sim",
+    ] {
+        assert!(svg.contains(words), "{words}");
+    }
+    for words in [
+        "in a VM and simulated, seed 1",
+        "download, with lisa",
+        "download, lisa − mptcp",
+    ] {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 120),
+        "{text}"
+    );
 }
 
 /// The processes that this one has started.

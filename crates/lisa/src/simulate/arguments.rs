@@ -12,9 +12,6 @@ pub struct Common {
     /// The scenario, a TOML file.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// Where to run it.
-    #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
-    pub on: On,
     /// The kernel of `--on vm`: a vmlinuz of 6.1 or later, with its modules where its package has them [default: the one
     /// that `make setup` fetches].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -30,7 +27,7 @@ pub struct Common {
 }
 
 /// Where scenarios run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum On {
     /// Simulated endpoints, in virtual time.
     Sim,
@@ -40,12 +37,35 @@ pub enum On {
     Vm,
 }
 
+impl On {
+    /// As in outcomes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Host => "host",
+            Self::Vm => "vm",
+        }
+    }
+
+    /// As people read it.
+    pub fn place(self) -> &'static str {
+        match self {
+            Self::Sim => "simulated",
+            Self::Host => "on this host",
+            Self::Vm => "in a VM",
+        }
+    }
+}
+
 /// `lisa run`.
 #[derive(Args)]
 #[command(after_help = AFTER_RUN)]
 pub struct Run {
     #[command(flatten)]
     pub common: Common,
+    /// Where to run it.
+    #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
+    pub on: On,
     /// The seed of one run: what is random in the scenario is drawn from it.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -107,6 +127,16 @@ const AFTER_RUN: &str = "Examples:
 pub struct Compare {
     #[command(flatten)]
     pub common: Common,
+    /// Where to run it. Several, with commas, are compared: each algorithm runs on each with the same seeds, and what it
+    /// comes to is held against the first.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "sim"
+    )]
+    pub on: Vec<On>,
     /// The algorithms, with commas; the others are compared with the first. On the host and
     /// in the VM also Linux's own, like `bbr`.
     #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = Algorithms::all())]
@@ -118,12 +148,13 @@ pub struct Compare {
     /// Run with each of the seeds from 1 to N. All algorithms get the same seeds, and differences are taken seed by seed.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
-    /// Print a line of JSON for each algorithm (schema lisa.compare/1: `n` and, for each connection and metric, `mean`
-    /// and `ci95`, and the same of the `difference`) instead of tables.
+    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/2: `n` and, for each connection and metric,
+    /// `mean` and `ci95`, and the same of the `difference` to the first algorithm and of the `backend_difference` to the
+    /// first backend) instead of tables.
     #[arg(long)]
     pub json: bool,
     /// Draw the windows over time with seed 1, an algorithm beside the other, and the metrics, all of the first connection
-    /// whose algorithm is replaced.
+    /// whose algorithm is replaced. Several backends' windows lie over each other.
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath, value_parser = svg)]
     pub plot: Option<PathBuf>,
 }
@@ -143,6 +174,7 @@ the runs show no clear difference.
 Examples:
   lisa compare download.toml -a mptcp,lisa --seeds 100
   lisa compare download.toml -a mptcp,lisa,reno --set bottleneck.queue=9 --plot windows.svg
+  lisa compare download.toml -a mptcp,lisa --on sim,vm --plot windows.svg     # how far simulator and kernel agree
   lisa compare download.toml -a mptcp,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";
 
 /// `lisa sweep`.
@@ -151,6 +183,9 @@ Examples:
 pub struct Sweep {
     #[command(flatten)]
     pub common: Common,
+    /// Where to run it.
+    #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
+    pub on: On,
     /// A key, as --set takes it, and its values: `9,17,30`, `1..34`, `1..34/3` in steps of 3, `50KB..900KB/50KB`. Given
     /// several times, all combinations run.
     #[arg(long, value_name = "KEY=VALUES", required = true)]

@@ -90,29 +90,31 @@ pub struct Backend {
 }
 
 impl Backend {
-    pub fn new(common: &Common) -> Result<Self, Failure> {
-        let cores = || thread::available_parallelism().map_or(1, usize::from);
-        if common.kernel.is_some() && common.on != On::Vm {
-            return Err(Failure::usage("--kernel is for the VM, with `--on vm`"));
-        }
-        match (common.on, common.jobs) {
-            (On::Host, Some(_)) => Err(Failure::usage(
-                "--jobs is for simulations and VMs: on the host one run comes after the other",
-            )),
-            (on, jobs) => Ok(Self {
-                on,
-                threads: jobs.map_or_else(cores, usize::from),
-                kernel: common.kernel.clone(),
-            }),
-        }
+    pub fn new(common: &Common, on: On) -> Result<Self, Failure> {
+        check(common, &[on])?;
+        Ok(Self::of(common, on))
     }
 
-    /// As in outcomes.
-    pub fn name(&self) -> &'static str {
-        match self.on {
-            On::Sim => "sim",
-            On::Host => "host",
-            On::Vm => "vm",
+    /// One for each, in their order.
+    pub fn all(common: &Common, on: &[On]) -> Result<Vec<Self>, Failure> {
+        for (number, one) in on.iter().enumerate() {
+            if on[..number].contains(one) {
+                let name = one.name();
+                return Err(Failure::usage(format!(
+                    "--on names `{name}` twice: name each backend once"
+                )));
+            }
+        }
+        check(common, on)?;
+        Ok(on.iter().map(|on| Self::of(common, *on)).collect())
+    }
+
+    fn of(common: &Common, on: On) -> Self {
+        let cores = || thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            on,
+            threads: common.jobs.map_or_else(cores, usize::from),
+            kernel: common.kernel.clone(),
         }
     }
 
@@ -169,6 +171,19 @@ impl Backend {
         let tick = |finished| progress.tick(finished);
         batch::in_order(count, self.threads, cancelled, work, tick, done)
     }
+}
+
+/// Whether the options fit where it runs.
+fn check(common: &Common, on: &[On]) -> Result<(), Failure> {
+    if common.kernel.is_some() && !on.contains(&On::Vm) {
+        return Err(Failure::usage("--kernel is for the VM, with `--on vm`"));
+    }
+    if common.jobs.is_some() && *on == [On::Host] {
+        return Err(Failure::usage(
+            "--jobs is for simulations and VMs: on the host one run comes after the other",
+        ));
+    }
+    Ok(())
 }
 
 fn simulated(job: &Job) -> Result<Run, Failure> {

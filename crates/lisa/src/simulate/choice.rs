@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use scenario::{Protocol, Scenario};
 
-use super::arguments::Common;
+use super::arguments::{Common, On};
 use crate::output::Failure;
 
 /// The scenario of the arguments, with further overrides behind those of `--set`.
@@ -46,6 +46,7 @@ pub fn connections(scenario: &Scenario, named: &[String]) -> Result<Vec<usize>, 
 /// The scenario with this algorithm on these connections, whose names stay.
 pub fn with_algorithm(
     common: &Common,
+    on: &[On],
     scenario: &Scenario,
     chosen: &[usize],
     algorithm: &str,
@@ -58,7 +59,7 @@ pub fn with_algorithm(
     let set = format!("connection.{}.algorithm={algorithm}", chosen[0]);
     let read = load_checked(common, &set);
     read.map_err(|problem| Failure::usage(format!("-a {algorithm}: {problem}")))?;
-    if common.on == super::arguments::On::Sim && mpcc::Algorithm::find(algorithm).is_none() {
+    if on.contains(&On::Sim) && mpcc::Algorithm::find(algorithm).is_none() {
         let all: Vec<_> = mpcc::Algorithm::all().map(|a| a.name()).collect();
         return Err(Failure::usage(format!(
             "-a {algorithm}: the simulator has none of that name; there are {}",

@@ -1,97 +1,157 @@
-//! `lisa compare`: algorithms side by side, with the same seeds.
+//! `lisa compare`: algorithms side by side and backends against each other, with the same seeds.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use comfy_table::Attribute;
-use scenario::metrics::{Group, Groups, METRICS, Metric};
+use scenario::metrics::{Group, Groups};
 use scenario::statistics::Mean;
 use scenario::{Run, Scenario};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::arguments::Compare;
+use super::arguments::{Compare, On};
 use super::backend::{Backend, Job, Trace};
 use super::progress::{self, Progress};
-use super::{choice, plot, tables};
+use super::{choice, compared, plot, tables};
 use crate::output::{self, Failure};
 
-/// The version of a line of JSON.
-const SCHEMA: &str = "lisa.compare/1";
+/// All that is compared.
+pub struct Comparison {
+    /// The scenario's title.
+    pub title: String,
+    pub algorithms: Vec<String>,
+    pub backends: Vec<On>,
+    /// Of each algorithm one for each backend.
+    contenders: Vec<Contender>,
+}
 
-/// One algorithm: all its runs, and what the first seed's looked like.
+/// One algorithm on one backend: all its runs, and what the first seed's looked like.
+#[derive(Default)]
 pub struct Contender {
-    pub algorithm: String,
     pub groups: Groups,
     /// With its rows where somebody wants to see them.
     pub first: Option<Run>,
 }
 
-/// Runs a scenario with several algorithms.
+impl Comparison {
+    fn new(title: &str, algorithms: &[String], backends: &[On]) -> Self {
+        let contenders = (0..algorithms.len() * backends.len()).map(|_| Contender::default());
+        Self {
+            title: title.into(),
+            algorithms: algorithms.into(),
+            backends: backends.into(),
+            contenders: contenders.collect(),
+        }
+    }
+
+    fn at(&self, algorithm: usize, backend: usize) -> usize {
+        algorithm * self.backends.len() + backend
+    }
+
+    /// By the numbers of both.
+    pub fn of(&self, algorithm: usize, backend: usize) -> &Contender {
+        &self.contenders[self.at(algorithm, backend)]
+    }
+
+    /// All, with these numbers: an algorithm's one after another.
+    pub fn each(&self) -> impl Iterator<Item = ((usize, usize), &Contender)> {
+        let backends = self.backends.len();
+        let all = self.contenders.iter().enumerate();
+        all.map(move |(number, contender)| ((number / backends, number % backends), contender))
+    }
+
+    /// What it has of these connections more than the first algorithm, on the same backend.
+    pub fn to_algorithm(
+        &self,
+        (algorithm, backend): (usize, usize),
+        name: &str,
+        metric: usize,
+    ) -> Option<Mean> {
+        let base = self.of(0, backend).groups.find(name)?;
+        difference(self.of(algorithm, backend).groups.find(name)?, base, metric)
+    }
+
+    /// What it has of these connections more than on the first backend, with the same algorithm.
+    pub fn to_backend(
+        &self,
+        (algorithm, backend): (usize, usize),
+        name: &str,
+        metric: usize,
+    ) -> Option<Mean> {
+        let base = self.of(algorithm, 0).groups.find(name)?;
+        difference(self.of(algorithm, backend).groups.find(name)?, base, metric)
+    }
+}
+
+/// None to itself.
+fn difference(group: &Group, base: &Group, metric: usize) -> Option<Mean> {
+    match std::ptr::eq(group, base) {
+        true => None,
+        false => group.difference(base, metric),
+    }
+}
+
+/// Runs a scenario with several algorithms, on one backend or several.
 pub fn compare(arguments: Compare) -> Result<(), Failure> {
     let common = &arguments.common;
-    let backend = Backend::new(common)?;
+    let backends = Backend::all(common, &arguments.on)?;
     let scenario = choice::load(common, &[])?;
     let chosen = choice::connections(&scenario, &arguments.connection)?;
     let scenarios = (arguments.algorithms.iter())
         .map(|algorithm| {
             let about = format!("{} with {algorithm}", common.file.display());
-            let changed = choice::with_algorithm(common, &scenario, &chosen, algorithm)?;
+            let changed =
+                choice::with_algorithm(common, &arguments.on, &scenario, &chosen, algorithm)?;
             Ok((changed, about.into()))
         })
         .collect::<Result<Vec<(Arc<Scenario>, Arc<str>)>, Failure>>()?;
     let drawing = arguments.plot.as_deref().map(Drawing::open).transpose()?;
-    let mut contenders: Vec<Contender> = (arguments.algorithms.iter())
-        .map(|algorithm| Contender {
-            algorithm: algorithm.clone(),
-            groups: Groups::default(),
-            first: None,
-        })
-        .collect();
     // Algorithms take turns, so that what befalls a host meanwhile befalls all alike.
-    let jobs: Vec<Job> = (1..=u64::from(arguments.seeds))
-        .flat_map(|seed| scenarios.iter().map(move |scenario| (seed, scenario)))
-        .map(|(seed, (scenario, about))| Job {
-            scenario: scenario.clone(),
-            about: about.clone(),
-            seed,
-            trace: match (&arguments.plot, seed) {
-                (Some(_), 1) => Trace::Keep,
-                _ => Trace::None,
-            },
-        })
-        .collect();
-    let (of, cancelled) = (jobs.len(), progress::cancelled()?);
+    let jobs = || -> Vec<Job> {
+        (1..=u64::from(arguments.seeds))
+            .flat_map(|seed| scenarios.iter().map(move |scenario| (seed, scenario)))
+            .map(|(seed, (scenario, about))| Job {
+                scenario: scenario.clone(),
+                about: about.clone(),
+                seed,
+                trace: match (&arguments.plot, seed) {
+                    (Some(_), 1) => Trace::Keep,
+                    _ => Trace::None,
+                },
+            })
+            .collect()
+    };
+    let mut comparison = Comparison::new(&scenario.title, &arguments.algorithms, &arguments.on);
+    let seeds = arguments.seeds as usize;
+    let (each, cancelled) = (seeds * scenarios.len(), progress::cancelled()?);
+    let of = each * backends.len();
     let progress = Progress::new(of);
-    let count = contenders.len();
-    let finished = backend.execute(jobs, &cancelled, &progress, |number, run| {
-        let contender = &mut contenders[number % count];
-        contender.groups.add(&run.outcome);
-        contender.first.get_or_insert(run);
-        Ok(())
-    })?;
+    let mut finished = 0;
+    for (number, backend) in backends.iter().enumerate() {
+        progress.next_part(finished);
+        finished += backend.execute(jobs(), &cancelled, &progress, |job, run| {
+            let at = comparison.at(job % scenarios.len(), number);
+            let contender = &mut comparison.contenders[at];
+            contender.groups.add(&run.outcome);
+            contender.first.get_or_insert(run);
+            Ok(())
+        })?;
+        if finished < each * (number + 1) {
+            break;
+        }
+    }
     drop(progress);
     progress::ended(finished, of, "")?;
 
     if let Some(drawing) = drawing {
         let name = &scenario.connections[chosen[0]].name;
-        drawing.write(&plot::draw(&scenario.title, name, &contenders))?;
+        drawing.write(&plot::draw(name, &comparison))?;
     }
     if arguments.json {
-        let line = |contender| Line {
-            scenario: &scenario.title,
-            backend: backend.name(),
-            contender,
-            baseline: &contenders[0],
-        };
-        let line = |contender| serde_json::to_string(&line(contender)).expect("plain data");
-        let lines: Vec<String> = contenders.iter().map(line).collect();
-        return output::print(&(lines.join("\n") + "\n"));
+        return output::print(&compared::json(&comparison));
     }
-    let seeds = arguments.seeds as usize;
-    let title = tables::title(&scenario.title, backend.name(), seeds, 1);
-    output::print(&format!("{title}\n{}", text(&contenders)))
+    let title = tables::title(&scenario.title, &arguments.on, seeds, 1);
+    output::print(&format!("{title}\n{}", compared::text(&comparison)))
 }
 
 /// The file of a drawing. Where nothing is drawn there is none that was not there before.
@@ -125,102 +185,5 @@ impl Drop for Drawing<'_> {
         if self.goes {
             let _ = fs::remove_file(self.path);
         }
-    }
-}
-
-/// A table for each name of connections.
-fn text(contenders: &[Contender]) -> String {
-    let mut text = String::new();
-    let (first, others) = contenders.split_first().expect("at least one algorithm");
-    for base in &first.groups.groups {
-        let mut heading = vec![first.algorithm.as_str()];
-        heading.extend(others.iter().map(|other| other.algorithm.as_str()));
-        heading.insert(0, &base.name);
-        let mut table = tables::table(&heading, 1);
-        for (number, metric) in METRICS.iter().enumerate() {
-            let Some(mean) = base.mean(number) else {
-                continue;
-            };
-            let decimals = metric.decimals;
-            let mut cells = vec![tables::heading(metric), tables::mean(Some(mean), decimals)];
-            for other in others {
-                let group = other.groups.find(&base.name);
-                let mean = tables::mean(group.and_then(|group| group.mean(number)), decimals);
-                let difference = group.and_then(|group| group.difference(base, number));
-                let difference = tables::difference(difference, base, number);
-                cells.push(format!("{mean}\n{difference}"));
-            }
-            let mut row = tables::row(1, cells);
-            row[0] = row[0].clone().add_attribute(Attribute::Bold);
-            table.add_row(row);
-        }
-        text += &format!("\n{table}\n");
-    }
-    for contender in contenders {
-        text += &tables::notes(&contender.groups, &format!(" with {}", contender.algorithm));
-    }
-    if !others.is_empty() {
-        text += &tables::differences_to(&first.algorithm);
-    }
-    text
-}
-
-/// A line of JSON: an algorithm.
-struct Line<'a> {
-    scenario: &'a str,
-    backend: &'a str,
-    contender: &'a Contender,
-    baseline: &'a Contender,
-}
-
-impl Serialize for Line<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let groups = &self.contender.groups;
-        let connections: Vec<Connection<'_>> = (groups.groups.iter())
-            .map(|group| Connection {
-                group,
-                base: self.baseline.groups.find(&group.name),
-            })
-            .collect();
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("schema", SCHEMA)?;
-        map.serialize_entry("scenario", self.scenario)?;
-        map.serialize_entry("backend", self.backend)?;
-        map.serialize_entry("algorithm", &self.contender.algorithm)?;
-        map.serialize_entry("baseline", &self.baseline.algorithm)?;
-        map.serialize_entry("n", &groups.runs)?;
-        map.serialize_entry("connections", &connections)?;
-        map.end()
-    }
-}
-
-/// In it: the connections of one name.
-struct Connection<'a> {
-    group: &'a Group,
-    base: Option<&'a Group>,
-}
-
-impl Serialize for Connection<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(serde::Serialize)]
-        struct Value {
-            #[serde(flatten)]
-            mean: Mean,
-            difference: Option<Mean>,
-        }
-        let value = |(number, _): (usize, &Metric)| {
-            let base = self.base.filter(|base| !std::ptr::eq(*base, self.group));
-            self.group.mean(number).map(|mean| Value {
-                mean,
-                difference: base.and_then(|base| self.group.difference(base, number)),
-            })
-        };
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("name", &self.group.name)?;
-        map.serialize_entry("count", &self.group.connections)?;
-        for (metric, value) in METRICS.iter().zip(METRICS.iter().enumerate().map(value)) {
-            map.serialize_entry(metric.key, &value)?;
-        }
-        map.end()
     }
 }

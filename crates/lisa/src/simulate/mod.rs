@@ -4,6 +4,7 @@ pub mod arguments;
 mod backend;
 mod choice;
 mod compare;
+mod compared;
 mod plot;
 mod progress;
 mod rows;

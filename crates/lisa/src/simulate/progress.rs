@@ -17,6 +17,8 @@ pub struct Progress {
     bar: ProgressBar,
     begun: Instant,
     shown: Cell<bool>,
+    /// What was finished before, where work comes in parts.
+    before: Cell<usize>,
 }
 
 impl Progress {
@@ -28,7 +30,13 @@ impl Progress {
             bar: bar.with_style(style),
             begun: Instant::now(),
             shown: Cell::new(false),
+            before: Cell::new(0),
         }
+    }
+
+    /// Another part of the work begins, which counts from 0.
+    pub fn next_part(&self, finished: usize) {
+        self.before.set(finished);
     }
 
     pub fn tick(&self, finished: usize) {
@@ -36,7 +44,7 @@ impl Progress {
             self.shown.set(true);
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_position(finished as u64);
+        self.bar.set_position((self.before.get() + finished) as u64);
         self.bar.tick();
     }
 

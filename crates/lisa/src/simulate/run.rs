@@ -17,7 +17,7 @@ use crate::output::{self, Failure};
 /// Runs a scenario with one seed or several.
 pub fn run(arguments: Run) -> Result<(), Failure> {
     let common = &arguments.common;
-    let backend = Backend::new(common)?;
+    let backend = Backend::new(common, arguments.on)?;
     let scenario = Arc::new(choice::load(common, &[])?);
     let seeds: Vec<u64> = match arguments.seeds {
         Some(seeds) => (1..=seeds.into()).collect(),
@@ -70,7 +70,7 @@ pub fn run(arguments: Run) -> Result<(), Failure> {
     if !arguments.json && finished > 0 {
         let mut text = format!(
             "{}\n",
-            tables::title(&scenario.title, backend.name(), finished, seeds[0])
+            tables::title(&scenario.title, &[arguments.on], finished, seeds[0])
         );
         match only {
             Some(outcome) if seeds.len() == 1 => text += &tables::one(&outcome),

@@ -6,7 +6,7 @@ use scenario::metrics::{Groups, METRICS};
 use scenario::vary::{self, Vary};
 use scenario::{Error, Place, Scenario};
 
-use super::arguments::{Common, Sweep};
+use super::arguments::{Common, On, Sweep};
 use super::backend::{Backend, Job, Trace};
 use super::progress::{self, Progress};
 use super::rows::Rows;
@@ -31,7 +31,7 @@ pub struct Point {
 /// Runs all combinations.
 pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     let common = &arguments.common;
-    let backend = Backend::new(common)?;
+    let backend = Backend::new(common, arguments.on)?;
     let varied = varied(&arguments)?;
     let seeds = arguments.seeds as usize;
     let runs = runs(&arguments, &varied)?;
@@ -60,7 +60,7 @@ pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     let finished = finished?;
     if !arguments.json {
         let title = &points[0].scenario.title;
-        let mut text = format!("{title}\n{}\n", heading(backend.name(), finished, seeds));
+        let mut text = format!("{title}\n{}\n", heading(arguments.on, finished, seeds));
         text += &table(&varied, &points, arguments.algorithms.len());
         text += &format!("{finished} runs in {:.1} s\n", elapsed.as_secs_f64());
         output::print(&text)?;
@@ -72,8 +72,8 @@ pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     progress::ended(finished, runs, &kept)
 }
 
-fn heading(backend: &str, finished: usize, seeds: usize) -> String {
-    let title = tables::title("", backend, seeds.min(finished.max(1)), 1);
+fn heading(on: On, finished: usize, seeds: usize) -> String {
+    let title = tables::title("", &[on], seeds.min(finished.max(1)), 1);
     title.trim_start().into()
 }
 
@@ -140,7 +140,8 @@ fn points(arguments: &Sweep, varied: &[Vary]) -> Result<Vec<Point>, Failure> {
         }
         let whose = choice::connections(&scenario, &arguments.connection)?;
         for algorithm in &arguments.algorithms {
-            let changed = choice::with_algorithm(common, &scenario, &whose, algorithm)?;
+            let changed =
+                choice::with_algorithm(common, &[arguments.on], &scenario, &whose, algorithm)?;
             add(Some(algorithm.clone()), changed);
         }
     }

@@ -10,6 +10,7 @@ use scenario::metrics::{Group, Groups, METRICS, Metric};
 use scenario::outcome::LinkOutcome;
 use scenario::statistics::Mean;
 
+use super::arguments::On;
 use crate::output::counted;
 
 /// The most rows of a table that people read; JSON has all.
@@ -43,11 +44,11 @@ pub fn row(texts: usize, cells: Vec<String>) -> Vec<Cell> {
 }
 
 /// What ran, before its tables.
-pub fn title(title: &str, backend: &str, runs: usize, seed: u64) -> String {
-    let on = match backend {
-        "sim" => "simulated",
-        "vm" => "in a VM",
-        _ => "on this host",
+pub fn title(title: &str, on: &[On], runs: usize, seed: u64) -> String {
+    let places: Vec<&str> = on.iter().map(|on| on.place()).collect();
+    let on = match &places[..] {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        places => places.join(""),
     };
     match runs {
         1 => format!("{title}\n{on}, seed {seed}"),
@@ -89,6 +90,30 @@ pub fn difference(difference: Option<Mean>, base: &Group, metric: usize) -> Stri
     let of = base.mean(metric).map_or(0.0, |mean| mean.mean);
     match of {
         of if of > 0.0 => format!("{shown} ({:+.0} %)", 100.0 * mean / of),
+        _ => shown,
+    }
+}
+
+/// The same where a difference is to be small: as a share also where it is not clear.
+pub fn measured(difference: Option<Mean>, base: &Group, metric: usize) -> String {
+    let decimals = METRICS[metric].decimals;
+    let Some(Mean { mean, ci95, .. }) = difference else {
+        return String::new();
+    };
+    let half = ci95.unwrap_or(0.0);
+    if mean == 0.0 && half == 0.0 {
+        return "the same in each run".into();
+    }
+    let with = |value: f64, half: f64, decimals: usize| match ci95 {
+        Some(_) => format!("{value:+.decimals$} ± {half:.decimals$}"),
+        None => format!("{value:+.decimals$}"),
+    };
+    let shown = with(mean, half, decimals);
+    match base.mean(metric).map_or(0.0, |mean| mean.mean) {
+        of if of > 0.0 => {
+            let share = with(100.0 * mean / of, 100.0 * half / of, 1);
+            format!("{shown} ({share} %)")
+        }
         _ => shown,
     }
 }

@@ -43,6 +43,31 @@ fn what_is_wrong_is_one_line() {
             "possible values: sim, host, vm",
         ),
         (
+            "run small.toml --on sim,vm",
+            2,
+            "invalid value 'sim,vm' for '--on <BACKEND>'",
+        ),
+        (
+            "compare small.toml -a lisa --on sim,sim",
+            2,
+            "--on names `sim` twice: name each backend once",
+        ),
+        (
+            "compare small.toml -a lisa --on sim,foo",
+            2,
+            "invalid value 'foo' for '--on <LIST>' [possible values: sim, host, vm]",
+        ),
+        (
+            "compare small.toml -a lisa --on sim,host --kernel x",
+            2,
+            "--kernel is for the VM",
+        ),
+        (
+            "compare small.toml -a bbr --on vm,sim",
+            2,
+            "-a bbr: the simulator has none of that name",
+        ),
+        (
             "run small.toml --on host --jobs 2",
             2,
             "--jobs is for simulations",
