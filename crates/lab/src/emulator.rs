@@ -16,8 +16,7 @@ use nix::sys::time::TimeSpec;
 use crate::error::Error;
 use crate::packet::{Packet, destination};
 use crate::tun::Tun;
-use crate::wiring::{CLIENT_PORT, MAX_PATHS, Wiring};
-use topology::Spec;
+use crate::wiring::{CLIENT_PORT, MAX_PATHS, NetworkSpec, Wiring};
 
 /// The client's port and the server's.
 const MAX_PORTS: usize = 1 + MAX_PATHS;
@@ -59,13 +58,17 @@ pub(crate) struct Emulator {
 impl Emulator {
     /// Starts the clock and the thread. The client's port is the first of `ports`. `captures`: whether it keeps what comes
     /// from the others and goes to them, in memory, since writing files would make packets late.
-    pub(crate) fn start(topology: &Spec, ports: Arc<[Tun]>, captures: bool) -> Result<Self, Error> {
+    pub(crate) fn start(
+        spec: &NetworkSpec,
+        ports: Arc<[Tun]>,
+        captures: bool,
+    ) -> Result<Self, Error> {
         let what = "starting the emulator's thread";
         let stop = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(Error::kernel(what))?;
         let stop = Arc::new(stop);
         let clock = RealClock::start();
-        let wiring = Wiring::new(topology)?;
+        let wiring = Wiring::new(spec)?;
         let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new()
             .name("lisa-emulator".into())

@@ -13,7 +13,7 @@ use kernel::{load, requirements};
 use netsim::RealClock;
 use scenario::capture::Capture;
 use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
-use scenario::{ConnectionSpec, Run, Scenario, Watch};
+use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
 
 use crate::error::Error;
 use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
@@ -69,6 +69,7 @@ impl Host {
         }
         let spec = NetworkSpec {
             topology: scenario.drawn_topology(seed),
+            link_seed: draw::link_seed(seed),
             receive_window,
         };
         let mut network = Network::build(&spec)?;

@@ -22,6 +22,7 @@
 //!         rtts: vec![Span::from_millis(70); 2],
 //!         access: None,
 //!     }),
+//!     link_seed: 1,
 //!     receive_window: Some(4 << 20),
 //! })?;
 //! network.start()?;

@@ -13,7 +13,6 @@ use crate::namespace::Namespace;
 use crate::tun::Tun;
 use crate::wiring::{CLIENT, NetworkSpec, server};
 use crate::{path_manager, sysctl};
-use topology::Spec;
 
 /// The interface of the client; those of the server are this and the path's number.
 const PORT: &str = "port";
@@ -31,7 +30,7 @@ pub struct Network {
     // Fields are dropped in this order: the thread, then the ports, then the namespaces.
     emulator: Option<Emulator>,
     ports: Arc<[Tun]>,
-    topology: Spec,
+    spec: NetworkSpec,
     paths: usize,
     /// The endpoint with one address.
     pub client: Namespace,
@@ -80,7 +79,7 @@ impl Network {
         Ok(Self {
             emulator: None,
             ports: ports.into(),
-            topology: spec.topology.clone(),
+            spec: spec.clone(),
             paths,
             client,
             server,
@@ -98,7 +97,7 @@ impl Network {
             return Err(Error::State("runs already: stop it first"));
         }
         let ports = Arc::clone(&self.ports);
-        self.emulator = Some(Emulator::start(&self.topology, ports, captures)?);
+        self.emulator = Some(Emulator::start(&self.spec, ports, captures)?);
         Ok(())
     }
 

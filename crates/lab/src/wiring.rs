@@ -34,6 +34,8 @@ const fn server_port(path: usize) -> PortId {
 pub struct NetworkSpec {
     /// Its links: a shared bottleneck, or separate ones.
     pub topology: Spec,
+    /// What links draw from that lose or reorder at random.
+    pub link_seed: u64,
     /// The receive buffer of each endpoint's TCP and MPTCP sockets, in bytes (`tcp_rmem`, default
     /// and maximum). The kernel offers about half of it as its window. The send buffer is made no
     /// smaller. `None` leaves the kernel's defaults.
@@ -74,9 +76,9 @@ pub(crate) fn paths(topology: &Spec) -> Result<usize, Error> {
 }
 
 impl<P: Payload> Wiring<P> {
-    pub(crate) fn new(topology: &Spec) -> Result<Self, Error> {
-        let graph = topology.build()?;
-        let mut network = netsim::Network::new();
+    pub(crate) fn new(spec: &NetworkSpec) -> Result<Self, Error> {
+        let graph = spec.topology.build()?;
+        let mut network = netsim::Network::with_seed(spec.link_seed);
         let links = graph.add_to(&mut network);
         let mut wiring = Self {
             network,
@@ -120,7 +122,7 @@ impl<P: Payload> Wiring<P> {
 mod tests {
     use super::*;
     use netsim::{Exit, Rate, Span, Time};
-    use topology::{NonSharedBottleneck, PathSpec, Properties, Queue, SharedBottleneck};
+    use topology::{Loss, NonSharedBottleneck, PathSpec, Properties, Queue, SharedBottleneck};
 
     fn fast() -> Properties {
         let rate = Rate::from_bits_per_second(8_000_000_000);
@@ -135,9 +137,17 @@ mod tests {
         })
     }
 
+    fn network(topology: &Spec, link_seed: u64) -> NetworkSpec {
+        NetworkSpec {
+            topology: topology.clone(),
+            link_seed,
+            receive_window: None,
+        }
+    }
+
     /// How long a packet of 1000 bytes takes there and back, on each path.
     fn round_trips(topology: &Spec, paths: usize) -> Vec<u64> {
-        let mut wiring = Wiring::new(topology).unwrap();
+        let mut wiring = Wiring::new(&network(topology, 1)).unwrap();
         let mut trip = |from, to, destination| {
             let route = wiring.route(from, destination).expect("there is a way");
             assert_eq!(wiring.network.inject(Time::ZERO, route, 1000, ()), None);
@@ -172,16 +182,46 @@ mod tests {
             access: None,
         });
         assert_eq!(round_trips(&separate, 1), [40_002_000]);
-        assert_eq!(Wiring::<()>::new(&shared).unwrap().names.len(), 6);
-        assert_eq!(Wiring::<()>::new(&separate).unwrap().names.len(), 4);
+        assert_eq!(
+            Wiring::<()>::new(&network(&shared, 1)).unwrap().names.len(),
+            6
+        );
+        assert_eq!(
+            Wiring::<()>::new(&network(&separate, 1))
+                .unwrap()
+                .names
+                .len(),
+            4
+        );
+    }
+
+    /// As in a simulation, in which a graph adds the same links to a network of the same seed.
+    #[test]
+    fn the_seed_decides_what_is_lost() {
+        let mut topology = shared(vec![Span::ZERO]);
+        if let Spec::SharedBottleneck(spec) = &mut topology {
+            spec.bottleneck.loss = Some(Loss::Random(0.5));
+        }
+        let lost = |seed| -> Vec<bool> {
+            let mut wiring = Wiring::new(&network(&topology, seed)).unwrap();
+            let down = wiring
+                .route(server_port(0), CLIENT)
+                .expect("there is a way");
+            (0..64)
+                .map(|_| {
+                    let _ = wiring.network.inject(Time::ZERO, down, 1000, ());
+                    let exit = wiring.network.poll(Time::from_nanos(u64::MAX));
+                    !matches!(exit, Some(Exit::Arrived { .. }))
+                })
+                .collect()
+        };
+        assert_eq!(lost(1), lost(1));
+        assert_ne!(lost(1), lost(2));
     }
 
     #[test]
     fn the_number_of_paths_is_limited() {
-        let spec = |paths| NetworkSpec {
-            topology: shared(vec![Span::ZERO; paths]),
-            receive_window: None,
-        };
+        let spec = |paths| network(&shared(vec![Span::ZERO; paths]), 1);
         assert!(spec(0).paths().is_err());
         assert_eq!(spec(1).paths().ok(), Some(1));
         assert_eq!(spec(9).paths().ok(), Some(9));

@@ -25,6 +25,7 @@ fn network() -> Network {
             rtts: vec![Span::from_millis(40); 2],
             access: None,
         }),
+        link_seed: 1,
         receive_window: None,
     };
     let mut network = Network::build(&spec).unwrap_or_else(|error| panic!("{error}"));

@@ -69,9 +69,15 @@ impl Scenario {
         Ok(Drawn {
             graph,
             flows,
-            link_seed: mix(!seed), // another stream than the flows'
+            link_seed: link_seed(seed),
         })
     }
+}
+
+/// What the links of a run with this seed draw from, on any backend.
+#[must_use]
+pub fn link_seed(seed: u64) -> u64 {
+    mix(!seed) // another stream than the flows'
 }
 
 /// Draws the flows of one connection.

@@ -48,6 +48,7 @@ pub(crate) fn separate(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
 pub(crate) fn network(topology: Spec) -> Option<Network> {
     let spec = NetworkSpec {
         topology,
+        link_seed: 1,
         receive_window: Some(4 << 20),
     };
     match Network::build(&spec) {
