@@ -9,7 +9,10 @@ AS_ROOT = CARGO_TARGET_$(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p' 
 
 SOAK_OPENS ?= 1000000
 
-.PHONY: help setup build demo test bench soak fmt lint clean
+# One seed on both sides, its windows drawn over each other.
+OVERLAY = --on vm,sim --seeds 1 --plot docs/img
+
+.PHONY: help setup build demo test agreement bench soak fmt lint clean
 
 help: ## Print this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -31,6 +34,13 @@ demo: build ## MPTCP with and without LISA, on this kernel; results in out/demo
 
 test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh
+
+agreement: build ## Simulator and kernel beside each other: experiments/agreement, docs/agreement.md
+	cargo run --release --locked -p lisa-agreement -- record
+	cargo run --release --locked -p lisa-agreement -- page
+	target/release/lisa compare experiments/agreement/shared.toml -a mptcp,lisa $(OVERLAY)/agreement-shared.svg
+	target/release/lisa compare experiments/agreement/separate.toml -a olia $(OVERLAY)/agreement-separate.svg
+	target/release/lisa compare experiments/agreement/loss.toml -a mptcp $(OVERLAY)/agreement-loss.svg
 
 bench: setup ## The benchmarks
 	$(AS_ROOT) cargo bench --locked --workspace --no-fail-fast --bench '*'

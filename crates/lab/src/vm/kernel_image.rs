@@ -19,6 +19,8 @@ const SECTOR: usize = 0x200;
 #[derive(Debug)]
 pub(crate) struct KernelImage {
     pub(crate) path: PathBuf,
+    /// As `uname -r` prints it.
+    pub(crate) release: String,
     /// TUN ports and congestion controls, as files of the kernel's package; none where they are built in.
     pub(crate) modules: Vec<PathBuf>,
 }
@@ -37,6 +39,7 @@ impl KernelImage {
         Ok(Self {
             modules: modules(path, &release),
             path: path.into(),
+            release,
         })
     }
 

@@ -105,6 +105,12 @@ impl Vm {
         })
     }
 
+    /// The kernel's release, as `uname -r` prints it.
+    #[must_use]
+    pub fn release(&self) -> &str {
+        &self.kernel.release
+    }
+
     /// Runs a scenario, as this seed draws it, on a machine that has just loaded its algorithms. The seed also decides what
     /// the guest's kernel draws.
     pub fn run(&self, scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {

@@ -1,0 +1,161 @@
+//! The suite: which settings are run, with which algorithms. `experiments/agreement/suite.toml` says so.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use scenario::Scenario;
+use scenario::vary::{self, Vary};
+use serde::Deserialize;
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// Each point runs with the seeds from 1 to this.
+    seeds: u64,
+    /// The points, by name, that tests run in the VM again.
+    again: Vec<String>,
+    set: Vec<Set>,
+}
+
+/// Points of one scenario file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Set {
+    name: String,
+    /// The scenario, beside the suite.
+    file: String,
+    /// As `--set` takes them.
+    #[serde(default)]
+    set: Vec<String>,
+    /// As `--vary` takes them; all combinations.
+    vary: Vec<String>,
+    /// Of the first connection.
+    algorithms: Vec<String>,
+}
+
+/// What a point is called: `grid queue=9 lisa`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// The set's.
+    pub set: String,
+    /// The keys that vary in it, and their values.
+    pub setting: String,
+    /// That of the first connection.
+    pub algorithm: String,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.set, self.setting, self.algorithm)
+    }
+}
+
+/// One setting with one algorithm.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub name: Name,
+    pub scenario: Arc<Scenario>,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub struct Suite {
+    pub seeds: u64,
+    /// In the order of the file.
+    pub points: Vec<Point>,
+    /// Those that tests run in the VM again.
+    pub again: Vec<Point>,
+}
+
+impl Suite {
+    /// Reads it, and the scenarios that stand beside it.
+    pub fn load(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let before = error.span().map_or("", |span| &text[..span.start]);
+            let line = before.matches('\n').count() + 1;
+            anyhow::anyhow!("{}:{line}: {}", path.display(), error.message())
+        })?;
+        let (mut points, mut names) = (Vec::new(), BTreeSet::new());
+        for set in &file.set {
+            let found = set.points(path.parent().unwrap_or(Path::new("")));
+            for point in found.with_context(|| format!("{}: {}", path.display(), set.name))? {
+                if !names.insert(point.name.clone()) {
+                    bail!("{}: there are two points `{}`", path.display(), point.name);
+                }
+                points.push(point);
+            }
+        }
+        let again = file.again.iter().map(|name| {
+            let found = points.iter().find(|point| point.name.to_string() == *name);
+            let found = found.cloned();
+            found.with_context(|| format!("{}: again: there is no point `{name}`", path.display()))
+        });
+        Ok(Self {
+            seeds: file.seeds,
+            again: again.collect::<Result<_>>()?,
+            points,
+        })
+    }
+}
+
+impl Set {
+    fn points(&self, folder: &Path) -> Result<Vec<Point>> {
+        let varied: Vec<Vary> = (self.vary.iter())
+            .map(|text| Vary::parse(text).map_err(|problem| anyhow::anyhow!("{text}: {problem}")))
+            .collect::<Result<_>>()?;
+        let mut points = Vec::new();
+        for number in 0..vary::combinations(&varied).context("too many combinations")? {
+            let chosen = vary::combination(&varied, number);
+            let chosen = || varied.iter().zip(&chosen);
+            let setting: Vec<String> = chosen()
+                .map(|(vary, value)| short(&vary.key, &vary.values[*value]))
+                .collect();
+            for algorithm in &self.algorithms {
+                let mut overrides = self.set.clone();
+                overrides.extend(chosen().map(|(vary, value)| vary.set(*value)));
+                overrides.push(format!("connection.0.algorithm={algorithm}"));
+                let scenario = Scenario::load_with(folder.join(&self.file), &overrides)?;
+                points.push(Point {
+                    name: Name {
+                        set: self.name.clone(),
+                        setting: setting.join(" "),
+                        algorithm: algorithm.clone(),
+                    },
+                    scenario: Arc::new(scenario),
+                });
+            }
+        }
+        Ok(points)
+    }
+}
+
+/// `topology.rate` and `["8Mbit", "2Mbit"]` as `rate=8Mbit,2Mbit`.
+fn short(key: &str, value: &str) -> String {
+    let key = key.rsplit('.').next().unwrap_or(key);
+    let plain: String = value.chars().filter(|c| !"[]\" ".contains(*c)).collect();
+    format!("{key}={plain}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_short() {
+        assert_eq!(short("topology.queue", "9"), "queue=9");
+        let rates = r#"["8Mbit", "2Mbit"]"#;
+        assert_eq!(short("topology.rate", rates), "rate=8Mbit,2Mbit");
+    }
+
+    #[test]
+    fn the_suite_can_be_read() {
+        let suite = Suite::load(&crate::folder().join("suite.toml")).unwrap();
+        assert!(suite.points.len() > 100 && !suite.again.is_empty());
+    }
+}
