@@ -34,10 +34,10 @@ pub fn simulate(jobs: Vec<Job>) -> Result<Results> {
     Ok(results)
 }
 
-fn simulated((point, seed): &Job) -> Result<Outcome> {
+fn simulated((point, seed): &Job) -> Result<Option<Outcome>> {
     let run = scenario::simulate(&point.scenario, *seed, false);
     let run = run.with_context(|| format!("{}, seed {seed}", point.name))?;
-    Ok(run.outcome)
+    Ok(Some(run.outcome))
 }
 
 /// On the kernel, as long as `cancelled` is false. Hands over each outcome. Returns how many there were.
@@ -48,17 +48,22 @@ pub fn in_vms(
 ) -> Result<usize> {
     let vm = Vm::new(None, cancelled.clone())?;
     let work = move |(point, seed): &Job| {
-        let run = vm.run(&point.scenario, *seed, Watch::default());
-        let run = run.with_context(|| format!("{}, seed {seed}", point.name))?;
-        Ok(run.outcome)
+        match vm.run(&point.scenario, *seed, Watch::default()) {
+            // The VM may see that it is to end before anyone else does.
+            Err(lab::Error::Interrupted) => Ok(None),
+            run => {
+                let run = run.with_context(|| format!("{}, seed {seed}", point.name))?;
+                Ok(Some(run.outcome))
+            }
+        }
     };
     run(jobs, cancelled, work, done)
 }
 
 fn run(
     jobs: Vec<Job>,
-    cancelled: &Arc<AtomicBool>,
-    work: impl Fn(&Job) -> Result<Outcome> + Send + Sync + 'static,
+    cancelled: &AtomicBool,
+    work: impl Fn(&Job) -> Result<Option<Outcome>> + Send + Sync + 'static,
     mut done: impl FnMut(&Name, &Outcome) -> Result<()>,
 ) -> Result<usize> {
     let style = "{bar:30} {pos}/{len} runs, {elapsed} of about {duration}";
@@ -67,14 +72,21 @@ fn run(
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let jobs = Arc::new(jobs);
     let all = jobs.clone();
-    let handed = batch::in_order(
+    let mut handed = 0;
+    let result = batch::in_order(
         jobs.len(),
         threads,
         cancelled,
         move |number| work(&all[number]),
         |finished| bar.set_position(finished as u64),
-        |number, outcome: Outcome| done(&jobs[number].0.name, &outcome),
+        |number, outcome: Option<Outcome>| {
+            let Some(outcome) = outcome else {
+                return Ok(());
+            };
+            handed += 1;
+            done(&jobs[number].0.name, &outcome)
+        },
     );
     bar.finish_and_clear();
-    handed
+    result.map(|_| handed)
 }

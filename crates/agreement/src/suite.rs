@@ -158,4 +158,40 @@ mod tests {
         let suite = Suite::load(&crate::folder().join("suite.toml")).unwrap();
         assert!(suite.points.len() > 100 && !suite.again.is_empty());
     }
+
+    #[test]
+    fn what_is_wrong_is_one_line() {
+        let folder = std::env::temp_dir().join(format!("suite-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        fs::copy(crate::folder().join("grid.toml"), folder.join("grid.toml")).unwrap();
+        let path = folder.join("suite.toml");
+        let good = "seeds = 2\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\n\
+                    vary = [\"topology.queue=9,17\"]\nalgorithms = [\"lisa\"]\n";
+        let load = |text: &str| {
+            fs::write(&path, text).unwrap();
+            Suite::load(&path)
+        };
+        let names = load(good).unwrap().points.into_iter();
+        let names: Vec<String> = names.map(|point| point.name.to_string()).collect();
+        assert_eq!(names, ["grid queue=9 lisa", "grid queue=17 lisa"]);
+        for (from, to, words) in [
+            ("vary", "varies", "suite.toml:6: unknown field `varies`"),
+            (
+                "[]",
+                "[\"grid\"]",
+                "suite.toml: again: there is no point `grid`",
+            ),
+            (
+                "9,17",
+                "9,9",
+                "suite.toml: there are two points `grid queue=9 lisa`",
+            ),
+            ("9,17", "9..1", "suite.toml: grid: topology.queue=9..1: "),
+            ("\"lisa", "\"lsia", "connection.0.algorithm=lsia"),
+        ] {
+            let error = format!("{:#}", load(&good.replace(from, to)).unwrap_err());
+            assert!(error.contains(words) && !error.contains('\n'), "{error}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
-use scenario::Run;
+use scenario::{Run, Watch};
 use serde::de::DeserializeOwned;
 
 use super::exchange::GuestEnd;
@@ -107,7 +107,11 @@ fn work(end: &GuestEnd) -> Result<Run, Error> {
         thread::sleep(deadline);
         panic!("the scenario did not end by itself");
     });
-    host.run_watched(&job.scenario, job.seed, job.watch)
+    let watch = Watch {
+        trace: true,
+        capture: job.capture,
+    };
+    host.run_watched(&job.scenario, job.seed, watch)
 }
 
 fn job<T: DeserializeOwned>(end: &GuestEnd) -> T {

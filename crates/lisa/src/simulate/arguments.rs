@@ -27,7 +27,7 @@ pub struct Common {
 }
 
 /// Where scenarios run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum On {
     /// Simulated endpoints, in virtual time.
     Sim,
