@@ -15,7 +15,7 @@ OVERLAY = --on vm,sim --seeds 1 --plot docs/img
 .PHONY: help setup build demo test agreement bench soak fmt lint clean
 
 help: ## Print this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
 setup: ## Install what is missing for all of this
 	@scripts/setup.sh
