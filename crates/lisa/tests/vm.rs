@@ -6,9 +6,10 @@ mod json_schema;
 mod support;
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
@@ -111,7 +112,8 @@ fn a_seed_decides_every_byte_for_any_user() {
     let Some(both) = good(place.lisa(both)) else {
         return;
     };
-    // The second seed again, by itself, with the kernel named; as an ordinary user, where there is another.
+    // The second seed again, by itself, so on a machine that goes straight on from its boot; with the kernel named; as an
+    // ordinary user, where there is another.
     let mut copy = Command::new("cp");
     copy.arg("-r").arg(&kernel).arg(&*place.0);
     assert!(copy.status().unwrap().success());
@@ -278,6 +280,32 @@ fn runs(process: Pid) -> bool {
     stat.is_ok_and(|stat| !stat.contains(") Z"))
 }
 
+/// A program that does not go on for minutes when a test fails.
+struct Running(Child);
+
+impl Running {
+    /// What it has printed when it has ended.
+    fn output(&mut self) -> Output {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let printed = self.0.stdout.as_mut().unwrap();
+        printed.read_to_end(&mut stdout).unwrap();
+        let said = self.0.stderr.as_mut().unwrap();
+        said.read_to_end(&mut stderr).unwrap();
+        Output {
+            status: self.0.wait().unwrap(),
+            stdout,
+            stderr,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Minutes of work for a guest: none ends by itself while somebody waits.
 const LONG: &str = "--set stop=1000s --set connection.*.bytes=1GB";
 
@@ -286,22 +314,24 @@ fn nothing_is_left_however_it_ends() {
     if fetched().is_none() {
         return;
     }
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
+    // While the one boots that all start from, and while two run.
+    for (signal, count) in [
+        (Signal::SIGINT, 1),
+        (Signal::SIGTERM, 2),
+        (Signal::SIGKILL, 1),
+        (Signal::SIGKILL, 2),
+    ] {
         let place = Place::new();
-        let mut run = place
-            .lisa(&format!(
-                "run small.toml --on vm --jobs 2 --seeds 100 {LONG}"
-            ))
-            .spawn()
-            .unwrap();
+        let run = format!("run small.toml --on vm --jobs 2 --seeds 100 {LONG}");
+        let mut run = Running(place.lisa(&run).spawn().unwrap());
         let mut machines = Vec::new();
-        until("two machines", || {
-            assert!(run.try_wait().unwrap().is_none(), "it has ended");
-            machines = children(run.id());
-            machines.len() == 2
+        until("machines", || {
+            assert!(run.0.try_wait().unwrap().is_none(), "it has ended");
+            machines = children(run.0.id());
+            machines.len() == count
         });
-        kill(Pid::from_raw(run.id() as i32), signal).unwrap();
-        let output = run.wait_with_output().unwrap();
+        kill(Pid::from_raw(run.0.id() as i32), signal).unwrap();
+        let output = run.output();
         if signal != Signal::SIGKILL {
             let line = complaint(&output, 130);
             assert!(line.contains("interrupted: 0 of 100 runs"), "{line}");

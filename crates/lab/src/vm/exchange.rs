@@ -35,9 +35,16 @@ impl HostEnd {
     pub(crate) fn new(job: &[u8]) -> io::Result<Self> {
         let file = File::from(memfd_create(c"lisa-exchange", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(SIZE)?;
-        file.write_all_at(&(job.len() as u64).to_le_bytes(), JOB_LENGTH as u64)?;
-        file.write_all_at(job, TEXT as u64)?;
-        Ok(Self(file))
+        let end = Self(file);
+        end.put(job)?;
+        Ok(end)
+    }
+
+    /// Puts another job in its place. The guest is not to look meanwhile.
+    pub(crate) fn put(&self, job: &[u8]) -> io::Result<()> {
+        let length = (job.len() as u64).to_le_bytes();
+        self.0.write_all_at(&length, JOB_LENGTH as u64)?;
+        self.0.write_all_at(job, TEXT as u64)
     }
 
     /// What the guest answered.
@@ -89,7 +96,7 @@ impl GuestEnd {
 
     /// What the host wants.
     pub(crate) fn job(&self) -> Vec<u8> {
-        // SAFETY: the mapping is SIZE bytes, which the host wrote before the machine started; the length is within them.
+        // SAFETY: the mapping is SIZE bytes, to which the host writes only while the machine rests; the length is within them.
         unsafe {
             let place = self.memory.add(JOB_LENGTH).cast::<u64>();
             let length = ptr::read_volatile(place).min(SIZE - TEXT as u64) as usize;

@@ -50,6 +50,9 @@ pub struct Vm {
     loaded: Mutex<BTreeMap<BTreeSet<String>, Arc<Made>>>,
 }
 
+/// How many snapshots with algorithms loaded are kept, of some 110 MB each. What is beyond is made for each run anew.
+const KEPT: usize = 8;
+
 /// A snapshot, once there is one.
 #[derive(Debug, Default)]
 struct Made(Mutex<Option<Arc<Snapshot>>>);
@@ -118,38 +121,83 @@ impl Vm {
     pub fn run(&self, scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
         let wall = Instant::now();
         supported::check(scenario)?;
-        let stop = Duration::from_nanos(scenario.stop.as_nanos());
         let snapshot = self.with_algorithms(scenario)?;
-        let scenario = Cow::Borrowed(scenario);
-        let exchange = exchange(&Job {
-            scenario,
-            seed,
-            capture: watch.capture,
-        })?;
-        let answer = qemu::to_end(&snapshot, &exchange, stop, &self.cancelled)?;
-        let mut run = answer.map_err(Error::InGuest)?;
-        run.outcome.backend = "vm";
-        run.outcome.wall_seconds = Some(wall.elapsed().as_secs_f64());
-        Ok(run)
+        let exchange = exchange(&told(&Job::new(scenario, seed, watch)))?;
+        let answer = qemu::to_end(&snapshot, &exchange, stop(scenario), &self.cancelled)?;
+        done(answer, wall)
+    }
+
+    /// The same, to the last byte, for a run that is the only one: snapshots do not pay for it.
+    pub fn run_once(&self, scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
+        let wall = Instant::now();
+        supported::check(scenario)?;
+        let jobs = [
+            told(&algorithms(scenario)),
+            told(&Job::new(scenario, seed, watch)),
+        ];
+        let exchange = exchange(&[])?;
+        let boot = Start::Boot(&self.kernel, &self.initramfs);
+        let stop = stop(scenario);
+        let answer = qemu::straight_on(&boot, &exchange, &jobs, stop, &self.cancelled)?;
+        done(answer, wall)
     }
 
     /// A machine that has loaded what this scenario needs.
     fn with_algorithms(&self, scenario: &Scenario) -> Result<Arc<Snapshot>, Error> {
-        let names = scenario.connections.iter().map(|c| c.algorithm.clone());
-        let names: BTreeSet<String> = names.collect();
         let booted = self.booted.get(|| {
             let start = Start::Boot(&self.kernel, &self.initramfs);
-            qemu::to_rest(&start, &exchange(&())?, &self.cancelled)
+            qemu::to_rest(&start, &exchange(&[])?, &self.cancelled)
         })?;
+        let names = algorithms(scenario);
+        let make = || {
+            let exchange = exchange(&told(&names))?;
+            qemu::to_rest(&Start::From(&booted), &exchange, &self.cancelled)
+        };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if loaded.len() >= KEPT && !loaded.contains_key(&names) {
+            drop(loaded);
+            return make().map(Arc::new);
+        }
         let made = loaded.entry(names.clone()).or_default().clone();
         drop(loaded);
-        made.get(|| qemu::to_rest(&Start::From(&booted), &exchange(&names)?, &self.cancelled))
+        made.get(make)
     }
 }
 
-/// An exchange with this job in it.
-fn exchange(job: &impl Serialize) -> Result<HostEnd, Error> {
-    let job = serde_json::to_vec(job).expect("plain data");
-    HostEnd::new(&job).map_err(Error::kernel("making the VM's exchange"))
+impl<'a> Job<'a> {
+    fn new(scenario: &'a Scenario, seed: u64, watch: Watch) -> Self {
+        Self {
+            scenario: Cow::Borrowed(scenario),
+            seed,
+            capture: watch.capture,
+        }
+    }
+}
+
+/// The algorithms of a scenario, whatever the order of its connections.
+fn algorithms(scenario: &Scenario) -> BTreeSet<String> {
+    let names = scenario.connections.iter().map(|c| c.algorithm.clone());
+    names.collect()
+}
+
+/// How long a scenario takes at most.
+fn stop(scenario: &Scenario) -> Duration {
+    Duration::from_nanos(scenario.stop.as_nanos())
+}
+
+/// As a guest is told.
+fn told(job: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(job).expect("plain data")
+}
+
+fn exchange(job: &[u8]) -> Result<HostEnd, Error> {
+    HostEnd::new(job).map_err(Error::kernel("making the VM's exchange"))
+}
+
+/// The run that a guest has answered with, which began at this time.
+fn done(answer: Answer, began: Instant) -> Result<Run, Error> {
+    let mut run = answer.map_err(Error::InGuest)?;
+    run.outcome.backend = "vm";
+    run.outcome.wall_seconds = Some(began.elapsed().as_secs_f64());
+    Ok(run)
 }

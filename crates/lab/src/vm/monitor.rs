@@ -62,3 +62,21 @@ impl Monitor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_as_a_whole_and_then_the_end() {
+        let (mut monitor, mut theirs) = Monitor::pair().unwrap();
+        assert!(matches!(monitor.next().unwrap(), Said::Nothing));
+        theirs.write_all(b"{\"a\": 1}\n{\"b\"").unwrap();
+        assert!(matches!(monitor.next().unwrap(), Said::Line(line) if line["a"] == 1));
+        assert!(matches!(monitor.next().unwrap(), Said::Nothing));
+        theirs.write_all(b": 2}\n").unwrap();
+        drop(theirs);
+        assert!(matches!(monitor.next().unwrap(), Said::Line(line) if line["b"] == 2));
+        assert!(matches!(monitor.next().unwrap(), Said::End));
+    }
+}

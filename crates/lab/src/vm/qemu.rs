@@ -61,7 +61,7 @@ pub(crate) fn to_rest(
         machine.save(&snapshot.devices)?;
         return Ok(snapshot);
     }
-    Err(match machine.answer(exchange)? {
+    Err(match machine.ends(exchange)? {
         Err(error) => Error::InGuest(error),
         Ok(_) => Error::GuestDied("it ended before its time".into()),
     })
@@ -74,11 +74,34 @@ pub(crate) fn to_end(
     stop: Duration,
     cancelled: &AtomicBool,
 ) -> Result<Answer, Error> {
-    let limit = LIMIT + SECOND_LIMIT.mul_f64(stop.as_secs_f64());
     let memory = (&from.memory, Writes::Aside);
-    let mut machine = Machine::start(&Start::From(from), memory, exchange, limit, cancelled)?;
-    while machine.next()?.is_some() {}
-    machine.answer(exchange)
+    let start = Start::From(from);
+    Machine::start(&start, memory, exchange, limit(stop), cancelled)?.ends(exchange)
+}
+
+/// Lets one machine boot and do these jobs, one at each rest: what it answered.
+pub(crate) fn straight_on(
+    boot: &Start,
+    exchange: &HostEnd,
+    jobs: &[Vec<u8>],
+    stop: Duration,
+    cancelled: &AtomicBool,
+) -> Result<Answer, Error> {
+    let own = Snapshot::new().map_err(Error::kernel("making the VM's memory"))?;
+    let memory = (&own.memory, Writes::Through);
+    let mut machine = Machine::start(boot, memory, exchange, limit(stop), cancelled)?;
+    for job in jobs {
+        if !machine.rests()? {
+            break;
+        }
+        (exchange.put(job)).map_err(Error::kernel("telling the VM"))?;
+        machine.ask("cont", json!({}))?;
+    }
+    machine.ends(exchange)
+}
+
+fn limit(stop: Duration) -> Duration {
+    LIMIT + SECOND_LIMIT.mul_f64(stop.as_secs_f64())
 }
 
 /// Where a machine's writes to a file of memory go: into it, or into copies of its pages.
@@ -185,14 +208,17 @@ impl<'a> Machine<'a> {
             io::ErrorKind::NotFound => Error::NoQemu(QEMU),
             _ => failed(error),
         })?;
-        Ok(Self {
+        let mut machine = Self {
             child,
             monitor,
             console,
             errors,
             deadline: Instant::now() + limit,
             cancelled,
-        })
+        };
+        // What the monitor wants to hear before anything else.
+        machine.ask("qmp_capabilities", json!({}))?;
+        Ok(machine)
     }
 
     /// The next that its monitor says; `None` at its end.
@@ -230,13 +256,10 @@ impl<'a> Machine<'a> {
 
     /// Waits until it rests. False where it ends before.
     fn rests(&mut self) -> Result<bool, Error> {
-        if self.ask("qmp_capabilities", json!({}))?.is_none() {
-            return Ok(false);
-        }
         loop {
             match self.ask("query-status", json!({}))? {
                 None => return Ok(false),
-                Some(answer) if answer["status"] == "watchdog" => return Ok(true),
+                Some(answer) if answer["status"] == "watchdog" => break,
                 Some(_) => {}
             }
             // Something happens.
@@ -244,29 +267,26 @@ impl<'a> Machine<'a> {
                 return Ok(false);
             }
         }
+        // A processor that was at work has been stopped anywhere.
+        let registers = json!({"command-line": "info registers"});
+        let registers = self.ask("human-monitor-command", registers)?;
+        match registers.unwrap_or_default().as_str() {
+            Some(registers) if registers.contains("HLT=1") => Ok(true),
+            _ => Err(Error::GuestDied("it worked when it was to rest".into())),
+        }
     }
 
     /// Writes down what its devices are, processor and clock among them.
     fn save(&mut self, devices: &File) -> Result<(), Error> {
-        let busy = || Error::GuestDied("it was busy when it was to rest".into());
-        let registers = json!({"command-line": "info registers"});
-        let registers = self.ask("human-monitor-command", registers)?;
-        let registers = registers.unwrap_or_default();
-        // A processor that was at work would have been stopped anywhere.
-        if !registers
-            .as_str()
-            .is_some_and(|text| text.contains("HLT=1"))
-        {
-            return Err(busy());
-        }
         // The file is this process's: QEMU began without it.
         let file = format!("/proc/{}/fd/{}", std::process::id(), devices.as_raw_fd());
         self.ask("xen-save-devices-state", json!({"filename": file}))?;
         Ok(())
     }
 
-    /// What it answered, once it has ended.
-    fn answer(mut self, exchange: &HostEnd) -> Result<Answer, Error> {
+    /// Waits until it ends: what it answered.
+    fn ends(mut self, exchange: &HostEnd) -> Result<Answer, Error> {
+        while self.next()?.is_some() {}
         (self.child.wait()).map_err(Error::kernel("waiting for the VM"))?;
         let answer = exchange
             .answer()

@@ -142,7 +142,12 @@ impl Backend {
         mut done: impl FnMut(usize, Run) -> Result<(), Failure>,
     ) -> Result<usize, Failure> {
         let vm = Vm::new(self.kernel.as_deref(), cancelled.clone())?;
-        let work = move |job: &Job| match vm.run(&job.scenario, job.seed, job.trace.watch()) {
+        let run = if jobs.len() == 1 {
+            Vm::run_once
+        } else {
+            Vm::run
+        };
+        let work = move |job: &Job| match run(&vm, &job.scenario, job.seed, job.trace.watch()) {
             // The VM may see that it is to end before anyone else does.
             Err(lab::Error::Interrupted) => Ok(None),
             result => traced_run(job, result?).map(Some),
