@@ -30,8 +30,10 @@ pub(crate) struct Connection {
     pub(crate) hands_out: bool,
     /// The subflow that was to be handed the next piece.
     pub(crate) due: usize,
-    /// So many segments beyond what is acknowledged the buffers have room for.
-    pub(crate) ahead: u64,
+    /// The application has written all before this one, and writes on when all before `wakes_at` is acknowledged; `u64::MAX`
+    /// where it is not waiting.
+    pub(crate) written: u64,
+    pub(crate) wakes_at: u64,
     /// The first segment that is not acknowledged; the next that was never sent or handed to a subflow; the one after the
     /// last written.
     pub(crate) una: u64,
@@ -79,7 +81,8 @@ impl Connection {
             joins_with_data: false,
             hands_out,
             due: 0,
-            ahead: 0,
+            written: 0,
+            wakes_at: u64::MAX,
             una: 0,
             nxt: 0,
             end: 0,
@@ -231,7 +234,7 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn go_on<O: Observer>(&mut self, sender: &mut Sender, env: &mut Env<O>) -> bool {
         if self.hands_out {
-            return self.send(sender, env, |_, sender| sender.queue.pop());
+            return self.send_handed(sender, env);
         }
         let limit = self.end.min(self.edge);
         let set = self.send(sender, env, |connection, _| {

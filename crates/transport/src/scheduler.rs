@@ -4,7 +4,8 @@
 //! The stream is handed out in pieces that wait in the subflows' own send buffers, not segment by segment as windows open:
 //! a subflow that slows down keeps what it has been given. The next piece goes to the subflow that would be done first
 //! with what it has, by its pacing rate (BLEST's idea: Ferlin et al., IFIP Networking 2016), and waits for that one where
-//! its buffer is full. The application can be ahead of what is acknowledged by the buffers of all subflows together.
+//! its buffer is full. The application writes until the buffers of all subflows together are full, and again when a third of
+//! them is free.
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
@@ -17,6 +18,10 @@ pub(crate) const PIECE: u64 = 23;
 
 /// So many segments go to the chosen subflow at once (MPTCP_SEND_BURST_SIZE: 65 428 bytes, and pieces are whole).
 const BURST: u64 = 46;
+
+/// Segments in one buffer of a subflow (struct sk_buff), which holds pieces that follow each other: as many as 65 535 bytes
+/// have, headers and all (tcp_bound_to_half_wnd of sk_gso_max_size).
+const HEAD: u64 = 45;
 
 /// What a send buffer has room for: twice the window, or the initial one, of so many bytes a segment (tcp_sndbuf_expand:
 /// 2048 for a frame and its headers, 256 for its struct sk_buff).
@@ -40,6 +45,8 @@ pub(crate) struct Queue {
     more: VecDeque<(u64, u64)>,
     /// Segments in `more`.
     behind: u64,
+    /// Segments that were sent of the buffer (struct sk_buff) that is at its head.
+    of_head: u64,
     /// The send buffer, bytes (sk_sndbuf).
     buffer: u64,
     /// What it was paced at when it was chosen, bytes/s (avg_pacing_rate); 0: not yet.
@@ -50,10 +57,17 @@ impl Queue {
     pub(crate) fn put(&mut self, from: u64, until: u64) {
         if self.is_empty() {
             (self.next, self.until) = (from, until);
-        } else {
-            self.behind += until - from;
-            self.more.push_back((from, until));
+            return;
         }
+        match self.more.back_mut() {
+            None if self.until == from => {
+                self.until = until;
+                return;
+            }
+            Some(last) if last.1 == from => last.1 = until,
+            _ => self.more.push_back((from, until)),
+        }
+        self.behind += until - from;
     }
 
     #[inline]
@@ -75,10 +89,20 @@ impl Queue {
         }
         let first = self.next;
         self.next += 1;
-        if self.behind > 0 && self.is_empty() {
-            self.go_on();
+        self.of_head += 1;
+        if self.is_empty() || self.of_head == HEAD {
+            self.of_head = 0;
+            if self.behind > 0 && self.is_empty() {
+                self.go_on();
+            }
         }
         Some(first)
+    }
+
+    /// Whether the next segment begins a buffer.
+    #[inline]
+    pub(crate) fn at_an_end(&self) -> bool {
+        self.of_head == 0
     }
 
     #[cold]
@@ -110,11 +134,9 @@ impl Sender {
     }
 
     /// The buffer follows the window where that is not what holds the subflow back (tcp_new_space).
-    fn expand_buffer(&mut self) {
-        if self.queue.buffer == 0 || (self.queue.is_empty() && self.space() > 0) {
-            let frames = u64::from(self.tcp.cwnd.max(LEAST_FRAMES));
-            self.queue.buffer = self.queue.buffer.max((2 * frames * FRAME).min(MOST));
-        }
+    pub(crate) fn expand_buffer(&mut self) {
+        let frames = u64::from(self.tcp.cwnd.max(LEAST_FRAMES));
+        self.queue.buffer = self.queue.buffer.max((2 * frames * FRAME).min(MOST));
     }
 
     /// What it would be paced at, bytes/s (tcp_update_pacing_rate: 200 % in the first half of slow start, else 120 %).
@@ -142,12 +164,30 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn hands_more<'a>(&self, sender: &Sender, due: impl FnOnce() -> &'a Sender) -> bool {
         let is_due = || {
-            self.nxt < self.una + self.ahead && sender.has_room() && {
+            self.nxt < self.written && sender.has_room() && {
                 let due = due();
                 std::ptr::eq(sender, due) || sender.is_done_before(due)
             }
         };
-        self.nxt < self.end.min(self.edge) && (sender.queue.is_empty() || is_due())
+        self.nxt < self.end.min(self.edge)
+            && (self.una >= self.wakes_at || sender.queue.is_empty() || is_due())
+    }
+
+    /// The application writes, if it has room: pieces, until there is none (mptcp_sendmsg, sk_stream_is_writeable).
+    fn write_on(&mut self, senders: &[Sender]) {
+        let buffers: u64 = senders.iter().map(|sender| sender.queue.buffer).sum();
+        let room = (LEAST + buffers).div_ceil(u64::from(self.mss));
+        let third = self.written.saturating_sub(room * 2 / 3);
+        if self.wakes_at == u64::MAX || self.una >= third {
+            while self.written < self.end && self.written < self.una + room {
+                let next = (self.written + 1).next_multiple_of(PIECE);
+                self.written = next.min(self.end);
+            }
+        }
+        self.wakes_at = match self.written < self.end {
+            true => self.written.saturating_sub(room * 2 / 3),
+            false => u64::MAX,
+        };
     }
 
     /// Hands out pieces of the stream, and all subflows send. Returns whether `which` has set its timer.
@@ -158,15 +198,14 @@ impl Connection {
         which: usize,
     ) -> bool {
         let open = |sender: &&mut Sender| sender.life == Life::Open;
-        senders
-            .iter_mut()
-            .filter(open)
-            .for_each(Sender::expand_buffer);
-        let buffers: u64 = senders.iter().map(|sender| sender.queue.buffer).sum();
-        // The application writes a piece wherever a byte is free.
-        self.ahead = (LEAST + buffers).div_ceil(u64::from(self.mss));
-        let written = (self.una + self.ahead).next_multiple_of(PIECE);
-        let limit = written.min(self.end).min(self.edge);
+        for sender in senders.iter_mut().filter(open) {
+            let waits = self.written < self.end && sender.queue.is_empty() && sender.space() > 0;
+            if sender.queue.buffer == 0 || waits {
+                sender.expand_buffer();
+            }
+        }
+        self.write_on(senders);
+        let limit = self.written.min(self.edge);
         while self.nxt < limit {
             for sender in senders.iter_mut().filter(open) {
                 if sender.queue.pace == 0 {
@@ -204,8 +243,25 @@ impl Connection {
         self.wait_for_acknowledgement(env);
         let mut set = !self.again.is_empty() && self.push_again(senders, env, which);
         for (i, sender) in senders.iter_mut().enumerate() {
-            set |= self.send(sender, env, |_, sender| sender.queue.pop()) && i == which;
+            set |= self.send_handed(sender, env) && i == which;
         }
         set
+    }
+
+    /// A subflow sends what it was handed. Returns whether it has set its timer.
+    #[inline(always)]
+    pub(crate) fn send_handed<O: Observer>(
+        &mut self,
+        sender: &mut Sender,
+        env: &mut Env<O>,
+    ) -> bool {
+        self.send(sender, env, |connection, sender| {
+            // One more than was sent fits: the window does not hold it back while the application waits.
+            if connection.wakes_at < u64::MAX && sender.queue.at_an_end() && sender.out() > 0 {
+                sender.expand_buffer();
+                connection.wakes_at = connection.wakes_at.min(connection.una);
+            }
+            sender.queue.pop()
+        })
     }
 }
