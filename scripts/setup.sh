@@ -19,11 +19,13 @@ declare -rA RUSTUP_SHA256=(
     [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
 )
 readonly RUFF=0.17.5
-# The kernel of `lisa run --on vm`: Debian's package, which the mirror has until there is a newer one, and the archive of
+# Kernels for the VM, the latest of Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests
+# run on. Version, megabytes to fetch, SHA-256 and package, which the mirror has until there is a newer one; the archive has
 # all that there was.
-readonly KERNEL=6.12
-readonly KERNEL_SHA256=5195b288dec79e2981d6b84457f38b7ce7310a2d702930ec7d07209c7f78ce37
-readonly KERNEL_PACKAGE=pool/updates/main/l/linux-signed-6.12-amd64/linux-image-6.12.117%2bdeb12-cloud-amd64_6.12.117-1%7edeb12u1_amd64.deb
+readonly KERNELS=(
+    "6.12 34 5195b288dec79e2981d6b84457f38b7ce7310a2d702930ec7d07209c7f78ce37 linux-signed-6.12-amd64/linux-image-6.12.117%2bdeb12-cloud-amd64_6.12.117-1%7edeb12u1_amd64.deb"
+    "6.1 27 e7d02b943971edcb8790e256c02cfab3bca6c3d37c1bf25392a57c71300615ee linux-signed-amd64/linux-image-6.1.0-56-cloud-amd64_6.1.192-2_amd64.deb"
+)
 readonly KERNEL_MIRRORS=(
     https://deb.debian.org/debian-security
     https://snapshot.debian.org/archive/debian-security/20261121T000000Z
@@ -241,28 +243,32 @@ if [ "$all" ] && [ "$python_sources" ] && [ "$(.venv/bin/ruff --version 2>/dev/n
         fail "pip cannot install ruff $RUFF; is there a network? \`.venv/bin/pip install ruff==$RUFF\` says more"
 fi
 
-# --- The kernel of the VM ---------------------------------------------------------------------------------------------
+# --- The VM's kernels -------------------------------------------------------------------------------------------------
 
-# Into the folder that crates/lab/src/vm/kernel_image.rs looks in: the kernel, TUN and the congestion controls.
+# install_kernel VERSION MEGABYTES SHA256 PACKAGE: into the folder that crates/lab/src/vm/kernel_image.rs looks in, the
+# kernel, TUN and the congestion controls.
 install_kernel() {
-    local folder=$1 work mirror
+    local version=$1 sum=$3 package=$4 work mirror
+    local folder=$kernels/$version
+    compgen -G "$folder/boot/vmlinuz-*" >/dev/null && return
+    say "fetching Debian's kernel $version ($2 MB, into $kernels)"
     work=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf $work" EXIT
     for mirror in "${KERNEL_MIRRORS[@]}"; do
-        if curl -fsL --retry 3 -o "$work/kernel.deb" "$mirror/$KERNEL_PACKAGE" &&
-            echo "$KERNEL_SHA256  $work/kernel.deb" | sha256sum --check --quiet --status; then
+        if curl -fsL --retry 3 -o "$work/kernel.deb" "$mirror/pool/updates/main/l/$package" &&
+            echo "$sum  $work/kernel.deb" | sha256sum --check --quiet --status; then
             break
         fi
         rm -f "$work/kernel.deb"
     done
     [ -e "$work/kernel.deb" ] ||
-        fail "no mirror has Debian's kernel $KERNEL as it should be; repeat this with a network, or name a kernel with \`--kernel\`"
+        fail "no mirror has Debian's kernel $version as it should be; repeat this with a network, or name a kernel with \`--kernel\`"
     mkdir "$work/kernel"
     dpkg-deb --fsys-tarfile "$work/kernel.deb" | tar -x -C "$work/kernel" --wildcards \
         './boot/vmlinuz-*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*'
     chmod -R a+rX "$work/kernel"
-    mkdir -p "$(dirname "$folder")"
+    mkdir -p "$kernels"
     rm -rf "$folder"
     mv "$work/kernel" "$folder"
     rm -rf "$work"
@@ -270,7 +276,9 @@ install_kernel() {
 }
 
 kernels=${XDG_CACHE_HOME:-$HOME/.cache}/lisa/kernels
-if [ "$all" ] && [ "$(uname -m)" = x86_64 ] && ! compgen -G "$kernels/$KERNEL/boot/vmlinuz-*" >/dev/null; then
-    say "fetching Debian's kernel $KERNEL (34 MB, into $kernels)"
-    install_kernel "$kernels/$KERNEL"
+if [ "$all" ] && [ "$(uname -m)" = x86_64 ]; then
+    for kernel in "${KERNELS[@]}"; do
+        read -ra fields <<<"$kernel"
+        install_kernel "${fields[@]}"
+    done
 fi
