@@ -14,7 +14,11 @@ use std::process::{Child, Command, Output, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use serde_json::Value;
+use support::vm::{fetched, vmlinuz};
 use support::{Folder, LISA, complaint, until};
+
+/// The one that is booted where none is named.
+const KERNEL: &str = "6.12";
 
 /// Nothing in it is drawn by the seed but what the guest's kernel draws.
 const SCENARIO: &str = r#"title = "A small bottleneck"
@@ -86,27 +90,11 @@ fn good(mut command: Command) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// The kernel that `make setup` fetched.
-fn fetched() -> Option<PathBuf> {
-    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.unwrap_or(PathBuf::from(std::env::var("HOME").unwrap()).join(".cache"));
-    let found = cache.join("lisa/kernels/6.12");
-    if !found.exists() {
-        eprintln!("skipped: no kernel for the VM in {}", found.display());
-        return None;
-    }
-    Some(found)
-}
-
-/// The vmlinuz of a kernel's folder.
-fn vmlinuz(kernel: &Path) -> PathBuf {
-    let mut boot = fs::read_dir(kernel.join("boot")).unwrap();
-    boot.next().expect("a kernel").unwrap().path()
-}
-
 #[test]
 fn a_seed_decides_every_byte_for_any_user() {
-    let Some(kernel) = fetched() else { return };
+    let Some(kernel) = fetched(KERNEL) else {
+        return;
+    };
     let place = Place::new();
     let both = "run small.toml --on vm --seeds 2 --json --trace both --trace-format csv";
     let Some(both) = good(place.lisa(both)) else {
@@ -311,7 +299,7 @@ const LONG: &str = "--set stop=1000s --set connection.*.bytes=1GB";
 
 #[test]
 fn nothing_is_left_however_it_ends() {
-    if fetched().is_none() {
+    if fetched(KERNEL).is_none() {
         return;
     }
     // While the one boots that all start from, and while two run.
@@ -364,7 +352,9 @@ fn what_is_missing_is_said_in_one_line() {
     says(run("--kernel missing"), 1, "missing: No such file");
     let host = place.lisa("run small.toml --kernel missing");
     says(host, 2, "--kernel is for the VM");
-    let Some(kernel) = fetched() else { return };
+    let Some(kernel) = fetched(KERNEL) else {
+        return;
+    };
     let late = run("--set connection.0.start=1s");
     says(late, 1, "the lab does not do");
     let mut without = run("");
@@ -377,7 +367,9 @@ fn what_is_missing_is_said_in_one_line() {
 /// A kernel without its modules, and one that ends before it says anything.
 #[test]
 fn a_guest_that_cannot_or_dies_says_why() {
-    let Some(kernel) = fetched() else { return };
+    let Some(kernel) = fetched(KERNEL) else {
+        return;
+    };
     let place = Place::new();
     let kernel = fs::read(vmlinuz(&kernel)).unwrap();
     fs::create_dir(place.0.join("boot")).unwrap();
