@@ -4,6 +4,8 @@
 #
 #     scripts/setup.sh          all that `make test` needs
 #     scripts/setup.sh build    only what `make build` and `make demo` need
+#
+# The VM and its kernels belong to all, and to `build` where the demo cannot use the kernel that runs here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,6 +41,9 @@ case ${1:-all} in
         exit 2
         ;;
 esac
+
+# shellcheck source=scripts/root.sh
+. scripts/root.sh
 
 say() { echo "setup: $*"; }
 
@@ -78,6 +83,17 @@ libclang() {
 # A Python that can make environments.
 python_venv() { /usr/bin/python3 -c 'import venv, ensurepip'; }
 
+# Whether lisa may load algorithms into this kernel and make network namespaces. In a container root may not.
+kernel_will_do() {
+    [ -e /proc/sys/net/mptcp/enabled ] && [ -e /sys/kernel/btf/vmlinux ] && may_be_root || return
+    [ "$(id -u)" != 0 ] || unshare --net true 2>/dev/null
+}
+
+vm=
+if [ "$(uname -m)" = x86_64 ] && { [ "$all" ] || ! kernel_will_do; }; then
+    vm=yes
+fi
+
 # --- Packages -------------------------------------------------------------------------------------------------------
 
 packages=()
@@ -105,6 +121,10 @@ fi
 need libclang1-19 "makes the C types known to Rust" libclang
 need curl "fetches Rust; transfers in the tests" have curl
 need ca-certificates "checks who it fetches from" test -e /etc/ssl/certs/ca-certificates.crt
+if [ "$vm" ]; then
+    need qemu-system-x86 "runs a kernel in virtual time (\`--on vm\`)" have qemu-system-x86_64
+    need dpkg "unpacks that kernel" have dpkg-deb
+fi
 if [ "$all" ]; then
     python_sources=$(git ls-files '*.py' 2>/dev/null || true)
     need git "lists the files to check" have git
@@ -117,10 +137,6 @@ if [ "$all" ]; then
     need tshark "reads captures in the tests" have tshark
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
-    if [ "$(uname -m)" = x86_64 ]; then
-        need qemu-system-x86 "runs a kernel in virtual time (\`--on vm\`)" have qemu-system-x86_64
-        need dpkg "unpacks that kernel" have dpkg-deb
-    fi
     need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
         need python3-venv "holds the Python linter" python_venv
@@ -276,9 +292,8 @@ install_kernel() {
 }
 
 kernels=${XDG_CACHE_HOME:-$HOME/.cache}/lisa/kernels
-if [ "$all" ] && [ "$(uname -m)" = x86_64 ]; then
-    for kernel in "${KERNELS[@]}"; do
-        read -ra fields <<<"$kernel"
-        install_kernel "${fields[@]}"
-    done
-fi
+for kernel in "${KERNELS[@]}"; do
+    read -ra fields <<<"$kernel"
+    [ ! "$vm" ] || install_kernel "${fields[@]}"
+    [ "$all" ] || break # the demo takes the first
+done
