@@ -4,9 +4,13 @@ use crate::registry::Registered;
 use crate::requirements;
 use libbpf_rs::query::ProgInfoIter;
 use std::collections::BTreeMap;
+use std::fs;
 
-/// The counts that there were, for each kernel and compiler that somebody has tried.
-pub const BASELINE: &str = include_str!("../tests/machine/instructions.txt");
+/// The file with the counts that there were, for each kernel and compiler that somebody has tried.
+pub const BASELINE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/machine/instructions.txt"
+);
 
 /// A count grew if it is more by a tenth, and by more than this. It is exact for an object and a kernel, so nothing is noise; but
 /// a field more, or a compiler's minor release, moves it by some percent, and a small callback by some dozens. What this is
@@ -65,22 +69,47 @@ pub fn title(linux: &str) -> String {
     format!("{linux}, clang {}", env!("BPF_CLANG"))
 }
 
-/// The parts of a baseline, of which the first is about the file.
-pub fn parts(baseline: &str) -> Vec<String> {
-    let parts = baseline.split("\n\n");
-    parts
-        .map(|part| part.trim_end().to_owned() + "\n")
-        .collect()
-}
+/// A baseline: about the file, and then a part for each kernel and compiler.
+pub struct Baseline(Vec<String>);
 
-/// Where in the parts this one is.
-pub fn find(parts: &[String], title: &str) -> Option<usize> {
-    let first = format!("{title}\n");
-    parts.iter().position(|part| part.starts_with(&first))
+impl Baseline {
+    /// What stands in the file.
+    ///
+    /// # Panics
+    /// When it is not there.
+    pub fn open() -> Self {
+        let text = fs::read_to_string(BASELINE).expect(BASELINE);
+        let parts = text.split("\n\n");
+        Self(
+            parts
+                .map(|part| part.trim_end().to_owned() + "\n")
+                .collect(),
+        )
+    }
+
+    /// The counts of the first part whose title begins so.
+    pub fn counts(&self, title: &str) -> Option<Counts> {
+        let part = self.0.iter().find(|part| part.starts_with(title))?;
+        Some(read(part))
+    }
+
+    /// Puts these counts into the file, in the place of those with this title.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn renew(mut self, title: &str, counts: &Counts) {
+        let new = part(title, counts);
+        let first = format!("{title}\n");
+        match self.0.iter_mut().find(|part| part.starts_with(&first)) {
+            Some(part) => *part = new,
+            None => self.0.push(new),
+        }
+        fs::write(BASELINE, self.0.join("\n")).expect(BASELINE);
+    }
 }
 
 /// A part: its title, and its table.
-pub fn part(title: &str, counts: &Counts) -> String {
+fn part(title: &str, counts: &Counts) -> String {
     let mut text = format!("{title}\n{:<16}", "");
     CALLBACKS
         .iter()
@@ -95,10 +124,7 @@ pub fn part(title: &str, counts: &Counts) -> String {
 }
 
 /// The counts of a part.
-///
-/// # Panics
-/// When it is none.
-pub fn read(part: &str) -> Counts {
+fn read(part: &str) -> Counts {
     let row = |line: &str| {
         let mut words = line.split_whitespace().map(String::from);
         let name = words.next().expect("a name");

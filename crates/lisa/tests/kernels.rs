@@ -12,7 +12,7 @@ mod examine;
 mod page;
 
 use examine::{Findings, Job, Row, examine};
-use kernel::instructions::{self, BASELINE};
+use kernel::instructions::{self, BASELINE, Baseline};
 use lab::{Error, Vm, vm};
 use mpcc::Algorithm;
 use std::collections::BTreeSet;
@@ -99,34 +99,24 @@ fn judge(findings: &Findings, known: bool) {
     let linux = &findings.linux;
     let failures = findings.rows.iter().flat_map(Row::failures);
     let mut said: Vec<String> = failures.map(|what| format!("{linux}, {what}")).collect();
-    said.extend(
-        findings
-            .faults
-            .iter()
-            .map(|line| format!("{linux}'s log: {line}")),
-    );
-    said.extend(
-        grown(findings)
-            .into_iter()
-            .map(|what| format!("{linux}, {what}")),
-    );
+    let faults = findings.faults.iter();
+    said.extend(faults.map(|line| format!("{linux}'s log: {line}")));
+    let (page, renew) = (page::PAGE, page::RENEW);
     if std::env::var_os("UPDATE_KERNELS").is_some() {
         page::write(findings);
     } else {
+        let grown = grown(findings).into_iter();
+        said.extend(grown.map(|what| format!("{linux}, {what}; `{renew}` if it is meant to")));
         match page::missing(findings) {
             Some(lines) if lines.is_empty() => {}
             Some(lines) => said.push(format!(
-                "{} lacks: {}; `{}` writes it anew",
-                page::PAGE,
-                lines.join(" "),
-                page::RENEW
+                "{page} lacks: {}; `{renew}` writes it anew",
+                lines.join(" ")
             )),
-            None if known => said.push(format!(
-                "{} has nothing for {linux}; `{}` adds it",
-                page::PAGE,
-                page::RENEW
-            )),
-            None => eprintln!("{} has nothing for {linux}, on which all held", page::PAGE),
+            None if known => {
+                said.push(format!("{page} has nothing for {linux}; `{renew}` adds it"))
+            }
+            None => eprintln!("{page} has nothing for {linux}, on which all held"),
         }
     }
     assert!(said.is_empty(), "{}", said.join("\n"));
@@ -135,12 +125,10 @@ fn judge(findings: &Findings, known: bool) {
 /// What the verifier goes through more than it did.
 fn grown(findings: &Findings) -> Vec<String> {
     let title = instructions::title(&findings.linux);
-    let parts = instructions::parts(BASELINE);
-    let Some(at) = instructions::find(&parts, &title) else {
-        eprintln!("no counts of instructions to compare with for {title}");
+    let Some(baseline) = Baseline::open().counts(&title) else {
+        eprintln!("{BASELINE} has nothing for {title} to compare with");
         return Vec::new();
     };
-    let baseline = instructions::read(&parts[at]);
     let counted = |row: &Row| match row.loads.as_deref() {
         Ok(counts @ [_, ..]) => instructions::grown(&row.algorithm, counts, &baseline),
         _ => Vec::new(),

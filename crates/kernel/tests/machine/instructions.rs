@@ -2,11 +2,10 @@
 //! this. A loop that it starts to follow once for each state multiplies that from one edit to the next, long before the
 //! kernel refuses it.
 
-use lisa_kernel::instructions::{self, BASELINE, CALLBACKS, Counts};
+use lisa_kernel::instructions::{self, BASELINE, Baseline, CALLBACKS, Counts};
 use lisa_kernel::load::{self, Options};
 use lisa_kernel::owner::Owner;
 use mpcc::Algorithm;
-use std::fs;
 use std::sync::LazyLock;
 
 /// BPF_COMPLEXITY_LIMIT_INSNS (linux/bpf.h): there the kernel refuses a program.
@@ -15,7 +14,6 @@ const LIMIT: u32 = 1_000_000;
 /// Of the limit: the rest is for kernels and compilers that nobody has tried.
 const MOST: u32 = LIMIT / 4 * 3;
 
-const FILE: &str = "tests/machine/instructions.txt";
 const RENEW: &str = "UPDATE_INSTRUCTIONS=1 cargo test -p lisa-kernel --test machine instructions";
 
 /// What the running kernel counts.
@@ -59,29 +57,22 @@ fn no_callback_grew() {
         return;
     }
     let here = instructions::title(&instructions::linux());
-    let mut parts = instructions::parts(BASELINE);
-    let found = instructions::find(&parts, &here);
+    let baseline = Baseline::open();
     if std::env::var_os("UPDATE_INSTRUCTIONS").is_some() {
-        let ours = instructions::part(&here, &COUNTED);
-        match found {
-            Some(at) => parts[at] = ours,
-            None => parts.push(ours),
-        }
-        fs::write(FILE, parts.join("\n")).expect(FILE);
+        baseline.renew(&here, &COUNTED);
         return;
     }
-    let Some(at) = found else {
-        eprintln!("skipped: {FILE} has nothing for {here}; `{RENEW}` adds it");
+    let Some(baseline) = baseline.counts(&here) else {
+        eprintln!("skipped: {BASELINE} has nothing for {here}; `{RENEW}` adds it");
         return;
     };
-    let baseline = instructions::read(&parts[at]);
     let grown = |(name, counts): (&String, &Vec<u32>)| instructions::grown(name, counts, &baseline);
     let mut said: Vec<String> = COUNTED.iter().flat_map(grown).collect();
     let gone = baseline.keys().filter(|name| !COUNTED.contains_key(*name));
     said.extend(gone.map(|name| format!("{name} is no algorithm any more")));
     assert!(
         said.is_empty(),
-        "{here}: {}; if that is meant to be, `{RENEW}` writes {FILE} anew",
+        "{here}: {}; if that is meant to be, `{RENEW}` writes {BASELINE} anew",
         said.join(", ")
     );
 }

@@ -1,26 +1,19 @@
 //! What the page (docs/kernels.md) says of a kernel: a part for each, with a table of the algorithms.
 
 use crate::examine::{Findings, Found, OPENS, Row};
-use kernel::instructions::{self, BASELINE, Counts};
+use kernel::instructions::{self, Baseline, Counts};
+use mpcc::Algorithm;
 use std::fs;
 use std::sync::Mutex;
 
 /// The page, from this crate's folder.
 pub const PAGE: &str = "../../docs/kernels.md";
 
-/// How it is written anew.
+/// How it is written anew, and the counts of instructions with it.
 pub const RENEW: &str = "make test-kernels UPDATE_KERNELS=1";
 
 /// Kernels are tested at the same time.
 static WRITES: Mutex<()> = Mutex::new(());
-
-/// The counts of the first part of the baseline that is about this kernel, whatever the compiler was.
-fn counts(linux: &str) -> Counts {
-    let parts = instructions::parts(BASELINE);
-    let first = format!("{linux}, ");
-    let part = parts.iter().find(|part| part.starts_with(&first));
-    part.map_or_else(Counts::new, |part| instructions::read(part))
-}
 
 /// A row of a kernel's table.
 fn row(row: &Row, counts: &Counts) -> String {
@@ -61,7 +54,9 @@ fn heading(linux: &str) -> String {
 
 /// A part of the page.
 fn part(findings: &Findings) -> String {
-    let counts = counts(&findings.linux);
+    // Whatever the compiler was: this table shows one.
+    let counts = Baseline::open().counts(&format!("{}, ", findings.linux));
+    let counts = counts.unwrap_or_default();
     let rows = findings.rows.iter().map(|found| row(found, &counts) + "\n");
     format!(
         "{}\n| algorithm | loads: instructions | worked examples | 2 subflows | 8 subflows | {OPENS} opened and closed |\n\
@@ -71,11 +66,20 @@ fn part(findings: &Findings) -> String {
     )
 }
 
-/// Puts the part into the page, in the place of what it had of this kernel.
+/// Puts the part into the page, in the place of what it had of this kernel, and the counts of instructions into their file.
+///
+/// # Panics
+/// With some of the algorithms only: the others' lines would be gone.
 pub fn write(findings: &Findings) {
+    let all = Algorithm::all().count();
+    assert_eq!(findings.rows.len(), all, "`{RENEW}` takes all algorithms");
     let _turn = WRITES
         .lock()
         .unwrap_or_else(|panicked| panicked.into_inner());
+    let counted = |row: &Row| Some((row.algorithm.clone(), row.loads.clone().ok()?));
+    let counts = findings.rows.iter().filter_map(counted);
+    let ours: Counts = counts.filter(|(_, counts)| !counts.is_empty()).collect();
+    Baseline::open().renew(&instructions::title(&findings.linux), &ours);
     let page = fs::read_to_string(PAGE).expect(PAGE);
     let mut parts: Vec<String> = page.split("\n## ").map(String::from).collect();
     let ours = part(findings);
