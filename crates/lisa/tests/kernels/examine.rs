@@ -221,7 +221,7 @@ fn scenario(algorithm: &str, paths: usize, network: &str) -> Scenario {
 /// MPTCP drops an announced address that comes while it is still busy with the one before, and hears of it again after two
 /// minutes (read: `mptcp_pm_add_addr_received`): then it is tried again.
 fn transfer(host: &mut Host, name: &str, paths: usize) -> usize {
-    const TRIES: u64 = 5; // of what fails once in some dozens at this rate
+    const TRIES: u64 = 5; // docs/notes/kernel.md: how often that is
     let all = (1..=TRIES).any(|seed| over(host, name, paths, seed) == paths);
     assert!(all, "fewer subflows, {TRIES} times");
     paths
