@@ -12,10 +12,10 @@ SOAK_OPENS ?= 1000000
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 1 --plot docs/img
 
-.PHONY: help setup build demo test agreement bench soak fmt lint clean
+.PHONY: help setup build demo test test-kernels agreement bench soak fmt lint clean
 
 help: ## Print this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 setup: ## Install what is missing for all of this
 	@scripts/setup.sh
@@ -29,11 +29,14 @@ build: ## target/release/lisa, out/man and out/completions
 	target/release/lisa completions zsh > out/completions/_lisa
 	target/release/lisa completions fish > out/completions/lisa.fish
 
-demo: build ## MPTCP with and without LISA, on this kernel; results in out/demo
+demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results in out/demo
 	scripts/as-root.sh target/release/lisa demo
 
 test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh
+
+test-kernels: setup ## Every algorithm on Linux 6.1, 6.12 and this kernel: docs/kernels.md
+	$(AS_ROOT) KERNELS_ALGORITHMS=all cargo test --locked -p lisa --test kernels -- --nocapture
 
 agreement: build ## Simulator and kernel beside each other: experiments/agreement, docs/agreement.md
 	cargo run --release --locked -p lisa-agreement -- record

@@ -3,14 +3,15 @@
 # the command as it is, which then says what it cannot do.
 set -uo pipefail
 
-if [ "$(id -u)" = 0 ] || ! command -v sudo >/dev/null; then
+# shellcheck source=scripts/root.sh
+. "$(dirname "$0")/root.sh"
+if [ "$(id -u)" = 0 ] || ! may_be_root; then
     exec "$@"
 fi
-# A password can be asked for on a terminal only.
-if ! sudo -n true 2>/dev/null && ! [ -t 0 ]; then
-    exec "$@"
-fi
-sudo -E env "PATH=$PATH" "$@"
+# Asks for the password, where one is needed; who has none goes on without.
+sudo -n true 2>/dev/null || sudo -v || exec "$@"
+# The VM's kernels are this user's.
+sudo -E env "PATH=$PATH" "XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache}" "$@"
 status=$?
 cd "$(dirname "$0")/.." || exit 1
 for folder in out target/tmp; do

@@ -4,6 +4,8 @@
 #
 #     scripts/setup.sh          all that `make test` needs
 #     scripts/setup.sh build    only what `make build` and `make demo` need
+#
+# The VM and its kernels belong to all, and to `build` where the demo cannot use the kernel that runs here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,11 +21,13 @@ declare -rA RUSTUP_SHA256=(
     [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
 )
 readonly RUFF=0.17.5
-# The kernel of `lisa run --on vm`: Debian's package, which the mirror has until there is a newer one, and the archive of
+# Kernels for the VM, the latest of Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests
+# run on. Version, megabytes to fetch, SHA-256 and package, which the mirror has until there is a newer one; the archive has
 # all that there was.
-readonly KERNEL=6.12
-readonly KERNEL_SHA256=5195b288dec79e2981d6b84457f38b7ce7310a2d702930ec7d07209c7f78ce37
-readonly KERNEL_PACKAGE=pool/updates/main/l/linux-signed-6.12-amd64/linux-image-6.12.117%2bdeb12-cloud-amd64_6.12.117-1%7edeb12u1_amd64.deb
+readonly KERNELS=(
+    "6.12 34 5195b288dec79e2981d6b84457f38b7ce7310a2d702930ec7d07209c7f78ce37 linux-signed-6.12-amd64/linux-image-6.12.117%2bdeb12-cloud-amd64_6.12.117-1%7edeb12u1_amd64.deb"
+    "6.1 27 e7d02b943971edcb8790e256c02cfab3bca6c3d37c1bf25392a57c71300615ee linux-signed-amd64/linux-image-6.1.0-56-cloud-amd64_6.1.192-2_amd64.deb"
+)
 readonly KERNEL_MIRRORS=(
     https://deb.debian.org/debian-security
     https://snapshot.debian.org/archive/debian-security/20261121T000000Z
@@ -37,6 +41,9 @@ case ${1:-all} in
         exit 2
         ;;
 esac
+
+# shellcheck source=scripts/root.sh
+. scripts/root.sh
 
 say() { echo "setup: $*"; }
 
@@ -76,6 +83,17 @@ libclang() {
 # A Python that can make environments.
 python_venv() { /usr/bin/python3 -c 'import venv, ensurepip'; }
 
+# Whether lisa may load algorithms into this kernel and make network namespaces. In a container root may not.
+kernel_will_do() {
+    [ -e /proc/sys/net/mptcp/enabled ] && [ -e /sys/kernel/btf/vmlinux ] && may_be_root || return
+    [ "$(id -u)" != 0 ] || unshare --net true 2>/dev/null
+}
+
+vm=
+if [ "$(uname -m)" = x86_64 ] && { [ "$all" ] || ! kernel_will_do; }; then
+    vm=yes
+fi
+
 # --- Packages -------------------------------------------------------------------------------------------------------
 
 packages=()
@@ -103,6 +121,10 @@ fi
 need libclang1-19 "makes the C types known to Rust" libclang
 need curl "fetches Rust; transfers in the tests" have curl
 need ca-certificates "checks who it fetches from" test -e /etc/ssl/certs/ca-certificates.crt
+if [ "$vm" ]; then
+    need qemu-system-x86 "runs a kernel in virtual time (\`--on vm\`)" have qemu-system-x86_64
+    need dpkg "unpacks that kernel" have dpkg-deb
+fi
 if [ "$all" ]; then
     python_sources=$(git ls-files '*.py' 2>/dev/null || true)
     need git "lists the files to check" have git
@@ -115,10 +137,6 @@ if [ "$all" ]; then
     need tshark "reads captures in the tests" have tshark
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
-    if [ "$(uname -m)" = x86_64 ]; then
-        need qemu-system-x86 "runs a kernel in virtual time (\`--on vm\`)" have qemu-system-x86_64
-        need dpkg "unpacks that kernel" have dpkg-deb
-    fi
     need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
         need python3-venv "holds the Python linter" python_venv
@@ -241,28 +259,32 @@ if [ "$all" ] && [ "$python_sources" ] && [ "$(.venv/bin/ruff --version 2>/dev/n
         fail "pip cannot install ruff $RUFF; is there a network? \`.venv/bin/pip install ruff==$RUFF\` says more"
 fi
 
-# --- The kernel of the VM ---------------------------------------------------------------------------------------------
+# --- The VM's kernels -------------------------------------------------------------------------------------------------
 
-# Into the folder that crates/lab/src/vm/kernel_image.rs looks in: the kernel, TUN and the congestion controls.
+# install_kernel VERSION MEGABYTES SHA256 PACKAGE: into the folder that crates/lab/src/vm/kernel_image.rs looks in, the
+# kernel, TUN and the congestion controls.
 install_kernel() {
-    local folder=$1 work mirror
+    local version=$1 sum=$3 package=$4 work mirror
+    local folder=$kernels/$version
+    compgen -G "$folder/boot/vmlinuz-*" >/dev/null && return
+    say "fetching Debian's kernel $version ($2 MB, into $kernels)"
     work=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf $work" EXIT
     for mirror in "${KERNEL_MIRRORS[@]}"; do
-        if curl -fsL --retry 3 -o "$work/kernel.deb" "$mirror/$KERNEL_PACKAGE" &&
-            echo "$KERNEL_SHA256  $work/kernel.deb" | sha256sum --check --quiet --status; then
+        if curl -fsL --retry 3 -o "$work/kernel.deb" "$mirror/pool/updates/main/l/$package" &&
+            echo "$sum  $work/kernel.deb" | sha256sum --check --quiet --status; then
             break
         fi
         rm -f "$work/kernel.deb"
     done
     [ -e "$work/kernel.deb" ] ||
-        fail "no mirror has Debian's kernel $KERNEL as it should be; repeat this with a network, or name a kernel with \`--kernel\`"
+        fail "no mirror has Debian's kernel $version as it should be; repeat this with a network, or name a kernel with \`--kernel\`"
     mkdir "$work/kernel"
     dpkg-deb --fsys-tarfile "$work/kernel.deb" | tar -x -C "$work/kernel" --wildcards \
         './boot/vmlinuz-*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*'
     chmod -R a+rX "$work/kernel"
-    mkdir -p "$(dirname "$folder")"
+    mkdir -p "$kernels"
     rm -rf "$folder"
     mv "$work/kernel" "$folder"
     rm -rf "$work"
@@ -270,7 +292,8 @@ install_kernel() {
 }
 
 kernels=${XDG_CACHE_HOME:-$HOME/.cache}/lisa/kernels
-if [ "$all" ] && [ "$(uname -m)" = x86_64 ] && ! compgen -G "$kernels/$KERNEL/boot/vmlinuz-*" >/dev/null; then
-    say "fetching Debian's kernel $KERNEL (34 MB, into $kernels)"
-    install_kernel "$kernels/$KERNEL"
-fi
+for kernel in "${KERNELS[@]}"; do
+    read -ra fields <<<"$kernel"
+    [ ! "$vm" ] || install_kernel "${fields[@]}"
+    [ "$all" ] || break # the demo takes the first
+done

@@ -7,12 +7,16 @@
 //!
 //! Needs Linux 6.1 or later with MPTCP, BTF and the BPF JIT, and root, for all but `exec`.
 
+#[cfg(feature = "bench")]
+pub mod bench;
 pub mod contract;
 pub mod default;
 pub mod error;
 pub mod events;
 pub mod exec;
 pub mod group;
+#[cfg(feature = "bench")]
+pub mod instructions;
 pub mod load;
 pub mod owner;
 pub mod registry;
@@ -27,6 +31,10 @@ mod skel {
         clippy::undocumented_unsafe_blocks
     )]
     include!(concat!(env!("OUT_DIR"), "/lisa.skel.rs"));
+    #[cfg(feature = "bench")]
+    pub(crate) mod bench {
+        include!(concat!(env!("OUT_DIR"), "/bench.skel.rs"));
+    }
     pub(crate) mod group {
         include!(concat!(env!("OUT_DIR"), "/group.skel.rs"));
     }

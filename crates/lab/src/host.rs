@@ -17,7 +17,7 @@ use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
 
 use crate::error::Error;
 use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
-use crate::{Network, NetworkReport, NetworkSpec, measure, supported, tun, watch};
+use crate::{Namespace, Network, NetworkReport, NetworkSpec, measure, supported, tun, watch};
 
 /// A place to run scenarios. What it loads into the kernel it takes out when it is dropped; what one that was killed
 /// has left, the next one takes out when it is made.
@@ -31,7 +31,9 @@ pub struct Host {
 /// Says in one line what keeps scenarios from being run here, if anything does.
 pub fn check() -> Result<(), Error> {
     requirements::check()?;
-    tun::check()
+    tun::check()?;
+    // Root without the right to it, as in most containers.
+    Namespace::new().map(drop)
 }
 
 impl Host {

@@ -45,10 +45,11 @@ pub enum Command {
         #[command(subcommand)]
         command: Kernel,
     },
-    /// The paper's bottleneck on this kernel and simulated: TCP, MPTCP and LISA side by side, with a table and a report.
+    /// The paper's bottleneck on a kernel and simulated: TCP, MPTCP and LISA side by side, with a table and a report.
     ///
-    /// Real transfers of 300 KB between network namespaces, over 2.5 Mbit/s and 70 ms and over 5 Mbit/s and 40 ms, with
-    /// queues of 9, 17 and 30 packets. Needs root. Takes some minutes; what it made on the host is gone when it ends.
+    /// Transfers of 300 KB between real sockets, over 2.5 Mbit/s and 70 ms and over 5 Mbit/s and 40 ms, with queues of 9,
+    /// 17 and 30 packets. Where this kernel cannot, or nobody is root, they are sockets of Linux 6.12 in a VM, which
+    /// `make setup` fetches. Takes some minutes; what it made on the host is gone when it ends.
     Demo {
         /// Where the report goes: report.html, outcomes.jsonl, credits.jsonl, trace-NN.csv.
         #[arg(long, value_name = "DIRECTORY", default_value = "out/demo")]

@@ -1,14 +1,14 @@
-//! `lisa demo`: the paper's bottleneck with and without LISA, on this kernel and on simulated endpoints.
+//! `lisa demo`: the paper's bottleneck with and without LISA, on a kernel and on simulated endpoints.
 
 use crate::output::Failure;
 use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::{Error, Host};
+use lab::{Error, Host, Vm};
 use netsim::{Rate, Span};
 use scenario::columns::Format;
 use scenario::metrics::{METRICS, Metric};
 use scenario::statistics::Mean;
-use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, simulate, trace_file};
+use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, Watch, simulate, trace_file};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Write;
@@ -147,10 +147,90 @@ pub enum Side {
 pub const SIDES: [Side; 2] = [Side::Kernel, Side::Simulator];
 
 impl Side {
-    pub fn name(self) -> &'static str {
+    /// In names of files.
+    fn name(self) -> &'static str {
         match self {
             Side::Kernel => "kernel",
             Side::Simulator => "simulator",
+        }
+    }
+
+    /// In tables.
+    pub fn label(self, kernel: &Kernel) -> String {
+        match self {
+            Side::Kernel => kernel.label(),
+            Side::Simulator => self.name().into(),
+        }
+    }
+}
+
+/// The kernel whose endpoints run.
+pub enum Kernel {
+    /// This host's.
+    Here,
+    /// One in a VM, in virtual time.
+    InVm(Vm),
+}
+
+/// Endpoints of a kernel, for one run after the other.
+enum Endpoints<'a> {
+    Here(Host),
+    InVm(&'a Vm),
+}
+
+impl Kernel {
+    /// This host's, where it can; else one in a VM, and why.
+    fn find(cancelled: &Arc<AtomicBool>) -> Result<(Self, Option<Error>), Failure> {
+        let Err(why) = Host::new(0, cancelled.clone()) else {
+            return Ok((Self::Here, None));
+        };
+        match Vm::new(None, cancelled.clone()) {
+            Ok(vm) => Ok((Self::InVm(vm), Some(why))),
+            Err(error) => Err(Failure::new(format!("{why}; and in a VM: {error}"))),
+        }
+    }
+
+    /// Its release, as `uname -r` prints it.
+    pub fn release(&self) -> String {
+        match self {
+            Self::Here => kernel::requirements::release(),
+            Self::InVm(vm) => vm.release().into(),
+        }
+    }
+
+    /// In tables.
+    pub fn label(&self) -> String {
+        let release = self.release();
+        let version: Vec<&str> = release.split(['.', '-']).take(2).collect();
+        let place = match self {
+            Self::Here => "",
+            Self::InVm(_) => " in a VM",
+        };
+        format!("Linux {}{place}", version.join("."))
+    }
+
+    /// For one worker of several.
+    fn endpoints(
+        &self,
+        worker: usize,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<Endpoints<'_>, Error> {
+        match self {
+            Self::Here => Host::new(worker, cancelled.clone()).map(Endpoints::Here),
+            Self::InVm(vm) => Ok(Endpoints::InVm(vm)),
+        }
+    }
+}
+
+impl Endpoints<'_> {
+    fn run(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
+        let watch = Watch {
+            trace: true,
+            capture: false,
+        };
+        match self {
+            Self::Here(host) => host.run_watched(scenario, seed, watch),
+            Self::InVm(vm) => vm.run(scenario, seed, watch),
         }
     }
 }
@@ -199,7 +279,6 @@ impl Cell {
 
 /// Runs it all and writes the report.
 pub fn run(out: &Path, runs: u32, json: bool) -> Result<(), Failure> {
-    lab::check()?;
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = cancelled.clone();
     ctrlc::set_handler(move || {
@@ -209,8 +288,12 @@ pub fn run(out: &Path, runs: u32, json: bool) -> Result<(), Failure> {
     })
     .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
     fs::create_dir_all(out).map_err(|error| Failure::new(format!("{}: {error}", out.display())))?;
+    let (kernel, why) = Kernel::find(&cancelled)?;
+    if let Some(why) = why {
+        eprintln!("lisa: the kernel is {}: {why}", kernel.label());
+    }
 
-    let cells = measure(runs, &cancelled)?;
+    let cells = measure(&kernel, runs, &cancelled)?;
     if json {
         for run in cells
             .iter()
@@ -223,11 +306,11 @@ pub fn run(out: &Path, runs: u32, json: bool) -> Result<(), Failure> {
             );
         }
     } else {
-        print!("{}", report::tables(&cells));
+        print!("{}", report::tables(&kernel, &cells));
     }
-    write(out, &cells)?;
+    write(out, &kernel, &cells)?;
     if !json {
-        println!("\n{}", report::verdict(&cells));
+        println!("\n{}", report::verdict(&kernel, &cells));
         println!("Report: {}", out.join("report.html").display());
     }
     Ok(())
@@ -236,8 +319,8 @@ pub fn run(out: &Path, runs: u32, json: bool) -> Result<(), Failure> {
 /// A run that is to be made: which cell, and which seed.
 type Job = (usize, u64);
 
-/// All cells, their runs made in parallel on all cores: each is idle most of the time.
-fn measure(runs: u32, cancelled: &Arc<AtomicBool>) -> Result<Vec<Cell>, Failure> {
+/// All cells, their runs made in parallel on all cores: on a host each is idle most of the time, and a VM has one processor.
+fn measure(kernel: &Kernel, runs: u32, cancelled: &Arc<AtomicBool>) -> Result<Vec<Cell>, Failure> {
     let mut cells: Vec<Cell> = bottlenecks()
         .into_iter()
         .flat_map(|bottleneck| {
@@ -269,12 +352,13 @@ fn measure(runs: u32, cancelled: &Arc<AtomicBool>) -> Result<Vec<Cell>, Failure>
             let (jobs, results, scenarios) = (&jobs, results.clone(), &scenarios);
             scope.spawn(move || {
                 let next = || jobs.lock().expect("no worker panics with it").pop_front();
-                let mut host = match Host::new(worker, cancelled.clone()) {
-                    Ok(host) => host,
+                let mut endpoints = match kernel.endpoints(worker, cancelled) {
+                    Ok(endpoints) => endpoints,
                     Err(error) => return drop(results.send(Err(error))),
                 };
                 while let Some(job) = next() {
-                    let result = host.run(&scenarios[job.0], job.1).map(|run| (job, run));
+                    let result = endpoints.run(&scenarios[job.0], job.1);
+                    let result = result.map(|run| (job, run));
                     let failed = result.is_err();
                     if results.send(result).is_err() || failed {
                         return;
@@ -314,7 +398,7 @@ fn progress(runs: u64) -> ProgressBar {
 }
 
 /// The report, the outcomes and the traces.
-fn write(out: &Path, cells: &[Cell]) -> Result<(), Failure> {
+fn write(out: &Path, kernel: &Kernel, cells: &[Cell]) -> Result<(), Failure> {
     let put = |name: &str, bytes: &[u8]| {
         let path = out.join(name);
         fs::write(&path, bytes).map_err(|e| Failure::new(format!("{}: {e}", path.display())))
@@ -346,5 +430,5 @@ fn write(out: &Path, cells: &[Cell]) -> Result<(), Failure> {
     }
     put("outcomes.jsonl", &outcomes)?;
     put("credits.jsonl", &credits)?;
-    put("report.html", report::html(cells).as_bytes())
+    put("report.html", report::html(kernel, cells).as_bytes())
 }

@@ -1,6 +1,8 @@
 //! The demo's tables, for the terminal and as a page.
 
-use crate::demo::{BASELINE, BYTES, CONTENDERS, Cell, LISA, RECEIVE_WINDOW, SHOWN, SIDES, Side};
+use crate::demo::{
+    BASELINE, BYTES, CONTENDERS, Cell, Kernel, LISA, RECEIVE_WINDOW, SHOWN, SIDES, Side,
+};
 use crate::simulate::tables;
 use crate::{figure, output::counted};
 use comfy_table::{Attribute, Cell as Text, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
@@ -70,7 +72,7 @@ fn lines(group: &[Cell]) -> Vec<Line> {
 const CHANGE: &str = "LISA − MPTCP LIA";
 
 /// A table for each bottleneck.
-pub fn tables(cells: &[Cell]) -> String {
+pub fn tables(kernel: &Kernel, cells: &[Cell]) -> String {
     let mut text = String::new();
     for group in groups(cells) {
         let mut table = Table::new();
@@ -85,16 +87,16 @@ pub fn tables(cells: &[Cell]) -> String {
                     text
                 }
             };
-            let both = |of: &dyn Fn(&Line) -> &str| {
-                let texts: Vec<&str> = pair.iter().map(of).collect();
+            let both = |of: &dyn Fn(&Line) -> String| {
+                let texts: Vec<String> = pair.iter().map(of).collect();
                 Text::new(texts.join("\n"))
             };
             let mut row = vec![
                 bold(Text::new(pair[0].title)),
-                both(&|line| line.side.name()),
+                both(&|line| line.side.label(kernel)),
             ];
             for i in 0..SHOWN.len() {
-                let text = bold(both(&|line| &line.texts[i]));
+                let text = bold(both(&|line| line.texts[i].clone()));
                 row.push(text.set_alignment(CellAlignment::Right));
             }
             table.add_row(row);
@@ -110,12 +112,13 @@ fn size() -> String {
 }
 
 /// What LISA changed on the kernel, in a few lines for the terminal.
-pub fn verdict(cells: &[Cell]) -> String {
+pub fn verdict(kernel: &Kernel, cells: &[Cell]) -> String {
     let findings = findings(cells)
         .into_iter()
         .map(|finding| format!("\n  {finding}"));
     format!(
-        "What LISA changed on this kernel, against MPTCP of the papers:{}",
+        "What LISA changed on {}, against MPTCP of the papers:{}",
+        kernel.label(),
         findings.collect::<String>()
     )
 }
@@ -192,18 +195,23 @@ figcaption { color: #333; font-size: .9rem; }
 ";
 
 /// The whole page, with its figures in it.
-pub fn html(cells: &[Cell]) -> String {
+pub fn html(kernel: &Kernel, cells: &[Cell]) -> String {
+    let label = kernel.label();
+    let (place, time) = match kernel {
+        Kernel::Here => ("", "real"),
+        Kernel::InVm(_) => (" in a VM", "its virtual"),
+    };
     let runs = cells.iter().map(|cell| cell.runs.len()).max().unwrap_or(0);
     let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>LISA on this kernel</title>\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>LISA on {label}</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body>\n\
-         <h1>LISA on this kernel</h1>\n\
+         <h1>LISA on {label}</h1>\n\
          <p>{} from a server with two addresses to a client, over one bottleneck that both paths share: real TCP and \
-         MPTCP sockets of Linux {} in network namespaces, links in real time; and beside them the same scenario on simulated \
+         MPTCP sockets of Linux {}{place} in network namespaces, links in {time} time; and beside them the same scenario on simulated \
          endpoints. {} each; the round-trip time of \
          a run is drawn from ±10 % and the same for all. Receive buffers of {} MiB; TCP_NODELAY is set.</p>\n<ul>",
         size(),
-        escape(&release()),
+        escape(&kernel.release()),
         counted(runs, "run"),
         RECEIVE_WINDOW >> 20,
     );
@@ -215,8 +223,9 @@ pub fn html(cells: &[Cell]) -> String {
             escape(contender.about)
         );
     }
-    page.push_str(
-        "</ul>\n<h2>What LISA changed on this kernel, against MPTCP of the papers</h2>\n<ul>",
+    let _ = write!(
+        page,
+        "</ul>\n<h2>What LISA changed on {label}, against MPTCP of the papers</h2>\n<ul>"
     );
     for finding in findings(cells) {
         let _ = write!(page, "<li>{}</li>", escape(&finding));
@@ -228,11 +237,16 @@ pub fn html(cells: &[Cell]) -> String {
          <i>Σcwnd at exit</i>: the windows with which congestion avoidance begins.</p>\n",
     );
     for group in groups(cells) {
-        let _ = writeln!(page, "<h2>{}</h2>\n{}", group[0].bottleneck, table(group));
+        let _ = writeln!(
+            page,
+            "<h2>{}</h2>\n{}",
+            group[0].bottleneck,
+            table(kernel, group)
+        );
         let _ = writeln!(
             page,
             "<figure>{}<figcaption>Windows over time in the first run. {}</figcaption></figure>",
-            windows(group),
+            windows(kernel, group),
             figure::LEGEND
         );
     }
@@ -257,14 +271,14 @@ pub fn html(cells: &[Cell]) -> String {
 }
 
 /// The first run of each contender, the kernel's beside the simulated one, as SVG.
-fn windows(group: &[Cell]) -> String {
+fn windows(kernel: &Kernel, group: &[Cell]) -> String {
     const SIZE: (u32, u32) = (1120, 1280);
-    fn panel(cell: &Cell, side: Side) -> Option<figure::Panel<'_>> {
+    fn panel<'a>(cell: &'a Cell, side: Side, kernel: &Kernel) -> Option<figure::Panel<'a>> {
         let (name, run) = (CONTENDERS[cell.contender].name, cell.of(side).first()?);
         let completion = run.outcome.connections[0].completion_s;
         let completion = completion.map_or(String::new(), |s| format!(", {s:.2} s"));
         Some(figure::Panel {
-            caption: format!("{name}, {}{completion}", side.name()),
+            caption: format!("{name}, {}{completion}", side.label(kernel)),
             rows: run.rows.iter().collect(),
             credits: run.credits.iter().collect(),
             losses: run.losses.iter().collect(),
@@ -272,7 +286,7 @@ fn windows(group: &[Cell]) -> String {
     }
     let panels: Vec<_> = group
         .iter()
-        .flat_map(|cell| SIDES.map(|side| panel(cell, side)))
+        .flat_map(|cell| SIDES.map(|side| panel(cell, side, kernel)))
         .flatten()
         .collect();
     let mut svg = String::new();
@@ -284,7 +298,7 @@ fn windows(group: &[Cell]) -> String {
     svg
 }
 
-fn table(group: &[Cell]) -> String {
+fn table(kernel: &Kernel, group: &[Cell]) -> String {
     let mut html = String::from("<table><tr><th></th><th></th>");
     for heading in headings() {
         let _ = write!(html, "<th>{}</th>", escape(&heading));
@@ -305,7 +319,7 @@ fn table(group: &[Cell]) -> String {
         let _ = write!(
             html,
             "<tr{class}><td>{title}</td><td>{}</td>",
-            line.side.name()
+            line.side.label(kernel)
         );
         for text in line.texts {
             let _ = write!(html, "<td>{text}</td>");
@@ -314,12 +328,6 @@ fn table(group: &[Cell]) -> String {
     }
     html.push_str("</table>");
     html
-}
-
-fn release() -> String {
-    nix::sys::utsname::uname()
-        .map(|name| name.release().to_string_lossy().into_owned())
-        .unwrap_or_default()
 }
 
 fn escape(text: &str) -> String {

@@ -7,25 +7,18 @@ mod support;
 
 use kernel::load::Options;
 use kernel::status::Totals;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use socket2::{SockRef, Socket};
-use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::net::{IpAddr, SocketAddr};
 use std::thread;
 use std::time::{Duration, Instant};
 use support::bpf::with_storage;
-use support::stream::{PORT, connect, exchange, joined, open, serve};
+use support::opens::Clients;
+use support::stream::{PORT, exchange, open, serve};
 use support::world::{SERVER, World, ip};
-use support::{KernelLog, Loaded, PATIENCE, able, content, until};
+use support::{KernelLog, Loaded, able, content, until};
 
 /// The client's addresses on its first link: a closed connection keeps its port for a minute, and an address has
 /// 28 000.
 const ADDRESSES: u8 = 200;
-
-/// Threads that open and close.
-const THREADS: u64 = 4;
 
 /// Allows this process the descriptors that thousands of connections need.
 fn many_descriptors() {
@@ -145,35 +138,20 @@ fn open_and_close_with(algorithm: &str) {
     }
     let name = loaded.name();
     let listener = serve(&world, name);
-    listener.set_nonblocking(true).expect("a socket");
-    let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let begun = Instant::now();
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| answer(&listener, &over));
-        }
-        let clients: Vec<_> = (0..THREADS)
-            .map(|thread| {
-                let (world, done) = (&world, &done);
-                scope.spawn(move || {
-                    let mine = opens / THREADS + u64::from(thread < opens % THREADS);
-                    world
-                        .client
-                        .run(|| open_and_close(name, thread, mine, done));
-                })
-            })
-            .collect();
-        let mut next = begun;
-        while !clients.iter().all(thread::ScopedJoinHandle::is_finished) {
-            if Instant::now() >= next {
-                next += Duration::from_secs(10);
-                progress(&loaded, done.load(Relaxed), opens, begun);
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        over.store(true, Relaxed);
-        for client in clients {
-            client.join().expect("no client fails");
+    let clients = Clients {
+        algorithm: name,
+        host: &world.client,
+        from: (1..=ADDRESSES)
+            .map(|address| IpAddr::from([10, 7, 0, address + 10]))
+            .collect(),
+        to: SocketAddr::from((SERVER, PORT)),
+    };
+    let mut next = begun;
+    clients.open_and_close(opens, &listener, |done| {
+        if Instant::now() >= next {
+            next += Duration::from_secs(10);
+            progress(&loaded, done, opens, begun);
         }
     });
     let rate = opens as f64 / begun.elapsed().as_secs_f64();
@@ -198,54 +176,4 @@ fn progress(loaded: &Loaded, done: u64, opens: u64, begun: Instant) {
     let (connections, subflows) = kernel::status::entries(loaded);
     let seconds = begun.elapsed().as_secs();
     eprintln!("{seconds:4} s: {done} of {opens}; {connections} connections, {subflows} subflows");
-}
-
-/// Answers every connection's byte with one, and closes after the client has.
-fn answer(listener: &Socket, over: &AtomicBool) {
-    while !over.load(Relaxed) {
-        // Not by SO_RCVTIMEO: MPTCP's accept waits all the same.
-        let mut events = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
-        let _ = poll(&mut events, PollTimeout::from(100u8));
-        let Ok((connection, _)) = listener.accept() else {
-            continue;
-        };
-        connection.set_nonblocking(false).expect("a socket");
-        connection
-            .set_read_timeout(Some(PATIENCE))
-            .expect("a socket");
-        let mut connection = TcpStream::from(connection);
-        let mut byte = [0];
-        // A client that resets is no error here.
-        if connection.read_exact(&mut byte).is_ok() && connection.write_all(&byte).is_ok() {
-            let _ = connection.read(&mut byte);
-        }
-    }
-}
-
-/// Opens and closes connections one after the other: every second one ends with a reset, as SO_LINGER 0 asks for, and
-/// every fourth waits until a second subflow has had the time to join.
-fn open_and_close(algorithm: &str, thread: u64, opens: u64, done: &AtomicU64) {
-    let to = SocketAddr::from((SERVER, PORT));
-    for open in 0..opens {
-        let last = 11 + ((open * THREADS + thread) % u64::from(ADDRESSES)) as u8;
-        let from = IpAddr::from([10, 7, 0, last]);
-        let mut connection = connect(algorithm, Some(from), to).expect("a connection");
-        let mut byte = [open as u8];
-        connection.write_all(&byte).expect("sent");
-        connection.read_exact(&mut byte).expect("answered");
-        assert_eq!(byte, [open as u8], "bytes arrive as they were sent");
-        if open % 4 == 0 {
-            let deadline = Instant::now() + Duration::from_millis(20);
-            while joined(&connection) == 0 && Instant::now() < deadline {
-                thread::yield_now();
-            }
-        }
-        if open % 2 == 0 {
-            SockRef::from(&connection)
-                .set_linger(Some(Duration::ZERO))
-                .expect("a socket");
-        }
-        drop(connection);
-        done.fetch_add(1, Relaxed);
-    }
 }

@@ -14,7 +14,11 @@ use std::process::{Child, Command, Output, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use serde_json::Value;
+use support::vm::{fetched, vmlinuz};
 use support::{Folder, LISA, complaint, until};
+
+/// The one that is booted where none is named.
+const KERNEL: &str = "6.12";
 
 /// Nothing in it is drawn by the seed but what the guest's kernel draws.
 const SCENARIO: &str = r#"title = "A small bottleneck"
@@ -66,6 +70,28 @@ impl Place {
         self.start(LISA, arguments)
     }
 
+    /// A cache that anybody can read, with this kernel. Returns the kernel's folder there.
+    fn cache(&self, kernel: &Path) -> PathBuf {
+        let kernels = self.0.join("cache/lisa/kernels");
+        fs::create_dir_all(&kernels).unwrap();
+        let mut copy = Command::new("cp");
+        copy.arg("-r").arg(kernel).arg(&kernels);
+        assert!(copy.status().unwrap().success());
+        kernels.join(kernel.file_name().unwrap())
+    }
+
+    /// The program as an ordinary user with that cache, who is another where this one is root.
+    fn anybody(&self, arguments: &str) -> Command {
+        fs::copy(LISA, self.0.join("lisa")).unwrap();
+        let user = match Uid::effective().is_root() {
+            true => "setpriv --reuid=65534 --regid=65534 --clear-groups",
+            false => "",
+        };
+        let mut command = self.start("env", &format!("{user} ./lisa {arguments}"));
+        command.env("XDG_CACHE_HOME", self.0.join("cache"));
+        command
+    }
+
     /// What there is, beside the scenario.
     fn files(&self) -> Vec<PathBuf> {
         let files = fs::read_dir(&*self.0).unwrap().map(|file| file.unwrap());
@@ -86,27 +112,11 @@ fn good(mut command: Command) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// The kernel that `make setup` fetched.
-fn fetched() -> Option<PathBuf> {
-    let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.unwrap_or(PathBuf::from(std::env::var("HOME").unwrap()).join(".cache"));
-    let found = cache.join("lisa/kernels/6.12");
-    if !found.exists() {
-        eprintln!("skipped: no kernel for the VM in {}", found.display());
-        return None;
-    }
-    Some(found)
-}
-
-/// The vmlinuz of a kernel's folder.
-fn vmlinuz(kernel: &Path) -> PathBuf {
-    let mut boot = fs::read_dir(kernel.join("boot")).unwrap();
-    boot.next().expect("a kernel").unwrap().path()
-}
-
 #[test]
 fn a_seed_decides_every_byte_for_any_user() {
-    let Some(kernel) = fetched() else { return };
+    let Some(kernel) = fetched(KERNEL) else {
+        return;
+    };
     let place = Place::new();
     let both = "run small.toml --on vm --seeds 2 --json --trace both --trace-format csv";
     let Some(both) = good(place.lisa(both)) else {
@@ -114,23 +124,11 @@ fn a_seed_decides_every_byte_for_any_user() {
     };
     // The second seed again, by itself, so on a machine that goes straight on from its boot; with the kernel named; as an
     // ordinary user, where there is another.
-    let mut copy = Command::new("cp");
-    copy.arg("-r").arg(&kernel).arg(&*place.0);
-    assert!(copy.status().unwrap().success());
-    fs::copy(LISA, place.0.join("lisa")).unwrap();
-    let kernel = vmlinuz(&place.0.join("6.12"));
     let run = format!(
         "run small.toml --on vm --seed 2 --json --trace one --trace-format csv --kernel {}",
-        kernel.display()
+        vmlinuz(&place.cache(&kernel)).display()
     );
-    let again = match Uid::effective().is_root() {
-        true => place.start(
-            "setpriv",
-            &format!("--reuid=65534 --regid=65534 --clear-groups ./lisa {run}"),
-        ),
-        false => place.lisa(&run),
-    };
-    let again = good(again).unwrap();
+    let again = good(place.anybody(&run)).unwrap();
     let lines: Vec<&str> = both.lines().collect();
     assert_eq!(lines[1], again.trim_end());
     let name = "a-small-bottleneck-seed-2";
@@ -257,6 +255,45 @@ fn backends_are_compared_seed_by_seed() {
     );
 }
 
+/// Where nobody may use this kernel, the demo says so and goes on with the VM's.
+#[test]
+fn the_demo_needs_no_root() {
+    let Some(kernel) = fetched(KERNEL) else {
+        return;
+    };
+    let place = Place::new();
+    place.cache(&kernel);
+    let mut demo = place.anybody("demo --runs 1 --out out");
+    let output = demo.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("no qemu") {
+        eprintln!("skipped: {said}");
+        return;
+    }
+    let why = "lisa: the kernel is Linux 6.12 in a VM: loading an algorithm needs root";
+    assert!(output.status.success() && said.starts_with(why), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let tables = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        tables.contains("What LISA changed on Linux 6.12 in a VM, "),
+        "{tables}"
+    );
+    let file = |name: &str| fs::read_to_string(place.0.join("out").join(name)).unwrap();
+    assert!(file("report.html").contains("<h1>LISA on Linux 6.12 in a VM</h1>"));
+    // Six bottlenecks, four contenders.
+    let outcomes = file("outcomes.jsonl");
+    for backend in ["vm", "sim"] {
+        let backend = format!("\"backend\":\"{backend}\"");
+        let lines = outcomes.lines().filter(|line| line.contains(&backend));
+        assert_eq!(lines.count(), 24, "{backend}");
+    }
+    for line in file("credits.jsonl").lines() {
+        let credit: Value = serde_json::from_str(line).unwrap();
+        let settled = &credit["credit"]["settled"];
+        assert_eq!(settled["sum_before"], settled["sum_after"], "{credit}");
+    }
+}
+
 /// The processes that this one has started.
 fn children(parent: u32) -> Vec<Pid> {
     let parent_of = |process: Pid| -> Option<u32> {
@@ -311,7 +348,7 @@ const LONG: &str = "--set stop=1000s --set connection.*.bytes=1GB";
 
 #[test]
 fn nothing_is_left_however_it_ends() {
-    if fetched().is_none() {
+    if fetched(KERNEL).is_none() {
         return;
     }
     // While the one boots that all start from, and while two run.
@@ -364,7 +401,9 @@ fn what_is_missing_is_said_in_one_line() {
     says(run("--kernel missing"), 1, "missing: No such file");
     let host = place.lisa("run small.toml --kernel missing");
     says(host, 2, "--kernel is for the VM");
-    let Some(kernel) = fetched() else { return };
+    let Some(kernel) = fetched(KERNEL) else {
+        return;
+    };
     let late = run("--set connection.0.start=1s");
     says(late, 1, "the lab does not do");
     let mut without = run("");
@@ -377,7 +416,9 @@ fn what_is_missing_is_said_in_one_line() {
 /// A kernel without its modules, and one that ends before it says anything.
 #[test]
 fn a_guest_that_cannot_or_dies_says_why() {
-    let Some(kernel) = fetched() else { return };
+    let Some(kernel) = fetched(KERNEL) else {
+        return;
+    };
     let place = Place::new();
     let kernel = fs::read(vmlinuz(&kernel)).unwrap();
     fs::create_dir(place.0.join("boot")).unwrap();

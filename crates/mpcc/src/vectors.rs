@@ -234,25 +234,34 @@ const NOTES: [(&str, u32); 7] = [
 ];
 
 impl Vector {
+    /// The algorithms that it holds for. The error names one that the table lacks.
+    pub fn algorithms(&self) -> Result<Vec<Algorithm>, String> {
+        let unknown = || format!("{}: the table lacks one of {:?}", self.name, self.holds_for);
+        self.holds_for.algorithms().ok_or_else(unknown)
+    }
+
     /// Runs the example on a machine, once for each of its algorithms. The error says which step differs, and how.
     pub fn run(&self, machine: &mut dyn Machine) -> Result<(), String> {
-        let unknown = || format!("{}: the table lacks one of {:?}", self.name, self.holds_for);
-        for algorithm in self.holds_for.algorithms().ok_or_else(unknown)? {
-            let name = algorithm.name();
-            let mut bench = empty();
-            bench.pair = algorithm.pair();
-            bench.tcp = [fresh_tcp(); ffi::MPCC_BENCH_SUBFLOWS as usize];
-            for (number, step) in self.steps.iter().enumerate() {
-                step.prepare(&mut bench)?;
-                let fraction = step.fraction(&bench);
-                for _ in 0..step.times {
-                    bench.tcp[step.who as usize].now += (step.each_ms * 1e6) as u64;
-                    machine.step(&mut bench);
-                }
-                step.check(&bench, fraction).map_err(|difference| {
-                    format!("{} ({name}), step {}: {difference}", self.name, number + 1)
-                })?;
+        let mut algorithms = self.algorithms()?.into_iter();
+        algorithms.try_for_each(|algorithm| self.run_for(algorithm, machine))
+    }
+
+    /// The same with one algorithm.
+    pub fn run_for(&self, algorithm: Algorithm, machine: &mut dyn Machine) -> Result<(), String> {
+        let name = algorithm.name();
+        let mut bench = empty();
+        bench.pair = algorithm.pair();
+        bench.tcp = [fresh_tcp(); ffi::MPCC_BENCH_SUBFLOWS as usize];
+        for (number, step) in self.steps.iter().enumerate() {
+            step.prepare(&mut bench)?;
+            let fraction = step.fraction(&bench);
+            for _ in 0..step.times {
+                bench.tcp[step.who as usize].now += (step.each_ms * 1e6) as u64;
+                machine.step(&mut bench);
             }
+            step.check(&bench, fraction).map_err(|difference| {
+                format!("{} ({name}), step {}: {difference}", self.name, number + 1)
+            })?;
         }
         Ok(())
     }

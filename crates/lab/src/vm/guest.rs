@@ -13,7 +13,7 @@ use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use scenario::{Run, Watch};
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::exchange::GuestEnd;
 use super::initramfs::MODULES;
@@ -53,11 +53,23 @@ pub struct Entropy {
     buf: [u8; 32],
 }
 
-/// Does the jobs, answers, and switches the VM off.
+/// Does the jobs of a scenario's run, answers, and switches the VM off.
 ///
 /// # Panics
 /// When this is no guest of [`super::Vm`].
 pub fn guest() -> ! {
+    answers(|end| -> Answer { work(end).map_err(|error| error.to_string()) });
+}
+
+/// Does the job that [`super::Vm::call`] gave, answers, and switches the VM off.
+///
+/// # Panics
+/// When this is no guest of [`super::Vm`].
+pub fn serve<J: DeserializeOwned, A: Serialize>(work: impl FnOnce(J) -> A) -> ! {
+    answers(|end| work(job(end)));
+}
+
+fn answers<A: Serialize>(work: impl FnOnce(&GuestEnd) -> A) -> ! {
     // A guest that panics stops, and its console is all that is seen of it.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -65,7 +77,7 @@ pub fn guest() -> ! {
         stop();
     }));
     let end = prepare().expect("a new machine");
-    let answer: Answer = work(&end).map_err(|error| error.to_string());
+    let answer = work(&end);
     end.answer(&serde_json::to_vec(&answer).expect("plain data"));
     stop();
 }
@@ -86,10 +98,7 @@ fn prepare() -> io::Result<GuestEnd> {
 
 /// Boots, rests, loads algorithms, rests, runs a scenario. At each rest the host may go on with copies of this machine.
 fn work(end: &GuestEnd) -> Result<Run, Error> {
-    load("tun")?;
-    if !Path::new("/dev/net/tun").exists() {
-        return Err(Error::NoModules);
-    }
+    ready_for_hosts()?;
     rest()?;
     let algorithms: BTreeSet<String> = job(end);
     let mut host = Host::new(0, Arc::default())?;
@@ -143,6 +152,15 @@ fn start_watchdog() -> io::Result<()> {
 #[cfg(not(target_arch = "x86_64"))]
 fn start_watchdog() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Loads into the guest's kernel what a [`Host`] needs of it.
+pub fn ready_for_hosts() -> Result<(), Error> {
+    load("tun")?;
+    match Path::new("/dev/net/tun").exists() {
+        true => Ok(()),
+        false => Err(Error::NoModules),
+    }
 }
 
 /// Loads a module that came along, packed or not. One that did not is built in, or will be missed.

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use scenario::{Run, Scenario, Watch};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use self::exchange::HostEnd;
 use self::kernel_image::KernelImage;
@@ -34,7 +34,7 @@ use self::snapshot::Snapshot;
 use crate::error::Error;
 use crate::supported;
 
-pub use guest::guest;
+pub use guest::{guest, ready_for_hosts, serve};
 
 /// The argument with which a guest starts its program, which is then to call [`guest`] and nothing else.
 pub const GUEST: &str = "vm-guest";
@@ -136,16 +136,28 @@ impl Vm {
             told(&Job::new(scenario, seed, watch)),
         ];
         let exchange = exchange(&[])?;
-        let boot = Start::Boot(&self.kernel, &self.initramfs);
+        let boot = Start::Boot(&self.kernel, &self.initramfs, GUEST);
         let stop = stop(scenario);
         let answer = qemu::straight_on(&boot, &exchange, &jobs, stop, &self.cancelled)?;
         done(answer, wall)
     }
 
+    /// Has a machine that has just booted do a job, and no other. It starts this program with `arguments`, which is then to
+    /// call [`serve`] and nothing else. `within` is how long the job may take on the guest's clock.
+    pub fn call<A: DeserializeOwned>(
+        &self,
+        arguments: &str,
+        job: &impl Serialize,
+        within: Duration,
+    ) -> Result<A, Error> {
+        let boot = Start::Boot(&self.kernel, &self.initramfs, arguments);
+        qemu::straight_on(&boot, &exchange(&told(job))?, &[], within, &self.cancelled)
+    }
+
     /// A machine that has loaded what this scenario needs.
     fn with_algorithms(&self, scenario: &Scenario) -> Result<Arc<Snapshot>, Error> {
         let booted = self.booted.get(|| {
-            let start = Start::Boot(&self.kernel, &self.initramfs);
+            let start = Start::Boot(&self.kernel, &self.initramfs, GUEST);
             qemu::to_rest(&start, &exchange(&[])?, &self.cancelled)
         })?;
         let names = algorithms(scenario);

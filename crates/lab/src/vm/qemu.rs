@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::exchange::{self, HostEnd};
 use super::initramfs::{LIBRARIES, PROGRAM};
 use super::monitor::{Monitor, Said};
 use super::snapshot::{self, Snapshot};
-use super::{Answer, GUEST, KernelImage};
+use super::{Answer, KernelImage};
 use crate::child;
 use crate::error::Error;
 
@@ -38,8 +39,8 @@ const LAST_LINES: usize = 4;
 
 /// What a machine starts with.
 pub(crate) enum Start<'a> {
-    /// A kernel, and its files.
-    Boot(&'a KernelImage, &'a File),
+    /// A kernel, its files, and the arguments of this program there.
+    Boot(&'a KernelImage, &'a File, &'a str),
     /// What another was at rest.
     From(&'a Snapshot),
 }
@@ -61,7 +62,7 @@ pub(crate) fn to_rest(
         machine.save(&snapshot.devices)?;
         return Ok(snapshot);
     }
-    Err(match machine.ends(exchange)? {
+    Err(match machine.ends::<Answer>(exchange)? {
         Err(error) => Error::InGuest(error),
         Ok(_) => Error::GuestDied("it ended before its time".into()),
     })
@@ -80,13 +81,13 @@ pub(crate) fn to_end(
 }
 
 /// Lets one machine boot and do these jobs, one at each rest: what it answered.
-pub(crate) fn straight_on(
+pub(crate) fn straight_on<A: DeserializeOwned>(
     boot: &Start,
     exchange: &HostEnd,
     jobs: &[Vec<u8>],
     stop: Duration,
     cancelled: &AtomicBool,
-) -> Result<Answer, Error> {
+) -> Result<A, Error> {
     let own = Snapshot::new().map_err(Error::kernel("making the VM's memory"))?;
     let memory = (&own.memory, Writes::Through);
     let mut machine = Machine::start(boot, memory, exchange, limit(stop), cancelled)?;
@@ -176,10 +177,10 @@ impl<'a> Machine<'a> {
         // Open until QEMU has it.
         let devices;
         match start {
-            Start::Boot(kernel, initramfs) => {
+            Start::Boot(kernel, initramfs, arguments) => {
                 command.arg("-kernel").arg(&kernel.path);
                 command.args(["-initrd", &path(initramfs)]);
-                command.args(["-append", &kernel_arguments()]);
+                command.args(["-append", &kernel_arguments(arguments)]);
                 files.push(initramfs.as_raw_fd());
             }
             Start::From(from) => {
@@ -285,7 +286,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Waits until it ends: what it answered.
-    fn ends(mut self, exchange: &HostEnd) -> Result<Answer, Error> {
+    fn ends<A: DeserializeOwned>(mut self, exchange: &HostEnd) -> Result<A, Error> {
         while self.next()?.is_some() {}
         (self.child.wait()).map_err(Error::kernel("waiting for the VM"))?;
         let answer = exchange
@@ -314,7 +315,7 @@ fn path(file: &File) -> String {
 
 /// The kernel's command line. What it does not know goes to the first process: behind `--` as arguments, a NAME=VALUE
 /// before it into the environment.
-fn kernel_arguments() -> String {
+fn kernel_arguments(program: &str) -> String {
     let console = "console=ttyS0 quiet";
     // Nothing at random before the seed, and nothing measured on hardware that is not there.
     let same = "nokaslr random.trust_cpu=off random.trust_bootloader=off";
@@ -325,7 +326,7 @@ fn kernel_arguments() -> String {
     // Whatever goes wrong ends the guest, and QEMU with it.
     let ends = "panic=-1 oops=panic softlockup_panic=1";
     format!(
-        "{console} {same} {fast} {ends} LD_LIBRARY_PATH={LIBRARIES} rdinit={PROGRAM} -- {GUEST}"
+        "{console} {same} {fast} {ends} LD_LIBRARY_PATH={LIBRARIES} rdinit={PROGRAM} -- {program}"
     )
 }
 

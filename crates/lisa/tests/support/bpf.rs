@@ -32,10 +32,19 @@ pub fn compile(source: &Path, folder: &Folder, define: &str) -> PathBuf {
 
 /// How many sockets have storage of this algorithm's: those over CUBIC.
 pub fn with_storage(registered: &Registered) -> usize {
+    count_storage(registered, &storage_counter())
+}
+
+/// The program that counts such sockets, for kernels without a compiler beside them.
+pub fn storage_counter() -> Vec<u8> {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/storage.bpf.c");
-    let object = compile(&source, &folder, "-DCOUNT");
-    let object = ObjectBuilder::default().open_file(object);
+    std::fs::read(compile(&source, &folder, "-DCOUNT")).expect("an object")
+}
+
+/// As [`with_storage`], with this program.
+pub fn count_storage(registered: &Registered, counter: &[u8]) -> usize {
+    let object = ObjectBuilder::default().open_memory(counter);
     let object = object.expect("an object").load().expect("loads");
     let map = storage(registered);
     let program = object.progs_mut().next().expect("a program");

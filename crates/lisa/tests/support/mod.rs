@@ -3,8 +3,10 @@
 
 pub mod bpf;
 pub mod middlebox;
+pub mod opens;
 pub mod stream;
 pub mod turn;
+pub mod vm;
 pub mod watch;
 pub mod world;
 
@@ -89,32 +91,43 @@ impl Loaded {
 
     /// Whether all has closed and nothing is left of it in any map.
     pub fn is_settled(&self) -> bool {
-        let t = self.totals();
-        t.connections_opened == t.connections_closed
-            && t.subflows_opened == t.subflows_closed
-            && t.plain_opened == t.plain_closed
-            && status::entries(self) == (0, 0)
+        is_settled(self)
     }
 
     /// Waits until all has closed. Returns the counts.
-    ///
-    /// A connection whose last packets were lost may stay for `net.mptcp.close_timeout`, 60 s, after its program has
-    /// gone; of a million one did.
     pub fn settled(&self) -> Totals {
-        let deadline = Instant::now() + 5 * PATIENCE;
-        while !self.is_settled() {
-            let (entries, totals) = (status::entries(self), self.totals());
-            assert!(
-                Instant::now() < deadline,
-                "left open: {entries:?} entries, {totals:?}"
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let totals = self.totals();
-        let ended = totals.credits_settled + totals.credits_void;
-        assert_eq!(totals.credits_taken, ended, "every credit ends: {totals:?}");
-        totals
+        settled(self)
     }
+}
+
+/// Whether all connections of an algorithm have closed and nothing is left of them in any map.
+pub fn is_settled(registered: &Registered) -> bool {
+    let t = status::totals(registered).expect("totals");
+    t.connections_opened == t.connections_closed
+        && t.subflows_opened == t.subflows_closed
+        && t.plain_opened == t.plain_closed
+        && status::entries(registered) == (0, 0)
+}
+
+/// Waits until all connections of an algorithm have closed. Returns the counts.
+///
+/// A connection whose last packets were lost may stay for `net.mptcp.close_timeout`, 60 s, after its program has
+/// gone; of a million one did.
+pub fn settled(registered: &Registered) -> Totals {
+    let deadline = Instant::now() + 5 * PATIENCE;
+    let totals = || status::totals(registered).expect("totals");
+    while !is_settled(registered) {
+        let (entries, totals) = (status::entries(registered), totals());
+        assert!(
+            Instant::now() < deadline,
+            "left open: {entries:?} entries, {totals:?}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let totals = totals();
+    let ended = totals.credits_settled + totals.credits_void;
+    assert_eq!(totals.credits_taken, ended, "every credit ends: {totals:?}");
+    totals
 }
 
 impl Deref for Loaded {

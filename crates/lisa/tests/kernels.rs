@@ -1,0 +1,156 @@
+//! Every algorithm on every kernel that there is: the running one, and in the VM those that `make setup` fetched. It loads,
+//! its worked examples hold, it carries transfers over two and over eight subflows, and connections that open and close leave
+//! nothing.
+//!
+//! `KERNELS_ALGORITHMS` says which algorithms: some, unless it is `all`.
+
+mod support;
+
+#[path = "kernels/examine.rs"]
+mod examine;
+#[path = "kernels/page.rs"]
+mod page;
+
+use examine::{Findings, Job, Row, examine};
+use kernel::instructions::{self, BASELINE, Baseline};
+use lab::{Error, Vm, vm};
+use mpcc::Algorithm;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use support::bpf::storage_counter;
+use support::vm::{fetched, vmlinuz};
+
+/// How long an algorithm may take on the guest's clock.
+const EACH: Duration = Duration::from_secs(20);
+
+/// As which test a guest starts this program.
+const GUEST: &str = "--exact guest --ignored --nocapture --test-threads=1";
+
+/// The fewest algorithms with all slow starts and all avoidances, or those that `KERNELS_ALGORITHMS` names, or `all`.
+fn algorithms() -> Vec<String> {
+    let all = || Algorithm::all().map(|algorithm| algorithm.name().into());
+    match std::env::var("KERNELS_ALGORITHMS") {
+        Err(_) => fewest(),
+        Ok(names) if names == "all" => all().collect(),
+        Ok(names) => names.split(',').map(String::from).collect(),
+    }
+}
+
+/// Takes whoever has the most parts that nobody before has, until there are none.
+fn fewest() -> Vec<String> {
+    let parts = |a: &Algorithm| [(0, a.slow_start()), (1, a.avoidance())];
+    let mut missing: BTreeSet<_> = Algorithm::all().flat_map(|a| parts(&a)).collect();
+    let mut chosen = Vec::new();
+    while !missing.is_empty() {
+        let new = |a: &Algorithm| {
+            parts(a)
+                .iter()
+                .filter(|part| missing.contains(*part))
+                .count()
+        };
+        let best = Algorithm::all().max_by_key(new).expect("some algorithm");
+        for part in parts(&best) {
+            missing.remove(&part);
+        }
+        chosen.push(best.name().into());
+    }
+    chosen
+}
+
+fn job() -> Job {
+    Job {
+        algorithms: algorithms(),
+        counter: storage_counter(),
+    }
+}
+
+#[test]
+#[ignore = "is run by the tests in the VM, there"]
+fn guest() {
+    if std::process::id() != 1 {
+        return;
+    }
+    vm::serve(|job: Job| {
+        // A panic is a finding here.
+        std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
+        vm::ready_for_hosts().expect("modules");
+        examine(&job)
+    });
+}
+
+fn in_vm(version: &str) {
+    let Some(kernel) = fetched(version) else {
+        return;
+    };
+    let job = job();
+    let within = EACH * job.algorithms.len() as u32;
+    let vm = Vm::new(Some(&vmlinuz(&kernel)), Arc::default());
+    let findings: Result<Findings, Error> = vm.and_then(|vm| vm.call(GUEST, &job, within));
+    match findings {
+        Err(error @ (Error::NoQemu(_) | Error::VmProcessor)) => eprintln!("skipped: {error}"),
+        Err(error) => panic!("{version}: {error}"),
+        Ok(findings) => judge(&findings, true),
+    }
+}
+
+/// All must have held, and the page must say so. `known`: whether the page must know of this kernel.
+fn judge(findings: &Findings, known: bool) {
+    let linux = &findings.linux;
+    let failures = findings.rows.iter().flat_map(Row::failures);
+    let mut said: Vec<String> = failures.map(|what| format!("{linux}, {what}")).collect();
+    let faults = findings.faults.iter();
+    said.extend(faults.map(|line| format!("{linux}'s log: {line}")));
+    let (page, renew) = (page::PAGE, page::RENEW);
+    if std::env::var_os("UPDATE_KERNELS").is_some() {
+        page::write(findings);
+    } else {
+        let grown = grown(findings).into_iter();
+        said.extend(grown.map(|what| format!("{linux}, {what}; `{renew}` if it is meant to")));
+        match page::missing(findings) {
+            Some(lines) if lines.is_empty() => {}
+            Some(lines) => said.push(format!(
+                "{page} lacks: {}; `{renew}` writes it anew",
+                lines.join(" ")
+            )),
+            None if known => {
+                said.push(format!("{page} has nothing for {linux}; `{renew}` adds it"))
+            }
+            None => eprintln!("{page} has nothing for {linux}, on which all held"),
+        }
+    }
+    assert!(said.is_empty(), "{}", said.join("\n"));
+}
+
+/// What the verifier goes through more than it did.
+fn grown(findings: &Findings) -> Vec<String> {
+    let title = instructions::title(&findings.linux);
+    let Some(baseline) = Baseline::open().counts(&title) else {
+        eprintln!("{BASELINE} has nothing for {title} to compare with");
+        return Vec::new();
+    };
+    let counted = |row: &Row| match row.loads.as_deref() {
+        Ok(counts @ [_, ..]) => instructions::grown(&row.algorithm, counts, &baseline),
+        _ => Vec::new(),
+    };
+    findings.rows.iter().flat_map(counted).collect()
+}
+
+#[test]
+fn linux_6_1() {
+    in_vm("6.1");
+}
+
+#[test]
+fn linux_6_12() {
+    in_vm("6.12");
+}
+
+#[test]
+fn this_linux() {
+    if let Err(error) = lab::check() {
+        eprintln!("skipped: {error}");
+        return;
+    }
+    judge(&examine(&job()), false);
+}

@@ -1,0 +1,273 @@
+//! What an algorithm does on the kernel that this process runs on: the host's, or a guest's.
+
+use crate::support::bpf::count_storage;
+use crate::support::opens::Clients;
+use crate::support::stream::{PORT, listener};
+use crate::support::{KernelLog, settled, until};
+use kernel::bench::Bpf;
+use kernel::owner::Owner;
+use kernel::registry::{self, Registered};
+use kernel::{instructions, requirements};
+use lab::{Host, Network, NetworkSpec};
+use libbpf_rs::query::ProgInfoIter;
+use mpcc::vectors::{self, Machine, Native};
+use mpcc::{Algorithm, ffi};
+use scenario::Scenario;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Connections that are opened and closed with each algorithm; `make soak` has a million.
+pub const OPENS: u64 = 100;
+
+/// What each path moves on average: some dozens of segments beyond the initial windows.
+const BYTES: u64 = 125_000;
+
+/// What is to be done.
+#[derive(Serialize, Deserialize)]
+pub struct Job {
+    /// The algorithms, by name.
+    pub algorithms: Vec<String>,
+    /// The program that counts sockets with storage.
+    pub counter: Vec<u8>,
+}
+
+/// What came of it on a kernel.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Findings {
+    /// `uname -r`
+    pub release: String,
+    /// As the baseline of instructions names it.
+    pub linux: String,
+    pub rows: Vec<Row>,
+    /// What the kernel's log has of faults.
+    pub faults: Vec<String>,
+}
+
+/// What an algorithm did, or how it failed to.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub algorithm: String,
+    /// What the verifier went through for each callback; nothing for what is Linux's own.
+    pub loads: Found<Vec<u32>>,
+    /// The worked examples that left the same bytes in the BPF machine as in native code, and what they must lead to.
+    pub examples: Found<usize>,
+    /// The subflows that carried a transfer.
+    pub two: Found<usize>,
+    /// The same over eight paths.
+    pub eight: Found<usize>,
+    /// Connections that were opened and closed and left nothing.
+    pub opens: Found<u64>,
+}
+
+impl Row {
+    /// What did not hold, and why.
+    pub fn failures(&self) -> Vec<String> {
+        let why = [
+            ("loading", self.loads.as_ref().err()),
+            ("the worked examples", self.examples.as_ref().err()),
+            ("two subflows", self.two.as_ref().err()),
+            ("eight subflows", self.eight.as_ref().err()),
+            ("opening and closing", self.opens.as_ref().err()),
+        ];
+        let failed = why
+            .into_iter()
+            .filter_map(|(what, why)| why.map(|why| format!("{}, {what}: {why}", self.algorithm)));
+        failed.collect()
+    }
+}
+
+/// A finding, or why there is none.
+pub type Found<T> = Result<T, String>;
+
+/// Does all of it. Needs root.
+pub fn examine(job: &Job) -> Findings {
+    let mut log = KernelLog::begin();
+    let rows = job.algorithms.iter().map(|name| {
+        eprintln!("{name}"); // the last word of a kernel that stops here
+        algorithm(name, &job.counter)
+    });
+    Findings {
+        release: requirements::release(),
+        linux: instructions::linux(),
+        rows: rows.collect(),
+        faults: log.faults(),
+    }
+}
+
+/// What it returns, or what it panics with.
+fn found<T>(work: impl FnOnce() -> T) -> Found<T> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.map_err(|panic| {
+        let text = panic.downcast::<String>().map(|text| *text);
+        text.unwrap_or_else(|panic| match panic.downcast::<&str>() {
+            Ok(text) => (*text).into(),
+            Err(_) => "a panic without words".into(),
+        })
+    })
+}
+
+fn algorithm(name: &str, counter: &[u8]) -> Row {
+    let examples = found(|| examples(name));
+    let mut host = Host::new(0, Arc::default()).expect("a host");
+    let two = found(|| transfer(&mut host, name, 2));
+    let eight = found(|| transfer(&mut host, name, 8));
+    // The transfers have loaded it, unless it is Linux's own.
+    let ours = Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
+    let counts = || instructions::count(&loaded(name));
+    let loads = found(|| if ours { counts() } else { Vec::new() });
+    let opens = found(|| {
+        if !ours {
+            return opens(name);
+        }
+        let loaded = loaded(name);
+        let opened = opens(loaded.name());
+        nothing_is_left(&loaded, opened, counter);
+        let (map, programs) = (loaded.map_id(), loaded.program_ids().to_vec());
+        drop((loaded, host));
+        until("it is unloaded", || {
+            let left = registry::find().expect("what is loaded");
+            !left.iter().any(|left| left.map_id() == map)
+                && !ProgInfoIter::default().any(|left| programs.contains(&left.id))
+        });
+        opened
+    });
+    Row {
+        algorithm: name.into(),
+        loads,
+        examples,
+        two,
+        eight,
+        opens,
+    }
+}
+
+/// All connections have closed, and no map and no socket has anything of them.
+fn nothing_is_left(loaded: &Registered, opened: u64, counter: &[u8]) {
+    let totals = settled(loaded);
+    until("no storage", || count_storage(loaded, counter) == 0);
+    assert_eq!(
+        (totals.connections_alone, totals.subflows_alone),
+        (0, 0),
+        "{totals:?}"
+    );
+    assert!(
+        totals.connections_opened >= 2 * opened
+            && totals.subflows_opened > totals.connections_opened,
+        "both ends of each, and some were joined: {totals:?}"
+    );
+}
+
+/// What the host has loaded by this name.
+fn loaded(name: &str) -> Registered {
+    let loaded = registry::find().expect("what is loaded");
+    let ours = |found: &Registered| {
+        found.algorithm() == name
+            && found.owner() == Some(Owner::this())
+            && found.name().starts_with("lab")
+    };
+    loaded.into_iter().find(ours).expect("it is loaded")
+}
+
+/// Runs each callback twice, and does not bear a difference.
+struct Both(Bpf);
+
+impl Machine for Both {
+    fn step(&mut self, bench: &mut ffi::mpcc_bench) {
+        let mut native = *bench;
+        Native.step(&mut native);
+        self.0.step(bench);
+        assert!(
+            vectors::bytes(&native) == vectors::bytes(bench),
+            "not the bytes of native code: {:?}, and in the kernel {:?}",
+            native.note,
+            bench.note
+        );
+    }
+}
+
+/// How many examples hold.
+fn examples(name: &str) -> usize {
+    let (mut both, mut held) = (Both(Bpf::default()), 0);
+    for vector in vectors::all() {
+        let algorithms = vector.algorithms().expect("of the table");
+        if let Some(algorithm) = algorithms.into_iter().find(|a| a.name() == name) {
+            let run = vector.run_for(algorithm, &mut both);
+            run.unwrap_or_else(|difference| panic!("{difference}"));
+            held += 1;
+        }
+    }
+    held
+}
+
+fn bytes(paths: usize) -> u64 {
+    paths as u64 * BYTES
+}
+
+/// One connection over so many paths of this network.
+fn scenario(algorithm: &str, paths: usize, network: &str) -> Scenario {
+    let text = format!(
+        "title = \"A kernel\"\nstop = \"60s\"\n[topology]\nkind = \"shared-bottleneck\"\n{network}\n\
+         paths = {paths}\n[[connection]]\nprotocol = \"mptcp\"\nsubflows = {paths}\nalgorithm = \"{algorithm}\"\n\
+         bytes = {}\n",
+        bytes(paths)
+    );
+    Scenario::parse(&text, "kernels.toml").expect("a scenario")
+}
+
+/// Moves the bytes, which the lab compares one by one, over all paths: how many subflows did it.
+///
+/// MPTCP drops an announced address that comes while it is still busy with the one before, and hears of it again after two
+/// minutes (read: `mptcp_pm_add_addr_received`): then it is tried again.
+fn transfer(host: &mut Host, name: &str, paths: usize) -> usize {
+    const TRIES: u64 = 5; // docs/notes/kernel.md: how often that is
+    let all = (1..=TRIES).any(|seed| over(host, name, paths, seed) == paths);
+    assert!(all, "fewer subflows, {TRIES} times");
+    paths
+}
+
+/// How many subflows a transfer had.
+fn over(host: &mut Host, name: &str, paths: usize, seed: u64) -> usize {
+    // Slow, so that all have joined long before the end, without many packets; and without loss, which would befall
+    // announcements too.
+    let network = "rate = \"5Mbit\"\nrtt = \"20ms\"\nqueue = 1000";
+    let run = host.run(&scenario(name, paths, network), seed);
+    let run = run.unwrap_or_else(|error| panic!("{error}"));
+    let [download] = &run.outcome.connections[..] else {
+        panic!("{:?}", run.outcome)
+    };
+    assert_eq!(
+        (download.bytes, &download.note),
+        (bytes(paths), &None),
+        "all of it, in time"
+    );
+    for credit in run.credits.iter().filter_map(|c| c.settled.as_ref()) {
+        assert_eq!(credit.sum_before, credit.sum_after, "{credit:?}");
+    }
+    let linked = Algorithm::find(name).is_some_and(|a| a.slow_start() == "lisa");
+    assert_eq!(!run.credits.is_empty(), linked, "who links takes credits");
+    download.subflows.len()
+}
+
+/// Opens and closes connections of two subflows. How many.
+fn opens(name: &str) -> u64 {
+    let scenario = scenario("reno", 2, "rate = \"1Gbit\"\nrtt = \"200us\"\nqueue = 1000");
+    let mut network = Network::build(&NetworkSpec {
+        topology: scenario.topology,
+        receive_window: None,
+        link_seed: 1,
+    })
+    .expect("a network");
+    network.start().expect("it runs");
+    let listening = network.server.run(|| listener(name, PORT));
+    let clients = Clients {
+        algorithm: name,
+        host: &network.client,
+        from: vec![network.client_address()],
+        to: SocketAddr::from((network.server_addresses()[0], PORT)),
+    };
+    clients.open_and_close(OPENS, &listening.expect("a listener"), |_| {});
+    network.stop().expect("it ran");
+    OPENS
+}
