@@ -142,7 +142,8 @@ impl<'a> Machine<'a> {
         // No device and no settings but those named here.
         command.args(["-nodefaults", "-no-user-config", "-display", "none"]);
         command.args(["-machine", "pc,memory-backend=memory,suppress-vmdesc=on"]);
-        command.args(["-cpu", "qemu64", "-m", "512"]);
+        let megabytes = snapshot::MEMORY >> 20;
+        command.args(["-cpu", "qemu64", "-m", &megabytes.to_string()]);
         command.args(["-accel", "tcg,thread=single", "-icount", TIME]);
         command.args(["-seed", "0", "-rtc", "base=2020-01-01,clock=vm"]);
         command.args(["-device", "ib700", "-action", "watchdog=pause"]);
