@@ -4,8 +4,8 @@
 //! The stream is handed out in pieces that wait in the subflows' own send buffers, not segment by segment as windows open:
 //! a subflow that slows down keeps what it has been given. The next piece goes to the subflow that would be done first
 //! with what it has, by its pacing rate (BLEST's idea: Ferlin et al., IFIP Networking 2016), and waits for that one where
-//! its buffer is full. The application writes until the buffers of all subflows together are full, and again when a third of
-//! them is free.
+//! its buffer is full. The application writes until the buffers of all subflows together are full, and again when there is
+//! room for a byte.
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
@@ -173,19 +173,16 @@ impl Connection {
             && (self.una >= self.wakes_at || sender.queue.is_empty() || is_due())
     }
 
-    /// The application writes, if it has room: pieces, until there is none (mptcp_sendmsg, sk_stream_is_writeable).
+    /// The application writes, if it has room: pieces, until there is none (mptcp_sendmsg).
     fn write_on(&mut self, senders: &[Sender]) {
         let buffers: u64 = senders.iter().map(|sender| sender.queue.buffer).sum();
         let room = (LEAST + buffers).div_ceil(u64::from(self.mss));
-        let third = self.written.saturating_sub(room * 2 / 3);
-        if self.wakes_at == u64::MAX || self.una >= third {
-            while self.written < self.end && self.written < self.una + room {
-                let next = (self.written + 1).next_multiple_of(PIECE);
-                self.written = next.min(self.end);
-            }
+        while self.written < self.end && self.written < self.una + room {
+            let next = (self.written + 1).next_multiple_of(PIECE);
+            self.written = next.min(self.end);
         }
         self.wakes_at = match self.written < self.end {
-            true => self.written.saturating_sub(room * 2 / 3),
+            true => self.written + 1 - room,
             false => u64::MAX,
         };
     }
