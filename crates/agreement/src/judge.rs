@@ -23,9 +23,6 @@ pub const HELD: [Held; 2] = [
     },
 ];
 
-/// The share of points that have to be within.
-pub const ENOUGH: f64 = 0.9;
-
 /// The algorithms whose difference has to have the kernel's sign.
 const OF: &str = "lisa";
 const TO: &str = "mptcp";
@@ -143,10 +140,10 @@ impl Verdict {
         self.signs.iter().filter(|sign| sign.is_clear())
     }
 
-    /// Whether enough points are within, and all signs the same.
-    pub fn holds(&self) -> bool {
-        let (within, of) = self.count();
-        within as f64 >= ENOUGH * of as f64 && self.clear().all(Sign::is_same)
+    /// Whether so many points are within, and so many clear signs the same.
+    pub fn holds(&self, within: usize, signs: usize) -> bool {
+        let same = self.clear().filter(|sign| sign.is_same());
+        self.count().0 >= within && same.count() >= signs
     }
 }
 
@@ -300,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn nine_of_ten_points_suffice() {
+    fn a_point_less_does_not_hold() {
         let verdict = |misses: usize| {
             let line = |number: usize| Line {
                 name: name(&number.to_string()),
@@ -317,7 +314,7 @@ mod tests {
                 signs: Vec::new(),
             }
         };
-        assert!(verdict(2).holds() && !verdict(3).holds());
+        assert!(verdict(2).holds(18, 0) && !verdict(3).holds(18, 0) && !verdict(0).holds(18, 1));
         assert_eq!(verdict(3).count(), (17, 20));
     }
 }

@@ -145,8 +145,13 @@ fn check() -> Result<()> {
         let path = record.path.display();
         bail!("{path}: {missing} runs are not there: `make agreement` measures them");
     }
-    if !verdict.holds() {
-        bail!("the simulator and {} do not agree", record.about);
+    if !verdict.holds(suite.within, suite.signs) {
+        bail!(
+            "the simulator and {} agree at fewer than {} points or {} signs",
+            record.about,
+            suite.within,
+            suite.signs
+        );
     }
     Ok(())
 }

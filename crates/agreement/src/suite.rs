@@ -17,6 +17,8 @@ use serde::Deserialize;
 struct File {
     /// Each point runs with the seeds from 1 to this.
     seeds: u64,
+    within: usize,
+    signs: usize,
     /// The points, by name, that tests run in the VM again.
     again: Vec<String>,
     set: Vec<Set>,
@@ -66,6 +68,9 @@ pub struct Point {
 #[derive(Debug)]
 pub struct Suite {
     pub seeds: u64,
+    /// So many points are within, and so many clear signs the same, at least.
+    pub within: usize,
+    pub signs: usize,
     /// In the order of the file.
     pub points: Vec<Point>,
     /// Those that tests run in the VM again.
@@ -98,6 +103,8 @@ impl Suite {
         });
         Ok(Self {
             seeds: file.seeds,
+            within: file.within,
+            signs: file.signs,
             again: again.collect::<Result<_>>()?,
             points,
         })
@@ -165,7 +172,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::copy(crate::folder().join("grid.toml"), folder.join("grid.toml")).unwrap();
         let path = folder.join("suite.toml");
-        let good = "seeds = 2\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\n\
+        let good = "seeds = 2\nwithin = 1\nsigns = 0\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\n\
                     vary = [\"topology.queue=9,17\"]\nalgorithms = [\"lisa\"]\n";
         let load = |text: &str| {
             fs::write(&path, text).unwrap();

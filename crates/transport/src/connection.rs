@@ -47,6 +47,8 @@ pub(crate) struct Connection {
     /// Segments that a stalled or closed subflow has under way, and which one that is.
     pub(crate) again: VecDeque<(u64, u32)>,
     pub(crate) retransmission: Retransmission,
+    /// Fires when the application has been woken by a join; none where that sends at once.
+    pub(crate) push_timer: Option<u32>,
     /// The last time it was not the windows that it waited for, but data or the receiver.
     starved: bool,
 
@@ -91,6 +93,7 @@ impl Connection {
             missing: 0,
             again: VecDeque::new(),
             retransmission: Retransmission::default(),
+            push_timer: None,
             starved: true,
             received: Stream::new(subflows),
             came: 0,

@@ -68,6 +68,7 @@ impl<O: Observer> Env<O> {
             Kind::Established => Content::Established {
                 answers_us: segment.window,
             },
+            Kind::AddAddress if segment.seq == 0 => Content::Joined,
             Kind::AddAddress => Content::AddAddress(segment.seq),
             Kind::AddressEcho => Content::AddressEcho(segment.seq),
             Kind::Datagram => Content::Datagram,

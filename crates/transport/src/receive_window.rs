@@ -273,3 +273,85 @@ impl Offer {
         (self.segments, roomy)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u16 = 1424; // MPTCP's
+
+    fn ends(mptcp: bool, mss: u16) -> (Buffer, Offer) {
+        let profile = Profile::linux();
+        let buffer = Buffer::new(&profile, 1500, mss, mptcp, None);
+        let offer = Offer::new(&profile, &buffer);
+        (buffer, offer)
+    }
+
+    /// Bytes that the ACK of segment `next - 1` offers.
+    fn told(buffer: &mut Buffer, offer: &mut Offer, next: u64) -> u64 {
+        offer.tell(buffer, next, next, 0);
+        offer.bytes
+    }
+
+    /// As Linux 6.12 told of 131 072 bytes: 64 240 in the SYN, 80 512 in the end (in units of 128).
+    #[test]
+    fn tcp_comes_to_offer_what_a_segment_is_of_its_memory() {
+        let (mut buffer, mut offer) = ends(false, 1448);
+        assert_eq!((offer.bytes, offer.segments()), (64_088, 44));
+        assert!(offer.grow(&mut buffer, 0));
+        assert_eq!(told(&mut buffer, &mut offer, 1), 64_088 + 2 * 1448);
+        while offer.grow(&mut buffer, 0) {}
+        assert_eq!(told(&mut buffer, &mut offer, 40), 80_480);
+        assert!(offer.is_grown(&buffer));
+    }
+
+    /// As Linux 6.12 told: 64 384 from the join on, and what the buffer has grown to, by two segments an ACK, when the second
+    /// subflow has had data.
+    #[test]
+    fn a_subflow_without_data_keeps_the_connection_at_half() {
+        let (mut buffer, mut offer) = ends(true, MSS);
+        while offer.grow(&mut buffer, 0) {}
+        assert_eq!(told(&mut buffer, &mut offer, 1), 64_384);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let round_trip = Span::from_millis(80);
+        assert_eq!(buffer.tune(at(100), round_trip, 1, false), None);
+        assert_eq!(
+            buffer.tune(at(150), round_trip, 6, false),
+            None,
+            "too early"
+        );
+        assert_eq!(
+            buffer.tune(at(180), round_trip, 11, false),
+            None,
+            "10 segments"
+        );
+        assert_eq!(told(&mut buffer, &mut offer, 11), 64_384);
+        let clamp = buffer.tune(at(260), round_trip, 31, true).unwrap();
+        // 2 × 20 + 16 segments, and twice as many again for a rate that has doubled.
+        assert_eq!(clamp, Buffer::window(buffer.found, buffer.size));
+        assert_eq!(clamp / u64::from(MSS), 167);
+        offer.set_clamp(clamp);
+        let before = offer.threshold;
+        assert!(offer.grow(&mut buffer, 0));
+        assert_eq!(
+            told(&mut buffer, &mut offer, 31),
+            before + 2 * u64::from(MSS)
+        );
+    }
+
+    #[test]
+    fn what_waits_takes_room_and_what_was_offered_is_not_taken_back() {
+        let (mut buffer, mut offer) = ends(true, MSS);
+        while offer.grow(&mut buffer, 0) {}
+        let edge = told(&mut buffer, &mut offer, 1) + u64::from(MSS);
+        // Twenty segments beyond a gap.
+        offer.tell(&mut buffer, 1, 1, 20);
+        assert_eq!(offer.bytes + u64::from(MSS), edge);
+        // Another subflow tells of the same edge, whatever it has room for itself.
+        let mut other = Offer::new(&Profile::linux(), &buffer);
+        other.tell(&mut buffer, 0, 1, 40);
+        assert_eq!(other.bytes + u64::from(MSS), edge);
+        let (_, roomy) = other.tell(&mut buffer, 0, 1, 50);
+        assert!(!roomy);
+    }
+}

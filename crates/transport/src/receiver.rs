@@ -126,12 +126,7 @@ impl Receiver {
             }
             self.acknowledge(connection, env);
         } else if self.quick > 0 || self.waiting >= 2 {
-            if seq == 0 && connection.received() == 1 {
-                // The first data finds the host asleep.
-                env.timers.set(self.timer, env.now + self.profile.wake_up);
-            } else {
-                self.acknowledge(connection, env);
-            }
+            self.acknowledge(connection, env);
         } else if self.profile.reads_push && connection.ends_a_write(segment.data, segment.len) {
             self.acknowledge(connection, env);
         } else {

@@ -76,8 +76,7 @@ impl Connection {
     pub(crate) fn retransmit<O: Observer>(&mut self, senders: &mut [Sender], env: &mut Env<O>) {
         let mut idle = None;
         let mut stale = None;
-        for index in 0..senders.len() {
-            let sender = &mut senders[index];
+        for (index, sender) in senders.iter_mut().enumerate() {
             if !matches!(sender.life, Life::Open | Life::Stalled) {
                 continue;
             }

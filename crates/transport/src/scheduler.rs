@@ -170,7 +170,13 @@ impl Connection {
             }
         };
         self.nxt < self.end.min(self.edge)
-            && (self.una >= self.wakes_at || sender.queue.is_empty() || is_due())
+            && (self.writes_on() || sender.queue.is_empty() || is_due())
+    }
+
+    /// Whether the application has come to have room.
+    #[inline]
+    pub(crate) fn writes_on(&self) -> bool {
+        self.una >= self.wakes_at
     }
 
     /// The application writes, if it has room: pieces, until there is none (mptcp_sendmsg).

@@ -109,7 +109,8 @@ pub(crate) enum Kind {
     SynAck,
     /// The third packet of the handshake.
     Established,
-    /// Tells the client of the server's other addresses (RFC 8684, 3.4.1): `seq` is the subflow that they allow.
+    /// Tells the client of the server's other addresses (RFC 8684, 3.4.1): `seq` is the subflow that they allow. Of the first,
+    /// which needs none: the server's answer to the last packet of a join (3.2).
     AddAddress,
     /// Answers it: the same with the echo flag.
     AddressEcho,

@@ -26,6 +26,7 @@ enum Owner {
     Write(u32),
     Announce(u32),
     Retransmission(u32),
+    Push(u32),
     Udp(u32),
 }
 
@@ -155,6 +156,8 @@ impl<O: Observer> Simulation<O> {
         if hands_out && count > 1 {
             let timer = self.timer(Owner::Retransmission(number));
             self.connections[number as usize].retransmission.timer = Some(timer);
+            let timer = self.timer(Owner::Push(number));
+            self.connections[number as usize].push_timer = Some(timer);
         }
         let finite = matches!(
             spec.application,
@@ -247,7 +250,8 @@ impl<O: Observer> Simulation<O> {
                             Owner::Start(number)
                             | Owner::Write(number)
                             | Owner::Announce(number)
-                            | Owner::Retransmission(number) => self.check(number),
+                            | Owner::Retransmission(number)
+                            | Owner::Push(number) => self.check(number),
                             Owner::Udp(_) => {}
                         }
                     }
@@ -344,6 +348,12 @@ impl<O: Observer> Simulation<O> {
         } else {
             connection.go_on(&mut self.senders[segment.to as usize], env)
         };
+        let mut sent = sent;
+        if connection.writes_on() {
+            let senders = &mut self.senders[connection.range()];
+            let index = (segment.to - connection.first) as usize;
+            sent |= connection.push_all(senders, env, index);
+        }
         let sender = &mut self.senders[segment.to as usize];
         if set && !sent {
             sender.set_timer(env);

@@ -98,6 +98,11 @@ impl Options {
         self.add(&[&length.to_be_bytes(), &[NOP, NOP]]);
     }
 
+    /// What of the stream has come, in 32 bits.
+    pub(super) fn short_data_ack(&mut self, ack: u32) {
+        self.add(&[&[MPTCP, 8, DSS, DATA_ACK], &ack.to_be_bytes()]);
+    }
+
     /// What of the stream has come.
     pub(super) fn data_ack(&mut self, ack: u64) {
         let head = [MPTCP, 12, DSS, DATA_ACK | DATA_ACK_64];

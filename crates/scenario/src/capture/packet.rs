@@ -185,7 +185,7 @@ impl State {
         let outgoing;
         let (mut seq, mut ack);
         match packet.content {
-            Content::SynAck | Content::AddAddress(_) | Content::Data { .. } => {
+            Content::SynAck | Content::AddAddress(_) | Content::Joined | Content::Data { .. } => {
                 outgoing = true;
                 (seq, ack) = (server(self, self.sent.len() as u32), client);
             }
@@ -221,6 +221,13 @@ impl State {
             Content::AddAddress(of) => {
                 options.stamped(now, self.came);
                 view.add_address(&mut options, of);
+            }
+            Content::Joined => {
+                options.stamped(now, self.came);
+                if let Some(keys) = connection.keys {
+                    let ack = keys::first_data(keys.client).wrapping_add(1);
+                    options.short_data_ack(ack as u32);
+                }
             }
             Content::AddressEcho(of) => {
                 window = self.window;

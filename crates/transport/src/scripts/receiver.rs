@@ -121,18 +121,6 @@ fn the_end_of_a_write_is_acknowledged_at_once() {
     }
 }
 
-#[test]
-fn the_first_data_wakes_the_host_and_no_other_does() {
-    let mut receiver = Receiving::new(Profile::linux());
-    let profile = &mut receiver.script.simulation.receivers[0].profile;
-    Arc::make_mut(profile).wake_up = Span::from_millis(5);
-    receiver.data(10, 0, 0);
-    receiver.data(20, 1, 0);
-    receiver.data(90, 2, 0);
-    receiver.until(200);
-    assert_eq!(receiver.acks(), [(15, 1), (20, 2), (90, 3)]);
-}
-
 /// As the LISA paper's note 3 has it: Linux acknowledges every packet in slow start.
 #[test]
 fn while_the_window_grows_and_sixteen_times_more_each_segment_is_acknowledged() {

@@ -32,6 +32,8 @@ fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
     script.handshake(1, Kind::Syn);
     script.until(101);
     script.handshake(1, Kind::Established);
+    assert_eq!(data(&script, 1), [], "the application has not been woken");
+    script.until(102);
     assert_eq!(data(&script, 1), (46..56).collect::<Vec<_>>());
     assert_eq!(waiting(&script), [range(12..46), range(56..92)]);
     // The first goes on with its own; the buffers of both are 96 256 bytes, 68 segments.

@@ -62,8 +62,11 @@ impl<O: Observer> Simulation<O> {
         }
         let running = &mut self.running[number as usize];
         self.env.timers.clear(running.announce_timer);
-        if let Some(timer) = self.connections[number as usize].retransmission.timer {
-            self.env.timers.clear(timer);
+        let connection = &self.connections[number as usize];
+        for timer in [connection.retransmission.timer, connection.push_timer] {
+            timer
+                .into_iter()
+                .for_each(|timer| self.env.timers.clear(timer));
         }
         running.cwnd_at_end = windows;
     }

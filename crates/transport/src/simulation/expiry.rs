@@ -20,6 +20,10 @@ impl<O: Observer> Simulation<O> {
             Owner::Start(number) => self.send_syn(number, 0),
             Owner::Write(number) => self.write(number),
             Owner::Announce(number) => self.announce_again(number),
+            Owner::Push(number) => {
+                let (connection, senders, _, env) = parts!(self, number);
+                connection.push_all(senders, env, 0);
+            }
             Owner::Retransmission(number) => {
                 let (connection, senders, _, env) = parts!(self, number);
                 connection.retransmit(senders, env);

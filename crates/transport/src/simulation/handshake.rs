@@ -35,6 +35,7 @@ const JOIN: Opening = Opening {
 
 /// ADD_ADDR with an address of IPv4, and its echo (3.4.1).
 const ADD_ADDRESS: u32 = TCP.established + 16;
+const JOINED: u32 = TCP.established + 8;
 const ADDRESS_ECHO: u32 = TCP.established + 8;
 
 /// How long an announced address waits for its echo at most, and how often it is announced again (Linux:
@@ -72,11 +73,16 @@ impl<O: Observer> Simulation<O> {
                         let running = &self.running[number as usize];
                         let wakes_up = self.env.now + running.spec.profile.wake_up;
                         self.env.timers.set(running.write_timer, wakes_up);
+                    } else if let Some(timer) = connection.push_timer {
+                        senders[index].answer_join(env);
+                        let wakes_up = env.now + senders[index].profile.wake_up;
+                        env.timers.set(timer, wakes_up);
                     } else {
                         connection.push(senders, env, index);
                     }
                 }
             }
+            Kind::AddAddress if segment.seq == 0 => {}
             Kind::AddAddress => {
                 if !receivers[index].profile.announces_at_once {
                     receivers[index].echo(env, segment.seq);
@@ -213,6 +219,15 @@ impl Sender {
         let wait = self.profile.rto_initial.as_nanos() << self.recovery.timeouts.min(6);
         self.recovery.timeouts += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
+    }
+
+    /// Answers the last packet of a join (RFC 8684, 3.2).
+    fn answer_join<O: Observer>(&self, env: &mut Env<O>) {
+        env.send(
+            self.route,
+            JOINED,
+            Segment::bare(self.me, Kind::AddAddress, 0),
+        );
     }
 
     /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
