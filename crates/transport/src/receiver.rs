@@ -125,9 +125,10 @@ impl Receiver {
                 self.beyond.advance(self.got.next);
             }
             self.acknowledge(connection, env);
-        } else if self.quick > 0 || self.waiting >= 2 {
-            self.acknowledge(connection, env);
-        } else if self.profile.reads_push && connection.ends_a_write(segment.data, segment.len) {
+        } else if self.quick > 0
+            || self.waiting >= 2
+            || self.profile.reads_push && connection.ends_a_write(segment.data, segment.len)
+        {
             self.acknowledge(connection, env);
         } else {
             env.timers
