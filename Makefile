@@ -38,7 +38,7 @@ test: lint ## Format, lints and every test
 test-kernels: setup ## Every algorithm on Linux 6.1, 6.12 and this kernel: docs/kernels.md
 	$(AS_ROOT) KERNELS_ALGORITHMS=all cargo test --locked -p lisa --test kernels -- --nocapture
 
-agreement: build ## Simulator and kernel beside each other: experiments/agreement, docs/agreement.md
+agreement: setup build ## Simulator and kernel beside each other: experiments/agreement, docs/agreement.md
 	cargo run --release --locked -p lisa-agreement -- record
 	cargo run --release --locked -p lisa-agreement -- page
 	target/release/lisa compare experiments/agreement/shared.toml -a mptcp,lisa $(OVERLAY)/agreement-shared.svg

@@ -80,9 +80,14 @@ fn folder() -> PathBuf {
     root().join("experiments/agreement")
 }
 
+fn suite() -> Result<Suite> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite.toml");
+    Suite::load(&path, &folder())
+}
+
 /// The suite, and what the kernel made of it.
 fn load() -> Result<(Suite, Record)> {
-    let suite = Suite::load(&folder().join("suite.toml"))?;
+    let suite = suite()?;
     let record = Record::load(&folder().join("linux-6.12.csv"))?;
     Ok((suite, record))
 }

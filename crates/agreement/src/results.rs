@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_is_recorded_is_read_again() {
-        let suite = Suite::load(&crate::folder().join("suite.toml")).unwrap();
+        let suite = crate::suite().unwrap();
         let points: Vec<Point> = suite.points.into_iter().take(2).collect();
         let folder = std::env::temp_dir().join(format!("agreement-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! The suite: which settings are run, with which algorithms. `experiments/agreement/suite.toml` says so.
+//! The suite: which settings are run, with which algorithms. `suite.toml` beside this crate's manifest says so.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -78,8 +78,8 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Reads it, and the scenarios that stand beside it.
-    pub fn load(path: &Path) -> Result<Self> {
+    /// Reads it, and the scenarios in this folder.
+    pub fn load(path: &Path, scenarios: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let file: File = toml::from_str(&text).map_err(|error| {
             let before = error.span().map_or("", |span| &text[..span.start]);
@@ -88,7 +88,7 @@ impl Suite {
         })?;
         let (mut points, mut names) = (Vec::new(), BTreeSet::new());
         for set in &file.set {
-            let found = set.points(path.parent().unwrap_or(Path::new("")));
+            let found = set.points(scenarios);
             for point in found.with_context(|| format!("{}: {}", path.display(), set.name))? {
                 if !names.insert(point.name.clone()) {
                     bail!("{}: there are two points `{}`", path.display(), point.name);
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_suite_can_be_read() {
-        let suite = Suite::load(&crate::folder().join("suite.toml")).unwrap();
+        let suite = crate::suite().unwrap();
         assert!(suite.points.len() > 100 && !suite.again.is_empty());
     }
 
@@ -176,13 +176,13 @@ mod tests {
                     vary = [\"topology.queue=9,17\"]\nalgorithms = [\"lisa\"]\n";
         let load = |text: &str| {
             fs::write(&path, text).unwrap();
-            Suite::load(&path)
+            Suite::load(&path, &folder)
         };
         let names = load(good).unwrap().points.into_iter();
         let names: Vec<String> = names.map(|point| point.name.to_string()).collect();
         assert_eq!(names, ["grid queue=9 lisa", "grid queue=17 lisa"]);
         for (from, to, words) in [
-            ("vary", "varies", "suite.toml:6: unknown field `varies`"),
+            ("vary", "varies", "suite.toml:8: unknown field `varies`"),
             (
                 "[]",
                 "[\"grid\"]",

@@ -231,10 +231,10 @@ fn of_each_algorithm() {
     assert_eq!(
         digests,
         [
-            "5b142bade69ed3a2",
-            "f3c8b3f1bfed2f29",
-            "c3a6ca8e84f82ddc",
-            "26361a359bb8208b"
+            "b1939a1aee4ecfc8",
+            "a61c34e6047f2e1c",
+            "b593d7cc9bafd07c",
+            "491277fde665da8a"
         ]
     );
 }
@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["b2fe4f04f7428bb8", "29401da625e45bfb"]);
+    assert_eq!(digests, ["c739f14735a8eddb", "adb9ae80252d393d"]);
 }
 
 #[test]

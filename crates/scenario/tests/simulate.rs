@@ -105,14 +105,15 @@ fn filled(algorithm: &str) -> f64 {
 
 /// In the first second no more than 965 kB come over both. The rest takes the other path 1.7 s if it is the fast one, 2.8 s
 /// if it is the slow one; alone it would take 3.3 s or 5.5 s for all. What waits at the dead path fills the connection's send
-/// buffers: the other path stands still until the timeout, 0.3 s, and then carries that first, up to 0.2 s.
+/// buffers: the other path stands still until the connection's timer fires, 0.3 s, for each piece that waits there. (Linux 6.12 in
+/// the VM took 3.7 to 4.9 s where the slow path dies, at 20 and 40 ms.)
 #[test]
 fn a_transfer_outlives_a_path_that_dies() {
     for algorithm in algorithms() {
         let keys = format!("algorithm = '{algorithm}'\nbytes = '2MB'");
         for (down, least, most) in [
-            ("[[], { from = '1s' }]", 2.7, 3.4),
-            ("[{ from = '1s' }, []]", 3.8, 5.5),
+            ("[[], { from = '1s' }]", 2.7, 4.9),
+            ("[{ from = '1s' }, []]", 3.8, 6.5),
         ] {
             let scenario = two_paths(down, &keys, "stop = '60s'");
             let outcome = simulate(&scenario, 1, false).unwrap().outcome;
