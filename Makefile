@@ -10,7 +10,7 @@ AS_ROOT = CARGO_TARGET_$(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p' 
 SOAK_OPENS ?= 1000000
 
 # One seed on both sides, its windows drawn over each other.
-OVERLAY = --on vm,sim --seeds 1 --plot docs/img
+OVERLAY = --on vm,sim --seeds 10 --plot docs/img
 
 .PHONY: help setup build demo test test-kernels agreement bench soak fmt lint clean
 
