@@ -241,7 +241,6 @@ fn rows((name, seed): &(Name, u64), run: &[Connection]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::Suite;
 
     #[test]
     fn what_is_recorded_is_read_again() {
