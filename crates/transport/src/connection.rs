@@ -27,7 +27,7 @@ pub(crate) struct Connection {
 
     // The sending end.
     /// Parts of the stream wait at the subflows (`scheduler.rs`), and not for the first window that opens.
-    pub(crate) hands_out: bool,
+    hands_out: bool,
     /// The subflow that was to be handed the next piece.
     pub(crate) due: usize,
     /// The application has written all before this one, and writes on when all before `wakes_at` is acknowledged; `u64::MAX`

@@ -342,13 +342,12 @@ impl<O: Observer> Simulation<O> {
         }
         let set = sender.on_ack(&mut connection.coupled, env, segment);
         let due = || &self.senders[connection.first as usize + connection.due];
-        let sent = if connection.wants_all(&self.senders[segment.to as usize], due) {
+        let mut sent = if connection.wants_all(&self.senders[segment.to as usize], due) {
             let senders = &mut self.senders[connection.range()];
             connection.push_all(senders, env, (segment.to - connection.first) as usize)
         } else {
             connection.go_on(&mut self.senders[segment.to as usize], env)
         };
-        let mut sent = sent;
         if connection.writes_on() {
             let senders = &mut self.senders[connection.range()];
             let index = (segment.to - connection.first) as usize;

@@ -52,10 +52,10 @@ pub enum Content {
     },
     /// Leaves: announces the server's address of this subflow of the connection (ADD_ADDR).
     AddAddress(u32),
-    /// The server's ACK of the last packet of a join (RFC 8684, 3.2).
-    Joined,
     /// Comes in: the echo of that.
     AddressEcho(u32),
+    /// Leaves: the ACK of the last packet of a join (RFC 8684, 3.2).
+    Joined,
     /// Leaves: payload.
     Data {
         /// Its number in the subflow.

@@ -35,8 +35,10 @@ const JOIN: Opening = Opening {
 
 /// ADD_ADDR with an address of IPv4, and its echo (3.4.1).
 const ADD_ADDRESS: u32 = TCP.established + 16;
-const JOINED: u32 = TCP.established + 8;
 const ADDRESS_ECHO: u32 = TCP.established + 8;
+
+/// The answer to the last packet of a join (3.2), with a DATA_ACK of 32 bits.
+const JOINED: u32 = TCP.established + 8;
 
 /// How long an announced address waits for its echo at most, and how often it is announced again (Linux:
 /// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX). Until 6.17 it waited so long; since then it waits for the longest
