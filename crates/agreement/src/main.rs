@@ -42,18 +42,8 @@ enum Task {
     Page,
 }
 
-/// The seeds that are run in the VM again: each takes some seconds.
-const AGAIN: u64 = 2;
-
 fn main() -> ExitCode {
-    // In a VM this is the first process, whose arguments are no user's.
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|first| first == lab::vm::GUEST)
-        && nix::unistd::getpid().as_raw() == 1
-    {
-        lab::vm::guest();
-    }
+    lab::vm::be_guest();
     let done = match Cli::parse().command {
         Task::Record => record(),
         Task::Check => check(),
@@ -103,7 +93,7 @@ fn record() -> Result<()> {
         );
     }
     record.about = about;
-    let mut jobs = runs::jobs(&suite.points, suite.seeds);
+    let mut jobs = runs::jobs(&suite.points);
     jobs.retain(|(point, seed)| !record.results.has(&point.name, *seed));
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = cancelled.clone();
@@ -116,7 +106,7 @@ fn record() -> Result<()> {
         bail!("interrupted: {finished} of {of} runs are finished, and kept");
     }
     // In the suite's order, whatever the order in which they were measured.
-    record.write(&suite.points, suite.seeds)
+    record.write(&suite.points)
 }
 
 /// Which kernel, and which QEMU.
@@ -134,7 +124,7 @@ fn about() -> Result<String> {
 
 /// The verdict over what the record has, and how many runs it has not.
 fn verdict(suite: &Suite, record: &Record) -> Result<(Verdict, usize)> {
-    let all = runs::jobs(&suite.points, suite.seeds);
+    let all = runs::jobs(&suite.points);
     let has = |(point, seed): &runs::Job| record.results.has(&point.name, *seed);
     let (jobs, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(has);
     let simulator = runs::simulate(jobs)?;
@@ -166,12 +156,12 @@ fn check() -> Result<()> {
 fn again() -> Result<()> {
     let (suite, record) = load()?;
     let mut now = Results::default();
-    let jobs = runs::jobs(&suite.again, AGAIN);
+    let jobs = runs::jobs(&suite.again);
     runs::in_vms(jobs, &Arc::default(), |name, outcome| {
         now.add(name, outcome);
         Ok(())
     })?;
-    let before = record.results.only(&suite.again, AGAIN);
+    let before = record.results.only(&suite.again);
     let verdict = Verdict::of(&suite.again, &before, &now);
     print!("{verdict}");
     let (within, of) = verdict.count();

@@ -50,9 +50,10 @@ fn filled(page: &str, mark: &str, text: &str) -> Option<String> {
 fn summary(suite: &Suite, record: &Record, verdict: &Verdict) -> String {
     let (within, of) = verdict.count();
     let share = 100.0 * within as f64 / of as f64;
+    let runs = record.results.len();
     let mut text = format!(
-        "{}. {of} points, {} seeds each.\n\n**{within} of {of} points, {share:.0} %, are within.** ",
-        record.about, suite.seeds
+        "{}. {of} points, {runs} runs on each side.\n\n**{within} of {of} points, {share:.0} %, are within.** ",
+        record.about
     );
     let connections = verdict.lines.len();
     let held = HELD.iter().enumerate().map(|(number, held)| {

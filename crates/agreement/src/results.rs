@@ -115,11 +115,11 @@ impl Results {
         self.0.range(all).map(|((_, seed), run)| (*seed, run))
     }
 
-    /// The runs of these points and seeds alone.
-    pub fn only(&self, points: &[Point], seeds: u64) -> Self {
+    /// The runs of these points with their seeds alone.
+    pub fn only(&self, points: &[Point]) -> Self {
         let all = points
             .iter()
-            .flat_map(|p| (1..=seeds).map(|seed| (p.name.clone(), seed)));
+            .flat_map(|p| (1..=p.seeds).map(|seed| (p.name.clone(), seed)));
         let has = |key: (Name, u64)| Some((key.clone(), self.0.get(&key)?.clone()));
         Self(all.filter_map(has).collect())
     }
@@ -204,8 +204,8 @@ impl Record {
     }
 
     /// Writes the runs of these points in their order, and no others.
-    pub fn write(&mut self, points: &[Point], seeds: u64) -> Result<()> {
-        self.results = self.results.only(points, seeds);
+    pub fn write(&mut self, points: &[Point]) -> Result<()> {
+        self.results = self.results.only(points);
         let mut text = self.heading();
         for point in points {
             for (seed, run) in self.results.runs(&point.name) {
@@ -245,7 +245,8 @@ mod tests {
     #[test]
     fn what_is_recorded_is_read_again() {
         let suite = crate::suite().unwrap();
-        let points: Vec<Point> = suite.points.into_iter().take(2).collect();
+        let mut points: Vec<Point> = suite.points.into_iter().take(2).collect();
+        points.iter_mut().for_each(|point| point.seeds = 2);
         let folder = std::env::temp_dir().join(format!("agreement-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let path = folder.join("record.csv");
@@ -263,7 +264,7 @@ mod tests {
             (&read.about, &read.results),
             (&record.about, &record.results)
         );
-        read.write(&points, 2).unwrap();
+        read.write(&points).unwrap();
         let seeds: Vec<String> = (text().lines().skip(2))
             .map(|line| line.split(',').take(4).collect::<Vec<_>>().join(","))
             .collect();

@@ -15,11 +15,11 @@ use crate::suite::{Name, Point};
 /// A point with a seed.
 pub type Job = (Point, u64);
 
-/// All of these points with all seeds.
-pub fn jobs(points: &[Point], seeds: u64) -> Vec<Job> {
+/// All of these points with all their seeds.
+pub fn jobs(points: &[Point]) -> Vec<Job> {
     let each = points
         .iter()
-        .flat_map(|point| (1..=seeds).map(move |seed| (point, seed)));
+        .flat_map(|point| (1..=point.seeds).map(move |seed| (point, seed)));
     each.map(|(point, seed)| (point.clone(), seed)).collect()
 }
 

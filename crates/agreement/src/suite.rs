@@ -11,12 +11,13 @@ use scenario::Scenario;
 use scenario::vary::{self, Vary};
 use serde::Deserialize;
 
+/// The seeds that tests run in the VM again: each takes some seconds.
+const AGAIN: u64 = 2;
+
 /// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Each point runs with the seeds from 1 to this.
-    seeds: u64,
     within: usize,
     signs: usize,
     /// The points, by name, that tests run in the VM again.
@@ -31,6 +32,8 @@ struct Set {
     name: String,
     /// The scenario, beside the suite.
     file: String,
+    /// Each point runs with the seeds from 1 to this.
+    seeds: u64,
     /// As `--set` takes them.
     #[serde(default)]
     set: Vec<String>,
@@ -62,12 +65,13 @@ impl fmt::Display for Name {
 pub struct Point {
     pub name: Name,
     pub scenario: Arc<Scenario>,
+    /// It runs with the seeds from 1 to this.
+    pub seeds: u64,
 }
 
 /// All of them.
 #[derive(Debug)]
 pub struct Suite {
-    pub seeds: u64,
     /// So many points are within, and so many clear signs the same, at least.
     pub within: usize,
     pub signs: usize,
@@ -98,11 +102,13 @@ impl Suite {
         }
         let again = file.again.iter().map(|name| {
             let found = points.iter().find(|point| point.name.to_string() == *name);
-            let found = found.cloned();
+            let found = found.map(|point| Point {
+                seeds: AGAIN,
+                ..point.clone()
+            });
             found.with_context(|| format!("{}: again: there is no point `{name}`", path.display()))
         });
         Ok(Self {
-            seeds: file.seeds,
             within: file.within,
             signs: file.signs,
             again: again.collect::<Result<_>>()?,
@@ -135,6 +141,7 @@ impl Set {
                         algorithm: algorithm.clone(),
                     },
                     scenario: Arc::new(scenario),
+                    seeds: self.seeds,
                 });
             }
         }
@@ -172,7 +179,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::copy(crate::folder().join("grid.toml"), folder.join("grid.toml")).unwrap();
         let path = folder.join("suite.toml");
-        let good = "seeds = 2\nwithin = 1\nsigns = 0\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\n\
+        let good = "within = 1\nsigns = 0\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\nseeds = 2\n\
                     vary = [\"topology.queue=9,17\"]\nalgorithms = [\"lisa\"]\n";
         let load = |text: &str| {
             fs::write(&path, text).unwrap();

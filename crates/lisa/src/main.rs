@@ -17,14 +17,7 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // In a VM of `--on vm` this is the first process, whose arguments are no user's.
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|first| first == lab::vm::GUEST)
-        && nix::unistd::getpid().as_raw() == 1
-    {
-        lab::vm::guest();
-    }
+    lab::vm::be_guest();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(error),

@@ -34,10 +34,10 @@ use self::snapshot::Snapshot;
 use crate::error::Error;
 use crate::supported;
 
-pub use guest::{guest, ready_for_hosts, serve};
+pub use guest::{be_guest, ready_for_hosts, serve};
 
-/// The argument with which a guest starts its program, which is then to call [`guest`] and nothing else.
-pub const GUEST: &str = "vm-guest";
+/// The argument with which a guest starts its program, which is then to call [`be_guest`] before anything else.
+const GUEST: &str = "vm-guest";
 
 /// A kernel and files to boot it with, as often as there are runs. Runs may be made at the same time.
 #[derive(Debug)]
