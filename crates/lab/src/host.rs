@@ -10,7 +10,7 @@ use kernel::contract::lisa_event;
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::{load, requirements};
-use netsim::RealClock;
+use netsim::{Clock, RealClock, Span, Time};
 use scenario::capture::Capture;
 use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
 use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
@@ -92,10 +92,11 @@ impl Host {
                 .events
                 .get(&connection.algorithm)
                 .map_or(&[][..], Vec::as_slice);
-            let start = transferred.clock.monotonic_nanos(seen.start);
+            let zero = transferred
+                .clock
+                .monotonic_nanos(measure::zero(connection, seen));
             let path = |port| measure::path_of_port(seen, &servers, port);
-            let (told, given) =
-                watch::rows_and_credits(events, &connection.name, port, start, path);
+            let (told, given) = watch::rows_and_credits(events, &connection.name, port, zero, path);
             rows.extend(told);
             rows.extend(measure::rows(connection, seen, &servers));
             credits.extend(given);
@@ -177,10 +178,12 @@ impl Host {
             }
             drop(ready);
             let _ = all_ready.recv();
+            network.client.run(transfer::warm_up);
+            let began = clock.now() + AHEAD;
             let transfers: Vec<_> = (FIRST_PORT..)
                 .zip(&scenario.connections)
                 .map(|(port, connection)| {
-                    let transfer = self.transfer(scenario, connection, port);
+                    let transfer = self.transfer(scenario, connection, port, began);
                     scope.spawn(move || transfer::run(network, clock, &transfer?))
                 })
                 .collect();
@@ -209,18 +212,24 @@ impl Host {
         scenario: &Scenario,
         connection: &'a ConnectionSpec,
         port: u16,
+        began: Time,
     ) -> Result<Transfer<'a>, Error> {
         let registered = self.algorithms.get(&connection.algorithm);
+        let begin = supported::begin(connection).min(scenario.stop);
         Ok(Transfer {
             protocol: connection.protocol,
             algorithm: registered.map_or(&connection.algorithm, |r| r.name()),
             bytes: supported::bytes(connection)?,
             port,
-            stop: scenario.stop,
+            begin: began + begin,
+            stop: scenario.stop - begin,
             cancelled: &self.cancelled,
         })
     }
 }
+
+/// Transfers begin so long after they were made, so that one does not wait for a thread or a socket that another had.
+const AHEAD: Span = Span::from_millis(50);
 
 impl Drop for Host {
     fn drop(&mut self) {

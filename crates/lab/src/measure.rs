@@ -9,6 +9,7 @@ use scenario::trace::Row;
 use scenario::{Application, ConnectionSpec, Protocol};
 
 use crate::socket::Subflow;
+use crate::supported;
 use crate::transfer::{Sample, Seen};
 
 /// The subflow (path) that a sample's entry belongs to.
@@ -26,6 +27,12 @@ pub(crate) fn path_of_port(seen: &Seen, servers: &[IpAddr], port: u16) -> Option
     let mut subflows = seen.samples.iter().flat_map(|sample| &sample.subflows);
     let found = subflows.find(|s| s.remote_port == port && s.local != Ipv4Addr::UNSPECIFIED)?;
     path_of(found, Protocol::Mptcp, servers)
+}
+
+/// When the run began, by the first SYN.
+pub(crate) fn zero(connection: &ConnectionSpec, seen: &Seen) -> Time {
+    let begin = supported::begin(connection).as_nanos();
+    Time::from_nanos(seen.start.as_nanos().saturating_sub(begin))
 }
 
 /// Times are since the first SYN.
@@ -139,9 +146,10 @@ fn effective_cwnd(subflow: &Subflow) -> u32 {
 /// Trace rows from the looks at the sender.
 pub(crate) fn rows(connection: &ConnectionSpec, seen: &Seen, servers: &[IpAddr]) -> Vec<Row> {
     let name: Arc<str> = connection.name.as_str().into();
+    let zero = zero(connection, seen);
     let row = |time: Time, s: &Subflow| {
         Some(Row {
-            time: time.since(seen.start).as_secs_f64(),
+            time: time.since(zero).as_secs_f64(),
             connection: name.clone(),
             subflow: path_of(s, connection.protocol, servers)?,
             cwnd: s.cwnd,

@@ -21,8 +21,11 @@ const PORT: &str = "port";
 /// the path's (from 0). Tables below 253 are free.
 const FIRST_TABLE: u8 = 100;
 
-/// What a socket may have even under memory pressure, in bytes: the kernel's default (a page).
-const LEAST_BUFFER: u32 = 4096;
+/// What a socket's buffer has at least, at first and at most, in bytes: the kernel's defaults (Documentation/networking/ip-sysctl.rst:
+/// tcp_rmem, tcp_wmem) where they do not depend on its memory. A machine of some 100 MB has less, and from 6.16 on all have more
+/// to receive.
+const RECEIVE: [u32; 3] = [4096, 131_072, 6 << 20];
+const SEND: [u32; 3] = [4096, 16_384, 4 << 20];
 
 /// Two endpoints and the links between them. Dropping it removes everything.
 #[derive(Debug)]
@@ -188,30 +191,23 @@ fn set_up_endpoint(spec: &NetworkSpec) -> Result<Addressing, Error> {
     // A packet may come in where no answer to it would go out by the main table.
     sysctl::set("net.ipv4.conf.all.rp_filter", 0)?;
     sysctl::set("net.ipv4.conf.default.rp_filter", 0)?;
-    if let Some(bytes) = spec.receive_window {
-        set_buffers(bytes)?;
-    }
+    set_buffers(spec.receive_window)?;
     let mut addressing = Addressing::new();
     addressing.up("lo")?;
     Ok(addressing)
 }
 
-/// Sets the receive buffer, and lets the send buffer grow as far. The send buffer's default stays as
-/// it is: MPTCP gives a subflow all that its send buffer takes, so with a large one the first
+/// Sets the receive buffer, and lets the send buffer grow as far; without a size the kernel's own, whatever the machine has. The
+/// send buffer's default stays as it is: MPTCP gives a subflow all that its send buffer takes, so with a large one the first
 /// subflow has swallowed a short transfer before the second has joined.
-fn set_buffers(bytes: u32) -> Result<(), Error> {
-    sysctl::set(
-        "net.ipv4.tcp_rmem",
-        format!("{LEAST_BUFFER} {bytes} {bytes}"),
-    )?;
-    let name = "net.ipv4.tcp_wmem";
-    if let [least, default, most] = sysctl::get(name)?[..] {
-        sysctl::set(
-            name,
-            format!("{least} {default} {}", most.max(bytes.into())),
-        )?;
-    }
-    Ok(())
+fn set_buffers(receive: Option<u32>) -> Result<(), Error> {
+    let set =
+        |name, sizes: [u32; 3]| sysctl::set(name, sizes.map(|size| size.to_string()).join(" "));
+    let [least, first, most] = RECEIVE;
+    let (first, most) = receive.map_or((first, most), |bytes| (bytes, bytes));
+    set("net.ipv4.tcp_rmem", [least, first, most])?;
+    let [least, first, largest] = SEND;
+    set("net.ipv4.tcp_wmem", [least, first, largest.max(most)])
 }
 
 /// How many packets the ports of the calling thread's namespace lost on their way to the emulator.

@@ -67,8 +67,8 @@ fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 1
             connection.count != 1 || connection.arrivals.is_some(),
         ),
         (
-            "a `start` after 0",
-            connection.start != Length::Fixed(Span::ZERO),
+            "a `start` that is drawn",
+            !matches!(connection.start, Length::Fixed(_)),
         ),
         (
             "a `profile` other than the kernel's",
@@ -102,6 +102,14 @@ fn unsupported(connection: &ConnectionSpec, what: &'static str) -> Error {
     }
 }
 
+/// When a connection that is supported begins.
+pub(crate) fn begin(connection: &ConnectionSpec) -> Span {
+    match connection.start {
+        Length::Fixed(begin) => begin,
+        _ => Span::ZERO,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +132,7 @@ mod tests {
             "protocol = \"mptcp\"\nsubflows = 3\nbytes = 1",
             "protocol = \"tcp\"\nbytes = 1\npath = 2",
             "protocol = \"tcp\"\nbytes = 1\ncount = 2",
-            "protocol = \"tcp\"\nbytes = 1\nstart = \"1s\"",
+            "protocol = \"tcp\"\nbytes = 1\nstart = { from = \"1s\", to = \"2s\" }",
             "protocol = \"tcp\"\nbytes = 1\nprofile = \"linux-3.14\"",
             "protocol = \"tcp\"\nbytes = 1\necn = true",
             "protocol = \"mptcp\"\nbytes = 1\ngroups = [0, 1]",

@@ -1,7 +1,7 @@
 //! A transfer of N bytes from the server to the client, and a look at the sender's subflows every millisecond.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -19,6 +19,9 @@ use crate::socket::{self, Subflow};
 /// Between two looks at the sender.
 const TICK: Duration = Duration::from_millis(1);
 
+/// After which somebody who waits looks whether it was interrupted.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// Where the first connection's server listens; the next ones follow.
 pub(crate) const FIRST_PORT: u16 = 5001;
 
@@ -29,6 +32,8 @@ pub(crate) struct Transfer<'a> {
     pub(crate) algorithm: &'a str,
     pub(crate) bytes: u64,
     pub(crate) port: u16,
+    /// When it begins, and how long it may take.
+    pub(crate) begin: Time,
     pub(crate) stop: Span,
     pub(crate) cancelled: &'a AtomicBool,
 }
@@ -111,13 +116,14 @@ fn receive(
 ) -> Result<(), Error> {
     let what = || format!("connecting to {server}");
     let mut socket = Reset(socket::open(transfer.protocol, transfer.algorithm)?);
+    wait(transfer, clock)?;
     let patience = Duration::from_nanos(transfer.stop.as_nanos()) + Duration::from_secs(1);
     let _ = started.send(clock.now());
     socket
         .connect_timeout(&server.into(), patience)
         .map_err(Error::kernel(what()))?;
     socket
-        .set_read_timeout(Some(Duration::from_millis(100)))
+        .set_read_timeout(Some(PATIENCE))
         .map_err(Error::kernel(what()))?;
     let (mut left, mut buffer) = (transfer.bytes, vec![0; 64 * 1024]);
     while left > 0 && finish.try_recv() == Err(mpsc::TryRecvError::Empty) {
@@ -146,6 +152,27 @@ fn receive(
     Ok(())
 }
 
+/// The first connection of a kernel takes milliseconds longer than those after it: one that is refused takes them. It goes over
+/// the loopback, where nobody listens.
+pub(crate) fn warm_up() {
+    let nobody = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), FIRST_PORT);
+    let _ = TcpStream::connect(nobody);
+}
+
+/// Until it is to begin.
+fn wait(transfer: &Transfer<'_>, clock: RealClock) -> Result<(), Error> {
+    loop {
+        let left = transfer.begin.since(clock.now());
+        if left == Span::ZERO {
+            return Ok(());
+        }
+        if transfer.cancelled.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        thread::sleep(Duration::from_nanos(left.as_nanos()).min(PATIENCE));
+    }
+}
+
 /// The byte at this place in the stream.
 fn pattern(offset: u64) -> u8 {
     (offset % 251) as u8
@@ -166,9 +193,12 @@ fn send(
     let mut connection: Option<Reset> = None;
     let mut written = 0;
     let data: Vec<u8> = (0..251 * 512).map(pattern).collect();
-    seen.start = start
-        .recv()
-        .map_err(|_| Error::kernel("the client")(std::io::Error::from(ErrorKind::NotConnected)))?;
+    let begun = start.recv();
+    // The client says why it has not.
+    seen.start = begun.map_err(|_| match transfer.cancelled.load(Ordering::Relaxed) {
+        true => Error::Interrupted,
+        false => Error::kernel("the client")(std::io::Error::from(ErrorKind::NotConnected)),
+    })?;
     loop {
         let now = clock.now();
         if transfer.cancelled.load(Ordering::Relaxed) {

@@ -38,7 +38,7 @@ pub struct NetworkSpec {
     pub link_seed: u64,
     /// The receive buffer of each endpoint's TCP and MPTCP sockets, in bytes (`tcp_rmem`, default
     /// and maximum). The kernel offers about half of it as its window. The send buffer is made no
-    /// smaller. `None` leaves the kernel's defaults.
+    /// smaller. `None`: 128 KB that grow to 6 MB, the kernel's defaults.
     pub receive_window: Option<u32>,
 }
 

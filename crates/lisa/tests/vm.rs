@@ -409,8 +409,8 @@ fn what_is_missing_is_said_in_one_line() {
     let Some(kernel) = fetched(KERNEL) else {
         return;
     };
-    let late = run("--set connection.0.start=1s");
-    says(late, 1, "the lab does not do");
+    let marked = run("--set connection.0.ecn=true");
+    says(marked, 1, "the lab does not do");
     let mut without = run("");
     without
         .env("PATH", "/nowhere")

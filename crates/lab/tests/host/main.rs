@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use kernel::{registry, status};
 use lisa_lab::{Error, Host};
 use netsim::{Rate, Span};
-use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario};
+use scenario::{Application, ConnectionSpec, Length, Protocol, Run, Scenario};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// A host, unless the test cannot run here.
@@ -193,6 +193,24 @@ fn connections_share_a_network() {
     // 5 Mbit/s for both of them, headers and all.
     let bits = 2.0 * 100_000.0 * 8.0;
     assert!(last > bits / 5e6);
+}
+
+#[test]
+fn one_begins_while_another_is_under_way() {
+    let Some(mut host) = host(7) else { return };
+    let late = ConnectionSpec {
+        start: Length::Fixed(Span::from_millis(150)),
+        ..connection(Protocol::Mptcp, "lisa", 100_000)
+    };
+    let connections = vec![connection(Protocol::Tcp, "reno", 200_000), late];
+    let run = host.run(&shared(2, connections), 3).unwrap();
+    let [early, late] = &run.outcome.connections[..] else {
+        panic!("{:?}", run.outcome)
+    };
+    assert!(early.start_s < late.start_s && late.start_s >= 0.15);
+    assert!(late.completion_s.is_some() && late.subflows.len() == 2);
+    let mut rows = run.rows.iter().filter(|row| *row.connection == *late.name);
+    assert!(rows.all(|row| row.time >= 0.15), "since the run began");
 }
 
 #[test]
