@@ -235,6 +235,7 @@ impl<O: Kept> World<O> {
             routes,
             start,
             application: sends(&spec.application, flow.seed),
+            phase: Span::from_nanos(flow.seed % profile.looks.as_nanos().max(1)),
             packet: spec.mss as u16 + header,
             receive_window: spec
                 .receive_window

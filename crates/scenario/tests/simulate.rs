@@ -177,7 +177,7 @@ fn a_path_that_comes_back_carries_again() {
             let subflows = outcome.connections[0].subflows.iter();
             subflows.zip([4.827, 2.896]).map(share).collect()
         };
-        let full = 0.85 * filled(algorithm)..1.1;
+        let full = 0.8 * filled(algorithm)..1.1;
         for (from, to, second) in [
             (1, 2, full.clone()),
             (3, 5, 0.0..0.0001),

@@ -5,7 +5,7 @@
 pub(crate) struct Sent {
     /// When, the last time: nanoseconds.
     pub(crate) at: u64,
-    /// Its number in the connection's stream, the low 32 bits.
+    /// Its first byte of the connection's stream, the low 32 bits.
     pub(crate) data: u32,
     /// Bytes of payload.
     pub(crate) len: u16,
@@ -23,6 +23,16 @@ pub(crate) mod mark {
     pub(crate) const AGAIN: u8 = 4;
     /// It was sent more than once.
     pub(crate) const EVER_AGAIN: u8 = 8;
+    /// The first of those that were sent in one buffer (struct sk_buff).
+    pub(crate) const FIRST: u8 = 16;
+    /// It carries the push flag.
+    pub(crate) const PUSH: u8 = 32;
+
+    /// Of one that is sent for the first time.
+    #[inline]
+    pub(crate) fn of(first: bool, pushed: bool) -> u8 {
+        (u8::from(first) * FIRST) | (u8::from(pushed) * PUSH)
+    }
 }
 
 impl Sent {

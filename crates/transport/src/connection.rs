@@ -1,8 +1,9 @@
 //! A connection: one stream of data over one or more subflows (RFC 8684). Plain TCP is a connection with one subflow.
 //!
-//! The stream is cut into segments of one size, numbered from 0; a write that does not fill its last segment makes that
-//! one short. Both ends of the connection are here.
+//! The stream counts bytes. What a subflow has to send of it is cut into segments as it is sent. Both ends of the
+//! connection are here.
 
+use crate::board::mark;
 use crate::endpoint::Env;
 use crate::receive_window::Buffer;
 use crate::reinjection::Retransmission;
@@ -11,6 +12,7 @@ use crate::sender::{Life, Sender};
 use crate::stream::Stream;
 use crate::trace::Observer;
 use mpcc::Connection as Coupled;
+use netsim::Span;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -27,39 +29,54 @@ pub(crate) struct Connection {
 
     // The sending end.
     /// Parts of the stream wait at the subflows (`scheduler.rs`), and not for the first window that opens.
-    hands_out: bool,
-    /// The subflow that was to be handed the next piece.
+    pub(crate) hands_out: bool,
+    /// The subflow that was to be handed the next piece, and whether it had no room for it.
     pub(crate) due: usize,
+    pub(crate) waits_for_room: bool,
     /// The application has written all before this one, and writes on when all before `wakes_at` is acknowledged; `u64::MAX`
     /// where it is not waiting.
     pub(crate) written: u64,
     pub(crate) wakes_at: u64,
-    /// The first segment that is not acknowledged; the next that was never sent or handed to a subflow; the one after the
-    /// last written.
+    /// It has found them full since a third of them was free (SOCK_NOSPACE).
+    pub(crate) waits: bool,
+    /// Bytes of all subflows' send buffers.
+    pub(crate) buffers: u64,
+    /// The first byte that is not acknowledged; the next that was never sent or handed to a subflow; the one after the last
+    /// written.
     pub(crate) una: u64,
     pub(crate) nxt: u64,
     pub(crate) end: u64,
-    /// The receiver takes segments before this one.
+    /// The receiver takes bytes before this one, and so many at most until now.
     pub(crate) edge: u64,
-    /// Short segments not yet acknowledged, and what is missing in those that are.
-    short: VecDeque<(u64, u16)>,
-    missing: u64,
-    /// Segments that a stalled or closed subflow has under way, and which one that is.
-    pub(crate) again: VecDeque<(u64, u32)>,
+    pub(crate) widest: u64,
+    /// Segments that a stalled or closed subflow has under way.
+    pub(crate) again: VecDeque<Stuck>,
     pub(crate) retransmission: Retransmission,
     /// Fires when the application has been woken by a join; none where that sends at once.
     pub(crate) push_timer: Option<u32>,
+    /// See [`crate::ConnectionSpec`].
+    pub(crate) phase: Span,
     /// The last time it was not the windows that it waited for, but data or the receiver.
     starved: bool,
 
     // The receiving end.
     received: Stream,
-    /// Segments that have arrived, in order or not.
+    /// Bytes that have arrived, in order or not; those that wait at a subflow for one that is missing there; and what the
+    /// application has read, which it does when what has come was acknowledged.
     came: u64,
+    pub(crate) apart: u64,
+    pub(crate) read: u64,
     pub(crate) buffer: Buffer,
-    /// Bytes that have arrived for the first time.
-    #[cfg(any(debug_assertions, test))]
-    pub(crate) arrived: u64,
+}
+
+/// A segment that waits for another subflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stuck {
+    /// Its first byte of the stream, and how many.
+    pub(crate) data: u64,
+    pub(crate) len: u16,
+    /// Where it is under way.
+    pub(crate) on: u32,
 }
 
 /// More than anybody sends: for a stream without end.
@@ -72,7 +89,7 @@ impl Connection {
         subflows: u32,
         mss: u16,
         buffer: Buffer,
-        edge: u32,
+        edge: u64,
         hands_out: bool,
     ) -> Self {
         Self {
@@ -83,37 +100,32 @@ impl Connection {
             joins_with_data: false,
             hands_out,
             due: 0,
+            waits_for_room: false,
             written: 0,
             wakes_at: u64::MAX,
+            waits: false,
+            buffers: 0,
             una: 0,
             nxt: 0,
             end: 0,
-            edge: edge.into(),
-            short: VecDeque::new(),
-            missing: 0,
+            edge,
+            widest: edge,
             again: VecDeque::new(),
             retransmission: Retransmission::default(),
             push_timer: None,
+            phase: Span::ZERO,
             starved: true,
             received: Stream::new(subflows),
             came: 0,
+            apart: 0,
+            read: 0,
             buffer,
-            #[cfg(any(debug_assertions, test))]
-            arrived: 0,
         }
     }
 
     /// The application writes; `None`: without end.
     pub(crate) fn write(&mut self, bytes: Option<u64>) {
-        let Some(bytes) = bytes else {
-            self.end = ENDLESS;
-            return;
-        };
-        let mss = u64::from(self.mss);
-        self.end += bytes.div_ceil(mss);
-        if bytes % mss > 0 {
-            self.short.push_back((self.end - 1, (bytes % mss) as u16));
-        }
+        self.end = bytes.map_or(ENDLESS, |bytes| self.end + bytes);
     }
 
     /// Its subflows, by their numbers in the simulation.
@@ -128,32 +140,18 @@ impl Connection {
         self.una == self.end
     }
 
-    /// Bytes that the receiver has in order and has told of.
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.una * u64::from(self.mss) - self.missing
-    }
-
-    #[inline]
-    pub(crate) fn len(&self, data: u64) -> u16 {
-        if self.short.is_empty() {
-            return self.mss;
-        }
-        let found = self.short.iter().find(|(seq, _)| *seq == data);
-        found.map_or(self.mss, |(_, len)| *len)
-    }
-
     /// What an ACK says of the stream. Returns whether it is news.
     #[inline]
     pub(crate) fn on_ack(&mut self, segment: Segment) -> bool {
         let ack = widen(self.una, segment.data);
         self.edge = self.edge.max(ack + u64::from(segment.window));
+        self.widest = self.widest.max(segment.window.into());
         if ack <= self.una {
             return false;
         }
         self.una = ack;
-        while let Some(&(_, len)) = self.short.front().filter(|(seq, _)| *seq < ack) {
-            self.missing += u64::from(self.mss - len);
-            self.short.pop_front();
+        if self.waits {
+            self.waits = !self.is_writeable();
         }
         true
     }
@@ -162,34 +160,27 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn arrived(&mut self, subflow: u32, data: u32, len: u16) {
         let data = widen(self.received.next(), data);
-        debug_assert!(
-            data < self.una || len == self.len(data),
-            "a segment keeps its size"
-        );
-        let new = self.received.insert((subflow - self.first) as usize, data);
-        self.came += u64::from(new);
-        #[cfg(any(debug_assertions, test))]
-        {
-            self.arrived += u64::from(len) * u64::from(new);
-        }
+        self.came += (self.received).insert((subflow - self.first) as usize, data, len);
     }
 
-    /// Whether a segment is the last of what was written: it carries the push flag.
+    /// Whether a segment is the last of what was written.
     #[inline]
-    pub(crate) fn ends_a_write(&self, data: u32, len: u16) -> bool {
-        len < self.mss || data.wrapping_add(1) == self.end as u32
+    fn ends_a_write(&self, (data, len): (u64, u16)) -> bool {
+        len < self.mss || data + u64::from(len) == self.end
     }
 
-    /// The next segment that the receiver waits for.
+    /// The next byte that the receiver waits for.
     #[inline]
     pub(crate) fn received(&self) -> u64 {
         self.received.next()
     }
 
-    /// Segments that wait for others.
+    /// Bytes in the receive buffer, and once the application has read what it can. MPTCP's has what has left its subflow's.
     #[inline]
-    pub(crate) fn held(&self) -> u64 {
-        self.came - self.received.next()
+    pub(crate) fn held(&self) -> (u64, u64) {
+        let apart = if self.buffer.mptcp { self.apart } else { 0 };
+        let held = (self.came - self.read).saturating_sub(apart);
+        (held, held.saturating_sub(self.received.next() - self.read))
     }
 
     /// Sends what the windows allow. `which`: the subflow whose window has just opened. Returns whether that one has set
@@ -239,14 +230,32 @@ impl Connection {
         if self.hands_out {
             return self.send_handed(sender, env);
         }
-        let limit = self.end.min(self.edge);
-        let set = self.send(sender, env, |connection, _| {
-            let data = connection.nxt;
-            connection.nxt += u64::from(data < limit);
-            (data < limit).then_some(data)
-        });
-        self.starved = self.nxt >= limit;
+        let set = self.send(sender, env, |connection, _| connection.cut());
+        self.starved = !self.has_more();
         set
+    }
+
+    /// Bytes of the next segment that was never sent.
+    #[inline(always)]
+    fn next_len(&self) -> u64 {
+        u64::from(self.mss).min(self.end - self.nxt)
+    }
+
+    /// Whether there is a segment that was never sent, and the receiver takes the whole of it (tcp_snd_wnd_test).
+    #[inline(always)]
+    fn has_more(&self) -> bool {
+        self.nxt < self.end && self.nxt + self.next_len() <= self.edge
+    }
+
+    /// The next segment that was never sent: its first byte of the stream, and how many.
+    #[inline(always)]
+    fn cut(&mut self) -> Option<(u64, u16)> {
+        if !self.has_more() {
+            return None;
+        }
+        let (data, len) = (self.nxt, self.next_len());
+        self.nxt += len;
+        Some((data, len as u16))
     }
 
     /// Sends what is `next` for a subflow as far as its window goes. Returns whether it has set its timer.
@@ -255,33 +264,69 @@ impl Connection {
         &mut self,
         sender: &mut Sender,
         env: &mut Env<O>,
-        next: impl Fn(&mut Self, &mut Sender) -> Option<u64>,
+        next: impl Fn(&mut Self, &mut Sender) -> Option<(u64, u16)>,
     ) -> bool {
         let (before, from) = (sender.out(), sender.nxt);
+        // It is the window that holds it back, though there is some room.
+        let mut waits = false;
         if sender.life == Life::Open {
             let mut space = sender.space();
+            let mut burst = 0;
             while space > 0 {
-                let Some(data) = next(self, sender) else {
+                let first = burst == 0;
+                if first {
+                    let (bytes, last) = self.first(sender);
+                    burst = sender.burst(env.now, space, bytes, last);
+                    if burst == 0 {
+                        waits = !sender.takes(space, bytes);
+                        break;
+                    }
+                }
+                burst -= 1;
+                let Some(segment) = next(self, sender) else {
                     break;
                 };
-                let len = self.len(data);
-                sender.send_new(&mut self.coupled, env, data, len);
+                // Several at once end with the push flag (__tcp_transmit_skb), and so does a buffer.
+                let buffer_ends = self.hands_out && sender.queue.at_an_end();
+                if buffer_ends {
+                    burst = 0;
+                }
+                let burst_ends = buffer_ends || burst == 0 && !first;
+                let pushed = sender.profile.bursts && burst_ends || self.ends_a_write(segment);
+                let marks = mark::of(first, pushed);
+                sender.send_new(&mut self.coupled, env, segment, marks);
                 // The first one may have lowered the window: what was taken from it is paid when it starts to send.
                 space = if before == 0 {
                     sender.space()
                 } else {
                     space - 1
                 };
+                if burst == 0 && space > 0 && self.hands_out {
+                    self.has_room_for_more(sender);
+                }
+            }
+            if space > 0 && self.hands_out {
+                self.has_room_for_more(sender);
             }
         }
         if sender.nxt > from {
             let all = sender.queue.is_empty() && self.nxt >= self.end;
-            return sender.sent(env, before, all);
+            return sender.sent(env, before, all, waits);
         }
-        if sender.flight() >= sender.tcp.cwnd {
-            sender.validate(env, false);
+        if waits || sender.flight() >= sender.tcp.cwnd {
+            sender.validate(env, false, waits);
         }
         false
+    }
+
+    /// Bytes that wait for this subflow in one buffer, and whether none wait behind them.
+    #[inline(always)]
+    fn first(&self, sender: &Sender) -> (u64, bool) {
+        if self.hands_out {
+            sender.queue.first()
+        } else {
+            (self.end - self.nxt, true)
+        }
     }
 
     /// Any subflow may have room: the one with the lowest RTT goes first.
@@ -297,12 +342,12 @@ impl Connection {
                 self.starved = false;
                 return set;
             };
-            let Some(data) = self.next(senders, best) else {
+            let Some(segment) = self.next(senders, best) else {
                 self.starved = true;
                 return set;
             };
             let all = self.nxt >= self.end;
-            set |= self.send_one(&mut senders[best], env, data, all) && best == which;
+            set |= self.send_one(&mut senders[best], env, segment, all) && best == which;
         }
     }
 
@@ -311,12 +356,13 @@ impl Connection {
         &mut self,
         sender: &mut Sender,
         env: &mut Env<O>,
-        data: u64,
+        segment: (u64, u16),
         all: bool,
     ) -> bool {
-        let (before, len) = (sender.out(), self.len(data));
-        sender.send_new(&mut self.coupled, env, data, len);
-        sender.sent(env, before, all)
+        let before = sender.out();
+        let marks = mark::of(true, self.ends_a_write(segment));
+        sender.send_new(&mut self.coupled, env, segment, marks);
+        sender.sent(env, before, all, false)
     }
 
     /// The open subflow with room and the lowest smoothed RTT.
@@ -327,26 +373,17 @@ impl Connection {
     }
 
     /// The next segment for this subflow: what is stuck on another one first.
-    fn next(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
-        let again = self.next_again(senders, on);
-        if again.is_none() && self.nxt < self.end.min(self.edge) {
-            self.nxt += 1;
-            return Some(self.nxt - 1);
-        }
-        again
+    fn next(&mut self, senders: &[Sender], on: usize) -> Option<(u64, u16)> {
+        self.next_again(senders, on).or_else(|| self.cut())
     }
 
     /// The next new segment of a subflow that the receiver takes, for a probe.
     pub(crate) fn take_new(&mut self, sender: &mut Sender) -> Option<(u64, u16)> {
-        let data = if self.hands_out {
-            sender.queue.pop()?
-        } else if self.nxt < self.end.min(self.edge) {
-            self.nxt += 1;
-            self.nxt - 1
+        if self.hands_out {
+            sender.queue.pop(self.mss)
         } else {
-            return None;
-        };
-        Some((data, self.len(data)))
+            self.cut()
+        }
     }
 
     /// See [`crate::invariants`].
@@ -357,9 +394,7 @@ impl Connection {
         assert!(self.nxt <= self.edge, "beyond the receive window");
         assert!(self.received.next() <= self.nxt, "arrived, never sent");
         if self.received.next() == self.end {
-            let bytes = self.end * u64::from(self.mss) - self.missing;
-            let open: u64 = self.short.iter().map(|s| u64::from(self.mss - s.1)).sum();
-            assert_eq!(self.arrived, bytes - open, "each byte once");
+            assert_eq!(self.came, self.end, "each byte once");
         }
     }
 }

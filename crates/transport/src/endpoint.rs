@@ -53,6 +53,7 @@ impl<O: Observer> Env<O> {
                 seq: segment.seq,
                 data: segment.data,
                 len: segment.len,
+                pushed: is(flag::PUSH),
                 ecn_capable: is(flag::ECN_CAPABLE),
                 reduced: is(flag::REDUCED),
             },

@@ -20,6 +20,7 @@ pub(crate) fn sender(sender: &Sender, profile: &Profile, timers: &Timers) {
     };
     assert_eq!(sender.lost, count(mark::LOST), "lost of {me}");
     assert_eq!(sender.again, count(mark::AGAIN), "sent again of {me}");
+    assert_eq!(sender.buffers, count(mark::FIRST), "buffers of {me}");
     if profile.detection == Detection::DuplicateAcks {
         assert!(sender.sacked + sender.lost <= out, "duplicate ACKs of {me}");
     } else {
@@ -50,6 +51,7 @@ pub(crate) fn sender(sender: &Sender, profile: &Profile, timers: &Timers) {
 /// Where it is otherwise.
 pub(crate) fn connection(connection: &Connection, senders: &[Sender]) {
     connection.check();
-    let sent: u64 = senders.iter().map(|sender| sender.nxt).sum();
+    let sent = |sender: &Sender| sender.nxt * u64::from(sender.mss) - sender.missing;
+    let sent: u64 = senders.iter().map(sent).sum();
     assert!(connection.una <= sent, "acknowledged and never sent");
 }

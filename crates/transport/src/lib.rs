@@ -4,6 +4,7 @@
 //! `cc/`, called where Linux calls it.
 
 mod board;
+mod burst;
 mod connection;
 mod endpoint;
 #[cfg(any(debug_assertions, test))]
@@ -25,9 +26,11 @@ mod stream;
 mod timers;
 pub mod trace;
 mod udp;
+mod wheel;
 
 pub use pace::{Pace, Turns};
 pub use profile::{Detection, Profile};
+pub use receive_window::window_scale;
 pub use segment::Wire;
 pub use sender::Tally;
 pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};

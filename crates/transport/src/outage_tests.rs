@@ -31,6 +31,7 @@ fn two_subflows(bytes: u64, profile: Profile) -> Simulation<Quiet> {
         ecn: false,
         ssthresh: None,
         groups: Vec::new(),
+        phase: Span::ZERO,
     });
     simulation
 }
@@ -83,7 +84,7 @@ fn what_a_dead_path_held_arrives_by_the_other() {
                 });
                 let report = simulation.report(0);
                 assert_eq!(report.bytes, 3_000_000);
-                assert_eq!(simulation.connections[0].arrived, 3_000_000);
+                assert_eq!(simulation.connections[0].received(), 3_000_000);
                 // 3 MB at 4.7 Mbit/s of payload are 5.1 s; half a second at both; a timeout, a recovery.
                 let took = ms(report.completion.unwrap());
                 assert!((4000..9000).contains(&took), "{took} ms, {}", profile.name);

@@ -234,6 +234,7 @@ impl Transfer {
             ssthresh: self.ssthresh,
             // Some together, some apart; and the other way round later.
             groups: self.groups(0),
+            phase: Span::ZERO,
         });
         simulation.run(Time::ZERO + Span::from_millis(self.seed % 1000));
         simulation.ask_groups(0, &self.groups(1));
@@ -269,7 +270,7 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
     let segments = bytes / 1424 + 1;
     if report.completion.is_some() {
         prop_assert_eq!(report.bytes, bytes);
-        prop_assert_eq!(simulation.connections[0].arrived, bytes);
+        prop_assert_eq!(simulation.connections[0].received(), bytes);
         let sent: u64 = report.subflows.iter().map(|s| s.tally.bytes).sum();
         // What was sent on two subflows was acknowledged on both, or on one.
         prop_assert!(sent <= 9 * bytes);

@@ -23,6 +23,14 @@ const FIRST_SPACE: u64 = 10;
 /// What a buffer has room for at least, segments: one is always offered.
 const LEAST: u64 = 4;
 
+/// Bytes of IPv4's header and TCP's.
+const HEADERS: u16 = 40;
+
+/// By how many bits a window's field is shifted where the buffer may grow to so many bytes (tcp_select_initial_window).
+pub fn window_scale(most: u32) -> u32 {
+    most.max(1).ilog2().saturating_sub(15).min(14)
+}
+
 /// The receive buffer of a connection.
 #[derive(Debug)]
 pub(crate) struct Buffer {
@@ -30,16 +38,22 @@ pub(crate) struct Buffer {
     size: u64,
     most: u64,
     mss: u64,
-    /// What a segment takes in it, bytes.
-    frame: u64,
+    /// What a segment without MPTCP's option carries (advmss), bytes.
+    advertised: u64,
+    /// What a byte of a segment takes in it (a short one fits behind another: skb_try_coalesce), 2⁻²⁴ bytes.
+    each: u64,
     /// The share that is offered (scaling_ratio), at first and when a segment has been seen.
     ratio: u64,
     found: u64,
     /// Whether all subflows share it.
-    mptcp: bool,
+    pub(crate) mptcp: bool,
+    /// What is offered is told without these low bits (RFC 7323, 2.2).
+    untold: u64,
+    /// What a SYN offers, bytes.
+    syn: u64,
     /// The furthest byte of the stream that was offered.
     edge: u64,
-    /// Autotuning: when the round trip ends, when it began and with that much read, segments; bytes read in the one before.
+    /// Autotuning: when the round trip ends, when it began and with how many bytes read; bytes read in the one before.
     pub(crate) tune_at: Time,
     since: Time,
     read: u64,
@@ -57,11 +71,13 @@ impl Buffer {
     ) -> Self {
         let (size, most) = asked.map_or(profile.receive_buffer, |size| (size, size));
         let (mss, frame) = (u64::from(mss), u64::from(packet) + OVERHEAD);
+        let advertised = u64::from(packet - profile.header);
         Self {
             size: u64::from(size).max(LEAST * frame),
             most: u64::from(most).max(LEAST * frame),
             mss,
-            frame,
+            advertised,
+            each: (frame << 24).div_ceil(mss),
             ratio: HALF,
             found: if profile.measures_frames {
                 WHOLE * mss / frame
@@ -69,6 +85,18 @@ impl Buffer {
                 HALF
             },
             mptcp,
+            untold: match profile.measures_frames {
+                true => (1 << window_scale(most)) - 1,
+                false => 0,
+            },
+            // Full segments, whose options are not known yet, and no more than fit into its field (tcp_select_initial_window).
+            syn: match profile.measures_frames {
+                true => {
+                    let half = Self::window(HALF, size.into()).min(u16::MAX.into());
+                    half - half % u64::from(packet - HEADERS)
+                }
+                false => 0,
+            },
             edge: 0,
             tune_at: if mptcp || size < most {
                 Time::ZERO
@@ -77,7 +105,7 @@ impl Buffer {
             },
             since: Time::ZERO,
             read: 0,
-            space: FIRST_SPACE * mss,
+            space: FIRST_SPACE * advertised,
         }
     }
 
@@ -92,13 +120,14 @@ impl Buffer {
         self.tune_at < NEVER
     }
 
-    /// What it offers while so many segments wait in it, and the one that has just come.
+    /// What it offers while so many bytes are in it.
     fn free(&self, ratio: u64, held: u64) -> u64 {
-        Self::window(ratio, self.size.saturating_sub((held + 1) * self.frame))
+        let held = (held * self.each) >> 24;
+        Self::window(ratio, self.size.saturating_sub(held))
     }
 
     /// Once a round trip, where a segment arrives and is read: room for twice what was read in it, and for its growth.
-    /// `next`: the segment of the stream that is waited for. `found`: whether each subflow that there is has had data. Where
+    /// `next`: the byte of the stream that is waited for. `found`: whether each subflow that there is has had data. Where
     /// the buffer grows: what its subflows may come to offer.
     pub(crate) fn tune(
         &mut self,
@@ -114,7 +143,7 @@ impl Buffer {
             self.tune_at = self.since + round_trip;
             return None;
         }
-        let read = (next - self.read) * self.mss;
+        let read = next - self.read;
         (self.since, self.read) = (now, next);
         let grows = self.size < self.most;
         self.tune_at = if self.mptcp || grows {
@@ -125,7 +154,7 @@ impl Buffer {
         if read <= self.space || !grows {
             return None;
         }
-        let window = 2 * read + 16 * self.mss;
+        let window = 2 * read + 16 * self.advertised;
         let window = window + 2 * (window * (read - self.space) / self.space);
         self.space = read;
         let size = (window * WHOLE / self.ratio).min(self.most);
@@ -152,43 +181,36 @@ pub(crate) struct Offer {
     round_trip8: u32,
     half: u32,
     stamp: u32,
-    /// What was offered last, bytes, and in whole segments.
-    bytes: u64,
-    segments: u32,
+    /// What was offered last, bytes.
+    pub(crate) bytes: u64,
 }
 
 impl Offer {
     pub(crate) fn new(profile: &Profile, buffer: &Buffer) -> Self {
-        let mss = buffer.mss;
+        let segment = buffer.advertised;
         // A segment is reserved (tcp_init_buffer_space).
         let clamp = Buffer::window(HALF, buffer.size)
-            .saturating_sub(mss)
-            .max(2 * mss);
-        let threshold = clamp.min(u64::from(profile.first_window).saturating_mul(mss));
+            .saturating_sub(segment)
+            .max(2 * segment);
+        let threshold = clamp.min(u64::from(profile.first_window).saturating_mul(segment));
         Self {
             threshold,
             clamp,
             found: false,
-            edge: 0,
+            edge: buffer.syn,
             round_trip8: 0,
             half: 0,
             stamp: 0,
-            bytes: threshold,
-            segments: (threshold / mss) as u32,
+            bytes: (threshold.max(buffer.syn) + buffer.untold) & !buffer.untold,
         }
     }
 
-    /// As after many segments: it lacks so many of what it may come to.
+    /// As after many segments, one at a time: it lacks so many of what it may come to.
     #[cfg(test)]
     pub(crate) fn lacks(&mut self, buffer: &mut Buffer, segments: u64) {
         self.threshold = 0;
-        while self.grow(buffer, 0) {}
+        while self.grow(buffer, buffer.mss) {}
         self.threshold -= segments * buffer.mss;
-    }
-
-    /// In whole segments.
-    pub(crate) fn segments(&self) -> u32 {
-        self.segments
     }
 
     /// The handshake took so long.
@@ -228,7 +250,7 @@ impl Offer {
         self.found && self.threshold + buffer.mss > self.clamp
     }
 
-    /// A segment arrives; `held` wait in this subflow for others. Returns whether the window grows.
+    /// A segment arrives; with it so many bytes are in this subflow's buffer. Returns whether the window grows.
     #[cold]
     pub(crate) fn grow(&mut self, buffer: &mut Buffer, held: u64) -> bool {
         if !self.found {
@@ -241,36 +263,47 @@ impl Offer {
         let most = self.clamp.min(buffer.free(buffer.found, held));
         let grows = most > self.threshold;
         if grows {
-            self.threshold = most.min(self.threshold + 2 * buffer.mss);
+            self.threshold = most.min(self.threshold + 2 * buffer.advertised);
         }
         grows
     }
 
-    /// What an ACK tells: how many segments beyond the `stream`'s next are taken, and whether there is room for half of
-    /// what may be offered. `next`: the subflow's next segment. `held`: segments of the stream that wait for others.
+    /// What an ACK tells: how many bytes from the `stream`'s next on are taken, and whether there is room for half of what may
+    /// be offered. `next`: the subflow's next byte. `held`: bytes in the buffer, and once it was read.
     #[inline]
     pub(crate) fn tell(
         &mut self,
         buffer: &mut Buffer,
         next: u64,
         stream: u64,
-        held: u64,
+        (held, left): (u64, u64),
     ) -> (u32, bool) {
-        let free = buffer.free(buffer.ratio, held);
-        let full = self.clamp.min(Buffer::window(buffer.ratio, buffer.size));
-        let roomy = free >= full / 2;
-        let next = next * buffer.mss;
-        // What was offered is not taken back.
-        let mut window = free.min(self.threshold).max(self.edge.saturating_sub(next));
-        let stream = stream * buffer.mss;
-        buffer.edge = buffer.edge.max(stream + window);
-        // Whichever subflow has offered it.
-        window = buffer.edge - stream;
-        self.edge = next + window;
-        if window != self.bytes {
-            (self.bytes, self.segments) = (window, (window / buffer.mss) as u32);
+        let mut free = buffer.free(buffer.ratio, held);
+        // What is read at once may open so much that another ACK would tell of it (tcp_cleanup_rbuf): it is this one here.
+        if 2 * free <= self.clamp {
+            free = buffer.free(buffer.ratio, left);
         }
-        (self.segments, roomy)
+        let all = Buffer::window(buffer.ratio, buffer.size);
+        let roomy = free >= self.clamp.min(all) / 2;
+        if !roomy {
+            free &= !buffer.untold;
+            // Better none than little (RFC 1122, 4.2.3.3).
+            if free < all / 16 || free < buffer.mss {
+                free = 0;
+            }
+        }
+        // What was offered is not taken back, nor stretched to a unit.
+        let window = (free.min(self.threshold) + buffer.untold) & !buffer.untold;
+        let mut window = window.max(self.edge.saturating_sub(next));
+        if stream + window > buffer.edge {
+            buffer.edge = stream + window;
+        } else {
+            // Whichever subflow has offered it.
+            window = buffer.edge - stream;
+        }
+        self.edge = next + window;
+        self.bytes = window & !buffer.untold;
+        (u32::try_from(self.bytes).unwrap_or(u32::MAX), roomy)
     }
 }
 
@@ -287,9 +320,14 @@ mod tests {
         (buffer, offer)
     }
 
+    fn in_units(bytes: u64) -> u64 {
+        bytes.next_multiple_of(128)
+    }
+
     /// Bytes that the ACK of segment `next - 1` offers.
     fn told(buffer: &mut Buffer, offer: &mut Offer, next: u64) -> u64 {
-        offer.tell(buffer, next, next, 0);
+        let next = next * buffer.mss;
+        offer.tell(buffer, next, next, (buffer.mss, 0));
         offer.bytes
     }
 
@@ -297,11 +335,14 @@ mod tests {
     #[test]
     fn tcp_comes_to_offer_what_a_segment_is_of_its_memory() {
         let (mut buffer, mut offer) = ends(false, 1448);
-        assert_eq!((offer.bytes, offer.segments()), (64_088, 44));
+        assert_eq!((buffer.syn, offer.bytes), (64_240, 64_256));
         assert!(offer.grow(&mut buffer, 0));
-        assert_eq!(told(&mut buffer, &mut offer, 1), 64_088 + 2 * 1448);
+        assert_eq!(
+            told(&mut buffer, &mut offer, 1),
+            in_units(64_088 + 2 * 1448)
+        );
         while offer.grow(&mut buffer, 0) {}
-        assert_eq!(told(&mut buffer, &mut offer, 40), 80_480);
+        assert_eq!(told(&mut buffer, &mut offer, 40), 80_512);
         assert!(offer.is_grown(&buffer));
     }
 
@@ -314,28 +355,30 @@ mod tests {
         assert_eq!(told(&mut buffer, &mut offer, 1), 64_384);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let round_trip = Span::from_millis(80);
-        assert_eq!(buffer.tune(at(100), round_trip, 1, false), None);
+        assert_eq!(buffer.tune(at(100), round_trip, MSS.into(), false), None);
         assert_eq!(
-            buffer.tune(at(150), round_trip, 6, false),
+            buffer.tune(at(150), round_trip, 6 * u64::from(MSS), false),
             None,
             "too early"
         );
         assert_eq!(
-            buffer.tune(at(180), round_trip, 11, false),
+            buffer.tune(at(180), round_trip, 11 * u64::from(MSS), false),
             None,
             "10 segments"
         );
         assert_eq!(told(&mut buffer, &mut offer, 11), 64_384);
-        let clamp = buffer.tune(at(260), round_trip, 31, true).unwrap();
-        // 2 × 20 + 16 segments, and twice as many again for a rate that has doubled.
+        let clamp = buffer
+            .tune(at(260), round_trip, 31 * u64::from(MSS), true)
+            .unwrap();
+        // 2 × 20 + 16 segments, and nearly twice as many again for a rate that has nearly doubled.
         assert_eq!(clamp, Buffer::window(buffer.found, buffer.size));
-        assert_eq!(clamp / u64::from(MSS), 167);
+        assert_eq!(clamp / u64::from(MSS), 165);
         offer.set_clamp(clamp);
         let before = offer.threshold;
         assert!(offer.grow(&mut buffer, 0));
         assert_eq!(
             told(&mut buffer, &mut offer, 31),
-            before + 2 * u64::from(MSS)
+            in_units(before + 2 * 1448)
         );
     }
 
@@ -344,14 +387,18 @@ mod tests {
         let (mut buffer, mut offer) = ends(true, MSS);
         while offer.grow(&mut buffer, 0) {}
         let edge = told(&mut buffer, &mut offer, 1) + u64::from(MSS);
+        let mss = u64::from(MSS);
         // Twenty segments beyond a gap.
-        offer.tell(&mut buffer, 1, 1, 20);
+        offer.tell(&mut buffer, mss, mss, (20 * mss, 20 * mss));
         assert_eq!(offer.bytes + u64::from(MSS), edge);
         // Another subflow tells of the same edge, whatever it has room for itself.
         let mut other = Offer::new(&Profile::linux(), &buffer);
-        other.tell(&mut buffer, 0, 1, 40);
+        other.tell(&mut buffer, 0, mss, (40 * mss, 40 * mss));
         assert_eq!(other.bytes + u64::from(MSS), edge);
-        let (_, roomy) = other.tell(&mut buffer, 0, 1, 50);
+        let (_, roomy) = other.tell(&mut buffer, 0, mss, (50 * mss, 50 * mss));
         assert!(!roomy);
+        // Most of it is read at once.
+        let (_, roomy) = other.tell(&mut buffer, 0, mss, (50 * mss, mss));
+        assert!(roomy);
     }
 }

@@ -26,8 +26,12 @@ pub(crate) struct Receiver {
     /// ACKs that are still to be sent for each segment.
     quick: u32,
     pub(crate) offer: Offer,
-    /// Segments that no ACK covers yet.
+    /// What the segments in order lack to full ones, bytes; and each that waits for others and lacks some.
+    lacks: u64,
+    short: Vec<(u64, u16)>,
+    /// Segments that no ACK covers yet, and the first byte of the subflow that none covers (rcv_wup).
     waiting: u32,
+    covered: u64,
     /// Flags of the next ACK, and the segment that it answers.
     flags: u8,
     answers: u16,
@@ -65,7 +69,10 @@ impl Receiver {
             twice: None,
             quick: profile.quick_acks,
             offer,
+            lacks: 0,
+            short: Vec::new(),
             waiting: 0,
+            covered: 0,
             flags: 0,
             answers: 0,
             route,
@@ -102,7 +109,8 @@ impl Receiver {
         if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
             self.ecn(segment.flags, self.profile.quick_acks);
         }
-        let had_gap = self.got.has_gap();
+        let (had_gap, mss) = (self.got.has_gap(), u64::from(connection.mss));
+        let before = self.next_byte(mss);
         let Some(in_order) = self.got.insert(seq) else {
             self.twice = Some(seq);
             self.quick = self.profile.quick_acks;
@@ -110,30 +118,63 @@ impl Receiver {
             return;
         };
         connection.arrived(segment.to, segment.data, segment.len);
+        let lacks = connection.mss - segment.len;
+        if lacks > 0 || !self.short.is_empty() {
+            self.came_short(seq, lacks);
+        }
         if connection.buffer.is_tuned() {
             self.offer.measure(micros(env.now), segment.sack);
         }
         if !self.offer.is_grown(&connection.buffer) {
-            let grows = self.offer.grow(&mut connection.buffer, self.got.held());
+            let grows = self
+                .offer
+                .grow(&mut connection.buffer, (self.got.held() + 1) * mss);
             self.quick |= u32::from(grows);
         }
         self.waiting += 1;
         if had_gap || in_order == 0 {
+            let len = u64::from(segment.len);
             if in_order == 0 {
                 self.beyond.insert(seq);
+                connection.apart += len;
             } else {
                 self.beyond.advance(self.got.next);
+                connection.apart -= self.next_byte(mss) - before - len;
             }
             self.acknowledge(connection, env);
-        } else if self.quick > 0
-            || self.waiting >= 2
-            || self.profile.reads_push && connection.ends_a_write(segment.data, segment.len)
-        {
+        } else if self.quick > 0 || self.next_byte(mss) - self.covered > mss {
+            self.acknowledge(connection, env);
+        } else if self.reads_pushed(connection, segment) {
+            // The application has read it by then.
+            connection.read = connection.received();
             self.acknowledge(connection, env);
         } else {
             env.timers
                 .set(self.timer, env.now + self.profile.delayed_ack);
         }
+    }
+
+    /// A segment that lacks so much arrives, or some wait.
+    #[cold]
+    fn came_short(&mut self, seq: u64, lacks: u16) {
+        self.short.push((seq, lacks));
+        let next = self.got.next;
+        self.short.retain(|(seq, lacks)| {
+            self.lacks += u64::from(*lacks) * u64::from(*seq < next);
+            *seq >= next
+        });
+    }
+
+    /// The next byte of the subflow that it waits for.
+    #[inline(always)]
+    fn next_byte(&self, mss: u64) -> u64 {
+        self.got.next * mss - self.lacks
+    }
+
+    /// Whether what is pushed leaves nothing to be read: it is acknowledged as soon as the application has read it (tcp_cleanup_rbuf).
+    fn reads_pushed(&self, connection: &Connection, segment: Segment) -> bool {
+        let pushed = segment.flags & flag::PUSH != 0 || segment.len < connection.mss;
+        self.profile.reads_push && pushed && connection.held().1 == 0
     }
 
     /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
@@ -152,6 +193,11 @@ impl Receiver {
         }
     }
 
+    /// Whether a segment waits for its ACK.
+    pub(crate) fn has_to_acknowledge(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// Sends an ACK.
     #[inline(always)]
     pub(crate) fn acknowledge<O: Observer>(
@@ -168,7 +214,9 @@ impl Receiver {
         }
         let (stream, held) = (connection.received(), connection.held());
         let buffer = &mut connection.buffer;
-        let (window, roomy) = self.offer.tell(buffer, self.got.next, stream, held);
+        let next = self.next_byte(connection.mss.into());
+        let (window, roomy) = self.offer.tell(buffer, next, stream, held);
+        self.covered = next;
         self.quick = if roomy {
             self.quick.saturating_sub(self.waiting)
         } else {

@@ -68,6 +68,8 @@ pub(crate) struct Recovery {
     patient_for: u32,
     /// All segments before this one that were sent once are judged.
     judged: u64,
+    /// How often a segment was taken for lost (tp->lost).
+    found: u32,
     /// No lost segment before this one waits to be sent again.
     repair_from: u64,
     /// Segments sent again, in the order of their sending.
@@ -145,7 +147,12 @@ impl Sender {
             return false; // of what was never sent
         }
         let sacks = self.profile.detection != Detection::DuplicateAcks;
-        let (lost_before, out_before) = (self.lost, self.out());
+        // What was told beyond a gap before this ACK (tcp_highest_sack_seq).
+        let told_before = match self.sacked {
+            0 => self.una,
+            _ => self.recovery.highest.saturating_sub(1),
+        };
+        let (found_before, out_before) = (self.recovery.found, self.out());
         let mut told = Told {
             answers_original: self.answers_original(segment),
             overtaken: u64::MAX,
@@ -154,7 +161,7 @@ impl Sender {
         if let Some(blocks) = blocks {
             self.take_sacks(env, &blocks, &mut told);
         }
-        self.take_cumulative(env, ack, &mut told, sacks);
+        self.take_cumulative(env, ack, &mut told, sacks, told_before);
         told.duplicate = !told.advanced && ack == self.una && out_before > 0;
         if !sacks {
             self.count_duplicates(&mut told);
@@ -185,7 +192,8 @@ impl Sender {
             then = self.settle(coupled, env, &told, flags, &mut waits_for_reordering);
         }
         if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
-            let newly_lost = self.lost > lost_before;
+            // Not by how many are lost now: those that the ACK repairs are not any more (Linux: tcp_ack, rs->losses).
+            let newly_lost = self.recovery.found != found_before;
             self.reduce(told.delivered, newly_lost, told.advanced);
         } else if told.advanced || (self.recovery.reordered && told.newly_sacked) {
             self.grow(coupled, env, told.delivered);

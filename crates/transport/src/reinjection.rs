@@ -8,7 +8,7 @@
 //! acknowledged goes over a subflow that has nothing to do, if there is one. A subflow that hears nothing for five
 //! such times while another does is stale: it is left alone, and all goes over the others.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Stuck};
 use crate::endpoint::Env;
 use crate::scheduler::PIECE;
 use crate::segment::widen;
@@ -93,46 +93,65 @@ impl Connection {
             if senders.iter().enumerate().any(others) {
                 senders[index].life = Life::Stalled;
                 self.again.clear();
-                self.again
-                    .extend((self.una..self.nxt).map(|data| (data, index as u32)));
+                self.stuck((self.una, self.nxt), index as u32);
             }
         }
         if let Some(index) = idle {
             let until = (self.una + 1).next_multiple_of(PIECE).min(self.nxt);
-            senders[index].queue.put(self.una, until);
+            senders[index]
+                .queue
+                .put(self.una, until, self.buffer_size());
         }
         self.push_all(senders, env, 0);
         self.wait_for_acknowledgement(env);
     }
 
     /// The next segment that is stuck on another one.
-    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<u64> {
-        while let Some(&(data, from)) = self.again.front() {
-            let revived = senders[from as usize].life == Life::Open;
-            if data < self.una || revived {
+    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<(u64, u16)> {
+        while let Some(&stuck) = self.again.front() {
+            let revived = senders[stuck.on as usize].life == Life::Open;
+            if stuck.is_over(self.una) || revived {
                 self.again.pop_front();
                 continue;
             }
-            if from as usize == on {
+            if stuck.on as usize == on {
                 break;
             }
             self.again.pop_front();
-            return Some(data);
+            return Some((stuck.data, stuck.len));
         }
         None
     }
 
+    /// These bytes, in full segments, wait for another subflow than this one.
+    fn stuck(&mut self, (from, until): (u64, u64), on: u32) {
+        let starts = (from..until).step_by(self.mss.into());
+        let mss = u64::from(self.mss);
+        self.again.extend(starts.map(|data| Stuck {
+            data,
+            len: mss.min(until - data) as u16,
+            on,
+        }));
+    }
+
     /// A subflow stalls or closes: what it has under way goes over the others.
     pub(crate) fn reinject(&mut self, sender: &Sender, index: u32) {
-        self.again.retain(|(_, from)| *from != index);
+        self.again.retain(|stuck| stuck.on != index);
         for seq in sender.una..sender.nxt {
-            let data = widen(self.una, sender.board.at(seq).data);
-            if data >= self.una {
-                self.again.push_back((data, index));
+            let sent = sender.board.at(seq);
+            let stuck = Stuck {
+                data: widen(self.una, sent.data),
+                len: sent.len,
+                on: index,
+            };
+            if !stuck.is_over(self.una) {
+                self.again.push_back(stuck);
             }
         }
-        let queued = sender.queue.iter().filter(|data| *data >= self.una);
-        self.again.extend(queued.map(|data| (data, index)));
+        sender
+            .queue
+            .ranges()
+            .for_each(|range| self.stuck(range, index));
     }
 
     /// What is stuck on one subflow goes over others.
@@ -144,12 +163,19 @@ impl Connection {
     ) -> bool {
         let mut set = false;
         while let Some(on) = Self::best(senders) {
-            let Some(data) = self.next_again(senders, on) else {
+            let Some(segment) = self.next_again(senders, on) else {
                 break;
             };
-            set |= self.send_one(&mut senders[on], env, data, false) && on == which;
+            set |= self.send_one(&mut senders[on], env, segment, false) && on == which;
         }
         set
+    }
+}
+
+impl Stuck {
+    /// Whether all of it was acknowledged, by way of another subflow.
+    fn is_over(&self, una: u64) -> bool {
+        self.data + u64::from(self.len) <= una
     }
 }
 

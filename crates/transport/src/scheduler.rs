@@ -5,7 +5,7 @@
 //! a subflow that slows down keeps what it has been given. The next piece goes to the subflow that would be done first
 //! with what it has, by its pacing rate (BLEST's idea: Ferlin et al., IFIP Networking 2016), and waits for that one where
 //! its buffer is full. The application writes until the buffers of all subflows together are full, and again when there is
-//! room for a byte.
+//! room for a byte: it is woken for that.
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
@@ -13,15 +13,15 @@ use crate::sender::{Life, Sender};
 use crate::trace::Observer;
 use std::collections::VecDeque;
 
-/// Segments in a piece: 32 728 bytes, the page fragment (32 KB) that a struct mptcp_data_frag heads.
-pub(crate) const PIECE: u64 = 23;
+/// Bytes of a piece: a page fragment (32 KB) without the struct mptcp_data_frag that heads it.
+pub(crate) const PIECE: u64 = 32_728;
 
-/// So many segments go to the chosen subflow at once (MPTCP_SEND_BURST_SIZE: 65 428 bytes, and pieces are whole).
-const BURST: u64 = 46;
+/// So many bytes, and then the rest of the piece, go to the chosen subflow at once (MPTCP_SEND_BURST_SIZE).
+const BURST: u64 = 65_428;
 
-/// Segments in one buffer of a subflow (struct sk_buff), which holds pieces that follow each other: as many as 65 535 bytes
-/// have, headers and all (tcp_bound_to_half_wnd of sk_gso_max_size).
-const HEAD: u64 = 45;
+/// Bytes of the segments in one buffer of a subflow (struct sk_buff), which holds pieces that follow each other: 65 535 with all
+/// headers (sk_gso_max_size).
+const LARGEST: u64 = 65_280;
 
 /// What a send buffer has room for: twice the window, or the initial one, of so many bytes a segment (tcp_sndbuf_expand:
 /// 2048 for a frame and its headers, 256 for its struct sk_buff).
@@ -32,21 +32,20 @@ const LEAST_FRAMES: u32 = 10;
 const MOST: u64 = 4 << 20;
 const LEAST: u64 = 4096;
 
-/// What a segment takes in a buffer beside its payload once it was sent: half of the struct sk_buff and the headers' room
-/// (1 280 bytes) that it shares with another.
-const OVERHEAD: u64 = 640;
+/// What a buffer takes beside its payload: a struct sk_buff and its end. What is sent at once is one (tso_fragment).
+const OVERHEAD: u64 = 896;
 
 /// What was handed to a subflow and not yet sent, and its send buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    /// The numbers `next..until` of the stream come first, then `more`.
+    /// The bytes `next..until` of the stream are in the first buffer (struct sk_buff), then come those in `more`.
     next: u64,
     until: u64,
     more: VecDeque<(u64, u64)>,
-    /// Segments in `more`.
+    /// Bytes in `more`.
     behind: u64,
-    /// Segments that were sent of the buffer (struct sk_buff) that is at its head.
-    of_head: u64,
+    /// Some of the first buffer was sent: nothing is added to it any more (struct mptcp_ext: frozen).
+    begun: bool,
     /// The send buffer, bytes (sk_sndbuf).
     buffer: u64,
     /// What it was paced at when it was chosen, bytes/s (avg_pacing_rate); 0: not yet.
@@ -54,20 +53,44 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    pub(crate) fn put(&mut self, from: u64, until: u64) {
+    /// Bytes of the stream wait, in buffers of at most so many (mptcp_sendmsg_frag).
+    pub(crate) fn put(&mut self, mut from: u64, until: u64, most: u64) {
+        while from < until {
+            let last = match self.more.back() {
+                None if self.begun || self.is_empty() => None,
+                None => Some((self.next, self.until)),
+                last => last.copied(),
+            };
+            from = match last {
+                Some((begin, end)) if end == from && end - begin < most => {
+                    self.extend(until.min(begin + most))
+                }
+                _ => self.push(from, until.min(from + most)),
+            };
+        }
+    }
+
+    /// The last buffer goes on to here.
+    fn extend(&mut self, until: u64) -> u64 {
+        match self.more.back_mut() {
+            Some((_, end)) => {
+                self.behind += until - *end;
+                *end = until;
+            }
+            None => self.until = until,
+        }
+        until
+    }
+
+    /// Another buffer, to here.
+    fn push(&mut self, from: u64, until: u64) -> u64 {
         if self.is_empty() {
             (self.next, self.until) = (from, until);
-            return;
+        } else {
+            self.more.push_back((from, until));
+            self.behind += until - from;
         }
-        match self.more.back_mut() {
-            None if self.until == from => {
-                self.until = until;
-                return;
-            }
-            Some(last) if last.1 == from => last.1 = until,
-            _ => self.more.push_back((from, until)),
-        }
-        self.behind += until - from;
+        until
     }
 
     #[inline]
@@ -75,34 +98,37 @@ impl Queue {
         self.next == self.until
     }
 
-    /// Segments that wait.
+    /// Bytes that wait.
     #[inline]
     fn len(&self) -> u64 {
         self.until - self.next + self.behind
     }
 
-    /// The first segment that waits.
+    /// The first segment that waits: its first byte of the stream, and how many. A buffer's last one may be short.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<u64> {
+    pub(crate) fn pop(&mut self, mss: u16) -> Option<(u64, u16)> {
         if self.is_empty() {
             return None;
         }
-        let first = self.next;
-        self.next += 1;
-        self.of_head += 1;
-        if self.is_empty() || self.of_head == HEAD {
-            self.of_head = 0;
-            if self.behind > 0 && self.is_empty() {
-                self.go_on();
-            }
+        let (first, len) = (self.next, u64::from(mss).min(self.until - self.next));
+        self.next += len;
+        self.begun = !self.is_empty();
+        if !self.begun && self.behind > 0 {
+            self.go_on();
         }
-        Some(first)
+        Some((first, len as u16))
+    }
+
+    /// Buffers that wait.
+    #[inline]
+    fn count(&self) -> u64 {
+        u64::from(!self.is_empty()) + self.more.len() as u64
     }
 
     /// Whether the next segment begins a buffer.
     #[inline]
     pub(crate) fn at_an_end(&self) -> bool {
-        self.of_head == 0
+        !self.begun
     }
 
     #[cold]
@@ -113,10 +139,16 @@ impl Queue {
         }
     }
 
-    /// What waits, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        let more = self.more.iter().flat_map(|&(from, until)| from..until);
-        (self.next..self.until).chain(more)
+    /// Bytes of the first buffer that wait, and whether that is all.
+    #[inline]
+    pub(crate) fn first(&self) -> (u64, bool) {
+        (self.until - self.next, self.behind == 0)
+    }
+
+    /// What waits, in order: first byte and the one after the last.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
+        let first = (!self.is_empty()).then_some((self.next, self.until));
+        first.into_iter().chain(self.more.iter().copied())
     }
 }
 
@@ -125,7 +157,8 @@ impl Sender {
     #[inline]
     fn memory(&self) -> u64 {
         let mss = u64::from(self.mss);
-        self.queue.len() * mss + u64::from(self.out()) * (mss + OVERHEAD)
+        let buffers = self.queue.count() + u64::from(self.buffers_out());
+        self.queue.len() + u64::from(self.out()) * mss - self.lacking + buffers * OVERHEAD
     }
 
     #[inline]
@@ -133,22 +166,12 @@ impl Sender {
         self.memory() < self.queue.buffer
     }
 
-    /// The buffer follows the window where that is not what holds the subflow back (tcp_new_space).
-    pub(crate) fn expand_buffer(&mut self) {
+    /// The buffer follows the window (tcp_sndbuf_expand). Returns by how much it grows, bytes.
+    fn expand_buffer(&mut self) -> u64 {
         let frames = u64::from(self.tcp.cwnd.max(LEAST_FRAMES));
-        self.queue.buffer = self.queue.buffer.max((2 * frames * FRAME).min(MOST));
-    }
-
-    /// What it would be paced at, bytes/s (tcp_update_pacing_rate: 200 % in the first half of slow start, else 120 %).
-    fn pacing_rate(&self) -> u64 {
-        let percent = if self.tcp.cwnd < self.tcp.ssthresh / 2 {
-            200
-        } else {
-            120
-        };
-        let window = u64::from(self.tcp.cwnd.max(self.out()));
-        let srtt8 = u64::from(self.rtt.srtt8.max(1));
-        u64::from(self.mss) * window * percent * 80_000 / srtt8
+        let before = self.queue.buffer;
+        self.queue.buffer = before.max((2 * frames * FRAME).min(MOST));
+        self.queue.buffer - before
     }
 
     /// Whether it would be done with what it holds before another is. 2^23 bytes at 2^40 bytes/s.
@@ -164,13 +187,13 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn hands_more<'a>(&self, sender: &Sender, due: impl FnOnce() -> &'a Sender) -> bool {
         let is_due = || {
-            self.nxt < self.written && sender.has_room() && {
-                let due = due();
-                std::ptr::eq(sender, due) || sender.is_done_before(due)
-            }
+            !self.waits_for_room
+                || sender.has_room() && {
+                    let due = due();
+                    std::ptr::eq(sender, due) || sender.is_done_before(due)
+                }
         };
-        self.nxt < self.end.min(self.edge)
-            && (self.writes_on() || sender.queue.is_empty() || is_due())
+        self.nxt < self.written.min(self.edge) && (sender.queue.is_empty() || is_due())
     }
 
     /// Whether the application has come to have room.
@@ -179,14 +202,83 @@ impl Connection {
         self.una >= self.wakes_at
     }
 
-    /// The application writes, if it has room: pieces, until there is none (mptcp_sendmsg).
-    fn write_on(&mut self, senders: &[Sender]) {
-        let buffers: u64 = senders.iter().map(|sender| sender.queue.buffer).sum();
-        let room = (LEAST + buffers).div_ceil(u64::from(self.mss));
+    /// The application has come to have room and is woken: it writes when the ACK has let out what was waiting
+    /// (tcp_data_snd_check). At the same instant the burst of a subflow that had nothing more would take the places in a queue
+    /// of what another one sends by its ACK. Returns whether `which` has set its timer.
+    #[cold]
+    pub(crate) fn wake<O: Observer>(
+        &mut self,
+        senders: &mut [Sender],
+        env: &mut Env<O>,
+        which: usize,
+    ) -> bool {
+        let Some(timer) = self.push_timer else {
+            return self.write_on(senders, env, which);
+        };
+        if !env.timers.is_set(timer) {
+            let writes_at = senders[which].profile.writes_at(env.now, self.phase);
+            env.timers.set(timer, writes_at);
+        }
+        false
+    }
+
+    /// The application writes, and what it has written is handed out. Returns whether `which` has set its timer.
+    pub(crate) fn write_on<O: Observer>(
+        &mut self,
+        senders: &mut [Sender],
+        env: &mut Env<O>,
+        which: usize,
+    ) -> bool {
+        if self.hands_out {
+            self.open_buffers(senders);
+            self.fill_buffers();
+        }
+        self.push_all(senders, env, which)
+    }
+
+    /// A subflow that has joined has a buffer.
+    fn open_buffers(&mut self, senders: &mut [Sender]) {
+        let new = |sender: &&mut Sender| sender.life == Life::Open && sender.queue.buffer == 0;
+        let buffers = senders.iter_mut().filter(new).map(Sender::expand_buffer);
+        self.buffers += buffers.sum::<u64>();
+    }
+
+    /// Whether a third of the buffers is free: an application that waits is woken (sk_stream_is_writeable).
+    #[inline]
+    pub(crate) fn is_writeable(&self) -> bool {
+        3 * (self.written - self.una) <= 2 * (LEAST + self.buffers)
+    }
+
+    /// The window has room for more: it is not what holds the subflow back while the application waits, and its buffer grows
+    /// (tcp_check_space, tcp_should_expand_sndbuf).
+    pub(crate) fn has_room_for_more(&mut self, sender: &mut Sender) {
+        if !self.waits {
+            return;
+        }
+        let more = sender.expand_buffer();
+        self.buffers += more;
+        if self.wakes_at < u64::MAX {
+            self.wakes_at = self.wakes_at.saturating_sub(more);
+        }
+        self.waits = !self.is_writeable();
+    }
+
+    /// Bytes that a subflow's buffer has room for: full segments, of half of the widest window at most (tcp_xmit_size_goal,
+    /// tcp_bound_to_half_wnd).
+    pub(crate) fn buffer_size(&self) -> u64 {
+        let mss = u64::from(self.mss);
+        let bytes = LARGEST.min(self.widest / 2);
+        (bytes - bytes % mss).max(mss)
+    }
+
+    /// If there is room: pieces, until there is none (mptcp_sendmsg).
+    fn fill_buffers(&mut self) {
+        let room = LEAST + self.buffers;
         while self.written < self.end && self.written < self.una + room {
             let next = (self.written + 1).next_multiple_of(PIECE);
             self.written = next.min(self.end);
         }
+        self.waits |= self.written < self.end;
         self.wakes_at = match self.written < self.end {
             true => self.written + 1 - room,
             false => u64::MAX,
@@ -201,14 +293,9 @@ impl Connection {
         which: usize,
     ) -> bool {
         let open = |sender: &&mut Sender| sender.life == Life::Open;
-        for sender in senders.iter_mut().filter(open) {
-            let waits = self.written < self.end && sender.queue.is_empty() && sender.space() > 0;
-            if sender.queue.buffer == 0 || waits {
-                sender.expand_buffer();
-            }
-        }
-        self.write_on(senders);
         let limit = self.written.min(self.edge);
+        self.waits_for_room = false;
+        let most = self.buffer_size();
         while self.nxt < limit {
             for sender in senders.iter_mut().filter(open) {
                 if sender.queue.pace == 0 {
@@ -230,16 +317,17 @@ impl Connection {
             self.retransmission.interval(senders, env);
             let best = &mut senders[due];
             if !best.has_room() {
+                self.waits_for_room = true;
                 break;
             }
             let held = best.memory();
-            let burst = BURST.min(self.edge - self.nxt) * u64::from(self.mss);
+            let burst = BURST.min(self.edge - self.nxt);
             let paced = best.queue.pace * held + best.pacing_rate() * burst;
             best.queue.pace = paced / (held + burst);
             let end = self.nxt + BURST;
             while self.nxt < limit.min(end) && best.has_room() {
                 let until = (self.nxt + 1).next_multiple_of(PIECE).min(limit);
-                best.queue.put(self.nxt, until);
+                best.queue.put(self.nxt, until, most);
                 self.nxt = until;
             }
         }
@@ -259,12 +347,43 @@ impl Connection {
         env: &mut Env<O>,
     ) -> bool {
         self.send(sender, env, |connection, sender| {
-            // One more than was sent fits: the window does not hold it back while the application waits.
-            if connection.wakes_at < u64::MAX && sender.queue.at_an_end() && sender.out() > 0 {
-                sender.expand_buffer();
-                connection.wakes_at = connection.wakes_at.min(connection.una);
-            }
-            sender.queue.pop()
+            sender.queue.pop(connection.mss)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u16 = 1424;
+
+    fn segments(queue: &mut Queue) -> Vec<(u64, u16)> {
+        std::iter::from_fn(|| queue.pop(MSS)).collect()
+    }
+
+    #[test]
+    fn what_follows_joins_a_buffer_until_some_of_it_is_sent() {
+        let mut queue = Queue::default();
+        queue.put(0, 2000, 64_080);
+        queue.put(2000, 3000, 64_080);
+        assert_eq!((queue.count(), queue.len()), (1, 3000));
+        assert_eq!(queue.pop(MSS), Some((0, MSS)));
+        queue.put(3000, 4000, 64_080);
+        assert_eq!((queue.count(), queue.len()), (2, 2576));
+        let rest = [(1424, MSS), (2848, 152), (3000, 1000)];
+        assert_eq!(segments(&mut queue), rest);
+    }
+
+    #[test]
+    fn what_does_not_follow_or_does_not_fit_is_in_a_buffer_of_its_own() {
+        let mut queue = Queue::default();
+        queue.put(0, 4000, 2848);
+        queue.put(5000, 5100, 2848);
+        let parts: Vec<(u64, u64)> = queue.ranges().collect();
+        assert_eq!(parts, [(0, 2848), (2848, 4000), (5000, 5100)]);
+        let all = [(0, MSS), (1424, MSS), (2848, 1152), (5000, 100)];
+        assert_eq!(segments(&mut queue), all);
+        assert_eq!((queue.count(), queue.len()), (0, 0));
     }
 }

@@ -1,7 +1,7 @@
 //! What travels: one packet of TCP, MPTCP or UDP, in 24 bytes.
 //!
-//! Sequence numbers count segments, not bytes, as windows do: a subflow's segments are numbered from 0, and so are the
-//! segments of the connection's stream ("data"). They are 32 bits wide on the wire and 64 at the endpoints.
+//! A subflow's sequence numbers count segments, as congestion windows do, from 0; those of the connection's stream ("data")
+//! count bytes. They are 32 bits wide on the wire and 64 at the endpoints.
 
 use netsim::Time;
 
@@ -12,9 +12,9 @@ pub(crate) struct Segment {
     pub(crate) to: u32,
     /// Data: its number in the subflow. ACK: the next number expected.
     pub(crate) seq: u32,
-    /// Data: its number in the connection's stream. ACK: the next number expected there (DATA_ACK, RFC 8684 3.3.2).
+    /// Data: its first byte of the connection's stream. ACK: the next byte expected there (DATA_ACK, RFC 8684 3.3.2).
     pub(crate) data: u32,
-    /// ACK: how many segments beyond `data` the receiver takes. Data: the number of its connection, which is needed first.
+    /// ACK: how many bytes from `data` on the receiver takes. Data: the number of its connection, which is needed first.
     /// SYN/ACK: when it was sent, µs, which the answer repeats (RFC 7323's timestamp).
     pub(crate) window: u32,
     /// ACK: its SACK blocks, by their place in [`crate::sack::Sacks`]; 0: none. Data: when it was sent, µs.
@@ -153,6 +153,8 @@ pub(crate) mod flag {
     pub(crate) const ECHO: u8 = 8;
     /// Data: the window was reduced since (CWR).
     pub(crate) const REDUCED: u8 = 16;
+    /// Data: the push flag (PSH).
+    pub(crate) const PUSH: u8 = 32;
 }
 
 /// The time as packets carry it, µs, which goes round in 71 minutes.

@@ -3,7 +3,7 @@
 //! It counts segments as Linux does (packets_out, sacked_out, lost_out, retrans_out) and calls the congestion control
 //! where Linux calls it. What happens when something is missing is in `recovery.rs`.
 
-use crate::board::{Board, Sent};
+use crate::board::{Board, Sent, mark};
 use crate::endpoint::Env;
 use crate::profile::{Detection, Profile};
 use crate::recovery::Recovery;
@@ -13,13 +13,13 @@ use crate::scheduler::Queue;
 use crate::segment::{Kind, Segment, flag, micros, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
+use crate::wheel;
 use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
 use netsim::{RouteId, Span, Time};
 use std::sync::Arc;
 
-/// The least that a probe or a reordering timer waits beyond what it waits for: two jiffies at 250 Hz
-/// (Linux: TCP_TIMEOUT_MIN).
-pub(crate) const TIMER_LEAST: Span = Span::from_millis(8);
+/// What a probe or a reordering timer waits beyond what it waits for (Linux: TCP_TIMEOUT_MIN_US).
+pub(crate) const TIMER_LEAST: Span = Span::from_millis(2);
 
 /// Linux: TCP_INFINITE_SSTHRESH.
 const NO_THRESHOLD: u32 = i32::MAX as u32;
@@ -90,6 +90,8 @@ pub(crate) struct Sender {
     pub(crate) state: state::Type,
     pub(crate) life: Life,
     pub(crate) waits: Waits,
+    /// The tick that it was last put off to.
+    fires: Time,
     /// Linux: is_cwnd_limited, max_packets_out, cwnd_usage_seq.
     limited: bool,
     most_out: u32,
@@ -118,8 +120,11 @@ pub(crate) struct Sender {
     pub(crate) mss: u16,
     /// What of the stream waits here.
     pub(crate) queue: Queue,
-    /// What its short segments lack to full ones, bytes.
+    /// What its short segments lack to full ones, bytes, and those of them that are out.
     pub(crate) missing: u64,
+    pub(crate) lacking: u64,
+    /// Buffers (struct sk_buff) of which the first segment is out.
+    pub(crate) buffers: u32,
     pub(crate) tally: Tally,
     /// What the connection has not noticed yet: bits of `notice`.
     pub(crate) notices: u8,
@@ -161,6 +166,7 @@ impl Sender {
             state: state::MPCC_STATE_OPEN,
             life: Life::Idle,
             waits: Waits::Timeout,
+            fires: Time::ZERO,
             limited: false,
             most_out: 0,
             usage_until: 0,
@@ -182,6 +188,8 @@ impl Sender {
             mss: spec.packet - header,
             queue: Queue::default(),
             missing: 0,
+            lacking: 0,
+            buffers: 0,
             tally: Tally::default(),
             notices: 0,
         }
@@ -256,6 +264,7 @@ impl Sender {
         let now = env.now.as_nanos();
         let (first, last) = (self.board.at(self.una).at, self.board.at(ack - 1).at);
         let acked = (ack - self.una) as u32;
+        self.leave(ack);
         self.una = ack;
         let age = (((now - last) / 1000) as u32).max(1);
         self.rtt
@@ -345,14 +354,15 @@ impl Sender {
         }
     }
 
-    /// Sends a segment of the stream for the first time here. There is space.
+    /// Sends a segment of the stream for the first time here: its first byte there, and how many. `marks`: whether it is the
+    /// first of a buffer, and is pushed. There is space.
     #[inline(always)]
     pub(crate) fn send_new<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        data: u64,
-        len: u16,
+        (data, len): (u64, u16),
+        marks: u8,
     ) {
         if self.nxt == self.una {
             self.start_sending(coupled, env);
@@ -362,12 +372,15 @@ impl Sender {
             at: env.now.as_nanos(),
             data: data as u32,
             len,
-            marks: 0,
+            marks,
         };
+        self.buffers += u32::from(sent.is(mark::FIRST));
         self.board.reserve(self.una, seq);
         *self.board.at_mut(seq) = sent;
         self.nxt += 1;
-        self.missing += u64::from(self.mss - len);
+        let lacks = u64::from(self.mss - len);
+        self.missing += lacks;
+        self.lacking += lacks;
         if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
             self.recovery.prr_out += 1;
         }
@@ -375,10 +388,16 @@ impl Sender {
     }
 
     /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
-    /// that. `all`: nothing more is written. Returns whether the timer was set.
+    /// that. `all`: nothing more is written. `waits`: the window has room, for less than a burst. Returns whether the timer was set.
     #[inline(always)]
-    pub(crate) fn sent<O: Observer>(&mut self, env: &mut Env<O>, before: u32, all: bool) -> bool {
-        self.validate(env, all);
+    pub(crate) fn sent<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        before: u32,
+        all: bool,
+        waits: bool,
+    ) -> bool {
+        self.validate(env, all, waits);
         let probes = self.probes();
         if probes {
             self.set_probe(env);
@@ -420,8 +439,24 @@ impl Sender {
 
     /// Bytes acknowledged in order.
     pub(crate) fn acknowledged(&self) -> u64 {
-        let out = (self.una..self.nxt).map(|seq| u64::from(self.mss - self.board.at(seq).len));
-        self.una * u64::from(self.mss) - (self.missing - out.sum::<u64>())
+        self.una * u64::from(self.mss) - (self.missing - self.lacking)
+    }
+
+    /// Those before this one are acknowledged.
+    #[inline]
+    pub(crate) fn leave(&mut self, ack: u64) {
+        for seq in self.una..ack {
+            let sent = self.board.at(seq);
+            self.lacking -= u64::from(self.mss - sent.len);
+            self.buffers -= u32::from(sent.is(mark::FIRST));
+        }
+    }
+
+    /// Buffers (struct sk_buff) that are out, or the rest of one.
+    #[inline]
+    pub(crate) fn buffers_out(&self) -> u32 {
+        let rest = self.out() > 0 && !self.board.at(self.una).is(mark::FIRST);
+        self.buffers + u32::from(rest)
     }
 
     /// The threshold to come back to (Linux: tcp_current_ssthresh).
@@ -435,8 +470,9 @@ impl Sender {
     /// Puts a segment on the wire.
     #[inline(always)]
     pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, seq: u64, sent: &Sent) {
-        let again = sent.marks & crate::board::mark::EVER_AGAIN != 0;
-        let mut flags = u8::from(again) * flag::AGAIN;
+        let again = sent.is(mark::EVER_AGAIN);
+        let pushed = u8::from(sent.is(mark::PUSH)) * flag::PUSH;
+        let mut flags = (u8::from(again) * flag::AGAIN) | pushed;
         // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
         if self.ecn && !again {
             let reduced = std::mem::take(&mut self.recovery.reduced);
@@ -459,8 +495,8 @@ impl Sender {
 
     /// After sending: whether it was the window that held it back (Linux: tcp_cwnd_validate).
     #[inline]
-    pub(crate) fn validate<O: Observer>(&mut self, env: &Env<O>, all: bool) {
-        let limited = self.flight() >= self.tcp.cwnd;
+    pub(crate) fn validate<O: Observer>(&mut self, env: &Env<O>, all: bool, waits: bool) {
+        let limited = waits || self.flight() >= self.tcp.cwnd;
         if self.una >= self.usage_until || limited || (!self.limited && self.out() > self.most_out)
         {
             self.limited = limited;
@@ -505,6 +541,17 @@ impl Sender {
             && matches!(self.state, state::MPCC_STATE_OPEN | state::MPCC_STATE_CWR)
             && self.recovery.probe == 0
             && self.rtt.srtt8 != 0
+    }
+
+    /// When the timer that is due fires: Linux's goes by ticks.
+    pub(crate) fn fires_at(&mut self, due: Time) -> Time {
+        if self.profile.tick > Span::ZERO && self.fires != due {
+            // It is set by an ACK or by what was sent.
+            let set = self.last_sent.max(self.heard);
+            self.fires = wheel::fires_at(self.profile.tick, set, due.since(set)).max(due);
+            return self.fires;
+        }
+        due
     }
 
     /// Sets the timer after an ACK that was a progress.

@@ -130,7 +130,7 @@ impl<O: Observer> Simulation<O> {
         let mss = spec.packet - spec.profile.data_header(spec.mptcp);
         let (packet, window) = (spec.packet, spec.receive_window);
         let buffer = Buffer::new(&spec.profile, packet, mss, spec.mptcp, window);
-        let edge = Offer::new(&spec.profile, &buffer).segments();
+        let edge = Offer::new(&spec.profile, &buffer).bytes;
         let profile = Arc::new(spec.profile.clone());
         for (i, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let me = first + i as u32;
@@ -147,6 +147,7 @@ impl<O: Observer> Simulation<O> {
         let hands_out = spec.mptcp && spec.profile.hands_out;
         let count = count as u32;
         let mut connection = Connection::new(coupled, first, count, mss, buffer, edge, hands_out);
+        connection.phase = spec.phase;
         connection.joins_with_data = count > 1 && spec.path_manager == PathManager::Client;
         self.connections.push(connection);
         let start = self.timer(Owner::Start(number));
@@ -295,6 +296,7 @@ impl<O: Observer> Simulation<O> {
                 let before = connection.received();
                 receiver.on_data(connection, &mut self.env, segment);
                 let reads = connection.received() > before;
+                connection.read = connection.received();
                 if reads && self.env.now >= connection.buffer.tune_at {
                     self.tune(number);
                 }
@@ -351,7 +353,7 @@ impl<O: Observer> Simulation<O> {
         if connection.writes_on() {
             let senders = &mut self.senders[connection.range()];
             let index = (segment.to - connection.first) as usize;
-            sent |= connection.push_all(senders, env, index);
+            sent |= connection.wake(senders, env, index);
         }
         let sender = &mut self.senders[segment.to as usize];
         if set && !sent {

@@ -20,7 +20,11 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
     )];
     let mut simulation = Simulation::new(network, Quiet);
     simulation.add_connection(ConnectionSpec {
-        profile: Profile::linux(),
+        // What theory sends does not wait for a burst.
+        profile: Profile {
+            bursts: false,
+            ..Profile::linux()
+        },
         algorithm: Algorithm::find(algorithm).expect("an algorithm"),
         mptcp: false,
         routes,
@@ -33,6 +37,7 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
         ecn: false,
         ssthresh: Some(ssthresh),
         groups: Vec::new(),
+        phase: Span::ZERO,
     });
     simulation
 }

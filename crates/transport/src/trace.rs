@@ -27,7 +27,8 @@ pub struct Who {
     pub subflow: u32,
 }
 
-/// A packet at the end of a path that data is sent from: as it leaves, or as it comes in. Numbers count segments.
+/// A packet at the end of a path that data is sent from: as it leaves, or as it comes in. A subflow's numbers count
+/// segments, the stream's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The subflow over the whole simulation; of a datagram, its source among those of UDP.
@@ -60,10 +61,12 @@ pub enum Content {
     Data {
         /// Its number in the subflow.
         seq: u32,
-        /// Its number in the connection's stream.
+        /// Its first byte of the connection's stream, the low 32 bits.
         data: u32,
         /// Bytes of payload.
         len: u16,
+        /// It carries the push flag (PSH).
+        pushed: bool,
         /// The network may mark it (ECT).
         ecn_capable: bool,
         /// The window was reduced since an echoed mark (CWR).
@@ -73,9 +76,9 @@ pub enum Content {
     Ack {
         /// The next number expected in the subflow.
         seq: u32,
-        /// The next number expected in the stream.
+        /// The next byte expected in the stream, the low 32 bits.
         data: u32,
-        /// How many segments beyond `data` the receiver takes.
+        /// How many bytes from `data` on the receiver takes.
         window: u32,
         /// The low bits of the number of the segment that it answers, and whether that was not its first copy.
         answers: (u16, bool),

@@ -20,7 +20,10 @@ fn joins(profile: Profile, manager: PathManager, delay: Span, paths: usize) -> V
     let (network, routes) = separate(&vec![(5_000, ms(40), 100); paths]);
     let mut simulation = Simulation::new(network, Quiet);
     let mut spec = file("lisa", true, routes, 300_000);
-    spec.profile = profile;
+    spec.profile = Profile {
+        looks: Span::ZERO,
+        ..profile
+    };
     spec.path_manager = manager;
     spec.join_delay = delay;
     simulation.add_connection(spec);

@@ -10,11 +10,11 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use topology::NodeIndex;
-use transport::Detection;
+use transport::{Detection, window_scale};
 
 use super::keys::Keys;
 use crate::simulate::behaviour;
-use crate::{Application, Drawn, Flow, PathManager, Protocol, Scenario, draw};
+use crate::{Drawn, Flow, PathManager, Protocol, Scenario, draw};
 
 /// The first port of servers.
 const SERVER: u16 = 5001;
@@ -55,8 +55,6 @@ pub(super) struct Connection {
     pub(super) mss: u32,
     /// What the option of a SYN tells: a packet without its headers, bytes.
     pub(super) mss_option: u16,
-    /// Bytes of each write, where writes have a size.
-    pub(super) write: Option<u64>,
     pub(super) ecn: bool,
     /// Whether its ends use SACK.
     pub(super) sack: bool,
@@ -150,15 +148,9 @@ impl Ends {
             keys,
             mss,
             mss_option: (spec.mss + u32::from(profile.header) - HEADERS) as u16,
-            write: match spec.application {
-                Application::Endless => None,
-                Application::Bytes(bytes) | Application::Requests { bytes, .. } => Some(bytes),
-                Application::Rate { .. } => Some(mss.into()),
-            },
             ecn: spec.ecn,
             sack: profile.detection != Detection::DuplicateAcks,
-            // Linux: tcp_select_initial_window.
-            scale: largest.max(1).ilog2().saturating_sub(15).min(14) as u8,
+            scale: window_scale(largest) as u8,
             window,
         });
         for pair in pairs {
@@ -185,17 +177,5 @@ impl Connection {
     pub(super) fn window(&self, bytes: Option<u64>) -> u16 {
         let bytes = bytes.unwrap_or(self.window.into());
         (bytes >> self.scale).min(u16::MAX.into()) as u16
-    }
-
-    /// Where segment `data` of the stream begins, bytes: the last segment of a write may be short.
-    pub(super) fn offset(&self, data: u32) -> u64 {
-        let (data, mss) = (u64::from(data), u64::from(self.mss));
-        match self.write {
-            None | Some(0) => data * mss,
-            Some(bytes) => {
-                let segments = bytes.div_ceil(mss);
-                data / segments * bytes + data % segments * mss
-            }
-        }
     }
 }

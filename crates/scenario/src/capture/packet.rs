@@ -46,6 +46,8 @@ struct State {
     /// The next number that the client expects, and the window that it offered.
     expected: u32,
     window: u16,
+    /// What was told last of the stream, in or out: bytes from its first.
+    stream: u64,
 }
 
 /// A TCP header without what both directions have in their own way.
@@ -103,14 +105,12 @@ impl<'a> Writer<'a> {
             }
             Content::SynAck => (tcp.syn, tcp.ece) = (true, connection.ecn),
             Content::Data {
-                data,
-                len,
+                pushed,
                 ecn_capable,
                 reduced,
                 ..
             } => {
-                let end = connection.offset(data) + u64::from(len);
-                tcp.psh = connection.write.is_some_and(|bytes| end % bytes == 0);
+                tcp.psh = pushed;
                 tcp.cwr = reduced;
                 if ecn_capable {
                     ecn = ECT_0;
@@ -241,13 +241,14 @@ impl State {
                 len,
                 ..
             } => {
+                self.tells(data);
                 self.sends(connection, number, len, now);
                 seq = server(self, number);
                 payload = len;
                 options.stamped(now, self.came);
                 if let Some(keys) = connection.keys {
                     let ack = keys::first_data(keys.client).wrapping_add(1) as u32;
-                    let at = view.data(data);
+                    let at = view.data(self.stream);
                     let within = 1 + self.offset(connection, number) as u32;
                     options.mapping(ack, at, within, len);
                 }
@@ -259,10 +260,10 @@ impl State {
                 answers,
                 ..
             } => {
+                self.tells(data);
                 self.expected = self.expected.max(number);
                 ack = server(self, number);
-                let offered = u64::from(offered) * u64::from(connection.mss);
-                self.window = connection.window(Some(offered));
+                self.window = connection.window(Some(offered.into()));
                 window = self.window;
                 options.stamped(now, self.answers(answers));
                 let edges = |&(start, end): &(u64, u64)| {
@@ -270,7 +271,7 @@ impl State {
                 };
                 options.sack(sack.iter().map(edges));
                 if connection.keys.is_some() {
-                    options.data_ack(view.data(data));
+                    options.data_ack(view.data(self.stream));
                 }
             }
             Content::Datagram => unreachable!("UDP has no such fields"),
@@ -283,6 +284,12 @@ impl State {
             options,
             payload,
         }
+    }
+
+    /// A packet tells of a byte of the stream whose number ends in these bits.
+    fn tells(&mut self, data: u32) {
+        let ahead = data.wrapping_sub(self.stream as u32) as i32;
+        self.stream = self.stream.wrapping_add_signed(ahead.into());
     }
 
     /// A segment leaves.
@@ -379,11 +386,11 @@ impl View<'_> {
         &self.ends.subflows[(self.connection.first + index) as usize]
     }
 
-    /// The data sequence number of this segment of the stream.
-    fn data(&self, data: u32) -> u64 {
+    /// The data sequence number of this byte of the stream.
+    fn data(&self, stream: u64) -> u64 {
         let key = self.connection.keys.map_or(0, |keys| keys.server);
         let first = keys::first_data(key).wrapping_add(1);
-        first.wrapping_add(self.connection.offset(data))
+        first.wrapping_add(stream)
     }
 }
 

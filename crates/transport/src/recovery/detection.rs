@@ -156,6 +156,7 @@ impl Sender {
 
     /// Takes a segment for lost.
     pub(super) fn lose(&mut self, seq: u64) {
+        self.recovery.found = self.recovery.found.wrapping_add(1);
         let sent = self.board.at_mut(seq);
         if !sent.is(mark::LOST) {
             sent.marks |= mark::LOST;

@@ -97,6 +97,7 @@ impl Sender {
         ack: u64,
         told: &mut Told,
         sacks: bool,
+        told_before: u64,
     ) {
         if ack <= self.una {
             return;
@@ -115,7 +116,8 @@ impl Sender {
             told.again |= sent.is(mark::EVER_AGAIN);
             if !sent.is(mark::EVER_AGAIN) {
                 ages = Some((ages.map_or(age, |ages| ages.0), age));
-                if seq < self.recovery.highest && sacks {
+                // A hole that is filled, and not by a copy: it was overtaken.
+                if seq < told_before && sacks {
                     told.overtaken = told.overtaken.min(seq);
                 }
                 told.original |= seq < self.recovery.high;
@@ -135,6 +137,7 @@ impl Sender {
         if !told.again {
             told.ages = ages.or(told.ages);
         }
+        self.leave(ack);
         self.una = ack;
         if !sacks {
             self.sacked = self.sacked.min(self.most_duplicates());

@@ -99,11 +99,11 @@ impl Sender {
 
     /// Time has shown what overtook what: RACK judges again.
     pub(crate) fn on_reordering<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        let before = self.lost;
+        let before = self.recovery.found;
         self.waits = Waits::Timeout;
         let mut waits = false;
         self.judge(env, false, &mut waits);
-        if self.lost > before && self.state < state::MPCC_STATE_RECOVERY {
+        if self.recovery.found != before && self.state < state::MPCC_STATE_RECOVERY {
             self.enter_recovery(coupled, env, false);
             if self.profile.prr {
                 self.reduce(1, true, false);

@@ -50,6 +50,7 @@ fn plain(
         ecn: false,
         ssthresh: None,
         groups: Vec::new(),
+        phase: Span::ZERO,
     }
 }
 
@@ -82,6 +83,7 @@ impl Script {
             ..plain(
                 Profile {
                     wake_up: Span::ZERO,
+                    looks: Span::ZERO,
                     ..profile
                 },
                 algorithm,
@@ -164,8 +166,8 @@ impl Script {
         let segment = Segment {
             to: 0,
             seq: ack,
-            data: ack,
-            window: 5000,
+            data: ack * self.mss(),
+            window: 5000 * self.mss(),
             sack,
             kind: Kind::Ack,
             flags,
@@ -181,6 +183,10 @@ impl Script {
 
     fn sack(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)]) {
         self.ack_with(ms, ack, sacks, false, 0);
+    }
+
+    fn mss(&self) -> u32 {
+        self.simulation.connections[0].mss.into()
     }
 
     fn sender(&self) -> &Sender {

@@ -7,11 +7,11 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
     let mut script = linux(1000);
     script.numbers();
     script.sack(100, 0, &[(1, 2)]);
-    script.sack(101, 0, &[(1, 3)]);
+    script.sack(102, 0, &[(1, 3)]);
     // One new segment for each that has left, the window being what it was (RFC 3042).
     assert_eq!(script.numbers(), [10, 11]);
-    script.sack(102, 0, &[(1, 4)]);
-    assert_eq!(script.sent(), [(102, 0, true)]);
+    script.sack(104, 0, &[(1, 4)]);
+    assert_eq!(script.sent(), [(104, 0, true)]);
     assert_eq!(script.sender().tcp.ssthresh, 5);
     // PRR: of the rest of the window every second segment is answered with one.
     let mut sent = 0;
@@ -23,6 +23,18 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
     script.ack_with(202, 12, &[], false, flag::AGAIN);
     assert_eq!(script.cwnd(), 5);
     assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+}
+
+/// A segment had waited for its ACK when one came beyond a gap: nothing was overtaken (Linux: prior_fack).
+#[test]
+fn a_late_ack_that_tells_of_a_gap_is_no_reordering() {
+    let mut script = linux(1000);
+    script.numbers();
+    script.sack(100, 1, &[(2, 3)]);
+    script.sack(102, 1, &[(2, 4)]);
+    script.numbers();
+    script.sack(104, 1, &[(2, 5)]);
+    assert_eq!(script.sent(), [(104, 1, true)]);
 }
 
 #[test]
@@ -139,7 +151,7 @@ fn prr_answers_every_second_segment_of_a_halved_window() {
     // 10..30 are out, 10 is lost. Two by limited transmit, then the first again.
     let mut sent = Vec::new();
     for end in 12..=30 {
-        script.sack(189 + end, 10, &[(11, end)]);
+        script.sack(176 + 2 * end, 10, &[(11, end)]);
         sent.push(script.numbers().len());
     }
     assert_eq!(script.sender().tcp.ssthresh, 10);
@@ -182,7 +194,7 @@ fn prr_sends_one_for_one_after_heavy_losses() {
     // Of 10..30 the first 15 are lost.
     let mut sent = Vec::new();
     for end in 26..=30 {
-        script.sack(175 + end, 10, &[(25, end)]);
+        script.sack(148 + 2 * end, 10, &[(25, end)]);
         sent.push(script.numbers().len());
     }
     assert_eq!(script.sender().tcp.ssthresh, 10);
@@ -192,4 +204,22 @@ fn prr_sends_one_for_one_after_heavy_losses() {
     assert_eq!(script.numbers().len(), 2);
     script.ack_with(306, 11, &[(25, 32)], false, flag::AGAIN);
     assert_eq!(script.numbers().len(), 2);
+}
+
+/// PRR sends one for one, and not one more, while losses go on to be found: also by an ACK that repairs as many.
+#[test]
+fn an_ack_that_repairs_one_loss_and_finds_another_is_no_clean_progress() {
+    let mut script = linux(10_000);
+    script.numbers();
+    script.ack(100, 10);
+    script.numbers();
+    // Of 10..30 only 28 arrives, and with it one goes beyond the window, which arrives as the copy of 10 does. 29, sent
+    // before that, is lost, too.
+    script.sack(200, 10, &[(28, 29)]);
+    script.until(240);
+    assert_eq!(script.numbers(), [30, 10]);
+    let lost = script.sender().lost;
+    script.ack_with(340, 11, &[(30, 31), (28, 29)], false, flag::AGAIN);
+    assert_eq!(script.sender().lost, lost);
+    assert_eq!(script.numbers(), [11, 12]);
 }

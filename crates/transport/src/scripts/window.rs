@@ -110,15 +110,15 @@ fn the_receive_window_is_never_exceeded() {
     script.numbers();
     script.ack(100, 10);
     // The receiver takes 5 beyond what it has.
-    script.simulation.connections[0].edge = 35;
+    script.simulation.connections[0].edge = 35 * 1448;
     let mut highest = 0;
     for ack in 11..=30 {
         script.until(100 + u64::from(ack));
         let segment = Segment {
             to: 0,
             seq: ack,
-            data: ack,
-            window: 5,
+            data: ack * 1448,
+            window: 5 * 1448,
             sack: 0,
             kind: Kind::Ack,
             flags: 0,
@@ -169,4 +169,22 @@ fn a_sender_that_counts_acks_grows_by_one_for_two_segments() {
     let mut script = Script::new(Profile::ns3_newreno(), "css", 1000);
     script.ack(100, 4); // 4 · 0.49999, and not 1 · 0.49999
     assert_eq!(script.cwnd(), 11);
+}
+
+/// tcp_tso_should_defer.
+#[test]
+fn a_single_place_waits_for_another_where_the_next_ack_is_overdue() {
+    let mut script = linux(1000);
+    script.numbers();
+    script.ack(100, 10);
+    assert_eq!(script.numbers().len(), 20);
+    script.simulation.senders[0].tcp.ssthresh = 10;
+    let mut sent = |ms, ack| {
+        script.ack(ms, ack);
+        script.numbers().len()
+    };
+    // The next one is expected 9 ms later.
+    assert_eq!([sent(190, 11), sent(190, 12)], [1, 1]);
+    // It should have come 100 ms ago; what was sent before is older than a millisecond, and then it is not.
+    assert_eq!([sent(300, 13), sent(300, 14), sent(301, 15)], [1, 0, 2]);
 }

@@ -1,6 +1,7 @@
 //! What happens when a timer fires.
 
 use super::*;
+use crate::board::mark;
 
 impl<O: Observer> Simulation<O> {
     pub(super) fn on_timer(&mut self, owner: Owner) {
@@ -22,7 +23,7 @@ impl<O: Observer> Simulation<O> {
             Owner::Announce(number) => self.announce_again(number),
             Owner::Push(number) => {
                 let (connection, senders, _, env) = parts!(self, number);
-                connection.push_all(senders, env, 0);
+                connection.write_on(senders, env, 0);
             }
             Owner::Retransmission(number) => {
                 let (connection, senders, _, env) = parts!(self, number);
@@ -46,12 +47,18 @@ impl<O: Observer> Simulation<O> {
         let answer = self.opening(number, index).syn_ack;
         let (connection, senders, _, env) = parts!(self, number);
         let sender = &mut senders[index];
+        if matches!(sender.life, Life::Open | Life::Stalled) {
+            let fires = sender.fires_at(env.now);
+            if fires > env.now {
+                return env.timers.set(sender.timer, fires);
+            }
+        }
         match (sender.life, sender.waits) {
             (Life::Opening, _) => sender.answer_syn(env, answer),
             (Life::Idle | Life::Closed, _) => {}
             (_, Waits::Probe) => {
-                if let Some((data, len)) = connection.take_new(sender) {
-                    sender.send_new(&mut connection.coupled, env, data, len);
+                if let Some(segment) = connection.take_new(sender) {
+                    sender.send_new(&mut connection.coupled, env, segment, mark::FIRST);
                     sender.probed(env, false);
                 } else {
                     sender.probe_again(env);

@@ -73,12 +73,14 @@ impl<O: Observer> Simulation<O> {
                     if index == 0 {
                         self.announce(number, 1);
                         let running = &self.running[number as usize];
-                        let wakes_up = self.env.now + running.spec.profile.wake_up;
-                        self.env.timers.set(running.write_timer, wakes_up);
+                        let spec = &running.spec;
+                        let writes_at = spec.profile.writes_at(self.env.now, spec.phase);
+                        self.env.timers.set(running.write_timer, writes_at);
                     } else if let Some(timer) = connection.push_timer {
                         senders[index].answer_join(env);
-                        let wakes_up = env.now + senders[index].profile.wake_up;
-                        env.timers.set(timer, wakes_up);
+                        let profile = &senders[index].profile;
+                        env.timers
+                            .set(timer, profile.writes_at(env.now, connection.phase));
                     } else {
                         connection.push(senders, env, index);
                     }
@@ -87,6 +89,10 @@ impl<O: Observer> Simulation<O> {
             Kind::AddAddress if segment.seq == 0 => {}
             Kind::AddAddress => {
                 if !receivers[index].profile.announces_at_once {
+                    // What waits is acknowledged beside it, as Linux does: its echo has no room for that.
+                    if receivers[index].has_to_acknowledge() {
+                        receivers[index].acknowledge(connection, env);
+                    }
                     receivers[index].echo(env, segment.seq);
                 }
                 let path = segment.seq as usize;

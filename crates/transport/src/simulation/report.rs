@@ -54,7 +54,7 @@ impl<O: Observer> Simulation<O> {
         Report {
             start: running.spec.start,
             completion: running.completion,
-            bytes: connection.acknowledged(),
+            bytes: connection.una,
             exit: running.exit.filter(|_| all_left),
             subflows,
         }

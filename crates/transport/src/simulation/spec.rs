@@ -48,6 +48,8 @@ pub struct ConnectionSpec {
     pub start: Time,
     /// What is sent.
     pub application: Application,
+    /// Where the application looks whether it can write, in the time between two looks ([`Profile::looks`]).
+    pub phase: Span,
     /// Bytes of a full IP packet.
     pub packet: u16,
     /// The receive buffer, bytes; none: the profile's, which grows.

@@ -71,5 +71,6 @@ pub fn file(
         ecn: false,
         ssthresh: None,
         groups: Vec::new(),
+        phase: Span::ZERO,
     }
 }

@@ -1,0 +1,61 @@
+//! When a timer of Linux fires (kernel/time/timer.c: calc_wheel_index): never early, at a tick, and one that waits long at
+//! every eighth, every 64th … It lies in one of several rings, each of which turns an eighth as fast as the one before.
+
+use netsim::{Span, Time};
+
+/// The first ring holds waits of fewer ticks (LVL_START(1)).
+const FIRST: u64 = 63;
+
+/// Each ring turns slower by so many bits (LVL_CLK_SHIFT).
+const SLOWER: u32 = 3;
+
+/// When a timer fires that was set at `set` to wait so long. Ticks are counted from the start of the run.
+pub(crate) fn fires_at(tick: Span, set: Time, wait: Span) -> Time {
+    let tick = tick.as_nanos();
+    let ticks = wait.as_nanos().div_ceil(tick);
+    let mut shift = 0;
+    while ticks >= FIRST << shift {
+        shift += SLOWER;
+    }
+    let expires = set.as_nanos() / tick + ticks;
+    Time::from_nanos((((expires >> shift) + 1) << shift) * tick)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a tick of 4 ms, in milliseconds.
+    fn after(set: u64, wait: u64) -> u64 {
+        let set = Time::ZERO + Span::from_millis(set);
+        fires_at(Span::from_millis(4), set, Span::from_millis(wait)).as_nanos() / 1_000_000
+    }
+
+    #[test]
+    fn a_short_wait_ends_with_the_tick_after_it() {
+        assert_eq!(after(0, 4), 8);
+        assert_eq!(after(3, 4), 8);
+        assert_eq!(after(4, 4), 12);
+        assert_eq!(after(4, 5), 16);
+        assert_eq!(after(0, 62 * 4), 63 * 4);
+    }
+
+    #[test]
+    fn a_long_wait_ends_when_its_ring_turns() {
+        assert_eq!(after(0, 63 * 4), 64 * 4);
+        assert_eq!(after(0, 64 * 4), 72 * 4);
+        assert_eq!(after(0, 71 * 4), 72 * 4);
+        assert_eq!(after(0, 504 * 4), 512 * 4);
+        assert_eq!(after(0, 512 * 4), 576 * 4);
+    }
+
+    #[test]
+    fn none_is_early_and_none_is_later_than_an_eighth_of_its_wait() {
+        for wait in [1, 7, 250, 1000, 3333, 120_000] {
+            for set in 0..300 {
+                let late = after(set, wait) - (set + wait);
+                assert!(late <= 8 + wait / 7, "{set} {wait} {late}");
+            }
+        }
+    }
+}
