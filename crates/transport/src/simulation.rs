@@ -339,6 +339,10 @@ impl<O: Observer> Simulation<O> {
             return;
         }
         sender.heard = env.now;
+        // It is stale no more (mptcp_subflow_active).
+        if sender.life == Life::Stalled && connection.hands_out {
+            sender.life = Life::Open;
+        }
         if connection.on_ack(segment) {
             connection.progressed(env);
         }
