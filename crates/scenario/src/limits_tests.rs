@@ -61,12 +61,8 @@ fn more_captured_packets_than_fit_into_a_memory() {
 
 #[test]
 fn time_that_does_not_pass() {
-    let end = "s no time passes: give each path a delay or a rate";
-    let problem = problem(&over("delay = '0s'", "1s", ""), false);
-    assert!(
-        problem.starts_with("after 0.000") && problem.ends_with(end),
-        "{problem}"
-    );
+    let end = "after 0.000923173s no time passes: give each path a delay or a rate";
+    assert_eq!(problem(&over("delay = '0s'", "1s", ""), false), end);
 }
 
 /// A queue of 10⁸ packets of 1500 bytes at 1 bit/s is empty after 38 000 years. A clock of 64 bits with two links has 292.

@@ -52,7 +52,7 @@ pub(crate) struct Connection {
     /// Segments that a stalled or closed subflow has under way.
     pub(crate) again: VecDeque<Stuck>,
     pub(crate) retransmission: Retransmission,
-    /// Fires when the application has been woken by a join; none where that sends at once.
+    /// Fires when the application writes that has come to have room, or that a join has woken; none where it does so at once.
     pub(crate) push_timer: Option<u32>,
     /// See [`crate::ConnectionSpec`].
     pub(crate) phase: Span,

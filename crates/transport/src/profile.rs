@@ -59,8 +59,8 @@ pub struct Profile {
     pub first_window: u32,
     /// Whether the window is halved for each timeout that it was idle (RFC 5681, 4.1).
     pub idle_restart: bool,
-    /// Whether segments leave in bursts, and what is less than one may wait (Linux since 5.0: tcp_tso_should_defer; before, it
-    /// waited whether or not it came from an ACK).
+    /// Whether segments leave in bursts, and what is less than one may wait (Linux: tcp_tso_should_defer; that of old kernels is
+    /// another).
     pub bursts: bool,
     /// Whether all addresses are announced at once, or each when the one before was taken up.
     pub announces_at_once: bool,
