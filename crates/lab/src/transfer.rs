@@ -192,7 +192,9 @@ fn send(
     };
     let mut connection: Option<Reset> = None;
     let mut written = 0;
-    let data: Vec<u8> = (0..251 * 512).map(pattern).collect();
+    // More than a send buffer holds: where a write ends before that is full, MPTCP begins another piece (struct
+    // mptcp_data_frag), and the next one is short.
+    let data = (0..251).map(pattern).collect::<Vec<u8>>().repeat(32 * 1024);
     let begun = start.recv();
     // The client says why it has not.
     seen.start = begun.map_err(|_| match transfer.cancelled.load(Ordering::Relaxed) {
