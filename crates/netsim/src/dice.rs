@@ -9,11 +9,12 @@ pub(crate) enum Purpose {
     Loss,
     Reorder,
     Queue,
+    Hosts,
 }
 
 /// One stream of draws.
 #[derive(Debug)]
-pub(crate) struct Dice(Pcg64Mcg);
+pub struct Dice(Pcg64Mcg);
 
 impl Dice {
     /// The stream of the network's `seed`, the link's `stream` and the purpose.
@@ -33,7 +34,7 @@ impl Dice {
     }
 
     /// 64 random bits.
-    pub(crate) fn number(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0.next_u64()
     }
 }

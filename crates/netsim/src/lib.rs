@@ -39,6 +39,7 @@ mod time;
 mod trace;
 
 pub use clock::{Clock, RealClock};
+pub use dice::Dice;
 pub use driver::{Arrival, Ports, drive};
 pub use impairment::{Loss, Outage, Reorder};
 pub use link::{LinkCounters, LinkSpec};

@@ -192,6 +192,14 @@ impl<P: Payload> Link<P> {
         }
     }
 
+    /// How long it takes to send so many bytes, where it has a rate.
+    pub(crate) fn takes(&self, bytes: u32) -> Option<Span> {
+        match self {
+            Self::Fifo(link) => link.takes(bytes),
+            Self::Managed(link) => link.takes(bytes),
+        }
+    }
+
     pub(crate) fn counters(&self, now: Time) -> LinkCounters {
         match self {
             Self::Fifo(link) => link.counters(now),

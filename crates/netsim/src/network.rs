@@ -5,10 +5,11 @@
 //! Events at the same instant happen in the
 //! order of their link numbers, so a run is a function of what was injected and when.
 
+use crate::dice::{Dice, Purpose};
 use crate::events::Tournament;
 use crate::link::{Link, LinkCounters, LinkSpec, Step};
 use crate::packet::{Packet, Payload};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// The bit of a route's last entry, which is a port; the others are links.
 const PORT: u32 = 1 << 31;
@@ -54,7 +55,7 @@ pub enum Exit<P> {
 #[derive(Debug)]
 pub struct Network<P> {
     links: Vec<Link<P>>,
-    /// All routes, one after another: the numbers of their links, then a port, with the bit `PORT`.
+    /// All routes, one after another: how late a packet of it may be, the numbers of its links, a port, with the bit `PORT`.
     hops: Vec<u32>,
     events: Tournament,
     seed: u64,
@@ -111,6 +112,12 @@ impl<P: Payload> Network<P> {
         }
     }
 
+    /// What its hosts draw from.
+    #[must_use]
+    pub fn dice(&self) -> Dice {
+        Dice::new(self.seed, 0, Purpose::Hosts)
+    }
+
     /// Adds a link.
     pub fn add_link(&mut self, spec: LinkSpec) -> LinkId {
         let number = self.links.len() as u32;
@@ -129,10 +136,25 @@ impl<P: Payload> Network<P> {
             links.iter().all(|link| link.index() < self.links.len()),
             "no such link"
         );
+        self.hops.push(self.patience(links));
         let route = RouteId(self.hops.len() as u32);
         self.hops.extend(links.iter().map(|link| link.0));
         self.hops.push(PORT | port.0);
         route
+    }
+
+    /// How late a packet may be that takes these links, ns.
+    fn patience(&self, links: &[LinkId]) -> u32 {
+        let links = || links.iter().map(|link| &self.links[link.index()]);
+        if !links()
+            .next()
+            .is_some_and(|link| matches!(link, Link::Fifo(_)))
+        {
+            return 0;
+        }
+        let slowest = links().filter_map(|link| link.takes(1500)).max();
+        let quarter = slowest.unwrap_or(Span::ZERO).as_nanos() / 4;
+        quarter.try_into().unwrap_or(u32::MAX)
     }
 
     /// Sends a packet of `bytes` along `route`. It returns at once when the first link loses it. If
@@ -148,6 +170,30 @@ impl<P: Payload> Network<P> {
             "poll before you inject"
         );
         let exit = self.forward(now, bytes, route.0, payload);
+        #[cfg(any(debug_assertions, test))]
+        self.assert_conserved(1, exit.is_some());
+        exit
+    }
+
+    /// The same for a host that is not exact: the packet comes some microseconds `late`, a quarter of what the slowest link of
+    /// its route takes for 1500 bytes at most, so that chance decides whether it is in a queue before what happens there at
+    /// the same instant. A first link with another queue than a drop-tail one, with random losses or with a trace has
+    /// chances of its own: there it comes `now`.
+    #[inline]
+    pub fn inject_late(
+        &mut self,
+        now: Time,
+        late: Span,
+        route: RouteId,
+        bytes: u32,
+        payload: P,
+    ) -> Option<Exit<P>> {
+        let most = Span::from_nanos(self.hops[route.0 as usize - 1].into());
+        debug_assert!(
+            self.next_event().is_none_or(|next| next >= now),
+            "poll before you inject"
+        );
+        let exit = self.forward(now + late.min(most), bytes, route.0, payload);
         #[cfg(any(debug_assertions, test))]
         self.assert_conserved(1, exit.is_some());
         exit

@@ -373,3 +373,38 @@ fn a_route_without_links_arrives_at_once() {
         })
     );
 }
+
+/// A host's packet may come late to the queue, by a quarter of a packet's time at most and behind those before it; where the first
+/// link has chances of its own, or no link a rate, it comes at once.
+#[test]
+fn a_host_may_be_late() {
+    let us = Span::from_micros;
+    let now = Time::ZERO + Span::from_secs(1);
+    // When packets arrive that are so late, µs.
+    let arrivals = |route: &[usize], late: &[u64]| -> Vec<u64> {
+        let mut network = Network::new();
+        let rate = Rate::from_bits_per_second(12_000_000); // 1 ms for 1500 bytes
+        let links = [
+            LinkSpec::delay(us(10)),
+            LinkSpec::shaped(rate, DropTail::new(9), Span::ZERO),
+            LinkSpec::delay(us(10)).loss(Loss::random(1e-9)),
+        ]
+        .map(|spec| network.add_link(spec));
+        let route: Vec<LinkId> = route.iter().map(|link| links[*link]).collect();
+        let route = network.add_route(&route, PortId(0));
+        for late in late {
+            assert_eq!(network.inject_late(now, us(*late), route, 1500, 0), None);
+        }
+        let exits = std::iter::from_fn(|| network.poll(now + Span::from_secs(1)));
+        let times = exits.map(|exit| match exit {
+            Exit::Arrived { at, .. } => at.since(now).as_nanos() / 1000,
+            Exit::Lost { .. } => panic!("{exit:?}"),
+        });
+        times.collect()
+    };
+    assert_eq!(arrivals(&[0, 1], &[3, 5]), [1013, 2013]);
+    assert_eq!(arrivals(&[1], &[400]), [1250]);
+    assert_eq!(arrivals(&[0, 1], &[5, 3]), [1015, 2015]);
+    assert_eq!(arrivals(&[2, 1], &[3]), [1010]);
+    assert_eq!(arrivals(&[0], &[3]), [10]);
+}

@@ -23,6 +23,8 @@ pub(crate) struct Fifo<P> {
     /// By the departure of their last bit.
     ring: Ring<Passing<P>>,
     delay: Span,
+    /// When the last packet entered that had not to wait for others.
+    latest: Time,
     shaper: Option<(Transmitter, Occupancy)>,
     /// Of what was accepted, and of what left at the far end; the ring counts the packets.
     bytes_in: u64,
@@ -35,11 +37,18 @@ impl<P> Fifo<P> {
         Self {
             ring: Ring::new(),
             delay,
+            latest: Time::ZERO,
             shaper: shaper.map(|(rate, queue)| (Transmitter::new(rate), Occupancy::new(queue))),
             bytes_in: 0,
             bytes_out: 0,
             drops: Count::default(),
         }
+    }
+
+    /// How long it takes to send so many bytes, where it has a rate.
+    pub(crate) fn takes(&self, bytes: u32) -> Option<Span> {
+        let (transmitter, _) = self.shaper.as_ref()?;
+        Some(transmitter.takes(bytes))
     }
 
     /// A packet comes to the link: whether the queue has room for it.
@@ -67,11 +76,14 @@ impl<P> Fifo<P> {
     /// a head, the order of the line keeps.
     #[inline(always)]
     pub(crate) fn enter(&mut self, now: Time, bytes: u32, next: u32, payload: P) -> Option<Time> {
-        let mut departure = now;
+        // None overtakes another that is some microseconds late.
+        let mut departure = now.max(self.latest);
         if let Some((transmitter, queue)) = &mut self.shaper {
             let wait;
             (wait, departure) = transmitter.accept(now, bytes);
             queue.wait(wait);
+        } else {
+            self.latest = departure;
         }
         self.bytes_in += u64::from(bytes);
         let first = self.ring.len() == 0;

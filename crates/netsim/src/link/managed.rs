@@ -262,6 +262,14 @@ impl<P: Payload> Managed<P> {
         }
     }
 
+    /// How long it takes to send so many bytes, where it has a rate.
+    pub(crate) fn takes(&self, bytes: u32) -> Option<Span> {
+        match &self.source {
+            Source::Rate(transmitter) => Some(transmitter.takes(bytes)),
+            Source::Open | Source::Trace(_) => None,
+        }
+    }
+
     /// Packets inside, and those dropped and not yet handed on.
     pub(crate) fn held(&self) -> u64 {
         self.inside() + self.ledger.dropped.len() as u64

@@ -69,6 +69,11 @@ impl Transmitter {
         self.free_at()
     }
 
+    /// How long it takes to send so many bytes.
+    pub(crate) fn takes(&self, bytes: u32) -> Span {
+        Span::from_nanos(self.rate.send(bytes, 0).0)
+    }
+
     /// Gives up what it is sending.
     pub(crate) fn stop(&mut self, now: Time) {
         (self.free_at, self.rest) = (now, 0);
