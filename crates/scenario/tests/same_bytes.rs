@@ -231,10 +231,10 @@ fn of_each_algorithm() {
     assert_eq!(
         digests,
         [
-            "0be4202b33b971a5",
-            "1b5f0852855638bd",
-            "162096573149d43c",
-            "962e267b05429422"
+            "f9441c83c7cff057",
+            "b9b76591565e5857",
+            "1b8b93569f46ab5d",
+            "d4a4b4cebd5fddc8"
         ]
     );
 }
@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["48ac110c30a88ffe", "ffc3112f324bf84c"]);
+    assert_eq!(digests, ["639e4329c1d3dc03", "6d829865a295e3b7"]);
 }
 
 #[test]

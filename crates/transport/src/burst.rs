@@ -38,7 +38,7 @@ impl Sender {
     }
 
     /// Segments in a burst.
-    fn burst_size(&self) -> u32 {
+    pub(crate) fn burst_size(&self) -> u32 {
         let halvings = self.rtt.least >> RTT_LOG;
         let short = if halvings < u32::BITS {
             MOST >> halvings

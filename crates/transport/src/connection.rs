@@ -30,6 +30,8 @@ pub(crate) struct Connection {
     // The sending end.
     /// Parts of the stream wait at the subflows (`scheduler.rs`), and not for the first window that opens.
     pub(crate) hands_out: bool,
+    /// What was written waits in buffers of the only subflow: TCP.
+    pub(crate) buffered: bool,
     /// The subflow that was to be handed the next piece, and whether it had no room for it.
     pub(crate) due: usize,
     pub(crate) waits_for_room: bool,
@@ -45,6 +47,8 @@ pub(crate) struct Connection {
     /// written.
     pub(crate) una: u64,
     pub(crate) nxt: u64,
+    /// The next that is handed out: `nxt`, or before it, where it is handed out again.
+    pub(crate) handed: u64,
     pub(crate) end: u64,
     /// The receiver takes bytes before this one, and so many at most until now.
     pub(crate) edge: u64,
@@ -66,6 +70,8 @@ pub(crate) struct Connection {
     came: u64,
     pub(crate) apart: u64,
     pub(crate) read: u64,
+    /// A subflow's ACK waits until the application has read.
+    pub(crate) withheld: bool,
     pub(crate) buffer: Buffer,
 }
 
@@ -78,6 +84,9 @@ pub(crate) struct Stuck {
     /// Where it is under way.
     pub(crate) on: u32,
 }
+
+/// No subflow: that what it does is upon no ACK.
+pub(crate) const NONE: usize = usize::MAX;
 
 /// More than anybody sends: for a stream without end.
 const ENDLESS: u64 = u64::MAX / 2;
@@ -99,6 +108,7 @@ impl Connection {
             mss,
             joins_with_data: false,
             hands_out,
+            buffered: false,
             due: 0,
             waits_for_room: false,
             written: 0,
@@ -107,6 +117,7 @@ impl Connection {
             buffers: 0,
             una: 0,
             nxt: 0,
+            handed: 0,
             end: 0,
             edge,
             widest: edge,
@@ -119,6 +130,7 @@ impl Connection {
             came: 0,
             apart: 0,
             read: 0,
+            withheld: false,
             buffer,
         }
     }
@@ -150,7 +162,7 @@ impl Connection {
             return false;
         }
         self.una = ack;
-        if self.waits {
+        if self.waits && !self.buffered {
             self.waits = !self.is_writeable();
         }
         true
@@ -204,6 +216,8 @@ impl Connection {
         !self.again.is_empty()
             || if self.hands_out {
                 self.hands_more(sender, due)
+            } else if self.buffered {
+                false
             } else {
                 self.starved
             }
@@ -219,6 +233,8 @@ impl Connection {
     ) -> bool {
         if self.hands_out {
             self.hand_out(senders, env, which)
+        } else if self.buffered {
+            self.send_buffered(&mut senders[0], env)
         } else {
             self.push_anywhere(senders, env, which)
         }
@@ -229,6 +245,9 @@ impl Connection {
     pub(crate) fn go_on<O: Observer>(&mut self, sender: &mut Sender, env: &mut Env<O>) -> bool {
         if self.hands_out {
             return self.send_handed(sender, env);
+        }
+        if self.buffered {
+            return self.send_buffered(sender, env);
         }
         let set = self.send(sender, env, |connection, _| connection.cut());
         self.starved = !self.has_more();
@@ -275,6 +294,9 @@ impl Connection {
             while space > 0 {
                 let first = burst == 0;
                 if first {
+                    if self.buffered {
+                        sender.grow_buffer(space);
+                    }
                     let (bytes, last) = self.first(sender);
                     burst = sender.burst(env.now, space, bytes, last);
                     if burst == 0 {
@@ -287,7 +309,7 @@ impl Connection {
                     break;
                 };
                 // Several at once end with the push flag (__tcp_transmit_skb), and so does a buffer.
-                let buffer_ends = self.hands_out && sender.queue.at_an_end();
+                let buffer_ends = self.has_buffers() && sender.queue.at_an_end();
                 if buffer_ends {
                     burst = 0;
                 }
@@ -301,11 +323,11 @@ impl Connection {
                 } else {
                     space - 1
                 };
-                if burst == 0 && space > 0 && self.hands_out {
+                if burst == 0 && space > 0 && self.has_buffers() {
                     self.has_room_for_more(sender);
                 }
             }
-            if space > 0 && self.hands_out {
+            if space > 0 && self.has_buffers() {
                 self.has_room_for_more(sender);
             }
         }
@@ -319,10 +341,15 @@ impl Connection {
         false
     }
 
+    #[inline(always)]
+    fn has_buffers(&self) -> bool {
+        self.hands_out || self.buffered
+    }
+
     /// Bytes that wait for this subflow in one buffer, and whether none wait behind them.
     #[inline(always)]
     fn first(&self, sender: &Sender) -> (u64, bool) {
-        if self.hands_out {
+        if self.has_buffers() {
             sender.queue.first()
         } else {
             (self.end - self.nxt, true)
@@ -381,6 +408,8 @@ impl Connection {
     pub(crate) fn take_new(&mut self, sender: &mut Sender) -> Option<(u64, u16)> {
         if self.hands_out {
             sender.queue.pop(self.mss)
+        } else if self.buffered {
+            self.take_buffered(sender)
         } else {
             self.cut()
         }

@@ -1,5 +1,6 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
+use crate::host::Host;
 use crate::sack::Sacks;
 use crate::segment::{Kind, Segment, Wire, flag};
 use crate::timers::Timers;
@@ -13,6 +14,10 @@ pub(crate) struct Env<O> {
     pub(crate) timers: Timers,
     pub(crate) sacks: Sacks,
     pub(crate) observer: O,
+    /// What leaves now, where hosts are not exact, and whether an ACK made it leave that tells of a gap or of its end.
+    pub(crate) late: Vec<(RouteId, u32, Wire)>,
+    pub(crate) gap: bool,
+    pub(crate) host: Host,
 }
 
 impl<O: Observer> Env<O> {
@@ -27,6 +32,34 @@ impl<O: Observer> Env<O> {
         {
             self.lost(self.now, payload);
         }
+    }
+
+    /// Sends a packet of a host that is not exact: with all others that leave upon the same, when these are known.
+    #[inline(always)]
+    pub(crate) fn send_late(&mut self, route: RouteId, bytes: u32, segment: Segment) {
+        if O::PACKETS {
+            self.show(bytes, segment.into(), true);
+        }
+        self.late.push((route, bytes, segment.into()));
+    }
+
+    /// What happened now is over: sends what it made leave ([`Network::inject_late`]).
+    #[inline(always)]
+    pub(crate) fn flush(&mut self) {
+        let gap = std::mem::take(&mut self.gap);
+        if self.late.is_empty() {
+            return;
+        }
+        let late = self.host.late(self.late.len(), gap);
+        let mut packets = std::mem::take(&mut self.late);
+        for (late, (route, bytes, wire)) in late.zip(packets.drain(..)) {
+            if let Some(Exit::Lost { at, payload, .. }) =
+                (self.network).inject_late(self.now, late, route, bytes, wire)
+            {
+                self.lost(at, payload);
+            }
+        }
+        self.late = packets;
     }
 
     /// What the network lost.
@@ -71,6 +104,7 @@ impl<O: Observer> Env<O> {
             },
             Kind::AddAddress if segment.seq == 0 => Content::Joined,
             Kind::AddAddress => Content::AddAddress(segment.seq),
+            Kind::AddressEcho if segment.seq == 0 => Content::Reset,
             Kind::AddressEcho => Content::AddressEcho(segment.seq),
             Kind::Datagram => Content::Datagram,
         };

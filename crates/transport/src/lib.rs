@@ -7,6 +7,7 @@ mod board;
 mod burst;
 mod connection;
 mod endpoint;
+mod host;
 #[cfg(any(debug_assertions, test))]
 mod invariants;
 mod pace;
@@ -20,6 +21,7 @@ mod rtt;
 mod sack;
 mod scheduler;
 mod segment;
+mod send_queue;
 mod sender;
 mod simulation;
 mod stream;
@@ -27,6 +29,7 @@ mod timers;
 pub mod trace;
 mod udp;
 mod wheel;
+mod writing;
 
 pub use pace::{Pace, Turns};
 pub use profile::{Detection, Profile};

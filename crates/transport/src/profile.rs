@@ -49,7 +49,7 @@ pub struct Profile {
     /// From the end of the handshake, or from the ACK that makes room for more, until the server's application has been woken
     /// and writes. Addresses are announced before: on a slow link a full queue would else lose them.
     pub wake_up: Span,
-    /// It looks so often whether it can write; zero: it is told.
+    /// It looks so often whether it can write; zero: it is told, as it is where a round trip is shorter.
     pub looks: Span,
     /// A receiver's buffer at first, bytes, and the most that it grows to (Linux: tcp_rmem).
     pub receive_buffer: (u32, u32),
@@ -62,6 +62,8 @@ pub struct Profile {
     /// Whether segments leave in bursts, and what is less than one may wait (Linux: tcp_tso_should_defer; that of old kernels is
     /// another).
     pub bursts: bool,
+    /// Whether its data leave some microseconds late, by chance ([`netsim::Network::inject_late`]).
+    pub is_late: bool,
     /// Whether all addresses are announced at once, or each when the one before was taken up.
     pub announces_at_once: bool,
     /// Whether MPTCP hands the stream to its subflows in large pieces, or segment by segment to the one with room and the
@@ -108,6 +110,7 @@ impl Profile {
             first_window: u32::MAX,
             idle_restart: true,
             bursts: true,
+            is_late: true,
             announces_at_once: false,
             hands_out: true,
             header: HEADER,
@@ -129,6 +132,7 @@ impl Profile {
             measures_frames: false, // tcp_adv_win_scale = 1
             first_window: 20,       // tcp_default_init_rwnd: twice the initial congestion window
             bursts: false,
+            is_late: false,
             wake_up: TOLD,
             looks: Span::ZERO,
             announces_at_once: true,
@@ -157,6 +161,7 @@ impl Profile {
             looks: Span::ZERO,
             idle_restart: false,
             bursts: false,
+            is_late: false,
             announces_at_once: true,
             hands_out: false,
             ..Self::linux()
@@ -168,6 +173,11 @@ impl Profile {
         let looks = self.looks.as_nanos().max(1);
         let waited = (now.as_nanos() + looks - phase.as_nanos() % looks) % looks;
         now + Span::from_nanos((looks - waited) % looks) + self.wake_up
+    }
+
+    /// How often the application looks, µs.
+    pub(crate) const fn looks_us(&self) -> u32 {
+        (self.looks.as_nanos() / 1000) as u32
     }
 
     /// Bytes of a data packet that are not payload.

@@ -7,6 +7,7 @@
 //! offering half.
 
 use crate::profile::Profile;
+use crate::segment::in_milliseconds;
 use crate::timers::NEVER;
 use netsim::{Span, Time};
 
@@ -16,6 +17,13 @@ const HALF: u64 = WHOLE / 2;
 
 /// Memory of a segment that is not its packet: 2 304 bytes for 1 500 (a head of kmalloc's 2 048 and a struct sk_buff).
 const OVERHEAD: u64 = 804;
+
+/// A packet's head holds so much more (NET_SKB_PAD, struct skb_shared_info), in one of kmalloc's powers of two; and a struct sk_buff.
+const HEAD: u64 = 384;
+const SKB: u64 = 256;
+
+/// A segment of less has no part in what is offered (tcp_event_data_recv), bytes.
+const GROWS: u16 = 128;
 
 /// What has to be read in a round trip before the buffer may grow, segments (TCP_INIT_CWND).
 const FIRST_SPACE: u64 = 10;
@@ -53,6 +61,9 @@ pub(crate) struct Buffer {
     syn: u64,
     /// The furthest byte of the stream that was offered.
     edge: u64,
+    /// Bytes of a packet's headers, and of the largest buffer that there is (net.ipv4.tcp_rmem).
+    headers: u64,
+    largest: u64,
     /// Autotuning: when the round trip ends, when it began and with how many bytes read; bytes read in the one before.
     pub(crate) tune_at: Time,
     since: Time,
@@ -98,6 +109,8 @@ impl Buffer {
                 false => 0,
             },
             edge: 0,
+            headers: u64::from(packet) - mss,
+            largest: profile.receive_buffer.1.into(),
             tune_at: if mptcp || size < most {
                 Time::ZERO
             } else {
@@ -118,6 +131,30 @@ impl Buffer {
     #[inline]
     pub(crate) fn is_tuned(&self) -> bool {
         self.tune_at < NEVER
+    }
+
+    /// By how many bytes a segment of so many lets the window grow that is `threshold`: by two segments, where a segment that
+    /// takes so much memory fits, now or in a window of some smaller size that is not reached yet (tcp_grow_window,
+    /// __tcp_grow_window).
+    fn step(&self, len: u16, threshold: u64) -> u64 {
+        if len < GROWS {
+            return 0;
+        }
+        let (len, full) = (u64::from(len), u64::from(len) == self.mss);
+        let memory = (len + self.headers + HEAD).next_power_of_two() + SKB;
+        let mut takes = Self::window(self.found, memory);
+        if full || takes <= len {
+            return 2 * self.advertised.max(len);
+        }
+        let mut window = Self::window(self.found, self.largest) / 2;
+        while threshold <= window {
+            takes /= 2;
+            if takes <= len {
+                return 2 * self.mss.max(len);
+            }
+            window /= 2;
+        }
+        0
     }
 
     /// What it offers while so many bytes are in it.
@@ -176,10 +213,10 @@ pub(crate) struct Offer {
     pub(crate) found: bool,
     /// The furthest byte of the subflow that was offered.
     edge: u64,
-    /// The smoothed round trip, eighths of a microsecond; half of the handshake's, µs; when the segment that it was last
-    /// measured with was sent, µs.
+    /// The smoothed round trip, eighths of a microsecond; how long an ACK is under way, µs; when the ACK left that it was
+    /// last measured with, ms.
     round_trip8: u32,
-    half: u32,
+    way: u32,
     stamp: u32,
     /// What was offered last, bytes.
     pub(crate) bytes: u64,
@@ -199,7 +236,7 @@ impl Offer {
             found: false,
             edge: buffer.syn,
             round_trip8: 0,
-            half: 0,
+            way: 0,
             stamp: 0,
             bytes: (threshold.max(buffer.syn) + buffer.untold) & !buffer.untold,
         }
@@ -209,24 +246,35 @@ impl Offer {
     #[cfg(test)]
     pub(crate) fn lacks(&mut self, buffer: &mut Buffer, segments: u64) {
         self.threshold = 0;
-        while self.grow(buffer, buffer.mss) {}
+        while self.grow(buffer, buffer.mss as u16, buffer.mss) {}
         self.threshold -= segments * buffer.mss;
     }
 
-    /// The handshake took so long.
-    pub(crate) fn opened(&mut self, round_trip: Span) {
-        self.half = (round_trip.as_nanos() / 2000) as u32;
+    /// So many segments it lacks of what it may come to.
+    #[cfg(test)]
+    pub(crate) fn lacking(&self) -> u64 {
+        (self.clamp - self.threshold).div_ceil(1448)
     }
 
-    /// A segment that was sent then arrives. Timestamps tell how long ago the ACK left that it was sent upon
-    /// (tcp_rcv_rtt_measure_ts): it was under way for half of the handshake's round trip.
+    /// The SYN was under way for so long, µs.
+    pub(crate) fn opened(&mut self, way: u32) {
+        self.way = way;
+    }
+
+    /// A full segment that was sent then arrives, µs. Timestamps tell how long ago the ACK left that it was sent upon, in
+    /// milliseconds (tcp_rcv_rtt_measure_ts).
     pub(crate) fn measure(&mut self, now: u32, sent: u32) {
-        if self.stamp == sent && self.round_trip8 > 0 {
+        let ago = now.wrapping_sub(sent).saturating_add(self.way);
+        let stamp = now.wrapping_sub(ago) / 1000;
+        if self.stamp == stamp && self.round_trip8 > 0 {
             return;
         }
-        self.stamp = sent;
+        self.stamp = stamp;
         // 2^28 µs: more than any path, and eight times that fits.
-        let sample = (now.wrapping_sub(sent).saturating_add(self.half)).clamp(1, 1 << 28);
+        let sample = in_milliseconds(now, ago).min(1 << 28);
+        if sample == 0 {
+            return;
+        }
         if self.round_trip8 == 0 || 8 * sample < self.round_trip8 {
             self.round_trip8 = 8 * sample;
         } else {
@@ -244,15 +292,15 @@ impl Offer {
         self.clamp = clamp;
     }
 
-    /// Whether it is as large as it may be.
+    /// Whether it is as large as it may be while so many bytes are in the buffer.
     #[inline]
-    pub(crate) fn is_grown(&self, buffer: &Buffer) -> bool {
-        self.found && self.threshold + buffer.mss > self.clamp
+    pub(crate) fn is_grown(&self, buffer: &Buffer, held: u64) -> bool {
+        self.found && self.threshold + held.min(buffer.mss) >= self.clamp
     }
 
     /// A segment arrives; with it so many bytes are in this subflow's buffer. Returns whether the window grows.
     #[cold]
-    pub(crate) fn grow(&mut self, buffer: &mut Buffer, held: u64) -> bool {
+    pub(crate) fn grow(&mut self, buffer: &mut Buffer, len: u16, held: u64) -> bool {
         if !self.found {
             self.found = true;
             self.clamp = Buffer::window(buffer.found, buffer.size);
@@ -261,11 +309,19 @@ impl Offer {
             }
         }
         let most = self.clamp.min(buffer.free(buffer.found, held));
-        let grows = most > self.threshold;
-        if grows {
-            self.threshold = most.min(self.threshold + 2 * buffer.advertised);
+        if most <= self.threshold {
+            return false;
         }
-        grows
+        let step = buffer.step(len, self.threshold);
+        self.threshold = most.min(self.threshold + step);
+        step > 0
+    }
+
+    /// Whether an ACK would offer fewer bytes than the last one did, which covered all before this byte of the subflow.
+    #[inline]
+    pub(crate) fn offers_less(&self, buffer: &Buffer, held: u64, covered: u64) -> bool {
+        let free = buffer.free(buffer.ratio, held).min(self.threshold);
+        (free + buffer.untold) & !buffer.untold < self.edge.saturating_sub(covered)
     }
 
     /// What an ACK tells: how many bytes from the `stream`'s next on are taken, and whether there is room for half of what may
@@ -320,6 +376,28 @@ mod tests {
         (buffer, offer)
     }
 
+    /// A full segment arrives and is read.
+    fn grow(offer: &mut Offer, buffer: &mut Buffer) -> bool {
+        offer.grow(buffer, buffer.mss as u16, 0)
+    }
+
+    /// Short segments do not count, once the window is larger than half of the largest that there is.
+    #[test]
+    fn short_segments_let_a_window_grow_that_is_small() {
+        let profile = Profile::linux();
+        for (size, len, step) in [
+            (None, 1376, 2 * 1424),
+            (None, 300, 2 * 1424),
+            (None, 127, 0),
+            (Some(4 << 20), 1424, 2 * 1448),
+            (Some(4 << 20), 1376, 0),
+        ] {
+            let buffer = Buffer::new(&profile, 1500, MSS, true, size);
+            let threshold = Buffer::window(HALF, buffer.size);
+            assert_eq!(buffer.step(len, threshold), step, "{size:?} {len}");
+        }
+    }
+
     fn in_units(bytes: u64) -> u64 {
         bytes.next_multiple_of(128)
     }
@@ -336,14 +414,14 @@ mod tests {
     fn tcp_comes_to_offer_what_a_segment_is_of_its_memory() {
         let (mut buffer, mut offer) = ends(false, 1448);
         assert_eq!((buffer.syn, offer.bytes), (64_240, 64_256));
-        assert!(offer.grow(&mut buffer, 0));
+        assert!(grow(&mut offer, &mut buffer));
         assert_eq!(
             told(&mut buffer, &mut offer, 1),
             in_units(64_088 + 2 * 1448)
         );
-        while offer.grow(&mut buffer, 0) {}
+        while grow(&mut offer, &mut buffer) {}
         assert_eq!(told(&mut buffer, &mut offer, 40), 80_512);
-        assert!(offer.is_grown(&buffer));
+        assert!(offer.is_grown(&buffer, 0));
     }
 
     /// As Linux 6.12 told: 64 384 from the join on, and what the buffer has grown to, by two segments an ACK, when the second
@@ -351,7 +429,7 @@ mod tests {
     #[test]
     fn a_subflow_without_data_keeps_the_connection_at_half() {
         let (mut buffer, mut offer) = ends(true, MSS);
-        while offer.grow(&mut buffer, 0) {}
+        while grow(&mut offer, &mut buffer) {}
         assert_eq!(told(&mut buffer, &mut offer, 1), 64_384);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let round_trip = Span::from_millis(80);
@@ -375,7 +453,7 @@ mod tests {
         assert_eq!(clamp / u64::from(MSS), 165);
         offer.set_clamp(clamp);
         let before = offer.threshold;
-        assert!(offer.grow(&mut buffer, 0));
+        assert!(grow(&mut offer, &mut buffer));
         assert_eq!(
             told(&mut buffer, &mut offer, 31),
             in_units(before + 2 * 1448)
@@ -385,7 +463,7 @@ mod tests {
     #[test]
     fn what_waits_takes_room_and_what_was_offered_is_not_taken_back() {
         let (mut buffer, mut offer) = ends(true, MSS);
-        while offer.grow(&mut buffer, 0) {}
+        while grow(&mut offer, &mut buffer) {}
         let edge = told(&mut buffer, &mut offer, 1) + u64::from(MSS);
         let mss = u64::from(MSS);
         // Twenty segments beyond a gap.

@@ -13,7 +13,7 @@ use crate::sack::Beyond;
 use crate::segment::{Kind, Segment, flag, micros, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::Observer;
-use netsim::{RouteId, Time};
+use netsim::{RouteId, Span, Time};
 use std::sync::Arc;
 
 /// The receiving end of a subflow.
@@ -32,6 +32,8 @@ pub(crate) struct Receiver {
     /// Segments that no ACK covers yet, and the first byte of the subflow that none covers (rcv_wup).
     waiting: u32,
     covered: u64,
+    /// Some of them were pushed.
+    pushed: bool,
     /// Flags of the next ACK, and the segment that it answers.
     flags: u8,
     answers: u16,
@@ -45,9 +47,24 @@ pub(crate) struct Receiver {
     room: u8,
     /// The handshake: whether there is to be one, when the SYN was sent first, how often, whether it was answered.
     pub(crate) asked: bool,
-    pub(crate) syn_first: Option<Time>,
+    pub(crate) syn_last: Time,
     pub(crate) syns: u32,
     pub(crate) established: bool,
+    pub(crate) join: Join,
+    /// When the SYN/ACK was sent, µs: what answers it repeats that. How long it was until it came.
+    pub(crate) syn_ack: u32,
+    pub(crate) handshake: Span,
+}
+
+/// What becomes of a join whose last packet the client has sent (RFC 8684, 3.2; Linux: check_fully_established).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// It is answered, or needs no answer.
+    Done,
+    /// It waits for an answer.
+    Waits,
+    /// What came first was not next in the subflow: the client has reset it.
+    Reset,
 }
 
 impl Receiver {
@@ -73,6 +90,7 @@ impl Receiver {
             short: Vec::new(),
             waiting: 0,
             covered: 0,
+            pushed: false,
             flags: 0,
             answers: 0,
             route,
@@ -88,9 +106,12 @@ impl Receiver {
                 tcp as u8
             },
             asked: false,
-            syn_first: None,
+            syn_last: Time::ZERO,
             syns: 0,
             established: false,
+            join: Join::Done,
+            syn_ack: 0,
+            handshake: Span::ZERO,
             profile,
         }
     }
@@ -104,6 +125,9 @@ impl Receiver {
         segment: Segment,
     ) {
         let seq = widen(self.got.next, segment.seq);
+        if self.join != Join::Done && !self.joined(env, seq == self.got.next) {
+            return;
+        }
         self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);
         self.answers = segment.seq as u16;
         if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
@@ -122,13 +146,19 @@ impl Receiver {
         if lacks > 0 || !self.short.is_empty() {
             self.came_short(seq, lacks);
         }
-        if connection.buffer.is_tuned() {
-            self.offer.measure(micros(env.now), segment.sack);
+        if connection.buffer.is_tuned() && lacks == 0 {
+            let phase = micros(Time::ZERO + connection.phase);
+            let at = |time: u32| time.wrapping_add(phase);
+            self.offer.measure(at(micros(env.now)), at(segment.sack));
         }
-        if !self.offer.is_grown(&connection.buffer) {
-            let grows = self
-                .offer
-                .grow(&mut connection.buffer, (self.got.held() + 1) * mss);
+        // Segments that take room: what it lets out of a gap does so still, itself not yet where it comes beyond one
+        // (tcp_data_queue, tcp_data_queue_ofo).
+        let held = match in_order {
+            0 => self.got.held() - 1,
+            in_order => self.got.held() + u64::from(in_order),
+        };
+        if !self.offer.is_grown(&connection.buffer, held * mss) {
+            let grows = (self.offer).grow(&mut connection.buffer, segment.len, held * mss);
             self.quick |= u32::from(grows);
         }
         self.waiting += 1;
@@ -142,15 +172,39 @@ impl Receiver {
                 connection.apart -= self.next_byte(mss) - before - len;
             }
             self.acknowledge(connection, env);
-        } else if self.quick > 0 || self.next_byte(mss) - self.covered > mss {
-            self.acknowledge(connection, env);
-        } else if self.reads_pushed(connection, segment) {
-            // The application has read it by then.
-            connection.read = connection.received();
+        } else if self.quick > 0 || self.has_two(mss) && !self.shrinks(connection) {
             self.acknowledge(connection, env);
         } else {
-            env.timers
-                .set(self.timer, env.now + self.profile.delayed_ack);
+            self.pushed |= segment.flags & flag::PUSH != 0 || lacks > 0;
+            connection.withheld |= self.pushed || self.has_two(mss);
+            if self.waiting == 1 {
+                env.timers
+                    .set(self.timer, env.now + self.profile.delayed_ack);
+            }
+        }
+    }
+
+    /// Whether more than one segment waits for its ACK.
+    #[inline(always)]
+    fn has_two(&self, mss: u64) -> bool {
+        self.next_byte(mss) - self.covered > mss
+    }
+
+    /// Whether an ACK would offer less than the last one did: it is not sent before the application has read
+    /// (__tcp_ack_snd_check). What comes over MPTCP leaves the subflow's buffer at once.
+    #[inline]
+    fn shrinks(&self, connection: &Connection) -> bool {
+        let (buffer, held) = (&connection.buffer, connection.held().0);
+        !buffer.mptcp && self.offer.offers_less(buffer, held, self.covered)
+    }
+
+    /// The application has read what it can: ACKs that waited for that are sent (tcp_cleanup_rbuf, mptcp_cleanup_rbuf), of two
+    /// segments or more, and of what was pushed where nothing is left to be read.
+    #[cold]
+    pub(crate) fn was_read<O: Observer>(&mut self, connection: &mut Connection, env: &mut Env<O>) {
+        let pushed = self.profile.reads_push && self.pushed && connection.held().0 == 0;
+        if self.waiting > 0 && (pushed || self.has_two(connection.mss.into())) {
+            self.acknowledge(connection, env);
         }
     }
 
@@ -169,12 +223,6 @@ impl Receiver {
     #[inline(always)]
     fn next_byte(&self, mss: u64) -> u64 {
         self.got.next * mss - self.lacks
-    }
-
-    /// Whether what is pushed leaves nothing to be read: it is acknowledged as soon as the application has read it (tcp_cleanup_rbuf).
-    fn reads_pushed(&self, connection: &Connection, segment: Segment) -> bool {
-        let pushed = segment.flags & flag::PUSH != 0 || segment.len < connection.mss;
-        self.profile.reads_push && pushed && connection.held().1 == 0
     }
 
     /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
@@ -222,6 +270,7 @@ impl Receiver {
         } else {
             0
         };
+        self.pushed = false;
         if self.waiting > 0 {
             self.waiting = 0;
             env.timers.clear(self.timer);

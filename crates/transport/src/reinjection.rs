@@ -8,7 +8,7 @@
 //! acknowledged goes over a subflow that has nothing to do, if there is one. A subflow that hears nothing for five
 //! such times while another does is stale: it is left alone, and all goes over the others.
 
-use crate::connection::{Connection, Stuck};
+use crate::connection::{Connection, NONE, Stuck};
 use crate::endpoint::Env;
 use crate::scheduler::PIECE;
 use crate::segment::widen;
@@ -92,8 +92,7 @@ impl Connection {
             };
             if senders.iter().enumerate().any(others) {
                 senders[index].life = Life::Stalled;
-                self.again.clear();
-                self.stuck((self.una, self.nxt), index as u32);
+                self.hand_out_again();
             }
         }
         if let Some(index) = idle {
@@ -102,7 +101,7 @@ impl Connection {
                 .queue
                 .put(self.una, until, self.buffer_size());
         }
-        self.push_all(senders, env, 0);
+        self.push_all(senders, env, NONE);
         self.wait_for_acknowledgement(env);
     }
 
@@ -152,23 +151,6 @@ impl Connection {
             .queue
             .ranges()
             .for_each(|range| self.stuck(range, index));
-    }
-
-    /// What is stuck on one subflow goes over others.
-    pub(crate) fn push_again<O: Observer>(
-        &mut self,
-        senders: &mut [Sender],
-        env: &mut Env<O>,
-        which: usize,
-    ) -> bool {
-        let mut set = false;
-        while let Some(on) = Self::best(senders) {
-            let Some(segment) = self.next_again(senders, on) else {
-                break;
-            };
-            set |= self.send_one(&mut senders[on], env, segment, false) && on == which;
-        }
-        set
     }
 }
 

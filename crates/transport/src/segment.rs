@@ -110,9 +110,9 @@ pub(crate) enum Kind {
     /// The third packet of the handshake.
     Established,
     /// Tells the client of the server's other addresses (RFC 8684, 3.4.1): `seq` is the subflow that they allow. Of the first,
-    /// which needs none: the server's answer to the last packet of a join (3.2).
+    /// which needs none: the server's answer to the last packet of a join (3.2), with the number of its next segment in `data`.
     AddAddress,
-    /// Answers it: the same with the echo flag.
+    /// Answers it: the same with the echo flag. Of the first: the client has reset this subflow.
     AddressEcho,
     /// A UDP datagram.
     Datagram,
@@ -163,6 +163,12 @@ pub(crate) fn micros(now: Time) -> u32 {
     (now.as_nanos() / 1000) as u32
 }
 
+/// How long ago something was by timestamps in milliseconds, µs, that was so many µs before `now` (tcp_rtt_tsopt_us).
+#[inline]
+pub(crate) fn in_milliseconds(now: u32, ago: u32) -> u32 {
+    (ago.saturating_add(999 - now % 1000)) / 1000 * 1000
+}
+
 /// The number at the endpoint that ends in `wire` and is next to `near`.
 #[inline]
 pub(crate) fn widen(near: u64, wire: u32) -> u64 {
@@ -197,6 +203,19 @@ mod tests {
                 len: 0xfff7,
             };
             assert_eq!(Segment::from(Wire::from(segment)), segment);
+        }
+    }
+
+    #[test]
+    fn milliseconds_begin_with_the_clocks() {
+        for (now, ago, told) in [
+            (5000, 0, 0),
+            (5000, 1, 1000),
+            (5999, 999, 0),
+            (5999, 1000, 1000),
+            (5300, 75_600, 76_000),
+        ] {
+            assert_eq!(in_milliseconds(now, ago), told, "{now} {ago}");
         }
     }
 

@@ -9,8 +9,8 @@ use crate::profile::{Detection, Profile};
 use crate::recovery::Recovery;
 use crate::reinjection::Stale;
 use crate::rtt::Rtt;
-use crate::scheduler::Queue;
 use crate::segment::{Kind, Segment, flag, micros, widen};
+use crate::send_queue::Queue;
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
 use crate::wheel;
@@ -490,7 +490,11 @@ impl Sender {
         };
         self.last_sent = env.now;
         let bytes = u32::from(sent.len) + u32::from(self.header);
-        env.send(self.route, bytes, segment);
+        if self.profile.is_late {
+            env.send_late(self.route, bytes, segment);
+        } else {
+            env.send(self.route, bytes, segment);
+        }
     }
 
     /// After sending: whether it was the window that held it back (Linux: tcp_cwnd_validate).

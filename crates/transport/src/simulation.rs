@@ -3,8 +3,9 @@
 //! What happens next is the network's next packet at an endpoint or a timer, whichever comes first; a packet comes before
 //! a timer of the same instant, packets of one instant in the order of their links, timers in the order of their numbers.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, NONE};
 use crate::endpoint::Env;
+use crate::host::Host;
 use crate::receive_window::{Buffer, Offer};
 use crate::receiver::Receiver;
 use crate::sack::Sacks;
@@ -93,6 +94,7 @@ pub use spec::{Application, ConnectionSpec, PathManager};
 impl<O: Observer> Simulation<O> {
     /// Nothing runs on this network yet.
     pub fn new(network: Network<Wire>, observer: O) -> Self {
+        let host = Host::new(network.dice());
         Self {
             env: Env {
                 now: Time::ZERO,
@@ -100,6 +102,9 @@ impl<O: Observer> Simulation<O> {
                 timers: Timers::default(),
                 sacks: Sacks::default(),
                 observer,
+                late: Vec::new(),
+                gap: false,
+                host,
             },
             owners: Vec::new(),
             connections: Vec::new(),
@@ -154,6 +159,12 @@ impl<O: Observer> Simulation<O> {
         self.env.timers.set(start, spec.start);
         let write_timer = self.timer(Owner::Write(number));
         let announce_timer = self.timer(Owner::Announce(number));
+        if !spec.mptcp && spec.profile.hands_out {
+            let timer = self.timer(Owner::Push(number));
+            let connection = &mut self.connections[number as usize];
+            connection.buffered = true;
+            connection.push_timer = Some(timer);
+        }
         if hands_out && count > 1 {
             let timer = self.timer(Owner::Retransmission(number));
             self.connections[number as usize].retransmission.timer = Some(timer);
@@ -300,6 +311,9 @@ impl<O: Observer> Simulation<O> {
                 if reads && self.env.now >= connection.buffer.tune_at {
                     self.tune(number);
                 }
+                if reads && self.connections[number as usize].withheld {
+                    self.was_read(number);
+                }
                 if self.connections[number as usize].joins_with_data {
                     self.first_data(number);
                 }
@@ -311,6 +325,17 @@ impl<O: Observer> Simulation<O> {
                 let index = segment.to - self.connections[number as usize].first;
                 self.handshake(number, index as usize, segment.into());
             }
+        }
+        self.env.flush();
+    }
+
+    /// What has arrived was read, and a subflow's ACK waits for that.
+    #[cold]
+    fn was_read(&mut self, number: u32) {
+        let (connection, _, receivers, env) = parts!(self, number);
+        connection.withheld = false;
+        for receiver in receivers {
+            receiver.was_read(connection, env);
         }
     }
 
@@ -346,7 +371,9 @@ impl<O: Observer> Simulation<O> {
         if connection.on_ack(segment) {
             connection.progressed(env);
         }
+        let before = sender.una;
         let set = sender.on_ack(&mut connection.coupled, env, segment);
+        env.gap = segment.sack != 0 || sender.una > before + 2;
         let due = || &self.senders[connection.first as usize + connection.due];
         let mut sent = if connection.wants_all(&self.senders[segment.to as usize], due) {
             let senders = &mut self.senders[connection.range()];
@@ -354,7 +381,7 @@ impl<O: Observer> Simulation<O> {
         } else {
             connection.go_on(&mut self.senders[segment.to as usize], env)
         };
-        if connection.writes_on() {
+        if connection.writes_on(&self.senders[segment.to as usize]) {
             let senders = &mut self.senders[connection.range()];
             let index = (segment.to - connection.first) as usize;
             sent |= connection.wake(senders, env, index);

@@ -57,6 +57,8 @@ pub enum Content {
     AddressEcho(u32),
     /// Leaves: the ACK of the last packet of a join (RFC 8684, 3.2).
     Joined,
+    /// The client resets a subflow (RFC 8684, 3.6).
+    Reset,
     /// Leaves: payload.
     Data {
         /// Its number in the subflow.

@@ -15,6 +15,7 @@ const MP_CAPABLE: u8 = 0 << 4;
 const MP_JOIN: u8 = 1 << 4;
 const DSS: u8 = 2 << 4;
 const ADD_ADDR: u8 = 3 << 4;
+const TCPRST: u8 = 8 << 4;
 /// MP_CAPABLE: version 1, with HMAC-SHA256 (flag H).
 const VERSION: u8 = 1;
 const SHA256: u8 = 1;
@@ -117,5 +118,10 @@ impl Options {
     /// Has heard of it.
     pub(super) fn address_echo(&mut self, id: u8, address: Ipv4Addr) {
         self.add(&[&[MPTCP, 8, ADD_ADDR | ECHO, id], &address.octets()]);
+    }
+
+    /// A reset whose reason is not told (RFC 8684, 3.6).
+    pub(super) fn reset(&mut self) {
+        self.add(&[&[MPTCP, 4, TCPRST, 0]]);
     }
 }

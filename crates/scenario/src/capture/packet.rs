@@ -117,6 +117,7 @@ impl<'a> Writer<'a> {
                 }
             }
             Content::Ack { echo, .. } => tcp.ece = echo,
+            Content::Reset => tcp.rst = true,
             _ => {}
         }
         tcp.set_options_raw(fields.options.bytes())
@@ -234,6 +235,11 @@ impl State {
                 options.stamped(now, self.answered);
                 let other = view.other(of);
                 options.address_echo(of as u8, *other.pair.server.ip());
+            }
+            Content::Reset => {
+                window = self.window;
+                options.stamped(now, self.answered);
+                options.reset();
             }
             Content::Data {
                 seq: number,

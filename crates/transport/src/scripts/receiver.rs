@@ -146,6 +146,43 @@ fn each_is_acknowledged(profile: Profile) {
     assert_eq!(acks[46..], [48, 50]);
 }
 
+/// What fills a gap finds the buffer still full of what waited, and the window grows once more with the next segment; so it does
+/// with the first segment beyond a gap, which is not in the buffer yet. Each of that is another ACK at once, and decides which
+/// segments later ACKs cover.
+#[test]
+fn a_gap_leaves_the_window_to_grow_once_more() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..20).for_each(|seq| receiver.data(10, seq, 0));
+    assert_eq!(receiver.acks().last(), Some(&(10, 20)), "two by two");
+    let threshold = |receiver: &Receiving| receiver.script.simulation.receivers[0].offer.lacking();
+    // The window is as large as it comes to be while each segment is read at once; it has room for that one more.
+    assert_eq!(threshold(&receiver), 1);
+    receiver.data(20, 21, 0);
+    assert_eq!(threshold(&receiver), 0);
+    let simulation = &mut receiver.script.simulation;
+    let buffer = &mut simulation.connections[0].buffer;
+    simulation.receivers[0].offer.lacks(buffer, 4);
+    receiver.data(20, 22, 0);
+    receiver.data(20, 20, flag::AGAIN);
+    assert_eq!(threshold(&receiver), 3, "three were in the buffer");
+    receiver.data(21, 23, 0);
+    assert_eq!(threshold(&receiver), 1);
+}
+
+/// Over TCP an ACK that would offer less than the last one waits until the application has read, and so tells of what has become
+/// free.
+#[test]
+fn an_ack_that_would_offer_less_waits_for_the_application() {
+    let mut receiver = Receiving::new(Profile::linux());
+    (0..20).for_each(|seq| receiver.data(10, seq, 0));
+    receiver.acks();
+    // The window is what two segments that are not read leave of the buffer, once they are read: all of it.
+    (20..24).for_each(|seq| receiver.data(20, seq, 0));
+    let offered: Vec<u32> = receiver.wire.iter().map(|(_, ack, _)| ack.window).collect();
+    assert_eq!(receiver.acks(), [(20, 22), (20, 24)]);
+    assert_eq!(offered[0], offered[1]);
+}
+
 #[test]
 fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
     let mut receiver = Receiving::new(Profile::linux());

@@ -66,6 +66,63 @@ fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
     assert_eq!(script.simulation.connections[0].nxt, 163_640);
 }
 
+/// What the application writes makes those subflows send that are handed some of it. One whose buffer is full and whose single
+/// place in the window waits for another goes on waiting (__mptcp_push_pending).
+#[test]
+fn a_write_lets_those_send_that_are_handed_something() {
+    let file = Application::File(3000 * 1424);
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    let sent = |script: &Script| script.simulation.senders[0].nxt;
+    for ack in 1..40 {
+        script.ack(100 + u64::from(ack), ack);
+    }
+    script.until(150);
+    script.simulation.senders[0].queue.is_handed = false;
+    script.simulation.senders[0].tcp.cwnd += 1;
+    let before = sent(&script);
+    let simulation = &mut script.simulation;
+    let connection = &mut simulation.connections[0];
+    let senders = &mut simulation.senders[..2];
+    connection.handed = connection.written.min(connection.edge);
+    connection.push_all(senders, &mut simulation.env, NONE);
+    assert_eq!(sent(&script), before);
+    let simulation = &mut script.simulation;
+    simulation.connections[0].push_all(&mut simulation.senders[..2], &mut simulation.env, 0);
+    assert!(sent(&script) > before, "upon its own ACK it does");
+}
+
+/// TCP's write queue: buffers of 45 segments, or of half of the first window, that are filled up whatever memory they take; the
+/// first takes from the next what a burst lacks, and the one segment that is left over does not wait for a second.
+#[test]
+fn tcp_writes_buffers_that_are_filled_up() {
+    let buffers = |script: &Script| -> Vec<u64> {
+        let ranges = script.simulation.senders[0].queue.ranges();
+        ranges.map(|(from, until)| (until - from) / 1448).collect()
+    };
+    let mut script = linux(1000);
+    // 46 080 bytes of memory: a buffer, another while there is some, all of 45; ten are sent.
+    assert_eq!(buffers(&script), [35]);
+    script.ack(100, 2);
+    script.until(102);
+    // The last one that waits is filled up.
+    assert_eq!(buffers(&script)[0], 45);
+    let queue = &mut script.simulation.senders[0].queue;
+    let before = queue
+        .ranges()
+        .map(|(from, until)| until - from)
+        .sum::<u64>();
+    while queue.first().0 > 1448 {
+        queue.pop(1448);
+    }
+    assert_eq!(queue.first().0, 1448);
+    let sender = &mut script.simulation.senders[0];
+    sender.queue.push(before + 100 * 1448, before + 145 * 1448);
+    sender.grow_buffer(1);
+    assert_eq!(buffers(&script), [1, 45], "it is enough for one place");
+    script.simulation.senders[0].grow_buffer(2);
+    assert_eq!(buffers(&script), [2, 44]);
+}
+
 #[test]
 fn other_profiles_fill_whatever_window_opens() {
     let file = Application::File(300 * 1424);

@@ -27,7 +27,7 @@ impl<O: Observer> Simulation<O> {
         if connection.is_done() {
             self.written_is_done(number);
         } else {
-            connection.write_on(senders, env, 0);
+            connection.write_on(senders, env, NONE);
         }
     }
 

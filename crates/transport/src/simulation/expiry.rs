@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::board::mark;
+use crate::receiver::Join;
 
 impl<O: Observer> Simulation<O> {
     pub(super) fn on_timer(&mut self, owner: Owner) {
@@ -12,7 +13,11 @@ impl<O: Observer> Simulation<O> {
                 let (connection, _, receivers, env) = parts!(self, number);
                 let index = (subflow - connection.first) as usize;
                 let receiver = &mut receivers[index];
-                if receiver.established {
+                if receiver.join == Join::Waits {
+                    let bytes = self.opening(number, index).established;
+                    let (_, _, receivers, env) = parts!(self, number);
+                    receivers[index].finish_handshake(env, bytes);
+                } else if receiver.established {
                     receiver.acknowledge(connection, env);
                 } else {
                     self.send_syn(number, index);
@@ -23,7 +28,7 @@ impl<O: Observer> Simulation<O> {
             Owner::Announce(number) => self.announce_again(number),
             Owner::Push(number) => {
                 let (connection, senders, _, env) = parts!(self, number);
-                connection.write_on(senders, env, 0);
+                connection.write_on(senders, env, NONE);
             }
             Owner::Retransmission(number) => {
                 let (connection, senders, _, env) = parts!(self, number);
@@ -31,6 +36,7 @@ impl<O: Observer> Simulation<O> {
             }
             Owner::Udp(number) => self.udp[number as usize].on_timer(&mut self.env),
         }
+        self.env.flush();
     }
 
     #[cold]

@@ -2,7 +2,9 @@
 //! further ones (ADD_ADDR, RFC 8684, 3.4.1).
 
 use super::*;
-use crate::segment::micros;
+use crate::receiver::Join;
+use crate::segment::{in_milliseconds, micros};
+use crate::wheel;
 
 /// The packets that open a subflow, bytes: IPv4 and TCP (40), the options of a SYN (20) or of any other packet (12), and
 /// MPTCP's, as Linux sends them.
@@ -10,7 +12,7 @@ use crate::segment::micros;
 pub(super) struct Opening {
     pub(super) syn: u32,
     pub(super) syn_ack: u32,
-    established: u32,
+    pub(super) established: u32,
 }
 
 const TCP: Opening = Opening {
@@ -40,6 +42,9 @@ const ADDRESS_ECHO: u32 = TCP.established + 8;
 /// The answer to the last packet of a join (3.2), with a DATA_ACK of 32 bits.
 const JOINED: u32 = TCP.established + 8;
 
+/// A reset with its reason (3.6).
+const RESET: u32 = TCP.established + 4;
+
 /// How long an announced address waits for its echo at most, and how often it is announced again (Linux:
 /// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX). Until 6.17 it waited so long; since then it waits for the longest
 /// retransmission timeout of a subflow if that is shorter, and each time twice as long (net/mptcp/pm.c:
@@ -63,12 +68,23 @@ impl<O: Observer> Simulation<O> {
                 }
             }
             Kind::SynAck => {
-                receivers[index].on_syn_ack(env, segment, opening.established);
+                let joins = index > 0 && receivers[index].profile.hands_out;
+                receivers[index].on_syn_ack(env, segment, opening.established, joins);
             }
             Kind::Established => {
                 let sender = &mut senders[index];
                 if sender.life == Life::Opening {
-                    sender.finish_handshake(env, segment);
+                    let asked = micros(env.now).wrapping_sub(segment.window);
+                    // Where a join takes a shortcut Linux has timestamps alone to tell (tcp_check_req: drop_req).
+                    let shortcut = index > 0 && connection.hands_out;
+                    let round_trip = match shortcut {
+                        true => {
+                            let phase = micros(Time::ZERO + connection.phase);
+                            in_milliseconds(micros(env.now).wrapping_add(phase), asked).max(1000)
+                        }
+                        false => asked,
+                    };
+                    sender.finish_handshake(env, segment, round_trip);
                     sender.open(&mut connection.coupled, env);
                     if index == 0 {
                         self.announce(number, 1);
@@ -84,9 +100,14 @@ impl<O: Observer> Simulation<O> {
                     } else {
                         connection.push(senders, env, index);
                     }
+                } else if index > 0 && connection.hands_out {
+                    // The answer was lost.
+                    sender.answer_join(env);
                 }
             }
-            Kind::AddAddress if segment.seq == 0 => {}
+            Kind::AddAddress if segment.seq == 0 => {
+                receivers[index].joined(env, segment.data == 0);
+            }
             Kind::AddAddress => {
                 if !receivers[index].profile.announces_at_once {
                     // What waits is acknowledged beside it, as Linux does: its echo has no room for that.
@@ -101,6 +122,7 @@ impl<O: Observer> Simulation<O> {
                     receivers[path].join(env, running.spec.join_delay);
                 }
             }
+            Kind::AddressEcho if segment.seq == 0 => self.reset(number, index),
             Kind::AddressEcho => {
                 let running = &mut self.running[number as usize];
                 if segment.seq as usize == running.announced {
@@ -109,6 +131,21 @@ impl<O: Observer> Simulation<O> {
                 }
             }
             Kind::Data | Kind::Ack | Kind::Datagram => {}
+        }
+    }
+
+    /// The client has reset a subflow: what was handed out and is not acknowledged is handed out again (Linux:
+    /// __mptcp_close_ssk, __mptcp_retransmit_pending_data).
+    fn reset(&mut self, number: u32, index: usize) {
+        let (connection, senders, _, env) = parts!(self, number);
+        let sender = &mut senders[index];
+        if matches!(sender.life, Life::Open | Life::Stalled) {
+            connection.coupled.close(std::mem::take(&mut sender.cc));
+            sender.life = Life::Closed;
+            env.timers.clear(sender.timer);
+            connection.close_buffer(sender);
+            connection.hand_out_again();
+            connection.push_all(senders, env, index);
         }
     }
 
@@ -186,7 +223,7 @@ impl Receiver {
     }
 
     pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
-        self.syn_first.get_or_insert(env.now);
+        self.syn_last = env.now;
         env.send(self.route, bytes, Segment::bare(self.me, Kind::Syn, 0));
         let wait = self.profile.rto_initial.as_nanos() << self.syns.min(6);
         self.syns += 1;
@@ -202,15 +239,53 @@ impl Receiver {
         );
     }
 
-    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, syn_ack: Segment, bytes: u32) {
+    fn on_syn_ack<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        syn_ack: Segment,
+        bytes: u32,
+        joins: bool,
+    ) {
+        self.syn_ack = syn_ack.window;
         if !std::mem::replace(&mut self.established, true) {
             env.timers.clear(self.timer);
-            let asked = self.syn_first.unwrap_or(env.now);
-            self.offer.opened(env.now.since(asked));
+            let way = syn_ack.window.wrapping_sub(micros(self.syn_last));
+            self.offer.opened(way);
+            self.handshake = env.now.since(self.syn_last);
+            if joins {
+                self.join = Join::Waits;
+            }
         }
+        self.finish_handshake(env, bytes);
+    }
+
+    /// Sends the handshake's last packet, that of a join again after two round trips without an answer (Linux:
+    /// schedule_3rdack_retransmission).
+    pub(super) fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         let mut segment = Segment::bare(self.me, Kind::Established, 0);
-        segment.window = syn_ack.window;
+        segment.window = self.syn_ack;
         env.send(self.route, bytes, segment);
+        if self.join == Join::Waits {
+            let wait = self.handshake + self.handshake;
+            let again = wheel::fires_at(self.profile.tick, env.now, wait);
+            env.timers.set(self.timer, again);
+        }
+    }
+
+    /// A packet comes on a subflow that has joined. Returns whether it is taken: the first has to be the next one, or the
+    /// client resets the subflow, since the server is not to send data before its answer has come (Linux:
+    /// check_fully_established). That is so where the answer is lost, in a full queue before the initial window.
+    #[cold]
+    pub(crate) fn joined<O: Observer>(&mut self, env: &mut Env<O>, is_next: bool) -> bool {
+        if self.join == Join::Waits {
+            env.timers.clear(self.timer);
+            self.join = if is_next { Join::Done } else { Join::Reset };
+            if !is_next {
+                let reset = Segment::bare(self.me, Kind::AddressEcho, 0);
+                env.send(self.route, RESET, reset);
+            }
+        }
+        self.join == Join::Done
     }
 }
 
@@ -231,19 +306,16 @@ impl Sender {
 
     /// Answers the last packet of a join (RFC 8684, 3.2).
     fn answer_join<O: Observer>(&self, env: &mut Env<O>) {
-        env.send(
-            self.route,
-            JOINED,
-            Segment::bare(self.me, Kind::AddAddress, 0),
-        );
+        let mut segment = Segment::bare(self.me, Kind::AddAddress, 0);
+        segment.data = self.nxt as u32;
+        env.send(self.route, JOINED, segment);
     }
 
     /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
     /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
     /// the path is long.
-    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, last: Segment) {
-        self.rtt
-            .sample(micros(env.now).wrapping_sub(last.window), 0, 0);
+    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, last: Segment, round_trip: u32) {
+        self.rtt.sample(round_trip, 0, 0);
         if self.recovery.timeouts > 2 && last.window != micros(self.last_sent) {
             self.tcp.cwnd = 1;
         }
