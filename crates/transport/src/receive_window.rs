@@ -256,6 +256,12 @@ impl Offer {
         (self.clamp - self.threshold).div_ceil(1448)
     }
 
+    /// What it has come to offer.
+    #[cfg(test)]
+    pub(crate) fn threshold(&self) -> u64 {
+        self.threshold
+    }
+
     /// The SYN was under way for so long, µs.
     pub(crate) fn opened(&mut self, way: u32) {
         self.way = way;

@@ -85,6 +85,10 @@ impl<P> Fifo<P> {
         } else {
             self.latest = departure;
         }
+        debug_assert!(
+            self.ring.newest(0).is_none_or(|last| last.0 <= departure),
+            "one packet overtakes another"
+        );
         self.bytes_in += u64::from(bytes);
         let first = self.ring.len() == 0;
         self.ring.push(

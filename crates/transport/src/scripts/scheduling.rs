@@ -119,8 +119,14 @@ fn tcp_writes_buffers_that_are_filled_up() {
     sender.queue.push(before + 100 * 1448, before + 145 * 1448);
     sender.grow_buffer(1);
     assert_eq!(buffers(&script), [1, 45], "it is enough for one place");
-    script.simulation.senders[0].grow_buffer(2);
-    assert_eq!(buffers(&script), [2, 44]);
+    let simulation = &mut script.simulation;
+    let sender = &mut simulation.senders[0];
+    sender.tcp.cwnd = sender.flight() + 2;
+    let before = sender.nxt;
+    let senders = &mut simulation.senders[..1];
+    simulation.connections[0].push_all(senders, &mut simulation.env, NONE);
+    assert_eq!(script.sender().nxt, before + 2, "both places at once");
+    assert_eq!(buffers(&script), [44]);
 }
 
 #[test]
