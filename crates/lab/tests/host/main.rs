@@ -203,7 +203,7 @@ fn one_begins_while_another_is_under_way() {
         ..connection(Protocol::Mptcp, "lisa", 100_000)
     };
     let mut scenario = shared(2, vec![connection(Protocol::Tcp, "reno", 200_000), late]);
-    // Room for all of it: the SYN of a join that met a full queue would come a second later, after the end.
+    // Room for all of it: a join that meets a full queue comes a second later, after the end, or is reset.
     if let Spec::SharedBottleneck(spec) = &mut scenario.topology {
         spec.bottleneck.queue = Queue::DropTailPackets(300);
     }
