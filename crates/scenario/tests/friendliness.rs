@@ -62,7 +62,7 @@ fn share(algorithm: &str, subflows: u32, set: &[&str], seeds: u64) -> f64 {
 fn nmcc_with_two_subflows_takes_about_half_of_a_link() {
     let [nmcc, uncoupled] = ["nmcc", "reno"].map(|name| share(name, 2, &[], 12));
     assert!((0.4..=0.6).contains(&nmcc), "{nmcc}");
-    assert!(uncoupled > nmcc + 0.02, "{uncoupled}, {nmcc}");
+    assert!(uncoupled > nmcc + 0.03, "{uncoupled}, {nmcc}");
 }
 
 /// Why it is not half: each subflow loses for itself. With losses that hit each packet alike, N subflows of growth 1/N have
