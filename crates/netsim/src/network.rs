@@ -165,11 +165,24 @@ impl<P: Payload> Network<P> {
     /// would overtake each other; a debug build asserts it.
     #[inline]
     pub fn inject(&mut self, now: Time, route: RouteId, bytes: u32, payload: P) -> Option<Exit<P>> {
+        self.inject_at(now, now, route, bytes, payload)
+    }
+
+    /// A packet is sent `now` and comes to its first link no earlier.
+    #[inline(always)]
+    fn inject_at(
+        &mut self,
+        now: Time,
+        at: Time,
+        route: RouteId,
+        bytes: u32,
+        payload: P,
+    ) -> Option<Exit<P>> {
         debug_assert!(
             self.next_event().is_none_or(|next| next >= now),
             "poll before you inject"
         );
-        let exit = self.forward(now, bytes, route.0, payload);
+        let exit = self.forward(at, bytes, route.0, payload);
         #[cfg(any(debug_assertions, test))]
         self.assert_conserved(1, exit.is_some());
         exit
@@ -189,14 +202,7 @@ impl<P: Payload> Network<P> {
         payload: P,
     ) -> Option<Exit<P>> {
         let most = Span::from_nanos(self.hops[route.0 as usize - 1].into());
-        debug_assert!(
-            self.next_event().is_none_or(|next| next >= now),
-            "poll before you inject"
-        );
-        let exit = self.forward(now + late.min(most), bytes, route.0, payload);
-        #[cfg(any(debug_assertions, test))]
-        self.assert_conserved(1, exit.is_some());
-        exit
+        self.inject_at(now, now + late.min(most), route, bytes, payload)
     }
 
     /// When something next happens: a packet moves or is dropped. `None` while the network is empty.

@@ -341,8 +341,9 @@ impl Connection {
         false
     }
 
+    /// Whether what is to be sent waits in the subflows' own buffers.
     #[inline(always)]
-    fn has_buffers(&self) -> bool {
+    pub(crate) fn has_buffers(&self) -> bool {
         self.hands_out || self.buffered
     }
 

@@ -122,17 +122,6 @@ impl Connection {
         None
     }
 
-    /// These bytes, in full segments, wait for another subflow than this one.
-    fn stuck(&mut self, (from, until): (u64, u64), on: u32) {
-        let starts = (from..until).step_by(self.mss.into());
-        let mss = u64::from(self.mss);
-        self.again.extend(starts.map(|data| Stuck {
-            data,
-            len: mss.min(until - data) as u16,
-            on,
-        }));
-    }
-
     /// A subflow stalls or closes: what it has under way goes over the others.
     pub(crate) fn reinject(&mut self, sender: &Sender, index: u32) {
         self.again.retain(|stuck| stuck.on != index);
@@ -147,10 +136,6 @@ impl Connection {
                 self.again.push_back(stuck);
             }
         }
-        sender
-            .queue
-            .ranges()
-            .for_each(|range| self.stuck(range, index));
     }
 }
 

@@ -150,6 +150,7 @@ impl Queue {
     }
 
     /// What waits, in order: first byte and the one after the last.
+    #[cfg(test)]
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
         let first = (!self.is_empty()).then_some((self.next, self.until));
         first.into_iter().chain(self.more.iter().copied())

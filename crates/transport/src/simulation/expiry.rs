@@ -81,7 +81,9 @@ impl<O: Observer> Simulation<O> {
                 sender.on_timeout(&mut connection.coupled, env);
                 if connection.retransmission.timer.is_none() {
                     sender.life = Life::Stalled;
-                    connection.reinject(&senders[index], index as u32);
+                    if !connection.has_buffers() {
+                        connection.reinject(&senders[index], index as u32);
+                    }
                 }
                 connection.push(senders, env, index);
                 if senders[index].notices != 0 {
