@@ -1,6 +1,6 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
-use crate::host::Host;
+use crate::host::{APART, Host};
 use crate::sack::Sacks;
 use crate::segment::{Kind, Segment, Wire, flag};
 use crate::timers::Timers;
@@ -50,16 +50,17 @@ impl<O: Observer> Env<O> {
         if self.late.is_empty() {
             return;
         }
-        let late = self.host.late(self.late.len(), gap);
-        let mut packets = std::mem::take(&mut self.late);
-        for (late, (route, bytes, wire)) in late.zip(packets.drain(..)) {
+        let mut late = self.host.late(self.late.len(), gap);
+        for i in 0..self.late.len() {
+            let (route, bytes, wire) = self.late[i];
             if let Some(Exit::Lost { at, payload, .. }) =
                 (self.network).inject_late(self.now, late, route, bytes, wire)
             {
                 self.lost(at, payload);
             }
+            late = late + APART;
         }
-        self.late = packets;
+        self.late.clear();
     }
 
     /// What the network lost.

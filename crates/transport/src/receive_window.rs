@@ -213,8 +213,8 @@ pub(crate) struct Offer {
     pub(crate) found: bool,
     /// The furthest byte of the subflow that was offered.
     edge: u64,
-    /// The smoothed round trip, eighths of a microsecond; how long an ACK is under way, µs; when the ACK left that it was
-    /// last measured with, ms.
+    /// The smoothed round trip, eighths of a microsecond; how long an ACK is under way, µs; when the millisecond began in
+    /// which the ACK left that it was last measured with, µs.
     round_trip8: u32,
     way: u32,
     stamp: u32,
@@ -267,15 +267,21 @@ impl Offer {
         self.way = way;
     }
 
-    /// A full segment that was sent then arrives, µs. Timestamps tell how long ago the ACK left that it was sent upon, in
-    /// milliseconds (tcp_rcv_rtt_measure_ts).
-    pub(crate) fn measure(&mut self, now: u32, sent: u32) {
-        let ago = now.wrapping_sub(sent).saturating_add(self.way);
-        let stamp = now.wrapping_sub(ago) / 1000;
-        if self.stamp == stamp && self.round_trip8 > 0 {
-            return;
-        }
-        self.stamp = stamp;
+    /// Whether a segment that was sent then, µs, tells of no other ACK than the one that it was last measured with. Timestamps
+    /// tell how long ago the ACK left that a segment was sent upon, in milliseconds (tcp_rcv_rtt_measure_ts).
+    #[inline]
+    pub(crate) fn is_measured(&self, sent: u32) -> bool {
+        sent.wrapping_sub(self.way).wrapping_sub(self.stamp) < 1000 && self.round_trip8 > 0
+    }
+
+    /// A full segment arrives that was sent then and is not [measured](Self::is_measured), µs. `phase`: how much of a
+    /// millisecond was over when time began, µs.
+    #[inline(never)]
+    pub(crate) fn measure(&mut self, now: u32, sent: u32, phase: u32) {
+        let now = now.wrapping_add(phase);
+        let left = sent.wrapping_add(phase).wrapping_sub(self.way);
+        self.stamp = (left / 1000 * 1000).wrapping_sub(phase);
+        let ago = now.wrapping_sub(left);
         // 2^28 µs: more than any path, and eight times that fits.
         let sample = in_milliseconds(now, ago).min(1 << 28);
         if sample == 0 {

@@ -146,10 +146,10 @@ impl Receiver {
         if lacks > 0 || !self.short.is_empty() {
             self.came_short(seq, lacks);
         }
-        if connection.buffer.is_tuned() && lacks == 0 {
+        let measures = connection.buffer.is_tuned() && lacks == 0;
+        if measures && !self.offer.is_measured(segment.sack) {
             let phase = micros(Time::ZERO + connection.phase);
-            let at = |time: u32| time.wrapping_add(phase);
-            self.offer.measure(at(micros(env.now)), at(segment.sack));
+            self.offer.measure(micros(env.now), segment.sack, phase);
         }
         // Segments that take room: what it lets out of a gap does so still, itself not yet where it comes beyond one
         // (tcp_data_queue, tcp_data_queue_ofo).
