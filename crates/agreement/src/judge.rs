@@ -140,10 +140,10 @@ impl Verdict {
         self.signs.iter().filter(|sign| sign.is_clear())
     }
 
-    /// Whether so many points are within, and so many clear signs the same.
+    /// Whether so many points are within, so many signs clear, and all of these the same.
     pub fn holds(&self, within: usize, signs: usize) -> bool {
-        let same = self.clear().filter(|sign| sign.is_same());
-        self.count().0 >= within && same.count() >= signs
+        let clear = self.clear().count();
+        self.count().0 >= within && clear >= signs && self.clear().all(Sign::is_same)
     }
 }
 
@@ -285,15 +285,24 @@ mod tests {
         let mptcp: &[(f64, f64)] = &[(1.0, 10.0), (1.2, 20.0), (1.4, 30.0)];
         let faster: &[(f64, f64)] = &[(0.9, 15.0), (1.11, 15.0), (1.3, 31.0)];
         let slower: &[(f64, f64)] = &[(1.1, 15.0), (1.3, 15.0), (1.5, 31.0)];
-        let signs = |simulated| {
+        let verdict = |simulated| {
             let kernel = results(&[("mptcp", mptcp), ("lisa", faster)]);
             let simulator = results(&[("mptcp", mptcp), ("lisa", simulated)]);
-            let signs = sign(&name("lisa"), "download", &kernel, &simulator);
-            let told = signs.iter().map(|sign| (sign.is_clear(), sign.is_same()));
-            told.collect::<Vec<_>>()
+            Verdict {
+                lines: Vec::new(),
+                signs: sign(&name("lisa"), "download", &kernel, &simulator),
+            }
         };
-        assert_eq!(signs(faster), [(true, true), (false, true)]);
-        assert_eq!(signs(slower)[0], (true, false));
+        let told = |verdict: &Verdict| -> Vec<(bool, bool)> {
+            let signs = verdict.signs.iter();
+            signs
+                .map(|sign| (sign.is_clear(), sign.is_same()))
+                .collect()
+        };
+        let (same, other) = (verdict(faster), verdict(slower));
+        assert_eq!(told(&same), [(true, true), (false, true)]);
+        assert_eq!(told(&other)[0], (true, false));
+        assert!(same.holds(0, 1) && !same.holds(0, 2) && !other.holds(0, 0));
     }
 
     #[test]

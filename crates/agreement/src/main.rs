@@ -142,7 +142,7 @@ fn check() -> Result<()> {
     }
     if !verdict.holds(suite.within, suite.signs) {
         bail!(
-            "the simulator and {} agree at fewer than {} points or {} signs",
+            "the simulator and {} agree at fewer than {} points, or not in all signs that are clear, {} at least",
             record.about,
             suite.within,
             suite.signs

@@ -18,6 +18,8 @@ const AGAIN: u64 = 2;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// Each point runs with the seeds from 1 to this.
+    seeds: u64,
     within: usize,
     signs: usize,
     /// The points, by name, that tests run in the VM again.
@@ -32,8 +34,6 @@ struct Set {
     name: String,
     /// The scenario, beside the suite.
     file: String,
-    /// Each point runs with the seeds from 1 to this.
-    seeds: u64,
     /// As `--set` takes them.
     #[serde(default)]
     set: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Point {
 /// All of them.
 #[derive(Debug)]
 pub struct Suite {
-    /// So many points are within, and so many clear signs the same, at least.
+    /// So many points are within, and so many signs clear, at least.
     pub within: usize,
     pub signs: usize,
     /// In the order of the file.
@@ -92,7 +92,7 @@ impl Suite {
         })?;
         let (mut points, mut names) = (Vec::new(), BTreeSet::new());
         for set in &file.set {
-            let found = set.points(scenarios);
+            let found = set.points(scenarios, file.seeds);
             for point in found.with_context(|| format!("{}: {}", path.display(), set.name))? {
                 if !names.insert(point.name.clone()) {
                     bail!("{}: there are two points `{}`", path.display(), point.name);
@@ -118,7 +118,7 @@ impl Suite {
 }
 
 impl Set {
-    fn points(&self, folder: &Path) -> Result<Vec<Point>> {
+    fn points(&self, folder: &Path, seeds: u64) -> Result<Vec<Point>> {
         let varied: Vec<Vary> = (self.vary.iter())
             .map(|text| Vary::parse(text).map_err(|problem| anyhow::anyhow!("{text}: {problem}")))
             .collect::<Result<_>>()?;
@@ -141,7 +141,7 @@ impl Set {
                         algorithm: algorithm.clone(),
                     },
                     scenario: Arc::new(scenario),
-                    seeds: self.seeds,
+                    seeds,
                 });
             }
         }
@@ -179,7 +179,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::copy(crate::folder().join("grid.toml"), folder.join("grid.toml")).unwrap();
         let path = folder.join("suite.toml");
-        let good = "within = 1\nsigns = 0\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\nseeds = 2\n\
+        let good = "seeds = 2\nwithin = 1\nsigns = 0\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\n\
                     vary = [\"topology.queue=9,17\"]\nalgorithms = [\"lisa\"]\n";
         let load = |text: &str| {
             fs::write(&path, text).unwrap();
