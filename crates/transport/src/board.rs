@@ -27,11 +27,13 @@ pub(crate) mod mark {
     pub(crate) const FIRST: u8 = 16;
     /// It carries the push flag.
     pub(crate) const PUSH: u8 = 32;
+    /// The first of a mapping of the connection's stream (RFC 8684, 3.3.1).
+    pub(crate) const MAPPING: u8 = 64;
 
     /// Of one that is sent for the first time.
     #[inline]
-    pub(crate) fn of(first: bool, pushed: bool) -> u8 {
-        (u8::from(first) * FIRST) | (u8::from(pushed) * PUSH)
+    pub(crate) fn of(first: bool, pushed: bool, maps: bool) -> u8 {
+        (u8::from(first) * FIRST) | (u8::from(pushed) * PUSH) | (u8::from(maps) * MAPPING)
     }
 }
 

@@ -305,6 +305,7 @@ impl Connection {
                     }
                 }
                 burst -= 1;
+                let maps = self.hands_out && sender.queue.at_an_end();
                 let Some(segment) = next(self, sender) else {
                     break;
                 };
@@ -315,7 +316,7 @@ impl Connection {
                 }
                 let burst_ends = buffer_ends || burst == 0 && !first;
                 let pushed = sender.profile.bursts && burst_ends || self.ends_a_write(segment);
-                let marks = mark::of(first, pushed);
+                let marks = mark::of(first, pushed, maps);
                 sender.send_new(&mut self.coupled, env, segment, marks);
                 // The first one may have lowered the window: what was taken from it is paid when it starts to send.
                 space = if before == 0 {
@@ -388,7 +389,7 @@ impl Connection {
         all: bool,
     ) -> bool {
         let before = sender.out();
-        let marks = mark::of(true, self.ends_a_write(segment));
+        let marks = mark::of(true, self.ends_a_write(segment), false);
         sender.send_new(&mut self.coupled, env, segment, marks);
         sender.sent(env, before, all, false)
     }

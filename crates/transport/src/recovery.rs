@@ -5,6 +5,7 @@
 //!
 //! Here is the state machine; what it asks for has its files in `recovery/`.
 
+mod buffers;
 mod detection;
 mod news;
 mod probe;

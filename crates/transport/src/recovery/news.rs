@@ -44,13 +44,16 @@ impl Sender {
             let (mut start, end) = (start.max(self.una), end.min(self.nxt));
             while start < end {
                 // What the last ACK told need not be gone through again.
-                match known.iter().find(|old| old.0 <= start && start < old.1) {
-                    Some(old) => start = old.1,
-                    None => {
-                        self.take_sack(env, start, told);
-                        start += 1;
-                    }
+                if let Some(old) = known.iter().find(|old| old.0 <= start && start < old.1) {
+                    start = old.1;
+                    continue;
                 }
+                let from = start;
+                while start < end && !known.iter().any(|old| old.0 == start) {
+                    self.take_sack(env, start, told);
+                    start += 1;
+                }
+                self.split_and_join(from, start);
             }
         }
         self.recovery.known = *blocks;

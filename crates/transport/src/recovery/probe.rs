@@ -33,6 +33,7 @@ impl Sender {
     /// A probe for the tail, where nothing new can be sent: the last segment once more.
     pub(crate) fn probe_again<O: Observer>(&mut self, env: &mut Env<O>) {
         let seq = self.nxt - 1;
+        self.split(seq);
         let now = env.now.as_nanos();
         let sent = self.board.at_mut(seq);
         if !sent.is(mark::AGAIN | mark::SACKED) {

@@ -8,15 +8,26 @@ impl Sender {
         let mut seq = self.recovery.repair_from.max(self.una);
         // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
         let at_once = self.profile.detection == Detection::DuplicateAcks;
+        // How many more of a buffer go together, and where those end.
+        let (mut together, mut end) = (0, self.nxt);
         while seq < self.nxt
             && self.lost > 0
             && (self.flight() < self.tcp.cwnd || (at_once && seq == self.una))
         {
             let sent = self.board.at(seq);
             if sent.is(mark::LOST) && !sent.is(mark::AGAIN | mark::SACKED) {
+                if sent.is(mark::FIRST) || together == 0 {
+                    self.split(seq);
+                    together = self.space().min(self.burst_size()).max(1);
+                }
                 self.send_again(env, seq);
+                together -= 1;
+                end = seq + 1;
             }
             seq += 1;
+        }
+        if end == seq {
+            self.split(seq);
         }
         self.recovery.repair_from = seq;
     }

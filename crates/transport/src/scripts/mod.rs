@@ -2,6 +2,7 @@
 //!
 //! The connection's network is a wire without rate or delay; the test is the other end.
 
+mod buffers;
 mod handshake;
 mod receiver;
 mod recovery;

@@ -1,0 +1,80 @@
+//! The buffers of what is out, which count as memory.
+
+use super::*;
+use crate::board::mark;
+
+/// First segment of each, and the one after its last.
+fn buffers(script: &Script) -> Vec<(u64, u64)> {
+    let sender = script.sender();
+    let mut parts: Vec<(u64, u64)> = Vec::new();
+    for seq in sender.una..sender.nxt {
+        match parts.last_mut() {
+            Some(last) if !sender.board.at(seq).is(mark::FIRST) => last.1 = seq + 1,
+            _ => parts.push((seq, seq + 1)),
+        }
+    }
+    assert_eq!(parts.len(), sender.buffers_out() as usize);
+    parts
+}
+
+#[test]
+fn sack_blocks_split_and_join_them() {
+    let mut script = linux(1000);
+    assert_eq!(buffers(&script), [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]);
+    script.sack(100, 0, &[(1, 2)]);
+    assert_eq!(buffers(&script)[..3], [(0, 1), (1, 2), (2, 4)]);
+    // What of the next buffer is told of goes to the one before.
+    script.sack(101, 0, &[(1, 3)]);
+    assert_eq!(buffers(&script)[..4], [(0, 1), (1, 3), (3, 4), (4, 6)]);
+    script.sack(102, 0, &[(5, 6), (1, 3)]);
+    // Not told of on its left: it stays alone.
+    script.sack(103, 0, &[(4, 6), (1, 3)]);
+    let parts = [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 8)];
+    assert_eq!(buffers(&script)[..6], parts);
+    // A gap is closed: the buffer behind it follows, that one alone.
+    script.sack(104, 0, &[(1, 6)]);
+    assert_eq!(buffers(&script)[..4], [(0, 1), (1, 5), (5, 6), (6, 8)]);
+    // What is acknowledged takes no memory.
+    script.ack(105, 7);
+    assert_eq!(buffers(&script)[..2], [(7, 8), (8, 10)]);
+    // A short segment is not joined to a full one.
+    let file = Application::File(9 * 1448 + 100);
+    let mut script = Script::with(Profile::linux(), "reno", file);
+    script.sack(100, 0, &[(8, 9)]);
+    script.sack(101, 0, &[(8, 10)]);
+    assert_eq!(buffers(&script)[4..], [(8, 9), (9, 10)]);
+}
+
+#[test]
+fn what_is_sent_again_by_itself_is_in_one_of_its_own() {
+    let mut script = linux(1000);
+    while !script.sent().iter().any(|(_, _, again)| *again) {
+        let next = script.simulation.env.timers.next();
+        script.until(next.as_nanos() / 1_000_000 - RTT + 1);
+    }
+    assert_eq!(buffers(&script)[..3], [(0, 1), (1, 2), (2, 4)], "a timeout");
+    let mut script = linux(10);
+    script.until(250);
+    assert_eq!(script.sent().last().unwrap().1, 9);
+    assert_eq!(buffers(&script)[3..], [(6, 8), (8, 9), (9, 10)], "a probe");
+    // There is room for both.
+    let mut script = linux(1000);
+    script.sack(100, 0, &[(2, 10)]);
+    assert!(script.sent().contains(&(100, 1, true)));
+    assert_eq!(buffers(&script)[..2], [(0, 2), (2, 10)]);
+}
+
+/// What fits into a buffer of the subflow's when it is handed out is one mapping of the stream.
+#[test]
+fn those_of_two_mappings_stay_apart() {
+    let file = Application::File(3000 * 1424);
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    let queue = &mut script.simulation.senders[0].queue;
+    while queue.pop(1424).is_some() {}
+    queue.put(10 * 1424, 40 * 1424, 3 * 1424);
+    script.ack(100, 4);
+    let sent = [(10, 12), (12, 13), (13, 15), (15, 16), (16, 18)];
+    assert!(buffers(&script).ends_with(&sent));
+    script.sack(101, 4, &[(10, 14)]);
+    assert!(buffers(&script).ends_with(&[(10, 13), (13, 14), (14, 15), (15, 16), (16, 18)]));
+}
