@@ -14,6 +14,7 @@ use crate::scheduler::PIECE;
 use crate::segment::widen;
 use crate::sender::{Life, Sender};
 use crate::trace::Observer;
+use crate::wheel;
 use netsim::{Span, Time};
 
 /// A subflow that heard nothing for so many waits is stale (net.mptcp.stale_loss_cnt), if another is below one less.
@@ -25,6 +26,8 @@ pub(crate) struct Retransmission {
     /// None for one that goes without.
     pub(crate) timer: Option<u32>,
     interval: Span,
+    /// When it was set, to wait so long.
+    set: (Time, Span),
 }
 
 /// Waits of the connection in which a subflow heard nothing, and when it last had.
@@ -41,9 +44,26 @@ impl Retransmission {
             return;
         }
         let waits = |sender: &&Sender| sender.life == Life::Open && sender.stale.waits == 0;
-        let left = |sender: &Sender| env.timers.left(sender.timer, env.now);
+        let left = |sender: &Sender| sender.waits_still(env);
         let longest = senders.iter().filter(waits).filter_map(left).max();
+        let longest = longest.filter(|wait| *wait > Span::ZERO);
         self.interval = longest.unwrap_or(senders[0].profile.rto_min);
+    }
+
+    /// It begins anew.
+    #[inline]
+    fn set<O>(&mut self, timer: u32, env: &mut Env<O>) {
+        self.set = (env.now, self.interval);
+        env.timers.set(timer, env.now + self.interval);
+    }
+
+    /// When the timer that is due fires: Linux's goes by ticks.
+    fn fires_at(&self, tick: Span, now: Time) -> Time {
+        let (set, wait) = self.set;
+        if tick == Span::ZERO {
+            return now;
+        }
+        wheel::fires_at(tick, set, wait)
     }
 }
 
@@ -52,8 +72,7 @@ impl Connection {
     pub(crate) fn wait_for_acknowledgement<O>(&mut self, env: &mut Env<O>) {
         if let Some(timer) = self.retransmission.timer {
             if self.una < self.nxt && !env.timers.is_set(timer) {
-                env.timers
-                    .set(timer, env.now + self.retransmission.interval);
+                self.retransmission.set(timer, env);
             }
         }
     }
@@ -65,15 +84,20 @@ impl Connection {
             if self.una == self.end {
                 env.timers.clear(timer);
             } else {
-                env.timers
-                    .set(timer, env.now + self.retransmission.interval);
+                self.retransmission.set(timer, env);
             }
         }
     }
 
-    /// The timer fires.
+    /// The timer is due.
     #[cold]
     pub(crate) fn retransmit<O: Observer>(&mut self, senders: &mut [Sender], env: &mut Env<O>) {
+        let fires = self
+            .retransmission
+            .fires_at(senders[0].profile.tick, env.now);
+        if let Some(timer) = self.retransmission.timer.filter(|_| fires > env.now) {
+            return env.timers.set(timer, fires);
+        }
         let mut idle = None;
         let mut stale = None;
         for (index, sender) in senders.iter_mut().enumerate() {

@@ -558,6 +558,16 @@ impl Sender {
         due
     }
 
+    /// How long its timer waits still; none where it does not.
+    pub(crate) fn waits_still<O>(&self, env: &Env<O>) -> Option<Span> {
+        let left = env.timers.left(self.timer, env.now)?;
+        if self.profile.tick == Span::ZERO {
+            return Some(left);
+        }
+        let (set, due) = (self.last_sent.max(self.heard), env.now + left);
+        Some(wheel::left(self.profile.tick, set, due.since(set), env.now))
+    }
+
     /// Sets the timer after an ACK that was a progress.
     #[inline]
     pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<O>) {

@@ -9,7 +9,15 @@ const FIRST: u64 = 63;
 /// Each ring turns slower by so many bits (LVL_CLK_SHIFT).
 const SLOWER: u32 = 3;
 
-/// When a timer fires that was set at `set` to wait so long. Ticks are counted from the start of the run.
+/// How long a timer waits still that was set at `set` to wait so long: until the tick that it was set for (what Linux keeps as
+/// `expires`), which is not the one at which it fires. Ticks are counted from the start of the run.
+pub(crate) fn left(tick: Span, set: Time, wait: Span, now: Time) -> Span {
+    let tick = tick.as_nanos();
+    let expires = set.as_nanos() / tick + wait.as_nanos().div_ceil(tick);
+    Span::from_nanos(expires.saturating_sub(now.as_nanos() / tick) * tick)
+}
+
+/// When a timer fires that was set at `set` to wait so long.
 pub(crate) fn fires_at(tick: Span, set: Time, wait: Span) -> Time {
     let tick = tick.as_nanos();
     let ticks = wait.as_nanos().div_ceil(tick);
@@ -38,6 +46,22 @@ mod tests {
         assert_eq!(after(4, 4), 12);
         assert_eq!(after(4, 5), 16);
         assert_eq!(after(0, 62 * 4), 63 * 4);
+    }
+
+    #[test]
+    fn what_is_left_is_whole_ticks() {
+        let ms = |ms| Time::ZERO + Span::from_millis(ms);
+        let left = |set, wait, now| {
+            let left = left(
+                Span::from_millis(4),
+                ms(set),
+                Span::from_millis(wait),
+                ms(now),
+            );
+            left.as_nanos() / 1_000_000
+        };
+        assert_eq!((left(0, 5, 0), left(3, 5, 3), left(3, 5, 4)), (8, 8, 4));
+        assert_eq!((left(0, 5, 7), left(0, 5, 8), left(0, 5, 12)), (4, 0, 0));
     }
 
     #[test]

@@ -140,3 +140,29 @@ fn other_profiles_fill_whatever_window_opens() {
     script.handshake(1, Kind::Established);
     assert_eq!(data(&script, 1), full(14 * MSS, 10));
 }
+
+/// The connection's own timer waits as long as the longest of its subflows', in ticks of 4 ms, and fires with the one after.
+#[test]
+fn the_timer_of_the_connection_goes_by_ticks() {
+    let file = Application::File(3000 * 1424);
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    let simulation = &mut script.simulation;
+    let (connection, env) = (&mut simulation.connections[0], &mut simulation.env);
+    let senders = &simulation.senders[..2];
+    env.timers.set(senders[0].timer, after_handshake(5));
+    connection.retransmission.interval(senders, env);
+    connection.progressed(env);
+    let timer = connection.retransmission.timer.unwrap();
+    let due = |script: &Script| {
+        let env = &script.simulation.env;
+        env.now + env.timers.left(timer, env.now).unwrap()
+    };
+    assert_eq!(due(&script), after_handshake(8));
+    script.until(8);
+    assert_eq!(due(&script), after_handshake(12));
+    script.until(12);
+    assert!(
+        due(&script) > after_handshake(12),
+        "it has fired and begins anew"
+    );
+}
