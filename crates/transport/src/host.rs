@@ -58,7 +58,10 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netsim::Network;
+    use crate::segment::{Kind, Segment};
+    use crate::simulation::Simulation;
+    use crate::trace::Quiet;
+    use netsim::{DropTail, Exit, LinkSpec, Network, PortId, Rate, Time};
 
     #[test]
     fn answers_differ_and_more_at_once_take_longer() {
@@ -72,5 +75,30 @@ mod tests {
         let mean = singles.iter().sum::<u64>() / 20_000;
         assert!((1000..1100).contains(&mean), "{mean}");
         assert!(host.late(3, true).as_nanos() >= 2 * BUILD + GAP);
+    }
+
+    /// Those that leave at once come to their first queue one after the other.
+    #[test]
+    fn what_is_built_at_once_leaves_apart() {
+        let mut network = Network::with_seed(7);
+        let rate = Rate::from_bits_per_second(100_000_000);
+        let link = LinkSpec::shaped(rate, DropTail::new(9), Span::ZERO);
+        let link = network.add_link(link);
+        let route = network.add_route(&[link], PortId(0));
+        let mut simulation = Simulation::new(network, Quiet);
+        let env = simulation.env();
+        for _ in 0..3 {
+            // 20 bytes take 1.6 µs.
+            env.send_late(route, 20, Segment::bare(0, Kind::Datagram, 0));
+        }
+        env.flush();
+        let exits = std::iter::from_fn(|| env.network.poll(Time::ZERO + Span::from_millis(1)));
+        let times: Vec<Time> = exits
+            .map(|exit| match exit {
+                Exit::Arrived { at, .. } | Exit::Lost { at, .. } => at,
+            })
+            .collect();
+        let apart: Vec<Span> = times.windows(2).map(|two| two[1].since(two[0])).collect();
+        assert_eq!(apart, [APART, APART]);
     }
 }

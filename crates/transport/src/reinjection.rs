@@ -25,7 +25,7 @@ const STALE: u32 = 4;
 pub(crate) struct Retransmission {
     /// None for one that goes without.
     pub(crate) timer: Option<u32>,
-    interval: Span,
+    pub(crate) interval: Span,
     /// When it was set, to wait so long.
     set: (Time, Span),
 }
@@ -39,7 +39,7 @@ pub(crate) struct Stale {
 
 impl Retransmission {
     /// Data are handed out: how long the timer will be from now on.
-    pub(crate) fn interval<O>(&mut self, senders: &[Sender], env: &Env<O>) {
+    pub(crate) fn follow<O>(&mut self, senders: &[Sender], env: &Env<O>) {
         if self.timer.is_none() {
             return;
         }
@@ -117,6 +117,7 @@ impl Connection {
             if senders.iter().enumerate().any(others) {
                 senders[index].life = Life::Stalled;
                 self.hand_out_again();
+                self.push_all(senders, env, NONE);
             }
         }
         if let Some(index) = idle {
@@ -125,8 +126,8 @@ impl Connection {
                 .queue
                 .put(self.una, until, self.buffer_size());
         }
-        self.push_all(senders, env, NONE);
         self.wait_for_acknowledgement(env);
+        self.push_all(senders, env, NONE);
     }
 
     /// The next segment that is stuck on another one.

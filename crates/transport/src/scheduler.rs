@@ -68,7 +68,7 @@ impl Connection {
                 break;
             };
             self.due = due;
-            self.retransmission.interval(senders, env);
+            self.retransmission.follow(senders, env);
             let best = &mut senders[due];
             if !best.has_room() {
                 self.waits_for_room = true;

@@ -90,8 +90,8 @@ pub(crate) struct Sender {
     pub(crate) state: state::Type,
     pub(crate) life: Life,
     pub(crate) waits: Waits,
-    /// The tick that it was last put off to.
-    fires: Time,
+    /// When its timer fires that was put off to a tick, and the one that it was set for.
+    put_off: (Time, Time),
     /// Linux: is_cwnd_limited, max_packets_out, cwnd_usage_seq.
     limited: bool,
     most_out: u32,
@@ -166,7 +166,7 @@ impl Sender {
             state: state::MPCC_STATE_OPEN,
             life: Life::Idle,
             waits: Waits::Timeout,
-            fires: Time::ZERO,
+            put_off: (Time::ZERO, Time::ZERO),
             limited: false,
             most_out: 0,
             usage_until: 0,
@@ -355,7 +355,7 @@ impl Sender {
     }
 
     /// Sends a segment of the stream for the first time here: its first byte there, and how many. `marks`: whether it is the
-    /// first of a buffer, and is pushed. There is space.
+    /// first of a buffer, or of a mapping, and is pushed. There is space.
     #[inline(always)]
     pub(crate) fn send_new<O: Observer>(
         &mut self,
@@ -549,11 +549,13 @@ impl Sender {
 
     /// When the timer that is due fires: Linux's goes by ticks.
     pub(crate) fn fires_at(&mut self, due: Time) -> Time {
-        if self.profile.tick > Span::ZERO && self.fires != due {
+        if self.profile.tick > Span::ZERO && self.put_off.0 != due {
             // It is set by an ACK or by what was sent.
             let set = self.last_sent.max(self.heard);
-            self.fires = wheel::fires_at(self.profile.tick, set, due.since(set)).max(due);
-            return self.fires;
+            let fires = wheel::fires_at(self.profile.tick, set, due.since(set)).max(due);
+            let expires = wheel::expires(self.profile.tick, set, due.since(set));
+            self.put_off = (fires, expires);
+            return fires;
         }
         due
     }
@@ -564,8 +566,14 @@ impl Sender {
         if self.profile.tick == Span::ZERO {
             return Some(left);
         }
-        let (set, due) = (self.last_sent.max(self.heard), env.now + left);
-        Some(wheel::left(self.profile.tick, set, due.since(set), env.now))
+        let due = env.now + left;
+        let expires = if due == self.put_off.0 {
+            self.put_off.1
+        } else {
+            let set = self.last_sent.max(self.heard);
+            wheel::expires(self.profile.tick, set, due.since(set))
+        };
+        Some(wheel::left(self.profile.tick, expires, env.now))
     }
 
     /// Sets the timer after an ACK that was a progress.

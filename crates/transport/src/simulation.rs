@@ -376,6 +376,10 @@ impl<O: Observer> Simulation<O> {
         env.gap = segment.sack != 0 || sender.una > before + 2;
         let due = || &self.senders[connection.first as usize + connection.due];
         let mut sent = if connection.wants_all(&self.senders[segment.to as usize], due) {
+            // The connection's own timer goes by this one (tcp_ack sets it before anything is pushed).
+            if set {
+                self.senders[segment.to as usize].set_timer(env);
+            }
             let senders = &mut self.senders[connection.range()];
             connection.push_all(senders, env, (segment.to - connection.first) as usize)
         } else {
@@ -430,6 +434,11 @@ impl<O: Observer> Simulation<O> {
             }
         }
         self.running[number as usize].exit = Some(sums);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn env(&mut self) -> &mut Env<O> {
+        &mut self.env
     }
 
     /// The time that it has come to.

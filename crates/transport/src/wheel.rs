@@ -9,24 +9,28 @@ const FIRST: u64 = 63;
 /// Each ring turns slower by so many bits (LVL_CLK_SHIFT).
 const SLOWER: u32 = 3;
 
-/// How long a timer waits still that was set at `set` to wait so long: until the tick that it was set for (what Linux keeps as
-/// `expires`), which is not the one at which it fires. Ticks are counted from the start of the run.
-pub(crate) fn left(tick: Span, set: Time, wait: Span, now: Time) -> Span {
+/// The tick for which a timer is set at `set` to wait so long (what Linux keeps as `expires`), which is not the one at which it
+/// fires. Ticks are counted from the start of the run.
+pub(crate) fn expires(tick: Span, set: Time, wait: Span) -> Time {
     let tick = tick.as_nanos();
-    let expires = set.as_nanos() / tick + wait.as_nanos().div_ceil(tick);
-    Span::from_nanos(expires.saturating_sub(now.as_nanos() / tick) * tick)
+    Time::from_nanos((set.as_nanos() / tick + wait.as_nanos().div_ceil(tick)) * tick)
+}
+
+/// How long it is until that tick, in whole ones.
+pub(crate) fn left(tick: Span, expires: Time, now: Time) -> Span {
+    let now = now.as_nanos() / tick.as_nanos() * tick.as_nanos();
+    expires.since(Time::from_nanos(now))
 }
 
 /// When a timer fires that was set at `set` to wait so long.
 pub(crate) fn fires_at(tick: Span, set: Time, wait: Span) -> Time {
-    let tick = tick.as_nanos();
-    let ticks = wait.as_nanos().div_ceil(tick);
+    let expires = expires(tick, set, wait).as_nanos() / tick.as_nanos();
+    let ticks = wait.as_nanos().div_ceil(tick.as_nanos());
     let mut shift = 0;
     while ticks >= FIRST << shift {
         shift += SLOWER;
     }
-    let expires = set.as_nanos() / tick + ticks;
-    Time::from_nanos((((expires >> shift) + 1) << shift) * tick)
+    Time::from_nanos((((expires >> shift) + 1) << shift) * tick.as_nanos())
 }
 
 #[cfg(test)]
@@ -51,14 +55,10 @@ mod tests {
     #[test]
     fn what_is_left_is_whole_ticks() {
         let ms = |ms| Time::ZERO + Span::from_millis(ms);
+        let tick = Span::from_millis(4);
         let left = |set, wait, now| {
-            let left = left(
-                Span::from_millis(4),
-                ms(set),
-                Span::from_millis(wait),
-                ms(now),
-            );
-            left.as_nanos() / 1_000_000
+            let expires = expires(tick, ms(set), Span::from_millis(wait));
+            left(tick, expires, ms(now)).as_nanos() / 1_000_000
         };
         assert_eq!((left(0, 5, 0), left(3, 5, 3), left(3, 5, 4)), (8, 8, 4));
         assert_eq!((left(0, 5, 7), left(0, 5, 8), left(0, 5, 12)), (4, 0, 0));

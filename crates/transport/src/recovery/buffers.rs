@@ -1,5 +1,5 @@
 //! Buffers of what is out (struct sk_buff), each of which takes memory beside its payload: SACK blocks and repairs split and join
-//! them. A buffer is all acknowledged beyond a gap or not at all, and so is what is sent again at once.
+//! them, so that what is known of one segment of a buffer (SACKED, LOST, AGAIN) is known of all of them.
 //! Source: Linux 6.12, net/ipv4/tcp_input.c (tcp_shift_skb_data, tcp_match_skb_to_sack), tcp_output.c (__tcp_retransmit_skb).
 
 use super::*;
@@ -32,7 +32,7 @@ impl Sender {
         while first < until {
             let end = self.buffer_end(first);
             let whole = end <= until;
-            let len = if whole { self.len_in(first) } else { self.mss };
+            let len = self.len_in(first);
             if first > self.una && self.may_join(first) && self.ends_with(first, len) {
                 self.join(first);
                 // The gap is closed, and what lies behind it may follow.
@@ -83,7 +83,7 @@ impl Sender {
     }
 
     /// Whether the buffer of a segment may be joined to the one before: it is of the same mapping of the stream
-    /// (mptcp_skb_can_collapse), and no copy of it is under way that nobody had taken for lost.
+    /// (mptcp_skb_can_collapse), and no copy of it is under way that nobody takes for lost. (Linux joins that of a probe, too.)
     fn may_join(&self, seq: u64) -> bool {
         !self.board.at(seq).is(mark::MAPPING | mark::AGAIN)
     }

@@ -53,7 +53,9 @@ impl Sender {
                     self.take_sack(env, start, told);
                     start += 1;
                 }
-                self.split_and_join(from, start);
+                if self.profile.hands_out {
+                    self.split_and_join(from, start);
+                }
             }
         }
         self.recovery.known = *blocks;

@@ -78,3 +78,40 @@ fn those_of_two_mappings_stay_apart() {
     script.sack(101, 4, &[(10, 14)]);
     assert!(buffers(&script).ends_with(&[(10, 13), (13, 14), (14, 15), (15, 16), (16, 18)]));
 }
+
+/// What is sent again at once is no more than a burst of now.
+#[test]
+fn a_lost_buffer_goes_in_bursts() {
+    let mut script = linux(1000);
+    let sender = &mut script.simulation.senders[0];
+    sender.tcp.cwnd = 600;
+    script.ack(100, 2);
+    let parts = buffers(&script);
+    let large = *parts.iter().find(|part| part.1 - part.0 > 4).unwrap();
+    let sender = &mut script.simulation.senders[0];
+    sender.tcp.cwnd = 60;
+    assert_eq!(sender.burst_size(), 2);
+    let nxt = sender.nxt;
+    script.ack(201, large.0 as u32);
+    script.sack(202, large.0 as u32, &[(large.1, nxt)]);
+    assert_eq!(script.sent().iter().filter(|sent| sent.2).count(), 1);
+    let simulation = &mut script.simulation;
+    simulation.senders[0].tcp.cwnd = 60;
+    simulation.senders[0].repair(&mut simulation.env);
+    let parts = buffers(&script);
+    let sizes: Vec<u64> = (parts.iter().take_while(|part| part.0 < large.1))
+        .map(|part| part.1 - part.0)
+        .collect();
+    assert_eq!(sizes, [1, 2, 2, 2, 2, 2]);
+}
+
+/// Where a gap closes, what lies behind it follows only if it is alike.
+#[test]
+fn a_short_segment_behind_a_gap_stays_alone() {
+    let file = Application::File(9 * 1448 + 100);
+    let mut script = Script::with(Profile::linux(), "reno", file);
+    script.sack(100, 0, &[(9, 10)]);
+    script.sack(101, 0, &[(7, 8), (9, 10)]);
+    script.sack(102, 0, &[(7, 10)]);
+    assert_eq!(buffers(&script)[3..], [(6, 7), (7, 9), (9, 10)]);
+}

@@ -150,7 +150,7 @@ fn the_timer_of_the_connection_goes_by_ticks() {
     let (connection, env) = (&mut simulation.connections[0], &mut simulation.env);
     let senders = &simulation.senders[..2];
     env.timers.set(senders[0].timer, after_handshake(5));
-    connection.retransmission.interval(senders, env);
+    connection.retransmission.follow(senders, env);
     connection.progressed(env);
     let timer = connection.retransmission.timer.unwrap();
     let due = |script: &Script| {
@@ -159,6 +159,14 @@ fn the_timer_of_the_connection_goes_by_ticks() {
     };
     assert_eq!(due(&script), after_handshake(8));
     script.until(8);
+    // The subflow's own is to fire at 12 ms, and was set for 8: there is none to wait for.
+    let simulation = &mut script.simulation;
+    let (connection, env) = (&mut simulation.connections[0], &simulation.env);
+    assert!(env.timers.is_set(simulation.senders[0].timer));
+    connection
+        .retransmission
+        .follow(&simulation.senders[..2], env);
+    assert_eq!(connection.retransmission.interval, Span::from_millis(200));
     assert_eq!(due(&script), after_handshake(12));
     script.until(12);
     assert!(

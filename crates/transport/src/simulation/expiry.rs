@@ -63,8 +63,10 @@ impl<O: Observer> Simulation<O> {
             (Life::Opening, _) => sender.answer_syn(env, answer),
             (Life::Idle | Life::Closed, _) => {}
             (_, Waits::Probe) => {
+                let maps = connection.hands_out && sender.queue.at_an_end();
                 if let Some(segment) = connection.take_new(sender) {
-                    sender.send_new(&mut connection.coupled, env, segment, mark::FIRST);
+                    let marks = mark::of(true, false, maps);
+                    sender.send_new(&mut connection.coupled, env, segment, marks);
                     sender.probed(env, false);
                 } else {
                     sender.probe_again(env);
