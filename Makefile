@@ -8,14 +8,15 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH):/usr/sbin:/sbin
 AS_ROOT = CARGO_TARGET_$(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$(CURDIR)/scripts/as-root.sh
 
 SOAK_OPENS ?= 1000000
+SOAK_CONNECTIONS ?= 10000
 
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 10 --plot docs/img
 
-.PHONY: help setup build demo test test-kernels agreement bench soak fmt lint clean
+.PHONY: help setup build demo test test-kernels test-arm64 agreement bench soak fmt lint clean
 
 help: ## Print this
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 setup: ## Install what is missing for all of this
 	@scripts/setup.sh
@@ -35,21 +36,24 @@ demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results i
 test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh
 
-test-kernels: setup ## Every algorithm on Linux 6.1, 6.12 and this kernel: docs/kernels.md
+test-kernels: setup ## Every algorithm on Linux 6.1, 6.12, 7.3 and this kernel: docs/kernels.md
 	$(AS_ROOT) KERNELS_ALGORITHMS=all cargo test --locked -p lisa --test kernels -- --nocapture
+
+test-arm64: setup ## cc/ compiled for arm64, every test of it under QEMU
+	scripts/test-arm64.sh
 
 agreement: setup build ## Simulator and kernel beside each other: experiments/agreement, docs/agreement.md
 	cargo run --release --locked -p lisa-agreement -- record
 	cargo run --release --locked -p lisa-agreement -- page
-	target/release/lisa compare experiments/agreement/shared.toml -a mptcp,lisa $(OVERLAY)/agreement-shared.svg
+	target/release/lisa compare experiments/agreement/shared.toml -a lia,lisa $(OVERLAY)/agreement-shared.svg
 	target/release/lisa compare experiments/agreement/separate.toml -a olia $(OVERLAY)/agreement-separate.svg
-	target/release/lisa compare experiments/agreement/loss.toml -a mptcp $(OVERLAY)/agreement-loss.svg
+	target/release/lisa compare experiments/agreement/loss.toml -a lia $(OVERLAY)/agreement-loss.svg
 
 bench: setup ## The benchmarks
 	$(AS_ROOT) cargo bench --locked --workspace --no-fail-fast --bench '*'
 
-soak: setup ## SOAK_OPENS (1000000) connections opened and closed
-	$(AS_ROOT) SOAK_OPENS=$(SOAK_OPENS) cargo test --release --locked -p lisa --test soak -- --nocapture
+soak: setup ## SOAK_CONNECTIONS (10000) at once, SOAK_OPENS (1000000) opened and closed
+	$(AS_ROOT) SOAK_CONNECTIONS=$(SOAK_CONNECTIONS) SOAK_OPENS=$(SOAK_OPENS) cargo test --release --locked -p lisa --test soak -- --nocapture
 
 fmt: setup ## Apply the formatters
 	scripts/lint.sh --fix

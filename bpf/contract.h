@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the BPF object and the programs that load and read it agree on. Included by both sides; a change here
- * raises LISA_CONTRACT, so that a newer program does not misread what an older one has loaded.
+ * Layout shared by the BPF object and the programs that load and read it. Included by both sides. A change here requires a higher
+ * LISA_CONTRACT, so that a newer program does not misread the maps of an older object.
  */
 #ifndef LISA_CONTRACT_H
 #define LISA_CONTRACT_H
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 5
+#define LISA_CONTRACT 7
 
-/* Fixed when the object is loaded; the verifier sees constants and drops the branches not taken. */
+/* Set before the object is loaded: constants for the verifier, which removes the branches that are not taken. */
 struct lisa_settings {
 	u32 contract; /* LISA_CONTRACT */
 	char algorithm[16]; /* a name in the table of cc/algorithm.h */
 	struct mpcc_pair pair;
-	u16 reserved;
-	/* The process for whose lifetime alone this was loaded, or 0. */
-	u32 owner_pid;
-	u32 con_ssthresh; /* CSS: where one TCP would leave slow start, segments; 0: not set (cc/slow_start/css.h) */
-	u64 owner_start; /* its start time (field 22 of /proc/PID/stat), since process ids come round again */
-	u64 loaded; /* ns, CLOCK_MONOTONIC */
+	u8 keeps_plain; /* sockets without MPTCP stay under this algorithm (bpf/plain.h) */
+	u8 reserved;
+	u32 owner_pid; /* process for whose lifetime this is loaded; 0: until it is unloaded */
+	u32 hz; /* jiffies per second */
+	u64 owner_start; /* start time of owner_pid (field 22 of /proc/PID/stat), because process ids are reused */
+	u64 loaded; /* time of the load: ns, CLOCK_MONOTONIC */
+	u32 setting[MPCC_SETTINGS]; /* of the pair: mpcc_connection.setting */
 };
 
-/* One MPTCP connection of this host. Addresses are used again; with the token they are not soon. */
+/* One MPTCP connection of this host. The kernel reuses addresses. An address with its token does not recur soon. */
 struct lisa_key {
 	u64 socket; /* address of the kernel's mptcp_sock */
 	u32 token; /* RFC 8684, 3.2 */
@@ -36,13 +37,14 @@ struct lisa_connection {
 	u64 since; /* ns, CLOCK_MONOTONIC */
 } __attribute__((aligned(64)));
 
-/* A subflow's addresses and namespace: for people, not for algorithms. */
+/* Key of struct lisa_subflow. */
 struct lisa_subflow_key {
 	struct lisa_key connection;
 	u32 slot;
 	u32 reserved;
 };
 
+/* A subflow's addresses and namespace, for user space. No algorithm reads them. */
 struct lisa_subflow {
 	u64 since; /* ns, CLOCK_MONOTONIC */
 	u32 netns; /* inode number of the network namespace */
@@ -54,7 +56,7 @@ struct lisa_subflow {
 	u8 remote[16];
 };
 
-/* The private part of a socket: icsk_ca_priv, or beside the socket where Linux's own CUBIC has that. */
+/* A socket's private state: in icsk_ca_priv, or in socket storage where Linux's CUBIC uses icsk_ca_priv. */
 struct lisa_socket {
 	struct lisa_key key;
 	struct mpcc_subflow subflow;
@@ -62,36 +64,54 @@ struct lisa_socket {
 
 _Static_assert(sizeof(struct lisa_socket) <= 104, "icsk_ca_priv");
 
-/* Counted since the object was loaded. What is open now is opened less closed. */
+/* Counters since the object was loaded. A connection whose entry user space deleted (left_over.rs) was opened and not closed. */
 struct lisa_totals {
 	u64 connections_opened;
 	u64 connections_closed;
-	u64 connections_alone; /* subflows whose connection found no room in the map: they run uncoupled */
+	u64 connections_alone; /* subflows that run uncoupled because the map of connections was full */
 	u64 subflows_opened;
 	u64 subflows_closed;
-	u64 subflows_alone; /* subflows beyond the coupled number: they run uncoupled */
-	u64 plain_opened; /* TCP without MPTCP, or fallen back to it */
+	u64 subflows_alone; /* subflows that run uncoupled because their connection had no free slot */
+	u64 plain_opened; /* sockets without MPTCP that run this algorithm alone */
 	u64 plain_closed;
+	u64 plain_returned; /* sockets without MPTCP that got their network namespace's own algorithm */
+	u64 plain_refused; /* sockets without MPTCP whose change of algorithm the kernel refused; counted in plain_opened, too */
 	u64 credits_taken;
 	u64 credits_settled;
 	u64 credits_void;
-	u64 events_lost; /* the listener was too slow */
+	u64 events_lost; /* events dropped because the ring buffer was full */
+	u64 deletions_failed; /* map entries that the kernel refused to delete */
 };
 
-/* Written by the program that loads or listens. */
+/* Written by the listener only. */
 struct lisa_control {
-	u64 listen_until; /* ns, CLOCK_MONOTONIC: a listener renews it, so that one that died is forgotten */
-	u32 listen_to; /* bit k: events of kind k are wanted; 0 when nobody listens */
-	u32 default_netns; /* the network namespace whose default algorithm this is, or 0, */
-	char previous_default[16]; /* and what it was before */
+	u64 listen_until; /* ns, CLOCK_MONOTONIC; renewed by the listener, so that the request of a dead one expires */
+	u32 listen_to; /* bit k: events of kind k are requested; 0 without a listener */
+	u32 reserved;
 };
+
+/*
+ * Default of a network namespace before this algorithm replaced it. Written by the command that sets the default. The key is the
+ * namespace's cookie (SO_NETNS_COOKIE), which is never reused, unlike an inode number.
+ */
+struct lisa_default {
+	char previous[16]; /* the default before this algorithm */
+	/* The last default before it that is no algorithm of this project. Sockets without MPTCP get it. */
+	char plain[16];
+};
+
+/* Key of a copy of the first network namespace's record. Namespaces that are created later inherit that default. */
+#define LISA_FIRST_NAMESPACE 0
+
+/* Largest number of network namespaces with a record. */
+#define LISA_DEFAULTS 16384
 
 enum lisa_event_kind {
-	LISA_EVENT_START, /* a subflow starts; credit and other: what it took, and from which slot */
-	LISA_EVENT_SETTLED, /* this subflow paid other's credit; ignored, sum_before, sum_after */
-	/* Other's credit was not paid. Where other closed first, the windows are other's. */
+	LISA_EVENT_START, /* a subflow starts; credit: segments that it took; other: the lender's slot */
+	LISA_EVENT_SETTLED, /* this subflow settled other's credit; ignored, sum_before, sum_after */
+	/* Other's credit became void. If other closed first, the windows are other's. */
 	LISA_EVENT_VOID,
-	LISA_EVENT_LEFT_SLOW_START,
+	LISA_EVENT_SLOW_START_EXIT,
 	LISA_EVENT_LOSS, /* cwnd before it, ssthresh after it */
 	LISA_EVENT_CLOSE,
 	LISA_EVENT_ACK, /* after each ACK that may grow the window */
@@ -104,7 +124,7 @@ struct lisa_event {
 	u8 kind; /* enum lisa_event_kind */
 	u8 slot;
 	u8 other; /* slot of the subflow at the other end of a credit */
-	u8 phase; /* enum mpcc_phase, after */
+	u8 phase; /* enum mpcc_phase, after the callback */
 	u32 cwnd; /* segments */
 	u32 ssthresh; /* segments */
 	u32 srtt8; /* eighths of a microsecond */
@@ -120,13 +140,54 @@ struct lisa_event {
 	u8 reserved[3];
 };
 
-/* What group.bpf.c is asked, its context: that a subflow be in another group. */
-struct lisa_wish {
+/* The context of group.bpf.c: a request that a subflow move to another group. */
+struct lisa_group_request {
 	struct lisa_key connection;
 	u32 slot;
-	u16 serial; /* of the subflow that is meant: union mpcc_wish */
+	u16 generation; /* of the slot's owner: union mpcc_group_request */
 	u8 group;
 	u8 reserved;
 };
+
+/* A network namespace whose default algorithm is a BPF program, found by holders.bpf.c. The key: its address. */
+struct lisa_default_of {
+	u64 cookie; /* SO_NETNS_COOKIE */
+	u32 map; /* id of the struct_ops map that holds the registration */
+	u32 netns; /* inode number */
+	u8 first; /* the first namespace, whose default later ones inherit */
+	u8 ends; /* no references left: the kernel is freeing the namespace */
+	u8 reserved[6];
+};
+
+enum lisa_timer {
+	LISA_TIMER_NONE,
+	LISA_TIMER_RETRANSMIT, /* of data, or of a FIN */
+	LISA_TIMER_PROBE, /* of a window that is zero */
+	LISA_TIMER_KEEPALIVE, /* or the end of FIN_WAIT2 */
+	LISA_TIMER_CLOSE, /* of an orphaned MPTCP connection: net.mptcp.close_timeout */
+};
+
+/* A socket whose congestion control is a BPF program. The key: its address. */
+struct lisa_holder {
+	u64 connection; /* address of the MPTCP socket, as in lisa_key; 0: not a subflow */
+	u32 map; /* id of the struct_ops map that holds the registration */
+	u32 netns; /* inode number of the network namespace */
+	u16 family; /* AF_INET, AF_INET6 */
+	u16 local_port; /* host byte order */
+	u16 remote_port; /* host byte order */
+	u8 state; /* enum of net/tcp_states.h */
+	u8 mptcp; /* a subflow */
+	u8 orphan; /* closed by its program (SOCK_DEAD) */
+	u8 timer; /* enum lisa_timer */
+	u16 reserved[3];
+	u32 timer_jiffies; /* until it expires */
+	u32 process; /* id of a process with a file descriptor of the socket; 0: none found */
+	char command[16]; /* of this process */
+	u8 local[16]; /* an IPv4 address takes the first four */
+	u8 remote[16];
+};
+
+/* Largest number of listed entries of each kind. */
+#define LISA_HOLDERS 65536
 
 #endif

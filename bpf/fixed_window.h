@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The callbacks without which Linux registers no congestion control (tcp_validate_congestion_control), for tests that
- * are about something else: a window that never grows, and is 2 segments after a loss.
+ * The callbacks that Linux requires of a congestion control (tcp_validate_congestion_control), for tests of other callbacks: a
+ * window that never grows, and is 2 segments after a loss.
  */
 #ifndef LISA_FIXED_WINDOW_H
 #define LISA_FIXED_WINDOW_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Asks a subflow of a registered algorithm to be in another group. It works on that algorithm's map of connections and
- * is run once for each wish (BPF_PROG_TEST_RUN): user space cannot change an entry of a hash map but by putting another
- * one in its place, which would lose what subflows do to it meanwhile.
+ * Requests another group for a subflow. It works on the map of connections of a registered algorithm, and runs once for each request
+ * (BPF_PROG_TEST_RUN): user space can only replace a whole entry of a hash map, which would lose concurrent changes by subflows.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -10,23 +9,18 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* The algorithm's own, put in its place when loaded. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, struct lisa_key);
-	__type(value, struct lisa_connection);
-} connections SEC(".maps");
+/* Replaced by the algorithm's own map when this is loaded. */
+HASH_MAP(connections, struct lisa_key, struct lisa_connection, 1);
 
-/* 1 where it was asked, 0 where there is no such subflow (any more). */
+/* 1 if the request is accepted, 0 if there is no such subflow (any more). */
 SEC("syscall")
-int ask(struct lisa_wish *wish)
+int request_group(struct lisa_group_request *request)
 {
-	struct lisa_key key = wish->connection;
+	struct lisa_key key = request->connection;
 	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, &key);
 
 	if (!connection)
 		return 0;
-	return mpcc_ask_group(&connection->coupled, wish->slot, wish->serial, wish->group);
+	return mpcc_request_group(&connection->coupled, request->slot, request->generation,
+				  request->group);
 }

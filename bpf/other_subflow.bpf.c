@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the kernel refuses, and why there are accounts with debits (cc/connection.h): a subflow's callback that writes
- * the window of another subflow. A test loads this and expects to fail; once it loads, the design can be simpler.
+ * Callbacks of a subflow that write the window of another subflow. The kernel refuses them, which is why there are accounts with
+ * debits (cc/connection.h). A test expects the load to fail; on a kernel that accepts them the design can be simpler.
  */
 #include "fixed_window.h"
 #include <bpf/bpf_core_read.h>
@@ -9,14 +9,14 @@
 /* Linux 6.2 */
 extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
 
-/* One's own: allowed. */
+/* The own window: allowed. */
 SEC("struct_ops")
 void BPF_PROG(write_own, struct sock *sk)
 {
 	((struct tcp_sock *)sk)->snd_cwnd = 3;
 }
 
-/* Another's, by its address. */
+/* The window of another subflow, by its address: refused. */
 SEC("struct_ops")
 void BPF_PROG(write_address, struct sock *sk)
 {
@@ -28,7 +28,7 @@ void BPF_PROG(write_address, struct sock *sk)
 		other->snd_cwnd = 3;
 }
 
-/* Another's, by a pointer that the verifier knows the type of. */
+/* The window of another subflow, by a typed pointer: refused. */
 SEC("struct_ops")
 void BPF_PROG(write_typed, struct sock *sk)
 {

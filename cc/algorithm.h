@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The algorithms: pairs of what couples the windows while they double and what couples them after, behind the
- * callbacks of Linux's tcp_congestion_ops. Endpoints, simulated or real, call these and nothing else.
+ * The table of algorithms, and their callbacks. Endpoints, simulated or real, call these callbacks and nothing else in cc/. The
+ * callbacks correspond to those of Linux's tcp_congestion_ops.
  *
- * A subflow runs alone, with the single-path part of its algorithm, where `c` is NULL (plain TCP, MPTCP that
- * fell back to TCP, no memory for the connection) or it has no slot (more than MPCC_SUBFLOWS of them).
+ * An algorithm is a pair of a slow start, which couples the windows while they double, and a congestion avoidance, which couples
+ * them afterwards. Each pair passes through the same stages (stages.h).
+ *
+ * A subflow runs alone, with the single-path part of its algorithm, if `c` is NULL (plain TCP, MPTCP that
+ * fell back to TCP, no memory for the connection) or if it has no slot (more than MPCC_SUBFLOWS subflows).
  */
 #ifndef MPCC_ALGORITHM_H
 #define MPCC_ALGORITHM_H
 
 #include "slow_start/uncoupled.h"
 #include "slow_start/lisa.h"
-#include "slow_start/hystart.h"
 #include "slow_start/hystartpp.h"
 #include "slow_start/css.h"
 #include "slow_start/nmcc.h"
@@ -22,109 +24,262 @@
 #include "avoidance/olia.h"
 #include "avoidance/balia.h"
 #include "avoidance/wvegas.h"
+#include "avoidance/phi.h"
 
-/* The parts of a pair: PART(constant, its name). Its page, where it has one, is docs/algorithms/NAME.md. */
-#define MPCC_SLOW_STARTS(PART)                                                                     \
-	PART(MPCC_UNCOUPLED, "uncoupled")                                                          \
-	PART(MPCC_LISA, "lisa")                                                                    \
-	PART(MPCC_HYSTARTPP, "hystartpp")                                                          \
-	PART(MPCC_CSS, "css")                                                                      \
-	PART(MPCC_NMCC, "nmcc")
-#define MPCC_AVOIDANCES(PART)                                                                      \
-	PART(MPCC_RENO, "reno")                                                                    \
-	PART(MPCC_LIA, "lia")                                                                      \
-	PART(MPCC_CUBIC, "cubic")                                                                  \
-	PART(MPCC_NMCC_AVOIDANCE, "nmcc")                                                          \
-	PART(MPCC_OLIA, "olia")                                                                    \
-	PART(MPCC_BALIA, "balia")                                                                  \
-	PART(MPCC_WVEGAS, "wvegas")
-
-#define MPCC_CONSTANT(constant, name) constant,
-enum mpcc_slow_starts { MPCC_SLOW_STARTS(MPCC_CONSTANT) };
-enum mpcc_avoidances { MPCC_AVOIDANCES(MPCC_CONSTANT) };
+/* The parts of a pair: the NAME of mpcc_NAME_slow_start_ops or mpcc_NAME_avoidance_ops. */
+#define MPCC_SLOW_STARTS(PART, ...)                                                                \
+	PART(uncoupled, __VA_ARGS__)                                                               \
+	PART(lisa, __VA_ARGS__)                                                                    \
+	PART(hystartpp, __VA_ARGS__)                                                               \
+	PART(css, __VA_ARGS__)                                                                     \
+	PART(nmcc, __VA_ARGS__)
+#define MPCC_AVOIDANCES(PART, ...)                                                                 \
+	PART(reno, __VA_ARGS__)                                                                    \
+	PART(lia, __VA_ARGS__)                                                                     \
+	PART(cubic, __VA_ARGS__)                                                                   \
+	PART(nmcc, __VA_ARGS__)                                                                    \
+	PART(olia, __VA_ARGS__)                                                                    \
+	PART(balia, __VA_ARGS__)                                                                   \
+	PART(wvegas, __VA_ARGS__)                                                                  \
+	PART(phi, __VA_ARGS__)
 
 /*
- * The table: ROW(name, slow start, avoidance, whether Linux has it under this name, in a few words). Names are
- * those that Linux knows them by. Which pairs have none, and why: docs/algorithms/README.md.
+ * The table: ROW(name, slow start, avoidance, whether Linux itself has an algorithm of this name, short description). The names are
+ * also those in Linux. docs/algorithms/README.md lists the pairs without a row, with the reasons.
  */
 #define MPCC_ALGORITHMS(ROW)                                                                       \
-	ROW("lisa", MPCC_LISA, MPCC_LIA, false, "linked slow start, then linked increases")        \
-	ROW("lisa_reno", MPCC_LISA, MPCC_RENO, false, "linked slow start, then each by itself")    \
-	ROW("lisa_olia", MPCC_LISA, MPCC_OLIA, false, "linked slow start, then OLIA")              \
-	ROW("lisa_balia", MPCC_LISA, MPCC_BALIA, false, "linked slow start, then Balia")           \
-	ROW("lisa_nmcc", MPCC_LISA, MPCC_NMCC_AVOIDANCE, false, "linked slow start, then NMCC")    \
-	ROW("lisa_wvegas", MPCC_LISA, MPCC_WVEGAS, false, "linked slow start, then wVegas")        \
-	ROW("css", MPCC_CSS, MPCC_LIA, false, "coupled slow start, then linked increases")         \
-	ROW("css_reno", MPCC_CSS, MPCC_RENO, false, "coupled slow start, then each by itself")     \
-	ROW("css_olia", MPCC_CSS, MPCC_OLIA, false, "coupled slow start, then OLIA")               \
-	ROW("css_balia", MPCC_CSS, MPCC_BALIA, false, "coupled slow start, then Balia")            \
-	ROW("css_nmcc", MPCC_CSS, MPCC_NMCC_AVOIDANCE, false, "coupled slow start, then NMCC")     \
-	ROW("nmcc", MPCC_NMCC, MPCC_NMCC_AVOIDANCE, false,                                         \
-	    "growth normalized to the best path's, in both phases")                                \
-	ROW("mptcp", MPCC_UNCOUPLED, MPCC_LIA, false, "the papers' baseline: LIA (RFC 6356)")      \
-	ROW("reno", MPCC_UNCOUPLED, MPCC_RENO, true, "each subflow a TCP of its own (RFC 5681)")   \
-	ROW("cubic", MPCC_UNCOUPLED, MPCC_CUBIC, true, "each a TCP of its own, as Linux has it")   \
-	ROW("olia", MPCC_UNCOUPLED, MPCC_OLIA, false, "opportunistic linked increases")            \
-	ROW("balia", MPCC_UNCOUPLED, MPCC_BALIA, false, "balanced linked adaptation")              \
-	ROW("wvegas", MPCC_UNCOUPLED, MPCC_WVEGAS, false, "weighted Vegas: by delay, not loss")    \
-	ROW("lisa_cubic", MPCC_LISA, MPCC_CUBIC, false, "linked slow start, then Linux's CUBIC")   \
-	ROW("css_cubic", MPCC_CSS, MPCC_CUBIC, false, "coupled slow start, then Linux's CUBIC")    \
-	ROW("hystartpp_cubic", MPCC_HYSTARTPP, MPCC_CUBIC, false, "CUBIC with HyStart++ (RFC 9406)")
+	ROW(lisa, lisa, lia, false, "linked slow start, then linked increases")                    \
+	ROW(lisa_reno, lisa, reno, false, "linked slow start, then each by itself")                \
+	ROW(lisa_olia, lisa, olia, false, "linked slow start, then OLIA")                          \
+	ROW(lisa_balia, lisa, balia, false, "linked slow start, then Balia")                       \
+	ROW(lisa_nmcc, lisa, nmcc, false, "linked slow start, then NMCC")                          \
+	ROW(lisa_wvegas, lisa, wvegas, false, "linked slow start, then wVegas")                    \
+	ROW(css, css, lia, false, "coupled slow start, then linked increases")                     \
+	ROW(css_reno, css, reno, false, "coupled slow start, then each by itself")                 \
+	ROW(css_olia, css, olia, false, "coupled slow start, then OLIA")                           \
+	ROW(css_balia, css, balia, false, "coupled slow start, then Balia")                        \
+	ROW(css_nmcc, css, nmcc, false, "coupled slow start, then NMCC")                           \
+	ROW(nmcc, nmcc, nmcc, false, "growth normalized to the best path's, in both phases")       \
+	ROW(lia, uncoupled, lia, false, "linked increases (RFC 6356): the papers' baseline")       \
+	ROW(reno, uncoupled, reno, true, "each subflow a TCP of its own (RFC 5681)")               \
+	ROW(cubic, uncoupled, cubic, true, "each a TCP of its own, as Linux has it")               \
+	ROW(olia, uncoupled, olia, false, "opportunistic linked increases")                        \
+	ROW(balia, uncoupled, balia, false, "balanced linked adaptation")                          \
+	ROW(wvegas, uncoupled, wvegas, false, "weighted Vegas: by delay, not loss")                \
+	ROW(uncoupled_nmcc, uncoupled, nmcc, false, "uncoupled slow start, then NMCC")             \
+	ROW(phi, uncoupled, phi, false, "from uncoupled to fully coupled increases")               \
+	ROW(lisa_cubic, lisa, cubic, false, "linked slow start, then Linux's CUBIC")               \
+	ROW(css_cubic, css, cubic, false, "coupled slow start, then Linux's CUBIC")                \
+	ROW(hystartpp_cubic, hystartpp, cubic, false, "CUBIC with HyStart++ (RFC 9406)")
 
-/* What a row may not be. */
-#define MPCC_CHECK(name, slow_start, avoidance, in_linux, about)                                   \
-	_Static_assert(sizeof(name) <= 16, name ": Linux takes names of at most 15 characters");   \
-	_Static_assert((slow_start) != MPCC_NMCC || (avoidance) == MPCC_NMCC_AVOIDANCE,            \
-		       name ": NMCC's slow start goes by what its avoidance works out (m^2)");
-MPCC_ALGORITHMS(MPCC_CHECK)
+/* --- Dispatch --------------------------------------------------------------------------------------------------- */
+
+#define MPCC_SLOW_START_NUMBER(name, ...) MPCC_SLOW_START_##name,
+#define MPCC_AVOIDANCE_NUMBER(name, ...)  MPCC_AVOIDANCE_##name,
+enum mpcc_slow_starts { MPCC_SLOW_STARTS(MPCC_SLOW_START_NUMBER) };
+enum mpcc_avoidances { MPCC_AVOIDANCES(MPCC_AVOIDANCE_NUMBER) };
 
 struct mpcc_pair {
 	u8 slow_start; /* enum mpcc_slow_starts */
 	u8 avoidance; /* enum mpcc_avoidances */
 };
 
-/* A backend that does not run what Linux has by itself, Linux, is built without it: it calls its own CUBIC. */
-#ifdef MPCC_WITHOUT_LINUX_OWN
-#define MPCC_LINUX_OWN false
-#else
-#define MPCC_LINUX_OWN true
-#endif
+#define MPCC_CHECK(name, slow_start, avoidance, in_linux, about)                                   \
+	_Static_assert(sizeof(#name) <= 16, #name ": Linux's limit is 15 characters");             \
+	_Static_assert(sizeof(struct mpcc_##slow_start##_slow_start) +                             \
+				       sizeof(struct mpcc_##avoidance##_avoidance) <=              \
+			       MPCC_PRIVATE_BYTES,                                                 \
+		       #name ": its state does not fit into mpcc_subflow.private");                \
+	_Static_assert(MPCC_SLOW_START_##slow_start != MPCC_SLOW_START_nmcc ||                     \
+			       MPCC_AVOIDANCE_##avoidance == MPCC_AVOIDANCE_nmcc,                  \
+		       #name ": NMCC's slow start needs the m² of NMCC's avoidance");
+MPCC_ALGORITHMS(MPCC_CHECK)
 
-MPCC_INLINE bool mpcc_has_cubic(struct mpcc_pair pair)
-{
-	return MPCC_LINUX_OWN && pair.avoidance == MPCC_CUBIC;
-}
+/*
+ * MPCC_SLOW_START_CALL(pair, stage, arguments…) calls a stage of the pair's slow start if it defines that stage,
+ * MPCC_AVOIDANCE_CALL one of its congestion avoidance. MPCC_…_CALL_FOR(pair, result, stage, arguments…) assigns the stage's result,
+ * and leaves `result` as it is where the stage is not defined. The operations are constants, so that calls are direct and inlined.
+ * In BPF the pair is a constant when the program is loaded, and the verifier removes all other cases.
+ */
+#define MPCC_STAGE(kind, ops, stage, ...)                                                          \
+	case kind:                                                                                 \
+		if (ops.stage)                                                                     \
+			ops.stage(__VA_ARGS__);                                                    \
+		break;
+#define MPCC_STAGE_RESULT(kind, ops, result, stage, ...)                                           \
+	case kind:                                                                                 \
+		if (ops.stage)                                                                     \
+			result = ops.stage(__VA_ARGS__);                                           \
+		break;
+#define MPCC_CASE_S(name, ...)                                                                     \
+	MPCC_STAGE(MPCC_SLOW_START_##name, mpcc_##name##_slow_start_ops, __VA_ARGS__)
+#define MPCC_CASE_S_OR(name, ...)                                                                  \
+	MPCC_STAGE_RESULT(MPCC_SLOW_START_##name, mpcc_##name##_slow_start_ops, __VA_ARGS__)
+#define MPCC_CASE_A(name, ...)                                                                     \
+	MPCC_STAGE(MPCC_AVOIDANCE_##name, mpcc_##name##_avoidance_ops, __VA_ARGS__)
+#define MPCC_CASE_A_OR(name, ...)                                                                  \
+	MPCC_STAGE_RESULT(MPCC_AVOIDANCE_##name, mpcc_##name##_avoidance_ops, __VA_ARGS__)
 
-/* Linux's CUBIC brings HyStart along, whatever the windows grow by meanwhile, where HyStart++ does not replace it. */
-MPCC_INLINE bool mpcc_has_hystart(struct mpcc_pair pair)
-{
-	return mpcc_has_cubic(pair) && pair.slow_start != MPCC_HYSTARTPP;
-}
+#define MPCC_SLOW_START_CALL(pair, ...)                                                            \
+	do {                                                                                       \
+		switch ((pair).slow_start) {                                                       \
+			MPCC_SLOW_STARTS(MPCC_CASE_S, __VA_ARGS__)                                 \
+		}                                                                                  \
+	} while (0)
+#define MPCC_AVOIDANCE_CALL(pair, ...)                                                             \
+	do {                                                                                       \
+		switch ((pair).avoidance) {                                                        \
+			MPCC_AVOIDANCES(MPCC_CASE_A, __VA_ARGS__)                                  \
+		}                                                                                  \
+	} while (0)
+#define MPCC_SLOW_START_CALL_FOR(pair, result, ...)                                                \
+	do {                                                                                       \
+		switch ((pair).slow_start) {                                                       \
+			MPCC_SLOW_STARTS(MPCC_CASE_S_OR, result, __VA_ARGS__)                      \
+		}                                                                                  \
+	} while (0)
+#define MPCC_AVOIDANCE_CALL_FOR(pair, result, ...)                                                 \
+	do {                                                                                       \
+		switch ((pair).avoidance) {                                                        \
+			MPCC_AVOIDANCES(MPCC_CASE_A_OR, result, __VA_ARGS__)                       \
+		}                                                                                  \
+	} while (0)
+
+/* A flag of the pair's slow start. */
+#define MPCC_CASE_FLAG(name, result, flag)                                                         \
+	case MPCC_SLOW_START_##name:                                                               \
+		result = mpcc_##name##_slow_start_ops.flag;                                        \
+		break;
+#define MPCC_SLOW_START_FLAG(pair, result, flag)                                                   \
+	do {                                                                                       \
+		switch ((pair).slow_start) {                                                       \
+			MPCC_SLOW_STARTS(MPCC_CASE_FLAG, result, flag)                             \
+		}                                                                                  \
+	} while (0)
+
+/* --- Helpers of the callbacks ------------------------------------------------------------------------------------ */
 
 /* Whether an ACK grows the window as in slow start. */
-MPCC_INLINE bool mpcc_slow(struct mpcc_pair pair, const struct mpcc_subflow *s,
-			   const struct mpcc_tcp *tcp)
+MPCC_INLINE bool mpcc_in_slow_start(struct mpcc_pair pair, const struct mpcc_subflow *s,
+				    const struct mpcc_tcp *tcp)
 {
-	if (pair.slow_start == MPCC_NMCC)
-		return mpcc_nmcc_in_slow_start(s, tcp);
-	return mpcc_in_slow_start(tcp);
+	bool active = mpcc_below_ssthresh(tcp);
+
+	MPCC_SLOW_START_CALL_FOR(pair, active, active, s, tcp);
+	return active;
 }
 
-/* Shows the others where this subflow stands. */
-MPCC_INLINE void mpcc_show(struct mpcc_pair pair, struct mpcc_connection *c,
-			   const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+/* Publishes the subflow's state. `sending`: a transmission starts now, although flight is 0. */
+MPCC_INLINE void mpcc_publish_as(struct mpcc_pair pair, struct mpcc_connection *c,
+				 const struct mpcc_subflow *s, const struct mpcc_tcp *tcp,
+				 bool sending)
 {
-	bool slow = mpcc_slow(pair, s, tcp);
+	bool slow_start = mpcc_in_slow_start(pair, s, tcp);
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u32 standby = tcp->backup & mpcc_is_zero(tcp->flight) & !sending;
+	u32 phase = s->state >= MPCC_STATE_CWR ? MPCC_RECOVERY :
+		    slow_start                 ? MPCC_SLOW_START :
+						 MPCC_AVOIDANCE;
+	u32 srtt8 = tcp->srtt8, cwnd;
 
-	mpcc_publish(c, s, tcp, slow,
-		     pair.slow_start == MPCC_NMCC ? mpcc_nmcc_srtt8(s, tcp) : tcp->srtt8);
-	if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
-		mpcc_nmcc_show(c, s, tcp, slow);
+	if (!slot)
+		return;
+	MPCC_SLOW_START_CALL_FOR(pair, srtt8, srtt8, s, tcp);
+	MPCC_WRITE(slot->srtt8, mpcc_at_most(srtt8, MPCC_SRTT8_MAX));
+	MPCC_WRITE(slot->flight, tcp->flight);
+	MPCC_WRITE(slot->ssthresh, tcp->ssthresh);
+	MPCC_AVOIDANCE_CALL(pair, publish, c, s, tcp, slow_start);
+	/* The window changes, or the subflow enters or leaves standby. */
+	cwnd = mpcc_published_cwnd(tcp);
+	if ((MPCC_READ(slot->account.cwnd) ^ cwnd) |
+	    (standby ^ mpcc_is_zero(MPCC_READ(slot->phase) ^ MPCC_STANDBY))) {
+		MPCC_WRITE(slot->account.cwnd, cwnd);
+		mpcc_next_epoch(c, s->group);
+	}
+	phase -= standby * (phase - MPCC_STANDBY);
+	MPCC_WRITE(slot->group, s->group);
+	MPCC_WRITE(slot->phase, phase);
+}
+
+MPCC_INLINE void mpcc_publish(struct mpcc_pair pair, struct mpcc_connection *c,
+			      const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+{
+	mpcc_publish_as(pair, c, s, tcp, false);
+}
+
+/* Publishes a window that the endpoint itself has changed: recovery, idle restart, application limit, undo. */
+MPCC_INLINE void mpcc_publish_change(struct mpcc_pair pair, struct mpcc_connection *c,
+				     const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+{
+	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_published_cwnd(tcp))
+		mpcc_publish(pair, c, s, tcp);
 }
 
 /*
- * A subflow starts. `fresh`: it has sent nothing yet, so its window is still to be decided; `tcp->cwnd` is the
- * endpoint's initial window. `s->slot`, `s->group` and `s->state` are set, all else in `s` is zero.
+ * Enters the group `group`, from another one or from standby. The slow start and the congestion avoidance remove the subflow's links
+ * to its former group, as their headers describe. A coupling that only reads the slots of other subflows computes its sums
+ * again, because the epoch changes.
+ */
+MPCC_INLINE void mpcc_enter_group(struct mpcc_pair pair, struct mpcc_connection *c,
+				  struct mpcc_subflow *s, struct mpcc_tcp *tcp,
+				  struct mpcc_slot *slot, u8 group, struct mpcc_note *note)
+{
+	MPCC_WRITE(slot->group, MPCC_NO_GROUP);
+	mpcc_next_epoch(c, s->group);
+	s->group = group;
+	MPCC_SLOW_START_CALL(pair, move, c, s, tcp, note);
+	MPCC_AVOIDANCE_CALL(pair, move, s);
+	MPCC_WRITE(slot->group, group);
+	mpcc_next_epoch(c, group);
+}
+
+/* Moves the subflow to the group requested for it. */
+MPCC_INLINE void mpcc_move(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
+			   struct mpcc_tcp *tcp, struct mpcc_note *note)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u8 group = slot ? MPCC_READ(slot->request.group) : s->group;
+
+	if (group == s->group)
+		return;
+	note->what |= MPCC_NOTE_MOVED;
+	mpcc_enter_group(pair, c, s, tcp, slot, group, note);
+}
+
+/* Settles this subflow's debits. `flight`: segments in flight before the ACK being processed, if there is one. */
+MPCC_INLINE void mpcc_settle(struct mpcc_pair pair, struct mpcc_connection *c,
+			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 flight,
+			     struct mpcc_note *note)
+{
+	/* The window first: otherwise a debit may exceed it. */
+	mpcc_publish_change(pair, c, s, tcp);
+	MPCC_SLOW_START_CALL(pair, settle, c, s, tcp, flight, note);
+}
+
+/* Whether the slow start replaces CUBIC's HyStart. */
+MPCC_INLINE bool mpcc_replaces_hystart(struct mpcc_pair pair)
+{
+	bool replaces = false;
+
+	MPCC_SLOW_START_FLAG(pair, replaces, replaces_hystart);
+	return replaces;
+}
+
+/* Slow start has ended without a loss. */
+MPCC_INLINE void mpcc_exit_slow_start(struct mpcc_pair pair, struct mpcc_connection *c,
+				      struct mpcc_subflow *s, struct mpcc_note *note)
+{
+	note->what |= MPCC_NOTE_SLOW_START_EXIT;
+	MPCC_SLOW_START_CALL(pair, ended, c, s, note);
+}
+
+/* --- The callbacks ----------------------------------------------------------------------------------------------- */
+
+/*
+ * A subflow starts. `fresh`: it has sent nothing yet, so the algorithm decides its initial window; `tcp->cwnd` is that of the
+ * endpoint. `s->slot`, `s->group` and `s->state` are set, all else in `s` is zero.
  */
 MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
 			   struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)
@@ -132,166 +287,54 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	s->ready = true;
-	if (slot && fresh && pair.slow_start == MPCC_LISA)
-		mpcc_lisa_join(c, s, tcp, note);
-	if (pair.slow_start == MPCC_CSS)
-		mpcc_css_join(c, s, tcp, fresh);
+	MPCC_SLOW_START_CALL(pair, init, c, s, tcp, fresh, note);
 	if (slot) {
-		slot->joined_cwnd = tcp->cwnd;
-		slot->wish.group = s->group;
+		slot->initial_cwnd = tcp->cwnd;
+		slot->request.group = s->group;
 	}
-	if (mpcc_has_hystart(pair))
-		mpcc_hystart_begin(s, tcp);
-	if (pair.slow_start == MPCC_HYSTARTPP)
-		s->hystartpp.over = !fresh;
-	if (pair.avoidance == MPCC_WVEGAS)
-		mpcc_wvegas_begin(s, tcp);
-	if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
-		s->m2 = MPCC_M2_ONE;
-	mpcc_show(pair, c, s, tcp);
-}
-
-/* Shows a window that the endpoint itself has changed: recovery, idle restart, application limit, undo. */
-MPCC_INLINE void mpcc_show_change(struct mpcc_pair pair, struct mpcc_connection *c,
-				  const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
-{
-	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
-
-	if (slot && MPCC_READ(slot->account.cwnd) != mpcc_shown_cwnd(tcp))
-		mpcc_show(pair, c, s, tcp);
+	MPCC_AVOIDANCE_CALL(pair, init, s, tcp);
+	mpcc_publish(pair, c, s, tcp);
 }
 
 /*
- * Moves the subflow to the group that it is asked to be in, before anything else on an ACK. What is between it and those
- * that it leaves is settled by its slow start and avoidance, as their headers say. Those that only look at the others'
- * slots have nothing to settle: LIA, OLIA, Balia and NMCC work out anew what depends on a window of another epoch.
- */
-MPCC_INLINE void mpcc_move(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
-			   struct mpcc_tcp *tcp, struct mpcc_note *note)
-{
-	struct mpcc_slot *slot = mpcc_own_slot(c, s);
-	u8 group = slot ? MPCC_READ(slot->wish.group) : s->group;
-
-	if (group == s->group)
-		return;
-	MPCC_WRITE(slot->group, MPCC_NO_GROUP);
-	mpcc_next_epoch(c, s->group);
-	s->group = group;
-	note->what |= MPCC_NOTE_MOVED;
-	if (pair.slow_start == MPCC_LISA)
-		mpcc_lisa_move(c, s, note);
-	if (pair.slow_start == MPCC_CSS)
-		mpcc_css_join(c, s, tcp, s->css.initial);
-	if (pair.avoidance == MPCC_WVEGAS)
-		mpcc_wvegas_move(s);
-	MPCC_WRITE(slot->group, group);
-	mpcc_next_epoch(c, s->group);
-}
-
-/* Pays what others took from this window. `flight` is what was in flight before the ACK being processed, if there is one. */
-MPCC_INLINE void mpcc_pay(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
-			  struct mpcc_tcp *tcp, u32 flight, struct mpcc_note *note)
-{
-	if (pair.slow_start != MPCC_LISA)
-		return;
-	mpcc_show_change(pair, c, s, tcp); /* or more is owed than is there */
-	mpcc_lisa_settle(c, s, tcp, flight, note);
-}
-
-/* What slow start keeps is over, by a loss or without one. */
-MPCC_INLINE void mpcc_end_slow_start(struct mpcc_pair pair, struct mpcc_connection *c,
-				     struct mpcc_subflow *s, struct mpcc_note *note)
-{
-	if (pair.slow_start == MPCC_LISA)
-		mpcc_lisa_void(c, s, false, note);
-	if (pair.slow_start == MPCC_CSS)
-		mpcc_css_left(s);
-	if (pair.slow_start == MPCC_HYSTARTPP)
-		s->hystartpp.over = true;
-}
-
-/* Slow start has ended without a loss. */
-MPCC_INLINE void mpcc_left_slow_start(struct mpcc_pair pair, struct mpcc_connection *c,
-				      struct mpcc_subflow *s, struct mpcc_note *note)
-{
-	note->what |= MPCC_NOTE_LEFT_SLOW_START;
-	mpcc_end_slow_start(pair, c, s, note);
-}
-
-/*
- * `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). Where Linux's own CUBIC is to go
- * on, the backend hands it `note->rest`, and shows the others what came of it.
+ * `acked` segments were newly acknowledged, outside of a reduction (Linux: cong_avoid). A backend with a CUBIC of its own (Linux)
+ * passes `note->rest` on to it, and then calls mpcc_publish_change.
  */
 MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 			     struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked,
 			     struct mpcc_note *note)
 {
-	bool slow = mpcc_slow(pair, s, tcp), grows_slow = slow, linked;
+	bool slow_start = mpcc_in_slow_start(pair, s, tcp), refresh = false;
 
+	/* Sample. */
 	mpcc_move(pair, c, s, tcp, note);
-	if (pair.slow_start == MPCC_NMCC && mpcc_nmcc_hear(s, tcp))
-		mpcc_show(pair, c, s, tcp);
-	mpcc_show_change(pair, c, s, tcp);
-	if (pair.avoidance == MPCC_NMCC_AVOIDANCE) {
-		mpcc_nmcc_estimate(c, s, tcp, acked);
-		grows_slow = mpcc_slow(pair, s, tcp);
+	MPCC_SLOW_START_CALL_FOR(pair, refresh, sample, c, s, tcp);
+	if (refresh)
+		mpcc_publish(pair, c, s, tcp);
+	mpcc_publish_change(pair, c, s, tcp);
+	MPCC_AVOIDANCE_CALL(pair, sample, c, s, tcp, acked);
+	MPCC_SLOW_START_CALL(pair, settle, c, s, tcp, tcp->flight + acked, note);
+
+	/* Exit: before the window grows, as in Linux (pkts_acked). */
+	if (slow_start && !mpcc_replaces_hystart(pair))
+		MPCC_AVOIDANCE_CALL(pair, exit, s, tcp, acked);
+	if (mpcc_in_slow_start(pair, s, tcp))
+		MPCC_SLOW_START_CALL(pair, exit, c, s, tcp, acked);
+	MPCC_AVOIDANCE_CALL_FOR(pair, acked, adjust, c, s, tcp, acked);
+
+	/* Grow. */
+	if (mpcc_in_slow_start(pair, s, tcp)) {
+		MPCC_SLOW_START_CALL_FOR(pair, acked, count, c, s, acked);
+		if (tcp->cwnd_limited)
+			MPCC_SLOW_START_CALL_FOR(pair, acked, grow, s, tcp, acked);
 	}
-	if (pair.avoidance == MPCC_OLIA)
-		mpcc_olia_acked(c, s, acked);
-	if (pair.slow_start == MPCC_LISA)
-		mpcc_lisa_settle(c, s, tcp, tcp->flight + acked, note);
-	if (mpcc_has_cubic(pair))
-		mpcc_sample(s, tcp);
-	/* Before it grows anything, as in Linux (pkts_acked). */
-	if (slow && mpcc_has_hystart(pair)) {
-		mpcc_hystart_ack(s, tcp, acked);
-		grows_slow = mpcc_in_slow_start(tcp);
-	}
-	if (slow && pair.slow_start == MPCC_HYSTARTPP) {
-		mpcc_hystartpp_ack(s, tcp, acked);
-		grows_slow = mpcc_in_slow_start(tcp);
-	}
-	linked = grows_slow && pair.slow_start == MPCC_LISA;
-	if (pair.avoidance == MPCC_WVEGAS) {
-		/* Its rounds are the path's: also what is ignored counts for them. */
-		acked = mpcc_wvegas_ack(c, s, tcp, acked);
-		grows_slow = mpcc_in_slow_start(tcp);
-	}
-	if (linked)
-		acked = mpcc_lisa_counted(c, s, acked);
-	if (grows_slow && pair.slow_start == MPCC_CSS) {
-		mpcc_css_ack(c, s, tcp);
-		grows_slow = mpcc_in_slow_start(tcp);
-	}
-	if (tcp->cwnd_limited) {
-		if (grows_slow && pair.slow_start == MPCC_CSS)
-			acked = mpcc_css_slow_start(s, tcp, acked);
-		else if (grows_slow && pair.slow_start == MPCC_NMCC)
-			acked = mpcc_nmcc_slow_start(s, tcp, acked);
-		else if (grows_slow && pair.slow_start == MPCC_HYSTARTPP)
-			acked = mpcc_hystartpp_slow_start(s, tcp, acked);
-		else if (grows_slow)
-			acked = mpcc_slow_start(tcp, acked);
-		if (acked) {
-			if (pair.avoidance == MPCC_LIA)
-				mpcc_lia_avoid(c, s, tcp, acked);
-			else if (pair.avoidance == MPCC_OLIA)
-				mpcc_olia_avoid(c, s, tcp, acked);
-			else if (pair.avoidance == MPCC_BALIA)
-				mpcc_balia_avoid(c, s, tcp, acked);
-			else if (mpcc_has_cubic(pair))
-				mpcc_cubic_avoid(s, tcp, acked);
-			else if (pair.avoidance == MPCC_CUBIC)
-				note->rest = acked;
-			else if (pair.avoidance == MPCC_NMCC_AVOIDANCE)
-				mpcc_nmcc_avoid(c, s, tcp, acked);
-			else
-				mpcc_reno_avoid(s, tcp, acked);
-		}
-	}
-	if (slow && !mpcc_slow(pair, s, tcp))
-		mpcc_left_slow_start(pair, c, s, note);
-	mpcc_show(pair, c, s, tcp);
+	/* Avoid. */
+	if (acked && tcp->cwnd_limited)
+		MPCC_AVOIDANCE_CALL(pair, avoid, c, s, tcp, acked, note);
+
+	if (slow_start && !mpcc_in_slow_start(pair, s, tcp))
+		mpcc_exit_slow_start(pair, c, s, note);
+	mpcc_publish(pair, c, s, tcp);
 }
 
 /* A loss, a congestion signal or an RTO: the slow start threshold to reduce to, in segments. */
@@ -299,27 +342,22 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 			      struct mpcc_subflow *s, struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u32 ssthresh = mpcc_reno_ssthresh(tcp);
 
 	note->what |= MPCC_NOTE_LOSS;
-	if (mpcc_slow(pair, s, tcp))
-		note->what |= MPCC_NOTE_LEFT_SLOW_START;
+	if (mpcc_in_slow_start(pair, s, tcp))
+		note->what |= MPCC_NOTE_SLOW_START_EXIT;
 	if (slot)
 		slot->losses++;
-	mpcc_end_slow_start(pair, c, s, note);
-	if (pair.slow_start == MPCC_NMCC)
-		mpcc_nmcc_restart(s);
+	MPCC_SLOW_START_CALL(pair, ended, c, s, note);
+	MPCC_SLOW_START_CALL(pair, loss, s);
 	s->cwnd_before_loss = tcp->cwnd;
 	s->growth = 0;
-	if (pair.avoidance == MPCC_OLIA)
-		return mpcc_olia_ssthresh(c, s, tcp);
-	if (pair.avoidance == MPCC_BALIA)
-		return mpcc_balia_ssthresh(c, s, tcp);
-	if (mpcc_has_cubic(pair))
-		return mpcc_cubic_ssthresh(s, tcp);
-	return mpcc_reno_ssthresh(tcp);
+	MPCC_AVOIDANCE_CALL_FOR(pair, ssthresh, ssthresh, c, s, tcp);
+	return ssthresh;
 }
 
-/* The reduction was a mistake (Eifel, DSACK, F-RTO): the window to go back to, in segments. */
+/* The reduction was spurious (Eifel, DSACK, F-RTO): the window to restore, in segments. */
 MPCC_INLINE u32 mpcc_undo(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
 	return mpcc_max(tcp->cwnd, s->cwnd_before_loss);
@@ -332,44 +370,36 @@ MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c
 {
 	if (!s->ready)
 		return; /* Linux calls this once before init */
-	if (mpcc_max(s->state, state) >= MPCC_STATE_CWR && pair.avoidance == MPCC_WVEGAS)
-		mpcc_wvegas_begin(s, tcp);
+	MPCC_AVOIDANCE_CALL(pair, set_state, s, tcp, state);
+	MPCC_SLOW_START_CALL(pair, set_state, c, s, tcp, state, note);
 	s->state = state;
-	if (state >= MPCC_STATE_CWR && pair.slow_start == MPCC_LISA)
-		mpcc_lisa_void(c, s, false, note);
-	if (state == MPCC_STATE_LOSS) {
-		if (mpcc_has_cubic(pair)) {
-			s->rtt_min = 0;
-			mpcc_cubic_forget(s);
-		}
-		if (mpcc_has_hystart(pair))
-			mpcc_hystart_begin(s, tcp);
-		if (pair.slow_start == MPCC_NMCC)
-			mpcc_nmcc_timeout(s, tcp);
-	}
-	mpcc_show(pair, c, s, tcp);
+	mpcc_publish(pair, c, s, tcp);
 }
 
-/* Sending starts from nothing in flight, or the window was reset after idling (enum mpcc_event). */
+/* Transmission starts with nothing in flight, or the window was reset after an idle time (enum mpcc_event). */
 MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *c,
 				 struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 event,
 				 struct mpcc_note *note)
 {
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
 	if (!s->ready)
 		return;
-	if (event == MPCC_EVENT_TX_START && mpcc_has_cubic(pair))
-		mpcc_cubic_idle(s, tcp);
-	if (event == MPCC_EVENT_CWND_RESTART && pair.avoidance == MPCC_WVEGAS)
-		mpcc_wvegas_restart(s, tcp);
-	if (event == MPCC_EVENT_CWND_RESTART && pair.slow_start == MPCC_NMCC)
-		mpcc_nmcc_restart(s);
-	if (event == MPCC_EVENT_CWND_RESTART && pair.slow_start == MPCC_LISA)
-		mpcc_lisa_void(c, s, false, note);
-	if (event == MPCC_EVENT_TX_START)
-		mpcc_pay(pair, c, s, tcp, 0, note);
+	if (event == MPCC_EVENT_CWND_RESTART) {
+		MPCC_AVOIDANCE_CALL(pair, restart, s, tcp);
+		MPCC_SLOW_START_CALL(pair, restart, c, s, note);
+	}
+	if (event != MPCC_EVENT_TX_START)
+		return;
+	MPCC_AVOIDANCE_CALL(pair, tx_start, s, tcp);
+	if (slot && MPCC_READ(slot->phase) == MPCC_STANDBY) {
+		mpcc_enter_group(pair, c, s, tcp, slot, MPCC_READ(slot->request.group), note);
+		mpcc_publish_as(pair, c, s, tcp, true);
+	}
+	mpcc_settle(pair, c, s, tcp, 0, note);
 }
 
-/* The subflow closes. True for the last of its connection: the backend frees `c`. */
+/* The subflow closes. True for the last subflow of its connection: the backend then frees `c`. */
 MPCC_INLINE bool mpcc_release(struct mpcc_pair pair, struct mpcc_connection *c,
 			      struct mpcc_subflow *s, struct mpcc_note *note)
 {
@@ -380,11 +410,8 @@ MPCC_INLINE bool mpcc_release(struct mpcc_pair pair, struct mpcc_connection *c,
 		return false;
 	MPCC_WRITE(slot->phase, MPCC_ABSENT);
 	mpcc_next_epoch(c, s->group);
-	if (pair.slow_start == MPCC_LISA) {
-		mpcc_lisa_withdraw(c, s, note);
-		mpcc_lisa_void(c, s, true, note);
-	}
-	return mpcc_leave(c, s->slot);
+	MPCC_SLOW_START_CALL(pair, release, c, s, note);
+	return mpcc_detach(c, s->slot);
 }
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the subflows of one connection share: a slot each, which its owner writes and the others read.
+ * The state that the subflows of one connection share: one slot each, written by its owner and read by the others.
  *
- * A subflow changes only itself. To take from another's window it leaves a debit in that subflow's account,
- * which the owner settles. An account is one 64-bit word, so that a window and what is owed from it are always
- * seen together, and no lock is needed: on Linux two subflows run at the same time on two CPUs.
+ * A subflow changes only its own window. To take segments from another subflow, it adds a debit to that subflow's account,
+ * and the owner settles the debit on its next ACK. An account is one 64-bit word, so that a window and its debits are always
+ * read together. No lock is needed, although Linux runs the callbacks of two subflows on two CPUs at the same time.
  *
- * Coupling acts within a group: what a subflow looks for, sums up, counts or takes from is of its own group. All are in
- * group 0 unless somebody who knows the network asks for another (mpcc_ask_group). That is a wish in the subflow's slot,
- * to which its owner moves on its next ACK; algorithm.h has what becomes of what is between it and those it leaves.
+ * Coupling acts within a group: sums, counts and credits consider only subflows of the same group. All subflows are in group 0
+ * unless network assistance requests otherwise (mpcc_request_group). A request is stored in the subflow's slot; the owner
+ * moves on its next ACK. The headers of the algorithms describe the effect of a move on credits and sums.
  */
 #ifndef MPCC_CONNECTION_H
 #define MPCC_CONNECTION_H
@@ -16,112 +16,115 @@
 #include "fixed.h"
 
 /*
- * Subflows that are coupled in one connection; further ones run alone. Linux's path manager makes at most
- * one and eight more (MPTCP_SUBFLOWS_MAX); a path manager in user space may make more.
+ * Number of coupled subflows in one connection; further ones run alone. Linux's in-kernel path manager creates at most nine
+ * (MPTCP_SUBFLOWS_MAX is 8); a path manager in user space may create more.
  */
-#define MPCC_SUBFLOWS 16
-#define MPCC_SLOT(i)                                                                               \
-	((i) & (MPCC_SUBFLOWS - 1)) /* for the verifier, which wants to see the bound */
+#define MPCC_SUBFLOWS   16
+#define MPCC_SLOT(i)    ((i) & (MPCC_SUBFLOWS - 1)) /* the mask bounds the index for the verifier */
 #define MPCC_EVERY_SLOT ((1U << MPCC_SUBFLOWS) - 1)
 
 #define MPCC_GROUP_MAX 254
-#define MPCC_NO_GROUP                                                                              \
-	255 /* shown while a subflow moves from one group to another: nobody is in it */
-#define MPCC_EPOCHS 8
+#define MPCC_NO_GROUP  255 /* published during a move between groups: matches no group */
+#define MPCC_EPOCHS    8
+#define MPCC_SETTINGS                                                                              \
+	4 /* of one pair: two of its slow start, then two of its congestion avoidance */
 
-/* Bounds the attempts at a contended word; each failure is another subflow's success. */
+/* Limit of attempts at a contended word. Each failed attempt is a success of another subflow. */
 #define MPCC_TRIES 32
 
 enum mpcc_phase {
-	MPCC_ABSENT, /* no subflow, or its initial window is not decided yet */
+	MPCC_ABSENT, /* no subflow, or its initial window is not set yet */
+	MPCC_STANDBY, /* a backup subflow that has nothing in flight: not coupled (RFC 8684, 3.3.8) */
 	MPCC_SLOW_START, /* cwnd < ssthresh */
 	MPCC_AVOIDANCE,
 	MPCC_RECOVERY, /* reducing after a loss, a congestion signal or an RTO */
 };
 
-/* A window and the debits against it that its owner has not yet settled. */
+/* A window, and the debits against it that its owner has not settled yet. */
 union mpcc_account {
 	u64 word;
 	struct {
-		u32 cwnd; /* segments, to MPCC_CWND_MAX; only the owner writes it */
-		u16 debit; /* segments taken by `takers` */
-		u16 takers; /* bit i: the subflow in slot i took its `credit` here */
+		u32 cwnd; /* segments, up to MPCC_CWND_MAX; written by the owner only */
+		u16 debit; /* segments taken by `borrowers` */
+		u16 borrowers; /* bit i: the subflow in slot i took its `credit` from this account */
 	};
 };
 
-/* The group that a subflow is asked to be in. Whoever asks writes it, and its owner once, when it starts. */
-union mpcc_wish {
+/* The group requested for a subflow. Written by the requesting program, and once by the owner when it starts. */
+union mpcc_group_request {
 	u32 word;
 	struct {
 		u8 group;
 		u8 unused;
-		u16 serial; /* tells the subflows that have one slot after another apart; 0 where nobody can mistake them */
+		u16 generation; /* distinguishes successive owners of one slot; 0 in backends where a request is never late */
 	};
 };
 
 struct mpcc_slot {
 	union mpcc_account account;
-	u32 srtt8; /* smoothed RTT in eighths of a microsecond, to MPCC_SRTT8_MAX; 0: no sample */
-	u32 flight; /* segments in flight, as of the last callback */
+	u32 srtt8; /* smoothed RTT in eighths of a microsecond, up to MPCC_SRTT8_MAX; 0: no sample */
+	u32 flight; /* segments in flight after the last callback */
 	u32 ssthresh; /* segments */
 	u8 phase; /* enum mpcc_phase */
-	u8 group; /* to MPCC_GROUP_MAX, or MPCC_NO_GROUP; subflows of different groups are not coupled */
-	u8 credit; /* segments that this subflow took for its initial window, */
-	u8 lender; /* from the subflow in this slot */
-	u32 css_log_alpha; /* log2 α' as far as this subflow knows, Q32 (CSS) */
-	u8 css_over; /* not 0: the connection's initial slow start is over (CSS) */
-	u8 reserved[3];
-	u32 nmcc_weight; /* of 1/rtt² in Ω: the window in slow start, 1 after it (NMCC) */
+	u8 group; /* up to MPCC_GROUP_MAX, or MPCC_NO_GROUP */
+	u8 credit; /* segments of the initial window that this subflow took from `lender` */
+	u8 lender; /* slot of the subflow that lent `credit`, or MPCC_NO_SLOT */
 
-	/* Counted for whoever asks; no algorithm reads them. */
-	u32 losses; /* reductions: recoveries, congestion signals, RTOs */
-	u16 credits_settled; /* given to others */
-	u16 credits_void; /* taken from this subflow and not settled, but for those withdrawn */
-	u32 segments_ignored; /* acknowledged and not counted for growth (LISA) */
-	u32 joined_cwnd; /* the initial window, segments */
+	/* Published by the slow start. Its header names the words. Zero at the start. */
+	u32 slow_start[2];
+	/* Published by the congestion avoidance. Its header names the words. Zero at the start. */
+	u32 avoidance[2];
 
-	/* OLIA: segments acknowledged, counted to 2^32 - 1 */
-	u32 acked_since; /* since the last reduction */
-	u32 between_losses; /* the larger of that and of those between the last two: l */
+	/* Statistics; no algorithm reads them. */
+	u32 losses; /* window reductions: recoveries, congestion signals, RTOs */
+	u16 credits_settled; /* credits that this subflow settled as a lender */
+	u16 credits_void; /* credits taken from this subflow that became void; withdrawn credits are not counted */
+	u32 segments_ignored; /* acknowledged segments that did not grow the window (LISA) */
+	u32 initial_cwnd; /* window after init, segments */
 
-	union mpcc_wish wish;
-} __attribute__((aligned(64))); /* a cache line each: one writer, many readers */
+	union mpcc_group_request request;
+	u32 reserved;
+} __attribute__((aligned(64))); /* one cache line: one writer, many readers */
 
 struct mpcc_connection {
-	/* Bit i: slot i has an owner. From MPCC_MARK_SHIFT on: whose it is. MPCC_OVER: nobody's, not yet or not any more. */
+	/* Bit i: slot i has an owner. From MPCC_TAG_SHIFT on: the connection's tag. MPCC_NO_OWNER while the memory is free. */
 	u32 used;
 	/*
-	 * Of each group, eight groups apart together: rises when a published window changes. Two that change at once
-	 * may raise it once: then what was worked out from the windows is old for as long as it may be anyway, a window
-	 * of acknowledged segments.
+	 * Epoch of each group (group modulo MPCC_EPOCHS): incremented when a published window changes. Two simultaneous changes may
+	 * increment it once. A sum cached between them then expires after one window of acknowledged segments, as without a change.
 	 */
 	u32 epoch[MPCC_EPOCHS];
-	u32 con_ssthresh; /* where one TCP would leave slow start, segments (CSS); 0: not set, css.h has what then */
+	u32 setting[MPCC_SETTINGS]; /* values of the pair's settings: struct mpcc_setting */
+	u32 slow_start; /* word of the slow start; zero at the start */
+	u32 avoidance; /* word of the congestion avoidance; zero at the start */
 	struct mpcc_slot slot[MPCC_SUBFLOWS];
 };
 
 _Static_assert(sizeof(struct mpcc_slot) == 64, "a slot is one cache line");
 _Static_assert(sizeof(struct mpcc_connection) == 64 + 64 * MPCC_SUBFLOWS, "slots are aligned");
 
-#define MPCC_OVER       (1U << 31)
-#define MPCC_MARK_SHIFT 16
-#define MPCC_MARKS      (1U << 15)
-#define MPCC_NO_SLOT    0xff /* this subflow runs alone */
+#define MPCC_NO_OWNER  (1U << 31)
+#define MPCC_TAG_SHIFT 16
+#define MPCC_TAGS      (1U << 15)
+#define MPCC_NO_SLOT   0xff /* the subflow runs alone */
 
 /*
- * Subflows of the connection with this mark may enter from now on. A backend whose memory may become another connection's
- * while somebody still looks at it sets MPCC_OVER first, and marks by which connections are told apart; for others 0 will do.
+ * Opens the connection for subflows with this tag, for a backend that reuses memory while another CPU may still read it: there `used`
+ * is MPCC_NO_OWNER before, and the tag distinguishes the connections. (Elsewhere zero memory is an open connection with the tag 0.)
+ *
+ * A release: another CPU that attaches also reads the settings and all other bytes written before. A plain store does not order them
+ * on arm64. The compare-and-swap does, and cannot fail, because no CPU changes `used` between MPCC_NO_OWNER and this call.
  */
-MPCC_INLINE void mpcc_open(struct mpcc_connection *c, u32 mark)
+MPCC_INLINE void mpcc_open(struct mpcc_connection *c, u32 tag)
 {
-	MPCC_WRITE(c->used, mark % MPCC_MARKS << MPCC_MARK_SHIFT);
+	(void)MPCC_SWAP_IF(&c->used, MPCC_NO_OWNER, tag % MPCC_TAGS << MPCC_TAG_SHIFT);
 }
 
 /*
- * Takes a free slot for a new subflow. MPCC_NO_SLOT when all are taken, or when this is not, or not any more, the
- * connection with this mark.
+ * Takes the lowest free slot for a new subflow. MPCC_NO_SLOT if all are taken, or if this memory does not hold the connection
+ * with this tag (any more).
  */
-MPCC_WRAPS MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c, u32 mark)
+MPCC_WRAPS MPCC_INLINE u8 mpcc_attach(struct mpcc_connection *c, u32 tag)
 {
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		u32 seen = MPCC_READ(c->used);
@@ -129,7 +132,7 @@ MPCC_WRAPS MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c, u32 mark)
 		u32 bit = free & -free; /* the lowest */
 		u32 i = __builtin_popcount(bit - 1);
 
-		if (!free || seen >> MPCC_MARK_SHIFT != mark % MPCC_MARKS)
+		if (!free || seen >> MPCC_TAG_SHIFT != tag % MPCC_TAGS)
 			break;
 		if (MPCC_SWAP_IF(&c->used, seen, seen | bit)) {
 			struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
@@ -142,8 +145,8 @@ MPCC_WRAPS MPCC_INLINE u8 mpcc_enter(struct mpcc_connection *c, u32 mark)
 	return MPCC_NO_SLOT;
 }
 
-/* Gives a slot back. True for the last one to leave: it frees the connection. */
-MPCC_INLINE bool mpcc_leave(struct mpcc_connection *c, u8 i)
+/* Returns a slot. True for the last subflow: its backend then frees the connection. */
+MPCC_INLINE bool mpcc_detach(struct mpcc_connection *c, u8 i)
 {
 	u32 bit = 1U << MPCC_SLOT(i);
 
@@ -152,14 +155,14 @@ MPCC_INLINE bool mpcc_leave(struct mpcc_connection *c, u8 i)
 		u32 next = seen & ~bit;
 
 		if (!(next & MPCC_EVERY_SLOT))
-			next = MPCC_OVER;
+			next = MPCC_NO_OWNER;
 		if (MPCC_SWAP_IF(&c->used, seen, next))
-			return next == MPCC_OVER;
+			return next == MPCC_NO_OWNER;
 	}
 	return false;
 }
 
-/* What changes with the windows of a group. Those of two groups that count apart are never equal. */
+/* A number that changes with the published windows of a group. Groups with separate epochs never have equal numbers. */
 MPCC_INLINE u32 mpcc_epoch(const struct mpcc_connection *c, u8 group)
 {
 	u32 i = group & (MPCC_EPOCHS - 1);
@@ -174,44 +177,25 @@ MPCC_INLINE void mpcc_next_epoch(struct mpcc_connection *c, u8 group)
 	MPCC_WRITE(c->epoch[i], c->epoch[i] + 1);
 }
 
-/* Whether the subflow in slot i counts for one of this group: present, and in the same group. */
-MPCC_INLINE bool mpcc_coupled(const struct mpcc_connection *c, u32 i, u8 group)
-{
-	const struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
-
-	return MPCC_READ(slot->phase) != MPCC_ABSENT && MPCC_READ(slot->group) == group;
-}
-
 /*
- * Asks the subflow in slot i, of this serial, to move to a group. False where there is no such subflow (any more) or group.
- * Whoever has the slot next cannot be meant by mistake: its word is another.
+ * Requests that the subflow in slot i, of this generation, move to a group. False if there is no such subflow (any more) or no
+ * such group. A later owner of the slot has another generation, so that its word never matches.
  */
-MPCC_INLINE bool mpcc_ask_group(struct mpcc_connection *c, u32 i, u16 serial, u8 group)
+MPCC_INLINE bool mpcc_request_group(struct mpcc_connection *c, u32 i, u16 generation, u8 group)
 {
 	struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];
 
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
-		union mpcc_wish seen = { .word = MPCC_READ(slot->wish.word) };
-		union mpcc_wish next = { .group = group, .serial = seen.serial };
+		union mpcc_group_request seen = { .word = MPCC_READ(slot->request.word) };
+		union mpcc_group_request next = { .group = group, .generation = seen.generation };
 
-		if (MPCC_READ(slot->phase) == MPCC_ABSENT || seen.serial != serial ||
+		if (MPCC_READ(slot->phase) == MPCC_ABSENT || seen.generation != generation ||
 		    group > MPCC_GROUP_MAX)
 			return false;
-		if (MPCC_SWAP_IF(&slot->wish.word, seen.word, next.word))
+		if (MPCC_SWAP_IF(&slot->request.word, seen.word, next.word))
 			return true;
 	}
 	return false;
-}
-
-/* Σ cwnd of a group, in segments. */
-MPCC_INLINE u32 mpcc_sum_cwnd(const struct mpcc_connection *c, u8 group)
-{
-	u32 sum = 0;
-
-	for (u32 i = 0; i < MPCC_SUBFLOWS; i++)
-		if (mpcc_coupled(c, i, group))
-			sum += MPCC_READ(c->slot[i].account.cwnd);
-	return sum;
 }
 
 #endif

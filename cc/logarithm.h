@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Logarithms and powers of 2 in fixed point, for ratios of windows.
+ * Logarithms and powers of 2 in fixed point.
  *
- * Both are series, of which the first term left out bounds the error:
+ * Both are series; the first term left out bounds the error:
  *
  *     log2(a/b) = n + 2/ln 2 · (z + z³/3 + z⁵/5 + z⁷/7 + z⁹/9),   z = (a − b·2^n) / (a + b·2^n) ≤ 1/3
  *     2^x − 1   = y + y²/2! + … + y⁷/7!,   y = x·ln 2 ≤ ln 2
  *
- * Relative error of each below 3·10⁻⁶ (crates/mpcc/tests/css.rs): of the logarithm also where a is next to b and it is
- * next to 0, since a quotient of logarithms is what is wanted.
+ * The relative error of each is below 3·10⁻⁶ (crates/harness/tests/css.rs), that of the logarithm also where a is close to b and
+ * the result close to 0: CSS needs a quotient of logarithms.
  */
 #ifndef MPCC_LOGARITHM_H
 #define MPCC_LOGARITHM_H
@@ -51,6 +51,29 @@ MPCC_INLINE u64 mpcc_exp2_less_1(u64 x)
 	sum = MPCC_EXP_ONE + (y / 3 * sum >> MPCC_EXP_SHIFT);
 	sum = MPCC_EXP_ONE + (y / 2 * sum >> MPCC_EXP_SHIFT);
 	return y * (sum >> 2) >> (MPCC_EXP_SHIFT - 2);
+}
+
+/* log2 x in Q32, for x from 1 to 2^63: within 3·10⁻⁶ for x up to 2^20, and within 2·10⁻⁶ more above, where its low bits are cut. */
+MPCC_SEPARATE s64 mpcc_log2(u64 x)
+{
+	u32 high = 63 - __builtin_clzll(x | 1), cut = high > 19 ? high - 19 : 0;
+
+	return (s64)(mpcc_log2_ratio(x >> cut, 1) >> (MPCC_LOG_SHIFT - MPCC_EXP_SHIFT)) +
+	       ((s64)cut << MPCC_EXP_SHIFT);
+}
+
+/* 2^x in Q40, for x in Q32; at most one segment (2^40), at least 0. */
+MPCC_INLINE u64 mpcc_exp2_q40(s64 x)
+{
+	s64 whole = x >> MPCC_EXP_SHIFT; /* rounded down */
+	u64 fraction = x & (MPCC_EXP_ONE - 1);
+	u64 power = MPCC_EXP_ONE + mpcc_exp2_less_1(fraction); /* Q32, from 1 to 2 */
+
+	if (whole >= 0)
+		return MPCC_ONE;
+	if (whole < -40)
+		return 0;
+	return power << (MPCC_ONE_SHIFT - MPCC_EXP_SHIFT) >> -whole;
 }
 
 #endif

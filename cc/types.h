@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few words of C that every backend lacks: integers of a known size, and access to memory that
- * another CPU may be changing. Freestanding: no header is included from here on down.
+ * Integers of a fixed size, access to memory that another CPU may change, and helpers for the BPF verifier.
+ * Freestanding: no header from outside cc/ is included from here on.
  */
 #ifndef MPCC_TYPES_H
 #define MPCC_TYPES_H
@@ -22,12 +22,12 @@ typedef long long s64;
 #define NULL ((void *)0)
 #endif
 
-/* Inlined wherever it is used: the BPF verifier then sees constants as constants. */
+/* Inlined at every call, so that constant arguments are constants for the BPF verifier. */
 #define MPCC_INLINE static inline __attribute__((always_inline, unused))
 
 /*
- * A function of its own in BPF, for loops over the subflows: the verifier looks at it once, with arguments that it knows
- * nothing of, and not again for each state that a caller may be in. It gives such a function pointers that may be NULL.
+ * A BPF function of its own, for loops over the subflows. The verifier checks it once with unknown arguments, and not again
+ * for every state of its callers. For the verifier its pointer arguments may be NULL.
  */
 #ifdef __bpf__
 #define MPCC_SEPARATE __attribute__((noinline))
@@ -36,8 +36,8 @@ typedef long long s64;
 #endif
 
 /*
- * In BPF the compiler knows nothing of this pointer any more. It would else check, in place of the pointer, what it was made
- * from, and a verifier that does not connect the two (Linux 6.1) sees a pointer that may be NULL.
+ * Hides from the BPF compiler how a pointer was computed. Without this, the compiler may test the pointer's origin in place of
+ * the pointer, and the verifier of Linux 6.1 then still regards the pointer as possibly NULL.
  */
 #ifdef __bpf__
 #define MPCC_OPAQUE(pointer) __asm__ volatile("" : "+r"(pointer))
@@ -46,8 +46,8 @@ typedef long long s64;
 #endif
 
 /*
- * In BPF the verifier knows nothing of this number any more, as of any whose bytes are swapped (and swapped back). What a
- * loop adds up or chooses is else another number, or range, after each way through it, and each is followed by itself.
+ * Hides a number's range from the BPF verifier, by swapping its bytes twice. Without this, the verifier tracks every
+ * loop iteration that changes the number as a separate state.
  */
 #ifdef __bpf__
 #define MPCC_UNKNOWN(x)                                                                            \
@@ -61,7 +61,7 @@ typedef long long s64;
 #define MPCC_UNKNOWN(x) ((void)0)
 #endif
 
-/* Unsigned arithmetic that wraps on purpose. Anywhere else it is a mistake, which a build with traps stops at. */
+/* Marks functions whose unsigned arithmetic wraps on purpose. In all others the build with traps stops at a wrap. */
 #ifdef __clang__
 #define MPCC_WRAPS __attribute__((no_sanitize("unsigned-integer-overflow")))
 #else
@@ -71,7 +71,7 @@ typedef long long s64;
 #define MPCC_READ(x)     (*(const volatile __typeof__(x) *)&(x))
 #define MPCC_WRITE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 
-/* Full barriers, on 4 and 8 bytes; BPF has them from its third instruction set on (Linux 5.12). */
+/* Compare and swap with full barriers, on 4 and 8 bytes (BPF instruction set v3, Linux 5.12). */
 #define MPCC_SWAP_IF(p, seen, next) (__sync_val_compare_and_swap((p), (seen), (next)) == (seen))
 
 MPCC_INLINE u32 mpcc_min(u32 a, u32 b)
@@ -84,6 +84,22 @@ MPCC_INLINE u32 mpcc_max(u32 a, u32 b)
 	return a > b ? a : b;
 }
 
+/* 1 for 0, else 0. Without a branch, so that the BPF verifier does not track the two cases as separate states. */
+MPCC_WRAPS MPCC_INLINE u32 mpcc_is_zero(u32 x)
+{
+	return ~(x | -x) >> 31;
+}
+
+/* The smaller one, without a branch, for the verifier's sake. */
+MPCC_INLINE u32 mpcc_at_most(u32 x, u32 limit)
+{
+	s64 beyond = (s64)x - limit;
+
+	MPCC_UNKNOWN(beyond);
+	return limit + (beyond & beyond >> 63);
+}
+
+/* a - b, or 0 where b is larger. */
 MPCC_INLINE u32 mpcc_minus(u32 a, u32 b)
 {
 	return a > b ? a - b : 0;

@@ -39,7 +39,7 @@ licences() {
     return $status
 }
 
-# Each header compiles by itself, with both compilers.
+# Each header compiles by itself, with both compilers; an algorithm's table of functions is unused there.
 self_contained() {
     local clang compiler header status=0
     for clang in ${CLANG:-} clang-20 clang-19 clang-18 clang; do
@@ -47,7 +47,7 @@ self_contained() {
     done
     for compiler in gcc "$clang"; do
         for header in "${headers[@]}"; do
-            "$compiler" -std=gnu11 -ffreestanding -Wall -Wextra -Werror -Icc -fsyntax-only -x c "$header" || status=1
+            "$compiler" -std=gnu11 -ffreestanding -Wall -Wextra -Werror -Wno-unused-const-variable -Icc -fsyntax-only -x c "$header" || status=1
         done
     done
     return $status

@@ -21,16 +21,18 @@ declare -rA RUSTUP_SHA256=(
     [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
 )
 readonly RUFF=0.17.5
-# Kernels for the VM, the latest of Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests
-# run on. Version, megabytes to fetch, SHA-256 and package, which the mirror has until there is a newer one; the archive has
-# all that there was.
+# Kernels for the VM, Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests run on. A line for
+# each package: the kernel's version, megabytes to fetch, SHA-256, archive and file.
 readonly KERNELS=(
-    "6.12 34 5195b288dec79e2981d6b84457f38b7ce7310a2d702930ec7d07209c7f78ce37 linux-signed-6.12-amd64/linux-image-6.12.117%2bdeb12-cloud-amd64_6.12.117-1%7edeb12u1_amd64.deb"
-    "6.1 27 e7d02b943971edcb8790e256c02cfab3bca6c3d37c1bf25392a57c71300615ee linux-signed-amd64/linux-image-6.1.0-56-cloud-amd64_6.1.192-2_amd64.deb"
+    "6.12 34 5195b288dec79e2981d6b84457f38b7ce7310a2d702930ec7d07209c7f78ce37 debian-security pool/updates/main/l/linux-signed-6.12-amd64/linux-image-6.12.117%2bdeb12-cloud-amd64_6.12.117-1%7edeb12u1_amd64.deb"
+    "6.1 27 e7d02b943971edcb8790e256c02cfab3bca6c3d37c1bf25392a57c71300615ee debian-security pool/updates/main/l/linux-signed-amd64/linux-image-6.1.0-56-cloud-amd64_6.1.192-2_amd64.deb"
+    "7.3 14 c4fbc8e404958693b28825474c20742d70594d65ca58aea7be6a279c81eb6fa0 debian pool/main/l/linux-signed-amd64/linux-binary-7.3.4%2bdeb13-cloud-amd64_7.3.4-1%7ebpo13%2b1_amd64.deb"
+    "7.3 23 359f04c363b7d3c5f9ce999ccb7351e00cc8eec0a30d6bc1cda37734987fc43d debian pool/main/l/linux/linux-modules-7.3.4%2bdeb13-cloud-amd64_7.3.4-1%7ebpo13%2b1_amd64.deb"
 )
+# Where an archive's files are: until there is a newer package, and for ever.
 readonly KERNEL_MIRRORS=(
-    https://deb.debian.org/debian-security
-    https://snapshot.debian.org/archive/debian-security/20261121T000000Z
+    https://deb.debian.org/ARCHIVE
+    https://snapshot.debian.org/archive/ARCHIVE/20261122T000000Z
 )
 
 case ${1:-all} in
@@ -137,6 +139,11 @@ if [ "$all" ]; then
     need tshark "reads captures in the tests" have tshark
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
+    if [ "$(uname -m)" = x86_64 ]; then
+        need gcc-aarch64-linux-gnu "compiles cc/ for arm64 in the tests" have aarch64-linux-gnu-gcc
+        need libc6-dev-arm64-cross "compiles cc/ for arm64 in the tests" test -e /usr/aarch64-linux-gnu/include/stdio.h
+        need qemu-user "runs cc/ on arm64 in the tests" have qemu-aarch64
+    fi
     need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
         need python3-venv "holds the Python linter" python_venv
@@ -250,6 +257,14 @@ if ! cargo_will_do && ! { have rustup && rustup_has_it; }; then
         >/dev/null 2>&1 || fail "rustup cannot install Rust $RUST; is there a network? \`rustup toolchain install $RUST\` says more"
 fi
 
+# The tests compile cc/ for arm64, too. Only rustup has the library for that.
+readonly ARM64=aarch64-unknown-linux-gnu
+if [ "$all" ] && [ "$(uname -m)" = x86_64 ] && have rustup && [ ! -d "$(rustc --print sysroot)/lib/rustlib/$ARM64" ]; then
+    say "installing Rust's library for arm64 (with rustup)"
+    rustup -q target add $ARM64 >/dev/null 2>&1 ||
+        fail "rustup cannot add $ARM64; is there a network? \`rustup target add $ARM64\` says more"
+fi
+
 # --- Python ---------------------------------------------------------------------------------------------------------
 
 if [ "$all" ] && [ "$python_sources" ] && [ "$(.venv/bin/ruff --version 2>/dev/null)" != "ruff $RUFF" ]; then
@@ -261,28 +276,48 @@ fi
 
 # --- The VM's kernels -------------------------------------------------------------------------------------------------
 
-# install_kernel VERSION MEGABYTES SHA256 PACKAGE: into the folder that crates/lab/src/vm/kernel_image.rs looks in, the
-# kernel, TUN and the congestion controls.
+# fetch_package MEGABYTES SHA256 ARCHIVE FILE FOLDER: unpacks of a kernel's package what install_kernel wants.
+fetch_package() {
+    local sum=$2 file=$4 package=$5.deb mirror
+    for mirror in "${KERNEL_MIRRORS[@]}"; do
+        if curl -fsL --retry 3 -o "$package" "${mirror/ARCHIVE/$3}/$file" &&
+            echo "$sum  $package" | sha256sum --check --quiet --status; then
+            break
+        fi
+        rm -f "$package"
+    done
+    [ -e "$package" ] || return
+    # tar fails where a pattern matches nothing: since Linux 6.19 the image and its modules are two packages.
+    dpkg-deb --fsys-tarfile "$package" | tar -x -C "$5" --wildcards \
+        '*/vmlinuz*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*' 2>/dev/null || true
+    rm -f "$package"
+}
+
+# install_kernel VERSION: into the folder that crates/lab/src/vm/kernel_image.rs looks in, the kernel, TUN and the congestion
+# controls.
 install_kernel() {
-    local version=$1 sum=$3 package=$4 work mirror
+    local version=$1 work kernel image release fields
     local folder=$kernels/$version
     compgen -G "$folder/boot/vmlinuz-*" >/dev/null && return
-    say "fetching Debian's kernel $version ($2 MB, into $kernels)"
     work=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf $work" EXIT
-    for mirror in "${KERNEL_MIRRORS[@]}"; do
-        if curl -fsL --retry 3 -o "$work/kernel.deb" "$mirror/pool/updates/main/l/$package" &&
-            echo "$sum  $work/kernel.deb" | sha256sum --check --quiet --status; then
-            break
-        fi
-        rm -f "$work/kernel.deb"
+    mkdir -p "$work/kernel/boot"
+    for kernel in "${KERNELS[@]}"; do
+        read -ra fields <<<"$kernel"
+        [ "${fields[0]}" = "$version" ] || continue
+        say "fetching Debian's kernel $version (${fields[1]} MB, into $kernels)"
+        fetch_package "${fields[@]:1}" "$work/kernel" ||
+            fail "no mirror has Debian's kernel $version as it should be; repeat this with a network, or name a kernel with \`--kernel\`"
     done
-    [ -e "$work/kernel.deb" ] ||
-        fail "no mirror has Debian's kernel $version as it should be; repeat this with a network, or name a kernel with \`--kernel\`"
-    mkdir "$work/kernel"
-    dpkg-deb --fsys-tarfile "$work/kernel.deb" | tar -x -C "$work/kernel" --wildcards \
-        './boot/vmlinuz-*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*'
+    for image in "$work"/kernel/usr/lib/modules/*/vmlinuz; do
+        [ -e "$image" ] || continue
+        release=$(basename "$(dirname "$image")")
+        mv "$image" "$work/kernel/boot/vmlinuz-$release"
+    done
+    if [ ! -e "$(compgen -G "$work/kernel/boot/vmlinuz-*")" ] || [ -z "$(find "$work/kernel" -name 'tun.ko*')" ]; then
+        fail "Debian's packages of kernel $version do not unpack into $work; is the disk full?"
+    fi
     chmod -R a+rX "$work/kernel"
     mkdir -p "$kernels"
     rm -rf "$folder"
@@ -293,7 +328,6 @@ install_kernel() {
 
 kernels=${XDG_CACHE_HOME:-$HOME/.cache}/lisa/kernels
 for kernel in "${KERNELS[@]}"; do
-    read -ra fields <<<"$kernel"
-    [ ! "$vm" ] || install_kernel "${fields[@]}"
+    [ ! "$vm" ] || install_kernel "${kernel%% *}"
     [ "$all" ] || break # the demo takes the first
 done

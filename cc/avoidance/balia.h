@@ -4,16 +4,16 @@
  *
  *     w_r += (x_r/rtt_r) / (Σ x_k)² · (1 + a_r)/2 · (4 + a_r)/5
  *
- * and on a loss w_r −= w_r/2 · min(a_r, 3/2). Where the rates are equal it is LIA and Reno's halving. A slow path
- * grows faster than it would with OLIA, so that it is found when it gets better, and pays for it at a loss.
+ * and on a loss w_r −= w_r/2 · min(a_r, 3/2). For equal rates it is LIA with Reno's halving. A slow path
+ * grows faster than with OLIA, so that an improvement of the path is detected early, and is reduced further by a loss.
  *
  * Source: Walid, Peng, Hwang, Low, draft-walid-mptcp-congestion-control-04; Peng, Walid, Hwang, Low, "Multipath TCP:
  * analysis, design, and implementation", IEEE/ACM Transactions on Networking 24 (1), 2016.
  *
  * Departures, and why:
- *  - The threshold after a loss is 2 segments at least, as RFC 5681 has it: a quarter of a window of 7 is less.
- *  - The increase is worked out anew when a window of the connection has changed, and at least once a window of
- *    acknowledged segments for the RTTs, as LIA's α is.
+ *  - The threshold after a loss is at least 2 segments, as in RFC 5681: a quarter of a window of 7 is less.
+ *  - The increase is computed when a window of the group has changed, and at least once a window of acknowledged segments
+ *    (mpcc_expired).
  *
  * Fixed point. With m the path of max x, S = Σ w_k · rtt_m/rtt_k, and u = w_r · rtt_m/rtt_r, which is at most w_m,
  *
@@ -21,20 +21,27 @@
  *
  * at most 1/w_r, at least 1/(10·N²·w_r). u and S are kept in Q14, the quotients in Q28 and Q26, the result in Q40,
  * rounded up: the error is below 0.3 % with 16 paths, below 0.1 % with up to 8. a_r is a ratio of products of
- * integers, and the window after a loss exact, rounded down. (With an integer a_r, as in an earlier kernel
- * implementation, there are decreases of 1/2 and 3/4 only.)
+ * integers, and the window after a loss is exact, rounded down. (With an integer a_r, as in an earlier kernel
+ * implementation, only decreases of 1/2 and 3/4 exist.)
  */
 #ifndef MPCC_BALIA_H
 #define MPCC_BALIA_H
 
-#include "lia.h"
+#include "reno.h"
 
 #define MPCC_BALIA_FIRST_SHIFT  28
 #define MPCC_BALIA_SECOND_SHIFT 26
 
+struct mpcc_balia_avoidance {
+	u64 increase; /* for each acknowledged segment, Q40 */
+	struct mpcc_cache cache; /* of `increase` */
+};
+
+#define mpcc_balia(s) mpcc_avoidance_state(s, struct mpcc_balia_avoidance)
+
 /*
- * The window of the path of max x and, in the upper half, its RTT: the one in slot `me` with window w and RTT t, or
- * another of its group.
+ * The path of max x: its window and, in the upper half, its RTT. `w` and `t` are window and RTT of the subflow in slot `me`, which
+ * may not be published yet.
  */
 MPCC_SEPARATE u64 mpcc_balia_fastest(const struct mpcc_connection *c, u32 me, u32 w, u32 t)
 {
@@ -44,13 +51,12 @@ MPCC_SEPARATE u64 mpcc_balia_fastest(const struct mpcc_connection *c, u32 me, u3
 	if (!c)
 		return 0;
 	group = c->slot[MPCC_SLOT(me)].group;
-	used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
-	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++)
-		if (i != me && mpcc_lia_counts(c, i, group, &w_k, &t_k) &&
-		    mpcc_rate_above(w_k, t_k, w, t)) {
-			w = w_k;
-			t = t_k;
-		}
+	used = mpcc_used_slots(c);
+	MPCC_FOR_EACH_SLOT(i, used)
+	if (i != me && mpcc_measured(c, i, group, &w_k, &t_k) && mpcc_rate_above(w_k, t_k, w, t)) {
+		w = w_k;
+		t = t_k;
+	}
 	return (u64)t << 32 | w;
 }
 
@@ -63,14 +69,14 @@ MPCC_INLINE u64 mpcc_balia_increase(const struct mpcc_connection *c, u32 me)
 
 	me = MPCC_SLOT(me);
 	group = c->slot[me].group;
-	if (!mpcc_lia_counts(c, me, group, &w, &t))
+	if (!mpcc_measured(c, me, group, &w, &t))
 		return mpcc_one_per(mpcc_max(w, 1)); /* no RTT sample yet */
 	fastest = mpcc_balia_fastest(c, me, w, t);
 	w_m = fastest;
 	t_m = fastest >> 32;
-	sum = mpcc_lia_sum(c, group, t_m, w_m);
-	u = ((u64)w << MPCC_LIA_S_SHIFT) * t_m / t;
-	m = (u64)w_m << MPCC_LIA_S_SHIFT;
+	sum = mpcc_group_rate(c, group, t_m, w_m);
+	u = ((u64)w << MPCC_RATE_SHIFT) * t_m / t;
+	m = (u64)w_m << MPCC_RATE_SHIFT;
 	first = ((u + m) << MPCC_BALIA_FIRST_SHIFT) / sum;
 	second = ((4 * u + m) << MPCC_BALIA_SECOND_SHIFT) / sum;
 	return first * second /
@@ -80,24 +86,22 @@ MPCC_INLINE u64 mpcc_balia_increase(const struct mpcc_connection *c, u32 me)
 }
 
 MPCC_INLINE void mpcc_balia_avoid(struct mpcc_connection *c, struct mpcc_subflow *s,
-				  struct mpcc_tcp *tcp, u32 acked)
+				  struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
 {
+	struct mpcc_balia_avoidance *balia = mpcc_balia(s);
+
+	(void)note;
 	if (!mpcc_own_slot(c, s)) {
-		mpcc_reno_avoid(s, tcp, acked);
+		mpcc_reno_grow(s, tcp, acked);
 		return;
 	}
-	if (!s->increase || s->increase_epoch != mpcc_epoch(c, s->group) ||
-	    s->increase_left < acked) {
-		s->increase_epoch = mpcc_epoch(c, s->group);
-		s->increase_left = mpcc_max(tcp->cwnd, 1);
-		s->increase = mpcc_balia_increase(c, s->slot);
-	}
-	s->increase_left = mpcc_minus(s->increase_left, acked);
-	mpcc_grow(s, tcp, s->increase, acked);
+	if (mpcc_expired(c, s, &balia->cache, tcp->cwnd, acked))
+		balia->increase = mpcc_balia_increase(c, s->slot);
+	mpcc_grow(s, tcp, balia->increase, acked);
 }
 
-/* w_r − w_r/2 · min(a_r, 3/2). The window is the endpoint's, which the slot may not show yet. */
-MPCC_INLINE u32 mpcc_balia_ssthresh(const struct mpcc_connection *c, const struct mpcc_subflow *s,
+/* w_r − w_r/2 · min(a_r, 3/2). The window is the endpoint's, which may not be published yet. */
+MPCC_INLINE u32 mpcc_balia_ssthresh(struct mpcc_connection *c, struct mpcc_subflow *s,
 				    const struct mpcc_tcp *tcp)
 {
 	u32 w = mpcc_min(tcp->cwnd, MPCC_CWND_MAX), t = mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX);
@@ -115,5 +119,11 @@ MPCC_INLINE u32 mpcc_balia_ssthresh(const struct mpcc_connection *c, const struc
 		return mpcc_max(w / 4, MPCC_SSTHRESH_MIN);
 	return mpcc_max((2 * mine - most) / (2ULL * t_m), MPCC_SSTHRESH_MIN);
 }
+
+static const struct mpcc_avoidance_ops mpcc_balia_avoidance_ops = {
+	.name = "balia",
+	.avoid = mpcc_balia_avoid,
+	.ssthresh = mpcc_balia_ssthresh,
+};
 
 #endif

@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CUBIC (RFC 9438): after a reduction the window follows a cubic of the time since, first up to where the loss
- * was, flat there, and then beyond it:
+ * CUBIC (RFC 9438): after a reduction the window follows a cubic function of the elapsed time, first up to the window of the
+ * loss, flat there, and then beyond it:
  *
  *     W(t) = C · (t − K)³ + W_max,   K = ∛((W_max − cwnd_epoch) / C),   C = 0.4 segments/s³
  *
- * The window of a Reno flow that loses as much, W_est, is its lower bound: that rules at small windows and short
- * RTTs. A reduction is to β = 0.7. Each subflow by itself; nothing is coupled.
+ * The window of a Reno flow with the same losses, W_est, is its lower bound: it dominates at small windows and short
+ * RTTs. A reduction is to β = 0.7. Each subflow runs by itself; nothing is coupled. HyStart is included, as in Linux, unless
+ * the slow start replaces it.
  *
- * Linux's tcp_cubic.c is the model where it and the RFC differ, so that a simulation shows what its users have:
+ * Linux's tcp_cubic.c is the model where it differs from the RFC, so that a simulation matches Linux hosts:
  *  - The growth in an RTT is at least 1 % of a segment, also where the RFC has none (W(t) below the window), and 5 %
  *    of the window until a loss has shown a W_max.
  *  - W_est is approached within an RTT where the RFC jumps to it, and α stays 3(1 − β)/(1 + β) where the RFC
  *    has 1 from W_max on.
- *  - An undo gives back the window, not the epoch (RFC 9438, 4.9.1 would have both).
- *  - An RTO forgets W_max, the epoch and the least RTT; the next epoch starts from its window (4.8).
- *  - The RTT in the target W(t + RTT) is the least one seen. Time in which the application limits the window
+ *  - An undo restores the window, not the epoch (RFC 9438, 4.9.1 restores both).
+ *  - An RTO resets W_max, the epoch and the smallest RTT; the next epoch starts from its window (4.8).
+ *  - The RTT in the target W(t + RTT) is the smallest one seen. Time in which the application limits the window
  *    counts, unless nothing is in flight.
  *
  * Departures from Linux: W(t), W_est and the increase have fractions, where Linux has whole segments and a whole
  * number of ACKs for each segment of growth (the window that they are compared with is whole in both); they are
- * worked out anew on each ACK, not once a jiffy or 1/32 s, which Linux's W_est falls behind by at RTTs of a few
+ * computed on each ACK, not once a jiffy or 1/32 s, which delays Linux's W_est at RTTs of a few
  * milliseconds; α is 0.529, not 8/15; RTT samples are used also in the first second of an epoch, and not in recovery.
  *
  * Fixed point. t and K in 1/1024 s, C = 410/1024 as in Linux: then 410 · t³ is C · t³ in Q40 without a shift, and
- * to 256 s fits 63 bits; 173 s already are more than the largest window. Rounding is below 1/1024 s in t and K.
+ * up to 256 s fits 63 bits; 173 s already exceed the largest window. Rounding is below 1/1024 s in t and K.
+ *
+ * With MPCC_LINUX_CUBIC defined, the backend runs the kernel's own CUBIC and HyStart in place of these (bpf/cubic.h).
  */
 #ifndef MPCC_CUBIC_H
 #define MPCC_CUBIC_H
 
+#include "../slow_start/hystart.h"
 #include "reno.h"
 
 #define MPCC_CUBIC_SCALE      1024 /* of the next two */
@@ -42,21 +46,52 @@
 #define MPCC_NS_PER_MS 1000000U
 #define MPCC_NS_PER_S  1000000000U
 
-/* What an RTT of ACKs adds at least, Q40: Linux's 100 windows for a segment. */
+/* Smallest growth of an RTT, Q40: Linux's 100 windows for a segment. */
 #define MPCC_CUBIC_LEAST (MPCC_ONE / 100)
-/* For each acknowledged segment: at most a half (W(t) to 1.5 · cwnd; RFC 9438, 4.2), */
+/* Largest growth for each acknowledged segment: a half (W(t) up to 1.5 · cwnd; RFC 9438, 4.2). */
 #define MPCC_CUBIC_MOST (MPCC_ONE / 2)
-/* and without a W_max at least this: 5 % of the window in an RTT (Linux). */
+/* Smallest growth for each acknowledged segment without a W_max: 5 % of the window in an RTT (Linux). */
 #define MPCC_CUBIC_SEARCH (MPCC_ONE / 20)
 
-/* α = 3(1 − β)/(1 + β) in Q40: with β, as much as Reno with 1 and 1/2 (RFC 9438, 4.3). */
+/* α = 3(1 − β)/(1 + β) in Q40: with β, the same rate as Reno with 1 and 1/2 (RFC 9438, 4.3). */
 #define MPCC_CUBIC_ALPHA                                                                           \
 	(3 * (MPCC_CUBIC_SCALE - MPCC_CUBIC_BETA) * MPCC_ONE / (MPCC_CUBIC_SCALE + MPCC_CUBIC_BETA))
 
+struct mpcc_cubic_avoidance {
+	u64 epoch_start; /* ns, of mpcc_tcp.now; valid while `running`. An epoch: congestion avoidance between two reductions */
+	u64 reno; /* W_est, the window that Reno would have, segments in Q40 */
+	u32 k; /* K: from the epoch's start until W(t) is flat, 1/1024 s */
+	u32 origin; /* W(K), segments */
+	u32 w_max; /* window before the last reduction, segments; 0: none yet */
+	u32 running; /* not 0: in an epoch */
+	u32 rtt_min; /* smallest RTT sample, µs; 0: none yet */
+	u32 reserved;
+	struct mpcc_hystart hystart;
+};
+
+#define mpcc_cubic(s) mpcc_avoidance_state(s, struct mpcc_cubic_avoidance)
+
+#ifdef MPCC_LINUX_CUBIC
+
+/* Leaves the growth to the kernel's CUBIC. */
+MPCC_INLINE void mpcc_cubic_leave(struct mpcc_connection *c, struct mpcc_subflow *s,
+				  struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
+{
+	(void)c, (void)s, (void)tcp;
+	note->rest = acked;
+}
+
+static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
+	.name = "cubic",
+	.avoid = mpcc_cubic_leave,
+};
+
+#else
+
 /*
  * ∛a, rounded down, for a < 2^60. Newton's steps come down from a power of two above the root, at most double of
- * it, and the error that is left squares each time: 6 steps are enough, and the first that does not go down is
- * behind the end.
+ * it, and each step squares the remaining error: 6 steps are enough. The first step that does not decrease has
+ * passed the root.
  */
 MPCC_INLINE u32 mpcc_cube_root(u64 a)
 {
@@ -96,21 +131,21 @@ MPCC_INLINE u64 mpcc_cubic_window(u32 k, u32 origin, u32 t)
 }
 
 /* Time since the epoch began, and the RTT ahead, in 1/1024 s. */
-MPCC_INLINE u32 mpcc_cubic_time(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+MPCC_INLINE u32 mpcc_cubic_time(const struct mpcc_cubic_avoidance *cubic,
+				const struct mpcc_tcp *tcp)
 {
-	u64 ns = tcp->now > s->cubic.epoch_start ? tcp->now - s->cubic.epoch_start : 0;
+	u64 ns = tcp->now > cubic->epoch_start ? tcp->now - cubic->epoch_start : 0;
 
 	if (ns > MPCC_CUBIC_EPOCH_MAX)
 		ns = MPCC_CUBIC_EPOCH_MAX;
-	ns += (u64)s->rtt_min * MPCC_NS_PER_US;
+	ns += (u64)cubic->rtt_min * MPCC_NS_PER_US;
 	return (ns << MPCC_CUBIC_TIME_SHIFT) / MPCC_NS_PER_S;
 }
 
 /* The first ACK in congestion avoidance after a reduction or slow start. */
-MPCC_INLINE void mpcc_cubic_begin(struct mpcc_subflow *s, const struct mpcc_tcp *tcp, u32 cwnd)
+MPCC_INLINE void mpcc_cubic_begin(struct mpcc_cubic_avoidance *cubic, const struct mpcc_tcp *tcp,
+				  u32 cwnd)
 {
-	struct mpcc_cubic *cubic = &s->cubic;
-
 	cubic->running = true;
 	cubic->epoch_start = tcp->now;
 	cubic->reno = (u64)cwnd << MPCC_ONE_SHIFT;
@@ -123,20 +158,40 @@ MPCC_INLINE void mpcc_cubic_begin(struct mpcc_subflow *s, const struct mpcc_tcp 
 	}
 }
 
-MPCC_INLINE void mpcc_cubic_avoid(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
+/* Records an ACK's RTT sample. */
+MPCC_INLINE void mpcc_cubic_sample(struct mpcc_connection *c, struct mpcc_subflow *s,
+				   const struct mpcc_tcp *tcp, u32 acked)
 {
-	struct mpcc_cubic *cubic = &s->cubic;
+	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
+
+	(void)c, (void)acked;
+	if (tcp->rtt_us && (!cubic->rtt_min || tcp->rtt_us < cubic->rtt_min))
+		cubic->rtt_min = tcp->rtt_us;
+}
+
+MPCC_INLINE void mpcc_cubic_exit(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
+{
+	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
+
+	mpcc_hystart_ack(&cubic->hystart, tcp, cubic->rtt_min, acked);
+}
+
+MPCC_INLINE void mpcc_cubic_avoid(struct mpcc_connection *c, struct mpcc_subflow *s,
+				  struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
+{
+	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
 	u32 cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1);
 	u64 window = (u64)cwnd << MPCC_ONE_SHIFT, target, increase;
 
+	(void)c, (void)note;
 	if (!cubic->running)
-		mpcc_cubic_begin(s, tcp, cwnd);
+		mpcc_cubic_begin(cubic, tcp, cwnd);
 
 	cubic->reno += MPCC_CUBIC_ALPHA / cwnd * mpcc_min(acked, MPCC_CWND_MAX);
 	if (cubic->reno > (u64)MPCC_CWND_MAX << MPCC_ONE_SHIFT)
 		cubic->reno = (u64)MPCC_CWND_MAX << MPCC_ONE_SHIFT;
 
-	target = mpcc_cubic_window(cubic->k, cubic->origin, mpcc_cubic_time(s, tcp));
+	target = mpcc_cubic_window(cubic->k, cubic->origin, mpcc_cubic_time(cubic, tcp));
 	if (target < cubic->reno)
 		target = cubic->reno;
 	if (target < window + MPCC_CUBIC_LEAST)
@@ -151,39 +206,64 @@ MPCC_INLINE void mpcc_cubic_avoid(struct mpcc_subflow *s, struct mpcc_tcp *tcp, 
 }
 
 /*
- * The reduction. One that comes below the last W_max means that others want a share: fast convergence leaves
- * it to them sooner (RFC 9438, 4.7).
+ * The reduction. A loss below the last W_max means that other flows need a share: fast convergence releases it sooner
+ * (RFC 9438, 4.7).
  */
-MPCC_INLINE u32 mpcc_cubic_ssthresh(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+MPCC_INLINE u32 mpcc_cubic_ssthresh(struct mpcc_connection *c, struct mpcc_subflow *s,
+				    const struct mpcc_tcp *tcp)
 {
+	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
 	u32 cwnd = mpcc_min(tcp->cwnd, MPCC_CWND_MAX);
 
-	if (cwnd < s->cubic.w_max)
-		s->cubic.w_max =
-			cwnd * (MPCC_CUBIC_SCALE + MPCC_CUBIC_BETA) / (2 * MPCC_CUBIC_SCALE);
+	(void)c;
+	if (cwnd < cubic->w_max)
+		cubic->w_max = cwnd * (MPCC_CUBIC_SCALE + MPCC_CUBIC_BETA) / (2 * MPCC_CUBIC_SCALE);
 	else
-		s->cubic.w_max = cwnd;
-	s->cubic.running = false;
+		cubic->w_max = cwnd;
+	cubic->running = false;
 	return mpcc_max(cwnd * MPCC_CUBIC_BETA / MPCC_CUBIC_SCALE, MPCC_SSTHRESH_MIN);
 }
 
-/* An RTO: the path may be another one (RFC 9438, 4.8; Linux). */
-MPCC_INLINE void mpcc_cubic_forget(struct mpcc_subflow *s)
+MPCC_INLINE void mpcc_cubic_init(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
-	s->cubic.w_max = 0;
-	s->cubic.running = false;
+	mpcc_hystart_begin(&mpcc_cubic(s)->hystart, tcp);
 }
 
-/* Sending starts again from nothing in flight: time without anything to send is not time to grow in. */
-MPCC_INLINE void mpcc_cubic_idle(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+/* An RTO: the path may have changed (RFC 9438, 4.8; Linux: bictcp_reset). */
+MPCC_INLINE void mpcc_cubic_set_state(struct mpcc_subflow *s, const struct mpcc_tcp *tcp, u8 state)
 {
-	u64 *start = &s->cubic.epoch_start;
+	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
 
-	if (!s->cubic.running || *start > tcp->now)
+	if (state != MPCC_STATE_LOSS)
 		return;
-	*start += (u64)tcp->idle_ms * MPCC_NS_PER_MS;
-	if (*start > tcp->now)
-		*start = tcp->now;
+	cubic->rtt_min = 0;
+	cubic->w_max = 0;
+	cubic->running = false;
+	mpcc_hystart_begin(&cubic->hystart, tcp);
 }
 
+/* Transmission resumes: the window does not grow for idle time (Linux: cubictcp_cwnd_event). */
+MPCC_INLINE void mpcc_cubic_tx_start(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+{
+	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
+
+	if (!cubic->running || cubic->epoch_start > tcp->now)
+		return;
+	cubic->epoch_start += (u64)tcp->idle_ms * MPCC_NS_PER_MS;
+	if (cubic->epoch_start > tcp->now)
+		cubic->epoch_start = tcp->now;
+}
+
+static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
+	.name = "cubic",
+	.init = mpcc_cubic_init,
+	.sample = mpcc_cubic_sample,
+	.exit = mpcc_cubic_exit,
+	.avoid = mpcc_cubic_avoid,
+	.ssthresh = mpcc_cubic_ssthresh,
+	.set_state = mpcc_cubic_set_state,
+	.tx_start = mpcc_cubic_tx_start,
+};
+
+#endif /* MPCC_LINUX_CUBIC */
 #endif

@@ -4,15 +4,15 @@
  *
  *     w_r += (w_r/rtt_r²) / (Σ w_p/rtt_p)² + α_r/w_r
  *
- * The first term shares what one TCP would grow by, most of it to the paths that are fast already. The second moves
- * windows from the largest ones to the paths that look best but have small ones: with l_r the segments that path r
+ * The first term shares the growth of a single TCP among the paths, most of it to the fast ones. The second moves
+ * windows from the largest ones to paths that look best but have small windows: with l_r the segments that path r
  * delivers between losses, M the paths with the largest w, B those with the largest l_r/rtt_r², C = B \ M,
  *
  *     α_r = 1 / (N·|C|) in C, −1 / (N·|M|) in M where C is not empty, else 0;   N paths in all.
  *
- * l_r is the larger of what was acknowledged between the last two losses, and since the last one. The reduction is
- * Reno's, but with more than one path the threshold is 1 segment at least, not 2: a path that is worth no more than to be
- * probed takes a segment an RTT.
+ * l_r is the larger of the segments acknowledged between the last two losses, and since the last one. The reduction is
+ * Reno's, but with more than one path the threshold is at least 1 segment, not 2: a path that is only probed takes one
+ * segment an RTT.
  *
  * Source: Khalili, Gast, Popović, Le Boudec, draft-khalili-mptcp-congestion-control-05; "MPTCP is not Pareto-optimal:
  * performance issues and a possible solution", IEEE/ACM Transactions on Networking 21 (5), 2013.
@@ -22,27 +22,39 @@
  *    it: in scenario A of draft-khalili-mptcp-performance-issues-04 with N1 = 30, type 2 has 7.5 of 10 Mbit/s, and 30 users
  *    with two segments each in an RTT of 150 ms would take 4.8.
  *  - Windows and l_r count segments, as Linux's windows do: the paths of a connection have nearly the same MSS.
- *  - What is acknowledged during a recovery does not count for l_r, since Linux does not call then: about a window for
+ *  - Segments acknowledged during a recovery do not count for l_r, because Linux does not call cong_avoid then: about a window for
  *    each interval, which by Reno's formula has ⅜·w² segments. An RTO that ends a recovery starts no new interval.
- *  - M, B and the sums are looked at when a window of the connection changes and at least once a window of
- *    acknowledged segments, as LIA's α is: l_r and the RTTs are up to an RTT old.
+ *  - M, B and the sums are computed when a window of the group changes and at least once a window of
+ *    acknowledged segments (mpcc_expired): l_r and the RTTs are up to an RTT old.
  *
  * Fixed point. With S_r = Σ w_p · rtt_r/rtt_p, the first term is (w_r/S_r)²/w_r: S_r in Q14, the quotient in Q29, the
  * result in Q40, rounded up. All comparisons are exact. The error is below 0.2 % of the two terms' sizes and 2^-39 of a
  * segment, which is more where a path is a hundred thousand times slower than another.
  *
  * The window shrinks while α_r is the larger term. cwnd is the whole part of the window and `growth` the fraction,
- * never negative: a decrease borrows a segment, so that nothing is rounded away in either direction.
+ * never negative: a decrease borrows a segment, so that neither direction loses a fraction.
  */
 #ifndef MPCC_OLIA_H
 #define MPCC_OLIA_H
 
-#include "lia.h"
+#include "reno.h"
 
 #define MPCC_OLIA_SSTHRESH_MIN 1 /* segments, with more than one path */
 #define MPCC_OLIA_RATIO_SHIFT  29
 
-/* The paths of a group, M and B: a set each of slots, one above the other. */
+struct mpcc_olia_avoidance {
+	s64 change; /* of the window for each acknowledged segment, Q40 */
+	struct mpcc_cache cache; /* of `change` */
+};
+
+#define mpcc_olia(s) mpcc_avoidance_state(s, struct mpcc_olia_avoidance)
+
+/* Words of mpcc_slot.avoidance: segments, counted to 2^32 - 1. */
+#define MPCC_OLIA_ACKED_SINCE 0 /* acknowledged since the last reduction */
+#define MPCC_OLIA_BETWEEN_LOSSES                                                                   \
+	1 /* l: the larger of that and of those between the last two reductions */
+
+/* Three sets of slots in one word, MPCC_SUBFLOWS bits each: the paths of a group, M and B. */
 #define MPCC_OLIA_SET(sets, i) ((sets) >> (i) * MPCC_SUBFLOWS & MPCC_EVERY_SLOT)
 
 MPCC_SEPARATE u64 mpcc_olia_sets(const struct mpcc_connection *c, u8 group)
@@ -52,11 +64,12 @@ MPCC_SEPARATE u64 mpcc_olia_sets(const struct mpcc_connection *c, u8 group)
 
 	if (!c)
 		return 0;
-	used = MPCC_READ(c->used) & MPCC_EVERY_SLOT;
-	for (u32 i = 0; i < MPCC_SUBFLOWS && used >> i; i++) {
-		u32 l = MPCC_READ(c->slot[i].between_losses);
+	used = mpcc_used_slots(c);
+	MPCC_FOR_EACH_SLOT(i, used)
+	{
+		u32 l = MPCC_READ(c->slot[i].avoidance[MPCC_OLIA_BETWEEN_LOSSES]);
 
-		if (!mpcc_lia_counts(c, i, group, &w, &t))
+		if (!mpcc_measured(c, i, group, &w, &t))
 			continue;
 		paths |= 1U << i;
 		if (w > largest) {
@@ -75,20 +88,23 @@ MPCC_SEPARATE u64 mpcc_olia_sets(const struct mpcc_connection *c, u8 group)
 		MPCC_UNKNOWN(largest);
 		MPCC_UNKNOWN(best);
 		MPCC_UNKNOWN(best_t);
+		MPCC_UNKNOWN(paths);
+		MPCC_UNKNOWN(in_m);
+		MPCC_UNKNOWN(in_b);
 	}
 	return paths | in_m << MPCC_SUBFLOWS | in_b << 2 * MPCC_SUBFLOWS;
 }
 
-/* What each acknowledged segment changes the window by, Q40. The slot is the subflow's own. */
+/* Change of the window for each acknowledged segment, Q40. The subflow has a slot. */
 MPCC_INLINE s64 mpcc_olia_change(const struct mpcc_connection *c, const struct mpcc_subflow *s)
 {
 	u32 me = MPCC_SLOT(s->slot), w, t, in_m, in_c;
 	u64 ratio, linked, alpha, sets;
 
-	if (!mpcc_lia_counts(c, me, s->group, &w, &t))
+	if (!mpcc_measured(c, me, s->group, &w, &t))
 		return mpcc_one_per(mpcc_max(w, 1)); /* no RTT sample yet */
-	ratio = ((u64)w << (MPCC_OLIA_RATIO_SHIFT + MPCC_LIA_S_SHIFT)) /
-		mpcc_lia_sum(c, s->group, t, w);
+	ratio = ((u64)w << (MPCC_OLIA_RATIO_SHIFT + MPCC_RATE_SHIFT)) /
+		mpcc_group_rate(c, s->group, t, w);
 	linked = ratio * ratio / ((u64)w << (2 * MPCC_OLIA_RATIO_SHIFT - MPCC_ONE_SHIFT)) + 1;
 
 	sets = mpcc_olia_sets(c, s->group);
@@ -104,7 +120,7 @@ MPCC_INLINE s64 mpcc_olia_change(const struct mpcc_connection *c, const struct m
 	return linked;
 }
 
-/* Changes the window by `acked` times `change` (Q40), keeping what is less than a segment. */
+/* Changes the window by `acked` times `change` (Q40). Keeps the fraction of a segment for the next call. */
 MPCC_INLINE void mpcc_olia_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, s64 change, u32 acked)
 {
 	s64 growth = (s64)s->growth + change * mpcc_min(acked, MPCC_CWND_MAX);
@@ -119,31 +135,36 @@ MPCC_INLINE void mpcc_olia_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, s6
 		tcp->cwnd = mpcc_min(window, mpcc_max(tcp->cwnd_clamp, 1));
 }
 
-/* On every ACK, also where the window may not grow. */
-MPCC_INLINE void mpcc_olia_acked(struct mpcc_connection *c, const struct mpcc_subflow *s, u32 acked)
+/* Every ACK, whether or not the window limits the sender: counts for l_r. */
+MPCC_INLINE void mpcc_olia_sample(struct mpcc_connection *c, struct mpcc_subflow *s,
+				  const struct mpcc_tcp *tcp, u32 acked)
+{
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u32 since;
+
+	(void)tcp;
+	if (!slot)
+		return;
+	since = slot->avoidance[MPCC_OLIA_ACKED_SINCE];
+	since += mpcc_min(acked, ~since);
+	slot->avoidance[MPCC_OLIA_ACKED_SINCE] = since;
+	if (slot->avoidance[MPCC_OLIA_BETWEEN_LOSSES] < since)
+		MPCC_WRITE(slot->avoidance[MPCC_OLIA_BETWEEN_LOSSES], since);
+}
+
+/* A loss ends the interval, unless nothing was acknowledged in it. */
+MPCC_INLINE u32 mpcc_olia_ssthresh(struct mpcc_connection *c, struct mpcc_subflow *s,
+				   const struct mpcc_tcp *tcp)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	u32 since;
 
 	if (!slot)
-		return;
-	since = slot->acked_since + mpcc_min(acked, ~slot->acked_since);
-	slot->acked_since = since;
-	if (slot->between_losses < since)
-		MPCC_WRITE(slot->between_losses, since);
-}
-
-/* A loss ends the interval, unless nothing was acknowledged in it. */
-MPCC_INLINE u32 mpcc_olia_ssthresh(struct mpcc_connection *c, const struct mpcc_subflow *s,
-				   const struct mpcc_tcp *tcp)
-{
-	struct mpcc_slot *slot = mpcc_own_slot(c, s);
-
-	if (!slot)
 		return mpcc_reno_ssthresh(tcp);
-	if (slot->acked_since) {
-		MPCC_WRITE(slot->between_losses, slot->acked_since);
-		slot->acked_since = 0;
+	since = slot->avoidance[MPCC_OLIA_ACKED_SINCE];
+	if (since) {
+		MPCC_WRITE(slot->avoidance[MPCC_OLIA_BETWEEN_LOSSES], since);
+		slot->avoidance[MPCC_OLIA_ACKED_SINCE] = 0;
 	}
 	if (__builtin_popcount(MPCC_OLIA_SET(mpcc_olia_sets(c, s->group), 0)) < 2)
 		return mpcc_reno_ssthresh(tcp);
@@ -151,22 +172,25 @@ MPCC_INLINE u32 mpcc_olia_ssthresh(struct mpcc_connection *c, const struct mpcc_
 }
 
 MPCC_INLINE void mpcc_olia_avoid(struct mpcc_connection *c, struct mpcc_subflow *s,
-				 struct mpcc_tcp *tcp, u32 acked)
+				 struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
 {
-	struct mpcc_olia *olia = &s->olia;
+	struct mpcc_olia_avoidance *olia = mpcc_olia(s);
 
+	(void)note;
 	if (!mpcc_own_slot(c, s)) {
-		mpcc_reno_avoid(s, tcp, acked);
+		mpcc_reno_grow(s, tcp, acked);
 		return;
 	}
-	if (!olia->known || olia->epoch != mpcc_epoch(c, s->group) || olia->left < acked) {
-		olia->known = true;
-		olia->epoch = mpcc_epoch(c, s->group);
-		olia->left = mpcc_max(tcp->cwnd, 1);
+	if (mpcc_expired(c, s, &olia->cache, tcp->cwnd, acked))
 		olia->change = mpcc_olia_change(c, s);
-	}
-	olia->left = mpcc_minus(olia->left, acked);
 	mpcc_olia_grow(s, tcp, olia->change, acked);
 }
+
+static const struct mpcc_avoidance_ops mpcc_olia_avoidance_ops = {
+	.name = "olia",
+	.sample = mpcc_olia_sample,
+	.avoid = mpcc_olia_avoid,
+	.ssthresh = mpcc_olia_ssthresh,
+};
 
 #endif

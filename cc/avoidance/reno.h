@@ -6,18 +6,33 @@
 #ifndef MPCC_RENO_H
 #define MPCC_RENO_H
 
-#include "../subflow.h"
+#include "../stages.h"
 
 #define MPCC_SSTHRESH_MIN 2 /* segments: RFC 5681, equation 4 */
 
-MPCC_INLINE void mpcc_reno_avoid(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
+struct mpcc_reno_avoidance {
+};
+
+MPCC_INLINE void mpcc_reno_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
 {
 	mpcc_grow(s, tcp, mpcc_one_per(mpcc_max(tcp->cwnd, 1)), acked);
+}
+
+MPCC_INLINE void mpcc_reno_avoid(struct mpcc_connection *c, struct mpcc_subflow *s,
+				 struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
+{
+	(void)c, (void)note;
+	mpcc_reno_grow(s, tcp, acked);
 }
 
 MPCC_INLINE u32 mpcc_reno_ssthresh(const struct mpcc_tcp *tcp)
 {
 	return mpcc_max(tcp->cwnd / 2, MPCC_SSTHRESH_MIN);
 }
+
+static const struct mpcc_avoidance_ops mpcc_reno_avoidance_ops = {
+	.name = "reno",
+	.avoid = mpcc_reno_avoid,
+};
 
 #endif

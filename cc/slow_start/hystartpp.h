@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * HyStart++ (RFC 9406): slow start that watches the RTT. When a round's least RTT is clearly above that of the round
- * before, the window goes on growing, but at a quarter of the pace: conservative slow start. If the RTT falls below
- * what it was then, the sign was false, and slow start goes on as before. After five rounds it was right, and
- * congestion avoidance begins. In the initial slow start only; a loss ends it.
+ * HyStart++ (RFC 9406): slow start that ends before it overflows the queue. When the smallest RTT of a round is clearly above that
+ * of the round before, the window keeps growing at a quarter of the pace (conservative slow start). If the RTT then falls below
+ * its value at that moment, the increase was spurious, and slow start continues at full pace. After five rounds congestion avoidance
+ * begins. Initial slow start only; a loss ends it.
  *
- * A round is the time in which what was in flight at its start is acknowledged: RFC 9406 has it end at a sequence
- * number, which is the same but for retransmissions.
+ * A round is the time in which the segments in flight at its start are acknowledged. RFC 9406 ends it at a sequence number,
+ * which differs by retransmissions only.
  *
- * Departures: samples that come in recovery are not seen, and there is nothing to see them for, since a loss ends it all.
- * Segments are counted, not bytes. What an ACK grows a window beyond its ssthresh is dropped, two segments at most.
+ * Departures: RTT samples during recovery are not used. They have no effect, because a loss ends initial slow start. Segments are
+ * counted, not bytes. Growth of an ACK beyond ssthresh is dropped, two segments at most.
  */
 #ifndef MPCC_HYSTARTPP_H
 #define MPCC_HYSTARTPP_H
@@ -26,15 +26,27 @@
 #define MPCC_HYSTARTPP_ACK_MAX                                                                     \
 	8 /* segments that an ACK counts for: L, of a sender that does not pace */
 
-/* How much above the last round's least RTT is a sign, µs. */
+struct mpcc_hystartpp_slow_start {
+	u32 last_min; /* smallest RTT sample of the previous round, µs; 0: none */
+	u32 round_min; /* smallest RTT sample of this round, µs; 0: none */
+	u32 baseline; /* round_min when conservative slow start began, µs; 0: growth is at full pace */
+	u32 remaining : 24; /* segments to be acknowledged before the next round */
+	u32 samples : 4; /* in this round, counted to MPCC_HYSTARTPP_SAMPLES */
+	u32 rounds : 3; /* completed in conservative slow start */
+	u32 over : 1; /* not 0: initial slow start is over */
+};
+
+#define mpcc_hystartpp(s) mpcc_slow_start_state(s, struct mpcc_hystartpp_slow_start)
+
+/* RTT increase over the previous round that begins conservative slow start, µs. */
 MPCC_INLINE u32 mpcc_hystartpp_thresh(u32 last_min)
 {
 	return mpcc_max(MPCC_HYSTARTPP_THRESH_MIN,
 			mpcc_min(last_min / MPCC_HYSTARTPP_DIVISOR, MPCC_HYSTARTPP_THRESH_MAX));
 }
 
-/* An RTT sample: whether to grow more slowly from here on, or as before again. */
-MPCC_INLINE void mpcc_hystartpp_sample(struct mpcc_hystartpp *h, u32 rtt_us)
+/* An RTT sample: begins conservative slow start, or ends it as spurious. */
+MPCC_INLINE void mpcc_hystartpp_sample(struct mpcc_hystartpp_slow_start *h, u32 rtt_us)
 {
 	if (!h->round_min || rtt_us < h->round_min)
 		h->round_min = rtt_us;
@@ -52,21 +64,29 @@ MPCC_INLINE void mpcc_hystartpp_sample(struct mpcc_hystartpp *h, u32 rtt_us)
 	}
 }
 
-/* On each ACK in slow start, before it grows the window: ends slow start by the threshold. */
-MPCC_INLINE void mpcc_hystartpp_ack(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
+MPCC_INLINE void mpcc_hystartpp_init(struct mpcc_connection *c, struct mpcc_subflow *s,
+				     struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)
 {
-	struct mpcc_hystartpp *h = &s->hystartpp;
+	(void)c, (void)tcp, (void)note;
+	mpcc_hystartpp(s)->over = !fresh;
+}
 
+MPCC_INLINE void mpcc_hystartpp_exit(struct mpcc_connection *c, struct mpcc_subflow *s,
+				     struct mpcc_tcp *tcp, u32 acked)
+{
+	struct mpcc_hystartpp_slow_start *h = mpcc_hystartpp(s);
+
+	(void)c;
 	if (h->over)
 		return;
 	if (tcp->rtt_us)
 		mpcc_hystartpp_sample(h, tcp->rtt_us);
-	h->left = mpcc_minus(h->left, acked);
-	if (h->left)
+	h->remaining = mpcc_minus(h->remaining, acked);
+	if (h->remaining)
 		return;
 
-	/* The round is over. One that slow growth began in counts, too. */
-	h->left = mpcc_min(tcp->flight, MPCC_CWND_MAX);
+	/* The round is over. The round in which conservative slow start began counts, too. */
+	h->remaining = mpcc_min(tcp->flight, MPCC_CWND_MAX);
 	h->last_min = h->round_min;
 	h->round_min = 0;
 	h->samples = 0;
@@ -74,19 +94,34 @@ MPCC_INLINE void mpcc_hystartpp_ack(struct mpcc_subflow *s, struct mpcc_tcp *tcp
 		tcp->ssthresh = tcp->cwnd;
 }
 
-/* Returns the acknowledged segments that slow start did not use. */
-MPCC_INLINE u32 mpcc_hystartpp_slow_start(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
+MPCC_INLINE u32 mpcc_hystartpp_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
 {
-	struct mpcc_hystartpp *h = &s->hystartpp;
+	struct mpcc_hystartpp_slow_start *h = mpcc_hystartpp(s);
 
 	if (h->over)
-		return mpcc_slow_start(tcp, acked);
+		return mpcc_double(tcp, acked);
 	acked = mpcc_min(acked, MPCC_HYSTARTPP_ACK_MAX);
 	if (!h->baseline)
-		return mpcc_slow_start(tcp, acked);
+		return mpcc_double(tcp, acked);
 	mpcc_grow(s, tcp, MPCC_ONE / MPCC_HYSTARTPP_SLOWER, acked);
 	tcp->cwnd = mpcc_min(tcp->cwnd, tcp->ssthresh);
 	return 0;
 }
+
+MPCC_INLINE void mpcc_hystartpp_ended(struct mpcc_connection *c, struct mpcc_subflow *s,
+				      struct mpcc_note *note)
+{
+	(void)c, (void)note;
+	mpcc_hystartpp(s)->over = true;
+}
+
+static const struct mpcc_slow_start_ops mpcc_hystartpp_slow_start_ops = {
+	.name = "hystartpp",
+	.replaces_hystart = true,
+	.init = mpcc_hystartpp_init,
+	.exit = mpcc_hystartpp_exit,
+	.grow = mpcc_hystartpp_grow,
+	.ended = mpcc_hystartpp_ended,
+};
 
 #endif

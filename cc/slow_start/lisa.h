@@ -2,36 +2,44 @@
 /*
  * LISA, linked slow start.
  *
- * A subflow that joins takes its initial window from the subflow in slow start that sends fastest, so that
- * the sum of the windows stays as it was: a credit of 3 to 10 segments. The lender gives it up and then lets
- * as many acknowledged segments pass without growth as it has more in flight than its new window.
+ * A subflow that joins takes its initial window from the fastest subflow in slow start, so that the sum of the windows stays as it
+ * was: a credit of 3 to 10 segments. The lender reduces its window by the credit and then ignores as many acknowledged
+ * segments as it has in flight beyond its new window.
  *
  * Source: Barik, Welzl, Ferlin, Alay, "LISA: A Linked Slow-Start Algorithm for MPTCP", ICC 2016, Algorithm 1.
  *
  * Departures, and why:
- *  - The lender pays on its own next ACK, or when it next starts to send, not at the moment of the join: a
- *    subflow cannot write another's window. Between the two, its account shows window and debit together, so
- *    that further joins take from what is left.
- *  - A credit is void if the lender leaves slow start, restarts after idling or closes before it has paid: the
- *    window that it was taken from is no more.
- *  - Acknowledged segments are counted where the paper counts ACKs of a receiver that acknowledges each one.
- *  - The initial window is the endpoint's own (10 by RFC 6928) when nothing is taken, and an upper bound on
- *    the credit: Linux starts at 1 after a lost SYN, and an administrator may set another.
+ *  - The lender settles the credit on its own next ACK, or when it next starts to send, not at the moment of the join: a
+ *    subflow cannot write another one's window. Until then its account has window and debit together, so that further joins
+ *    take from the remainder.
+ *  - A credit is void if the lender leaves slow start, restarts after an idle time or closes before it settles: the window
+ *    that it was taken from no longer exists.
+ *  - Acknowledged segments are counted where the paper counts the ACKs of a receiver that acknowledges each segment.
+ *  - Without a lender the initial window is the endpoint's own (10 by RFC 6928), which also limits the credit: Linux starts
+ *    with 1 after a lost SYN, and an administrator may set another initial window.
+ *  - A backup subflow (RFC 8684, 3.3.8) neither lends nor takes while it is in standby. It starts with the endpoint's window.
  *
- * Groups: only a subflow of the same group lends. A credit that is open when the lender or the taker moves to another
- * group is void, and both keep their windows: nothing joins them any more, and apart from the start they would have had
- * those. What was paid stays paid. A lender that moves ignores no more segments. (On Linux, one that joins at the very
- * moment in which its lender moves may still find it in its group: that credit is paid.)
+ * Groups: only a subflow of the same group lends. A credit that is open when the lender or the borrower moves to another group is
+ * void, and both keep their windows, since nothing links these windows any more. Settled credits remain. A lender that moves
+ * ignores no more segments. (On Linux, a join that runs at the moment of the lender's move may still find the lender in the
+ * group. That credit is settled.)
  */
 #ifndef MPCC_LISA_H
 #define MPCC_LISA_H
 
-#include "../subflow.h"
+#include "uncoupled.h"
 
 #define MPCC_LISA_IW     10 /* segments: initial window, RFC 6928 */
-#define MPCC_LISA_IW_MIN 3 /* segments: the least that competes, after RFC 3390 */
+#define MPCC_LISA_IW_MIN 3 /* segments: smallest initial window that competes, after RFC 3390 */
 
-/* What a lender with this window gives: Algorithm 1, lines 5 to 18. 0: nothing. */
+struct mpcc_lisa_slow_start {
+	u32 ignore; /* acknowledged segments that will not grow the window (ACKs_to_ignore) */
+	u32 reserved;
+};
+
+#define mpcc_lisa(s) mpcc_slow_start_state(s, struct mpcc_lisa_slow_start)
+
+/* The credit that a lender with this window gives; 0: none (Algorithm 1, lines 5 to 18). */
 MPCC_INLINE u32 mpcc_lisa_credit(u32 cwnd)
 {
 	if (cwnd >= 2 * MPCC_LISA_IW)
@@ -41,7 +49,7 @@ MPCC_INLINE u32 mpcc_lisa_credit(u32 cwnd)
 	return 0;
 }
 
-/* Finds the subflow in slow start with the largest cwnd/srtt, debits taken off: its slot, or MPCC_NO_SLOT. */
+/* The subflow in slow start with the largest cwnd/srtt, debits subtracted: its slot, or MPCC_NO_SLOT. */
 MPCC_WRAPS MPCC_SEPARATE u32 mpcc_lisa_lender(const struct mpcc_connection *c, u8 group)
 {
 	u32 best = MPCC_NO_SLOT, best_cwnd = 0, best_srtt8 = 1;
@@ -66,13 +74,15 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_lisa_lender(const struct mpcc_connection *c, u
 	return best;
 }
 
-/* Algorithm 1: the initial window of a subflow that joins, taken from a lender where there is one. */
-MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *s,
-				struct mpcc_tcp *tcp, struct mpcc_note *note)
+/* Algorithm 1: the initial window of a subflow that joins, taken from a lender if there is one. */
+MPCC_INLINE void mpcc_lisa_init(struct mpcc_connection *c, struct mpcc_subflow *s,
+				struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)
 {
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	u32 me = MPCC_SLOT(s->slot);
-	struct mpcc_slot *slot = &c->slot[me];
 
+	if (!slot || !fresh || tcp->backup)
+		return;
 	for (u32 tries = 0; tries < MPCC_SUBFLOWS; tries++) {
 		u32 lender = mpcc_lisa_lender(c, s->group);
 		union mpcc_account seen, next;
@@ -81,7 +91,7 @@ MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *
 		slot->lender = lender;
 		slot->credit = 0;
 		if (lender == MPCC_NO_SLOT)
-			return; /* nobody is in slow start: the endpoint's own initial window */
+			return; /* no subflow is in slow start: the endpoint's own initial window */
 		seen.word = MPCC_READ(c->slot[MPCC_SLOT(lender)].account.word);
 		credit = mpcc_lisa_credit(mpcc_minus(seen.cwnd, seen.debit));
 		credit = mpcc_min(credit, tcp->cwnd);
@@ -91,7 +101,7 @@ MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *
 		slot->credit = credit;
 		next.cwnd = seen.cwnd;
 		next.debit = seen.debit + credit;
-		next.takers = seen.takers | 1U << me;
+		next.borrowers = seen.borrowers | 1U << me;
 		if (MPCC_SWAP_IF(&c->slot[MPCC_SLOT(lender)].account.word, seen.word, next.word)) {
 			tcp->cwnd = credit;
 			note->what |= MPCC_NOTE_TAKEN;
@@ -104,8 +114,8 @@ MPCC_INLINE void mpcc_lisa_join(struct mpcc_connection *c, struct mpcc_subflow *
 	tcp->cwnd = mpcc_min(tcp->cwnd, MPCC_LISA_IW_MIN);
 }
 
-/* Strikes what others took out of this account, and the window too with `closing`. Returns who had taken. */
-MPCC_INLINE u16 mpcc_lisa_strike(struct mpcc_slot *slot, bool closing)
+/* Clears the debits of an account, and its window too if the subflow closes. Returns the borrowers. */
+MPCC_INLINE u16 mpcc_lisa_clear(struct mpcc_slot *slot, bool closing)
 {
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		union mpcc_account seen = { .word = MPCC_READ(slot->account.word) };
@@ -115,84 +125,84 @@ MPCC_INLINE u16 mpcc_lisa_strike(struct mpcc_slot *slot, bool closing)
 			return 0;
 		if (!MPCC_SWAP_IF(&slot->account.word, seen.word, next.word))
 			continue;
-		slot->credits_void += __builtin_popcount(seen.takers);
-		return seen.takers;
+		slot->credits_void += __builtin_popcount(seen.borrowers);
+		return seen.borrowers;
 	}
 	return 0;
 }
 
-MPCC_INLINE void mpcc_lisa_note_void(struct mpcc_note *note, u16 takers)
+MPCC_INLINE void mpcc_lisa_note_void(struct mpcc_note *note, u16 borrowers)
 {
-	if (!takers)
+	if (!borrowers)
 		return;
 	note->what |= MPCC_NOTE_VOID;
-	note->voided |= takers;
+	note->voided |= borrowers;
 }
 
 /*
- * Forgets what others took from this subflow: its window is no longer the one that they took from. With
- * `closing` the account is emptied, so that nobody who saw it before can take from it any more.
+ * Makes this subflow's debits void: its window is no longer the one that they were taken from. If the subflow closes, the
+ * account is emptied, so that a join that read it before cannot take from it any more.
  */
 MPCC_INLINE void mpcc_lisa_void(struct mpcc_connection *c, struct mpcc_subflow *s, bool closing,
 				struct mpcc_note *note)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
-	s->ignore = 0;
+	mpcc_lisa(s)->ignore = 0;
 	if (slot)
-		mpcc_lisa_note_void(note, mpcc_lisa_strike(slot, closing));
+		mpcc_lisa_note_void(note, mpcc_lisa_clear(slot, closing));
 }
 
-/* The initial windows that these subflows took as credits, in segments. */
-MPCC_INLINE u32 mpcc_lisa_taken(const struct mpcc_connection *c, u32 takers)
+/* Sum of the credits of these borrowers, segments. */
+MPCC_INLINE u32 mpcc_lisa_credits(const struct mpcc_connection *c, u32 borrowers)
 {
 	u32 sum = 0;
 
 	for (u32 i = 0; i < MPCC_SUBFLOWS; i++)
-		if (takers & 1U << i)
+		if (borrowers & 1U << i)
 			sum += c->slot[i].credit;
 	return sum;
 }
 
 /*
- * Pays what others took, and sets the acknowledged segments to ignore to what is then in flight beyond the
- * window (Algorithm 1, lines 22 to 25). `flight` is what was in flight before the ACK that is being processed.
+ * Settles this subflow's debits: reduces the window, and ignores as many acknowledged segments as are in flight beyond it
+ * (Algorithm 1, lines 22 to 25). `flight`: segments in flight before the ACK being processed.
  */
 MPCC_INLINE void mpcc_lisa_settle(struct mpcc_connection *c, struct mpcc_subflow *s,
 				  struct mpcc_tcp *tcp, u32 flight, struct mpcc_note *note)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
-	if (!slot || !MPCC_READ(slot->account.takers))
+	if (!slot || !MPCC_READ(slot->account.borrowers))
 		return;
 	for (u32 tries = 0; tries < MPCC_TRIES; tries++) {
 		union mpcc_account seen = { .word = MPCC_READ(slot->account.word) };
 		union mpcc_account next = { .cwnd = mpcc_minus(seen.cwnd, seen.debit) };
 
-		if (!mpcc_in_slow_start(tcp) || next.cwnd < MPCC_LISA_IW_MIN) {
+		if (!mpcc_below_ssthresh(tcp) || next.cwnd < MPCC_LISA_IW_MIN) {
 			mpcc_lisa_void(c, s, false, note);
 			return;
 		}
 		if (!MPCC_SWAP_IF(&slot->account.word, seen.word, next.word))
-			continue; /* one more has joined in the meantime */
+			continue; /* another subflow joined meanwhile */
 
 		tcp->cwnd -= seen.debit;
-		s->ignore = mpcc_minus(flight, tcp->cwnd);
+		mpcc_lisa(s)->ignore = mpcc_minus(flight, tcp->cwnd);
 		mpcc_next_epoch(c, s->group);
-		slot->credits_settled += __builtin_popcount(seen.takers);
+		slot->credits_settled += __builtin_popcount(seen.borrowers);
 		note->what |= MPCC_NOTE_SETTLED;
 		note->credit = seen.debit;
-		note->settled = seen.takers;
-		note->ignored = s->ignore;
-		note->sum_after = mpcc_sum_cwnd(c, s->group);
-		note->sum_before =
-			note->sum_after + (seen.cwnd - next.cwnd) - mpcc_lisa_taken(c, seen.takers);
+		note->settled = seen.borrowers;
+		note->ignored = mpcc_lisa(s)->ignore;
+		note->sum_after = mpcc_group_cwnd(c, s->group);
+		note->sum_before = note->sum_after + (seen.cwnd - next.cwnd) -
+				   mpcc_lisa_credits(c, seen.borrowers);
 		return;
 	}
 }
 
-/* Takes back the credit that the subflow in slot `me` took and the lender has not paid. False: there is none. */
-MPCC_INLINE bool mpcc_lisa_take_back(struct mpcc_connection *c, u32 me)
+/* Returns the credit of the subflow in slot `me` to the lender's account. False if it has none or it was settled. */
+MPCC_INLINE bool mpcc_lisa_withdraw(struct mpcc_connection *c, u32 me)
 {
 	struct mpcc_slot *slot = &c->slot[MPCC_SLOT(me)];
 	u16 mine = 1U << MPCC_SLOT(me);
@@ -205,60 +215,90 @@ MPCC_INLINE bool mpcc_lisa_take_back(struct mpcc_connection *c, u32 me)
 		union mpcc_account seen = { .word = MPCC_READ(lender->account.word) };
 		union mpcc_account next = seen;
 
-		if (!(seen.takers & mine))
+		if (!(seen.borrowers & mine))
 			return false;
 		next.debit -= slot->credit;
-		next.takers &= ~mine;
+		next.borrowers &= ~mine;
 		if (MPCC_SWAP_IF(&lender->account.word, seen.word, next.word))
 			return true;
 	}
 	return false;
 }
 
-/* Takes back a credit that the lender has not paid: this subflow closes and needs it no more. */
-MPCC_INLINE void mpcc_lisa_withdraw(struct mpcc_connection *c, struct mpcc_subflow *s,
-				    struct mpcc_note *note)
-{
-	if (mpcc_own_slot(c, s) && mpcc_lisa_take_back(c, s->slot))
-		note->what |= MPCC_NOTE_WITHDRAWN;
-}
-
-/* The subflow in slot `me` parts from its group. Who had taken from it, and, above them, whether it took back a credit. */
-MPCC_SEPARATE u32 mpcc_lisa_part(struct mpcc_connection *c, u32 me)
+/*
+ * Unlinks the subflow in slot `me` from the others: withdraws its credit and makes its debits void. Returns its borrowers, and
+ * above them whether it had a credit to withdraw.
+ */
+MPCC_SEPARATE u32 mpcc_lisa_unlink(struct mpcc_connection *c, u32 me)
 {
 	u32 withdrawn;
 
 	if (!c)
 		return 0;
-	withdrawn = mpcc_lisa_take_back(c, me);
-	return withdrawn << MPCC_SUBFLOWS | mpcc_lisa_strike(&c->slot[MPCC_SLOT(me)], false);
+	withdrawn = mpcc_lisa_withdraw(c, me);
+	return withdrawn << MPCC_SUBFLOWS | mpcc_lisa_clear(&c->slot[MPCC_SLOT(me)], false);
 }
 
-/* A subflow moves to another group. */
 MPCC_INLINE void mpcc_lisa_move(struct mpcc_connection *c, struct mpcc_subflow *s,
-				struct mpcc_note *note)
+				struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
-	u32 parted = mpcc_lisa_part(c, s->slot);
+	u32 unlinked = mpcc_lisa_unlink(c, s->slot);
 
-	s->ignore = 0;
-	if (parted >> MPCC_SUBFLOWS)
+	(void)tcp;
+	mpcc_lisa(s)->ignore = 0;
+	if (unlinked >> MPCC_SUBFLOWS)
 		note->what |= MPCC_NOTE_WITHDRAWN;
-	mpcc_lisa_note_void(note, parted & MPCC_EVERY_SLOT);
+	mpcc_lisa_note_void(note, unlinked & MPCC_EVERY_SLOT);
 }
 
-/* Uses up what is to be ignored; returns the acknowledged segments that count. */
-MPCC_INLINE u32 mpcc_lisa_counted(struct mpcc_connection *c, struct mpcc_subflow *s, u32 acked)
+/* Subtracts the segments to ignore. */
+MPCC_INLINE u32 mpcc_lisa_count(struct mpcc_connection *c, struct mpcc_subflow *s, u32 acked)
 {
-	u32 ignored = mpcc_min(acked, s->ignore);
+	u32 ignored = mpcc_min(acked, mpcc_lisa(s)->ignore);
 	struct mpcc_slot *slot;
 
 	if (!ignored)
 		return acked;
-	s->ignore -= ignored;
+	mpcc_lisa(s)->ignore -= ignored;
 	slot = mpcc_own_slot(c, s);
 	if (slot)
 		slot->segments_ignored += ignored;
 	return acked - ignored;
 }
+
+MPCC_INLINE void mpcc_lisa_ended(struct mpcc_connection *c, struct mpcc_subflow *s,
+				 struct mpcc_note *note)
+{
+	mpcc_lisa_void(c, s, false, note);
+}
+
+MPCC_INLINE void mpcc_lisa_set_state(struct mpcc_connection *c, struct mpcc_subflow *s,
+				     const struct mpcc_tcp *tcp, u8 state, struct mpcc_note *note)
+{
+	(void)tcp;
+	if (state >= MPCC_STATE_CWR)
+		mpcc_lisa_void(c, s, false, note);
+}
+
+MPCC_INLINE void mpcc_lisa_release(struct mpcc_connection *c, struct mpcc_subflow *s,
+				   struct mpcc_note *note)
+{
+	if (mpcc_own_slot(c, s) && mpcc_lisa_withdraw(c, s->slot))
+		note->what |= MPCC_NOTE_WITHDRAWN;
+	mpcc_lisa_void(c, s, true, note);
+}
+
+static const struct mpcc_slow_start_ops mpcc_lisa_slow_start_ops = {
+	.name = "lisa",
+	.init = mpcc_lisa_init,
+	.move = mpcc_lisa_move,
+	.settle = mpcc_lisa_settle,
+	.count = mpcc_lisa_count,
+	.grow = mpcc_uncoupled_grow,
+	.ended = mpcc_lisa_ended,
+	.set_state = mpcc_lisa_set_state,
+	.restart = mpcc_lisa_ended,
+	.release = mpcc_lisa_release,
+};
 
 #endif

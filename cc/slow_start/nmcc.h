@@ -5,27 +5,27 @@
  *
  *     cwnd_i += reference_i / (m² · cwnd_i)
  *
- * so that in a round trip cwnd_i gains 1/m² of what a TCP alone on the path would: its window, the reference, doubles
- * from the same start. (With cwnd_i in its place the window would grow (1 + 1/m²)-fold, each round trip on what the
- * last one left: the leak that grows.) m² is that of avoidance/nmcc.h.
+ * In a round trip cwnd_i then grows by 1/m² of the growth of a single TCP on the path. The reference is the window of that TCP, which
+ * doubles from the same initial window. (With cwnd_i in its place the window would grow (1 + 1/m²)-fold in each round trip, and the error
+ * would compound: the growing leak that the paper describes.) avoidance/nmcc.h defines m².
  *
  * Source: Thomas, Xylomenos, Polyzos, "Multipath Congestion Control with Network Assistance", IV-B.2, Algorithm 1, and
- * IV-B.3 on RTTs: when a retransmission timer fires, its subflow does not count until it receives again; its RTT then
- * is that of the first sample.
+ * IV-B.3 on RTTs: after a retransmission timeout a subflow is inactive until it receives an ACK. Its RTT then restarts from
+ * the first sample.
  *
  * Departures, and why:
- *  - Growth is at most a segment for each that is acknowledged, and the reference between cwnd_i and m² · cwnd_i. Where
- *    m² falls, since another subflow has lost or closed, a reference far above the window would make it grow many times
- *    over in one round trip.
- *  - A round trip is a window of acknowledged segments. reference_i / cwnd_i is that of its start: a window of 10 with
- *    m² = 2 gets to 15, 25, 45, as IV-B.2 has it by the round. (Worked out on each ACK the reference would grow 2.2-fold in the
+ *  - An acknowledged segment adds at most one segment, and the reference stays between cwnd_i and m² · cwnd_i. When m² falls,
+ *    because another subflow has lost or closed, a reference far above the window would multiply it in one round trip.
+ *  - A round trip is a window of acknowledged segments. reference_i / cwnd_i is computed at its start: a window of 10 with
+ *    m² = 2 reaches 15, 25, 45, round by round as in IV-B.2. (Computed on each ACK, the reference would grow 2.2-fold in the
  *    first round trip.)
- *  - A loss, an RTO and a restart after idling start the reference afresh: a TCP alone would have had them.
- *  - Linux tells the smoothed RTT, and no samples. The first sample after an RTO is worked out from how it changes, by
- *    an eighth of the difference (RFC 6298); until it does change, it is the RTT. From that sample on it is smoothed anew.
+ *  - A loss, an RTO and a restart after idling restart the reference: they would also restart a single TCP.
+ *  - Linux provides the smoothed RTT, and no samples. The first sample after an RTO is derived from the change of the smoothed RTT,
+ *    which is an eighth of the difference (RFC 6298); until it changes, the smoothed RTT is used. From that sample on the RTT is
+ *    smoothed anew.
  *
- * Fixed point: the reference in Q8 at the start of a round, its ratio to the window in Q20, growth in Q40: 0.4 % at
- * the most, of a reference of one segment (the worst cases are in docs/algorithms/nmcc.md).
+ * Fixed point: the reference in Q8 at the start of a round, its ratio to the window in Q20, growth in Q40: 0.4 % at most, for
+ * a reference of one segment (docs/algorithms/nmcc.md has the worst cases).
  */
 #ifndef MPCC_NMCC_SLOW_START_H
 #define MPCC_NMCC_SLOW_START_H
@@ -35,46 +35,67 @@
 
 #define MPCC_REFERENCE_SHIFT 8
 
-/* In mpcc_nmcc.srtt8. */
-#define MPCC_NMCC_SILENT ~0U /* nothing was received since the RTO */
-#define MPCC_NMCC_HEARD  (~0U - 1) /* something was, but no new RTT is known */
+struct mpcc_nmcc_slow_start {
+	u32 reference; /* window of a single TCP when the round started, Q8; 0: none yet */
+	u32 ratio; /* of `reference` to the window, Q20 */
+	u32 acked; /* segments in this round */
+	u32 srtt8; /* RTT since the last RTO, eighths of a microsecond, or one of the two below; 0: no RTO yet */
+	u32 seen; /* the endpoint's smoothed RTT at its last change since the RTO, eighths of a microsecond */
+	u32 reserved;
+};
 
-/* cwnd < ssthresh / m², by the last m². */
-MPCC_INLINE bool mpcc_nmcc_in_slow_start(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+#define MPCC_NMCC_INACTIVE ~0U /* nothing was received since the RTO */
+#define MPCC_NMCC_UNSAMPLED                                                                        \
+	(~0U - 1) /* something was received, but the smoothed RTT has not changed yet */
+
+#define mpcc_nmcc_start(s) mpcc_slow_start_state(s, struct mpcc_nmcc_slow_start)
+
+/* cwnd < ssthresh / m², with the last m². */
+MPCC_INLINE bool mpcc_nmcc_active(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
-	return (u64)tcp->cwnd * s->m2 < (u64)tcp->ssthresh << MPCC_M2_SHIFT;
+	return (u64)tcp->cwnd * mpcc_nmcc(s)->m2 < (u64)tcp->ssthresh << MPCC_M2_SHIFT;
 }
 
-/* The RTT that others see; 0: none. */
 MPCC_INLINE u32 mpcc_nmcc_srtt8(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
-	u32 srtt8 = s->nmcc.srtt8;
+	u32 srtt8 = mpcc_nmcc_start(s)->srtt8;
 
-	if (srtt8 == MPCC_NMCC_SILENT)
+	if (srtt8 == MPCC_NMCC_INACTIVE)
 		return 0;
-	return srtt8 && srtt8 != MPCC_NMCC_HEARD ? srtt8 : tcp->srtt8;
+	return srtt8 && srtt8 != MPCC_NMCC_UNSAMPLED ? srtt8 : tcp->srtt8;
 }
 
-/* The window starts again, and the reference with it. */
-MPCC_INLINE void mpcc_nmcc_restart(struct mpcc_subflow *s)
+/* The window restarts, and the reference with it. */
+MPCC_INLINE void mpcc_nmcc_loss(struct mpcc_subflow *s)
 {
-	s->nmcc.reference = 0;
-	s->nmcc.acked = 0;
+	mpcc_nmcc_start(s)->reference = 0;
+	mpcc_nmcc_start(s)->acked = 0;
 }
 
-/* The retransmission timer has fired. */
-MPCC_INLINE void mpcc_nmcc_timeout(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+MPCC_INLINE void mpcc_nmcc_idle_restart(struct mpcc_connection *c, struct mpcc_subflow *s,
+					struct mpcc_note *note)
 {
-	mpcc_nmcc_restart(s);
-	s->nmcc.srtt8 = MPCC_NMCC_SILENT;
-	s->nmcc.seen = mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX);
+	(void)c, (void)note;
+	mpcc_nmcc_loss(s);
+}
+
+/* A retransmission timeout makes the subflow inactive. */
+MPCC_INLINE void mpcc_nmcc_set_state(struct mpcc_connection *c, struct mpcc_subflow *s,
+				     const struct mpcc_tcp *tcp, u8 state, struct mpcc_note *note)
+{
+	(void)c, (void)note;
+	if (state != MPCC_STATE_LOSS)
+		return;
+	mpcc_nmcc_loss(s);
+	mpcc_nmcc_start(s)->srtt8 = MPCC_NMCC_INACTIVE;
+	mpcc_nmcc_start(s)->seen = mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX);
 }
 
 /*
- * The sample that took a smoothed RTT from `before` to `now`, eighths of a microsecond: now = 7/8 · before + 1/8 ·
- * sample, but that the endpoint's first sample is its RTT.
+ * The sample that changed a smoothed RTT from `before` to `now`, eighths of a microsecond: now = 7/8 · before + 1/8 ·
+ * sample. The endpoint's first sample is its smoothed RTT.
  */
-MPCC_INLINE u32 mpcc_nmcc_sample(u32 before, u32 now)
+MPCC_INLINE u32 mpcc_nmcc_rtt_sample(u32 before, u32 now)
 {
 	u64 eight = 8ULL * now, seven = 7ULL * before;
 
@@ -85,33 +106,32 @@ MPCC_INLINE u32 mpcc_nmcc_sample(u32 before, u32 now)
 	return eight - seven < MPCC_SRTT8_MAX ? eight - seven : MPCC_SRTT8_MAX;
 }
 
-/*
- * Something was received: after an RTO the subflow counts again, and smoothes its RTT anew. True if it did not count
- * before.
- */
-MPCC_INLINE bool mpcc_nmcc_hear(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+/* After an RTO: the subflow is active again, and its RTT is smoothed anew. True if it was inactive. */
+MPCC_INLINE bool mpcc_nmcc_receive(struct mpcc_connection *c, struct mpcc_subflow *s,
+				   struct mpcc_tcp *tcp)
 {
-	struct mpcc_nmcc *n = &s->nmcc;
+	struct mpcc_nmcc_slow_start *n = mpcc_nmcc_start(s);
 	u32 now = mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX), sample;
-	bool silent = n->srtt8 == MPCC_NMCC_SILENT;
+	bool inactive = n->srtt8 == MPCC_NMCC_INACTIVE;
 
+	(void)c;
 	if (!n->srtt8)
 		return false; /* there was no RTO */
-	if (silent)
-		n->srtt8 = MPCC_NMCC_HEARD;
+	if (inactive)
+		n->srtt8 = MPCC_NMCC_UNSAMPLED;
 	if (!now || now == n->seen)
-		return silent;
-	sample = mpcc_nmcc_sample(n->seen, now);
+		return inactive;
+	sample = mpcc_nmcc_rtt_sample(n->seen, now);
 	n->seen = now;
-	n->srtt8 = n->srtt8 == MPCC_NMCC_HEARD ? sample : n->srtt8 - n->srtt8 / 8 + sample / 8;
-	return silent;
+	n->srtt8 = n->srtt8 == MPCC_NMCC_UNSAMPLED ? sample : n->srtt8 - n->srtt8 / 8 + sample / 8;
+	return inactive;
 }
 
-/* A round trip starts: what the reference has come to, within its bounds, and its ratio to the window. */
+/* A round trip starts: the reference of its start, within its bounds, and its ratio to the window. */
 MPCC_INLINE void mpcc_nmcc_round(struct mpcc_subflow *s, const struct mpcc_tcp *tcp, u32 m2)
 {
-	struct mpcc_nmcc *n = &s->nmcc;
-	u64 w = (u64)mpcc_max(mpcc_shown_cwnd(tcp), 1) << MPCC_REFERENCE_SHIFT |
+	struct mpcc_nmcc_slow_start *n = mpcc_nmcc_start(s);
+	u64 w = (u64)mpcc_max(mpcc_published_cwnd(tcp), 1) << MPCC_REFERENCE_SHIFT |
 		s->growth >> (MPCC_ONE_SHIFT - MPCC_REFERENCE_SHIFT);
 	u64 most = w * m2 >> MPCC_M2_SHIFT;
 	u64 reference =
@@ -122,18 +142,17 @@ MPCC_INLINE void mpcc_nmcc_round(struct mpcc_subflow *s, const struct mpcc_tcp *
 	if (reference > most)
 		reference = most;
 	n->reference = reference < ~0U ? reference : ~0U;
-	/* Up, so that a window of acknowledged segments makes a round. */
+	/* Rounded up, so that a window of acknowledged segments completes the round. */
 	n->ratio = (((u64)n->reference << MPCC_M2_SHIFT) + w - 1) / w;
 	n->acked = 0;
 }
 
-/* Returns the acknowledged segments that slow start did not use. */
-MPCC_INLINE u32 mpcc_nmcc_slow_start(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
+MPCC_INLINE u32 mpcc_nmcc_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
 {
-	struct mpcc_nmcc *n = &s->nmcc;
+	struct mpcc_nmcc_slow_start *n = mpcc_nmcc_start(s);
 	u64 end = (u64)tcp->ssthresh << MPCC_M2_SHIFT; /* of cwnd · m² */
 	u64 increase = MPCC_ONE, reached;
-	u32 used = mpcc_min(acked, MPCC_CWND_MAX), m2 = s->m2;
+	u32 used = mpcc_min(acked, MPCC_CWND_MAX), m2 = mpcc_nmcc(s)->m2;
 
 	if (!n->reference ||
 	    (u64)n->ratio * n->acked >= (u64)n->reference << (MPCC_M2_SHIFT - MPCC_REFERENCE_SHIFT))
@@ -142,7 +161,7 @@ MPCC_INLINE u32 mpcc_nmcc_slow_start(struct mpcc_subflow *s, struct mpcc_tcp *tc
 		increase = ((u64)n->ratio << (MPCC_ONE_SHIFT - 1)) / m2 << 1;
 	reached = tcp->cwnd + ((s->growth + increase * used) >> MPCC_ONE_SHIFT);
 	if (reached * m2 >= end) {
-		/* The first window that is out of slow start is at most `used` away, and so below 2^21 segments. */
+		/* The first window outside of slow start is at most `used` away, and so below 2^21 segments. */
 		u64 room = (end + m2 - 1) / m2 - tcp->cwnd;
 
 		room = (room << MPCC_ONE_SHIFT) - s->growth;
@@ -152,5 +171,16 @@ MPCC_INLINE u32 mpcc_nmcc_slow_start(struct mpcc_subflow *s, struct mpcc_tcp *tc
 	n->acked = mpcc_min(n->acked + used, MPCC_CWND_MAX);
 	return mpcc_minus(acked, used);
 }
+
+static const struct mpcc_slow_start_ops mpcc_nmcc_slow_start_ops = {
+	.name = "nmcc",
+	.active = mpcc_nmcc_active,
+	.srtt8 = mpcc_nmcc_srtt8,
+	.sample = mpcc_nmcc_receive,
+	.grow = mpcc_nmcc_grow,
+	.loss = mpcc_nmcc_loss,
+	.set_state = mpcc_nmcc_set_state,
+	.restart = mpcc_nmcc_idle_restart,
+};
 
 #endif

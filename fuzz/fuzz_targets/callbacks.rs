@@ -1,10 +1,11 @@
-//! Any algorithm keeps its promises under any callbacks: what `crates/mpcc/tests/properties.rs` draws at random comes from
-//! the fuzzer here, and an overflow in `cc/` stops it.
+//! The properties of each algorithm hold after any callbacks. `crates/harness/tests/properties.rs` draws callbacks at random;
+//! here the fuzzer chooses them, and an overflow in `cc/` stops it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mpcc::callbacks::{Callback, Words};
-use mpcc::{Algorithm, promises};
+use mpcc::Algorithm;
+use mpcc_harness::callbacks::{Callback, Words};
+use mpcc_harness::properties;
 
 /// More than there are slots.
 const SUBFLOWS: u32 = 20;
@@ -23,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
             Callback::from_words(words.try_into().unwrap(), SUBFLOWS)
         })
         .collect();
-    if let Err(what) = promises::run(algorithm, alone % 8 == 1, &callbacks) {
+    if let Err(what) = properties::run(algorithm, alone % 8 == 1, &callbacks) {
         panic!("{what}");
     }
 });

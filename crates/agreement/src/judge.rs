@@ -25,7 +25,7 @@ pub const HELD: [Held; 2] = [
 
 /// The algorithms whose difference has to have the kernel's sign.
 const OF: &str = "lisa";
-const TO: &str = "mptcp";
+const TO: &str = "lia";
 
 /// A metric that is held against the kernel.
 #[derive(Debug)]
@@ -282,12 +282,12 @@ mod tests {
 
     #[test]
     fn a_clear_sign_has_to_be_the_same() {
-        let mptcp: &[(f64, f64)] = &[(1.0, 10.0), (1.2, 20.0), (1.4, 30.0)];
+        let lia: &[(f64, f64)] = &[(1.0, 10.0), (1.2, 20.0), (1.4, 30.0)];
         let faster: &[(f64, f64)] = &[(0.9, 15.0), (1.11, 15.0), (1.3, 31.0)];
         let slower: &[(f64, f64)] = &[(1.1, 15.0), (1.3, 15.0), (1.5, 31.0)];
         let verdict = |simulated| {
-            let kernel = results(&[("mptcp", mptcp), ("lisa", faster)]);
-            let simulator = results(&[("mptcp", mptcp), ("lisa", simulated)]);
+            let kernel = results(&[("lia", lia), ("lisa", faster)]);
+            let simulator = results(&[("lia", lia), ("lisa", simulated)]);
             Verdict {
                 lines: Vec::new(),
                 signs: sign(&name("lisa"), "download", &kernel, &simulator),

@@ -45,10 +45,12 @@ pub(crate) unsafe trait WithoutPadding: Plain {}
 
 // SAFETY: 8 + 4 + 4 bytes in 16.
 unsafe impl WithoutPadding for lisa_key {}
-// SAFETY: 8 + 4 + 4 + 16 bytes in 32.
+// SAFETY: 8 + 4 + 4 bytes in 16.
 unsafe impl WithoutPadding for lisa_control {}
+// SAFETY: 16 + 16 bytes in 32.
+unsafe impl WithoutPadding for lisa_default {}
 // SAFETY: 16 + 4 + 2 + 1 + 1 bytes in 24.
-unsafe impl WithoutPadding for lisa_wish {}
+unsafe impl WithoutPadding for lisa_group_request {}
 
 macro_rules! plain {
     ($($name:ident)*) => { $(
@@ -57,16 +59,13 @@ macro_rules! plain {
     )* };
 }
 plain!(lisa_settings lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa_totals lisa_control lisa_event
-    lisa_wish);
+    lisa_group_request lisa_default lisa_default_of lisa_holder);
 
-/// Text in a C array: up to the first zero.
+/// Text in a C array: up to the first zero, without control characters.
 pub(crate) fn text(chars: &[std::ffi::c_char]) -> String {
-    chars
-        .iter()
-        .map(|&c| c as u8)
-        .take_while(|&c| c != 0)
-        .map(char::from)
-        .collect()
+    let bytes = chars.iter().map(|&c| c as u8);
+    let text: Vec<u8> = bytes.take_while(|&c| c != 0).collect();
+    crate::namespace::printable(&text)
 }
 
 /// Puts text into a C array, cut to leave a zero at the end.

@@ -1,12 +1,13 @@
 //! What can go wrong, each in one line: what, where, and what to do.
 
+use crate::holders::Holders;
 use std::io;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The longest name of an algorithm: the kernel's `TCP_CA_NAME_MAX` without the closing NUL.
-pub const NAME_MAX: usize = 15;
+pub const NAME_MAX: usize = mpcc::NAME_MAX;
 
 /// What can go wrong. Every message is one line.
 #[derive(Debug, thiserror::Error)]
@@ -16,10 +17,20 @@ pub enum Error {
     Unknown { name: String },
     #[error("`{name}` has {} characters; Linux takes at most {NAME_MAX}", .name.len())]
     NameTooLong { name: String },
+    #[error("`{what}`: {reason}")]
+    Setting { what: String, reason: String },
     #[error("`{name}` is Linux's own: there is nothing to load or unload")]
     InLinux { name: String },
-    #[error("`{name}` is already loaded; `lisa kernel unload {name}` first to load it anew")]
+    #[error("`{name}` is loaded already")]
     AlreadyLoaded { name: String },
+    #[error(
+        "`{name}` is loaded with {there}, not with {asked}; `lisa kernel unload {name}` first to load it anew"
+    )]
+    OtherSettings {
+        name: String,
+        there: String,
+        asked: String,
+    },
     #[error(
         "another program has registered `{name}` with the kernel; `bpftool struct_ops list` shows it"
     )]
@@ -43,17 +54,14 @@ pub enum Error {
     },
     #[error("`{name}` is not loaded{}", others(.loaded))]
     NotLoaded { name: String, loaded: Vec<String> },
+    #[error("`{name}` is in use, and nothing was changed: {}. {}", .holders.summary(), free(.name, .holders))]
+    InUse { name: String, holders: Box<Holders> },
     #[error(
-        "{users} {} `{name}`; nothing was changed. `lisa kernel unload {name} --wait` lets no new socket choose it and waits for these to close",
-        if *.users == 1 { "socket or namespace uses" } else { "sockets or namespaces use" }
+        "`{name}` is unloaded already; sockets or namespaces keep it in the kernel: {}", .holders.summary()
     )]
-    InUse { name: String, users: u64 },
+    Leaving { name: String, holders: Box<Holders> },
     #[error(
-        "`{name}` is the default of another network namespace (net:[{netns}]); unload it there, or change that default first"
-    )]
-    DefaultElsewhere { name: String, netns: u32 },
-    #[error(
-        "`{name}` replaced `{previous}` as the default, which the kernel has no more; `sysctl -w net.ipv4.tcp_congestion_control=NAME` chooses another, then unload `{name}`"
+        "the default before `{name}` was `{previous}`, which the kernel no longer has; choose another by `sysctl -w net.ipv4.tcp_congestion_control=NAME`, then unload `{name}`"
     )]
     PreviousGone { name: String, previous: String },
     #[error("no algorithm is loaded; `lisa kernel load lisa` loads one")]
@@ -83,6 +91,10 @@ pub enum Error {
         what: &'static str,
         remedy: &'static str,
     },
+    #[error(
+        "this kernel has no {functions}, which this algorithm calls after slow start; it needs CONFIG_TCP_CONG_CUBIC=y, as the kernels of Debian and Ubuntu have"
+    )]
+    NoCubic { functions: String },
     #[error("the kernel refused `{name}`: {reason}")]
     Refused { name: String, reason: String },
     #[error("{what}: {source}")]
@@ -117,6 +129,19 @@ fn others(names: &[String]) -> String {
     }
 }
 
+/// What frees an algorithm from those that hold it.
+fn free(name: &str, holders: &Holders) -> String {
+    let mut defaults = holders.defaults.iter();
+    if defaults.any(|default| default.netns.can_be_entered()) {
+        return "A namespace gives its default to every new socket; `lisa kernel default --off --all` sets the defaults of all \
+                namespaces back"
+            .into();
+    }
+    format!(
+        "`lisa kernel unload {name} --wait` lets no new socket choose it and waits for these to close"
+    )
+}
+
 impl Error {
     /// For `map_err`: an I/O error, and what was being done, to what.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
@@ -142,6 +167,7 @@ impl Error {
                 | Error::NameTooLong { .. }
                 | Error::InLinux { .. }
                 | Error::TwoGroups { .. }
+                | Error::Setting { .. }
         )
     }
 }

@@ -1,6 +1,6 @@
 //! The event stream: what happens to the windows, as it happens.
 
-use crate::contract::{self, lisa_event, lisa_event_kind as kind};
+use crate::contract::{self, lisa_control, lisa_event, lisa_event_kind as kind};
 use crate::{Error, Result, load, registry::Registered};
 use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 use std::{cell::RefCell, rc::Rc, time::Duration};
@@ -19,7 +19,7 @@ impl Kinds {
         1 << kind::LISA_EVENT_START
             | 1 << kind::LISA_EVENT_SETTLED
             | 1 << kind::LISA_EVENT_VOID
-            | 1 << kind::LISA_EVENT_LEFT_SLOW_START
+            | 1 << kind::LISA_EVENT_SLOW_START_EXIT
             | 1 << kind::LISA_EVENT_LOSS
             | 1 << kind::LISA_EVENT_CLOSE
             | 1 << kind::LISA_EVENT_MOVED,
@@ -70,10 +70,11 @@ impl<'r> Listener<'r> {
     }
 
     fn renew(&self) -> Result<()> {
-        let mut control = self.registered.control()?;
-        control.listen_to = self.kinds.0;
-        control.listen_until = load::now() + TERM.as_nanos() as u64;
-        self.registered.set_control(&control)
+        self.registered.set_control(&lisa_control {
+            listen_to: self.kinds.0,
+            listen_until: load::now() + TERM.as_nanos() as u64,
+            reserved: 0,
+        })
     }
 
     /// The events since the last call, oldest first, after waiting up to `timeout` (at most a second) for a rare one.
@@ -92,9 +93,6 @@ impl<'r> Listener<'r> {
 
 impl Drop for Listener<'_> {
     fn drop(&mut self) {
-        if let Ok(mut control) = self.registered.control() {
-            control.listen_to = 0;
-            let _ = self.registered.set_control(&control);
-        }
+        let _ = self.registered.set_control(&lisa_control::default());
     }
 }

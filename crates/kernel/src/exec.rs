@@ -1,42 +1,52 @@
-//! Runs one command so that it and its children speak MPTCP with a chosen algorithm; nothing else on the host changes.
+//! Runs one command so that it and its children use MPTCP with a chosen algorithm; nothing else on the host changes.
 //!
-//! How: a seccomp filter that the command inherits stops `socket(AF_INET | AF_INET6, SOCK_STREAM, 0 | IPPROTO_TCP)` and
-//! nothing else. A helper process is told of each, makes an MPTCP socket with the algorithm set on it, and puts it into
-//! the caller as the result of its `socket` call. The command cannot tell, except by `SO_PROTOCOL`.
+//! There are two ways. `exec/cgroup.rs` moves the command into a cgroup that BPF programs recognise; `exec/seccomp.rs` stops the command's calls
+//! of `socket` and answers them from a helper process. The first one is taken where it works: with Linux 6.6 or later, while an algorithm of
+//! `lisa kernel load` is loaded, for users who may make a cgroup below their own (root, `systemd-run --user`, a delegated cgroup).
+//! The second one needs no privilege and Linux 5.14.
 //!
-//! Why so: `LD_PRELOAD` misses static binaries, Go programs, setuid programs and cleared environments; a cgroup with BPF
-//! programs needs root and leaves things behind; the sysctl changes all of the namespace. A filter follows every `fork`
-//! and `exec`, needs no privilege, and goes with its last process. Linux 5.14 or newer.
+//! | | cgroup | seccomp |
+//! | --- | --- | --- |
+//! | follows | until a process moves to a cgroup elsewhere (`systemd-run`, a login) | every process |
+//! | if its own process is killed | an empty cgroup stays until the next `exec` | `socket` fails with `ENOSYS` for TCP |
+//! | setuid programs | as without | run as their caller, unless root runs the command (no_new_privs) |
+//! | 32-bit programs, `io_uring` | MPTCP | plain TCP |
+//! | `getsockopt(TCP_CONGESTION)` before a connection | the namespace's default | the algorithm |
+//! | under Landlock's rules about TCP ports | plain TCP | plain TCP for the whole command from the first `landlock_restrict_self` of any process in it |
+//! | security modules, cgroup accounting | the command | the helper |
+//!
+//! `LD_PRELOAD` would miss static binaries, Go programs, setuid programs and cleared environments.
 //!
 //! The command replaces the calling process, so its PID, signals, terminal, job control and exit code are its own. The
-//! helper belongs to another session, is no child of the command, and ends when the last process under the filter has.
+//! process that cleans up, or that answers, belongs to another session and is no child of the command. It ends
+//! when the last process of the command has ended.
 //!
-//! # What stays plain TCP
-//! Whenever the MPTCP socket cannot be made, the kernel carries out the call just as the program made it:
-//! * MPTCP is off in the network namespace that the program has moved to, or the algorithm was unloaded meanwhile;
-//! * the helper may not look at the program (`/proc/PID/ns/net`) or may not enter its network namespace: without root,
-//!   programs that made themselves undumpable, or that made a network namespace of their own;
-//! * 32-bit (and x32) programs, sockets made through `io_uring`, and sockets inherited from outside the command.
+//! # Where sockets stay plain TCP
+//! * MPTCP is off in the network namespace that the program has moved to, or the algorithm was unloaded meanwhile.
+//! * Landlock restricts the TCP ports of the program. A socket that the program makes before it restricts itself
+//!   is MPTCP all the same.
+//! * Sockets that the command inherits.
+//! * With seccomp: programs whose network namespace the helper may not see or enter. Without root these
+//!   are programs that made themselves undumpable, or that made a network namespace.
 //!
-//! # What a command can notice
+//! # Differences for the command
+//! * A program that sets `TCP_CONGESTION` keeps its choice, with one exception: with the cgroup, a program that sets the
+//!   namespace's default gets the algorithm of `exec`, because the kernel does not record that the program has set it.
 //! * `SO_PROTOCOL` is 262, and options that the kernel's MPTCP lacks fail with `ENOPROTOOPT` or `EOPNOTSUPP`: of 6.18
 //!   `TCP_USER_TIMEOUT`, `TCP_QUICKACK`, `TCP_SYNCNT`, `TCP_MD5SIG`, `TCP_ULP`, `SO_ZEROCOPY`, `IP_TTL`, `IPV6_TCLASS` …
-//! * Without `CAP_SYS_ADMIN` the kernel asks for "no new privileges": setuid programs run as their caller.
-//! * With the helper killed (`kill -9`), stream sockets fail with `ENOSYS`. It blocks every other signal, so that a
-//!   service whose whole cgroup is sent SIGTERM can still open sockets while it shuts down.
-//! * Sockets are counted to the cgroup that the command was started in, and security modules see the helper make them.
-//! * A signal whose handler lacks `SA_RESTART` ends `socket` with `EINTR` if it comes before the helper has received the
-//!   call, some microseconds on an idle machine; before Linux 5.19, if it comes before the answer.
+//! * With seccomp, a signal whose handler lacks `SA_RESTART` ends `socket` with `EINTR` if it comes before the helper has received
+//!   the call, some microseconds on an idle machine; before Linux 5.19, if it comes before the answer.
 
-mod filter;
-mod helper;
-mod listener;
+pub(crate) mod cgroup;
+mod detached;
+mod landlock;
+mod seccomp;
 mod socket;
 
 use std::convert::Infallible;
 use std::ffi::{CString, OsString};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::{fs, io};
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigHandler, Signal, signal};
@@ -55,9 +65,9 @@ pub enum Error {
         "`{0}` cannot name an algorithm: the kernel's names have 1 to {NAME_MAX} characters; `lisa kernel exec --help` lists ours"
     )]
     BadName(String),
-    /// Built for an architecture whose system calls the filter does not know.
+    /// The seccomp filter has no system call numbers for this architecture.
     #[error(
-        "`lisa kernel exec` knows the system calls of x86_64 and aarch64 only: use `mptcpize run` on this machine"
+        "`lisa kernel exec` supports x86_64 and aarch64 only: use `mptcpize run` on this machine"
     )]
     Architecture,
     /// The kernel is built without MPTCP.
@@ -78,7 +88,17 @@ pub enum Error {
         "only root may use `{0}`: add it to `sysctl net.ipv4.tcp_allowed_congestion_control`, or run as root"
     )]
     NotPermitted(String),
-    /// Another seccomp listener watches this process already; the kernel allows one.
+    /// /proc shows the processes of another PID namespace.
+    #[error(
+        "/proc is that of another PID namespace: mount one of this namespace first (`mount -t proc proc /proc`; `unshare --mount-proc` does)"
+    )]
+    ForeignProc,
+    /// Landlock restricts this process's TCP ports.
+    #[error(
+        "Landlock restricts the TCP ports of this process, and its rules do not cover MPTCP: run the command without `lisa kernel exec`, or outside that sandbox"
+    )]
+    Landlock,
+    /// This process has a seccomp listener already; the kernel allows one.
     #[error(
         "this process is already under a seccomp listener (another `lisa kernel exec`, or a container runtime): start the command outside it"
     )]
@@ -130,7 +150,7 @@ impl Error {
 /// MPTCP sockets with the congestion control `algorithm`. Returns only on failure, as `exec(2)`.
 ///
 /// Everything that can be known beforehand is checked before anything is changed. After a failure to execute the command
-/// ([`Error::Command`]) the filter stays on the calling thread, as no filter can be taken off: report and exit.
+/// ([`Error::Command`]) the calling process stays in the cgroup or under the filter: report and exit.
 pub fn exec(algorithm: &str, command: &[OsString]) -> Error {
     match run(algorithm, command) {
         Err(error) => error,
@@ -150,9 +170,11 @@ fn run(algorithm: &str, command: &[OsString]) -> Result<Infallible, Error> {
         .collect::<Result<_, _>>()?;
     check(algorithm)?;
 
-    let helper = helper::spawn(algorithm)?;
-    let listener = filter::install()?;
-    helper.hand_over(listener)?;
+    // Until `execve`, or until it is dropped after a failure.
+    let cgroup = cgroup::enter(algorithm);
+    if cgroup.is_none() {
+        seccomp::install(algorithm)?;
+    }
 
     // Rust's runtime ignores SIGPIPE; a command expects the default.
     // SAFETY: SIG_DFL installs no handler.
@@ -164,18 +186,14 @@ fn run(algorithm: &str, command: &[OsString]) -> Result<Infallible, Error> {
     })
 }
 
-/// Is all there that the helper will need? An answer now is worth more than a plain socket later.
+/// Reports now what would make sockets plain TCP later.
 fn check(algorithm: &str) -> Result<(), Error> {
-    if filter::ARCHITECTURE.is_none() {
-        return Err(Error::Architecture);
-    }
     if !(1..=NAME_MAX).contains(&algorithm.len()) || algorithm.contains('\0') {
         return Err(Error::BadName(algorithm.to_owned()));
     }
-    fs::metadata(helper::HOME).map_err(|source| Error::System {
-        step: "read /proc/self/ns/net (is /proc mounted?)",
-        source,
-    })?;
+    if landlock::restricts_ports() {
+        return Err(Error::Landlock);
+    }
     let socket = socket::mptcp(libc::AF_INET, 0).map_err(|errno| match errno {
         Errno::ENOPROTOOPT => Error::MptcpOff,
         Errno::EINVAL | Errno::EPROTONOSUPPORT => Error::NoMptcp,
@@ -186,4 +204,8 @@ fn check(algorithm: &str) -> Result<(), Error> {
         Errno::EPERM => Error::NotPermitted(algorithm.to_owned()),
         _ => Error::system("set the algorithm on an MPTCP socket")(errno),
     })
+}
+
+fn io_errno(error: io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO))
 }

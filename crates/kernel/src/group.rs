@@ -1,10 +1,9 @@
 //! Groups: which subflows of a connection are coupled.
 //!
-//! Subflows of one group are; all start in group 0. [`ask`] leaves a wish with a subflow, which moves on its next ACK
-//! and shows its new group in [`status`] from then on. A wish stands in the connection's own entry and
-//! goes with it.
+//! Subflows of one group are coupled; all start in group 0. [`request`] stores a request in a subflow's slot. The subflow moves on
+//! its next ACK, and [`status`] shows its new group from then on. The request is part of the connection's entry.
 
-use crate::contract::{self, lisa_wish};
+use crate::contract::{self, lisa_group_request};
 use crate::registry::{self, Registered};
 use crate::requirements::is_denied;
 use crate::skel::group::GroupSkelBuilder;
@@ -173,18 +172,18 @@ pub fn assign<'c>(
 }
 
 /// Asks subflows of this connection to move. Each does on its next ACK outside of a recovery. Returns how many were
-/// asked: those that are still there.
+/// accepted the request: those that are still there.
 ///
 /// # Errors
-/// Where the kernel refuses; those before it have been asked.
-pub fn ask(
+/// If the kernel refuses; the subflows before have the request.
+pub fn request(
     registered: &Registered,
     connection: &Connection,
     moves: &[(&Subflow, u8)],
 ) -> Result<usize> {
     let failed = |error: libbpf_rs::Error| {
         if is_denied(&error) {
-            let what = "asking for a group";
+            let what = "requesting a group";
             return Error::NotPermitted { what };
         }
         Error::bpf(format!("`{}`: groups", registered.name()))(error)
@@ -200,19 +199,19 @@ pub fn ask(
     let skel = open.load().map_err(failed)?;
     let mut there = 0;
     for (subflow, group) in moves {
-        let mut wish = lisa_wish {
+        let mut request = lisa_group_request {
             connection: connection.key,
             slot: subflow.slot,
-            serial: subflow.serial,
+            generation: subflow.generation,
             group: *group,
             reserved: 0,
         };
         let input = ProgramInput {
-            context_in: Some(contract::bytes_mut(&mut wish)),
+            context_in: Some(contract::bytes_mut(&mut request)),
             ..Default::default()
         };
-        let asked = skel.progs.ask.test_run(input).map_err(failed)?;
-        there += asked.return_value as usize;
+        let accepted = skel.progs.request_group.test_run(input).map_err(failed)?;
+        there += accepted.return_value as usize;
     }
     Ok(there)
 }

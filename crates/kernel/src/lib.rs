@@ -1,23 +1,23 @@
 //! The algorithms in the Linux kernel: load, find, watch and unload them.
 //!
-//! [`load::load`] registers an algorithm as a `tcp_congestion_ops`; it stays when the program ends. There is nothing
-//! on disk about it: [`registry::find`] asks the kernel which of its congestion controls are ours, and reaches their
-//! maps through it. From a [`registry::Registered`] come [`status`], [`events`] and [`registry::Registered::unload`].
-//! [`exec`] runs one command with MPTCP and an algorithm.
+//! [`load::load`] registers an algorithm as a `tcp_congestion_ops`; it stays when the program ends. Nothing
+//! is stored on disk: [`registry::find`] lists the kernel's congestion controls of this project, and finds their maps through
+//! the kernel. From a [`registry::Registered`] come [`status`], [`events`] and [`registry::Registered::unload`].
+//! [`exec`] runs one command with MPTCP and an algorithm; BPF programs that serve it are pinned in /sys/fs/bpf/lisa while
+//! an algorithm is loaded.
 //!
 //! Needs Linux 6.1 or later with MPTCP, BTF and the BPF JIT, and root, for all but `exec`.
 
-#[cfg(feature = "bench")]
-pub mod bench;
 pub mod contract;
 pub mod default;
 pub mod error;
 pub mod events;
 pub mod exec;
 pub mod group;
-#[cfg(feature = "bench")]
-pub mod instructions;
+pub mod holders;
+pub mod left_over;
 pub mod load;
+pub mod namespace;
 pub mod owner;
 pub mod registry;
 pub mod requirements;
@@ -31,12 +31,14 @@ mod skel {
         clippy::undocumented_unsafe_blocks
     )]
     include!(concat!(env!("OUT_DIR"), "/lisa.skel.rs"));
-    #[cfg(feature = "bench")]
-    pub(crate) mod bench {
-        include!(concat!(env!("OUT_DIR"), "/bench.skel.rs"));
+    pub(crate) mod exec {
+        include!(concat!(env!("OUT_DIR"), "/exec.skel.rs"));
     }
     pub(crate) mod group {
         include!(concat!(env!("OUT_DIR"), "/group.skel.rs"));
+    }
+    pub(crate) mod holders {
+        include!(concat!(env!("OUT_DIR"), "/holders.skel.rs"));
     }
 }
 

@@ -4,11 +4,13 @@ use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::registry::{self, Registered};
 use crate::requirements::{self, is_denied};
 use crate::skel::LisaSkelBuilder;
-use crate::{Error, Result, error::check_length, error::loadable, owner::Owner};
+use crate::{
+    Error, Result, error::check_length, error::loadable, exec, holders, left_over, owner::Owner,
+};
 use libbpf_rs::ErrorKind;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use nix::time::ClockId;
-use std::{mem::MaybeUninit, num::NonZeroU32, sync::Mutex};
+use std::{mem::MaybeUninit, sync::Mutex};
 
 /// How to load an algorithm.
 #[derive(Clone, Debug)]
@@ -17,11 +19,10 @@ pub struct Options {
     pub register_as: Option<String>,
     /// Connections that can be coupled at a time; further ones run uncoupled and are counted.
     pub max_connections: u32,
-    /// For CSS: where one TCP would leave slow start (con_ssthresh), segments. `None`: the first subflow's own threshold,
-    /// else 65 535 bytes.
-    pub con_ssthresh: Option<NonZeroU32>,
-    /// Make it the default of this network namespace.
-    pub default: bool,
+    /// Values of settings, by name; the others have their standard values.
+    pub settings: Vec<(String, u32)>,
+    /// Sockets without MPTCP run it alone, and do not get the algorithm that their namespace would give them without it.
+    pub keeps_plain: bool,
     /// Load it for this process only: [`registry::sweep`] unloads it once the process is gone.
     pub owner: Option<Owner>,
 }
@@ -31,8 +32,8 @@ impl Default for Options {
         Self {
             register_as: None,
             max_connections: 16_384,
-            con_ssthresh: None,
-            default: false,
+            settings: Vec::new(),
+            keeps_plain: false,
             owner: None,
         }
     }
@@ -48,13 +49,20 @@ const EVENT_BYTES: u32 = 512 * 1024;
 /// Registers an algorithm. It stays when this program ends.
 ///
 /// # Errors
-/// An unknown or over-long name, one that is loaded already, a host that lacks something: see [`Error`].
+/// An unknown or over-long name, one that is loaded already ([`Error::AlreadyLoaded`]), a host that lacks something: see
+/// [`Error`].
 pub fn load(name: &str, options: &Options) -> Result<Registered> {
+    register_and_attach(name, options).map(|(registered, _)| registered)
+}
+
+/// As [`load`]. The second result is that of attaching the programs of `lisa kernel exec`.
+fn register_and_attach(name: &str, options: &Options) -> Result<(Registered, Result<()>)> {
     let algorithm = loadable(name)?;
+    let values = setting_values(algorithm, &options.settings)?;
     let registered_name = options.register_as.as_deref().unwrap_or(name);
     check_length(registered_name)?;
     requirements::check()?;
-    if over_cubic(algorithm.pair()) {
+    if over_cubic(algorithm) {
         requirements::check_cubic()?;
     }
     match registry::find_one(registered_name) {
@@ -70,8 +78,13 @@ pub fn load(name: &str, options: &Options) -> Result<Registered> {
     let (pair, mut settings) = (algorithm.pair(), lisa_settings::default());
     settings.contract = LISA_CONTRACT;
     contract::set_text(&mut settings.algorithm, name);
-    settings.pair = pair;
-    settings.con_ssthresh = options.con_ssthresh.map_or(0, NonZeroU32::get);
+    settings.pair = contract::mpcc_pair {
+        slow_start: pair.slow_start,
+        avoidance: pair.avoidance,
+    };
+    settings.setting = values.values();
+    settings.keeps_plain = options.keeps_plain.into();
+    settings.hz = jiffies_per_second();
     settings.loaded = now();
     if let Some(owner) = options.owner {
         (settings.owner_pid, settings.owner_start) = (owner.pid, owner.start);
@@ -80,13 +93,77 @@ pub fn load(name: &str, options: &Options) -> Result<Registered> {
 
     let registered = registry::find_one(registered_name)?;
     debug_assert_eq!(registered.map_id(), map_id);
-    if options.default {
-        if let Err(error) = registered.make_default() {
-            registered.unload(None)?;
-            return Err(error);
+    if let Err(error) = registered.copy_default_records() {
+        let _ = registered.unregister();
+        return Err(error);
+    }
+    let exec = match options.owner {
+        None => exec::cgroup::programs::after_load(),
+        Some(_) => Ok(()),
+    };
+    Ok((registered, exec))
+}
+
+/// Result of [`ensure`].
+#[derive(Debug)]
+pub struct Ensured {
+    /// The algorithm.
+    pub registered: Registered,
+    /// Whether this call has loaded it.
+    pub new: bool,
+    /// Why `lisa kernel exec` uses a helper process for each command instead of BPF programs.
+    pub exec: Result<()>,
+}
+
+/// As [`load`], unless the algorithm is loaded already with the same options.
+///
+/// # Errors
+/// [`Error::OtherSettings`].
+pub fn ensure(name: &str, options: &Options) -> Result<Ensured> {
+    match register_and_attach(name, options) {
+        Err(Error::AlreadyLoaded { name }) => {
+            let registered = registry::find_one(&name)?;
+            same_settings(&registered, options)?;
+            left_over::delete(&registered, &holders::find()?)?;
+            Ok(Ensured {
+                registered,
+                new: false,
+                exec: exec::cgroup::programs::after_load(),
+            })
+        }
+        loaded => loaded.map(|(registered, exec)| Ensured {
+            registered,
+            new: true,
+            exec,
+        }),
+    }
+}
+
+/// Compares the options of the command line.
+fn same_settings(there: &Registered, options: &Options) -> Result<()> {
+    let differ = |there_is: String, asked: String| Error::OtherSettings {
+        name: there.name().into(),
+        there: there_is,
+        asked,
+    };
+    if there.max_connections() != options.max_connections {
+        let text = |n: u32| format!("--max-connections {n}");
+        let asked = options.max_connections;
+        return Err(differ(text(there.max_connections()), text(asked)));
+    }
+    let algorithm = loadable(there.algorithm())?;
+    let asked = setting_values(algorithm, &options.settings)?;
+    for setting in algorithm.settings() {
+        let value = |settings: &mpcc::Settings| {
+            let value = settings.get(algorithm, setting.name).unwrap_or_default();
+            format!("--set {}={value}", setting.name)
+        };
+        let (there, asked) = (value(there.settings()), value(&asked));
+        if there != asked {
+            return Err(differ(there, asked));
         }
     }
-    Ok(registered)
+    Ok(())
 }
 
 /// Nanoseconds of CLOCK_MONOTONIC, which BPF's `bpf_ktime_get_ns` counts too.
@@ -95,24 +172,58 @@ pub(crate) fn now() -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// What libbpf printed last, and the verifier's verdict where it refused a program: for the one line that an error is.
-static SAID: Mutex<(String, Option<String>)> = Mutex::new((String::new(), None));
+/// The kernel's CONFIG_HZ: its coarse clocks advance once a jiffy.
+pub(crate) fn jiffies_per_second() -> u32 {
+    let tick =
+        nix::time::clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).expect("every Linux has it");
+    let tick_ns = tick.tv_nsec().max(1) as u64;
+    ((1_000_000_000 + tick_ns / 2) / tick_ns) as u32
+}
 
-fn listen_to_libbpf() {
-    if let Ok(mut said) = SAID.lock() {
+/// Last message of libbpf, and the verifier's verdict on a refused program, for the error.
+static LAST_MESSAGE: Mutex<(String, Option<String>)> = Mutex::new((String::new(), None));
+
+pub(crate) fn record_libbpf_messages() {
+    if let Ok(mut said) = LAST_MESSAGE.lock() {
         *said = Default::default();
     }
     libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, message| {
-        if let Ok(mut said) = SAID.lock() {
+        if let Ok(mut said) = LAST_MESSAGE.lock() {
             said.0 = message.trim().trim_start_matches("libbpf: ").into();
             said.1 = said.1.take().or(verdict(&message));
         }
     })));
 }
 
-/// Whether Linux's own CUBIC goes on after slow start.
-fn over_cubic(pair: mpcc::Pair) -> bool {
-    u32::from(pair.avoidance) == mpcc::ffi::mpcc_avoidances::MPCC_CUBIC
+/// The verifier's verdict on a refused program, or else the last message of libbpf.
+pub(crate) fn last_message() -> String {
+    let (last, verdict) = LAST_MESSAGE
+        .lock()
+        .map(|said| said.clone())
+        .unwrap_or_default();
+    verdict.unwrap_or(last)
+}
+
+/// Whether Linux's own CUBIC follows slow start.
+fn over_cubic(algorithm: mpcc::Algorithm) -> bool {
+    algorithm.avoidance() == "cubic"
+}
+
+/// The values of an algorithm's settings.
+///
+/// # Errors
+/// [`Error::Setting`] for a name that the algorithm does not have, or a value out of range.
+fn setting_values(algorithm: mpcc::Algorithm, given: &[(String, u32)]) -> Result<mpcc::Settings> {
+    let mut values = mpcc::Settings::standard(algorithm);
+    for (name, value) in given {
+        values
+            .set(algorithm, name, *value)
+            .map_err(|error| Error::Setting {
+                what: format!("{name}={value}"),
+                reason: error.to_string(),
+            })?;
+    }
+    Ok(values)
 }
 
 /// The verifier's last word in what libbpf prints of its log: the line before its statistics.
@@ -125,11 +236,14 @@ fn verdict(message: &str) -> Option<String> {
 
 /// Loads the object and registers its operations; the id of the map that holds the registration.
 fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Result<u32> {
-    use libbpf_rs::{MapCore, skel::Skel};
-    listen_to_libbpf();
+    use libbpf_rs::MapCore;
+    record_libbpf_messages();
     let refused = |error: libbpf_rs::Error| {
-        let (last, verdict) = SAID.lock().map(|said| said.clone()).unwrap_or_default();
-        // The verifier's EACCES is not for want of privilege.
+        let (last, verdict) = LAST_MESSAGE
+            .lock()
+            .map(|said| said.clone())
+            .unwrap_or_default();
+        // EACCES with a verdict comes from the verifier, not from missing privilege.
         if is_denied(&error) && verdict.is_none() {
             return Error::NotPermitted {
                 what: "loading an algorithm",
@@ -153,6 +267,9 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     // SAFETY: both are `struct lisa_settings`, by way of two generators.
     rodata.settings = unsafe { std::mem::transmute_copy(settings) };
     contract::set_text(&mut open.struct_ops.lisa_mut().name, name);
+    if !requirements::has_tx_start_callback()? {
+        open.struct_ops.lisa_mut().cwnd_event_tx_start = std::ptr::null_mut();
+    }
     let connections = max_connections.max(1);
     open.maps
         .connections
@@ -179,8 +296,6 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
             _ => refused(error),
         })?;
     link.disconnect(); // the registration stays
-    drop(link);
-    let _ = skel.object();
     Ok(map_id)
 }
 

@@ -3,7 +3,7 @@
 use crate::contract::lisa_settings;
 use std::fs;
 
-/// A process, told apart from a later one of the same number.
+/// A process, distinct from a later one with the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Process id.

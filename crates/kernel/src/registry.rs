@@ -4,9 +4,12 @@
 //! they use, so all of it is reached from the registration itself. Nothing is pinned in a file system that another
 //! mount namespace would not see (`ip netns exec` hides /sys/fs/bpf), and nothing can be stale.
 
-use crate::contract::{self, LISA_CONTRACT, lisa_control, lisa_settings};
+use crate::contract::{
+    self, LISA_CONTRACT, LISA_FIRST_NAMESPACE, lisa_control, lisa_default, lisa_settings,
+};
+use crate::holders::{self, DefaultOf};
 use crate::requirements::{is_denied, no_struct_ops};
-use crate::{Error, Result, default, owner::Owner};
+use crate::{Error, Result, default, exec, owner::Owner};
 use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
@@ -14,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::{
     collections::HashMap,
     ffi::OsStr,
-    io, thread,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -35,6 +38,8 @@ pub struct Registered {
     pub(crate) events: MapHandle,
     pub(crate) totals: MapHandle,
     control: MapHandle,
+    defaults: MapHandle,
+    settings: mpcc::Settings,
     programs: Vec<u32>,
 }
 
@@ -84,7 +89,7 @@ fn offset(structure: &types::Struct<'_>, member: &str) -> Option<usize> {
     }
 }
 
-/// Everything of ours that is registered, by name. What is of another contract or damaged is an error of its own.
+/// All registrations of this project, by name. One of another contract, or a damaged one, is an `Err`.
 pub fn find_all() -> Result<Vec<Result<Registered>>> {
     let layout = Layout::read()?;
     let programs = programs()?;
@@ -94,8 +99,10 @@ pub fn find_all() -> Result<Vec<Result<Registered>>> {
             continue;
         }
         match examine(map.id, &layout, &programs) {
-            // Unloaded, and nobody keeps it: the kernel is about to free it.
+            // Unloaded and without users: the kernel is about to free it.
             Some(Ok(registered)) if registered.in_use_only && registered.users == 0 => {}
+            // Unloaded, and of another version: it keeps no name, and goes when its sockets close.
+            Some(Err(Error::OtherContract { .. })) if !is_registered(map.id, &layout) => {}
             Some(registered) => found.push(registered),
             None => {}
         }
@@ -104,7 +111,7 @@ pub fn find_all() -> Result<Vec<Result<Registered>>> {
     Ok(found)
 }
 
-/// What of ours is registered and readable, by name.
+/// All readable registrations of this project, by name.
 pub fn find() -> Result<Vec<Registered>> {
     Ok(find_all()?.into_iter().flatten().collect())
 }
@@ -112,7 +119,7 @@ pub fn find() -> Result<Vec<Registered>> {
 /// The registered algorithm of this name.
 ///
 /// # Errors
-/// [`Error::NotLoaded`] where there is none; what is of another contract or damaged says so.
+/// [`Error::NotLoaded`] if there is none; other errors if it has another contract or is damaged.
 pub fn find_one(name: &str) -> Result<Registered> {
     let mut loaded = Vec::new();
     for found in find_all()? {
@@ -141,6 +148,14 @@ pub fn find_one(name: &str) -> Result<Registered> {
     })
 }
 
+/// Algorithms of this name that are unloaded and that sockets or namespaces still have: one for each time that it was loaded.
+pub fn find_leaving(name: &str) -> Result<Vec<Registered>> {
+    let found = find()?.into_iter();
+    Ok(found
+        .filter(|found| found.name == name && found.in_use_only)
+        .collect())
+}
+
 /// Unloads what was loaded for processes that are gone. Returns the names.
 pub fn sweep() -> Result<Vec<String>> {
     let mut swept = Vec::new();
@@ -159,7 +174,7 @@ pub fn sweep() -> Result<Vec<String>> {
 fn programs() -> Result<HashMap<u32, ProgramInfo>> {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
     let mut first = 0;
-    // The iterator does not tell "none" from "not for you". SAFETY: the kernel writes one u32.
+    // The iterator returns nothing both without programs and without permission. SAFETY: the kernel writes one u32.
     let asked = unsafe { libbpf_rs::libbpf_sys::bpf_prog_get_next_id(0, &mut first) };
     if asked == -libc::EPERM {
         return Err(Error::NotPermitted {
@@ -169,6 +184,20 @@ fn programs() -> Result<HashMap<u32, ProgramInfo>> {
     Ok(ProgInfoIter::with_query_opts(options)
         .map(|program| (program.id, program))
         .collect())
+}
+
+/// Whether a struct_ops map holds a registration: no other algorithm can have its name.
+fn is_registered(map_id: u32, layout: &Layout) -> bool {
+    let map = MapHandle::from_map_id(map_id).ok();
+    let value = map.and_then(|map| {
+        map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+            .ok()
+            .flatten()
+    });
+    let state = value
+        .as_deref()
+        .and_then(|value| value.get(layout.state..layout.state + 4));
+    state.is_some_and(|state| state == IN_USE.to_ne_bytes())
 }
 
 /// What a struct_ops map is: ours, or `None`.
@@ -224,11 +253,16 @@ fn examine(
             .ok_or_else(|| damaged(&format!("no map `{suffix}`")))
     };
     Some((|| {
-        let settings = take(".rodata")?;
-        let settings = settings
+        let constants = take(".rodata")?;
+        let constants = constants
             .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
             .ok()
-            .flatten()
+            .flatten();
+        let at = settings_offset(init.id);
+        let settings = constants
+            .as_deref()
+            .zip(at)
+            .and_then(|(constants, at)| constants.get(at..))
             .ok_or_else(|| damaged("its settings cannot be read"))?;
         let found = settings
             .get(..4)
@@ -243,7 +277,7 @@ fn examine(
         if settings.len() < size_of::<lisa_settings>() {
             return Err(damaged("its settings are cut short"));
         }
-        let settings: lisa_settings = contract::read(&settings);
+        let settings: lisa_settings = contract::read(settings);
         let in_use = half(layout.state) == Some(IN_USE);
         let references = half(layout.references).unwrap_or(0);
         Ok(Registered {
@@ -259,6 +293,8 @@ fn examine(
             events: take("events")?,
             totals: take(".bss")?,
             control: take(".control")?,
+            defaults: take("defaults")?,
+            settings: mpcc::Settings::from_values(settings.setting),
             programs: program_ids,
             operations,
             name: name.clone(),
@@ -266,13 +302,36 @@ fn examine(
     })())
 }
 
+/// Where a program's constants have its settings, by its BTF: the offset of the variable `settings` in the section `.rodata`.
+fn settings_offset(program: u32) -> Option<usize> {
+    let btf = Btf::from_prog_id(program).ok()?;
+    let section = btf.type_by_name::<types::DataSec<'_>>(".rodata")?;
+    let is_settings = |variable: &types::VarSecInfo| {
+        let variable = btf.type_by_id::<types::Var<'_>>(variable.ty);
+        variable.is_some_and(|v| v.name() == Some(OsStr::new("settings")))
+    };
+    let settings = section.iter().find(is_settings)?;
+    Some(settings.offset as usize)
+}
+
 /// Whether two programs belong to one load: each load has its own maps.
 fn shares_maps(a: &ProgramInfo, b: &ProgramInfo) -> bool {
     a.map_ids.iter().any(|id| b.map_ids.contains(id))
 }
 
+/// Result of [`Registered::unload`].
+#[derive(Debug)]
+pub struct Unloaded {
+    /// Whether the programs of `lisa kernel exec` agree with the loaded algorithms again.
+    pub exec: Result<()>,
+    /// The default that this network namespace has again.
+    pub restored: Option<String>,
+    /// Sockets and namespaces that still had it when the waiting ended.
+    pub left: u64,
+}
+
 impl Registered {
-    /// The name that the kernel knows it by.
+    /// The name of its registration.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -282,7 +341,7 @@ impl Registered {
         &self.algorithm
     }
 
-    /// The process for whose lifetime it was loaded, if for one.
+    /// The process with whose end it is to be unloaded, if there is one.
     pub fn owner(&self) -> Option<Owner> {
         self.owner
     }
@@ -307,105 +366,157 @@ impl Registered {
         self.users
     }
 
-    pub(crate) fn control(&self) -> Result<lisa_control> {
-        let value = self.control.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-        match value.map_err(Error::bpf(format!("`{}`: control", self.name)))? {
-            Some(value) if value.len() >= size_of::<lisa_control>() => Ok(contract::read(&value)),
-            _ => Err(Error::Damaged {
-                name: self.name.clone(),
-                map_id: self.map_id,
-                what: "its control cannot be read".into(),
-            }),
-        }
+    /// Connections that can be coupled at a time.
+    pub fn max_connections(&self) -> u32 {
+        self.connections.max_entries()
     }
 
+    /// Values of the algorithm's settings.
+    pub fn settings(&self) -> &mpcc::Settings {
+        &self.settings
+    }
+
+    /// Replaces the listener's request. The listener is the only writer.
     pub(crate) fn set_control(&self, control: &lisa_control) -> Result<()> {
         self.control
             .update(&0u32.to_ne_bytes(), contract::bytes(control), MapFlags::ANY)
             .map_err(Error::bpf(format!("`{}`: control", self.name)))
     }
 
-    /// Makes it the default of this network namespace, and remembers what was.
-    pub(crate) fn make_default(&self) -> Result<()> {
-        let mut control = self.control()?;
-        let previous = default::get()?;
-        control.default_netns = default::netns()?;
-        contract::set_text(&mut control.previous_default, &previous);
-        self.set_control(&control)?;
-        default::set(&self.name)
+    /// What a network namespace had as default before.
+    pub(crate) fn default_record(&self, cookie: u64) -> Result<Option<lisa_default>> {
+        let value = self.defaults.lookup(&cookie.to_ne_bytes(), MapFlags::ANY);
+        let value = value.map_err(Error::bpf(format!("`{}`: defaults", self.name)))?;
+        Ok(value.map(|value| contract::read(&value)))
     }
 
-    /// The network namespace whose default it was made when it was loaded, and what was before it there.
-    pub fn made_default(&self) -> Result<Option<(u32, String)>> {
-        let control = self.control()?;
-        let previous = contract::text(&control.previous_default);
-        Ok((control.default_netns != 0).then_some((control.default_netns, previous)))
+    /// Records the default of a network namespace before this algorithm replaces it.
+    pub(crate) fn set_default_record(&self, cookie: u64, record: &lisa_default) -> Result<()> {
+        let record = contract::bytes(record);
+        self.defaults
+            .update(&cookie.to_ne_bytes(), record, MapFlags::ANY)
+            .map_err(Error::bpf(format!("`{}`: defaults", self.name)))
     }
 
-    /// Gives this network namespace the default that it had before, if it still has this one. True if it did.
-    fn restore_default(&self) -> Result<bool> {
-        let Some((netns, previous)) = self.made_default()? else {
-            return Ok(false);
-        };
-        if netns != default::netns()? {
-            // Still so there, or long changed? That namespace's reference says.
-            return Err(Error::DefaultElsewhere {
-                name: self.name.clone(),
-                netns,
-            });
-        }
-        if default::get()? != self.name {
-            return Ok(false);
-        }
-        match default::set(&previous) {
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Err(Error::PreviousGone {
-                    name: self.name.clone(),
-                    previous,
-                })
-            }
-            set => set.map(|()| true),
-        }
+    /// Records what plain TCP has in a network namespace whose default is another algorithm. `previous` of a record that is there
+    /// stays.
+    pub(crate) fn set_plain_record(&self, cookie: u64, of: &lisa_default) -> Result<()> {
+        let mut record = self.default_record(cookie)?.unwrap_or_default();
+        record.plain = of.plain;
+        self.set_default_record(cookie, &record)
     }
 
-    /// Unregisters it: no socket can choose it any more, and those that have it keep it until they close.
-    ///
-    /// Where sockets use it, nothing is changed and [`Error::InUse`] says how many; unless `wait` is given, which
-    /// is then called about ten times a second with their number, until there are none or it returns false.
-    pub fn unload(self, wait: Option<&mut dyn FnMut(u64) -> bool>) -> Result<()> {
-        let restored = match self.restore_default() {
-            Err(Error::DefaultElsewhere { .. }) if self.users() == 0 => false,
-            restored => restored?,
-        };
-        let users = find_one(&self.name)?.users();
-        let Some(wait) = wait else {
-            if users > 0 {
-                if restored {
-                    default::set(&self.name)?;
+    /// Copies the records of namespaces whose default is another algorithm of this project: see [`default::make`].
+    pub(crate) fn copy_default_records(&self) -> Result<()> {
+        for other in find()?.iter().filter(|other| other.map_id != self.map_id) {
+            for cookie in other.defaults.keys().collect::<Vec<_>>() {
+                let cookie = u64::from_ne_bytes(cookie.try_into().expect("8 bytes"));
+                if let Some(record) = other.default_record(cookie)? {
+                    self.set_plain_record(cookie, &record)?;
                 }
-                return Err(Error::InUse {
-                    name: self.name,
-                    users,
-                });
             }
-            return self.unregister();
-        };
-        self.unregister()?;
-        let mut left = users;
-        while left > 0 && wait(left) {
-            let next = Instant::now() + Duration::from_millis(100);
-            left = find()?
-                .iter()
-                .find(|found| found.map_id == self.map_id)
-                .map_or(0, Registered::users);
-            thread::sleep(next.saturating_duration_since(Instant::now()));
         }
         Ok(())
     }
 
+    /// Once half of the records are used, deletes those of namespaces that do not have it as default, or are gone.
+    pub(crate) fn make_room_for_a_record(&self) -> Result<()> {
+        let keys: Vec<Vec<u8>> = self.defaults.keys().collect();
+        if keys.len() < self.defaults.max_entries() as usize / 2 {
+            return Ok(());
+        }
+        let defaults = holders::find()?.of(self).defaults;
+        let needed = |key: &[u8]| {
+            let cookie = u64::from_ne_bytes(key.try_into().expect("8 bytes"));
+            cookie == LISA_FIRST_NAMESPACE.into() || defaults.iter().any(|d| d.cookie == cookie)
+        };
+        for key in keys.iter().filter(|key| !needed(key)) {
+            let _ = self.defaults.delete(key); // another command may have done it
+        }
+        Ok(())
+    }
+
+    /// Unregisters it: no socket can choose it any more, and those that have it keep it until they close. Where it is this
+    /// namespace's default by [`default::make`], the default from before is set again.
+    ///
+    /// Nothing is changed and [`Error::InUse`] says why where it is the default of another namespace, which would hand it to
+    /// new sockets all the same; or where sockets have it, unless `wait` is given. `wait` is then called about ten times a
+    /// second with the number of references, until there are none or it returns false.
+    pub fn unload(&self, wait: Option<&mut dyn FnMut(u64) -> bool>) -> Result<Unloaded> {
+        let restored = default::restore(self)?;
+        if let Err(error) = self.check_holders(wait.is_some()) {
+            if restored.is_some() {
+                default::set(&self.name)?;
+            }
+            return Err(error);
+        }
+        self.unregister()?;
+        let exec = match self.owner {
+            None => exec::cgroup::programs::after_unload(),
+            Some(_) => Ok(()),
+        };
+        let left = match wait {
+            Some(wait) => self.wait(wait)?,
+            None => 0,
+        };
+        Ok(Unloaded {
+            exec,
+            restored,
+            left,
+        })
+    }
+
+    /// Waits for the last socket of an algorithm that is not registered any more, as [`Registered::unload`] does. Returns the
+    /// references that are left.
+    pub fn wait(&self, wait: &mut dyn FnMut(u64) -> bool) -> Result<u64> {
+        loop {
+            let next = Instant::now() + Duration::from_millis(100);
+            let left = self.references_now()?;
+            if left == 0 || !wait(left) {
+                return Ok(left);
+            }
+            thread::sleep(next.saturating_duration_since(Instant::now()));
+        }
+    }
+
+    /// Sockets and namespaces that have it at this moment.
+    fn references_now(&self) -> Result<u64> {
+        let all = find()?;
+        let this = all.iter().find(|found| found.map_id == self.map_id);
+        Ok(this.map_or(0, Registered::users))
+    }
+
+    /// Whether it may be unregistered: see [`Registered::unload`]. A socket that was just closed, and a namespace that was just
+    /// deleted, are given the moment that the kernel takes to free them.
+    fn check_holders(&self, waits: bool) -> Result<()> {
+        let deadline = Instant::now() + Duration::from_secs(2);
+        loop {
+            let this = find_one(&self.name)?;
+            if this.users == 0 {
+                return Ok(());
+            }
+            let holders = holders::find()?.of(&this);
+            let lasting = |default: &&DefaultOf| !default.ends;
+            // One that nothing leads into gets no new sockets, and no command can change its default.
+            let assigns_it = |default: &DefaultOf| default.netns.can_be_entered() || !waits;
+            if !holders.defaults.iter().filter(lasting).any(assigns_it) && waits {
+                return Ok(());
+            }
+            if !holders.are_passing() || Instant::now() > deadline {
+                return Err(Error::InUse {
+                    name: self.name.clone(),
+                    holders: Box::new(holders),
+                });
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Unregisters it, whatever holds it: see [`Registered::unload`], which looks first.
+    ///
     /// # Errors
     /// [`Error::NotLoaded`] where another has done it in the meantime.
-    fn unregister(&self) -> Result<()> {
+    pub fn unregister(&self) -> Result<()> {
         let Err(error) = self.operations.delete(&0u32.to_ne_bytes()) else {
             return Ok(());
         };

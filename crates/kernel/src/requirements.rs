@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use libbpf_rs::btf::{Btf, types};
 use nix::sys::utsname::uname;
-use std::{fs, path::Path};
+use std::{ffi::OsStr, fs, path::Path};
 
 /// The oldest kernel: its BPF reads MPTCP's structures by name (CO-RE) and frees map entries from any context.
 pub const OLDEST: (u32, u32) = (6, 1);
@@ -40,19 +40,55 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
-/// Says in one line if the kernel has no CUBIC that BPF can call.
+/// Whether this kernel reports CA_EVENT_TX_START by a callback of its own (`cwnd_event_tx_start`, since Linux 7.1) instead of
+/// by `cwnd_event`.
+pub(crate) fn has_tx_start_callback() -> Result<bool> {
+    let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+    Ok(reports_tx_start_apart(&btf))
+}
+
+fn reports_tx_start_apart(btf: &Btf<'_>) -> bool {
+    let operations = btf.type_by_name::<types::Struct<'_>>("tcp_congestion_ops");
+    operations.is_some_and(|operations| {
+        let mut members = operations.iter();
+        members.any(|member| member.name == Some(OsStr::new("cwnd_event_tx_start")))
+    })
+}
+
+/// Functions of the kernel that a pair with Linux's own CUBIC calls (bpf/lisa.bpf.c).
+fn cubic_functions(tx_start_apart: bool) -> [&'static str; 7] {
+    [
+        "cubictcp_init",
+        "cubictcp_recalc_ssthresh",
+        "cubictcp_cong_avoid",
+        "cubictcp_state",
+        "cubictcp_acked",
+        match tx_start_apart {
+            true => "cubictcp_cwnd_event_tx_start",
+            false => "cubictcp_cwnd_event",
+        },
+        "tcp_reno_undo_cwnd",
+    ]
+}
+
+/// Says in one line which functions of Linux's own CUBIC this kernel lacks, if any. Those of a module are found by libbpf.
 pub(crate) fn check_cubic() -> Result<()> {
     let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
-    if btf
-        .type_by_name::<types::Func<'_>>("cubictcp_acked")
-        .is_some()
-        || Path::new("/sys/kernel/btf/tcp_cubic").exists()
-    {
+    let has_module = Path::new("/sys/kernel/btf/tcp_cubic").exists();
+    let has = |name: &str| {
+        let built_in = btf.type_by_name::<types::Func<'_>>(name).is_some();
+        built_in || (has_module && name.starts_with("cubictcp_"))
+    };
+    let names = cubic_functions(reports_tx_start_apart(&btf)).into_iter();
+    let missing: Vec<String> = names
+        .filter(|name| !has(name))
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if missing.is_empty() {
         return Ok(());
     }
-    Err(Error::Missing {
-        what: "CUBIC to go on with after slow start",
-        remedy: "it needs CONFIG_TCP_CONG_CUBIC=y, as the kernels of Debian and Ubuntu have",
+    Err(Error::NoCubic {
+        functions: missing.join(", "),
     })
 }
 
@@ -79,12 +115,23 @@ pub fn check_mptcp() -> Result<()> {
     }
 }
 
+/// Major and minor number of a release: `7.1.0-rc3+` is 7 and 1, `10.0` is 10 and 0, `7-custom` is 7 and 0. 0 and 0 where it begins
+/// with no number.
+pub fn version(release: &str) -> (u32, u32) {
+    let digits = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_digit());
+        text[..end.unwrap_or(text.len())].parse().unwrap_or(0)
+    };
+    let mut parts = release.splitn(3, '.');
+    let major = parts.next().unwrap_or("");
+    match major.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => (digits(major), parts.next().map_or(0, digits)),
+        false => (digits(major), 0),
+    }
+}
+
 fn check_release(release: &str) -> Result<()> {
-    let mut numbers = release
-        .split(|c: char| !c.is_ascii_digit())
-        .map(|n| n.parse().unwrap_or(0));
-    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    if version < OLDEST {
+    if version(release) < OLDEST {
         return Err(Error::KernelTooOld {
             release: release.into(),
         });
@@ -102,16 +149,43 @@ mod tests {
     use super::*;
 
     #[test]
+    fn versions() {
+        assert_eq!(version("6.18.44-fc-v595"), (6, 18));
+        assert_eq!(version("7.1-rc3+"), (7, 1));
+        assert_eq!(version("7-rc3.1"), (7, 0));
+        assert_eq!(version("10.0"), (10, 0));
+    }
+
+    /// Linux 7.1 renamed one function of CUBIC. The two lists differ in that name alone.
+    #[test]
+    fn cubic_reports_a_start_in_one_way() {
+        let (before, since) = (cubic_functions(false), cubic_functions(true));
+        assert!(before.contains(&"cubictcp_cwnd_event"));
+        assert!(since.contains(&"cubictcp_cwnd_event_tx_start"));
+        assert!(!since.contains(&"cubictcp_cwnd_event"));
+        assert_eq!(
+            before.iter().filter(|name| !since.contains(name)).count(),
+            1
+        );
+    }
+
+    #[test]
     fn releases() {
         for good in [
             "6.1.0-44-cloud-amd64",
             "6.12.48+deb13-amd64",
             "6.18.44",
             "7.0-rc1",
+            "7.1-rc3+",
+            "7.1.0-rc3-00012-gabcdef",
+            "7.3.4+deb13-cloud-amd64",
+            "7-custom",
+            "10.0",
+            "10.0.1-1-pve",
         ] {
             assert!(check_release(good).is_ok(), "{good}");
         }
-        for old in ["5.15.0-91-generic", "6.0.19", "4.9", ""] {
+        for old in ["5.15.0-91-generic", "6.0.19", "4.9", "6-custom", "", "x.7"] {
             let message = check_release(old).unwrap_err().to_string();
             assert!(message.contains("too old: 6.1"), "{message}");
         }

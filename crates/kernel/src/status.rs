@@ -1,10 +1,11 @@
-//! What the loaded algorithms are doing: connections, subflows, windows, credits.
+//! State of the loaded algorithms: connections, subflows, windows, credits.
 
-use crate::contract::{self, lisa_connection, lisa_key, lisa_subflow, lisa_subflow_key};
-use crate::{Error, Result, load, registry::Registered};
+use crate::contract::{
+    self, lisa_connection, lisa_key, lisa_subflow, lisa_subflow_key, mpcc_phase as phase, mpcc_slot,
+};
+use crate::{Error, Result, holders::Holders, load, registry::Registered};
 use libbpf_rs::libbpf_sys::bpf_map_batch_opts;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use mpcc::ffi::{mpcc_phase as phase, mpcc_slot};
 use serde::Serialize;
 use std::{
     collections::HashMap,
@@ -14,12 +15,12 @@ use std::{
 };
 
 /// The version of the JSON that these types become.
-pub const SCHEMA: &str = "lisa.kernel.status/1";
+pub const SCHEMA: &str = "lisa.kernel.status/2";
 
 /// One loaded algorithm.
 #[derive(Debug, Serialize)]
 pub struct Status {
-    /// The name that the kernel knows it by.
+    /// The name of its registration.
     pub name: String,
     /// The algorithm: the name in the table.
     pub algorithm: String,
@@ -29,11 +30,11 @@ pub struct Status {
     pub age_s: f64,
     /// Unloaded, and kept by sockets that have not closed.
     pub leaving: bool,
-    /// Sockets (listening ones too) and default settings of network namespaces that use it.
+    /// How many sockets (listening ones too) and default settings of network namespaces use it.
     pub users: u64,
-    /// The network namespace (inode) whose default it was made.
-    pub default_of: Option<u32>,
-    /// The process for whose lifetime it was loaded.
+    /// These sockets and namespaces.
+    pub holders: Holders,
+    /// The process with whose end it is to be unloaded.
     pub owner_pid: Option<u32>,
     /// Counts since it was loaded.
     pub totals: Totals,
@@ -53,10 +54,14 @@ pub struct Totals {
     pub subflows_alone: u64,
     pub plain_opened: u64,
     pub plain_closed: u64,
+    pub plain_returned: u64,
+    pub plain_refused: u64,
     pub credits_taken: u64,
     pub credits_settled: u64,
     pub credits_void: u64,
     pub events_lost: u64,
+    /// Map entries that the kernel refused to delete. [`crate::left_over::delete`] deletes them.
+    pub deletions_failed: u64,
 }
 
 /// One MPTCP connection.
@@ -87,10 +92,10 @@ pub struct Subflow {
     pub phase: &'static str,
     /// Its group: subflows of different groups are not coupled.
     pub group: u8,
-    /// The group that it is asked to move to on its next ACK.
+    /// The group that is requested for it; it moves on its next ACK.
     pub group_asked: Option<u8>,
     #[serde(skip)]
-    pub(crate) serial: u16,
+    pub(crate) generation: u16,
     /// Congestion window, segments.
     pub cwnd: u32,
     /// Slow start threshold, segments; none before the first loss.
@@ -111,7 +116,7 @@ pub struct Subflow {
     pub debit: u32,
     /// Credits that it paid.
     pub credits_settled: u16,
-    /// Credits taken from it that became void, but for those whose taker closed first.
+    /// Credits taken from it that became void, except those whose borrower closed first.
     pub credits_void: u16,
     /// Acknowledged segments that did not grow its window.
     pub segments_ignored: u32,
@@ -127,8 +132,8 @@ impl Subflow {
     }
 }
 
-/// Looks at a registered algorithm.
-pub fn status(registered: &Registered) -> Result<Status> {
+/// Looks at a registered algorithm, which these hold.
+pub fn status(registered: &Registered, holders: Holders) -> Result<Status> {
     let now = load::now();
     let about = mpcc::Algorithm::find(registered.algorithm()).map_or("", |a| a.about());
     Ok(Status {
@@ -138,7 +143,7 @@ pub fn status(registered: &Registered) -> Result<Status> {
         age_s: seconds(now, registered.loaded),
         leaving: registered.is_leaving(),
         users: registered.users(),
-        default_of: registered.made_default()?.map(|(netns, _)| netns),
+        holders,
         owner_pid: registered.owner().map(|owner| owner.pid),
         totals: totals(registered)?,
         connections: connections(registered)?,
@@ -166,10 +171,13 @@ pub fn totals(registered: &Registered) -> Result<Totals> {
         subflows_alone: t.subflows_alone,
         plain_opened: t.plain_opened,
         plain_closed: t.plain_closed,
+        plain_returned: t.plain_returned,
+        plain_refused: t.plain_refused,
         credits_taken: t.credits_taken,
         credits_settled: t.credits_settled,
         credits_void: t.credits_void,
         events_lost: t.events_lost,
+        deletions_failed: t.deletions_failed,
     })
 }
 
@@ -234,7 +242,7 @@ fn identity(key: &lisa_key) -> [u8; 16] {
 ///
 /// (The iterator of libbpf-rs 0.27 takes a batch that is not full for the last one, and an error for the end. But the kernel
 /// hands out whole buckets, and ends a batch before one that does not fit.)
-fn all_entries(map: &MapHandle, name: &str) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+pub(crate) fn all_entries(map: &MapHandle, name: &str) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     const AT_A_TIME: usize = 1024;
     let (key, value) = (map.key_size() as usize, map.value_size() as usize);
     let mut keys = vec![0u8; key * AT_A_TIME];
@@ -285,12 +293,12 @@ fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
     // SAFETY: both views of the union are plain integers.
     let account = unsafe { slot.account.__bindgen_anon_1 };
     // SAFETY: as above.
-    let wish = unsafe { slot.wish.__bindgen_anon_1 };
+    let request = unsafe { slot.request.__bindgen_anon_1 };
     // In the middle of a move it is in no group.
     let group = if slot.group <= mpcc::GROUP_MAX {
         slot.group
     } else {
-        wish.group
+        request.group
     };
     let taken = slot.credit > 0;
     Subflow {
@@ -299,14 +307,14 @@ fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
         remote: known.map(|k| address(k.family, &k.remote, k.remote_port)),
         phase: phase_name(slot.phase),
         group,
-        group_asked: (wish.group != group).then_some(wish.group),
-        serial: wish.serial,
+        group_asked: (request.group != group).then_some(request.group),
+        generation: request.generation,
         cwnd: account.cwnd,
         ssthresh: (slot.ssthresh < i32::MAX as u32).then_some(slot.ssthresh),
         srtt_us: (slot.srtt8 > 0).then_some(f64::from(slot.srtt8) / 8.0),
         flight: slot.flight,
         losses: slot.losses,
-        initial_cwnd: slot.joined_cwnd,
+        initial_cwnd: slot.initial_cwnd,
         credit: slot.credit,
         credit_from: taken.then_some(slot.lender),
         debit: account.debit.into(),
@@ -319,6 +327,7 @@ fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
 /// A phase in words.
 pub fn phase_name(phase: u8) -> &'static str {
     match phase.into() {
+        phase::MPCC_STANDBY => "standby",
         phase::MPCC_SLOW_START => "slow start",
         phase::MPCC_AVOIDANCE => "avoidance",
         phase::MPCC_RECOVERY => "recovery",
@@ -326,7 +335,7 @@ pub fn phase_name(phase: u8) -> &'static str {
     }
 }
 
-fn address(family: u16, bytes: &[u8; 16], port: u16) -> SocketAddr {
+pub(crate) fn address(family: u16, bytes: &[u8; 16], port: u16) -> SocketAddr {
     let ip = if i32::from(family) == libc::AF_INET6 {
         IpAddr::V6(Ipv6Addr::from(*bytes)).to_canonical()
     } else {

@@ -1,5 +1,6 @@
-//! `exec` on the running kernel, with the kernel's own `reno` as the algorithm. Every test has a network namespace of its
-//! own, so that its sockets and its helper can be told from all others.
+//! `exec` by its helper process on the running kernel, with the kernel's own `reno` as the algorithm. Every test has a network
+//! namespace of its own, which distinguishes its sockets and its helper from all others. `exec` by a cgroup:
+//! crates/lisa/tests/exec.rs.
 
 #[path = "exec/world.rs"]
 mod world;
@@ -88,9 +89,9 @@ for kind in (1 | 0x100, 77):
 ",
     );
     assert_eq!(seen, "17 -\n17 -\n0 -\n0 -\n1 -\n22\n22\n");
-    // A program that asks for MPTCP itself keeps what it asked for, with the namespace's default.
+    // A program that asks for MPTCP itself gets the algorithm, too.
     let own = python("show(socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262))");
-    assert!(own.starts_with("262 ") && !own.contains("reno"), "{own}");
+    assert_eq!(own, "262 reno\n");
 }
 
 #[test]
@@ -262,6 +263,36 @@ fn a_killed_command_leaves_nothing() {
 }
 
 #[test]
+fn sockets_fail_without_the_helper() {
+    if !enter() {
+        return;
+    }
+    let program = format!(
+        "{SHOW}
+show(socket.socket())
+sys.stdin.readline()
+try: socket.socket()
+except OSError as e: print(e.strerror)
+show(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))"
+    );
+    let mut command = lisa("reno", &[PYTHON, "-c", &program]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut command = command.spawn().expect("fork");
+    let mut answers = BufReader::new(command.stdout.take().expect("pipe")).lines();
+    assert_eq!(answers.next().expect("line").expect("text"), "262 reno");
+    let [helper] = helpers()[..] else {
+        panic!("one helper: {:?}", helpers())
+    };
+    // SAFETY: sends a signal to a process that this test started.
+    assert_eq!(unsafe { libc::kill(helper as i32, libc::SIGKILL) }, 0);
+    until(NO_HELPER, || helpers().is_empty());
+    writeln!(command.stdin.take().expect("pipe")).expect("order");
+    let rest: Vec<_> = answers.map(|line| line.expect("text")).collect();
+    assert_eq!(rest, ["Function not implemented", "17 -"]);
+    assert!(command.wait().expect("python").success());
+}
+
+#[test]
 fn what_cannot_be_is_said_in_one_line() {
     if !enter() {
         return;
@@ -314,3 +345,5 @@ fn nested_is_refused() {
 
 #[path = "exec/callers.rs"]
 mod callers;
+#[path = "exec/landlock.rs"]
+mod landlock;

@@ -6,10 +6,9 @@ mod instructions;
 #[path = "machine/verifier.rs"]
 mod verifier;
 
-use lisa_kernel::bench::Bpf;
 use mpcc::Algorithm;
-use mpcc::callbacks;
-use mpcc::vectors::{self, Machine, Native};
+use mpcc_harness::bpf::Bpf;
+use mpcc_harness::{Machine, Native, bytes, callbacks, empty, vectors};
 use proptest::prelude::*;
 use std::cell::RefCell;
 
@@ -58,8 +57,7 @@ fn any_callbacks_leave_the_same_bytes() {
     };
     for algorithm in Algorithm::all() {
         proptest!(config.clone(), |(callbacks in callbacks::callbacks(20, 120), alone in 0u16..8)| {
-            let mut native = vectors::empty();
-            native.pair = algorithm.pair();
+            let mut native = empty(algorithm);
             native.alone = u16::from(alone == 0);
             let mut kernel = native.clone();
             for callback in &callbacks {
@@ -70,7 +68,7 @@ fn any_callbacks_leave_the_same_bytes() {
                 Native.step(&mut native);
                 bpf.borrow_mut().step(&mut kernel);
                 prop_assert!(
-                    vectors::bytes(&native) == vectors::bytes(&kernel),
+                    bytes(&native) == bytes(&kernel),
                     "{callback:?} on {algorithm:?}: {:?}, and in the kernel {:?}", native.note, kernel.note
                 );
                 callback.finish(&mut native);

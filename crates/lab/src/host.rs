@@ -13,7 +13,8 @@ use kernel::{load, requirements};
 use netsim::{Clock, RealClock, Span, Time};
 use scenario::capture::Capture;
 use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
-use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
+use scenario::{ConnectionSpec, Protocol, Run, Scenario, Watch, draw};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
@@ -24,7 +25,7 @@ use crate::{Namespace, Network, NetworkReport, NetworkSpec, measure, supported, 
 pub struct Host {
     /// Tells this host's registrations from those of others in this process.
     number: usize,
-    algorithms: BTreeMap<String, Registered>,
+    algorithms: BTreeMap<Loaded, Registered>,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -65,14 +66,15 @@ impl Host {
         watch: Watch,
     ) -> Result<Run, Error> {
         let wall = Instant::now();
-        let receive_window = supported::check(scenario)?;
+        let common = supported::check(scenario)?;
         for connection in &scenario.connections {
-            self.load(&connection.algorithm)?;
+            self.load(Loaded::of(connection))?;
         }
         let spec = NetworkSpec {
             topology: scenario.drawn_topology(seed),
             link_seed: draw::link_seed(seed),
-            receive_window,
+            receive_window: common.receive_window,
+            backup: common.backup,
         };
         let mut network = Network::build(&spec)?;
         network.start_watched(watch.capture)?;
@@ -90,7 +92,7 @@ impl Host {
             connections.push(measure::outcome(connection, seen, &servers));
             let events = transferred
                 .events
-                .get(&connection.algorithm)
+                .get(&Loaded::of(connection))
                 .map_or(&[][..], Vec::as_slice);
             let zero = transferred
                 .clock
@@ -132,9 +134,9 @@ impl Host {
     }
 
     /// Loads an algorithm of ours under a name of this process's own; others are the kernel's.
-    pub(crate) fn load(&mut self, name: &str) -> Result<(), Error> {
-        let ours = mpcc::Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
-        if ours && !self.algorithms.contains_key(name) {
+    pub(crate) fn load(&mut self, key: Loaded) -> Result<(), Error> {
+        let ours = mpcc::Algorithm::find(&key.name).is_some_and(|algorithm| !algorithm.in_linux());
+        if ours && !self.algorithms.contains_key(&key) {
             let owner = Owner::this();
             let label = format!(
                 "lab{:x}_{:x}_{:x}",
@@ -146,10 +148,11 @@ impl Host {
                 register_as: Some(label),
                 owner: Some(owner),
                 max_connections: 1024,
-                ..Default::default()
+                keeps_plain: key.runs_plain,
+                settings: key.settings.clone(),
             };
-            self.algorithms
-                .insert(name.into(), load::load(name, &options)?);
+            let registered = load::load(&key.name, &options)?;
+            self.algorithms.insert(key, registered);
         }
         Ok(())
     }
@@ -160,7 +163,7 @@ impl Host {
             .clock()
             .ok_or(Error::State("does not run: start it first"))?;
         let done = AtomicBool::new(false);
-        let used = |name: &str| scenario.connections.iter().any(|c| c.algorithm == name);
+        let used = |key: &Loaded| scenario.connections.iter().any(|c| Loaded::of(c) == *key);
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
             thread
                 .join()
@@ -170,11 +173,11 @@ impl Host {
             // Listeners must be there before the first SYN: each drops `ready` then.
             let (ready, all_ready) = mpsc::channel::<()>();
             let mut watchers = Vec::new();
-            for (name, registered) in self.algorithms.iter().filter(|(name, _)| used(name)) {
+            for (key, registered) in self.algorithms.iter().filter(|(key, _)| used(key)) {
                 let (ready, done, label) = (ready.clone(), &done, registered.name());
                 let watch =
                     move || watch::collect(&registry::find_one(label)?, || drop(ready), done);
-                watchers.push((name.clone(), scope.spawn(watch)));
+                watchers.push((key.clone(), scope.spawn(watch)));
             }
             drop(ready);
             let _ = all_ready.recv();
@@ -197,7 +200,7 @@ impl Host {
             done.store(true, Ordering::Release);
             let events = watchers
                 .into_iter()
-                .map(|(name, watcher)| Ok((name, join(watcher)?)));
+                .map(|(key, watcher)| Ok((key, join(watcher)?)));
             let events = events.collect::<Result<_, Error>>();
             Ok(Transferred {
                 seen: seen.into_iter().collect::<Result<_, _>>()?,
@@ -214,7 +217,7 @@ impl Host {
         port: u16,
         began: Time,
     ) -> Result<Transfer<'a>, Error> {
-        let registered = self.algorithms.get(&connection.algorithm);
+        let registered = self.algorithms.get(&Loaded::of(connection));
         let begin = supported::begin(connection).min(scenario.stop);
         Ok(Transfer {
             protocol: connection.protocol,
@@ -225,6 +228,34 @@ impl Host {
             stop: scenario.stop - begin,
             cancelled: &self.cancelled,
         })
+    }
+}
+
+/// An algorithm as it is loaded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Loaded {
+    pub(crate) name: String,
+    /// Whether plain TCP that chooses it runs it, which only a scenario with such a connection wants
+    /// ([`load::Options::keeps_plain`]).
+    runs_plain: bool,
+    /// The settings that differ from their standard values, by name.
+    settings: Vec<(String, u32)>,
+}
+
+impl Loaded {
+    /// What this connection needs.
+    pub(crate) fn of(connection: &ConnectionSpec) -> Self {
+        let algorithm = mpcc::Algorithm::find(&connection.algorithm);
+        let own = algorithm.into_iter().flat_map(|a| a.settings());
+        let settings = own.filter_map(|setting| {
+            let value = *connection.settings.get(setting.name)?;
+            (value != setting.standard).then(|| (setting.name.into(), value))
+        });
+        Self {
+            name: connection.algorithm.clone(),
+            runs_plain: connection.protocol == Protocol::Tcp,
+            settings: settings.collect(),
+        }
     }
 }
 
@@ -243,8 +274,7 @@ impl Drop for Host {
 struct Transferred {
     /// One a connection, in the scenario's order.
     seen: Vec<Seen>,
-    /// By algorithm.
-    events: BTreeMap<String, Vec<lisa_event>>,
+    events: BTreeMap<Loaded, Vec<lisa_event>>,
     clock: RealClock,
 }
 

@@ -24,6 +24,7 @@
 //!     }),
 //!     link_seed: 1,
 //!     receive_window: Some(4 << 20),
+//!     backup: Vec::new(),
 //! })?;
 //! network.start()?;
 //! let listener = network.server.run(|| std::net::TcpListener::bind(("0.0.0.0", 80)));

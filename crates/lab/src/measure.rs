@@ -13,12 +13,12 @@ use crate::supported;
 use crate::transfer::{Sample, Seen};
 
 /// The subflow (path) that a sample's entry belongs to.
-fn path_of(subflow: &Subflow, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
+fn path_of(local: Ipv4Addr, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
     match protocol {
         Protocol::Tcp | Protocol::Udp => Some(0),
         Protocol::Mptcp => servers
             .iter()
-            .position(|server| *server == IpAddr::V4(subflow.local)),
+            .position(|server| *server == IpAddr::V4(local)),
     }
 }
 
@@ -26,7 +26,7 @@ fn path_of(subflow: &Subflow, protocol: Protocol, servers: &[IpAddr]) -> Option<
 pub(crate) fn path_of_port(seen: &Seen, servers: &[IpAddr], port: u16) -> Option<usize> {
     let mut subflows = seen.samples.iter().flat_map(|sample| &sample.subflows);
     let found = subflows.find(|s| s.remote_port == port && s.local != Ipv4Addr::UNSPECIFIED)?;
-    path_of(found, Protocol::Mptcp, servers)
+    path_of(found.local, Protocol::Mptcp, servers)
 }
 
 /// When the run began, by the first SYN.
@@ -46,9 +46,11 @@ pub(crate) fn outcome(
         sample
             .subflows
             .iter()
-            .find(|s| path_of(s, connection.protocol, servers) == Some(path))
+            .find(|s| path_of(s.local, connection.protocol, servers) == Some(path))
             .copied()
     };
+    let completion_s = seen.end.map(seconds);
+    let goodput = |bytes: u64| completion_s.map(|s| bytes as f64 * 8.0 / 1e6 / s);
     let (mut subflows, mut exits) = (Vec::new(), Vec::new());
     for path in 0..servers.len() {
         let series: Vec<(Time, Subflow)> = seen
@@ -74,13 +76,16 @@ pub(crate) fn outcome(
             .filter(|pair| !pair[0].1.is_reducing() && pair[1].1.is_reducing())
             .map(|pair| pair[1].0)
             .collect();
+        let here = |local: Ipv4Addr| path_of(local, connection.protocol, servers) == Some(path);
+        let bytes = seen.bytes.iter().filter(|((local, _), _)| here(*local));
+        let bytes = bytes.map(|(_, bytes)| bytes).sum();
         subflows.push(SubflowOutcome {
             subflow: path,
             path: path as u64,
+            backup: connection.backup.get(path).copied().unwrap_or(false),
             established_s: seconds(first.0),
-            // libc's struct tcp_info ends before tcpi_bytes_acked.
-            bytes: None,
-            goodput_mbps: None,
+            bytes: Some(bytes),
+            goodput_mbps: goodput(bytes),
             retransmits: last.retransmits.into(),
             retransmits_slow_start: before_exit.into(),
             slow_start_exit_s: at_exit.map(|(time, _)| seconds(time)),
@@ -103,7 +108,6 @@ pub(crate) fn outcome(
             .map(|s| u64::from(s.retransmits))
             .sum()
     };
-    let completion_s = seen.end.map(seconds);
     ConnectionOutcome {
         name: connection.name.clone(),
         number: 1,
@@ -113,7 +117,7 @@ pub(crate) fn outcome(
         start_s: seen.start.as_secs_f64(),
         completion_s,
         bytes: seen.acknowledged,
-        goodput_mbps: completion_s.map(|s| seen.acknowledged as f64 * 8.0 / 1e6 / s),
+        goodput_mbps: goodput(seen.acknowledged),
         note: unfinished(connection, seen),
         retransmits: seen.samples.last().map_or(0, retransmits),
         retransmits_slow_start: match exit {
@@ -151,7 +155,7 @@ pub(crate) fn rows(connection: &ConnectionSpec, seen: &Seen, servers: &[IpAddr])
         Some(Row {
             time: time.since(zero).as_secs_f64(),
             connection: name.clone(),
-            subflow: path_of(s, connection.protocol, servers)?,
+            subflow: path_of(s.local, connection.protocol, servers)?,
             cwnd: s.cwnd,
             ssthresh: s.ssthresh,
             srtt: s.srtt.as_secs_f64(),

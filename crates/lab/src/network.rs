@@ -174,7 +174,8 @@ fn set_up_server(spec: &NetworkSpec, paths: usize) -> Result<Vec<Tun>, Error> {
         if path == 0 {
             addressing.route(MAIN, CLIENT, &name, address)?;
         } else {
-            path_manager::announce(address)?;
+            let backup = spec.backup.get(path).copied().unwrap_or(false);
+            path_manager::announce(address, backup)?;
         }
     }
     path_manager::limits(paths as u32 - 1, false)?;

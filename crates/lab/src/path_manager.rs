@@ -11,7 +11,11 @@ use crate::sysctl;
 /// `MPTCP_PM_ADDR_FLAG_SIGNAL`: the address is announced to the peer by ADD_ADDR (linux/mptcp.h).
 const FLAG_SIGNAL: u32 = 1 << 0;
 
-/// MPTCP is allowed in the namespace of the calling thread.
+/// `MPTCP_PM_ADDR_FLAG_BACKUP`: subflows to and from the address are backups. For an address of the server, the SYN/ACK of a join
+/// carries the flag to the client (`mptcp_pm_is_backup`).
+const FLAG_BACKUP: u32 = 1 << 2;
+
+/// Enables MPTCP in the namespace of the calling thread.
 pub(crate) fn enable() -> Result<(), Error> {
     match sysctl::get("net.mptcp.enabled") {
         Ok(_) => sysctl::set("net.mptcp.enabled", 1),
@@ -32,14 +36,15 @@ pub(crate) fn limits(joins: u32, accept: bool) -> Result<(), Error> {
     })
 }
 
-/// Connections of this endpoint announce `address` to their peers.
-pub(crate) fn announce(address: Ipv4Addr) -> Result<(), Error> {
+/// Connections of this endpoint announce `address` to their peers. `backup`: what joins there is a backup.
+pub(crate) fn announce(address: Ipv4Addr, backup: bool) -> Result<(), Error> {
+    let flags = FLAG_SIGNAL | if backup { FLAG_BACKUP } else { 0 };
     let mut request = mptcp_pm::Request::new().op_add_addr_do();
     request
         .encode()
         .nested_addr()
         .push_family(libc::AF_INET as u16)
         .push_addr4(address.to_bits())
-        .push_flags(FLAG_SIGNAL);
+        .push_flags(flags);
     Netlink::new().ask(&request, || format!("making {address} an MPTCP endpoint"))
 }

@@ -63,11 +63,14 @@ pub(crate) struct Subflow {
     /// enum tcp_ca_state: from 2 (CWR) on the window is being reduced.
     pub(crate) state: u8,
     pub(crate) retransmits: u32,
+    /// Bytes of data that were acknowledged.
+    pub(crate) bytes: u64,
 }
 
 impl Subflow {
     fn of(info: &libc::tcp_info, local: Ipv4Addr, remote_port: u16) -> Self {
         Self {
+            bytes: info.tcpi_bytes_acked,
             local,
             remote_port,
             cwnd: info.tcpi_snd_cwnd,
@@ -79,6 +82,12 @@ impl Subflow {
             state: info.tcpi_ca_state,
             retransmits: info.tcpi_total_retrans,
         }
+    }
+
+    /// Whether two look the same, whatever was acknowledged between them.
+    pub(crate) fn looks_like(&self, other: &Self) -> bool {
+        let bytes = self.bytes;
+        *self == Self { bytes, ..*other }
     }
 
     /// Whether it has left slow start, by loss or without; or is in a later one.

@@ -20,19 +20,36 @@ pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
     }
 }
 
-/// Whether the lab can run a scenario; the receive buffer that all its connections have.
-pub(crate) fn check(scenario: &Scenario) -> Result<Option<u32>, Error> {
+/// What all connections of a scenario have in common, since it is the namespaces' and not the sockets'.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Common {
+    /// The receive buffer, bytes.
+    pub(crate) receive_window: Option<u32>,
+    /// The paths whose subflows are backups.
+    pub(crate) backup: Vec<bool>,
+}
+
+/// Whether the lab can run a scenario; what its connections have in common.
+pub(crate) fn check(scenario: &Scenario) -> Result<Common, Error> {
     let paths = paths(&scenario.topology)?;
-    let mut windows = scenario
-        .connections
-        .iter()
-        .map(|connection| connection.receive_window);
+    let differ = |key: &str| Error::Unsupported {
+        place: key.into(),
+        what: "connections that differ in it",
+    };
+    let all = || scenario.connections.iter();
+    let mut windows = all().map(|connection| connection.receive_window);
     let window = windows.next().flatten();
     if windows.any(|other| other != window) {
-        return Err(Error::Unsupported {
-            place: "receive_window".into(),
-            what: "connections that differ in it",
-        });
+        return Err(differ("receive_window"));
+    }
+    let mptcp = all().filter(|connection| connection.protocol == Protocol::Mptcp);
+    let is_backup =
+        |connection: &ConnectionSpec, path: usize| connection.backup.get(path) == Some(&true);
+    let mut backups =
+        mptcp.map(|connection| (0..paths).map(|path| is_backup(connection, path)).collect());
+    let backup: Vec<bool> = backups.next().unwrap_or_default();
+    if backups.any(|other: Vec<bool>| other != backup) {
+        return Err(differ("backup"));
     }
     for connection in &scenario.connections {
         bytes(connection)?;
@@ -40,7 +57,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Option<u32>, Error> {
             return Err(unsupported(connection, what));
         }
     }
-    Ok(window.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)))
+    Ok(Common {
+        receive_window: window.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+        backup,
+    })
 }
 
 /// What the lab does not do, and whether this connection asks for it.
@@ -124,7 +144,19 @@ mod tests {
         let shared = "kind = \"shared-bottleneck\"\nrate = \"5Mbit\"\nrtt = [\"40ms\", \"40ms\"]\nqueue = 17";
         let check = |text: &str| check(&Scenario::parse(text, "a.toml").unwrap());
         let window = "protocol = \"mptcp\"\nbytes = 1\nreceive_window = \"4MiB\"";
-        assert_eq!(check(&file(shared, window)).ok(), Some(Some(4 << 20)));
+        let common = check(&file(shared, window)).unwrap();
+        assert_eq!(common.receive_window, Some(4 << 20));
+        assert_eq!(common.backup, [false, false]);
+        let backup = "protocol = \"mptcp\"\nbytes = 1\nbackup = [false, true]";
+        // TCP has no subflows to differ in.
+        let beside = format!("{backup}\n[[connection]]\nbytes = 1");
+        assert_eq!(check(&file(shared, &beside)).unwrap().backup, [false, true]);
+        let other = format!("{backup}\n[[connection]]\nprotocol = \"mptcp\"\nbytes = 1");
+        let error = check(&file(shared, &other)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("backup: the lab does not do connections that differ in it"),
+            "{error}"
+        );
         for connection in [
             "protocol = \"udp\"\nrate = \"1kbit\"",
             "protocol = \"tcp\"",

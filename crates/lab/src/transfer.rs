@@ -1,5 +1,6 @@
 //! A transfer of N bytes from the server to the client, and a look at the sender's subflows every millisecond.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::ops::{Deref, DerefMut};
@@ -56,6 +57,8 @@ pub(crate) struct Seen {
     pub(crate) acknowledged: u64,
     /// Samples in which something differs from the one before, and the last one.
     pub(crate) samples: Vec<Sample>,
+    /// Bytes acknowledged on each subflow, by its local address and remote port.
+    pub(crate) bytes: BTreeMap<(Ipv4Addr, u16), u64>,
 }
 
 /// Moves the bytes. Both sockets are reset in the end, so that nothing of them lingers in the kernel.
@@ -189,6 +192,7 @@ fn send(
         end: None,
         acknowledged: 0,
         samples: Vec::new(),
+        bytes: BTreeMap::new(),
     };
     let mut connection: Option<Reset> = None;
     let mut written = 0;
@@ -230,10 +234,12 @@ fn send(
                 let waiting = socket::unacknowledged(socket)?;
                 seen.acknowledged = written - waiting.min(written);
                 let subflows = socket::subflows(socket, transfer.protocol)?;
+                let told = subflows.iter().map(|s| ((s.local, s.remote_port), s.bytes));
+                seen.bytes.extend(told);
                 if seen
                     .samples
                     .last()
-                    .is_none_or(|last| last.subflows != subflows)
+                    .is_none_or(|last| !is_the_same(&last.subflows, &subflows))
                 {
                     seen.samples.push(Sample {
                         time: now,
@@ -249,6 +255,10 @@ fn send(
         thread::sleep(TICK);
     }
     Ok(seen)
+}
+
+fn is_the_same(before: &[Subflow], now: &[Subflow]) -> bool {
+    before.len() == now.len() && before.iter().zip(now).all(|(a, b)| a.looks_like(b))
 }
 
 fn write_more(socket: &mut Socket, data: &[u8], written: &mut u64, all: u64) -> Result<(), Error> {

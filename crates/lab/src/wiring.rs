@@ -40,6 +40,8 @@ pub struct NetworkSpec {
     /// and maximum). The kernel offers about half of it as its window. The send buffer is made no
     /// smaller. `None`: 128 KB that grow to 6 MB, the kernel's defaults.
     pub receive_window: Option<u32>,
+    /// The paths whose subflows are backups; those beyond the list, and the first, are not.
+    pub backup: Vec<bool>,
 }
 
 /// The links and routes of a network, before anything moves on them.
@@ -142,6 +144,7 @@ mod tests {
             topology: topology.clone(),
             link_seed,
             receive_window: None,
+            backup: Vec::new(),
         }
     }
 

@@ -27,6 +27,7 @@ fn network() -> Network {
         }),
         link_seed: 1,
         receive_window: None,
+        backup: Vec::new(),
     };
     let mut network = Network::build(&spec).unwrap_or_else(|error| panic!("{error}"));
     network.start().unwrap();

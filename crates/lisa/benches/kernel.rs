@@ -1,10 +1,12 @@
 //! What coupling costs on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
 //! Reno, in turn, the time that each of the algorithm's callbacks takes, and what an ACK costs with every algorithm.
-//! `cargo bench --bench kernel`; needs root. With `-- costs` or `-- throughput` or `-- callbacks` it is that alone.
+//! `cargo bench --bench kernel`; needs root. With `-- costs`, `-- throughput`, `-- callbacks` or `-- instructions` it is that alone.
 //!
 //! `BENCH_ROUNDS` (30), `BENCH_SECONDS` (1) and `BENCH_COST_ROUNDS` (10) change how long it takes, `BENCH_ALGORITHM` (lisa)
 //! what is beside the kernel's own: one that goes on with Linux's CUBIC is beside that.
 
+#[path = "kernel/instructions.rs"]
+mod instructions;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -50,14 +52,17 @@ fn setting(name: &str, usual: usize) -> usize {
 }
 
 fn main() {
+    if std::process::id() == 1 {
+        return instructions::measure_in_guest();
+    }
     if !able() {
         return;
     }
     let seconds = Duration::from_secs(setting("BENCH_SECONDS", 1) as u64);
     let name = std::env::var("BENCH_ALGORITHM").unwrap_or("lisa".into());
     let algorithm = mpcc::Algorithm::find(&name).expect("an algorithm");
-    let own = match algorithm.pair().avoidance.into() {
-        mpcc::ffi::mpcc_avoidances::MPCC_CUBIC => "cubic",
+    let own = match algorithm.avoidance() {
+        "cubic" => "cubic",
         _ => "reno",
     };
     let only: Vec<String> = std::env::args()
@@ -72,6 +77,9 @@ fn main() {
         callbacks(&loaded, seconds);
     }
     drop(loaded);
+    if wanted("instructions") {
+        instructions::print();
+    }
     let dear = if wanted("costs") { costs() } else { Vec::new() };
     if let Some(ratio) = ratio.filter(|ratio| *ratio < LEAST) {
         panic!("{ratio:.3} of {own}'s throughput is less than {LEAST}");

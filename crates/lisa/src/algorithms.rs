@@ -6,6 +6,7 @@ use comfy_table::{Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY};
 use kernel::requirements;
 use mpcc::Algorithm;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Takes any name, so that what is wrong with it is said elsewhere and in one way, and offers the known ones to help texts
 /// and shells.
@@ -43,7 +44,7 @@ impl TypedValueParser for Algorithms {
 }
 
 /// The version of the JSON, which docs/algorithms.schema.json describes.
-const SCHEMA: &str = "lisa.algorithms/1";
+const SCHEMA: &str = "lisa.algorithms/2";
 
 /// The names of the pages, from the build script.
 const PAGES: &str = env!("ALGORITHM_PAGES");
@@ -69,7 +70,31 @@ struct Row {
     slow_start: &'static str,
     avoidance: &'static str,
     runs_in: RunsIn,
+    settings: Vec<Setting>,
     pages: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Setting {
+    name: &'static str,
+    unit: &'static str,
+    min: u32,
+    max: u32,
+    default: u32,
+    about: &'static str,
+}
+
+impl From<mpcc::Setting> for Setting {
+    fn from(setting: mpcc::Setting) -> Self {
+        Self {
+            name: setting.name,
+            unit: setting.unit,
+            min: *setting.range.start(),
+            max: *setting.range.end(),
+            default: setting.standard,
+            about: setting.about,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -103,6 +128,7 @@ impl From<Algorithm> for Row {
                     since: (!algorithm.in_linux()).then(|| format!("{major}.{minor}")),
                 },
             },
+            settings: algorithm.settings().map(Setting::from).collect(),
             pages: parts
                 .into_iter()
                 .filter(is_page)
@@ -165,9 +191,42 @@ impl List {
             None => "`lisa kernel load NAME` loads any but Linux's own".into(),
             Some(obstacle) => format!("nothing can be loaded here: {obstacle}"),
         };
+        let settings = self.settings();
         format!(
-            "{table}\nAll run in the simulator. This is Linux {}: {here}.\nPages are in docs/algorithms; its README says which pairs there are, and why.\n",
+            "{table}\n{settings}All run in the simulator. This is Linux {}: {here}.\nPages are in docs/algorithms; its README says which pairs there are, and why.\n",
             self.here.release
         )
+    }
+
+    /// A line for each setting, with the algorithms that have it.
+    fn settings(&self) -> String {
+        let mut text = String::from(
+            "Settings, for `lisa kernel load NAME --set SETTING=VALUE` and scenarios:\n",
+        );
+        let all = || self.algorithms.iter().flat_map(|row| &row.settings);
+        let names: BTreeSet<&str> = all().map(|setting| setting.name).collect();
+        for name in names {
+            let setting = all()
+                .find(|setting| setting.name == name)
+                .expect("one has it");
+            let having = self
+                .algorithms
+                .iter()
+                .filter(|row| row.settings.iter().any(|setting| setting.name == name));
+            let having: Vec<_> = having.map(|row| row.name).collect();
+            let Setting {
+                unit,
+                min,
+                max,
+                default,
+                about,
+                ..
+            } = setting;
+            text += &format!(
+                "  {name} ({}): {about}; {min} to {max} {unit}, default {default}\n",
+                having.join(", ")
+            );
+        }
+        text
     }
 }

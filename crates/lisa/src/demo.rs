@@ -47,7 +47,7 @@ pub const CONTENDERS: [Contender; 4] = [
         name: "MPTCP LIA",
         about: "MPTCP of the papers: uncoupled slow start, then LIA (RFC 6356)",
         protocol: Protocol::Mptcp,
-        algorithm: "mptcp",
+        algorithm: "lia",
     },
     Contender {
         name: "LISA",

@@ -29,14 +29,14 @@ pub fn show(token: Option<Token>) -> Result<(), Failure> {
 }
 
 /// Asks for these groups.
-pub fn ask(token: Token, assignments: &[Assignment]) -> Result<(), Failure> {
+pub fn request(token: Token, assignments: &[Assignment]) -> Result<(), Failure> {
     let (registered, connection) = kernel::group::find(token)?;
     let moves = kernel::group::assign(&connection, assignments)?;
     let moves: Vec<_> = moves
         .into_iter()
         .filter(|(s, to)| is_news(s, *to))
         .collect();
-    let there = kernel::group::ask(&registered, &connection, &moves)?;
+    let there = kernel::group::request(&registered, &connection, &moves)?;
     if there < moves.len() {
         let closed = counted(moves.len() - there, "subflow");
         return Err(Failure::new(format!(
@@ -59,7 +59,7 @@ pub fn reset(token: Option<Token>) -> Result<(), Failure> {
         for connection in connections {
             let moves = connection.subflows.iter().map(|subflow| (subflow, 0));
             let moves: Vec<_> = moves.filter(|(s, to)| is_news(s, *to)).collect();
-            reset += kernel::group::ask(&registered, &connection, &moves)?;
+            reset += kernel::group::request(&registered, &connection, &moves)?;
         }
     }
     match reset {

@@ -1,9 +1,11 @@
 //! `lisa kernel …`
 
-use crate::{cli::Kernel, group, output::Failure, output::counted, status, top};
-use kernel::{load, registry};
+use crate::{cli::Kernel, default, group, output::Failure, output::counted, status, top};
+use kernel::registry::{self, Registered, Unloaded};
+use kernel::{holders, load, load::Ensured};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use std::{ffi::OsString, io::IsTerminal};
 
 /// Runs one of them.
@@ -13,31 +15,22 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
             name,
             default,
             max_connections,
-            con_ssthresh,
+            settings,
         } => {
-            let found = mpcc::Algorithm::find(&name);
-            if con_ssthresh.is_some() && found.is_some_and(|a| a.slow_start() != "css") {
-                return Err(Failure::usage(format!(
-                    "--con-ssthresh is for coupled slow start (`css`, `css_…`), not for `{name}`"
-                )));
-            }
             let options = load::Options {
-                default,
                 max_connections,
-                con_ssthresh,
+                settings,
                 ..Default::default()
             };
-            let registered = load::load(&name, &options)?;
-            print!("loaded `{}`", registered.name());
-            match registered.made_default()? {
-                Some((_, previous)) => println!(
-                    ", the default of this network namespace from now on (it was `{previous}`)"
-                ),
-                None => println!("; `lisa kernel exec {name} -- COMMAND` uses it"),
-            }
-            Ok(())
+            load_algorithm(&name, &options, default)
         }
         Kernel::Unload { name, wait } => unload(&name, wait),
+        Kernel::Default { name, off, all } => match name {
+            Some(name) => default::make(&name),
+            None if all => default::off_everywhere(),
+            None if off => default::off(),
+            None => default::show(),
+        },
         Kernel::Status { json } => status::print(json),
         Kernel::Top { interval } => top::run(interval),
         Kernel::Group {
@@ -46,7 +39,7 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
             reset,
         } => match token {
             _ if reset => group::reset(token),
-            Some(token) if !assignments.is_empty() => group::ask(token, &assignments),
+            Some(token) if !assignments.is_empty() => group::request(token, &assignments),
             _ => group::show(token),
         },
         Kernel::Exec { name, command } => Err(exec(&name, &command)),
@@ -67,46 +60,147 @@ fn exec(name: &str, command: &[OsString]) -> Failure {
     }
 }
 
-fn unload(name: &str, wait: bool) -> Result<(), Failure> {
-    let registered = registry::find_one(name)?;
-    let default = registered.made_default()?;
-    if wait {
-        watch_for_interruption();
-        let mut left = 0;
-        let mut progress = |users: u64| {
-            if users != left && std::io::stderr().is_terminal() {
-                eprint!(
-                    "\r`{name}`: {} to close \x1b[K",
-                    counted(users as usize, "socket")
-                );
-            }
-            left = users;
-            !INTERRUPTED.load(Ordering::Relaxed)
-        };
-        registered.unload(Some(&mut progress))?;
-        if left > 0 && std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K");
+fn load_algorithm(name: &str, options: &load::Options, is_default: bool) -> Result<(), Failure> {
+    let Ensured {
+        registered,
+        new,
+        exec,
+    } = load::ensure(name, options)?;
+    if is_default {
+        let made = kernel::default::make(&registered);
+        if made.is_err() && new {
+            // The cause is what `make` returned.
+            let _ = registered.unload(None);
         }
-        if left > 0 && INTERRUPTED.load(Ordering::Relaxed) {
-            return Err(Failure::new(format!(
-                "interrupted: `{name}` is unloaded for new sockets, and {} it until closed; `lisa kernel status` shows it",
-                if left == 1 {
-                    "1 socket keeps".into()
-                } else {
-                    format!("{left} sockets keep")
-                },
-            )));
+        let (plain, changed) = made?;
+        match new {
+            true => println!("loaded `{name}`"),
+            false => println!("`{name}` is loaded already, with these settings"),
         }
+        default::print_made(name, &plain, changed);
+    } else if new {
+        println!("loaded `{name}`; `lisa kernel exec {name} -- COMMAND` uses it");
+        println!(
+            "MPTCP connections that choose it are coupled; plain TCP keeps the algorithm that it has"
+        );
     } else {
-        registered.unload(None)?;
+        println!("`{name}` is loaded already, with these settings");
     }
-    match default {
-        Some((_, previous)) if kernel::default::get()? == previous => {
-            println!("unloaded `{name}`; the default is `{previous}` again");
-        }
-        _ => println!("unloaded `{name}`"),
+    if let (true, Err(why)) = (new, exec) {
+        println!("`lisa kernel exec` uses a helper process for each command ({why})");
     }
     Ok(())
+}
+
+fn unload(name: &str, wait: Option<Duration>) -> Result<(), Failure> {
+    let registered = match registry::find_one(name) {
+        Err(not_loaded @ kernel::Error::NotLoaded { .. }) => {
+            let leaving = registry::find_leaving(name)?;
+            if leaving.is_empty() {
+                return Err(not_loaded.into());
+            }
+            return wait_for_leaving(name, &leaving, wait);
+        }
+        found => found?,
+    };
+    let Some(within) = wait else {
+        print_unloaded(name, &registered.unload(None)?);
+        return Ok(());
+    };
+    let mut progress = Progress::begin(name, within);
+    let unloaded = registered.unload(Some(&mut |left| progress.goes_on(left)))?;
+    progress.finish(&registered, &unloaded)?;
+    print_unloaded(name, &unloaded);
+    Ok(())
+}
+
+fn print_unloaded(name: &str, unloaded: &Unloaded) {
+    match &unloaded.restored {
+        Some(previous) => println!("unloaded `{name}`; the default is `{previous}` again"),
+        None => println!("unloaded `{name}`"),
+    }
+    if let Err(error) = &unloaded.exec {
+        eprintln!("lisa: `lisa kernel exec` may choose `{name}` still: {error}");
+    }
+}
+
+/// Waits for algorithms of this name that were unloaded before.
+fn wait_for_leaving(
+    name: &str,
+    leaving: &[Registered],
+    wait: Option<Duration>,
+) -> Result<(), Failure> {
+    let Some(within) = wait else {
+        let holders = Box::new(holders::find()?.of(&leaving[0]));
+        let name = name.into();
+        return Err(kernel::Error::Leaving { name, holders }.into());
+    };
+    let mut progress = Progress::begin(name, within);
+    for registered in leaving {
+        let left = registered.wait(&mut |left| progress.goes_on(left))?;
+        let unloaded = Unloaded {
+            exec: Ok(()),
+            restored: None,
+            left,
+        };
+        progress.finish(registered, &unloaded)?;
+    }
+    println!("unloaded `{name}`");
+    Ok(())
+}
+
+/// Waiting for the last sockets: a line on a terminal, and an end after a time or by Ctrl-C.
+struct Progress<'a> {
+    name: &'a str,
+    within: Duration,
+    until: Instant,
+    shown: u64,
+}
+
+impl<'a> Progress<'a> {
+    fn begin(name: &'a str, within: Duration) -> Self {
+        watch_for_interruption();
+        Self {
+            name,
+            within,
+            until: Instant::now() + within,
+            shown: 0,
+        }
+    }
+
+    /// Shows how many sockets and namespaces have the algorithm, and whether to wait for them any longer.
+    fn goes_on(&mut self, left: u64) -> bool {
+        if left != self.shown && std::io::stderr().is_terminal() {
+            let left = counted(left as usize, "reference");
+            eprint!("\r`{}`: waiting for {left} to go \x1b[K", self.name);
+        }
+        self.shown = left;
+        Instant::now() < self.until && !INTERRUPTED.load(Ordering::Relaxed)
+    }
+
+    /// Fails, naming the namespaces and sockets, if references remain.
+    fn finish(&self, registered: &Registered, unloaded: &Unloaded) -> Result<(), Failure> {
+        let name = self.name;
+        if self.shown > 0 && std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K");
+        }
+        if unloaded.left == 0 {
+            return Ok(());
+        }
+        let restored = match &unloaded.restored {
+            Some(previous) => format!(", the default is `{previous}` again"),
+            None => String::new(),
+        };
+        let why = match INTERRUPTED.load(Ordering::Relaxed) {
+            true => "interrupted".into(),
+            false => format!("not freed within {} s", self.within.as_secs_f64()),
+        };
+        let holders = holders::find()?.of(registered).summary();
+        Err(Failure::new(format!(
+            "{why}: `{name}` is unloaded{restored}, no new socket can choose it, and it stays in the kernel for {holders}; \
+             `lisa kernel unload {name} --wait` waits again, `lisa kernel status` lists all of them"
+        )))
+    }
 }
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod cli;
+mod default;
 mod demo;
 mod figure;
 mod group;

@@ -3,7 +3,7 @@
 use crate::output::{Failure, age, counted};
 use comfy_table::{Cell, CellAlignment, Color, Table, presets::UTF8_HORIZONTAL_ONLY};
 use kernel::{
-    registry,
+    holders, left_over, registry,
     status::{self, Connection, SCHEMA, Status, Subflow},
 };
 use serde::Serialize;
@@ -17,9 +17,29 @@ struct Report {
 /// Prints the status of all that is loaded.
 pub fn print(json: bool) -> Result<(), Failure> {
     let mut algorithms = Vec::new();
-    for found in registry::find_all()? {
+    let all = registry::find_all()?;
+    let holders = match all.is_empty() {
+        true => holders::Found::default(),
+        false => holders::find()?,
+    };
+    for found in all {
         match found {
-            Ok(registered) => algorithms.push(status::status(&registered)?),
+            Ok(registered) => {
+                let name = registered.name();
+                match left_over::delete(&registered, &holders) {
+                    Ok(0) => {}
+                    Ok(deleted) => {
+                        let entries = counted(deleted, "connection");
+                        eprintln!(
+                            "lisa: `{name}`: {entries} without a socket: the entries are deleted"
+                        );
+                    }
+                    Err(error) => eprintln!(
+                        "lisa: `{name}`: entries without a socket are not deleted: {error}"
+                    ),
+                }
+                algorithms.push(status::status(&registered, holders.of(&registered))?)
+            }
             Err(error) => eprintln!("lisa: {error}"),
         }
     }
@@ -36,6 +56,9 @@ pub fn print(json: bool) -> Result<(), Failure> {
     }
     for status in &algorithms {
         println!("{}", heading(status));
+        for line in status.holders.lines(&status.connections) {
+            println!("  {line}");
+        }
         if !status.connections.is_empty() {
             println!("{}\n", table(&status.connections));
         }
@@ -47,14 +70,11 @@ pub fn print(json: bool) -> Result<(), Failure> {
 pub fn heading(status: &Status) -> String {
     let totals = &status.totals;
     let mut notes = vec![format!("loaded {} ago", age(status.age_s))];
-    if let Some(netns) = status.default_of {
-        notes.push(format!("made the default of net:[{netns}]"));
-    }
     if let Some(pid) = status.owner_pid {
         notes.push(format!("for process {pid}"));
     }
     if status.leaving {
-        notes.push("unloaded, kept by open sockets".into());
+        notes.push("unloaded".into());
     }
     notes.push(format!(
         "in use by {} {}",
@@ -82,6 +102,12 @@ pub fn heading(status: &Status) -> String {
     if alone > 0 {
         let alone = counted(alone as usize, "subflow");
         text.push_str(&format!("\n  {alone} found no room and run uncoupled"));
+    }
+    if totals.deletions_failed > 0 {
+        let kept = counted(totals.deletions_failed as usize, "deletion");
+        text.push_str(&format!(
+            "\n  {kept} of map entries failed; `lisa kernel status` deletes entries without a socket"
+        ));
     }
     text
 }

@@ -4,7 +4,7 @@ use crate::{
     output::Failure,
     status::{COLUMNS, cells, columns, grouped, heading},
 };
-use kernel::{registry, status};
+use kernel::{holders::Holders, registry, status};
 use ratatui::{
     Frame,
     crossterm::event::{self, Event, KeyCode, KeyModifiers},
@@ -68,7 +68,7 @@ fn look() -> Result<Screen, Failure> {
         grouped: false,
     };
     for registered in registry::find()? {
-        let status = status::status(&registered)?;
+        let status = status::status(&registered, Holders::default())?;
         screen
             .headings
             .extend(heading(&status).lines().map(String::from));

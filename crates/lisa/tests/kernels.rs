@@ -12,20 +12,17 @@ mod examine;
 mod page;
 
 use examine::{Findings, Job, Row, examine};
-use kernel::instructions::{self, BASELINE, Baseline};
-use lab::{Error, Vm, vm};
+use lab::Vm;
 use mpcc::Algorithm;
+use mpcc_harness::instructions::{self, BASELINE, Baseline};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use support::bpf::storage_counter;
-use support::vm::{fetched, vmlinuz};
+use support::vm::{GUEST, answer, fetched, vmlinuz};
 
 /// How long an algorithm may take on the guest's clock.
 const EACH: Duration = Duration::from_secs(20);
-
-/// As which test a guest starts this program.
-const GUEST: &str = "--exact guest --ignored --nocapture --test-threads=1";
 
 /// The fewest algorithms with all slow starts and all avoidances, or those that `KERNELS_ALGORITHMS` names, or `all`.
 fn algorithms() -> Vec<String> {
@@ -68,15 +65,7 @@ fn job() -> Job {
 #[test]
 #[ignore = "is run by the tests in the VM, there"]
 fn guest() {
-    if std::process::id() != 1 {
-        return;
-    }
-    vm::serve(|job: Job| {
-        // A panic is a finding here.
-        std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
-        vm::ready_for_hosts().expect("modules");
-        examine(&job)
-    });
+    support::vm::guest(|job: Job| examine(&job));
 }
 
 fn in_vm(version: &str) {
@@ -86,11 +75,9 @@ fn in_vm(version: &str) {
     let job = job();
     let within = EACH * job.algorithms.len() as u32;
     let vm = Vm::new(Some(&vmlinuz(&kernel)), Arc::default());
-    let findings: Result<Findings, Error> = vm.and_then(|vm| vm.call(GUEST, &job, within));
-    match findings {
-        Err(error @ (Error::NoQemu(_) | Error::VmProcessor)) => eprintln!("skipped: {error}"),
-        Err(error) => panic!("{version}: {error}"),
-        Ok(findings) => judge(&findings, true),
+    let findings = vm.and_then(|vm| vm.call(GUEST, &job, within));
+    if let Some(findings) = answer(version, findings) {
+        judge(&findings, true);
     }
 }
 
@@ -144,6 +131,11 @@ fn linux_6_1() {
 #[test]
 fn linux_6_12() {
     in_vm("6.12");
+}
+
+#[test]
+fn linux_7_3() {
+    in_vm("7.3");
 }
 
 #[test]

@@ -5,14 +5,20 @@
 
 mod support;
 
+#[path = "programs/clocks.rs"]
+mod clocks;
 #[path = "programs/closes.rs"]
 mod closes;
+#[path = "programs/failures.rs"]
+mod failures;
 #[path = "programs/fallback.rs"]
 mod fallback;
 #[path = "programs/groups.rs"]
 mod groups;
 #[path = "programs/late.rs"]
 mod late;
+#[path = "programs/left_over.rs"]
+mod left_over;
 #[path = "programs/many.rs"]
 mod many;
 #[path = "programs/tools.rs"]

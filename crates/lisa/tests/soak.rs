@@ -1,16 +1,19 @@
-//! Many connections at once, and many opened and closed: no entry is left in any map, and no storage with any socket, the
-//! counts agree, the kernel's log stays clean. With `lisa`, and with `lisa_cubic`, whose state is beside the socket.
+//! Many connections at once, and many opened and closed, a tenth of them in namespaces that are deleted with connections open.
+//! No entry is left in any map and no storage with any socket, the counts agree, the kernel's log stays clean. With `lisa`, and with
+//! `lisa_cubic`, whose state is in socket storage; with `SOAK_ALGORITHMS`, names with commas, opens and closes with those.
 //!
-//! `SOAK_OPENS` is how many are opened and closed with each: 20 000 unless set.
+//! `SOAK_CONNECTIONS` at once (2 000 unless set; both ends of a pair are on this host and count), `SOAK_OPENS` opened and closed (20 000 unless set), with each.
 
 mod support;
 
 use kernel::load::Options;
 use kernel::status::Totals;
+use socket2::SockRef;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd};
 use std::thread;
 use std::time::{Duration, Instant};
-use support::bpf::with_storage;
+use support::bpf::{map, with_storage};
 use support::opens::Clients;
 use support::stream::{PORT, exchange, open, serve};
 use support::world::{SERVER, World, ip};
@@ -24,11 +27,36 @@ const ADDRESSES: u8 = 200;
 fn many_descriptors() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
-    assert!(
-        most >= 4096,
-        "needs 4 096 descriptors: `ulimit -Hn` says {most}"
-    );
-    setrlimit(Resource::RLIMIT_NOFILE, most, most).expect("its own limit");
+    let needed = most.max(connections() as u64 + 1000);
+    setrlimit(Resource::RLIMIT_NOFILE, needed, needed)
+        .unwrap_or_else(|error| panic!("{needed} descriptors: {error}; `ulimit -Hn` is {most}"));
+}
+
+/// A number from the environment.
+fn number(variable: &str, standard: usize) -> usize {
+    std::env::var(variable).map_or(standard, |n| n.parse().expect("a number"))
+}
+
+/// Connections of this host at once: both ends of each pair.
+fn connections() -> usize {
+    number("SOAK_CONNECTIONS", 2000)
+}
+
+/// Memory of a map with its entries, bytes, as the kernel reports it.
+fn memory(loaded: &Loaded, name: &str) -> u64 {
+    let map = map(loaded, name);
+    let file = format!("/proc/self/fdinfo/{}", map.as_fd().as_raw_fd());
+    let text = std::fs::read_to_string(file).expect("fdinfo");
+    let line = text.lines().find_map(|line| line.strip_prefix("memlock:"));
+    line.expect("memlock").trim().parse().expect("a number")
+}
+
+/// Memory that programs can still get, bytes.
+fn available() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").expect("meminfo");
+    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"));
+    let kilobytes = line.expect("MemAvailable").trim().trim_end_matches(" kB");
+    1024 * kilobytes.parse::<u64>().expect("a number")
 }
 
 /// Waits until all has closed, and for what each socket had: the kernel frees it as it closes the subflow, or with the socket.
@@ -39,51 +67,58 @@ fn settled(loaded: &Loaded) -> Totals {
 }
 
 #[test]
-fn a_thousand_connections_at_once() {
+fn thousands_at_once() {
     at_once("lisa", 0);
 }
 
 #[test]
-fn a_thousand_connections_at_once_over_cubic() {
+fn thousands_at_once_over_cubic() {
     at_once("lisa_cubic", 1);
 }
 
-/// A thousand connections, whose sockets have so much storage each.
+/// Connections whose sockets have so much storage each.
 fn at_once(algorithm: &str, storage: usize) {
     if !able() {
         return;
     }
     many_descriptors();
-    const CONNECTIONS: usize = 1000;
+    let pairs = connections() / 2;
+    let count = 2 * pairs;
     let mut log = KernelLog::begin();
-    let (loaded, world) = (
-        Loaded::with(algorithm, Options::default()),
-        World::joined(2),
-    );
+    let options = Options {
+        max_connections: count as u32,
+        ..Options::default()
+    };
+    let (loaded, world) = (Loaded::with(algorithm, options), World::joined(2));
+    let (before, maps_before) = (available(), maps(&loaded));
     let name = loaded.name();
     let listener = serve(&world, name);
-    let pairs: Vec<_> = (0..CONNECTIONS)
+    let pairs: Vec<_> = (0..pairs)
         .map(|_| open(&world, &listener, name, None))
         .inspect(|(client, server)| exchange(client, server, b"established"))
         .collect();
     // Both ends are here: two entries a connection, of two subflows each.
     let entries = || kernel::status::entries(&loaded);
-    until("two subflows of each", || {
-        entries() == (2 * CONNECTIONS, 4 * CONNECTIONS)
-    });
-    assert_eq!(with_storage(&loaded), storage * 4 * CONNECTIONS);
+    until("two subflows of each", || entries() == (count, 2 * count));
+    assert_eq!(with_storage(&loaded), storage * 2 * count);
     let connections = loaded.status().connections;
-    assert_eq!(connections.len(), 2 * CONNECTIONS);
+    assert_eq!(connections.len(), count);
     assert!(
         connections
             .iter()
             .all(|connection| connection.subflows.len() == 2)
     );
 
+    eprintln!(
+        "{algorithm}: {count} connections of two subflows: {} bytes of maps each, {} KB of memory each",
+        (maps(&loaded) - maps_before) / count as u64,
+        before.saturating_sub(available()) / count as u64 / 1024
+    );
+
     // All send and receive at the same time.
     let bytes = content(200_000, 1);
     thread::scope(|scope| {
-        for some in pairs.chunks(CONNECTIONS / 8) {
+        for some in pairs.chunks(pairs.len().div_ceil(8)) {
             let bytes = &bytes;
             scope.spawn(move || {
                 for (client, server) in some {
@@ -95,11 +130,7 @@ fn at_once(algorithm: &str, storage: usize) {
     drop(pairs);
     let totals = settled(&loaded);
     let opened = (totals.connections_opened, totals.subflows_opened);
-    assert_eq!(
-        opened,
-        (2 * CONNECTIONS as u64, 4 * CONNECTIONS as u64),
-        "{totals:?}"
-    );
+    assert_eq!(opened, (count as u64, 2 * count as u64), "{totals:?}");
     assert_eq!(
         (totals.connections_alone, totals.subflows_alone),
         (0, 0),
@@ -109,14 +140,49 @@ fn at_once(algorithm: &str, storage: usize) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-#[test]
-fn opens_and_closes() {
-    open_and_close_with("lisa");
+/// Memory of the maps with an entry for each connection and subflow, bytes.
+fn maps(loaded: &Loaded) -> u64 {
+    memory(loaded, "connections") + memory(loaded, "subflows")
 }
 
 #[test]
-fn opens_and_closes_over_cubic() {
-    open_and_close_with("lisa_cubic");
+fn opens_and_closes() {
+    let chosen = std::env::var("SOAK_ALGORITHMS").unwrap_or("lisa,lisa_cubic".into());
+    for algorithm in chosen.split(',') {
+        open_and_close_with(algorithm);
+    }
+}
+
+/// Connections of a namespace that is deleted.
+const EACH: usize = 100;
+
+/// Opens connections in namespaces of their own, which are deleted while these are open. `opens`: in all.
+fn in_deleted_namespaces(name: &str, opens: usize, begun: Instant) {
+    let mut done = 0;
+    while done < opens {
+        let world = World::impatient(2);
+        world.join(1..2);
+        let listener = serve(&world, name);
+        let pairs: Vec<_> = (0..EACH)
+            .map(|_| open(&world, &listener, name, None))
+            .inspect(|(client, server)| exchange(client, server, b"established"))
+            .collect();
+        // Its name and its processes go first, then its sockets.
+        drop((world, listener));
+        for (i, (client, server)) in pairs.into_iter().enumerate() {
+            if i % 2 == 0 {
+                SockRef::from(&client)
+                    .set_linger(Some(Duration::ZERO))
+                    .expect("a socket");
+            }
+            drop((client, server));
+        }
+        done += EACH;
+        if done % (50 * EACH) == 0 {
+            let seconds = begun.elapsed().as_secs();
+            eprintln!("{seconds:4} s: {done} of {opens} in deleted namespaces");
+        }
+    }
 }
 
 fn open_and_close_with(algorithm: &str) {
@@ -124,7 +190,8 @@ fn open_and_close_with(algorithm: &str) {
         return;
     }
     many_descriptors();
-    let opens: u64 = std::env::var("SOAK_OPENS").map_or(20_000, |n| n.parse().expect("a number"));
+    let all = number("SOAK_OPENS", 20_000);
+    let opens = (all - all / 10) as u64;
     let mut log = KernelLog::begin();
     let (loaded, world) = (
         Loaded::with(algorithm, Options::default()),
@@ -147,18 +214,21 @@ fn open_and_close_with(algorithm: &str) {
             .collect(),
         to: SocketAddr::from((SERVER, PORT)),
     };
-    let mut next = begun;
-    clients.open_and_close(opens, &listener, |done| {
-        if Instant::now() >= next {
-            next += Duration::from_secs(10);
-            progress(&loaded, done, opens, begun);
-        }
+    thread::scope(|scope| {
+        scope.spawn(|| in_deleted_namespaces(name, all / 10, begun));
+        let mut next = begun;
+        clients.open_and_close(opens, &listener, |done| {
+            if Instant::now() >= next {
+                next += Duration::from_secs(10);
+                progress(&loaded, done, opens, begun);
+            }
+        });
     });
-    let rate = opens as f64 / begun.elapsed().as_secs_f64();
+    let rate = all as f64 / begun.elapsed().as_secs_f64();
     let totals = settled(&loaded);
-    eprintln!("{algorithm}: {opens} opened and closed, {rate:.0} a second; {totals:?}");
-    let opened = totals.connections_opened + totals.plain_opened;
-    assert!(opened >= 2 * opens, "both ends of each: {totals:?}");
+    eprintln!("{algorithm}: {all} opened and closed, {rate:.0} a second; {totals:?}");
+    let opened = totals.connections_opened + totals.plain_returned;
+    assert!(opened >= 2 * all as u64, "both ends of each: {totals:?}");
     assert!(
         totals.subflows_opened > totals.connections_opened,
         "some were joined: {totals:?}"

@@ -179,6 +179,51 @@ fn the_guests_kernel_does_what_this_one_would() {
     assert_eq!(settled["sum_before"], settled["sum_after"], "{credit}");
 }
 
+/// Linux's own CUBIC goes on after linked slow start: a loss leaves 717/1024 of the window, and it grows again from there.
+#[test]
+fn over_cubic_a_join_takes_a_credit_and_a_loss_leaves_seven_tenths() {
+    let place = Place::new();
+    let run = "run small.toml --on vm --json --trace . --trace-format csv --set topology.queue=30 \
+               --set connection.download.algorithm=lisa_cubic --set connection.download.bytes=1500KB";
+    if good(place.lisa(run)).is_none() {
+        return;
+    }
+    let trace = |end: &str| {
+        fs::read_to_string(place.0.join(format!("a-small-bottleneck-seed-1.{end}"))).unwrap()
+    };
+    let credits = trace("credits.jsonl");
+    assert!(!credits.is_empty());
+    for line in credits.lines() {
+        let credit: Value = serde_json::from_str(line).unwrap();
+        let settled = &credit["settled"];
+        assert!(!settled.is_null(), "{credit}");
+        assert_eq!(settled["sum_before"], settled["sum_after"], "{credit}");
+    }
+    let (mut reductions, mut grown) = (0, 0);
+    let mut before = [("", 0.0); 2]; // phase and cwnd of each subflow
+    let rows = trace("csv");
+    for row in rows.lines().skip(1) {
+        let columns: Vec<_> = row.split(',').collect();
+        let [_, connection, subflow, cwnd, ssthresh, _, _, phase] = columns[..] else {
+            panic!("{row}")
+        };
+        if connection != "download" {
+            continue;
+        }
+        let subflow: usize = subflow.parse().unwrap();
+        let (cwnd, threshold) = (cwnd.parse().unwrap(), ssthresh.parse().unwrap_or(f64::MAX));
+        let (phase_before, cwnd_before) = before[subflow];
+        if phase == "recovery" && !["", phase].contains(&phase_before) {
+            let left = (cwnd_before * 717.0 / 1024.0_f64).floor();
+            assert_eq!(left, threshold, "{cwnd_before} before {row}");
+            reductions += 1;
+        }
+        grown += u32::from(phase == "avoidance" && cwnd > threshold + 2.0);
+        before[subflow] = (phase, cwnd);
+    }
+    assert!(reductions >= 2 && grown > 0, "{reductions} {grown}");
+}
+
 /// The simulator against the guest's kernel: each as `run` has it, and what the second has more than the first, seed by seed.
 #[test]
 fn backends_are_compared_seed_by_seed() {
@@ -190,7 +235,7 @@ fn backends_are_compared_seed_by_seed() {
     };
     let small = "small.toml --set connection.*.bytes=30KB";
     let compare =
-        format!("compare {small} -a mptcp,lisa --on sim,vm --seeds 2 --json --plot both.svg");
+        format!("compare {small} -a lia,lisa --on sim,vm --seeds 2 --json --plot both.svg");
     let Some(compared) = lines(&compare) else {
         return;
     };
@@ -206,7 +251,7 @@ fn backends_are_compared_seed_by_seed() {
     };
     let told = value(&compared[1])["mean"].as_f64().unwrap();
     let means = [
-        [of_runs("mptcp", "sim"), told],
+        [of_runs("lia", "sim"), told],
         [of_runs("lisa", "sim"), of_runs("lisa", "vm")],
     ];
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compare.schema.json");
@@ -215,12 +260,9 @@ fn backends_are_compared_seed_by_seed() {
     for (number, line) in compared.iter().enumerate() {
         json_schema::validate(line, &schema).unwrap();
         let (algorithm, backend) = (number / 2, number % 2);
-        assert_eq!(line["algorithm"], ["mptcp", "lisa"][algorithm]);
+        assert_eq!(line["algorithm"], ["lia", "lisa"][algorithm]);
         assert_eq!(line["backend"], ["sim", "vm"][backend]);
-        assert_eq!(
-            (&line["baseline"], &line["n"]),
-            (&"mptcp".into(), &2.into())
-        );
+        assert_eq!((&line["baseline"], &line["n"]), (&"lia".into(), &2.into()));
         assert_eq!(line["baseline_backend"], "sim");
         let told = value(line);
         let is = |value: &Value, expected: Option<f64>| match expected {
@@ -234,12 +276,12 @@ fn backends_are_compared_seed_by_seed() {
         let simulated = (backend > 0).then(|| mean - means[algorithm][0]);
         is(&told["backend_difference"], simulated);
     }
-    let compare = format!("compare {small} -a mptcp,lisa --on vm,sim --seeds 1");
+    let compare = format!("compare {small} -a lia,lisa --on vm,sim --seeds 1");
     let text = good(place.lisa(&compare)).unwrap();
     let svg = fs::read_to_string(place.0.join("both.svg")).unwrap();
     for words in [
         "wide and pale: simulated; thin: in a VM",
-        "mptcp vm",
+        "lia vm",
         "lisa sim",
     ] {
         assert!(svg.contains(words), "{words}");
@@ -247,7 +289,7 @@ fn backends_are_compared_seed_by_seed() {
     for words in [
         "in a VM and simulated, seed 1",
         "download, with lisa",
-        "download, lisa − mptcp",
+        "download, lisa − lia",
     ] {
         assert!(text.contains(words), "{words} in\n{text}");
     }
@@ -255,6 +297,40 @@ fn backends_are_compared_seed_by_seed() {
         text.lines().all(|line| line.chars().count() <= 120),
         "{text}"
     );
+}
+
+/// A backup takes over from a first path that dies, and gives back to one that comes back: in the simulator as in the guest's kernel,
+/// each subflow's bytes and the completion within 5 %.
+#[test]
+fn a_backup_takes_over_as_in_the_simulator() {
+    let place = Place::new();
+    let file = |down: &str| {
+        format!(
+            "stop = '20s'\n[topology]\nkind = 'non-shared-bottleneck'\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 30\n\
+             down = [{down}, []]\n[[connection]]\nprotocol = 'mptcp'\nalgorithm = 'reno'\nbytes = '4MB'\n\
+             backup = [false, true]"
+        )
+    };
+    let downs = ["[]", "{ from = '2s' }", "{ from = '2s', to = '4s' }"];
+    // The bytes of the backup: none, 60 % and more, a quarter.
+    let shares = [0..1, 2_400_000..3_100_000, 900_000..1_300_000];
+    for (down, share) in downs.into_iter().zip(shares) {
+        fs::write(place.0.join("backup.toml"), file(down)).unwrap();
+        let of = |on: &str| -> Option<[f64; 3]> {
+            let text = good(place.lisa(&format!("run backup.toml --on {on} --json")))?;
+            let outcome: Value = serde_json::from_str(&text).unwrap();
+            let connection = &outcome["connections"][0];
+            let bytes = |subflow: usize| connection["subflows"][subflow]["bytes"].as_f64();
+            Some([connection["completion_s"].as_f64(), bytes(0), bytes(1)].map(Option::unwrap))
+        };
+        let Some(kernel) = of("vm") else { return };
+        let simulated = of("sim").unwrap();
+        for (kernel, simulated) in kernel.into_iter().zip(simulated) {
+            let difference = (kernel - simulated).abs();
+            assert!(difference <= 0.05 * kernel, "{down}: {kernel} {simulated}");
+        }
+        assert!(share.contains(&(kernel[2] as u64)), "{down}: {kernel:?}");
+    }
 }
 
 /// Where nobody may use this kernel, the demo says so and goes on with the VM's.

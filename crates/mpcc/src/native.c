@@ -1,38 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* cc/ has inline functions only: here are those that Rust calls, with a symbol each. */
+/* cc/ has inline functions only. These are the symbols that Rust calls. */
 #include "algorithm.h"
-#include "tests/bench.h"
 
 struct mpcc_algorithm {
-	const char *name;
+	const char *name; /* NULL: the end of the table */
 	const char *about;
 	struct mpcc_pair pair;
 	bool in_linux;
-	/* mpcc_on_ack for this pair: the one callback that counts for speed does without the branches of the others. */
+	const struct mpcc_slow_start_ops *slow_start;
+	const struct mpcc_avoidance_ops *avoidance;
+	/* mpcc_on_ack compiled for this pair, because it is the callback whose speed matters. */
 	void (*on_ack)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,
 		       unsigned int acked, struct mpcc_note *note);
 };
 
-#define NAME(constant, name) name,
-const char *const mpcc_slow_start_names[] = { MPCC_SLOW_STARTS(NAME) };
-const char *const mpcc_avoidance_names[] = { MPCC_AVOIDANCES(NAME) };
-
 #define ON_ACK(name, slow_start, avoidance, in_linux, about)                                       \
-	static void on_ack_##slow_start##_##avoidance(                                             \
-		struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,           \
-		unsigned int acked, struct mpcc_note *note)                                        \
+	static void on_ack_##name(struct mpcc_connection *c, struct mpcc_subflow *s,               \
+				  struct mpcc_tcp *tcp, unsigned int acked,                        \
+				  struct mpcc_note *note)                                          \
 	{                                                                                          \
-		mpcc_on_ack((struct mpcc_pair){ slow_start, avoidance }, c, s, tcp, acked, note);  \
+		mpcc_on_ack((struct mpcc_pair){ MPCC_SLOW_START_##slow_start,                      \
+						MPCC_AVOIDANCE_##avoidance },                      \
+			    c, s, tcp, acked, note);                                               \
 	}
 MPCC_ALGORITHMS(ON_ACK)
 
 #define ROW(name, slow_start, avoidance, in_linux, about)                                          \
-	{ name, about, { slow_start, avoidance }, in_linux, on_ack_##slow_start##_##avoidance },
+	{ #name,                                                                                   \
+	  about,                                                                                   \
+	  { MPCC_SLOW_START_##slow_start, MPCC_AVOIDANCE_##avoidance },                            \
+	  in_linux,                                                                                \
+	  &mpcc_##slow_start##_slow_start_ops,                                                     \
+	  &mpcc_##avoidance##_avoidance_ops,                                                       \
+	  on_ack_##name },
 const struct mpcc_algorithm mpcc_algorithms[] = { MPCC_ALGORITHMS(ROW){ 0 } };
 
-unsigned char mpcc_native_enter(struct mpcc_connection *c, unsigned int mark)
+unsigned char mpcc_native_attach(struct mpcc_connection *c, unsigned int tag)
 {
-	return mpcc_enter(c, mark);
+	return mpcc_attach(c, tag);
 }
 
 void mpcc_native_init(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
@@ -72,13 +77,8 @@ bool mpcc_native_release(struct mpcc_pair pair, struct mpcc_connection *c, struc
 	return mpcc_release(pair, c, s, note);
 }
 
-bool mpcc_native_ask_group(struct mpcc_connection *c, unsigned int i, unsigned short serial,
-			   unsigned char group)
+bool mpcc_native_request_group(struct mpcc_connection *c, unsigned int i, unsigned short generation,
+			       unsigned char group)
 {
-	return mpcc_ask_group(c, i, serial, group);
-}
-
-void mpcc_native_bench_step(struct mpcc_bench *b)
-{
-	mpcc_bench_step(b, b->pair);
+	return mpcc_request_group(c, i, generation, group);
 }

@@ -3,6 +3,7 @@
 use netsim::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One connection, or several that are alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,9 +15,11 @@ pub struct ConnectionSpec {
     pub count: u32,
     /// `protocol`: how data is carried. Default: `tcp`.
     pub protocol: Protocol,
-    /// `algorithm`: the congestion control, a name in lisa's table or one of Linux's. Default: `cubic` for TCP, `mptcp`
+    /// `algorithm`: the congestion control, a name in lisa's table or one of Linux's. Default: `cubic` for TCP, `lia`
     /// (uncoupled slow start and LIA) for MPTCP. UDP has none; its name here is empty.
     pub algorithm: String,
+    /// `settings`: values of settings that the algorithm has, by name. Default, and missing here: each its standard value.
+    pub settings: BTreeMap<String, u32>,
     /// `subflows`: how many subflows. Default: 2 for MPTCP, always 1 for TCP and UDP.
     pub subflows: u32,
     /// `path`, `paths`, `from` and `to`, or `pattern`: where it runs. Default: the topology's first paths.
@@ -48,6 +51,8 @@ pub struct ConnectionSpec {
     pub initial_ssthresh: Option<u64>,
     /// `groups`: the group of each subflow, within which it is coupled. Default, and empty here: all in group 0.
     pub groups: Vec<u8>,
+    /// `backup`: which subflows are backups, never the first. Default, and empty here: none.
+    pub backup: Vec<bool>,
     /// `regroup`: when subflows are asked to be in other groups, in order of time. Default: never.
     pub regroup: Vec<Regroup>,
 }
@@ -59,6 +64,7 @@ impl Default for ConnectionSpec {
             count: 1,
             protocol: Protocol::Tcp,
             algorithm: String::new(),
+            settings: BTreeMap::new(),
             subflows: 1,
             between: Between::Set {
                 name: None,
@@ -77,8 +83,26 @@ impl Default for ConnectionSpec {
             packet: 1500,
             initial_ssthresh: None,
             groups: Vec::new(),
+            backup: Vec::new(),
             regroup: Vec::new(),
         }
+    }
+}
+
+impl ConnectionSpec {
+    /// The settings that this algorithm has. `lisa compare -a` puts another algorithm in place of the file's, to which the
+    /// file's settings may not apply.
+    #[must_use]
+    pub fn settings_of(&self, algorithm: mpcc::Algorithm) -> mpcc::Settings {
+        let mut settings = mpcc::Settings::standard(algorithm);
+        for setting in algorithm.settings() {
+            if let Some(&value) = self.settings.get(setting.name) {
+                settings
+                    .set(algorithm, setting.name, value)
+                    .expect("the reader of files has checked its range");
+            }
+        }
+        settings
     }
 }
 

@@ -103,6 +103,9 @@ pub struct SubflowOutcome {
     pub subflow: usize,
     /// Its path, from 0: which of the topology's, of those of that name, or of the shortest between two hosts.
     pub path: u64,
+    /// Whether it is a backup (RFC 8684, 3.3.8); absent where it is not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub backup: bool,
     /// Seconds from the first SYN until it was established.
     pub established_s: f64,
     /// Bytes of data acknowledged on it, counted as the connection's; none where the backend does not see it.

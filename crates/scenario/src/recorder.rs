@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mpcc::{Note, Subflow as Coupled, ffi};
+use mpcc::{Note, Settlement, Subflow as Coupled};
 use netsim::Time;
 use transport::{Observer, View, Who};
 
@@ -28,7 +28,7 @@ struct Taken {
     slot: u8,
     from: u32,
     segments: u32,
-    settled: Option<(Time, Note)>,
+    settled: Option<(Time, Settlement)>,
     open: bool,
 }
 
@@ -44,12 +44,13 @@ impl Observer for Recorder {
     }
 
     fn opened(&mut self, at: Time, who: Who, cc: &Coupled, taken: Option<(u8, u32)>) {
-        self.slots.insert((who.connection, cc.slot), who.subflow);
+        let Some(slot) = cc.slot() else { return };
+        self.slots.insert((who.connection, slot), who.subflow);
         if let Some((lender, segments)) = taken {
             self.credits.push(Taken {
                 at,
                 to: who,
-                slot: cc.slot,
+                slot,
                 from: self.slots[&(who.connection, lender)],
                 segments,
                 settled: None,
@@ -59,20 +60,18 @@ impl Observer for Recorder {
     }
 
     fn credit(&mut self, at: Time, who: Who, _: &Coupled, note: &Note) {
-        if note.what & ffi::MPCC_NOTE_WITHDRAWN != 0 {
+        if note.withdraws_credit() {
             let of_this = |taken: &&mut Taken| taken.open && taken.to == who;
             self.credits
                 .iter_mut()
                 .filter(of_this)
                 .for_each(|taken| taken.open = false);
         }
-        let ends = note.settled | note.voided;
         let of_this = |taken: &&mut Taken| taken.open && taken.from == who.subflow;
         for taken in self.credits.iter_mut().filter(of_this) {
-            let bit = 1 << taken.slot;
-            taken.open &= ends & bit == 0;
-            if note.settled & bit != 0 {
-                taken.settled = Some((at, *note));
+            taken.open &= !note.settles(taken.slot) && !note.voids(taken.slot);
+            if note.settles(taken.slot) {
+                taken.settled = note.settlement().map(|settlement| (at, settlement));
             }
         }
     }
@@ -116,11 +115,11 @@ impl Recorder {
                 to: to.index,
                 from: subflows[taken.from as usize].index,
                 segments: taken.segments,
-                settled: taken.settled.map(|(at, note)| Settled {
+                settled: taken.settled.map(|(at, settlement)| Settled {
                     time: since(at, to),
-                    ignored: note.ignored,
-                    sum_before: note.sum_before,
-                    sum_after: note.sum_after,
+                    ignored: settlement.ignored,
+                    sum_before: settlement.sum_before,
+                    sum_after: settlement.sum_after,
                 }),
             }
         };
@@ -155,48 +154,52 @@ mod tests {
         }
     }
 
-    /// Two join and take from the first; a third takes from the second. What one lender tells settles its own credits, and
-    /// each of these once.
+    /// Two subflows take from the first, and a third one from the second. Each lender settles its own credits only.
     #[test]
     fn credits_are_settled_by_their_lenders() {
+        let mut connection = mpcc::Connection::new(mpcc::Algorithm::find("lisa").unwrap());
         let mut recorder = Recorder::default();
-        let slot = |slot| Coupled {
-            slot,
-            ..Coupled::default()
-        };
-        for (subflow, taken) in [(0, None), (1, Some(0)), (2, Some(0)), (3, Some(1))] {
-            let taken = taken.map(|lender| (lender, 10));
-            recorder.opened(
-                at(10 * u64::from(subflow)),
-                who(subflow),
-                &slot(subflow as u8),
-                taken,
-            );
+        let mut tcp = [mpcc::Tcp {
+            cwnd: 10,
+            cwnd_clamp: u32::MAX,
+            ssthresh: i32::MAX as u32,
+            srtt8: 8 * 40_000,
+            cwnd_limited: 1,
+            ..mpcc::Tcp::default()
+        }; 4];
+        let mut subflows = Vec::new();
+        for (i, tcp) in (0..).zip(&mut tcp) {
+            let (mut subflow, note) = connection.open(tcp, 0);
+            let taken = note.credit_taken();
+            let taken = taken.map(|credit| (connection.lender(&subflow).unwrap(), credit));
+            recorder.opened(at(10 * u64::from(i)), who(i), &subflow, taken);
+            match i {
+                0 => drop(connection.on_ack(&mut subflow, tcp, 30)), // grows to 40
+                2 => {
+                    // The fastest from now on.
+                    tcp.srtt8 = 8 * 1000;
+                    connection.on_ack(&mut subflow, tcp, 10);
+                }
+                _ => {}
+            }
+            subflows.push(subflow);
         }
-        let mut tell = |millis, lender: u8, settled, voided| {
-            let note = Note {
-                settled,
-                voided,
-                ignored: millis,
-                ..Note::default()
-            };
-            let lender = u32::from(lender);
-            recorder.credit(at(millis.into()), who(lender), &slot(lender as u8), &note);
-        };
-        tell(50, 0, 1 << 1, 1 << 2);
-        // Nobody owes these any more, and the second lender has not been told of.
-        tell(60, 0, 1 << 1 | 1 << 2 | 1 << 3, 0);
-        tell(70, 1, 1 << 3, 0);
+        for (lender, millis) in [(0, 50), (2, 70)] {
+            let note = connection.on_ack(&mut subflows[lender], &mut tcp[lender], 1);
+            let ignored = note.settlement().unwrap().ignored;
+            assert_eq!(ignored, 0, "nothing was in flight beyond the window");
+            recorder.credit(at(millis), who(lender as u32), &subflows[lender], &note);
+        }
         let subflow = |index| Subflow {
             connection: "a".into(),
             index,
             start: Time::ZERO,
         };
-        let subflows: Vec<_> = (0..4).map(subflow).collect();
-        let (_, credits, _) = recorder.finish(&subflows);
-        let told: Vec<_> = (credits.iter())
-            .map(|c| (c.from, c.to, c.settled.as_ref().map(|s| s.ignored)))
+        let (_, credits, _) = recorder.finish(&(0..4).map(subflow).collect::<Vec<_>>());
+        let settled: Vec<_> = (credits.iter())
+            .map(|c| (c.from, c.to, c.settled.as_ref().map(|s| s.time)))
             .collect();
-        assert_eq!(told, [(0, 1, Some(50)), (0, 2, None), (1, 3, Some(70))]);
+        let expected = [(0, 1, Some(0.05)), (0, 2, Some(0.05)), (2, 3, Some(0.07))];
+        assert_eq!(settled, expected);
     }
 }

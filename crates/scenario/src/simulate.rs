@@ -231,6 +231,7 @@ impl<O: Kept> World<O> {
         let header = profile.header;
         let endpoints = Endpoints {
             algorithm,
+            settings: Some(spec.settings_of(algorithm)),
             mptcp: spec.protocol == Protocol::Mptcp,
             routes,
             start,
@@ -252,6 +253,7 @@ impl<O: Kept> World<O> {
                     .max(2)
             }),
             groups: spec.groups.clone(),
+            backup: spec.backup.clone(),
             profile,
         };
         Ok(Place::Connection(self.simulation.add_connection(endpoints)))

@@ -47,18 +47,18 @@ fn share(algorithm: &str, subflows: u32) -> f64 {
     })
 }
 
-/// Together they take what one Reno flow takes, a half, within a tenth of it. LIA with eight has up to 0.60: mpcc's tests/share.rs
-/// and docs/algorithms/promises.md have why.
+/// Together they take what one Reno flow takes, a half, within a tenth of it. LIA with eight has up to 0.60: crates/harness/tests/share.rs
+/// and docs/algorithms/properties.md have why.
 #[test]
 fn subflows_are_fair_to_one_flow() {
-    for algorithm in ["mptcp", "olia", "balia", "lisa", "lisa_olia", "lisa_balia"] {
+    for algorithm in ["lia", "olia", "balia", "lisa", "lisa_olia", "lisa_balia"] {
         let most = match algorithm {
-            "mptcp" | "olia" | "balia" => 8,
+            "lia" | "olia" | "balia" => 8,
             _ => 2, // what comes after slow start is the same
         };
         for subflows in [2, 4, 8].into_iter().filter(|n| *n <= most) {
             let share = share(algorithm, subflows);
-            let fair = if (algorithm, subflows) == ("mptcp", 8) {
+            let fair = if (algorithm, subflows) == ("lia", 8) {
                 0.50..0.60
             } else {
                 0.45..0.55
@@ -86,6 +86,23 @@ fn without_coupling_each_subflow_takes_a_share_and_nmcc_takes_the_root() {
     }
 }
 
+/// φ's windows are proportional to (1/p)^(1/φ), for the loss rate p of a path. Here the second has four times that of the first.
+#[test]
+fn phi_divides_by_loss_rates() {
+    for (phi, expected) in [(200, 2.0), (150, 4_f64.powf(1.0 / 1.5)), (100, 4.0)] {
+        let set = format!("connection.multipath.settings.phi={phi}");
+        let ratio = mean(|seed| {
+            let outcome = run("avoidance/phi.toml", &[&set, "stop=400s"], seed);
+            let subflows = &outcome.connections[0].subflows;
+            subflows[0].goodput_mbps.unwrap() / subflows[1].goodput_mbps.unwrap()
+        });
+        assert!(
+            (ratio / expected - 1.0).abs() < 0.2,
+            "φ = {phi} %: {ratio}, not {expected}"
+        );
+    }
+}
+
 const EQUAL: [&str; 2] = ["topology.rate=10Mbit", "topology.rtt=40ms"];
 
 /// Over two paths that share nothing, of 10 and 4 Mbit/s or of 10 each, both are filled, but for what a half of a window short of the
@@ -102,7 +119,7 @@ fn two_paths_give_at_least_the_best_one() {
             "connection.multipath.algorithm=reno",
         ]);
         assert!((9.4..9.66).contains(&alone), "Reno alone: {alone}");
-        for algorithm in ["reno", "mptcp", "olia", "balia", "nmcc", "wvegas"] {
+        for algorithm in ["reno", "lia", "olia", "balia", "nmcc", "wvegas"] {
             let sum = rate(&[&format!("connection.multipath.algorithm={algorithm}")]);
             let least = if algorithm == "wvegas" {
                 alone
@@ -118,7 +135,7 @@ fn two_paths_give_at_least_the_best_one() {
 }
 
 /// Where random losses keep windows below the paths, a connection has at least what Reno has on the better of two with one RTT,
-/// and up to a sixth less where RTTs are 40 and 80 ms (docs/algorithms/promises.md). wVegas is held against itself.
+/// and up to a sixth less where RTTs are 40 and 80 ms (docs/algorithms/properties.md). wVegas is held against itself.
 #[test]
 fn with_random_losses_two_paths_give_about_the_best_one() {
     for (network, least) in [(&["topology.rate=10Mbit"][..], 0.83), (&EQUAL, 0.93)] {
@@ -131,7 +148,7 @@ fn with_random_losses_two_paths_give_about_the_best_one() {
         let alone = |algorithm| rate(algorithm, &["connection.multipath.subflows=1"]);
         let (reno, wvegas) = (alone("reno"), alone("wvegas"));
         for (algorithm, alone, least) in [
-            ("mptcp", reno, least),
+            ("lia", reno, least),
             ("olia", reno, least),
             ("balia", reno, least),
             ("nmcc", reno, 1.2),
@@ -163,7 +180,7 @@ fn wvegas_keeps_queues_short_and_loses_nothing() {
     }
     let lia = run(
         "avoidance/two-paths.toml",
-        &["connection.multipath.algorithm=mptcp"],
+        &["connection.multipath.algorithm=lia"],
         1,
     );
     assert!(lia.links.iter().any(|link| link.queue_max == 50));
@@ -190,7 +207,7 @@ fn olia_leaves_more_to_users_of_a_single_path_than_lia() {
                 goodput(&run(&file, &set, seed), users)
             })
         };
-        let (lia, olia, balia) = (rate("mptcp"), rate("olia"), rate("balia"));
+        let (lia, olia, balia) = (rate("lia"), rate("olia"), rate("balia"));
         let what = format!("{file}, N1 = {n1}: LIA {lia}, OLIA {olia}, Balia {balia}");
         assert!((lia - fixed_point).abs() < 0.11, "{what}");
         assert!(olia > 1.1 * lia, "{what}");
@@ -217,7 +234,7 @@ fn an_upgrade_to_two_paths_costs_less_with_olia_than_with_lia() {
             sum / outcomes.len() as f64
         })
     };
-    let [lia, olia] = ["mptcp", "olia"].map(|algorithm| {
+    let [lia, olia] = ["lia", "olia"].map(|algorithm| {
         let upgraded = format!("connection.red.algorithm={algorithm}");
         let (before, after) = (rates(algorithm, &single), rates(algorithm, &[&upgraded]));
         let what = format!("{algorithm}: blue and red {before:?}, then {after:?}");

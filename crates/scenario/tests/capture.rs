@@ -192,6 +192,37 @@ fn tshark_reads_whatever_a_file_asks_for() {
     assert_eq!(tshark::retransmissions(&packets, &all), again);
 }
 
+/// The B flag of MP_JOIN is in the SYN/ACK where the server's endpoint is a backup, and in the SYN where the client's is.
+#[test]
+fn a_backup_is_asked_for_by_the_end_whose_endpoint_it_is() {
+    if !tshark::is_there() {
+        return;
+    }
+    for (manager, asks) in [("fullmesh", "10.0.3.1"), ("ndiffports", "10.0.0.1")] {
+        let text = format!(
+            "stop = '20s'\n[topology]\nkind = 'non-shared-bottleneck'\npaths = 3\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 20\n\
+             [[connection]]\nprotocol = 'mptcp'\nsubflows = 3\nbytes = '500KB'\nbackup = [false, false, true]\n\
+             path_manager = '{manager}'"
+        );
+        let (run, packets) = packets(&format!("backup-{manager}"), &text);
+        let flags: Vec<(u64, &str, u64)> = packets
+            .iter()
+            .filter_map(|packet| {
+                let flag = tshark::number(packet, "tcp.options.mptcp.backup.flag")?;
+                let stream = tshark::number(packet, "tcp.stream")?;
+                Some((stream, &*packet["ip.src"], flag))
+            })
+            .collect();
+        // The SYN and SYN/ACK of two joins.
+        assert_eq!(flags.len(), 4, "{flags:?}");
+        let set: Vec<_> = flags.iter().filter(|(.., flag)| *flag == 1).collect();
+        assert_eq!(set, [&(2, asks, 1)], "{manager}");
+        let subflows = &run.outcome.connections[0].subflows;
+        let about = [0, 1, 2].map(|i| (subflows[i].backup, subflows[i].bytes > Some(0)));
+        assert_eq!(about, [(false, true), (false, true), (true, false)]);
+    }
+}
+
 #[test]
 fn a_capture_is_a_function_of_the_seed_and_changes_nothing() {
     let bytes = |seed| captured("same", FILE, seed, |file| fs::read(file).unwrap());

@@ -103,7 +103,7 @@ fn differences(
         let run = run("lisa/fig6.toml", &set.map(String::as_str), seed);
         metric(&run.outcome.connections[0])
     };
-    [1, 2, 3].map(|seed| of("lisa", seed) - of("mptcp", seed))
+    [1, 2, 3].map(|seed| of("lisa", seed) - of("lia", seed))
 }
 
 fn r_ss(connection: &ConnectionOutcome) -> f64 {
@@ -148,5 +148,5 @@ fn a_file_that_ends_before_the_join_is_the_same() {
         let run = run("lisa/fig6.toml", &[set[0], set[1], &algorithm], 1);
         run.outcome.connections[0].completion_s.unwrap()
     };
-    assert_eq!(of("lisa"), of("mptcp"));
+    assert_eq!(of("lisa"), of("lia"));
 }

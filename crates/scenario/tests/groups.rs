@@ -27,7 +27,7 @@ const RENO_ALONE: [&str; 8] = [
     "lisa",
     "lisa_reno",
     "nmcc",
-    "mptcp",
+    "lia",
     "olia",
     "balia",
     "lisa_olia",
@@ -80,7 +80,7 @@ fn first_difference<'a>(one: &'a Run, other: &'a Run) -> Option<(&'a Row, &'a Ro
 
 #[test]
 fn a_change_counts_from_the_next_ack_on_and_not_before() {
-    for algorithm in ["lisa", "nmcc", "mptcp", "olia", "balia", "css"] {
+    for algorithm in ["lisa", "nmcc", "lia", "olia", "balia", "css"] {
         let together = run(algorithm, "", 1);
         let changed = run(algorithm, "regroup = { at = '7s', groups = [0, 1] }", 1);
         let difference = first_difference(&together, &changed);
@@ -149,7 +149,7 @@ fn share(keys: &str) -> f64 {
     let of = |seed| {
         let text = format!(
             "warmup = '20s'\nstop = '140s'\nrtt_spread = '10%'\n[topology]\nkind = 'shared-bottleneck'\nrate = '10Mbit'\n\
-             rtt = '80ms'\nqueue = {{ kind = 'red' }}\n[[connection]]\nprotocol = 'mptcp'\nalgorithm = 'mptcp'\n{keys}\n\
+             rtt = '80ms'\nqueue = {{ kind = 'red' }}\n[[connection]]\nprotocol = 'mptcp'\nalgorithm = 'lia'\n{keys}\n\
              [[connection]]\nalgorithm = 'reno'\nstart = {{ from = '0s', to = '1s' }}\n"
         );
         let run = simulate(&Scenario::parse(&text, "share.toml").unwrap(), seed, false).unwrap();

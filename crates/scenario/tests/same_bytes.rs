@@ -222,7 +222,7 @@ fn on_threads(digest: impl Fn(usize) -> String + Sync) -> String {
 
 #[test]
 fn of_each_algorithm() {
-    let digests = ["lisa", "mptcp", "cubic", "reno"].map(|algorithm| {
+    let digests = ["lisa", "lia", "cubic", "reno"].map(|algorithm| {
         on_threads(|thread| {
             let folder = Folder::new(&format!("two-paths-{algorithm}-{thread}"));
             run(&TWO_PATHS.replace("ALGORITHM", algorithm), 7, &folder.0).show()
@@ -232,7 +232,7 @@ fn of_each_algorithm() {
         digests,
         [
             "9a019555abab066f",
-            "e352d0984795fa17",
+            "ad832058938574a5",
             "23ec1b2b969b2a70",
             "8020418e85ed5a59"
         ]
@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["486ac64d315258b9", "8b8a32379126ce13"]);
+    assert_eq!(digests, ["394a3ec7441ce1f3", "c6f37f791cd3f805"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! waits for the next ACK, if that is expected within a millisecond or overdue and something was sent in the last one.
 
 use crate::sender::Sender;
-use mpcc::state;
+use mpcc::State;
 use netsim::{Span, Time};
 
 /// The least segments in a burst (net.ipv4.tcp_min_tso_segs).
@@ -59,7 +59,7 @@ impl Sender {
         let may_wait = now.since(self.last_sent) <= SOON
             && bytes > self.mss.into()
             && space < self.tcp.cwnd.div_ceil(SHARE)
-            && self.state < state::MPCC_STATE_RECOVERY;
+            && self.state < State::Recovery;
         if !may_wait && u64::from(space) <= LEAST {
             return space;
         }

@@ -286,6 +286,7 @@ impl Connection {
         next: impl Fn(&mut Self, &mut Sender) -> Option<(u64, u16)>,
     ) -> bool {
         let (before, from) = (sender.out(), sender.nxt);
+        let starts = sender.starts_sending();
         // It is the window that holds it back, though there is some room.
         let mut waits = false;
         if sender.life == Life::Open {
@@ -319,11 +320,7 @@ impl Connection {
                 let marks = mark::of(first, pushed, maps);
                 sender.send_new(&mut self.coupled, env, segment, marks);
                 // The first one may have lowered the window: what was taken from it is paid when it starts to send.
-                space = if before == 0 {
-                    sender.space()
-                } else {
-                    space - 1
-                };
+                space = if starts { sender.space() } else { space - 1 };
                 if burst == 0 && space > 0 && self.has_buffers() {
                     self.has_room_for_more(sender);
                 }

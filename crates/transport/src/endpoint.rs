@@ -98,8 +98,12 @@ impl<O: Observer> Env<O> {
                 answers: (segment.len, is(flag::AGAIN)),
                 echo: is(flag::ECHO),
             },
-            Kind::Syn => Content::Syn,
-            Kind::SynAck => Content::SynAck,
+            Kind::Syn => Content::Syn {
+                backup: is(flag::BACKUP),
+            },
+            Kind::SynAck => Content::SynAck {
+                backup: is(flag::BACKUP),
+            },
             Kind::Established => Content::Established {
                 answers_us: segment.window,
             },

@@ -8,6 +8,11 @@ use netsim::{DropTail, LinkSpec, PortId, Rate};
 
 /// Two subflows of one connection over 5 Mbit/s and 40 ms each.
 fn two_subflows(bytes: u64, profile: Profile) -> Simulation<Quiet> {
+    first_and(Vec::new(), bytes, profile)
+}
+
+/// The same; `backup`: which of them are backups.
+fn first_and(backup: Vec<bool>, bytes: u64, profile: Profile) -> Simulation<Quiet> {
     let mut network = Network::new();
     let mut way = || {
         let rate = Rate::from_bits_per_second(5_000_000);
@@ -20,6 +25,7 @@ fn two_subflows(bytes: u64, profile: Profile) -> Simulation<Quiet> {
     simulation.add_connection(ConnectionSpec {
         profile,
         algorithm: Algorithm::find("lisa").expect("an algorithm"),
+        settings: None,
         mptcp: true,
         routes,
         start: Time::ZERO,
@@ -31,6 +37,7 @@ fn two_subflows(bytes: u64, profile: Profile) -> Simulation<Quiet> {
         ecn: false,
         ssthresh: None,
         groups: Vec::new(),
+        backup,
         phase: Span::ZERO,
     });
     simulation
@@ -111,6 +118,37 @@ fn a_path_that_comes_back_carries_again() {
     assert_eq!(report.bytes, 20_000_000);
     // 9.4 Mbit/s of payload: 17 s, and 6 to 10 s at half of that.
     assert!(ms(report.completion.unwrap()) < 26_000, "{report:?}");
+}
+
+/// The backup carries nothing until the first path dies, all while it is dead, and nothing new when it is back.
+#[test]
+fn a_backup_carries_while_the_first_path_is_dead() {
+    let backup = vec![false, true];
+    let mut simulation = first_and(backup, 12_000_000, Profile::linux());
+    let dead = |at: u64, segment: &Segment| (3000..9000).contains(&at) && segment.to == 0;
+    let bytes = |simulation: &Simulation<Quiet>| {
+        let report = simulation.report(0);
+        [0, 1].map(|subflow| report.subflows[subflow].tally.bytes)
+    };
+    run(&mut simulation, 3000, dead);
+    let before = bytes(&simulation);
+    assert!(before[0] > 1_300_000, "{before:?}");
+    assert_eq!(simulation.senders[1].nxt, 0);
+    run(&mut simulation, 9000, dead);
+    let after = bytes(&simulation);
+    assert!(after[0] - before[0] < 50_000, "what was under way");
+    // 4.7 Mbit/s of payload; five waits of the connection, some 0.3 s each, go before.
+    assert!((2_000_000..3_500_000).contains(&after[1]), "{after:?}");
+    // The timeout of the first has doubled to 5 s at most. What was handed to the backup before is two pieces at most.
+    run(&mut simulation, 15_000, dead);
+    assert_eq!(simulation.senders[0].life, Life::Open);
+    let back = bytes(&simulation);
+    run(&mut simulation, 60_000, dead);
+    let report = simulation.report(0);
+    assert_eq!(report.bytes, 12_000_000);
+    let end = bytes(&simulation);
+    assert!(end[0] > back[0] + 1_000_000, "{back:?} {end:?}");
+    assert!(end[1] <= back[1] + 130_000, "{back:?} {end:?}");
 }
 
 #[test]

@@ -218,6 +218,7 @@ impl Transfer {
         simulation.add_connection(ConnectionSpec {
             profile: Profile::all()[self.profile].clone(),
             algorithm: algorithms[self.algorithm % algorithms.len()],
+            settings: None,
             mptcp: self.mptcp,
             routes,
             start: Time::ZERO,
@@ -234,12 +235,21 @@ impl Transfer {
             ssthresh: self.ssthresh,
             // Some together, some apart; and the other way round later.
             groups: self.groups(0),
+            backup: self.backup(),
             phase: Span::ZERO,
         });
         simulation.run(Time::ZERO + Span::from_millis(self.seed % 1000));
         simulation.ask_groups(0, &self.groups(1));
         simulation.run(Time::ZERO + Span::from_secs(86_400));
         (simulation, bytes)
+    }
+
+    /// A quarter of the joins is for backups, where the scheduler has such.
+    fn backup(&self) -> Vec<bool> {
+        let bits = self.seed.rotate_right(17);
+        let drawn = |i: usize| i > 0 && bits >> (2 * i) & 3 == 3;
+        let linux = Profile::all()[self.profile].hands_out;
+        (0..self.paths.len()).map(|i| linux && drawn(i)).collect()
     }
 
     /// A group for each subflow, drawn from the seed's bits from this one on.

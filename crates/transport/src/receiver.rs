@@ -47,6 +47,8 @@ pub(crate) struct Receiver {
     room: u8,
     /// The handshake: whether there is to be one, when the SYN was sent first, how often, whether it was answered.
     pub(crate) asked: bool,
+    /// The B flag of its SYN (mptcp_subflow_context.request_bkup).
+    pub(crate) requests_backup: bool,
     pub(crate) syn_last: Time,
     pub(crate) syns: u32,
     pub(crate) established: bool,
@@ -106,6 +108,7 @@ impl Receiver {
                 tcp as u8
             },
             asked: false,
+            requests_backup: false,
             syn_last: Time::ZERO,
             syns: 0,
             established: false,

@@ -20,7 +20,7 @@ use crate::sack::Blocks;
 use crate::segment::{Segment, Wire, flag, widen16};
 use crate::sender::{Life, Sender, TIMER_LEAST, Waits, notice};
 use crate::trace::Observer;
-use mpcc::{Connection as Coupled, state};
+use mpcc::{Connection as Coupled, State};
 use netsim::{Span, Time};
 use std::collections::VecDeque;
 
@@ -181,7 +181,7 @@ impl Sender {
         }
         self.end_probe(coupled, env, ack, &told);
 
-        let odd = self.state != state::MPCC_STATE_OPEN
+        let odd = self.state != State::Open
             || told.newly_sacked
             || told.duplicate
             || told.dsack
@@ -192,7 +192,7 @@ impl Sender {
         if odd {
             then = self.settle(coupled, env, &told, flags, &mut waits_for_reordering);
         }
-        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
+        if self.state == State::Cwr || self.state == State::Recovery {
             // Not by how many are lost now: those that the ACK repairs are not any more (Linux: tcp_ack, rs->losses).
             let newly_lost = self.recovery.found != found_before;
             self.reduce(told.delivered, newly_lost, told.advanced);
@@ -200,7 +200,7 @@ impl Sender {
             self.grow(coupled, env, told.delivered);
         }
         match then {
-            Then::Repair => self.repair(env),
+            Then::Repair => self.repair(coupled, env),
             Then::SendNew | Then::Nothing => {}
         }
         if O::ON {
@@ -218,21 +218,20 @@ impl Sender {
         flags: u8,
         waits_for_reordering: &mut bool,
     ) -> Then {
-        use state::*;
         let echo = flags & flag::ECHO != 0;
         if echo {
             self.recovery.before.1 = 0; // a mark is no mistake
         }
-        if self.state == MPCC_STATE_OPEN {
+        if self.state == State::Open {
             self.recovery.first_again = 0;
         } else if self.una >= self.recovery.high {
             match self.state {
                 // CWR ends beyond the mark, for the ACK of the mark itself may echo it once more.
-                MPCC_STATE_CWR if self.una != self.recovery.high => {
+                State::Cwr if self.una != self.recovery.high => {
                     self.end_reduction();
-                    self.enter(coupled, env.now, MPCC_STATE_OPEN);
+                    self.enter(coupled, env.now, State::Open);
                 }
-                MPCC_STATE_RECOVERY => {
+                State::Recovery => {
                     if self.try_undo_recovery(coupled, env, told) {
                         return Then::Nothing;
                     }
@@ -243,7 +242,7 @@ impl Sender {
         }
         let repaired_again_lost;
         match self.state {
-            MPCC_STATE_RECOVERY => {
+            State::Recovery => {
                 if told.advanced && self.try_undo_partial(coupled, env, told) {
                     return Then::Nothing;
                 }
@@ -251,7 +250,7 @@ impl Sender {
                     self.try_open(coupled, env, echo);
                 }
                 self.judge(env, told.advanced, waits_for_reordering);
-                if self.state != MPCC_STATE_RECOVERY {
+                if self.state != State::Recovery {
                     if self.lost == 0 {
                         return Then::Nothing;
                     }
@@ -259,13 +258,13 @@ impl Sender {
                 }
                 return Then::Repair;
             }
-            MPCC_STATE_LOSS => {
+            State::Loss => {
                 let mut then = Then::Repair;
                 if let Some(other) = self.process_loss(coupled, env, told) {
                     then = other;
                 }
                 repaired_again_lost = self.judge(env, told.advanced, waits_for_reordering);
-                if self.state != MPCC_STATE_OPEN && !repaired_again_lost {
+                if self.state != State::Open && !repaired_again_lost {
                     return then;
                 }
                 if then == Then::SendNew {
@@ -289,7 +288,7 @@ impl Sender {
 
     /// Every time, and not on a change alone: each timeout of an episode tells of Loss (Linux: tcp_set_ca_state, which
     /// tcp_enter_loss calls without a question; all others ask before).
-    fn enter(&mut self, coupled: &mut Coupled, now: Time, to: state::Type) {
+    fn enter(&mut self, coupled: &mut Coupled, now: Time, to: State) {
         self.state = to;
         self.refresh(now);
         coupled.set_state(&mut self.cc, &self.tcp, to);
@@ -303,7 +302,7 @@ impl Sender {
         if echo {
             self.enter_cwr(coupled, env);
         }
-        if self.state != state::MPCC_STATE_CWR {
+        if self.state != State::Cwr {
             self.try_keep_open(coupled, env);
         }
     }
@@ -311,9 +310,9 @@ impl Sender {
     fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let disorder = self.sacked + self.lost + self.again > 0 || self.recovery.undo.is_some();
         let to = if disorder {
-            state::MPCC_STATE_DISORDER
+            State::Disorder
         } else {
-            state::MPCC_STATE_OPEN
+            State::Open
         };
         if self.state != to {
             self.enter(coupled, env.now, to);

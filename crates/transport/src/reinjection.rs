@@ -6,7 +6,8 @@
 //! the stream is not acknowledged a timer of the connection runs, as long as the longest of the subflows' own when data
 //! were last handed out, and begins anew with each progress of the stream. When it fires, the first piece that is not
 //! acknowledged goes over a subflow that has nothing to do, if there is one. A subflow that hears nothing for five
-//! such times while another does is stale: it is left alone, and all goes over the others.
+//! such times while another does is stale: it is left alone, and all goes over the others. A backup subflow that has nothing
+//! to do counts as another; the piece goes over it if no subflow has received an ACK for two such times.
 
 use crate::connection::{Connection, NONE, Stuck};
 use crate::endpoint::Env;
@@ -35,6 +36,13 @@ pub(crate) struct Retransmission {
 pub(crate) struct Stale {
     waits: u32,
     heard: Time,
+}
+
+impl Stale {
+    #[cfg(test)]
+    pub(crate) fn waits(&self) -> u32 {
+        self.waits
+    }
 }
 
 impl Retransmission {
@@ -98,17 +106,24 @@ impl Connection {
         if let Some(timer) = self.retransmission.timer.filter(|_| fires > env.now) {
             return env.timers.set(timer, fires);
         }
-        let mut idle = None;
-        let mut stale = None;
+        let (mut idle, mut idle_backup, mut stale) = (None, None, None);
+        let mut least_waits = u32::MAX;
         for (index, sender) in senders.iter_mut().enumerate() {
             if !matches!(sender.life, Life::Open | Life::Stalled) {
                 continue;
             }
-            if sender.out() == 0 && sender.queue.is_empty() {
-                idle = idle.or(Some(index));
-            } else if sender.hears_nothing() {
+            if sender.has_nothing_to_do() {
+                let idle = match sender.is_backup() {
+                    true => &mut idle_backup,
+                    false => &mut idle,
+                };
+                *idle = idle.or(Some(index));
+                continue;
+            }
+            if sender.hears_nothing() {
                 stale = stale.or(Some(index));
             }
+            least_waits = least_waits.min(sender.stale.waits);
         }
         if let Some(index) = stale {
             let others = |(other, sender): (usize, &Sender)| {
@@ -120,7 +135,12 @@ impl Connection {
                 self.push_all(senders, env, NONE);
             }
         }
-        if let Some(index) = idle {
+        // A backup behind the stale subflow in the list is looked at after it was handed what that one held.
+        idle_backup = idle_backup.filter(|&backup| {
+            let comes_before = stale.is_some_and(|stale| backup < stale);
+            least_waits > 1 && (comes_before || senders[backup].has_nothing_to_do())
+        });
+        if let Some(index) = idle.or(idle_backup) {
             let until = (self.una + 1).next_multiple_of(PIECE).min(self.nxt);
             senders[index]
                 .queue
@@ -172,6 +192,11 @@ impl Stuck {
 }
 
 impl Sender {
+    /// Nothing is out or waits to be sent (tcp_rtx_and_write_queues_empty).
+    fn has_nothing_to_do(&self) -> bool {
+        self.out() == 0 && self.queue.is_empty()
+    }
+
     /// Once a wait of the connection, with something under way. Returns whether it has been so for too long.
     fn hears_nothing(&mut self) -> bool {
         let stale = &mut self.stale;

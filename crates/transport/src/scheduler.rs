@@ -4,7 +4,7 @@
 //! The stream is handed out in pieces that wait in the subflows' own send buffers, not segment by segment as windows open:
 //! a subflow that slows down keeps what it has been given. The next piece goes to the subflow that would be done first
 //! with what it has, by its pacing rate (BLEST's idea: Ferlin et al., IFIP Networking 2016), and waits for that one where
-//! its buffer is full. The application writes until the buffers of all subflows together are full, and again when there is
+//! its buffer is full. A backup subflow is chosen only while no other can send (RFC 8684, 3.3.8). The application writes until the buffers of all subflows together are full, and again when there is
 //! room for a byte: it is woken for that.
 
 use crate::connection::Connection;
@@ -56,7 +56,11 @@ impl Connection {
                     sender.queue.pace = sender.pacing_rate();
                 }
             }
-            let all = (0..senders.len()).filter(|i| senders[*i].life == Life::Open);
+            // Stale ones cannot send; one that times out can, until it is stale (mptcp_subflow_active).
+            let can_send = |sender: &Sender| sender.life == Life::Open;
+            let only_backups = !senders.iter().any(|s| can_send(s) && !s.is_backup());
+            let all = (0..senders.len())
+                .filter(|i| can_send(&senders[*i]) && (only_backups || !senders[*i].is_backup()));
             let first = |a: usize, b: usize| {
                 if senders[b].is_done_before(&senders[a]) {
                     b

@@ -155,6 +155,8 @@ pub(crate) mod flag {
     pub(crate) const REDUCED: u8 = 16;
     /// Data: the push flag (PSH).
     pub(crate) const PUSH: u8 = 32;
+    /// SYN and SYN/ACK of a join: the subflow is to be a backup (RFC 8684, 3.2: B).
+    pub(crate) const BACKUP: u8 = 64;
 }
 
 /// The time as packets carry it, µs, which goes round in 71 minutes.

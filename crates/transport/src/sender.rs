@@ -14,7 +14,7 @@ use crate::send_queue::Queue;
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
 use crate::wheel;
-use mpcc::{Connection as Coupled, Note, Tcp, ffi, state};
+use mpcc::{Connection as Coupled, Note, State, Tcp};
 use netsim::{RouteId, Span, Time};
 use std::sync::Arc;
 
@@ -86,8 +86,8 @@ pub(crate) struct Sender {
     pub(crate) sacked: u32,
     pub(crate) lost: u32,
     pub(crate) again: u32,
-    /// One of `mpcc::state`.
-    pub(crate) state: state::Type,
+    /// One of `mpcc::State`.
+    pub(crate) state: State,
     pub(crate) life: Life,
     pub(crate) waits: Waits,
     /// When its timer fires that was put off to a tick, and the one that it was set for.
@@ -116,6 +116,8 @@ pub(crate) struct Sender {
     pub(crate) heard: Time,
     pub(crate) stale: Stale,
     pub(crate) ecn: bool,
+    /// The B flag of its SYN/ACK (subflow_request_sock.request_bkup).
+    pub(crate) requests_backup: bool,
     pub(crate) header: u16,
     pub(crate) mss: u16,
     /// What of the stream waits here.
@@ -163,7 +165,7 @@ impl Sender {
             sacked: 0,
             lost: 0,
             again: 0,
-            state: state::MPCC_STATE_OPEN,
+            state: State::Open,
             life: Life::Idle,
             waits: Waits::Timeout,
             put_off: (Time::ZERO, Time::ZERO),
@@ -184,6 +186,7 @@ impl Sender {
             heard: Time::ZERO,
             stale: Stale::default(),
             ecn: spec.ecn,
+            requests_backup: false,
             header,
             mss: spec.packet - header,
             queue: Queue::default(),
@@ -225,9 +228,8 @@ impl Sender {
         let (cc, note) = coupled.open(&mut self.tcp, self.group);
         self.cc = cc;
         if O::ON {
-            let taken = note.what & ffi::MPCC_NOTE_TAKEN != 0;
-            let lender = || coupled.slots()[cc.slot as usize].lender;
-            let taken = taken.then(|| (lender(), note.credit));
+            let lender = || coupled.lender(&self.cc).expect("a credit has a lender");
+            let taken = note.credit_taken().map(|credit| (lender(), credit));
             env.observer.opened(env.now, self.who(), &self.cc, taken);
         }
         self.noted(env, &note);
@@ -237,7 +239,7 @@ impl Sender {
     pub(crate) fn ask_group(&mut self, coupled: &mut Coupled, group: u8) {
         self.group = group;
         if self.tally.established.is_some() {
-            coupled.ask_group(&self.cc, group);
+            coupled.request_group(&self.cc, group);
         }
     }
 
@@ -252,7 +254,7 @@ impl Sender {
     ) -> bool {
         let ack = widen(self.una, segment.seq);
         let plain = segment.sack == 0
-            && self.state == state::MPCC_STATE_OPEN
+            && self.state == State::Open
             && self.sacked | self.lost | self.again == 0
             && self.una >= self.clean_from
             && segment.flags & flag::ECHO == 0
@@ -312,13 +314,12 @@ impl Sender {
     /// Keeps what a callback of the congestion control tells.
     #[inline]
     pub(crate) fn noted<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
-        if note.what != 0 {
-            if note.what & ffi::MPCC_NOTE_LEFT_SLOW_START != 0 && self.tally.exit.is_none() {
+        if !note.is_empty() {
+            if note.exits_slow_start() && self.tally.exit.is_none() {
                 self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
                 self.notices |= notice::LEFT;
             }
-            let ended = ffi::MPCC_NOTE_SETTLED | ffi::MPCC_NOTE_VOID | ffi::MPCC_NOTE_WITHDRAWN;
-            if O::ON && note.what & ended != 0 {
+            if O::ON && note.ends_credits() {
                 env.observer.credit(env.now, self.who(), &self.cc, note);
             }
         }
@@ -329,7 +330,7 @@ impl Sender {
 
     /// The window that avoidance begins with, or goes on with: in a reduction, what it goes down to.
     pub(crate) fn effective_cwnd(&self) -> u32 {
-        if self.state >= state::MPCC_STATE_CWR {
+        if self.state >= State::Cwr {
             self.tcp.ssthresh
         } else {
             self.tcp.cwnd
@@ -350,7 +351,7 @@ impl Sender {
             ssthresh: (self.tcp.ssthresh < NO_THRESHOLD).then_some(self.tcp.ssthresh),
             srtt8: self.rtt.srtt8,
             flight: self.flight(),
-            reducing: self.state >= state::MPCC_STATE_CWR,
+            reducing: self.state >= State::Cwr,
         }
     }
 
@@ -364,7 +365,7 @@ impl Sender {
         (data, len): (u64, u16),
         marks: u8,
     ) {
-        if self.nxt == self.una {
+        if self.starts_sending() {
             self.start_sending(coupled, env);
         }
         let seq = self.nxt;
@@ -381,7 +382,7 @@ impl Sender {
         let lacks = u64::from(self.mss - len);
         self.missing += lacks;
         self.lacking += lacks;
-        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
+        if self.state == State::Cwr || self.state == State::Recovery {
             self.recovery.prr_out += 1;
         }
         self.transmit(env, seq, &sent);
@@ -407,11 +408,26 @@ impl Sender {
         probes || before == 0
     }
 
-    /// Nothing was in flight.
+    /// Whether the next segment starts the sending: nothing is in flight (tcp_event_data_sent). Linux also reports a start
+    /// where segments are out and all of them are lost or SACKed, for example at the first retransmission after a timeout;
+    /// here only a backup subflow does. The others would pay credits of LISA there.
+    #[inline]
+    pub(crate) fn starts_sending(&self) -> bool {
+        self.nxt == self.una || self.is_backup() && self.flight() == 0
+    }
+
+    /// Data goes to this subflow only while no other can send (mptcp_subflow_context.backup || request_bkup).
+    #[inline]
+    pub(crate) fn is_backup(&self) -> bool {
+        self.tcp.backup != 0
+    }
+
+    /// Reports to the congestion control that the next segment starts the sending (CA_EVENT_TX_START).
     #[cold]
-    fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+    pub(crate) fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let idle = env.now.since(self.last_sent);
-        if self.profile.idle_restart && idle > self.rtt.timeout() && self.una > 0 {
+        let restarts = self.profile.idle_restart && self.out() == 0 && self.una > 0;
+        if restarts && idle > self.rtt.timeout() {
             self.restart(coupled, env, idle);
         }
         self.refresh(env.now);
@@ -461,7 +477,7 @@ impl Sender {
 
     /// The threshold to come back to (Linux: tcp_current_ssthresh).
     pub(crate) fn current_ssthresh(&self) -> u32 {
-        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
+        if self.state == State::Cwr || self.state == State::Recovery {
             return self.tcp.ssthresh;
         }
         self.tcp.ssthresh.max(self.tcp.cwnd - self.tcp.cwnd / 4)
@@ -526,7 +542,7 @@ impl Sender {
         if !self.profile.idle_restart || env.now.since(self.full_at) < self.rtt.timeout() {
             return;
         }
-        if all && self.state == state::MPCC_STATE_OPEN {
+        if all && self.state == State::Open {
             let used = self.used.1.max(self.profile.initial_window);
             if used < self.tcp.cwnd {
                 self.tcp.ssthresh = self.current_ssthresh();
@@ -542,7 +558,7 @@ impl Sender {
     #[inline]
     fn probes(&self) -> bool {
         self.profile.detection != Detection::DuplicateAcks
-            && matches!(self.state, state::MPCC_STATE_OPEN | state::MPCC_STATE_CWR)
+            && matches!(self.state, State::Open | State::Cwr)
             && self.recovery.probe == 0
             && self.rtt.srtt8 != 0
     }

@@ -141,14 +141,22 @@ impl<O: Observer> Simulation<O> {
             let me = first + i as u32;
             let timer = self.timer(Owner::Sender(me));
             let group = spec.groups.get(i).copied().unwrap_or(0);
-            let sender = Sender::new(&spec, profile.clone(), down, timer, me, number, group);
+            let mut sender = Sender::new(&spec, profile.clone(), down, timer, me, number, group);
+            let backup = spec.backup.get(i).copied().unwrap_or(false);
+            let announced = spec.path_manager == PathManager::Announced;
+            sender.requests_backup = backup && announced;
+            sender.tcp.backup = sender.requests_backup.into();
             self.senders.push(sender);
             let timer = self.timer(Owner::Receiver(me));
             let offer = Offer::new(&profile, &buffer);
-            let receiver = Receiver::new(&spec, profile.clone(), up, timer, me, number, offer);
+            let mut receiver = Receiver::new(&spec, profile.clone(), up, timer, me, number, offer);
+            receiver.requests_backup = backup && !announced;
             self.receivers.push(receiver);
         }
-        let coupled = Coupled::new(spec.algorithm);
+        let coupled = match spec.settings {
+            Some(settings) => Coupled::with_settings(spec.algorithm, settings),
+            None => Coupled::new(spec.algorithm),
+        };
         let hands_out = spec.mptcp && spec.profile.hands_out;
         let count = count as u32;
         let mut connection = Connection::new(coupled, first, count, mss, buffer, edge, hands_out);
@@ -411,10 +419,10 @@ impl<O: Observer> Simulation<O> {
     /// What a subflow tells.
     #[cold]
     fn noticed(&mut self, number: u32, index: usize) {
-        let (_, senders, _, env) = parts!(self, number);
+        let (connection, senders, _, env) = parts!(self, number);
         let notices = std::mem::take(&mut senders[index].notices);
         if notices & notice::WANTS_NEW != 0 {
-            senders[index].repair_instead(env);
+            senders[index].repair_instead(&mut connection.coupled, env);
         }
         if notices & notice::LEFT != 0 {
             self.left_slow_start(number, index);

@@ -26,6 +26,7 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
             ..Profile::linux()
         },
         algorithm: Algorithm::find(algorithm).expect("an algorithm"),
+        settings: None,
         mptcp: false,
         routes,
         start: Time::ZERO,
@@ -37,6 +38,7 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
         ecn: false,
         ssthresh: Some(ssthresh),
         groups: Vec::new(),
+        backup: Vec::new(),
         phase: Span::ZERO,
     });
     simulation

@@ -43,9 +43,15 @@ pub struct Packet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Comes in: opens a subflow.
-    Syn,
+    Syn {
+        /// The client asks for a backup subflow (RFC 8684, 3.2: B).
+        backup: bool,
+    },
     /// Leaves: answers it.
-    SynAck,
+    SynAck {
+        /// The server asks for a backup subflow.
+        backup: bool,
+    },
     /// Comes in: the third packet of the handshake.
     Established {
         /// When the SYN/ACK that it answers left, µs.

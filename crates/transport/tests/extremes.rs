@@ -101,7 +101,7 @@ fn a_path_longer_than_the_first_timeout_does_not_repeat_every_segment() {
 #[test]
 fn twenty_subflows() {
     let paths: Vec<_> = (0..20).map(|i| (2_000, ms(20 + 5 * i), 20)).collect();
-    for algorithm in ["lisa", "mptcp", "cubic"] {
+    for algorithm in ["lisa", "lia", "cubic"] {
         let (network, routes) = separate(&paths);
         let mut simulation = Simulation::new(network, Quiet);
         simulation.add_connection(file(algorithm, true, routes, 30_000_000));

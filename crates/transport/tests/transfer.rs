@@ -7,7 +7,7 @@ use support::*;
 
 #[test]
 fn a_file_over_the_papers_bottleneck() {
-    for algorithm in ["reno", "cubic", "mptcp", "lisa"] {
+    for algorithm in ["reno", "cubic", "lia", "lisa"] {
         for queue in [1, 9, 17, 30] {
             for mptcp in [false, true] {
                 let (network, routes) = shared(5_000, &[ms(40); 2], queue);

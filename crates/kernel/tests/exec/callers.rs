@@ -1,6 +1,7 @@
 //! Callers that differ from the command as it began: other users, other networks, many at once.
 
 use super::*;
+use nix::sched::{CloneFlags, unshare};
 
 #[test]
 fn an_ordinary_user_may() {
@@ -91,6 +92,33 @@ print(same() == home)",
         seen,
         "262 reno True\n262 reno True\nTrue\n262 reno True\nTrue\n"
     );
+}
+
+/// Prints whether a TCP socket is in the namespace of a UDP socket, which `exec` leaves alone.
+const SAME_NETWORK: &str = "
+cookie = lambda s: s.getsockopt(socket.SOL_SOCKET, 71, 8)  # SO_NETNS_COOKIE
+s = socket.socket(); show(s, cookie(s) == cookie(socket.socket(type=socket.SOCK_DGRAM)))";
+
+#[test]
+fn in_a_pid_namespace_without_its_proc() {
+    if !enter() {
+        return;
+    }
+    let program = format!("{SHOW}{SAME_NETWORK}");
+    // The children of this thread: the first is its process 1. Numbers from 2 on are kernel threads of the host.
+    unshare(CloneFlags::CLONE_NEWPID).expect("a PID namespace");
+    let ten = "for i in 1 2 3 4 5 6 7 8 9 10; do \"$0\" -c \"$1\"; done";
+    let command = ["sh", "-c", ten, PYTHON, &program];
+    let output = lisa("reno", &command).output().expect("fork");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        assert_eq!(text(output), "262 reno True\n".repeat(10));
+    } else {
+        assert!(
+            errors.contains("/proc is that of another PID namespace"),
+            "{errors}"
+        );
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use lisa_kernel::exec::exec;
+use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::{geteuid, write};
@@ -25,14 +26,22 @@ def show(s, *more):
     print(p, s.getsockopt(6, 13, 16).rstrip(b'\\0').decode() if p in (6, 262) else '-', *more, flush=True)
 ";
 
-/// Moves this test's thread, and all it starts, into a network namespace with the loopback up. `false`, with the reason
-/// printed, where the tests cannot run.
+/// Moves the test's thread and its child processes into a network namespace with the loopback up, and into a mount namespace
+/// without cgroups, so that `exec` uses its helper process. Returns `false` and prints the reason where the tests cannot run.
 pub(crate) fn enter() -> bool {
     if !geteuid().is_root() {
         eprintln!("skipped: needs root for a network namespace");
         return false;
     }
-    unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace");
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).expect("namespaces");
+    let none = None::<&str>;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).expect("own mounts");
+    let mounts = fs::read_to_string("/proc/thread-self/mountinfo").expect("mounts");
+    for line in mounts.lines().filter(|line| line.contains(" - cgroup2 ")) {
+        let place = line.split(' ').nth(4).expect("a place");
+        let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
+        mount(none, place, none, flags, none).expect("read-only cgroups");
+    }
     let up = Command::new("ip")
         .args(["link", "set", "lo", "up"])
         .status()

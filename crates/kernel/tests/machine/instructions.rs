@@ -1,14 +1,14 @@
-//! How much the verifier goes through for each callback of each algorithm, against what it was: `instructions.txt`, beside
-//! this. A loop that it starts to follow once for each state multiplies that from one edit to the next, long before the
-//! kernel refuses it.
+//! Number of instructions that the verifier processes for each callback of each algorithm, compared with the recorded numbers in
+//! `instructions.txt` of mpcc-harness. If an edit makes the verifier follow a loop once for each state, the number multiplies
+//! long before the kernel refuses the program.
 
-use lisa_kernel::instructions::{self, BASELINE, Baseline, CALLBACKS, Counts};
 use lisa_kernel::load::{self, Options};
 use lisa_kernel::owner::Owner;
 use mpcc::Algorithm;
+use mpcc_harness::instructions::{self, BASELINE, Baseline, CALLBACKS, Counts};
 use std::sync::LazyLock;
 
-/// BPF_COMPLEXITY_LIMIT_INSNS (linux/bpf.h): there the kernel refuses a program.
+/// Number of processed instructions at which the kernel refuses a program: BPF_COMPLEXITY_LIMIT_INSNS (linux/bpf.h).
 const LIMIT: u32 = 1_000_000;
 
 /// Of the limit: the rest is for kernels and compilers that nobody has tried.
@@ -31,7 +31,7 @@ fn count(algorithm: &str) -> Vec<u32> {
     };
     let loaded = load::load(algorithm, &options)
         .unwrap_or_else(|error| panic!("`{algorithm}` does not load: {error}"));
-    let counts = instructions::count(&loaded);
+    let counts = instructions::count(loaded.program_ids());
     loaded.unload(None).expect("unloads");
     counts
 }

@@ -3,6 +3,7 @@
 use crate::skel::other_subflow::OtherSubflowSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, PrintLevel, set_print};
+use lisa_kernel::requirements;
 use std::{mem::MaybeUninit, sync::Mutex};
 
 /// What libbpf and the verifier have said.
@@ -47,17 +48,8 @@ fn a_subflow_writes_itself_only() {
         Err((_, said)) => assert!(said.contains("only read is supported"), "{said}"),
         // Without bpf_rdonly_cast (before 6.2) nothing is left of the program.
         Ok(()) => assert!(
-            kernel_before_6_2(),
+            requirements::version(&requirements::release()) < (6, 2),
             "another's window can be written: simplify cc/"
         ),
     }
-}
-
-fn kernel_before_6_2() -> bool {
-    let name = nix::sys::utsname::uname().unwrap();
-    let release = name.release().to_string_lossy().into_owned();
-    let mut numbers = release
-        .split(|c: char| !c.is_ascii_digit())
-        .map(|n| n.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < (6, 2)
 }

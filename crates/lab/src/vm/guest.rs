@@ -20,6 +20,7 @@ use super::initramfs::MODULES;
 use super::{Answer, GUEST, Job};
 use crate::Host;
 use crate::error::Error;
+use crate::host::Loaded;
 
 /// `MODULE_INIT_COMPRESSED_FILE` (linux/module.h): the kernel unpacks the module.
 const COMPRESSED: u32 = 4;
@@ -106,10 +107,10 @@ fn prepare() -> io::Result<GuestEnd> {
 fn work(end: &GuestEnd) -> Result<Run, Error> {
     ready_for_hosts()?;
     rest()?;
-    let algorithms: BTreeSet<String> = job(end);
+    let algorithms: BTreeSet<Loaded> = job(end);
     let mut host = Host::new(0, Arc::default())?;
-    for algorithm in &algorithms {
-        load(&format!("tcp_{algorithm}"))?;
+    for algorithm in algorithms {
+        load(&format!("tcp_{}", algorithm.name))?;
         host.load(algorithm)?;
     }
     rest()?;

@@ -20,12 +20,16 @@ pub(crate) const LIBRARIES: &str = "/lib";
 /// Where modules are.
 pub(crate) const MODULES: &str = "/modules";
 
-/// Writes the archive.
-pub(crate) fn write(kernel: &KernelImage, to: &mut impl Write) -> Result<(), Error> {
-    archive(kernel, to).map_err(Error::kernel("making the VM's initramfs"))
+/// Writes the archive, with other files of the host at their own paths.
+pub(crate) fn write(
+    kernel: &KernelImage,
+    files: &[PathBuf],
+    to: &mut impl Write,
+) -> Result<(), Error> {
+    archive(kernel, files, to).map_err(Error::kernel("making the VM's initramfs"))
 }
 
-fn archive(kernel: &KernelImage, to: &mut impl Write) -> io::Result<()> {
+fn archive(kernel: &KernelImage, files: &[PathBuf], to: &mut impl Write) -> io::Result<()> {
     let program = fs::read("/proc/self/exe")?;
     let Elf { interpreter, end } = Elf::read(&program)
         .ok_or_else(|| io::Error::other("this program is no ELF file of 64 bits"))?;
@@ -36,18 +40,16 @@ fn archive(kernel: &KernelImage, to: &mut impl Write) -> io::Result<()> {
     // Without symbols: most of the file, and no part of what runs.
     archive.file(Path::new(PROGRAM), &program[..end])?;
     if let Some(interpreter) = interpreter {
-        let interpreter = Path::new(&interpreter);
-        let parents: Vec<&Path> = interpreter.ancestors().skip(1).collect();
-        for folder in parents.into_iter().rev().skip(1) {
-            archive.folder(folder)?;
-        }
-        archive.file(interpreter, &fs::read(interpreter)?)?;
+        archive.at_its_path(Path::new(&interpreter))?;
         for library in libraries() {
             archive.inside(LIBRARIES, &library)?;
         }
     }
     for module in &kernel.modules {
         archive.inside(MODULES, module)?;
+    }
+    for file in files {
+        archive.at_its_path(file)?;
     }
     trailer(archive.to)?;
     Ok(())
@@ -72,6 +74,15 @@ impl<W: Write> Archive<'_, W> {
     fn inside(&mut self, folder: &str, file: &Path) -> io::Result<()> {
         let name = file.file_name().unwrap_or(file.as_os_str());
         self.file(&Path::new(folder).join(name), &fs::read(file)?)
+    }
+
+    /// A file of the host, where the host has it.
+    fn at_its_path(&mut self, file: &Path) -> io::Result<()> {
+        let parents: Vec<&Path> = file.ancestors().skip(1).collect();
+        for folder in parents.into_iter().rev().skip(1) {
+            self.folder(folder)?;
+        }
+        self.file(file, &fs::read(file)?)
     }
 
     fn entry(&mut self, path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {

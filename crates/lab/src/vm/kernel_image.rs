@@ -26,7 +26,8 @@ pub(crate) struct KernelImage {
 }
 
 impl KernelImage {
-    /// The kernel in this file. Its modules lie where packages have them: beside its folder, in `lib/modules/RELEASE`.
+    /// The kernel in this file. Its modules lie where packages have them: beside its folder, in `lib/modules/RELEASE`, or beside
+    /// itself.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let refused = |problem: String| Error::Kernel {
             what: format!("the VM's kernel {}", path.display()),
@@ -80,12 +81,12 @@ fn release(image: &[u8]) -> Option<String> {
 
 /// The modules of a kernel that are there.
 fn modules(image: &Path, release: &str) -> Vec<PathBuf> {
-    let Some(root) = image.parent().and_then(Path::parent) else {
-        return Vec::new();
-    };
+    let beside = image.parent().unwrap_or(Path::new(""));
+    let root = beside.parent().unwrap_or(beside);
+    let lib = |lib: &str| root.join(lib).join("modules").join(release);
     let mut found = Vec::new();
-    for lib in ["lib", "usr/lib"] {
-        let folder = root.join(lib).join("modules").join(release).join("kernel");
+    for place in [lib("lib"), lib("usr/lib"), beside.into()] {
+        let folder = place.join("kernel");
         let wanted = |folder: PathBuf, prefix: &str| -> Vec<PathBuf> {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let is_wanted = |entry: &fs::DirEntry| {
@@ -122,5 +123,25 @@ mod tests {
         image[0x202] = 0;
         assert_eq!(release(&image), None);
         assert_eq!(release(b"MZ"), None);
+    }
+
+    #[test]
+    fn modules_lie_where_packages_have_them() {
+        let root = env::temp_dir().join(format!("lisa-modules-{}", std::process::id()));
+        for (image, place) in [
+            ("a/boot/vmlinuz-6.1", "a/lib/modules/6.1"),
+            ("b/boot/vmlinuz-6.1", "b/usr/lib/modules/6.1"),
+            ("c/usr/lib/modules/6.1/vmlinuz", "c/usr/lib/modules/6.1"),
+        ] {
+            let folder = root.join(place).join("kernel/drivers/net");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("tun.ko.xz"), "").unwrap();
+            fs::write(folder.join("tunnel.txt"), "").unwrap();
+            assert_eq!(
+                modules(&root.join(image), "6.1"),
+                [folder.join("tun.ko.xz")]
+            );
+        }
+        fs::remove_dir_all(root).unwrap();
     }
 }

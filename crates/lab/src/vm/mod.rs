@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,6 +32,7 @@ use self::kernel_image::KernelImage;
 use self::qemu::Start;
 use self::snapshot::Snapshot;
 use crate::error::Error;
+use crate::host::Loaded;
 use crate::supported;
 
 pub use guest::{be_guest, ready_for_hosts, serve};
@@ -47,7 +48,7 @@ pub struct Vm {
     cancelled: Arc<AtomicBool>,
     booted: Made,
     /// With these algorithms loaded.
-    loaded: Mutex<BTreeMap<BTreeSet<String>, Arc<Made>>>,
+    loaded: Mutex<BTreeMap<BTreeSet<Loaded>, Arc<Made>>>,
 }
 
 /// How many snapshots with algorithms loaded are kept, of some 110 MB each. What is beyond is made for each run anew.
@@ -85,6 +86,15 @@ impl Vm {
     /// A VM with the kernel in this file, or else with the one that `make setup` fetched. Once `cancelled` is set a run
     /// ends with [`Error::Interrupted`].
     pub fn new(kernel: Option<&Path>, cancelled: Arc<AtomicBool>) -> Result<Self, Error> {
+        Self::with_files(kernel, cancelled, &[])
+    }
+
+    /// The same, with other files of the host at their own paths.
+    pub fn with_files(
+        kernel: Option<&Path>,
+        cancelled: Arc<AtomicBool>,
+        files: &[PathBuf],
+    ) -> Result<Self, Error> {
         if !cfg!(target_arch = "x86_64") {
             return Err(Error::VmProcessor);
         }
@@ -96,7 +106,7 @@ impl Vm {
         let file =
             memfd_create(c"lisa-initramfs", MFdFlags::MFD_CLOEXEC).map_err(Error::kernel(what))?;
         let mut writer = BufWriter::new(File::from(file));
-        initramfs::write(&kernel, &mut writer)?;
+        initramfs::write(&kernel, files, &mut writer)?;
         writer.flush().map_err(Error::kernel(what))?;
         let initramfs = writer
             .into_inner()
@@ -187,9 +197,8 @@ impl<'a> Job<'a> {
 }
 
 /// The algorithms of a scenario, whatever the order of its connections.
-fn algorithms(scenario: &Scenario) -> BTreeSet<String> {
-    let names = scenario.connections.iter().map(|c| c.algorithm.clone());
-    names.collect()
+fn algorithms(scenario: &Scenario) -> BTreeSet<Loaded> {
+    scenario.connections.iter().map(Loaded::of).collect()
 }
 
 /// How long a scenario takes at most.

@@ -18,7 +18,7 @@ use super::exchange::{self, HostEnd};
 use super::initramfs::{LIBRARIES, PROGRAM};
 use super::monitor::{Monitor, Said};
 use super::snapshot::{self, Snapshot};
-use super::{Answer, KernelImage};
+use super::{Answer, GUEST, KernelImage};
 use crate::child;
 use crate::error::Error;
 
@@ -36,6 +36,8 @@ const SECOND_LIMIT: Duration = Duration::from_secs(20);
 
 /// How much of what a dead guest said last is worth reading.
 const LAST_LINES: usize = 4;
+/// How a program or the kernel begins to report that it cannot go on.
+const CAUSES: [&str; 4] = ["panicked at", "BUG: ", "Oops", "Kernel panic"];
 
 /// What a machine starts with.
 pub(crate) enum Start<'a> {
@@ -322,12 +324,18 @@ fn kernel_arguments(program: &str) -> String {
     let same = "nokaslr random.trust_cpu=off random.trust_bootloader=off";
     // What a run has no use for and what takes long where instructions are translated: half of a boot. The local APIC's timer
     // is measured by waiting for another; the HPET needs no measurement.
-    let fast = "mitigations=off nolapic_timer audit=0 lsm= init_on_alloc=0 cryptomgr.notests=1 \
+    let fast = "mitigations=off nolapic_timer audit=0 init_on_alloc=0 cryptomgr.notests=1 \
         initcall_blacklist=load_system_certificate_list,jent_mod_init,trace_eval_init,init_kprobe_trace";
+    // A scenario needs no security module; a job of a test's own may be about Landlock.
+    let security = if program == GUEST {
+        "lsm="
+    } else {
+        "lsm=landlock"
+    };
     // Whatever goes wrong ends the guest, and QEMU with it.
     let ends = "panic=-1 oops=panic softlockup_panic=1";
     format!(
-        "{console} {same} {fast} {ends} LD_LIBRARY_PATH={LIBRARIES} rdinit={PROGRAM} -- {program}"
+        "{console} {same} {fast} {security} {ends} LD_LIBRARY_PATH={LIBRARIES} rdinit={PROGRAM} -- {program}"
     )
 }
 
@@ -342,9 +350,14 @@ fn read(file: &File) -> String {
 fn last_lines(console: &str, complaint: &str) -> String {
     let lines = console.lines().chain(complaint.lines()).map(str::trim);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-    match &lines[lines.len().saturating_sub(LAST_LINES)..] {
+    let (before, last) = lines.split_at(lines.len().saturating_sub(LAST_LINES));
+    // A kernel's panic ends with registers. Its cause, or that of the program, is in its first two lines.
+    let is_cause = |line: &&str| CAUSES.iter().any(|cause| line.contains(cause));
+    let cause = before.iter().copied().skip_while(|line| !is_cause(line));
+    let said: Vec<&str> = cause.take(2).chain(last.iter().copied()).collect();
+    match said[..] {
         [] => "it said nothing".into(),
-        last => last.join(" | "),
+        _ => said.join(" | "),
     }
 }
 
@@ -359,6 +372,11 @@ mod tests {
         assert_eq!(
             last_lines(console, "qemu: five\n"),
             "[ 1.1] two | [ 1.2] three | [ 1.3] four | qemu: five"
+        );
+        let console = "[ 1.0] BUG: unable to handle page fault\n1\n2\n3\n4\n5\n";
+        assert_eq!(
+            last_lines(console, ""),
+            "[ 1.0] BUG: unable to handle page fault | 1 | 2 | 3 | 4 | 5"
         );
     }
 }

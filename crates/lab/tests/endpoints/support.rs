@@ -50,6 +50,7 @@ pub(crate) fn network(topology: Spec) -> Option<Network> {
         topology,
         link_seed: 1,
         receive_window: Some(4 << 20),
+        backup: Vec::new(),
     };
     match Network::build(&spec) {
         Ok(mut network) => {

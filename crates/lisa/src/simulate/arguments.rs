@@ -172,10 +172,10 @@ const AFTER_COMPARE: &str = "Intervals are at 95 %, by Student's t. Where the in
 the runs show no clear difference.
 
 Examples:
-  lisa compare download.toml -a mptcp,lisa --seeds 100
-  lisa compare download.toml -a mptcp,lisa,reno --set bottleneck.queue=9 --plot windows.svg
-  lisa compare download.toml -a mptcp,lisa --on sim,vm --plot windows.svg     # how far simulator and kernel agree
-  lisa compare download.toml -a mptcp,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";
+  lisa compare download.toml -a lia,lisa --seeds 100
+  lisa compare download.toml -a lia,lisa,reno --set bottleneck.queue=9 --plot windows.svg
+  lisa compare download.toml -a lia,lisa --on sim,vm --plot windows.svg     # how far simulator and kernel agree
+  lisa compare download.toml -a lia,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";
 
 /// `lisa sweep`.
 #[derive(Args)]
@@ -212,6 +212,6 @@ pub struct Sweep {
 const AFTER_SWEEP: &str = "Ctrl-C ends it: what is finished is written.
 
 Examples:
-  lisa sweep download.toml --vary bottleneck.queue=1..34 -a mptcp,lisa -o queues.parquet
+  lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet
   lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.0.bytes=50KB..900KB/50KB
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json";

@@ -143,7 +143,7 @@ pub fn column(metric: &Metric) -> String {
     format!("{}\n[{}]", metric.title, metric.unit)
 }
 
-/// `download: mptcp lisa`, and how many there are of it.
+/// `download: lia lisa`, and how many there are of it.
 pub fn describe(group: &Group) -> String {
     let kind = format!("{} {}", group.protocol.name(), group.algorithm);
     let what = match kind.trim_end() {

@@ -12,19 +12,11 @@ struct Foreign {
     _object: Object,
 }
 
-/// Registers an object's `lisa`.
-fn register(path: &Path, contract: Option<u32>) -> Foreign {
-    let mut object = ObjectBuilder::default().open_file(path).expect("an object");
-    for mut map in object.maps_mut() {
-        let name = map.name().to_string_lossy().into_owned();
-        if let (true, Some(contract)) = (name.ends_with(".rodata"), contract) {
-            let settings = map.initial_value_mut().expect("its settings");
-            settings[..4].copy_from_slice(&contract.to_ne_bytes());
-        }
-        if name == "events" {
-            map.set_max_entries(4096).expect("a size");
-        }
-    }
+/// Registers foreign.bpf.c, compiled with this definition.
+fn register(folder: &Folder, define: &str) -> Foreign {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input/foreign.bpf.c");
+    let path = compile(&source, folder, define);
+    let object = ObjectBuilder::default().open_file(path).expect("an object");
     let mut object = object.load().expect("loads");
     let mut operations = object
         .maps_mut()
@@ -37,6 +29,11 @@ fn register(path: &Path, contract: Option<u32>) -> Foreign {
     }
 }
 
+/// Another program's algorithm called `passing`, as long as this lives.
+pub fn passing(folder: &Folder) -> impl Sized + use<> {
+    register(folder, "-DNAME=\"passing\"")
+}
+
 /// With such a registration every command that needs the name fails, and changes nothing.
 fn refuses(turn: &Turn, foreign: Foreign, load: &str, unload: &str) {
     let host = Host::now();
@@ -46,8 +43,8 @@ fn refuses(turn: &Turn, foreign: Foreign, load: &str, unload: &str) {
     bad(lisa(&["unload", "lisa"]), 1, unload);
     bad(lisa(&["unload", "lisa", "--wait"]), 1, unload);
     // Others are not affected.
-    good_but(lisa(&["load", "mptcp"]));
-    good_but(lisa(&["unload", "mptcp"]));
+    good_but(lisa(&["load", "lia"]));
+    good_but(lisa(&["unload", "lia"]));
     assert_eq!(Host::now(), host);
     drop(foreign);
     until("the host is as it was", || Host::now() == turn.before);
@@ -64,8 +61,7 @@ fn good_but(mut command: Command) {
 fn somebody_elses() {
     let Some(turn) = Turn::take() else { return };
     let folder = Folder::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input/foreign.bpf.c");
-    let foreign = register(&compile(&source, &folder, "-DINIT=other_init"), None);
+    let foreign = register(&folder, "-DINIT=other_init");
     let load = "another program has registered `lisa` with the kernel";
     refuses(&turn, foreign, load, "`lisa` is not loaded");
 }
@@ -74,18 +70,17 @@ fn somebody_elses() {
 fn damaged() {
     let Some(turn) = Turn::take() else { return };
     let folder = Folder::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input/foreign.bpf.c");
-    let foreign = register(&compile(&source, &folder, "-DINIT=lisa_init"), None);
+    let foreign = register(&folder, "-DINIT=lisa_init");
     let words = "is damaged: no map `.rodata`; `bpftool struct_ops unregister id ";
     refuses(&turn, foreign, words, words);
 }
 
+/// Its settings are not where this version has them.
 #[test]
 fn of_another_version() {
     let Some(turn) = Turn::take() else { return };
     let folder = Folder::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf/lisa.bpf.c");
-    let foreign = register(&compile(&source, &folder, "-DOTHER"), Some(99));
+    let foreign = register(&folder, "-DCONTRACT=99");
     let ours = kernel::contract::LISA_CONTRACT;
     let words =
         format!("`lisa` was loaded by another version of lisa (contract 99, this one has {ours})");

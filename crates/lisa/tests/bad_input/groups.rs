@@ -55,7 +55,7 @@ fn what_is_not_there() {
     let (client, server) = open(&world, &listener, "lisa", None);
     exchange(&client, &server, b"established");
     let registered = registry::find_one("lisa").expect("it is loaded");
-    let status = kernel::status::status(&registered).expect("status");
+    let status = kernel::status::status(&registered, Default::default()).expect("status");
     let token = &status.connections[0].token;
     for (which, there) in [("1", "it has 0 10.7.0."), ("10.9.9.9", "it has 0 10.7.0.")] {
         let line = bad(lisa(&["group", token, &format!("{which}=1")]), 1, there);
@@ -70,7 +70,7 @@ fn what_is_not_there() {
         good(lisa(&["group", token, "0=0"])),
         "nothing to do: these subflows are in these groups\n"
     );
-    let after = kernel::status::status(&registered).expect("status");
+    let after = kernel::status::status(&registered, Default::default()).expect("status");
     let asked = |s: &kernel::status::Subflow| s.group != 0 || s.group_asked.is_some();
     let mut subflows = after.connections.iter().flat_map(|c| &c.subflows);
     assert!(

@@ -18,7 +18,7 @@ fn names() {
         2,
         "no algorithm `lissa` (do you mean `lisa`?)",
     );
-    bad(lisa(&["load", "mtcp"]), 2, "do you mean `mptcp`?");
+    bad(lisa(&["load", "balai"]), 2, "do you mean `balia`?");
     let line = bad(lisa(&["load", "something"]), 2, "no algorithm `something`;");
     assert!(!line.contains("do you mean"), "{line}");
     bad(
@@ -64,14 +64,35 @@ fn loaded_twice() {
     let Some(turn) = Turn::take() else { return };
     good(lisa(&["load", "lisa"]));
     let loaded = Host::now();
-    bad(lisa(&["load", "lisa"]), 1, "`lisa` is already loaded");
-    bad(
-        lisa(&["load", "lisa", "--default"]),
-        1,
-        "`lisa` is already loaded",
-    );
+    let said = good(lisa(&["load", "lisa"]));
+    assert_eq!(said, "`lisa` is loaded already, with these settings\n");
+    for (option, value, words) in [
+        (
+            "--max-connections",
+            "1",
+            "--max-connections 16384, not with --max-connections 1;",
+        ),
+        (
+            "--max-connections",
+            "16385",
+            "not with --max-connections 16385; `lisa kernel unload lisa` first",
+        ),
+    ] {
+        bad(lisa(&["load", "lisa", option, value]), 1, words);
+        bad(
+            lisa(&["load", "lisa", "--default", option, value]),
+            1,
+            words,
+        );
+    }
     assert_eq!(Host::now(), loaded);
     assert_eq!(good(lisa(&["unload", "lisa"])), "unloaded `lisa`\n");
+    good(lisa(&["load", "css", "--set", "con_ssthresh=40"]));
+    let said = good(lisa(&["load", "css", "--set", "con_ssthresh=40"]));
+    assert!(said.contains("loaded already"), "{said}");
+    let words = "`css` is loaded with --set con_ssthresh=40, not with --set con_ssthresh=0;";
+    bad(lisa(&["load", "css"]), 1, words);
+    good(lisa(&["unload", "css"]));
     turn.unchanged();
     // And at once again.
     for _ in 0..5 {
@@ -91,28 +112,51 @@ fn unloaded_while_sockets_use_it() {
     bad(
         lisa(&["unload", "lisa"]),
         1,
-        "2 sockets or namespaces use `lisa`; nothing was changed",
+        "`lisa` is in use, and nothing was changed: 2 unconnected sockets: not bound in net:[",
     );
     assert_eq!(Host::now(), loaded);
     drop(a);
     until("the end of a socket", || {
         let output = lisa(&["unload", "lisa"]).output().expect("lisa");
-        failed(&output, 1, "use").contains("1 socket or namespace uses `lisa`")
+        failed(&output, 1, "in use").contains("1 unconnected socket")
     });
 
     // Ctrl-C ends the waiting. What has begun stays: no new socket may choose it, and those that have it keep it.
     let waiting = Running::start(&mut lisa(&["unload", "lisa", "--wait"]));
     until("unloading", || !Host::now().has("lisa"));
     waiting.signal(Signal::SIGINT);
-    let line = failed(&waiting.end(), 1, "`lisa`");
-    assert!(line.contains("1 socket"), "{line:?}");
+    let line = failed(&waiting.end(), 1, "interrupted: `lisa` is unloaded");
+    assert!(line.contains("1 unconnected socket: not bound"), "{line:?}");
     turn.unchanged();
     let status = good(lisa(&["status"]));
     assert!(
-        status.contains("unloaded, kept by open sockets, in use by 1 socket or namespace"),
+        status.contains("unloaded, in use by 1 socket or namespace"),
         "{status}"
     );
-    bad(lisa(&["unload", "lisa"]), 1, "`lisa` is not loaded");
+    assert!(
+        status.contains("  unconnected socket not bound in net:["),
+        "{status}"
+    );
+    let line = bad(lisa(&["unload", "lisa"]), 1, "`lisa` is unloaded already");
+    assert!(
+        line.contains("1 unconnected socket: not bound in"),
+        "{line}"
+    );
+    bad(
+        lisa(&["unload", "lisa", "--wait=forever"]),
+        2,
+        "a number of seconds",
+    );
+    // And so does the time's end. It waits for what is left.
+    let line = bad(
+        lisa(&["unload", "lisa", "--wait=0.1"]),
+        1,
+        "not freed within 0.1 s",
+    );
+    assert!(
+        line.contains("1 unconnected socket: not bound in"),
+        "{line}"
+    );
     assert!(
         host.run(|| socket("lisa")).is_err(),
         "no new socket may choose it"
@@ -158,7 +202,7 @@ fn waits_until_the_last_socket_has_closed() {
     bad(
         lisa(&["unload", "lisa"]),
         1,
-        "sockets or namespaces use `lisa`",
+        "1 listener: 0.0.0.0:7000 in net:[",
     );
     let mut waiting = Running::start(&mut lisa(&["unload", "lisa", "--wait"]));
     until("unloading", || !Host::now().has("lisa"));

@@ -52,6 +52,12 @@ fn an_ordinary_user() {
         1,
         "looking at loaded algorithms needs root",
     );
+    let refused = "looking at loaded algorithms needs root";
+    bad(nobody(&["default", "lisa"]), 1, refused);
+    bad(nobody(&["default", "--off"]), 1, refused);
+    let refused = "listing who uses an algorithm needs root";
+    bad(nobody(&["default"]), 1, refused);
+    bad(nobody(&["default", "--off", "--all"]), 1, refused);
     for arguments in [
         &["group"][..],
         &["group", "1", "1=1"],

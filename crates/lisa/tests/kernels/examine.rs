@@ -4,18 +4,22 @@ use crate::support::bpf::count_storage;
 use crate::support::opens::Clients;
 use crate::support::stream::{PORT, listener};
 use crate::support::{KernelLog, settled, until};
-use kernel::bench::Bpf;
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
-use kernel::{instructions, requirements};
+use kernel::requirements;
 use lab::{Host, Network, NetworkSpec};
+use libbpf_rs::libbpf_sys;
 use libbpf_rs::query::ProgInfoIter;
-use mpcc::vectors::{self, Machine, Native};
-use mpcc::{Algorithm, ffi};
+use mpcc::Algorithm;
+use mpcc_harness::bpf::Bpf;
+use mpcc_harness::{Harness, Machine, Native, instructions, vectors};
 use scenario::Scenario;
 use scenario::outcome::SubflowOutcome;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io::Error;
 use std::net::SocketAddr;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -112,11 +116,15 @@ fn found<T>(work: impl FnOnce() -> T) -> Found<T> {
 fn algorithm(name: &str, counter: &[u8]) -> Row {
     let examples = found(|| examples(name));
     let mut host = Host::new(0, Arc::default()).expect("a host");
+    let calls = Calls::count();
     let two = found(|| transfer(&mut host, name, 2));
     let eight = found(|| transfer(&mut host, name, 8));
     // The transfers have loaded it, unless it is Linux's own.
     let ours = Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
-    let counts = || instructions::count(&loaded(name));
+    let counts = || {
+        calls.check(&loaded(name));
+        instructions::count(loaded(name).program_ids())
+    };
     let loads = found(|| if ours { counts() } else { Vec::new() });
     let opens = found(|| {
         if !ours {
@@ -141,6 +149,43 @@ fn algorithm(name: &str, counter: &[u8]) -> Row {
         two,
         eight,
         opens,
+    }
+}
+
+/// The kernel counts the calls of BPF programs as long as this lives.
+struct Calls {
+    _counting: OwnedFd,
+}
+
+impl Calls {
+    fn count() -> Self {
+        // SAFETY: a system call that returns a file descriptor, ours from then on, or an error.
+        let counting = unsafe {
+            let fd = libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME);
+            assert!(fd >= 0, "counting calls: {}", Error::from_raw_os_error(-fd));
+            OwnedFd::from_raw_fd(fd)
+        };
+        Self {
+            _counting: counting,
+        }
+    }
+
+    /// Every transfer calls these. Linux 7.1 and later report a start with nothing in flight (CA_EVENT_TX_START) by
+    /// `tx_start`, which others do not load, and leave to `cwnd_event` what a transfer without loss does not have.
+    fn check(&self, loaded: &Registered) {
+        let programs = ProgInfoIter::default().filter(|p| loaded.program_ids().contains(&p.id));
+        let called = programs.filter(|program| program.run_cnt > 0);
+        let called: BTreeSet<String> = called
+            .map(|program| program.name.to_string_lossy().into_owned())
+            .collect();
+        let start = match requirements::version(&requirements::release()) {
+            (..7, _) | (7, 0) => "cwnd_event",
+            _ => "tx_start",
+        };
+        for callback in ["init", "cong_avoid", "set_state", "release", start] {
+            let name = format!("lisa_{callback}");
+            assert!(called.contains(&name), "only {called:?} were called");
+        }
     }
 }
 
@@ -175,15 +220,15 @@ fn loaded(name: &str) -> Registered {
 struct Both(Bpf);
 
 impl Machine for Both {
-    fn step(&mut self, bench: &mut ffi::mpcc_bench) {
-        let mut native = *bench;
+    fn step(&mut self, harness: &mut Harness) {
+        let mut native = *harness;
         Native.step(&mut native);
-        self.0.step(bench);
+        self.0.step(harness);
         assert!(
-            vectors::bytes(&native) == vectors::bytes(bench),
+            mpcc_harness::bytes(&native) == mpcc_harness::bytes(harness),
             "not the bytes of native code: {:?}, and in the kernel {:?}",
             native.note,
-            bench.note
+            harness.note
         );
     }
 }
@@ -269,6 +314,7 @@ fn opens(name: &str) -> u64 {
     let mut network = Network::build(&NetworkSpec {
         topology: scenario.topology,
         receive_window: None,
+        backup: Vec::new(),
         link_seed: 1,
     })
     .expect("a network");

@@ -1,8 +1,8 @@
 //! What the page (docs/kernels.md) says of a kernel: a part for each, with a table of the algorithms.
 
 use crate::examine::{Findings, Found, OPENS, Row};
-use kernel::instructions::{self, Baseline, Counts};
 use mpcc::Algorithm;
+use mpcc_harness::instructions::{self, Baseline, Counts};
 use std::fs;
 use std::sync::Mutex;
 

@@ -262,7 +262,7 @@ fn moves_at_any_moment() {
                 for connection in connections {
                     let moves = connection.subflows.iter();
                     let moves: Vec<_> = moves.map(|s| (s, ((s.slot + round) % 3) as u8)).collect();
-                    kernel::group::ask(&registered, &connection, &moves).expect("asked");
+                    kernel::group::request(&registered, &connection, &moves).expect("asked");
                 }
                 if done.load(Ordering::Relaxed) {
                     break;

@@ -31,6 +31,17 @@ fn create_subflow(token: u32, id: u8, from: Ipv4Addr, to: Ipv4Addr) {
         .expect("a subflow");
 }
 
+/// Whether a program of this network namespace listens to a multicast group of generic netlink, as path managers do.
+fn listens() -> bool {
+    const GENERIC: &str = "16"; // NETLINK_GENERIC
+    let sockets = fs::read_to_string("/proc/thread-self/net/netlink").expect("netlink sockets");
+    // Columns: address, protocol, port, groups (a bitmap in hexadecimal) and others.
+    sockets.lines().any(|line| {
+        let columns: Vec<_> = line.split_whitespace().collect();
+        columns[1] == GENERIC && columns[3] != "00000000"
+    })
+}
+
 #[test]
 fn beyond_sixteen_subflows_run_by_themselves() {
     if !able() {
@@ -46,6 +57,9 @@ fn beyond_sixteen_subflows_run_by_themselves() {
     // It is believed to be there, and subflows are accepted, while somebody listens to the kernel's events.
     let managers = [&world.client, &world.server]
         .map(|host| Running::start(host.command("ip").args(["mptcp", "monitor"])));
+    until("path managers listen", || {
+        world.client.run(listens) && world.server.run(listens)
+    });
     let mut watch = Watch::new(&loaded);
     let name = loaded.name();
     let listener = serve(&world, name);

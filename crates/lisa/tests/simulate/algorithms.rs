@@ -53,7 +53,7 @@ fn every_name_is_a_pair_as_the_papers_have_it() {
     for (name, pair) in [
         ("lisa", ["lisa", "lia"]),
         ("css", ["css", "lia"]),
-        ("mptcp", ["uncoupled", "lia"]),
+        ("lia", ["uncoupled", "lia"]),
         ("reno", ["uncoupled", "reno"]),
         ("cubic", ["uncoupled", "cubic"]),
         ("nmcc", ["nmcc", "nmcc"]),
@@ -108,7 +108,7 @@ fn its_pages_are_there_and_none_is_forgotten() {
         .map(|page| Path::new("docs/algorithms").join(page.unwrap().file_name()))
         .filter(|page| {
             // Of all algorithms together.
-            let of_all = ["README.md", "exactness.md", "promises.md"];
+            let of_all = ["README.md", "exactness.md", "properties.md"];
             !of_all.iter().any(|name| page.ends_with(name))
         })
         .collect();

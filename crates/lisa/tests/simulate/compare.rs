@@ -12,15 +12,15 @@ fn mean(outcomes: &[Value], metric: &str) -> f64 {
 #[test]
 fn a_comparison_is_that_of_the_runs() {
     let place = Place::new();
-    let compare = "compare small.toml -a mptcp,lisa --seeds 6 --json";
+    let compare = "compare small.toml -a lia,lisa --seeds 6 --json";
     let lines = place.valid_json(compare, "compare.schema.json");
     assert_eq!(lines.len(), 2);
     let runs = |algorithm: &str| {
         let set = format!("--set connection.download.algorithm={algorithm}");
         place.json(&format!("run small.toml --seeds 6 --json {set}"))
     };
-    let [mptcp, lisa] = ["mptcp", "lisa"].map(runs);
-    for (line, (name, runs)) in lines.iter().zip([("mptcp", &mptcp), ("lisa", &lisa)]) {
+    let [lia, lisa] = ["lia", "lisa"].map(runs);
+    for (line, (name, runs)) in lines.iter().zip([("lia", &lia), ("lisa", &lisa)]) {
         assert_eq!(line["algorithm"], name);
         assert_eq!(line["n"], 6);
         assert_eq!(line["connections"][1]["name"], "competitor");
@@ -36,7 +36,7 @@ fn a_comparison_is_that_of_the_runs() {
         }
     }
     let difference = &lines[1]["connections"][0]["completion_s"]["difference"];
-    let expected = mean(&lisa, "completion_s") - mean(&mptcp, "completion_s");
+    let expected = mean(&lisa, "completion_s") - mean(&lia, "completion_s");
     assert!((difference["mean"].as_f64().unwrap() - expected).abs() < 1e-9);
     assert_eq!(
         lines[0]["connections"][0]["completion_s"]["difference"],
@@ -56,7 +56,7 @@ fn a_comparison_is_that_of_the_runs() {
 fn what_has_no_value_is_null() {
     let place = Place::new();
     let udp = "--set connection.1={protocol=\"udp\",rate=\"1Mbit\"} --set stop=300ms";
-    let compare = format!("compare small.toml -a lisa,mptcp --seeds 2 --json {udp}");
+    let compare = format!("compare small.toml -a lisa,lia --seeds 2 --json {udp}");
     for line in place.valid_json(&compare, "compare.schema.json") {
         assert_eq!(line["connections"][0]["completion_s"], Value::Null);
         assert_eq!(line["connections"][1]["retransmits"], Value::Null);
@@ -71,21 +71,21 @@ fn what_has_no_value_is_null() {
 #[test]
 fn a_comparison_is_a_table_and_a_figure() {
     let place = Place::new();
-    let text = place.good("compare small.toml -a lisa,lisa,mptcp --seeds 3 --plot out.svg");
+    let text = place.good("compare small.toml -a lisa,lisa,lia --seeds 3 --plot out.svg");
     assert!(text.contains("the same in each run"), "{text}");
     let svg = String::from_utf8(place.read("out.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-    for words in ["A small bottleneck", "mptcp", "completion [s]", "±"] {
+    for words in ["A small bottleneck", "lia", "completion [s]", "±"] {
         assert!(svg.contains(words), "{words}");
     }
     // Who is not MPTCP keeps its algorithm, but where it is asked for.
     let of = |more: &str| {
         place.json(&format!(
-            "compare small.toml -a mptcp --seeds 2 --json {more}"
+            "compare small.toml -a lia --seeds 2 --json {more}"
         ))
     };
     assert_ne!(of(""), of("--connection competitor"));
-    let competitor = "--set connection.competitor.algorithm=mptcp";
+    let competitor = "--set connection.competitor.algorithm=lia";
     let by_hand = place.json(&format!("run small.toml --seeds 2 --json {competitor}"));
     let told = of("--connection competitor")[0]["connections"][0]["completion_s"]["mean"].clone();
     assert!((told.as_f64().unwrap() - mean(&by_hand, "completion_s")).abs() < 1e-9);

@@ -10,10 +10,10 @@ use std::process::Stdio;
 fn a_sweep_runs_every_combination() {
     let place = Place::new();
     let sweep = "sweep small.toml --vary bottleneck.queue=5..9/2 --vary connection.download.bytes=50KB,80KB \
-                 -a mptcp,lisa --seeds 2";
+                 -a lia,lisa --seeds 2";
     let text = place.good(&format!("{sweep} -o rows.csv --jobs 1"));
     assert!(text.contains("24 runs in"), "{text}");
-    assert!(text.contains("Second lines: the difference to mptcp, seed by seed."));
+    assert!(text.contains("Second lines: the difference to lia, seed by seed."));
     let csv = String::from_utf8(place.read("rows.csv")).unwrap();
     let heading = "bottleneck.queue,connection.download.bytes,algorithm,seed,connection,number,start_s,bytes,\
                    completion_s,goodput_mbps,retransmits,retransmits_slow_start,sum_cwnd_at_slow_start_exit,\
@@ -23,11 +23,11 @@ fn a_sweep_runs_every_combination() {
     let starts = |at: usize, with: &str| assert!(rows[at].starts_with(with), "{}", rows[at]);
     // Three queues, two sizes, two algorithms, two seeds, two connections.
     assert_eq!(rows.len(), 48);
-    starts(0, "5,50000,mptcp,1,download,1,0,50000,");
-    starts(1, "5,50000,mptcp,1,competitor,1,0,50000,");
-    starts(2, "5,50000,mptcp,2,download,");
+    starts(0, "5,50000,lia,1,download,1,0,50000,");
+    starts(1, "5,50000,lia,1,competitor,1,0,50000,");
+    starts(2, "5,50000,lia,2,download,");
     starts(4, "5,50000,lisa,1,download,");
-    starts(8, "5,80000,mptcp,1,download,1,0,80000,");
+    starts(8, "5,80000,lia,1,download,1,0,80000,");
     starts(47, "9,80000,lisa,2,competitor,");
     // As a run by itself says.
     let run =
@@ -50,7 +50,7 @@ fn a_sweep_runs_every_combination() {
 #[test]
 fn algorithms_are_compared_at_each_point() {
     let place = Place::new();
-    let list = "-a lisa,mptcp,cubic --seeds 3";
+    let list = "-a lisa,lia,cubic --seeds 3";
     let text = place.good(&format!(
         "sweep small.toml --vary bottleneck.queue=9,17 {list}"
     ));

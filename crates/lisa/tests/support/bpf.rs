@@ -46,7 +46,7 @@ pub fn storage_counter() -> Vec<u8> {
 pub fn count_storage(registered: &Registered, counter: &[u8]) -> usize {
     let object = ObjectBuilder::default().open_memory(counter);
     let object = object.expect("an object").load().expect("loads");
-    let map = storage(registered);
+    let map = map(registered, "sockets");
     let program = object.progs_mut().next().expect("a program");
     let link = program.attach_iter(map.as_fd()).expect("an iterator");
     let mut bytes = Vec::new();
@@ -55,13 +55,13 @@ pub fn count_storage(registered: &Registered, counter: &[u8]) -> usize {
     bytes.len()
 }
 
-/// The map that an algorithm keeps it in.
-fn storage(registered: &Registered) -> MapHandle {
+/// A map of this algorithm, by its name in bpf/.
+pub fn map(registered: &Registered, name: &str) -> MapHandle {
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
     ProgInfoIter::with_query_opts(options)
         .filter(|program| registered.program_ids().contains(&program.id))
         .flat_map(|program| program.map_ids)
         .map(|id| MapHandle::from_map_id(id).expect("a map"))
-        .find(|map| map.name() == "sockets")
-        .expect("socket storage")
+        .find(|map| map.name() == name)
+        .unwrap_or_else(|| panic!("no map {name}"))
 }

@@ -10,6 +10,7 @@ pub mod vm;
 pub mod watch;
 pub mod world;
 
+use kernel::holders::Holders;
 use kernel::load::{self, Options};
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
@@ -86,7 +87,7 @@ impl Loaded {
 
     /// What it holds now, as `lisa kernel status` shows it.
     pub fn status(&self) -> status::Status {
-        status::status(self).expect("status")
+        status::status(self, Holders::default()).expect("status")
     }
 
     /// Whether all has closed and nothing is left of it in any map.
@@ -109,6 +110,13 @@ pub fn is_settled(registered: &Registered) -> bool {
         && status::entries(registered) == (0, 0)
 }
 
+/// The open connections with their sockets: without a socket an entry is left over.
+fn left_open(registered: &Registered) -> String {
+    let found = kernel::holders::find().expect("the sockets");
+    let status = status::status(registered, found.of(registered)).expect("status");
+    format!("{:#?}", (status.users, status.holders, status.connections))
+}
+
 /// Waits until all connections of an algorithm have closed. Returns the counts.
 ///
 /// A connection whose last packets were lost may stay for `net.mptcp.close_timeout`, 60 s, after its program has
@@ -120,7 +128,8 @@ pub fn settled(registered: &Registered) -> Totals {
         let (entries, totals) = (status::entries(registered), totals());
         assert!(
             Instant::now() < deadline,
-            "left open: {entries:?} entries, {totals:?}"
+            "left open: {entries:?} entries, {totals:?}; {}",
+            left_open(registered)
         );
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -75,6 +75,24 @@ impl World {
         world
     }
 
+    /// Hosts that give up soon: subflows after four retransmissions, connections without a program after a second.
+    pub fn impatient(links: u32) -> Self {
+        let world = Self::new(links);
+        for host in [&world.client, &world.server] {
+            host.run(|| {
+                for (name, value) in [
+                    ("ipv4/tcp_retries2", "4"),
+                    ("ipv4/tcp_orphan_retries", "2"),
+                    ("ipv4/tcp_syn_retries", "1"),
+                    ("mptcp/close_timeout", "1"),
+                ] {
+                    fs::write(format!("/proc/sys/net/{name}"), value).expect(name);
+                }
+            });
+        }
+        world
+    }
+
     /// As [`World::new`], and the client uses all links at once, as soon as a connection is established.
     pub fn joined(links: u32) -> Self {
         let world = Self::new(links);

@@ -13,6 +13,8 @@ const NOP: u8 = 1;
 const MPTCP: u8 = 30;
 const MP_CAPABLE: u8 = 0 << 4;
 const MP_JOIN: u8 = 1 << 4;
+/// MP_JOIN: the subflow is to be a backup (flag B).
+const BACKUP: u8 = 1;
 const DSS: u8 = 2 << 4;
 const ADD_ADDR: u8 = 3 << 4;
 const TCPRST: u8 = 8 << 4;
@@ -75,14 +77,15 @@ impl Options {
     }
 
     /// The SYN of a further subflow.
-    pub(super) fn join(&mut self, id: u8, token: u32, nonce: u32) {
-        let head = [MPTCP, 12, MP_JOIN, id];
+    pub(super) fn join(&mut self, backup: bool, id: u8, token: u32, nonce: u32) {
+        let head = [MPTCP, 12, MP_JOIN | (u8::from(backup) * BACKUP), id];
         self.add(&[&head, &token.to_be_bytes(), &nonce.to_be_bytes()]);
     }
 
     /// Its SYN/ACK.
-    pub(super) fn join_answer(&mut self, id: u8, code: [u8; 8], nonce: u32) {
-        self.add(&[&[MPTCP, 16, MP_JOIN, id], &code, &nonce.to_be_bytes()]);
+    pub(super) fn join_answer(&mut self, backup: bool, id: u8, code: [u8; 8], nonce: u32) {
+        let head = [MPTCP, 16, MP_JOIN | (u8::from(backup) * BACKUP), id];
+        self.add(&[&head, &code, &nonce.to_be_bytes()]);
     }
 
     /// Its third packet.

@@ -99,11 +99,11 @@ impl<'a> Writer<'a> {
         };
         let mut ecn = IpEcn::default();
         match packet.content {
-            Content::Syn => {
+            Content::Syn { .. } => {
                 (tcp.syn, tcp.ack) = (true, false);
                 (tcp.ece, tcp.cwr) = (connection.ecn, connection.ecn);
             }
-            Content::SynAck => (tcp.syn, tcp.ece) = (true, connection.ecn),
+            Content::SynAck { .. } => (tcp.syn, tcp.ece) = (true, connection.ecn),
             Content::Data {
                 pushed,
                 ecn_capable,
@@ -186,7 +186,10 @@ impl State {
         let outgoing;
         let (mut seq, mut ack);
         match packet.content {
-            Content::SynAck | Content::AddAddress(_) | Content::Joined | Content::Data { .. } => {
+            Content::SynAck { .. }
+            | Content::AddAddress(_)
+            | Content::Joined
+            | Content::Data { .. } => {
                 outgoing = true;
                 (seq, ack) = (server(self, self.sent.len() as u32), client);
             }
@@ -198,18 +201,18 @@ impl State {
         }
         let mut window = connection.window(None);
         match packet.content {
-            Content::Syn => {
+            Content::Syn { backup } => {
                 (seq, ack) = (subflow.client_first, 0);
                 window = connection.first_window();
                 view.opening(&mut options, now, 0);
-                view.mptcp_syn(&mut options);
+                view.mptcp_syn(&mut options, backup);
             }
-            Content::SynAck => {
+            Content::SynAck { backup } => {
                 seq = subflow.server_first;
                 self.answered = now;
                 window = connection.first_window();
                 view.opening(&mut options, now, self.came);
-                view.mptcp_syn_ack(&mut options);
+                view.mptcp_syn_ack(&mut options, backup);
             }
             Content::Established { answers_us } => {
                 self.window = window;
@@ -341,22 +344,25 @@ impl View<'_> {
         options.opening(mss_option, sack, scale, now, echo);
     }
 
-    fn mptcp_syn(&self, options: &mut Options) {
+    fn mptcp_syn(&self, options: &mut Options, backup: bool) {
         match self.connection.keys {
             Some(_) if self.index == 0 => options.capable(&[]),
             // The client has one address, which is number 0.
-            Some(keys) => options.join(0, keys::token(keys.server), self.subflow.client_nonce),
+            Some(keys) => {
+                let token = keys::token(keys.server);
+                options.join(backup, 0, token, self.subflow.client_nonce);
+            }
             None => {}
         }
     }
 
-    fn mptcp_syn_ack(&self, options: &mut Options) {
+    fn mptcp_syn_ack(&self, options: &mut Options, backup: bool) {
         let (client, server) = (self.subflow.client_nonce, self.subflow.server_nonce);
         match self.connection.keys {
             Some(keys) if self.index == 0 => options.capable(&[keys.server]),
             Some(keys) => {
                 let code = keys.join_answer(client, server);
-                options.join_answer(self.address_id(), code, server);
+                options.join_answer(backup, self.address_id(), code, server);
             }
             None => {}
         }

@@ -43,6 +43,7 @@ const KEYS: &[&str] = &[
     "count",
     "protocol",
     "algorithm",
+    "settings",
     "subflows",
     "path",
     "paths",
@@ -66,6 +67,7 @@ const KEYS: &[&str] = &[
     "packet",
     "initial_ssthresh",
     "groups",
+    "backup",
     "regroup",
 ];
 
@@ -127,6 +129,7 @@ pub(super) fn read<'a>(field: &Field<'a>, stop: Span) -> Result<Read<'a>, Error>
     spec.application = application::read(&table, spec.protocol)?;
     spec.start = application::start(&table, stop)?;
     groups(&table, &mut spec, stop)?;
+    backup(&table, &mut spec)?;
     spec.arrivals = table
         .get("arrivals")
         .map(|field| application::arrivals(&field))
@@ -150,6 +153,7 @@ fn check_protocol(table: &Table<'_>, protocol: Protocol) -> Result<(), Error> {
         "path_manager",
         "join_delay",
         "groups",
+        "backup",
         "regroup",
     ];
     match protocol {
@@ -159,6 +163,7 @@ fn check_protocol(table: &Table<'_>, protocol: Protocol) -> Result<(), Error> {
             table.refuse(&mptcp, "only `protocol = \"mptcp\"` has it")?;
             let tcp = [
                 "algorithm",
+                "settings",
                 "profile",
                 "receive_window",
                 "mss",
@@ -190,9 +195,10 @@ fn endpoint(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
     spec.algorithm = match (table.get("algorithm"), spec.protocol) {
         (Some(field), _) => algorithm(&field)?,
         (None, Protocol::Tcp) => "cubic".into(),
-        (None, Protocol::Mptcp) => "mptcp".into(),
+        (None, Protocol::Mptcp) => "lia".into(),
         (None, Protocol::Udp) => String::new(),
     };
+    settings(table, spec)?;
     spec.subflows = match table.get("subflows") {
         Some(subflows) => subflows.small(1..=MOST_SUBFLOWS)?,
         None if spec.protocol == Protocol::Mptcp => 2,
@@ -227,17 +233,60 @@ fn endpoint(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
     Ok(())
 }
 
+/// `settings`: those of the connection's algorithm.
+fn settings(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
+    let Some(field) = table.get("settings") else {
+        return Ok(());
+    };
+    let algorithm = mpcc::Algorithm::find(&spec.algorithm);
+    let own = || algorithm.into_iter().flat_map(|a| a.settings());
+    for (name, value) in field.entries()? {
+        let Some(setting) = own().find(|setting| setting.name == name) else {
+            let known: Vec<_> = own().map(|setting| setting.name).collect();
+            if known.is_empty() {
+                return Err(value.error(format!("`{}` has no settings", spec.algorithm)));
+            }
+            return Err(value.unknown(name, "setting", &known));
+        };
+        let number = value.small(setting.range)?;
+        spec.settings.insert(name.into(), number);
+    }
+    Ok(())
+}
+
+/// A list with an item for each subflow.
+fn for_each<'a>(field: &Field<'a>, subflows: u32) -> Result<Vec<Field<'a>>, Error> {
+    let items = field.list()?;
+    if items.len() == subflows as usize {
+        return Ok(items);
+    }
+    let items = items.len();
+    Err(field.error(format!(
+        "{items} items, but there are {subflows} subflows: one for each"
+    )))
+}
+
+/// `backup`.
+fn backup(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
+    let Some(field) = table.get("backup") else {
+        return Ok(());
+    };
+    if spec.profile != Profile::Linux {
+        return Err(field.error("only `profile = \"linux\"` has it"));
+    }
+    let items = for_each(&field, spec.subflows)?;
+    spec.backup = items.iter().map(Field::boolean).collect::<Result<_, _>>()?;
+    if spec.backup[0] {
+        return Err(items[0].error("the first subflow is no backup: MP_CAPABLE has no flag for it"));
+    }
+    Ok(())
+}
+
 /// `groups`, and `regroup`: one table or several in order of time.
 fn groups(table: &Table<'_>, spec: &mut ConnectionSpec, stop: Span) -> Result<(), Error> {
     let subflows = spec.subflows;
     let read = |field: &Field<'_>| {
-        let items = field.list()?;
-        if items.len() != subflows as usize {
-            let items = items.len();
-            return Err(field.error(format!(
-                "{items} items, but there are {subflows} subflows: one for each"
-            )));
-        }
+        let items = for_each(field, subflows)?;
         let group = |item: &Field<'_>| Ok(item.small(0..=mpcc::GROUP_MAX.into())? as u8);
         items.iter().map(group).collect::<Result<Vec<u8>, Error>>()
     };

@@ -84,7 +84,7 @@ impl<O: Kept> World<O> {
                     true => whole,
                     false => (measured, before),
                 };
-                let mut subflows = subflows(&report, flow);
+                let mut subflows = subflows(&report, flow, &spec.backup);
                 for subflow in &mut subflows {
                     let before = before.subflows.get(subflow.subflow).unwrap_or(&0);
                     let bytes = subflow.bytes.map(|bytes| bytes - before);
@@ -136,13 +136,14 @@ fn note(report: &Report, finite: bool) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-fn subflows(report: &Report, flow: &Flow) -> Vec<SubflowOutcome> {
+fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome> {
     let since = |at: Time| at.since(Time::ZERO + flow.start).as_secs_f64();
     let of = |(number, subflow): (usize, &SubflowReport)| {
         let tally = &subflow.tally;
         Some(SubflowOutcome {
             subflow: number,
             path: flow.numbers[number],
+            backup: backup.get(number).copied().unwrap_or(false),
             established_s: since(tally.established?),
             bytes: Some(tally.bytes),
             goodput_mbps: None,

@@ -23,9 +23,9 @@ fn connections_by_default() {
     assert_eq!(connection(""), tcp);
     assert_eq!(connection("protocol = 'tcp'"), tcp);
     let mptcp = ConnectionSpec {
-        name: "mptcp mptcp".into(),
+        name: "mptcp lia".into(),
         protocol: Protocol::Mptcp,
-        algorithm: "mptcp".into(),
+        algorithm: "lia".into(),
         subflows: 2,
         ..ConnectionSpec::default()
     };
@@ -48,7 +48,8 @@ fn all_of_a_connection() {
         name: "x".into(),
         count: 7,
         protocol: Protocol::Mptcp,
-        algorithm: "lisa".into(),
+        algorithm: "css".into(),
+        settings: [("con_ssthresh".into(), 45)].into(),
         subflows: 3,
         between: Between::Set {
             name: None,
@@ -73,6 +74,7 @@ fn all_of_a_connection() {
         packet: 1500,
         initial_ssthresh: Some(65_535),
         groups: vec![0, 1, 1],
+        backup: Vec::new(),
         regroup: vec![
             Regroup {
                 at: ms(2000),
@@ -84,12 +86,16 @@ fn all_of_a_connection() {
             },
         ],
     };
-    let text = "name = 'x'\ncount = 7\nprotocol = 'mptcp'\nalgorithm = 'lisa'\nsubflows = 3\npaths = [2, 1]
+    let text = "name = 'x'\ncount = 7\nprotocol = 'mptcp'\nalgorithm = 'css'\nsettings = { con_ssthresh = 45 }\nsubflows = 3\npaths = [2, 1]
         path_choice = 'random'\nbytes = '300KB'\nstart = { from = '2s', to = '5s' }
         arrivals = { count = 80, gap = { mean = '1.2s' } }\nprofile = 'linux-3.14'\nreceive_window = '4MiB'
         path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535
         groups = [0, 1, 1]\nregroup = [{ at = '2s', groups = [0, 0, 0] }, { at = '3s', groups = [254, 0, 1] }]";
     assert_eq!(connection(text), all);
+    assert_eq!(
+        connection("protocol = 'mptcp'\nbackup = [false, true]").backup,
+        [false, true]
+    );
     assert_eq!(
         connection("profile = 'ns3-newreno'").profile,
         Profile::Ns3NewReno

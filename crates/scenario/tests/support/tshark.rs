@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What of each packet is asked for.
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 27] = [
     "frame.time_epoch",
     "frame.len",
     "ip.src",
@@ -25,6 +25,7 @@ const FIELDS: [&str; 26] = [
     "tcp.analysis.out_of_order",
     "tcp.options.sack.count",
     "tcp.options.mptcp.subtype",
+    "tcp.options.mptcp.backup.flag",
     "tcp.options.mptcp.recvtok",
     "tcp.options.mptcp.rawdataseqno",
     "mptcp.stream",

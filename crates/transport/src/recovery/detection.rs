@@ -19,8 +19,8 @@ impl Sender {
         }
         match self.profile.detection {
             Detection::DuplicateAcks => {
-                let recovering = self.state == state::MPCC_STATE_RECOVERY;
-                let threshold = self.state < state::MPCC_STATE_RECOVERY && self.sacked >= THRESHOLD;
+                let recovering = self.state == State::Recovery;
+                let threshold = self.state < State::Recovery && self.sacked >= THRESHOLD;
                 if threshold || (recovering && advanced) {
                     self.lose(self.una);
                 }
@@ -65,7 +65,7 @@ impl Sender {
     /// How long RACK waits beyond a round trip, ns (RFC 8985, step 4).
     fn patience(&self) -> u64 {
         let r = &self.recovery;
-        if !r.reordered && (self.state >= state::MPCC_STATE_RECOVERY || self.sacked >= THRESHOLD) {
+        if !r.reordered && (self.state >= State::Recovery || self.sacked >= THRESHOLD) {
             return 0;
         }
         let quarters = u64::from(r.patience + 1);

@@ -154,12 +154,11 @@ impl Sender {
 
     /// Without SACK a duplicate ACK stands for a segment that has left the network (Linux: tcp_add_reno_sack).
     pub(super) fn count_duplicates(&mut self, told: &mut Told) {
-        use state::*;
-        if told.advanced && !matches!(self.state, MPCC_STATE_RECOVERY) {
+        if told.advanced && !matches!(self.state, State::Recovery) {
             self.sacked = 0;
         }
         // After a timeout they may answer what was sent again needlessly, but for those of new segments (RFC 5682, 2.1).
-        let counts = self.state != MPCC_STATE_LOSS || self.nxt > self.recovery.high;
+        let counts = self.state != State::Loss || self.nxt > self.recovery.high;
         if told.duplicate && counts {
             let before = self.sacked;
             self.sacked = (before + 1).min(self.most_duplicates()).max(before);

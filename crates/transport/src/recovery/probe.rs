@@ -23,7 +23,7 @@ impl Sender {
         } else if ack > end {
             // The original was lost, for nobody has it twice.
             self.begin_reduction(coupled, env);
-            self.enter(coupled, env.now, state::MPCC_STATE_CWR);
+            self.enter(coupled, env.now, State::Cwr);
             self.end_reduction();
             self.recovery.undo = None;
             self.try_keep_open(coupled, env);

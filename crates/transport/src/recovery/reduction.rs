@@ -5,11 +5,11 @@ use super::*;
 impl Sender {
     /// An ECN mark: a reduction without a loss (RFC 3168, 6.1.2).
     pub(super) fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        if self.state < state::MPCC_STATE_CWR {
+        if self.state < State::Cwr {
             self.recovery.before.1 = 0;
             self.recovery.undo = None;
             self.begin_reduction(coupled, env);
-            self.enter(coupled, env.now, state::MPCC_STATE_CWR);
+            self.enter(coupled, env.now, State::Cwr);
         }
     }
 
@@ -21,13 +21,13 @@ impl Sender {
     ) {
         self.recovery.before.1 = 0;
         self.begin_undo();
-        if self.state != state::MPCC_STATE_CWR && self.state != state::MPCC_STATE_RECOVERY {
+        if self.state != State::Cwr && self.state != State::Recovery {
             if !echo {
                 self.recovery.before.1 = self.current_ssthresh();
             }
             self.begin_reduction(coupled, env);
         }
-        self.enter(coupled, env.now, state::MPCC_STATE_RECOVERY);
+        self.enter(coupled, env.now, State::Recovery);
     }
 
     /// Asks the algorithm for the threshold, which the window goes down to.
@@ -83,7 +83,7 @@ impl Sender {
     }
 
     pub(super) fn end_reduction(&mut self) {
-        if self.state == state::MPCC_STATE_CWR || self.recovery.undo.is_some() {
+        if self.state == State::Cwr || self.recovery.undo.is_some() {
             self.tcp.cwnd = self.tcp.ssthresh;
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 
 impl Sender {
     /// Sends lost segments again, as far as the window goes.
-    pub(crate) fn repair<O: Observer>(&mut self, env: &mut Env<O>) {
+    pub(crate) fn repair<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let mut seq = self.recovery.repair_from.max(self.una);
         // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
         let at_once = self.profile.detection == Detection::DuplicateAcks;
@@ -20,7 +20,7 @@ impl Sender {
                     self.split(seq);
                     together = self.space().min(self.burst_size()).max(1);
                 }
-                self.send_again(env, seq);
+                self.send_again(coupled, env, seq);
                 together -= 1;
                 end = seq + 1;
             }
@@ -32,7 +32,10 @@ impl Sender {
         self.recovery.repair_from = seq;
     }
 
-    fn send_again<O: Observer>(&mut self, env: &mut Env<O>, seq: u64) {
+    fn send_again<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, seq: u64) {
+        if self.starts_sending() {
+            self.start_sending(coupled, env);
+        }
         let now = env.now.as_nanos();
         let sent = self.board.at_mut(seq);
         sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
@@ -52,7 +55,7 @@ impl Sender {
         if let Some((_, count)) = &mut self.recovery.undo {
             *count = (*count).max(0) + 1;
         }
-        if self.state == state::MPCC_STATE_CWR || self.state == state::MPCC_STATE_RECOVERY {
+        if self.state == State::Cwr || self.state == State::Recovery {
             self.recovery.prr_out += 1;
         }
         self.tally.retransmits += 1;
@@ -65,7 +68,6 @@ impl Sender {
 
     /// The retransmission timer fires: everything is taken for lost but what was sent within a round trip.
     pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        use state::*;
         let now = env.now.as_nanos();
         let rack = self.profile.detection == Detection::RackTlp;
         for seq in self.una..self.nxt {
@@ -83,10 +85,10 @@ impl Sender {
         if self.profile.detection == Detection::DuplicateAcks {
             self.sacked = 0;
         }
-        let fresh = self.state < MPCC_STATE_RECOVERY;
-        let first = self.state <= MPCC_STATE_DISORDER
+        let fresh = self.state < State::Recovery;
+        let first = self.state <= State::Disorder
             || self.una >= self.recovery.high
-            || (self.state == MPCC_STATE_LOSS && self.recovery.timeouts == 0);
+            || (self.state == State::Loss && self.recovery.timeouts == 0);
         if first {
             self.recovery.before = (self.tcp.cwnd, self.current_ssthresh());
             self.take_threshold(coupled, env);
@@ -94,14 +96,14 @@ impl Sender {
         }
         self.tcp.cwnd = self.flight() + 1;
         self.full_at = env.now;
-        self.enter(coupled, env.now, MPCC_STATE_LOSS);
+        self.enter(coupled, env.now, State::Loss);
         self.recovery.high = self.nxt;
         self.recovery.probe = 0;
         self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
         self.recovery.timeouts += 1;
         self.tally.timeouts += 1;
         self.rtt.back_off();
-        self.repair(env);
+        self.repair(coupled, env);
         self.set_timeout(env);
         if O::ON {
             env.observer.window(env.now, self.who(), &self.view());
@@ -114,13 +116,13 @@ impl Sender {
         self.waits = Waits::Timeout;
         let mut waits = false;
         self.judge(env, false, &mut waits);
-        if self.recovery.found != before && self.state < state::MPCC_STATE_RECOVERY {
+        if self.recovery.found != before && self.state < State::Recovery {
             self.enter_recovery(coupled, env, false);
             if self.profile.prr {
                 self.reduce(1, true, false);
             }
         }
-        self.repair(env);
+        self.repair(coupled, env);
         if !waits && self.waits == Waits::Timeout && self.out() > 0 {
             self.set_timeout(env);
         }

@@ -65,7 +65,7 @@ impl Sender {
         }
         self.end_reduction();
         self.recovery.undo = None;
-        self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
+        self.enter(coupled, env.now, State::Open);
         true
     }
 
@@ -84,8 +84,8 @@ impl Sender {
         }
         self.undo(coupled, env, true);
         self.try_open(coupled, env, false);
-        if self.state == state::MPCC_STATE_RECOVERY {
-            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
+        if self.state == State::Recovery {
+            self.enter(coupled, env.now, State::Open);
         }
         true
     }
@@ -112,14 +112,14 @@ impl Sender {
         let recovered = self.una >= self.recovery.high;
         if told.advanced && self.may_undo(told) {
             self.undo(coupled, env, true);
-            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
+            self.enter(coupled, env.now, State::Open);
             return Some(Then::Nothing);
         }
         if self.recovery.frto {
             // A segment sent before the timeout and not since has arrived: the timeout was too early.
             if told.original && self.profile.undo {
                 self.undo(coupled, env, true);
-                self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
+                self.enter(coupled, env.now, State::Open);
                 return Some(Then::Nothing);
             }
             if self.nxt > self.recovery.high {
@@ -134,17 +134,17 @@ impl Sender {
         }
         if recovered {
             self.recovery.undo = None;
-            self.enter(coupled, env.now, state::MPCC_STATE_OPEN);
+            self.enter(coupled, env.now, State::Open);
             return Some(Then::Nothing);
         }
         None
     }
 
     /// There was nothing new to send, so F-RTO has nothing to wait for.
-    pub(crate) fn repair_instead<O: Observer>(&mut self, env: &mut Env<O>) {
-        if self.state == state::MPCC_STATE_LOSS && self.nxt == self.recovery.high {
+    pub(crate) fn repair_instead<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+        if self.state == State::Loss && self.nxt == self.recovery.high {
             self.recovery.frto = false;
-            self.repair(env);
+            self.repair(coupled, env);
         }
     }
 }

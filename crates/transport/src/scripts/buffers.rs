@@ -97,7 +97,8 @@ fn a_lost_buffer_goes_in_bursts() {
     assert_eq!(script.sent().iter().filter(|sent| sent.2).count(), 1);
     let simulation = &mut script.simulation;
     simulation.senders[0].tcp.cwnd = 60;
-    simulation.senders[0].repair(&mut simulation.env);
+    let coupled = &mut simulation.connections[0].coupled;
+    simulation.senders[0].repair(coupled, &mut simulation.env);
     let parts = buffers(&script);
     let sizes: Vec<u64> = (parts.iter().take_while(|part| part.0 < large.1))
         .map(|part| part.1 - part.0)

@@ -2,6 +2,7 @@
 //!
 //! The connection's network is a wire without rate or delay; the test is the other end.
 
+mod backup;
 mod buffers;
 mod handshake;
 mod receiver;
@@ -40,6 +41,7 @@ fn plain(
     ConnectionSpec {
         profile,
         algorithm: Algorithm::find(algorithm).expect("an algorithm"),
+        settings: None,
         mptcp: routes.len() > 1,
         routes,
         start: Time::ZERO,
@@ -51,6 +53,7 @@ fn plain(
         ecn: false,
         ssthresh: None,
         groups: Vec::new(),
+        backup: Vec::new(),
         phase: Span::ZERO,
     }
 }

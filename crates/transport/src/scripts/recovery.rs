@@ -1,6 +1,7 @@
 //! Losses that ACKs tell of: what is sent again, and how the window goes down.
 
 use super::*;
+use mpcc::State;
 
 #[test]
 fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
@@ -22,7 +23,7 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
     assert!((3..=5).contains(&sent), "{sent}");
     script.ack_with(202, 12, &[], false, flag::AGAIN);
     assert_eq!(script.cwnd(), 5);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    assert_eq!(script.sender().state, State::Open);
 }
 
 /// A segment had waited for its ACK when one came beyond a gap: nothing was overtaken (Linux: prior_fack).
@@ -72,12 +73,12 @@ fn a_needless_recovery_is_undone_when_the_receiver_has_it_twice() {
     for end in 2..=4 {
         script.sack(99 + end, 0, &[(1, end)]);
     }
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_RECOVERY);
+    assert_eq!(script.sender().state, State::Recovery);
     // The first segment was late, not lost: its ACK, then one that says that it came twice.
     script.ack_with(110, 4, &[], false, flag::AGAIN);
     script.ack_with(202, 4, &[(0, 1)], true, flag::AGAIN);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    assert_eq!(script.sender().state, State::Open);
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn newreno_repairs_one_segment_a_round_trip() {
     let high = script.sender().nxt as u32;
     script.ack(302, high);
     script.ack(303, high + 1);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    assert_eq!(script.sender().state, State::Open);
 }
 
 #[test]

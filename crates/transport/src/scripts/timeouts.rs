@@ -2,6 +2,7 @@
 //! (RFC 5682, RFC 3522).
 
 use super::*;
+use mpcc::State;
 
 #[test]
 fn a_lost_tail_is_probed_after_two_round_trips_and_then_times_out() {
@@ -34,6 +35,23 @@ fn timeouts_double_and_the_window_is_one_segment() {
     assert_eq!(script.sender().tally.timeouts, 5);
 }
 
+/// Linux reports a start of sending to the congestion control whenever a segment leaves and none is in flight
+/// (tcp_event_data_sent), also where a timeout has marked all of them lost.
+#[test]
+fn a_retransmission_with_nothing_in_flight_is_a_start_of_sending() {
+    let mut script = linux(4);
+    script.simulation.senders[0].tcp.backup = 1;
+    assert_eq!(script.sender().tcp.idle_ms, 0);
+    // The probe leaves at 208 ms, beside four segments in flight.
+    script.until(500);
+    assert_eq!(script.sender().tcp.idle_ms, 0);
+    // The first timeout is at 540 ms, the second at 1148 ms.
+    script.until(541);
+    assert_eq!(script.sender().tcp.idle_ms, 540 - 208);
+    script.until(1149);
+    assert_eq!(script.sender().tcp.idle_ms, 1148 - 540);
+}
+
 #[test]
 fn a_probe_that_repaired_a_loss_halves_the_window() {
     let mut script = linux(10);
@@ -52,9 +70,9 @@ fn a_spurious_timeout_is_undone() {
     script.numbers();
     // The path stops for 600 ms, and then all ACKs come.
     script.until(560);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_LOSS);
+    assert_eq!(script.sender().state, State::Loss);
     script.ack(600, 1); // answers the first copy: Eifel
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    assert_eq!(script.sender().state, State::Open);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
     assert!(script.sender().tcp.ssthresh > 1 << 20);
 }
@@ -66,9 +84,9 @@ fn frto_finds_a_spurious_timeout_without_timestamps() {
     script.until(560);
     // The retransmission is acknowledged, and then what was sent once and before the timeout.
     script.ack_with(600, 1, &[], false, flag::AGAIN);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_LOSS);
+    assert_eq!(script.sender().state, State::Loss);
     script.ack_with(601, 2, &[], false, 0);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    assert_eq!(script.sender().state, State::Open);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
 }
 
@@ -92,7 +110,7 @@ fn a_probe_that_repaired_the_tail_halves_the_window_with_the_next_ack() {
     assert_eq!(script.cwnd(), 15);
     script.ack(520, 11);
     assert_eq!(script.cwnd(), 7, "{:?}", script.sender().tcp);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    assert_eq!(script.sender().state, State::Open);
 }
 
 #[test]
@@ -179,12 +197,13 @@ fn every_timeout_is_told_to_the_algorithm() {
     let mut script = Script::new(Profile::linux(), "nmcc", 1000);
     script.numbers();
     script.until(560);
-    let shown_rtt = |script: &Script| script.simulation.connections[0].coupled.slots()[0].srtt8;
-    assert_eq!(shown_rtt(&script), 0, "silent");
+    let published_rtt =
+        |script: &Script| script.simulation.connections[0].coupled.published_srtt8(0);
+    assert_eq!(published_rtt(&script), 0, "silent");
     script.ack_with(600, 1, &[], false, flag::AGAIN);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_LOSS);
-    assert!(shown_rtt(&script) > 0, "heard");
+    assert_eq!(script.sender().state, State::Loss);
+    assert!(published_rtt(&script) > 0, "heard");
     script.until(2000);
     assert_eq!(script.sender().tally.timeouts, 2);
-    assert_eq!(shown_rtt(&script), 0, "silent again");
+    assert_eq!(published_rtt(&script), 0, "silent again");
 }

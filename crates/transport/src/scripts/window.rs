@@ -1,6 +1,7 @@
 //! How much is sent: the initial window, after idling, where the application or the receiver limits, after ECN marks.
 
 use super::*;
+use mpcc::State;
 
 #[test]
 fn the_initial_window_and_slow_start() {
@@ -94,12 +95,12 @@ fn ecn_halves_the_window_once_a_round_trip_and_says_so_once() {
         script.ack_with(98 + u64::from(i), i, &[], false, flag::ECHO);
     }
     assert_eq!(script.sender().tally.losses, 1, "once for what was out");
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_CWR);
+    assert_eq!(script.sender().state, State::Cwr);
     let nxt = script.sender().nxt as u32;
     assert!(script.simulation.senders[0].recovery.reduced || nxt > 10);
     script.ack(201, nxt);
     script.ack(202, script.sender().nxt as u32);
-    assert_eq!(script.sender().state, mpcc::state::MPCC_STATE_OPEN);
+    assert_eq!(script.sender().state, State::Open);
     script.ack_with(301, script.sender().nxt as u32, &[], false, flag::ECHO);
     assert_eq!(script.sender().tally.losses, 2);
 }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::receiver::Join;
-use crate::segment::{in_milliseconds, micros};
+use crate::segment::{flag, in_milliseconds, micros};
 use crate::wheel;
 
 /// The packets that open a subflow, bytes: IPv4 and TCP (40), the options of a SYN (20) or of any other packet (12), and
@@ -64,6 +64,8 @@ impl<O: Observer> Simulation<O> {
                 let sender = &mut senders[index];
                 if matches!(sender.life, Life::Idle | Life::Opening) {
                     sender.life = Life::Opening;
+                    // subflow_req->backup and request_bkup: either end may ask for it.
+                    sender.tcp.backup |= u16::from(segment.flags & flag::BACKUP != 0);
                     sender.answer_syn(env, opening.syn_ack);
                 }
             }
@@ -224,7 +226,9 @@ impl Receiver {
 
     pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         self.syn_last = env.now;
-        env.send(self.route, bytes, Segment::bare(self.me, Kind::Syn, 0));
+        let mut segment = Segment::bare(self.me, Kind::Syn, 0);
+        segment.flags = u8::from(self.requests_backup) * flag::BACKUP;
+        env.send(self.route, bytes, segment);
         let wait = self.profile.rto_initial.as_nanos() << self.syns.min(6);
         self.syns += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
@@ -294,6 +298,7 @@ impl Sender {
     pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         let mut segment = Segment::bare(self.me, Kind::SynAck, 0);
         segment.window = micros(env.now);
+        segment.flags = u8::from(self.requests_backup) * flag::BACKUP;
         env.send(self.route, bytes, segment);
         if self.recovery.timeouts == 0 {
             self.last_sent = env.now;

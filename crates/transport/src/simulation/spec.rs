@@ -2,7 +2,7 @@
 
 use crate::pace::Pace;
 use crate::profile::Profile;
-use mpcc::Algorithm;
+use mpcc::{Algorithm, Settings};
 use netsim::{RouteId, Span, Time};
 use std::collections::VecDeque;
 
@@ -40,6 +40,8 @@ pub struct ConnectionSpec {
     pub profile: Profile,
     /// Congestion control.
     pub algorithm: Algorithm,
+    /// Its settings; `None`: each has its standard value.
+    pub settings: Option<Settings>,
     /// Whether it speaks MPTCP; without, there is one subflow.
     pub mptcp: bool,
     /// Each subflow's routes: data's, and that of what the client sends.
@@ -64,4 +66,7 @@ pub struct ConnectionSpec {
     pub ssthresh: Option<u32>,
     /// Each subflow's group, within which it is coupled; those beyond the list are in group 0.
     pub groups: Vec<u8>,
+    /// Which subflows are backups (RFC 8684, 3.3.8); those beyond the list are not. The path manager's end asks for it in the
+    /// handshake of the join, as the flag of its endpoint says (Linux: MPTCP_PM_ADDR_FLAG_BACKUP).
+    pub backup: Vec<bool>,
 }

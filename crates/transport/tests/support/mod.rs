@@ -60,6 +60,7 @@ pub fn file(
     ConnectionSpec {
         profile: Profile::linux(),
         algorithm: Algorithm::find(algorithm).expect("an algorithm"),
+        settings: None,
         mptcp,
         routes,
         start: Time::ZERO,
@@ -71,6 +72,7 @@ pub fn file(
         ecn: false,
         ssthresh: None,
         groups: Vec::new(),
+        backup: Vec::new(),
         phase: Span::ZERO,
     }
 }

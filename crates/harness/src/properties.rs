@@ -1,0 +1,292 @@
+//! Properties that hold after any callbacks, for every algorithm: [`run`] finds the first that does not.
+//! Property tests and the fuzz target `callbacks` share it.
+
+mod gain;
+mod parts;
+mod published;
+
+use crate::callbacks::Callback;
+use crate::ffi::{self, mpcc_subflow as Subflow, mpcc_tcp as Tcp};
+use crate::{Harness, Machine, Native, empty, state, with_settings};
+use ffi::mpcc_operation::*;
+use mpcc::{Algorithm, SUBFLOWS, Settings};
+
+/// The error is what does not hold.
+type Holds = Result<(), String>;
+
+macro_rules! ensure {
+    ($holds:expr, $($what:tt)+) => {{
+        let holds: bool = $holds;
+        if !holds {
+            return Err(std::format!($($what)+));
+        }
+    }};
+}
+use ensure;
+
+/// Runs these callbacks on an algorithm, `alone` without a connection to couple in, and closes all that is left. The
+/// error says after which callback something does not hold, and what.
+pub fn run(algorithm: Algorithm, alone: bool, callbacks: &[Callback]) -> Holds {
+    run_with(algorithm, Settings::standard(algorithm), alone, callbacks)
+}
+
+/// The same with other settings than the standard ones.
+pub fn run_with(
+    algorithm: Algorithm,
+    settings: Settings,
+    alone: bool,
+    callbacks: &[Callback],
+) -> Holds {
+    let mut driver = Driver::new(algorithm, settings, alone);
+    for callback in callbacks {
+        driver
+            .step(callback)
+            .map_err(|what| format!("{algorithm:?}: {what}, after {callback:?}"))?;
+    }
+    driver
+        .close()
+        .map_err(|what| format!("{algorithm:?}: {what}, after all have closed"))
+}
+
+struct Driver {
+    harness: Box<Harness>,
+    algorithm: Algorithm,
+    /// The slots whose credit is not yet settled, void or withdrawn.
+    open: u16,
+}
+
+/// A callback's subflow before and after it.
+struct Step<'a> {
+    callback: &'a Callback,
+    before: &'a Harness,
+    after: &'a Harness,
+}
+
+impl Step<'_> {
+    fn is(&self, operation: u32) -> bool {
+        self.callback.operation == operation
+    }
+
+    fn old(&self) -> (&Tcp, &Subflow) {
+        let who = self.callback.who as usize;
+        (&self.before.tcp[who], &self.before.subflow[who])
+    }
+
+    fn now(&self) -> (&Tcp, &Subflow) {
+        let who = self.callback.who as usize;
+        (&self.after.tcp[who], &self.after.subflow[who])
+    }
+
+    /// What the window grew by, in segments with their fraction.
+    fn grown(&self) -> f64 {
+        let window = |(tcp, s): (&Tcp, &Subflow)| {
+            f64::from(tcp.cwnd) + s.growth as f64 / ffi::MPCC_ONE as f64
+        };
+        window(self.now()) - window(self.old())
+    }
+
+    fn note(&self, bit: u32) -> bool {
+        self.after.note.what & bit != 0
+    }
+}
+
+impl Driver {
+    fn new(algorithm: Algorithm, settings: Settings, alone: bool) -> Self {
+        let mut harness = with_settings(algorithm, settings);
+        harness.alone = alone.into();
+        Self {
+            harness,
+            algorithm,
+            open: 0,
+        }
+    }
+
+    fn step(&mut self, callback: &Callback) -> Holds {
+        if !callback.prepare(&mut self.harness) {
+            return Ok(()); // no endpoint would call this now
+        }
+        let before = self.harness.clone();
+        Native.step(&mut self.harness);
+        let after = self.harness.clone();
+        let step = Step {
+            callback,
+            before: &before,
+            after: &after,
+        };
+        self.windows(&step)?;
+        published::slots(&after)?;
+        published::published(&step, self.algorithm)?;
+        published::groups(&step)?;
+        self.credits(&step)?;
+        match self.algorithm.slow_start() {
+            "css" => parts::css(&step, self.algorithm)?,
+            "nmcc" => parts::nmcc(&step)?,
+            "hystartpp" => parts::hystartpp(&step)?,
+            _ => {}
+        }
+        match self.algorithm.avoidance() {
+            "cubic" => parts::cubic(&step, self.algorithm)?,
+            "wvegas" => parts::wvegas(&step)?,
+            _ => {}
+        }
+        gain::together(&after, self.algorithm)?;
+        callback.finish(&mut self.harness);
+        Ok(())
+    }
+
+    /// Closes whatever is open: nothing is left behind.
+    fn close(&mut self) -> Holds {
+        for who in 0..ffi::MPCC_HARNESS_SUBFLOWS {
+            self.step(&Callback::release(who))?;
+        }
+        ensure!(self.open == 0, "credits of {:b} are open", self.open);
+        ensure!(
+            self.harness.connection.used == empty(self.algorithm).connection.used,
+            "a closed connection has subflows"
+        );
+        Ok(())
+    }
+
+    /// Windows within their bounds: none below the least, none that grows faster than slow start or without need.
+    fn windows(&self, step: &Step<'_>) -> Holds {
+        let (old, new, acked) = (step.old().0, step.now().0, step.callback.argument);
+        let settled = step.note(ffi::MPCC_NOTE_SETTLED);
+        let avoidance = self.algorithm.avoidance();
+        // wVegas keeps two segments.
+        let floor = if avoidance == "wvegas" { 2 } else { 1 };
+        ensure!(new.cwnd >= 1, "no window");
+        ensure!(
+            step.after.subflow.iter().all(|s| s.growth < ffi::MPCC_ONE),
+            "a fraction above one"
+        );
+        match step.callback.operation {
+            MPCC_DO_ACK => {
+                // Slow start: a segment for each. OLIA's window of one grows by (1 + 1/2): α is at most 1/2.
+                let most = match avoidance {
+                    "olia" => acked + acked.div_ceil(2),
+                    _ => acked,
+                };
+                // OLIA takes at most half a segment for each window, and a whole one for the first fraction; wVegas may
+                // halve and more. A credit takes no window below three.
+                let least = match avoidance {
+                    "wvegas" if settled => floor,
+                    _ if settled => ffi::MPCC_LISA_IW_MIN,
+                    "olia" => old
+                        .cwnd
+                        .saturating_sub(1 + acked.div_ceil(2 * old.cwnd))
+                        .clamp(1, old.cwnd_clamp),
+                    "wvegas" => 1,
+                    _ => old.cwnd,
+                };
+                let most = old
+                    .cwnd
+                    .saturating_add(most)
+                    .min(old.cwnd_clamp.max(old.cwnd))
+                    .max(floor);
+                ensure!(
+                    (least..=most).contains(&new.cwnd),
+                    "{} → {}, not within {least} and {most}",
+                    old.cwnd,
+                    new.cwnd
+                );
+                ensure!(
+                    step.callback.limited || settled || new.cwnd <= old.cwnd.max(floor),
+                    "grows without need"
+                );
+            }
+            MPCC_DO_SSTHRESH => {
+                let least = if avoidance == "olia" { 1 } else { 2 };
+                let result = step.after.result;
+                ensure!(
+                    result >= least && result <= old.cwnd.max(2),
+                    "a threshold of {result}"
+                );
+            }
+            MPCC_DO_INIT if step.callback.argument != 0 => {
+                let linked = self.algorithm.slow_start() == "lisa";
+                let least = if linked { ffi::MPCC_LISA_IW_MIN } else { 10 };
+                ensure!(
+                    (least..=10).contains(&new.cwnd),
+                    "an initial window of {}",
+                    new.cwnd
+                );
+            }
+            MPCC_DO_UNDO => ensure!(step.after.result >= old.cwnd, "an undo that takes"),
+            MPCC_DO_EVENT => ensure!(new.cwnd <= old.cwnd, "grows without an ACK"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A credit moves segments, it makes none; it is settled once, or void once, or taken back once.
+    fn credits(&mut self, step: &Step<'_>) -> Holds {
+        let net = |harness: &Harness| -> i64 {
+            let owed: u32 = harness.connection.slot.iter().map(state::debit).sum();
+            i64::from(state::sum_cwnd(&harness.connection)) - i64::from(owed)
+        };
+        let (note, mine) = (&step.after.note, step.now().1.slot);
+        if step.note(ffi::MPCC_NOTE_TAKEN) {
+            ensure!(
+                (3..=10).contains(&note.credit),
+                "a credit of {}",
+                note.credit
+            );
+            ensure!(
+                net(step.before) == net(step.after),
+                "a join with a credit changes the sum"
+            );
+            let lender = step.after.connection.slot[usize::from(mine)].lender;
+            let lender = &step.after.connection.slot[usize::from(lender)];
+            ensure!(
+                state::cwnd(lender) >= state::debit(lender) + ffi::MPCC_LISA_IW_MIN
+                    && u32::from(lender.phase) == ffi::mpcc_phase::MPCC_SLOW_START,
+                "a lender that has nothing to lend"
+            );
+            ensure!(self.open & 1 << mine == 0, "slot {mine} takes twice");
+            self.open |= 1 << mine;
+        }
+        if step.note(ffi::MPCC_NOTE_SETTLED) {
+            ensure!(
+                note.sum_before == note.sum_after,
+                "{} segments become {}",
+                note.sum_before,
+                note.sum_after
+            );
+            ensure!(
+                note.ignored <= step.callback.flight.saturating_add(step.callback.argument),
+                "{} to ignore",
+                note.ignored
+            );
+        }
+        let withdrawn = step.note(ffi::MPCC_NOTE_WITHDRAWN);
+        let mine = if withdrawn { 1 << mine } else { 0 };
+        for ended in [note.settled, note.voided, mine] {
+            ensure!(
+                ended & !self.open == 0,
+                "credits of {ended:b} end that are not open"
+            );
+            self.open &= !ended;
+        }
+        // What is open is what stands in the accounts.
+        let slots = &step.after.connection.slot;
+        let borrowers = slots
+            .iter()
+            .fold(0, |all, slot| all | state::borrowers(slot));
+        ensure!(
+            borrowers == self.open,
+            "borrowers {borrowers:b}, open {:b}",
+            self.open
+        );
+        for slot in slots {
+            let taken = (0..SUBFLOWS).filter(|i| state::borrowers(slot) >> i & 1 != 0);
+            ensure!(
+                taken.clone().all(|i| slots[i].group == slot.group),
+                "a credit between groups"
+            );
+            let sum: u32 = taken.map(|i| u32::from(slots[i].credit)).sum();
+            let debit = state::debit(slot);
+            ensure!(sum == debit, "a debit of {debit} for credits of {sum}");
+        }
+        Ok(())
+    }
+}

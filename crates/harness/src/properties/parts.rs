@@ -1,0 +1,155 @@
+//! What single slow starts and avoidances promise.
+
+use super::{Holds, Step, ensure};
+use crate::{ffi, state};
+use ffi::mpcc_operation::*;
+use mpcc::Algorithm;
+
+/// CSS: in initial slow start a window grows by one segment in a round trip at the least, and at most by one for each that is
+/// acknowledged, and by two for an ACK.
+pub(super) fn css(step: &Step<'_>, algorithm: Algorithm) -> Holds {
+    let (tcp, before) = step.old();
+    let initial = state::css(before).initial != 0 && tcp.cwnd < tcp.ssthresh;
+    if !step.is(MPCC_DO_ACK) || !initial || !step.callback.limited {
+        return Ok(());
+    }
+    let (grown, after) = (step.grown(), step.now().0);
+    let acked = f64::from(step.callback.argument);
+    let reno = acked / f64::from(tcp.cwnd);
+    // Where this ACK ends slow start.
+    let avoidance = match algorithm.avoidance() {
+        "cubic" => acked / 2.0,
+        "olia" => 1.5 * reno, // α is at most 1/2
+        _ => reno,
+    };
+    // Q40, for each acknowledged segment.
+    let rounding = 1e-11 * acked + 1e-9;
+    ensure!(
+        grown < acked.min(2.0).max(avoidance) + rounding,
+        "CSS grows by {grown} for {acked}"
+    );
+    ensure!(
+        after.ssthresh != tcp.ssthresh
+            || after.cwnd >= after.ssthresh.min(after.cwnd_clamp)
+            || grown > reno.min(2.0) - rounding,
+        "CSS grows by {grown} for {acked} of {}",
+        tcp.cwnd
+    );
+    Ok(())
+}
+
+/// NMCC: no subflow ever grows faster than a TCP on its path.
+pub(super) fn nmcc(step: &Step<'_>) -> Holds {
+    if !step.is(MPCC_DO_ACK) {
+        return Ok(());
+    }
+    let (tcp, acked) = (step.old().0, f64::from(step.callback.argument));
+    let alone = if tcp.cwnd < tcp.ssthresh {
+        acked
+    } else {
+        acked / f64::from(tcp.cwnd)
+    };
+    let grown = step.grown();
+    // Reno's increase is rounded up, by 2^-40.
+    ensure!(
+        grown < alone + 1e-12 * acked + 1e-9,
+        "NMCC grows by {grown}, TCP by {alone}"
+    );
+    let m2 = state::m2(step.now().1);
+    ensure!(
+        (ffi::MPCC_M2_ONE..=ffi::MPCC_SUBFLOWS * ffi::MPCC_M2_ONE).contains(&m2),
+        "m² = {m2} · 2^-20"
+    );
+    Ok(())
+}
+
+/// CUBIC over its whole range, times up to hours: its state stays in its bounds, and two acknowledged segments add at most one.
+pub(super) fn cubic(step: &Step<'_>, algorithm: Algorithm) -> Holds {
+    let ((old, _), (new, s)) = (step.old(), step.now());
+    let (cubic, callback) = (state::cubic(s), step.callback);
+    let most = ffi::MPCC_CWND_MAX;
+    ensure!(
+        cubic.w_max <= most && cubic.origin <= most && cubic.reno <= u64::from(most) << 40,
+        "CUBIC's window is beyond all: {cubic:?}"
+    );
+    // ∛(2^20 / 0.4) = 138 s
+    ensure!(cubic.k < 139 * 1024, "K = {}", cubic.k);
+    if step.is(MPCC_DO_STATE) && u32::from(s.state) == crate::ffi::mpcc_state::MPCC_STATE_LOSS {
+        ensure!(
+            (cubic.rtt_min, cubic.w_max, cubic.running) == (0, 0, 0),
+            "an RTO leaves {cubic:?} and a least RTT of {}",
+            cubic.rtt_min
+        );
+    }
+    if step.is(MPCC_DO_EVENT) {
+        ensure!(
+            cubic.running == 0 || cubic.epoch_start <= new.now,
+            "CUBIC's epoch begins later than now"
+        );
+    }
+    if step.is(MPCC_DO_ACK) {
+        ensure!(
+            old.cwnd < new.ssthresh
+                || new.cwnd.saturating_sub(old.cwnd) <= callback.argument.div_ceil(2),
+            "CUBIC: {} → {}",
+            old.cwnd,
+            new.cwnd
+        );
+        ensure!(
+            callback.rtt_us == 0 || cubic.rtt_min <= callback.rtt_us && cubic.rtt_min > 0,
+            "a least RTT of {}",
+            cubic.rtt_min
+        );
+        // HyStart lowers the threshold to the window, and never below its least window.
+        ensure!(
+            algorithm.slow_start() != "uncoupled"
+                || new.ssthresh == old.ssthresh
+                || new.ssthresh == old.cwnd && old.cwnd >= 16,
+            "HyStart's threshold is {}",
+            new.ssthresh
+        );
+    }
+    Ok(())
+}
+
+/// HyStart++ ends slow start where the window stands, after five rounds of slow growth, and an ACK adds eight segments at
+/// most.
+pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
+    let ((old, before), (new, after)) = (step.old(), step.now());
+    let (was, is) = (state::hystartpp(before), state::hystartpp(after));
+    ensure!(
+        is.samples() <= 8 && is.rounds() <= 5 && is.remaining() <= ffi::MPCC_CWND_MAX,
+        "HyStart++ keeps {is:?}"
+    );
+    ensure!(
+        was.over() == 0 || is.over() != 0 || step.is(MPCC_DO_INIT),
+        "HyStart++ begins again"
+    );
+    if step.is(MPCC_DO_ACK) && old.cwnd < old.ssthresh && was.over() == 0 {
+        ensure!(
+            new.cwnd - old.cwnd <= 8
+                && (new.ssthresh == old.ssthresh || new.ssthresh == old.cwnd && is.rounds() == 5)
+                && (new.cwnd >= new.ssthresh) == (is.over() != 0),
+            "HyStart++: {old:?} → {new:?}, {is:?}"
+        );
+    }
+    Ok(())
+}
+
+/// wVegas: no window below 2 after a round, a queue of 2 to 10 segments to keep, and a threshold that is not above the
+/// window when a round in congestion avoidance is over, unless the window was drained.
+pub(super) fn wvegas(step: &Step<'_>) -> Holds {
+    let ((old, _), (new, s)) = (step.old(), step.now());
+    let v = state::wvegas(s);
+    ensure!(
+        (2..=10).contains(&v.alpha) && v.remaining > 0 && v.remaining <= ffi::MPCC_CWND_MAX + 1,
+        "wVegas keeps {v:?}"
+    );
+    ensure!(
+        !step.is(MPCC_DO_ACK)
+            || new.cwnd == old.cwnd
+            || new.cwnd >= 2 && new.ssthresh <= old.ssthresh.max(old.cwnd),
+        "wVegas: {old:?} → {new:?}"
+    );
+    Ok(())
+}

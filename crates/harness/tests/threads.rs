@@ -1,0 +1,190 @@
+//! Callbacks of several subflows at the same time, as Linux makes them on several CPUs, with requests for other groups in
+//! between: every credit ends once, and the connection ends once.
+
+use mpcc::Algorithm;
+use mpcc_harness::ffi::{self, mpcc_note as Note, mpcc_subflow as Subflow};
+use mpcc_harness::{empty, fresh_tcp};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A connection that several threads use, as CPUs do in the kernel.
+#[derive(Clone, Copy)]
+struct Shared(*mut ffi::mpcc_connection);
+
+// SAFETY: the C reads and writes it by volatile and atomic accesses, of which this test is the test.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    /// Keeps closures from capturing the bare pointer.
+    fn pointer(self) -> *mut ffi::mpcc_connection {
+        self.0
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    taken: AtomicU32,
+    settled: AtomicU32,
+    voided: AtomicU32,
+    withdrawn: AtomicU32,
+    last: AtomicU32,
+}
+
+impl Counts {
+    fn add(&self, note: &Note) {
+        let once = |bit: u32| u32::from(note.what & bit != 0);
+        self.taken
+            .fetch_add(once(ffi::MPCC_NOTE_TAKEN), Ordering::Relaxed);
+        self.settled
+            .fetch_add(note.settled.count_ones(), Ordering::Relaxed);
+        self.voided
+            .fetch_add(note.voided.count_ones(), Ordering::Relaxed);
+        self.withdrawn
+            .fetch_add(once(ffi::MPCC_NOTE_WITHDRAWN), Ordering::Relaxed);
+    }
+}
+
+/// One subflow's life: start, ACKs with occasional losses, idle restarts and requests, close.
+fn live(shared: Shared, algorithm: Algorithm, seed: u64, counts: &Counts) {
+    use ffi::mpcc_operation::*;
+    let pair = empty(algorithm).pair;
+    let c = shared.pointer();
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let (mut s, mut tcp) = (Subflow::default(), fresh_tcp());
+    let call = |s: &mut Subflow, tcp: &mut ffi::mpcc_tcp, operation, argument, group| {
+        let mut note = Note::default();
+        // SAFETY: `c` outlives the threads; everything else is this thread's own.
+        let result = unsafe {
+            ffi::mpcc_harness_native_call(pair, c, s, tcp, operation, argument, group, &mut note)
+        };
+        counts.add(&note);
+        result
+    };
+    call(&mut s, &mut tcp, MPCC_DO_INIT, 1, 0);
+    if u32::from(s.slot) == ffi::MPCC_NO_SLOT {
+        return;
+    }
+    for _ in 0..random.next_u32() % 40 {
+        tcp.flight = tcp.cwnd;
+        match random.next_u32() % 16 {
+            0 => {
+                let ssthresh = call(&mut s, &mut tcp, MPCC_DO_SSTHRESH, 0, 0);
+                tcp.ssthresh = if random.next_u32() % 2 == 0 {
+                    ssthresh
+                } else {
+                    i32::MAX as u32
+                };
+            }
+            1 => {
+                call(&mut s, &mut tcp, MPCC_DO_EVENT, 1, 0);
+            }
+            // A request for any subflow.
+            2 => {
+                let mut other = Subflow {
+                    slot: (random.next_u32() % 16) as u8,
+                    ready: 1,
+                    ..Subflow::default()
+                };
+                let group = random.next_u32() % 2;
+                call(&mut other, &mut tcp, MPCC_DO_REQUEST, 0, group);
+            }
+            acked => {
+                tcp.cwnd = if tcp.cwnd > 4000 { 10 } else { tcp.cwnd };
+                call(&mut s, &mut tcp, MPCC_DO_ACK, acked, 0);
+            }
+        }
+    }
+    let last = call(&mut s, &mut tcp, MPCC_DO_RELEASE, 0, 0);
+    counts.last.fetch_add(last, Ordering::Relaxed);
+}
+
+#[test]
+fn every_credit_ends_once_and_the_connection_too() {
+    const THREADS: u64 = 4;
+    const LIVES: u64 = 2000;
+    let algorithm = Algorithm::find("lisa").unwrap();
+    let mut credits = 0;
+    for round in 0..20 {
+        let mut connection = ffi::mpcc_connection::default();
+        let (counts, start) = (Counts::default(), Barrier::new(THREADS as usize));
+        let shared = Shared(&mut connection);
+        // The holder keeps the connection open until all threads are done.
+        // SAFETY: the connection lives, and no other thread uses it yet.
+        let holder = unsafe { ffi::mpcc_harness_native_attach(shared.pointer(), 0) };
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (counts, start) = (&counts, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    for life in 0..LIVES {
+                        live(
+                            shared,
+                            algorithm,
+                            (round * THREADS + thread) * LIVES + life,
+                            counts,
+                        );
+                    }
+                });
+            }
+        });
+        let get = |count: &AtomicU32| count.load(Ordering::Relaxed);
+        let ended = get(&counts.settled) + get(&counts.voided) + get(&counts.withdrawn);
+        assert_eq!(get(&counts.taken), ended, "round {round}");
+        assert_eq!(get(&counts.last), 0, "round {round}");
+        assert_eq!(
+            connection.used,
+            1 << holder,
+            "all others gave their slots back"
+        );
+        credits += ended;
+    }
+    assert!(
+        credits > 10_000,
+        "{credits} credits are too few to say much"
+    );
+}
+
+#[test]
+fn one_of_many_simultaneous_closes_is_the_last() {
+    let algorithm = Algorithm::find("lisa").unwrap();
+    for round in 0..3000 {
+        let mut connection = ffi::mpcc_connection::default();
+        let (counts, start) = (Counts::default(), Barrier::new(3));
+        let shared = Shared(&mut connection);
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let (counts, start) = (&counts, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    live(shared, algorithm, round * 3 + thread, counts);
+                });
+            }
+        });
+        // A subflow that starts after the last one closed finds no connection, and runs alone.
+        assert_eq!(counts.last.load(Ordering::Relaxed), 1, "round {round}");
+        assert_eq!(connection.used, ffi::MPCC_NO_OWNER, "round {round}");
+    }
+}
+
+/// A backend's memory may become another connection's while a subflow of the former one still reads it.
+#[test]
+fn a_subflow_attaches_to_its_own_connection_only() {
+    let mut connection = ffi::mpcc_connection::default();
+    const NO_SLOT: u8 = ffi::MPCC_NO_SLOT as u8;
+    // SAFETY: the connection lives, and only this thread uses it.
+    let attach =
+        |c: &mut ffi::mpcc_connection, tag| unsafe { ffi::mpcc_harness_native_attach(c, tag) };
+    connection.used = ffi::MPCC_NO_OWNER;
+    assert_eq!(attach(&mut connection, 7), NO_SLOT, "not open yet");
+    // SAFETY: the connection lives, and only this thread uses it.
+    unsafe { ffi::mpcc_harness_native_open(&mut connection, 7) };
+    for slot in 0..ffi::MPCC_SUBFLOWS as u8 {
+        assert_eq!(attach(&mut connection, 8), NO_SLOT, "another tag");
+        // Tags are compared modulo MPCC_TAGS.
+        assert_eq!(attach(&mut connection, 7 + 5 * ffi::MPCC_TAGS), slot);
+    }
+    assert_eq!(attach(&mut connection, 7), NO_SLOT, "full");
+    assert_eq!(connection.used >> ffi::MPCC_TAG_SHIFT, 7);
+}

@@ -1,0 +1,296 @@
+//! Attaches the BPF programs that serve the cgroups, and detaches them.
+//!
+//! One set of programs serves all algorithms. Links of tracing and cgroup programs end with their last reference, unlike the
+//! registration of a congestion control, so they are pinned in a BPF file system, that of process 1: `ip netns
+//! exec` mounts another /sys for its command alone. [`after_load`] and [`after_unload`] make the pins agree with the loaded
+//! algorithms, from any state, also from one that a killed process has left.
+
+use std::fs::{self, File};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use libbpf_rs::btf::{Btf, types};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramInput};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::mount::{MsFlags, mount, umount};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+
+use super::hierarchy;
+use crate::error::NAME_MAX;
+use crate::exec::landlock;
+use crate::skel::exec::{ExecSkel, ExecSkelBuilder};
+use crate::{Error, Result, load, registry};
+
+/// Where BPF file systems are mounted by convention (bpftool, iproute2, systemd).
+const BPF_FS: &str = "/sys/fs/bpf";
+/// The source of a mount of [`BPF_FS`] that we have made.
+const MOUNT_SOURCE: &str = "lisa";
+const PINS: &str = "/sys/fs/bpf/lisa";
+/// The map of algorithms, the sockops program, the program that makes sockets MPTCP; detached in reverse order.
+const ALGORITHMS: &str = "/sys/fs/bpf/lisa/algorithms";
+const CONNECTED: &str = "/sys/fs/bpf/lisa/connected";
+const SOCKET: &str = "/sys/fs/bpf/lisa/socket";
+/// Locked while pins are changed; removed after each change.
+const LOCK: &str = "/run/lisa.lock";
+/// A change of the pins takes milliseconds. Whoever holds the lock longer is stuck.
+const LOCK_WITHIN: Duration = Duration::from_secs(10);
+
+/// Call after a load. Serves the algorithms that every user may choose while at least one of ours is loaded for good.
+///
+/// # Errors
+/// Why the programs are not attached. `lisa kernel exec` then uses its helper process.
+pub(crate) fn after_load() -> Result<()> {
+    update(true)
+}
+
+/// Call after an unload: as [`after_load`], but programs that are not attached remain so. Detaches everything after the last algorithm.
+pub(crate) fn after_unload() -> Result<()> {
+    update(false)
+}
+
+fn update(attaches: bool) -> Result<()> {
+    // A thread of its own: its mounts change, and it enters a Landlock domain.
+    let work = thread::Builder::new().spawn(move || {
+        enter_mounts_of_init();
+        let lock = lock().map_err(Error::io(format!("locking {LOCK}")))?;
+        let updated = update_locked(attaches);
+        // Before the lock is released: the next one makes another file.
+        let _ = fs::remove_file(LOCK);
+        drop(lock);
+        updated
+    });
+    let work = work.map_err(Error::io("starting a thread"))?;
+    work.join().expect("it does not panic")
+}
+
+/// Locks a file that root alone can open, so that no other user can hold the lock.
+fn lock() -> io::Result<Flock<File>> {
+    let deadline = Instant::now() + LOCK_WITHIN;
+    loop {
+        let mut options = File::options();
+        options.write(true).create(true).mode(0o600);
+        let file = options.custom_flags(libc::O_NOFOLLOW).open(LOCK)?;
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            // Its holder may have removed the file between `open` and `flock`.
+            Ok(lock) if fs::metadata(LOCK).is_ok_and(|on_disk| same_file(&on_disk, &lock)) => {
+                return Ok(lock);
+            }
+            Ok(_) => continue,
+            Err((_, Errno::EWOULDBLOCK)) if Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            Err((_, Errno::EWOULDBLOCK)) => {
+                return Err(io::Error::other(
+                    "another `lisa kernel` command has held it for 10 s",
+                ));
+            }
+            Err((_, errno)) => return Err(errno.into()),
+        }
+    }
+}
+
+fn same_file(on_disk: &fs::Metadata, file: &File) -> bool {
+    file.metadata()
+        .is_ok_and(|file| (file.dev(), file.ino()) == (on_disk.dev(), on_disk.ino()))
+}
+
+fn update_locked(attaches: bool) -> Result<()> {
+    let mut loaded = registry::find()?.into_iter();
+    if !loaded.any(|registered| !registered.is_leaving() && registered.owner().is_none()) {
+        return detach();
+    }
+    let algorithms = match attached() {
+        Some(algorithms) => algorithms,
+        None => {
+            detach()?;
+            if !attaches {
+                return Ok(());
+            }
+            match attach() {
+                Ok(algorithms) => algorithms,
+                // A kernel or a container without these programs: `exec` uses its helper process.
+                Err(error) => {
+                    detach()?;
+                    return Err(error);
+                }
+            }
+        }
+    };
+    serve(&algorithms)
+}
+
+/// Moves this thread into the mount namespace of process 1, where pins stay when this process ends. It stays in
+/// its own if it may not.
+fn enter_mounts_of_init() {
+    let namespace = |path| fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
+    let (own, init) = ("/proc/thread-self/ns/mnt", "/proc/1/ns/mnt");
+    let Ok(file) = File::open(init) else { return };
+    if matches!((namespace(own), namespace(init)), (Ok(own), Ok(init)) if own == init) {
+        return;
+    }
+    // A thread with a directory of its own may change its mounts.
+    if unshare(CloneFlags::CLONE_FS).is_ok() {
+        let _ = setns(file, CloneFlags::CLONE_NEWNS);
+    }
+}
+
+/// The map of algorithms, if all programs are attached.
+fn attached() -> Option<MapHandle> {
+    // Paths first: libbpf would print that there is none.
+    let all = [SOCKET, CONNECTED, ALGORITHMS];
+    if !all.iter().all(|pin| Path::new(pin).exists()) {
+        return None;
+    }
+    MapHandle::from_pinned_path(ALGORITHMS).ok()
+}
+
+/// Removes the pins, and with them links and programs.
+fn detach() -> Result<()> {
+    for pin in [SOCKET, CONNECTED, ALGORITHMS] {
+        absent(fs::remove_file(pin)).map_err(Error::io(pin))?;
+    }
+    absent(fs::remove_dir(PINS)).map_err(Error::io(PINS))?;
+    if is_ours_and_empty() {
+        umount(BPF_FS).map_err(|errno| Error::io(format!("unmounting {BPF_FS}"))(errno.into()))?;
+    }
+    Ok(())
+}
+
+/// Something that was not there is removed all the same.
+fn absent(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+fn is_ours_and_empty() -> bool {
+    let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default();
+    let ours = format!(" - bpf {MOUNT_SOURCE} ");
+    let ours = |line: &str| line.contains(&format!(" {BPF_FS} ")) && line.contains(&ours);
+    mounts.lines().any(ours) && fs::read_dir(BPF_FS).is_ok_and(|mut files| files.next().is_none())
+}
+
+fn attach() -> Result<MapHandle> {
+    check()?;
+    let root = hierarchy::root().ok_or(Error::Missing {
+        what: "cgroup v2 mounted",
+        remedy: "`mount -t cgroup2 cgroup2 /sys/fs/cgroup` mounts it",
+    })?;
+    let root = File::open(&root).map_err(Error::io(root.display().to_string()))?;
+    let failed = |error| {
+        let message = load::last_message();
+        Error::bpf(format!(
+            "attaching the programs of `lisa kernel exec` ({message})"
+        ))(error)
+    };
+
+    load::record_libbpf_messages();
+    let mut object = MaybeUninit::uninit();
+    let open = ExecSkelBuilder::default()
+        .open(&mut object)
+        .map_err(failed)?;
+    let mut skel = open.load().map_err(failed)?;
+    survey(&mut skel, &root)?;
+
+    mount_bpf_fs()?;
+    fs::create_dir(PINS).map_err(Error::io(PINS))?;
+    skel.maps.algorithms.pin(ALGORITHMS).map_err(failed)?;
+    let connected = skel.progs.lisa_connected.attach_cgroup(root.as_raw_fd());
+    connected
+        .and_then(|mut link| link.pin(CONNECTED))
+        .map_err(failed)?;
+    // Last: no socket becomes MPTCP before the algorithm can be set.
+    let socket = skel.progs.lisa_socket.attach();
+    socket
+        .and_then(|mut link| link.pin(SOCKET))
+        .map_err(failed)?;
+    MapHandle::from_pinned_path(ALGORITHMS).map_err(failed)
+}
+
+fn check() -> Result<()> {
+    let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+    btf.type_by_name::<types::Func<'_>>("update_socket_protocol")
+        .map(drop)
+        .ok_or(Error::Missing {
+            what: "BPF hook for socket()",
+            remedy: "Linux 6.6 and later have it",
+        })
+}
+
+/// Lets the programs find out what they need to know about this kernel.
+fn survey(skel: &mut ExecSkel<'_>, root: &File) -> Result<()> {
+    let failed = |error| Error::bpf("examining this kernel for `lisa kernel exec`")(error);
+    let run = |in_domain: u32| {
+        let mut in_domain = in_domain.to_ne_bytes();
+        let input = ProgramInput {
+            context_in: Some(&mut in_domain),
+            ..Default::default()
+        };
+        skel.progs.lisa_survey.test_run(input).map(drop)
+    };
+    run(0).map_err(failed)?;
+    let ports = landlock::enter_domain().map_err(Error::io("entering a Landlock domain"))?;
+    if ports {
+        run(1).map_err(failed)?;
+    }
+    let root = root.metadata().map_err(Error::io("the root cgroup"))?.ino();
+    let bss = skel.maps.bss_data.as_deref_mut().expect("it has data");
+    bss.host.root = root;
+    if bss.host.mptcp_id == 0 || ports != (bss.host.landlock != 0) {
+        return Err(Error::Missing {
+            what: "layout of MPTCP's or Landlock's data that is known",
+            remedy: "`lisa kernel exec` uses a helper process instead",
+        });
+    }
+    Ok(())
+}
+
+fn mount_bpf_fs() -> Result<()> {
+    if statfs(Path::new(BPF_FS)).is_ok_and(|fs| fs.filesystem_type() == BPF_FS_MAGIC) {
+        return Ok(());
+    }
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(
+        Some(MOUNT_SOURCE),
+        BPF_FS,
+        Some("bpf"),
+        flags,
+        Some("mode=0700"),
+    )
+    .map_err(|errno| Error::io(format!("mounting {BPF_FS}"))(errno.into()))
+}
+
+/// Makes the algorithms that every user may choose the ones that are served.
+fn serve(algorithms: &MapHandle) -> Result<()> {
+    const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+    let failed = |error| Error::bpf("algorithms of `lisa kernel exec`")(error);
+    let allowed = fs::read_to_string(ALLOWED).map_err(Error::io(ALLOWED))?;
+    let allowed: Vec<_> = allowed.split_whitespace().map(key).collect();
+    for name in algorithms.keys().collect::<Vec<_>>() {
+        if !allowed.iter().any(|key| key[..] == name[..]) {
+            algorithms.delete(&name).map_err(failed)?;
+        }
+    }
+    for key in &allowed {
+        algorithms
+            .update(key, &[1], MapFlags::ANY)
+            .map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn key(name: &str) -> [u8; NAME_MAX + 1] {
+    let mut key = [0; NAME_MAX + 1];
+    for (to, from) in key[..NAME_MAX].iter_mut().zip(name.bytes()) {
+        *to = from;
+    }
+    key
+}

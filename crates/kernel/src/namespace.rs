@@ -1,0 +1,253 @@
+//! The network namespaces of this host: what they are called, and how to enter them.
+//!
+//! A namespace has an inode number, and a name only where a mount gives it one (`ip netns add blue`: /run/netns/blue). It lives
+//! as long as a mount, a process, a file descriptor or a socket refers to it. Through the first three another process can
+//! enter it; a namespace that has sockets only can be neither named nor entered.
+
+use crate::{Error, Result};
+use nix::sched::{CloneFlags, setns};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::{fmt, io, panic, thread};
+
+/// A process, by its number and its command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// The command's name, at most 15 characters (`/proc/PID/comm`).
+    pub command: String,
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} {}", self.pid, self.command)
+    }
+}
+
+/// A network namespace.
+#[derive(Clone, Debug, Serialize)]
+pub struct Namespace {
+    /// Its inode number, as in `net:[4026531840]`.
+    pub inode: u32,
+    /// Its name in /run/netns, or the path of another mount.
+    pub name: Option<String>,
+    /// A process in it, or else one that has a file descriptor of it.
+    pub process: Option<Process>,
+    /// What setns(2) takes to enter it.
+    #[serde(skip)]
+    path: Option<PathBuf>,
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label())?;
+        match (&self.name, &self.process) {
+            (Some(_), _) => Ok(()),
+            (None, Some(process)) => write!(f, " ({process})"),
+            (None, None) => f.write_str(" (no process, no name)"),
+        }
+    }
+}
+
+impl Namespace {
+    /// A namespace of which nothing is known but its inode number.
+    fn unknown(inode: u32) -> Self {
+        Self {
+            inode,
+            name: None,
+            process: None,
+            path: None,
+        }
+    }
+
+    /// Its name, or its inode number where it has none.
+    pub fn label(&self) -> String {
+        match &self.name {
+            Some(name) => format!("`{name}`"),
+            None => format!("net:[{}]", self.inode),
+        }
+    }
+
+    /// Whether a mount, a process or a file descriptor leads into it.
+    pub fn can_be_entered(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// Runs `work` on a thread inside this namespace.
+    ///
+    /// # Errors
+    /// Where nothing leads into it, or the kernel refuses; those of `work`.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        let entering = || format!("entering {self}");
+        let path = self.path.as_deref().ok_or_else(|| {
+            Error::io(entering())(io::Error::other("no process, mount or descriptor of it"))
+        })?;
+        thread::scope(|scope| {
+            let inside = scope.spawn(|| {
+                let namespace = self.open(path).map_err(Error::io(entering()))?;
+                setns(namespace, CloneFlags::CLONE_NEWNET)
+                    .map_err(|error| Error::io(entering())(error.into()))?;
+                work()
+            });
+            inside
+                .join()
+                .unwrap_or_else(|panic| panic::resume_unwind(panic))
+        })
+    }
+}
+
+impl Namespace {
+    /// Opens what led to this namespace when it was found. Since then a process may have ended, moved to another namespace,
+    /// or put another file (a FIFO, which would block) behind its descriptor.
+    fn open(&self, path: &Path) -> io::Result<File> {
+        let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags)
+            .open(path)?;
+        match file.metadata()?.ino() == u64::from(self.inode) {
+            true => Ok(file),
+            false => Err(io::Error::other("it is another namespace by now")),
+        }
+    }
+}
+
+/// Network namespaces, by inode number.
+#[derive(Debug, Default)]
+pub struct Namespaces(HashMap<u32, Namespace>);
+
+impl Namespaces {
+    /// Those that a mount, a process or a file descriptor leads to, as far as /proc shows it to this process.
+    pub fn find() -> Self {
+        let mut found = Self::default();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        for (inode, path) in mounts.lines().filter_map(mount) {
+            let namespace = found.entry(inode);
+            let netns = path
+                .strip_prefix("/run/netns/")
+                .or(path.strip_prefix("/var/run/netns/"));
+            namespace
+                .name
+                .get_or_insert_with(|| printable(netns.unwrap_or(path).as_bytes()));
+            namespace.path.get_or_insert_with(|| path.into());
+        }
+        let processes = processes();
+        for (pid, process) in &processes {
+            for task in entries(&process.join("task")) {
+                found.add(*pid, process, &task.join("ns/net"));
+            }
+        }
+        // Last: a process in the namespace comes before one that only has a descriptor of it.
+        for (pid, process) in &processes {
+            for descriptor in entries(&process.join("fd")) {
+                let target = fs::read_link(&descriptor).unwrap_or_default();
+                if target.to_string_lossy().starts_with("net:[") {
+                    found.add(*pid, process, &descriptor);
+                }
+            }
+        }
+        found
+    }
+
+    /// The namespace with this inode number, with its name and a process if there are.
+    pub fn get(&self, inode: u32) -> Namespace {
+        let known = self.0.get(&inode).cloned();
+        known.unwrap_or_else(|| Namespace::unknown(inode))
+    }
+
+    fn entry(&mut self, inode: u32) -> &mut Namespace {
+        let new = || Namespace::unknown(inode);
+        self.0.entry(inode).or_insert_with(new)
+    }
+
+    fn add(&mut self, pid: u32, process: &Path, path: &Path) {
+        let Ok(metadata) = fs::metadata(path) else {
+            return; // it has ended, or is another user's
+        };
+        let namespace = self.entry(metadata.ino() as u32);
+        namespace.path.get_or_insert_with(|| path.into());
+        namespace.process.get_or_insert_with(|| Process {
+            pid,
+            command: fs::read(process.join("comm"))
+                .map_or(String::new(), |command| printable(command.trim_ascii_end())),
+        });
+    }
+}
+
+/// Text that any user can choose, as it may reach a terminal: without control characters.
+pub(crate) fn printable(text: &[u8]) -> String {
+    let replace = |c: char| if c.is_control() { '?' } else { c };
+    String::from_utf8_lossy(text).chars().map(replace).collect()
+}
+
+/// The inode number and the mount point of a network namespace, from a line of mountinfo (proc(5)).
+fn mount(line: &str) -> Option<(u32, &str)> {
+    let mut fields = line.split(' ').skip(3);
+    let root = fields.next()?.strip_prefix("net:[")?.strip_suffix(']')?;
+    Some((root.parse().ok()?, fields.next()?))
+}
+
+/// The processes that /proc shows, by number.
+fn processes() -> BTreeMap<u32, PathBuf> {
+    let numbered = |path: PathBuf| {
+        let pid = path.file_name()?.to_str()?.parse().ok()?;
+        Some((pid, path))
+    };
+    entries(Path::new("/proc")).filter_map(numbered).collect()
+}
+
+/// What is in a directory; nothing where it cannot be read.
+fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let read = fs::read_dir(directory).into_iter().flatten();
+    read.filter_map(|entry| Some(entry.ok()?.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_mountinfo() {
+        let line = "512 26 0:4 net:[4026532281] /run/netns/blue rw shared:22 - nsfs nsfs rw";
+        assert_eq!(mount(line), Some((4_026_532_281, "/run/netns/blue")));
+        let other = "26 1 0:24 / /run rw,nosuid shared:12 - tmpfs tmpfs rw,size=10%";
+        assert_eq!(mount(other), None);
+        let mnt = "513 26 0:4 mnt:[4026532282] /run/snapd/ns/lxd.mnt rw - nsfs nsfs rw";
+        assert_eq!(mount(mnt), None);
+    }
+
+    #[test]
+    fn names_cannot_control_a_terminal() {
+        assert_eq!(printable("a\u{1b}[2J\nb\u{9b}é".as_bytes()), "a?[2J?b?é");
+        assert_eq!(printable(b"\xff"), "\u{fffd}");
+    }
+
+    #[test]
+    fn another_namespace_is_not_entered() {
+        let here = crate::default::netns().unwrap();
+        let mut found = Namespaces::find().get(here);
+        assert!(found.run(|| Ok(())).is_ok() || !nix::unistd::geteuid().is_root());
+        found.inode += 1;
+        let error = found.run(|| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("another namespace"), "{error}");
+        // Nobody writes to this FIFO: opening it would wait for ever.
+        let fifo = std::env::temp_dir().join(format!("lisa-fifo-{}", std::process::id()));
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        found.path = Some(fifo.clone());
+        let error = found.run(|| Ok(())).unwrap_err().to_string();
+        fs::remove_file(&fifo).unwrap();
+        assert!(error.contains("another namespace"), "{error}");
+    }
+
+    #[test]
+    fn this_process_is_in_its_namespace() {
+        let here = crate::default::netns().unwrap();
+        let found = Namespaces::find().get(here);
+        assert!(found.can_be_entered(), "{found:?}");
+        assert!(found.process.is_some(), "{found:?}");
+    }
+}

@@ -1,0 +1,656 @@
+//! What `exec` does on the kernel of a guest, of which this is the first process.
+
+use crate::commands::PORT;
+use crate::support::until;
+use kernel::exec::exec;
+use kernel::load::{self, Options};
+use kernel::registry::{self, Registered};
+use kernel::status;
+use lab::{Namespace, Network, NetworkSpec};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use scenario::Scenario;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::chown;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// How `exec` works on a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Way {
+    Cgroup,
+    Seccomp,
+}
+
+/// What is to be done.
+#[derive(Serialize, Deserialize)]
+pub struct Job {
+    way: Way,
+}
+
+impl Job {
+    pub fn new(way: Way) -> Self {
+        Self { way }
+    }
+}
+
+/// A test and how it ended.
+#[derive(Serialize, Deserialize)]
+pub struct Finding {
+    what: String,
+    error: Option<String>,
+}
+
+impl Finding {
+    pub fn failure(&self) -> Option<String> {
+        let error = self.error.as_ref()?;
+        Some(format!("{}: {error}", self.what))
+    }
+}
+
+const CGROUPS: &str = "/sys/fs/cgroup";
+const PINS: &str = "/sys/fs/bpf/lisa";
+
+/// Runs all tests.
+pub fn examine(job: &Job) -> Vec<Finding> {
+    let none = None::<&str>;
+    mount(
+        Some("cgroup2"),
+        CGROUPS,
+        Some("cgroup2"),
+        MsFlags::empty(),
+        none,
+    )
+    .expect("cgroups");
+    fs::create_dir_all("/tmp").expect("a folder");
+    match job.way {
+        Way::Seccomp => vec![
+            run("falls back to the helper", falls_back),
+            run("owners and networks by /proc", owners_and_networks_by_proc),
+            run("another PID namespace", || {
+                in_a_thread(another_pid_namespace)
+            }),
+            run("another PID namespace with its /proc", || {
+                in_a_thread(another_pid_namespace_with_its_proc);
+            }),
+        ],
+        Way::Cgroup => {
+            let mut findings = vec![
+                run("programs are attached and detached", attached_and_detached),
+                run("a later load heals", a_later_load_heals),
+                run("unloaded under a command", unloaded_under_a_command),
+            ];
+            let lisa = load("lisa");
+            findings.extend(TESTS.map(|(what, test)| run(what, || test(&lisa))));
+            // Connections of a command that was killed may last for a minute.
+            lisa.unload(Some(&mut |_| false)).expect("it unloads");
+            findings
+        }
+    }
+}
+
+/// Name and function of a test that needs `lisa` loaded.
+type Test = (&'static str, fn(&Registered));
+
+const TESTS: [Test; 11] = [
+    ("sockets of the command alone", sockets_of_the_command_alone),
+    (
+        "connections and joins have the algorithm",
+        connections_have_the_algorithm,
+    ),
+    (
+        "joins in the middle of a call",
+        late_joins_have_the_algorithm,
+    ),
+    ("programs of the host", programs_of_the_host),
+    (
+        "privileges and networks change",
+        privileges_and_networks_change,
+    ),
+    ("Landlock", landlock),
+    ("a user with a cgroup of his own", user_with_a_cgroup),
+    ("a user without one", user_without_a_cgroup),
+    ("no process is needed", no_process_is_needed),
+    ("Ctrl-C leaves no cgroup", ctrl_c_leaves_no_cgroup),
+    ("exec below exec", exec_below_exec),
+];
+
+fn run(what: &str, test: impl FnOnce()) -> Finding {
+    eprintln!("{what}"); // the last word of a kernel that stops here
+    let error = catch_unwind(AssertUnwindSafe(test)).err();
+    let error = error.map(|panic| match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic
+            .downcast::<&str>()
+            .map_or("?".into(), |text| (*text).into()),
+    });
+    Finding {
+        what: what.into(),
+        error,
+    }
+}
+
+fn load(name: &str) -> Registered {
+    load::load(name, &Options::default()).expect("it loads")
+}
+
+/// Has a command run under `exec` with `lisa`.
+fn under_exec(command: Command) -> Command {
+    under_exec_with("lisa", command)
+}
+
+fn under_exec_with(algorithm: &'static str, mut command: Command) -> Command {
+    let arguments = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    let arguments: Vec<_> = arguments.map(Into::into).collect();
+    // SAFETY: glibc keeps its allocator usable in the child of a process with threads; nothing else of it is shared.
+    unsafe {
+        command.pre_exec(move || {
+            let error = exec(algorithm, &arguments);
+            eprintln!("exec: {error}");
+            libc::_exit(error.exit_code().into())
+        });
+    }
+    command
+}
+
+/// The command of this name in `commands`.
+fn named(name: &str, argument: &str) -> Command {
+    with_arguments(Command::new("/proc/self/exe"), name, argument)
+}
+
+fn with_arguments(mut program: Command, name: &str, argument: &str) -> Command {
+    // The last one is a filter that fits no test.
+    program.args(["--exact", "command", "--ignored", "--nocapture"]);
+    program.arg(format!("{name}={argument}"));
+    program
+}
+
+/// A program of the host.
+fn program<const N: usize>(name: &str, arguments: [&str; N]) -> Command {
+    let mut command = Command::new(Path::new("/usr/bin").join(name));
+    command.args(arguments);
+    command
+}
+
+fn succeeds(mut command: Command) {
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+}
+
+/// The cgroups that `exec` has made, below a cgroup.
+fn cgroups(parent: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(parent).expect("cgroups").flatten();
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().expect("a name").to_string_lossy();
+        name.starts_with("lisa-exec-")
+    };
+    entries.map(|entry| entry.path()).filter(ours).collect()
+}
+
+fn until_no_cgroup() {
+    until("no cgroup is left", || {
+        cgroups(Path::new(CGROUPS)).is_empty()
+    });
+}
+
+/// Names of all processes, without those that have ended.
+fn processes() -> Vec<(Pid, String)> {
+    let entries = fs::read_dir("/proc").expect("proc").flatten();
+    let process = |path: PathBuf| {
+        let pid: i32 = path.file_name()?.to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(path.join("stat")).ok()?;
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+        (!rest.starts_with(" Z")).then(|| (Pid::from_raw(pid), name.to_owned()))
+    };
+    entries.filter_map(|entry| process(entry.path())).collect()
+}
+
+fn called(name: &str) -> Vec<Pid> {
+    let all = processes().into_iter();
+    all.filter(|(_, other)| other == name)
+        .map(|(pid, _)| pid)
+        .collect()
+}
+
+/// A command that answers lines.
+struct Answering {
+    child: Child,
+    orders: Option<ChildStdin>,
+    answers: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Answering {
+    fn start(command: Command) -> Self {
+        Self::ready(command, "ready")
+    }
+
+    /// Waits for a line of its output.
+    fn ready(mut command: Command, line: &str) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let orders = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let mut this = Self {
+            child,
+            orders,
+            answers,
+        };
+        this.line(line);
+        this
+    }
+
+    /// The rest of the next line that begins so.
+    fn line(&mut self, start: &str) -> String {
+        loop {
+            let line = self.answers.next().expect("a line").expect("text");
+            if let Some(at) = line.find(start) {
+                return line[at + start.len()..].trim().to_owned();
+            }
+        }
+    }
+
+    fn ask(&mut self) -> String {
+        writeln!(self.orders.as_ref().expect("a pipe")).expect("an order");
+        self.line("answer ")
+    }
+
+    /// Ends its input, and waits until it has ended.
+    fn end(mut self) {
+        drop(self.orders.take());
+        self.answers.by_ref().for_each(drop);
+        assert!(self.child.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn answering() -> Answering {
+    Answering::start(under_exec(named("answer", "")))
+}
+
+fn attached_and_detached() {
+    assert!(!Path::new(PINS).exists());
+    let lisa = load("lisa");
+    let pins = || fs::read_dir(PINS).map_or(0, Iterator::count);
+    assert_eq!(
+        pins(),
+        3,
+        "{:?}",
+        kernel::load::ensure("lisa", &Default::default()).map(|e| e.exec)
+    );
+    let lia = load("lia");
+    lisa.unload(None).expect("it unloads");
+    assert_eq!(pins(), 3, "one is loaded still");
+    lia.unload(None).expect("it unloads");
+    nothing_is_attached();
+
+    // As `ip netns exec`: a mount namespace with another /sys.
+    let elsewhere = |work: fn()| {
+        in_a_thread(move || {
+            unshare(CloneFlags::CLONE_NEWNS).expect("mounts");
+            let (none, private) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE);
+            mount(none, "/", none, private, none).expect("mounts");
+            umount2("/sys", MntFlags::MNT_DETACH).expect("sysfs");
+            mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), none).expect("sysfs");
+            work();
+        });
+    };
+    elsewhere(|| drop(load("lisa")));
+    assert_eq!(
+        pins(),
+        3,
+        "{:?}",
+        kernel::load::ensure("lisa", &Default::default()).map(|e| e.exec)
+    );
+    succeeds(under_exec(named("protocol", "262")));
+    elsewhere(|| drop(registry::find_one("lisa").unwrap().unload(None).unwrap()));
+    nothing_is_attached();
+}
+
+/// In a thread that may change its namespaces.
+fn in_a_thread(work: impl FnOnce() + Send + 'static) {
+    let done = std::thread::spawn(work).join();
+    done.unwrap_or_else(|panic| resume_unwind(panic));
+}
+
+fn nothing_is_attached() {
+    let left = || {
+        libbpf_rs::query::ProgInfoIter::default()
+            .map(|program| program.name.to_string_lossy().into_owned())
+            .filter(|name| ["lisa_socket", "lisa_connected", "lisa_survey"].contains(&&name[..]))
+            .count()
+    };
+    until("the programs are gone", || left() == 0);
+    assert!(!Path::new(PINS).exists());
+    assert!(!Path::new("/run/lisa.lock").exists());
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(" - bpf "), "{mounts}");
+}
+
+fn a_later_load_heals() {
+    drop(load("lisa"));
+    for pin in ["socket", "connected", "algorithms"] {
+        fs::remove_file(Path::new(PINS).join(pin)).expect("a pin");
+        let lia = load("lia");
+        succeeds(under_exec(named("protocol", "262")));
+        lia.unload(None).expect("it unloads");
+    }
+    // Killed before the pins were removed: an algorithm that is not registered.
+    registry::find_one("lisa").unwrap().unload(None).unwrap();
+    fs::create_dir_all("/sys/fs/bpf").unwrap();
+    nothing_is_attached();
+}
+
+fn sockets_of_the_command_alone(_: &Registered) {
+    let mut inside = answering();
+    assert_eq!(inside.ask(), "262");
+    succeeds(named("protocol", "6"));
+    // In a cgroup with such a name, but of an algorithm that is not loaded.
+    let other = Path::new(CGROUPS).join("lisa-exec-lia-1");
+    fs::create_dir(&other).expect("a cgroup");
+    let mut command = named("protocol", "6");
+    let place = other.join("cgroup.procs");
+    // SAFETY: as above.
+    unsafe { command.pre_exec(move || fs::write(&place, "0")) };
+    succeeds(command);
+    fs::remove_dir(other).expect("an empty cgroup");
+    inside.end();
+    until_no_cgroup();
+}
+
+/// Two subflows for each connection, at both ends.
+fn connections_have_the_algorithm(lisa: &Registered) {
+    over_two_paths(lisa, "serve", 8);
+}
+
+/// The MPTCP socket is locked while the join is established.
+fn late_joins_have_the_algorithm(lisa: &Registered) {
+    over_two_paths(lisa, "serve_stalled", 1);
+}
+
+/// Runs a server and a client under `exec`, until each of the connections has two subflows at both ends that use the algorithm.
+fn over_two_paths(lisa: &Registered, server: &str, connections: usize) {
+    let scenario = "title = \"exec\"\nstop = \"60s\"\n[topology]\nkind = \"shared-bottleneck\"\nrate = \"20Mbit\"\n\
+                    rtt = \"100ms\"\nqueue = 1000\npaths = 2\n[[connection]]\nprotocol = \"mptcp\"\nsubflows = 2\n\
+                    algorithm = \"reno\"\nbytes = 1\n";
+    let scenario = Scenario::parse(scenario, "exec.toml").expect("a scenario");
+    let mut network = Network::build(&NetworkSpec {
+        topology: scenario.topology,
+        receive_window: None,
+        link_seed: 1,
+        backup: Vec::new(),
+    })
+    .expect("a network");
+    network.start().expect("it runs");
+    let address = network.server_addresses()[0];
+    let start = |host: &Namespace, name: &str| {
+        let argument = format!("{address} {connections}");
+        let command = with_arguments(host.command("/proc/self/exe"), name, &argument);
+        under_exec(command).spawn().expect("it starts")
+    };
+    let mut server = start(&network.server, server);
+    let mut client = start(&network.client, "fetch");
+    let netns = [&network.server, &network.client]
+        .map(|host| host.run(|| kernel::default::netns().expect("a namespace")));
+    let mut seen = Vec::new();
+    let all = catch_unwind(AssertUnwindSafe(|| {
+        until("all subflows", || {
+            let status = status::status(lisa, Default::default()).expect("status");
+            let here = status
+                .connections
+                .iter()
+                .filter(|c| netns.contains(&c.netns));
+            seen = here.map(|c| c.subflows.len()).collect();
+            seen == vec![2; 2 * connections]
+        });
+    }));
+    for child in [&mut client, &mut server] {
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    }
+    network.stop().expect("it ran");
+    assert!(all.is_ok(), "subflows of each connection: {seen:?}");
+    until_no_cgroup();
+}
+
+/// Each over the loopback, with both ends under `exec`: the algorithm counts a connection at each end.
+fn programs_of_the_host(lisa: &Registered) {
+    let address = format!("127.0.0.1:{PORT}");
+    let python = |code: &str| {
+        let code = format!("import socket; a = ('127.0.0.1', {PORT}); {code}");
+        program("python3", ["-S", "-c", &code])
+    };
+    let pairs = [
+        (
+            named("http", ""),
+            "ready",
+            program("curl", ["--fail", "--silent", "--show-error", &address]),
+        ),
+        (
+            program("iperf3", ["--server", "--one-off", "--forceflush"]),
+            "listening",
+            program("iperf3", ["--client", "127.0.0.1", "--bytes", "1M"]),
+        ),
+        (
+            python(
+                "l = socket.create_server(a); print('ready', flush=True); \
+                 s = l.accept()[0]; s.sendall(b'x' * 100000); s.close()",
+            ),
+            "ready",
+            python("s = socket.socket(); s.connect(a); s.recv(100000, socket.MSG_WAITALL)"),
+        ),
+    ];
+    let network = Namespace::new().expect("a network");
+    network.run(|| {
+        set_loopback_up();
+        for (server, ready, client) in pairs {
+            let opened = || status::totals(lisa).expect("totals").connections_opened;
+            let before = opened();
+            let server = Answering::ready(under_exec(server), ready);
+            succeeds(under_exec(client));
+            server.end();
+            assert!(opened() >= before + 2, "{} ends", opened() - before);
+        }
+    });
+}
+
+fn privileges_and_networks_change(_: &Registered) {
+    for command in ["drop_privileges", "move_to_network", "disable_mptcp"] {
+        succeeds(under_exec(named(command, "")));
+    }
+    succeeds(under_exec(named("privileges", "0")));
+    let network = Namespace::new().expect("a network");
+    network.run(|| {
+        set_loopback_up();
+        succeeds(under_exec(named("choose", "")));
+    });
+    until_no_cgroup();
+}
+
+/// Brings the loopback of the calling thread's namespace up.
+fn set_loopback_up() {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();
+    // SAFETY: SIOCSIFFLAGS reads an ifreq.
+    unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        request.ifr_name[0] = b'l' as _;
+        request.ifr_name[1] = b'o' as _;
+        request.ifr_ifru.ifru_flags = libc::IFF_UP as _;
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&socket);
+        assert_eq!(libc::ioctl(fd, libc::SIOCSIFFLAGS as _, &request), 0);
+    }
+}
+
+fn landlock(_: &Registered) {
+    succeeds(under_exec(named("restrict", "")));
+}
+
+/// Runs `command` in `cgroup` as another user.
+fn as_user(mut command: Command, cgroup: &Path) -> Command {
+    let place = cgroup.join("cgroup.procs");
+    // SAFETY: as above; this comes before `exec`.
+    unsafe {
+        command.pre_exec(move || {
+            fs::write(&place, "0")?;
+            nix::unistd::setgid(65534.into())?;
+            nix::unistd::setuid(65534.into())?;
+            Ok(())
+        });
+    }
+    under_exec(command)
+}
+
+fn user_with_a_cgroup(_: &Registered) {
+    let own = Path::new(CGROUPS).join("user");
+    fs::create_dir(&own).expect("a cgroup");
+    for file in [own.clone(), own.join("cgroup.procs")] {
+        chown(file, Some(65534), Some(65534)).expect("root");
+    }
+    // No seccomp filter, so no need of no_new_privs.
+    succeeds(as_user(named("privileges", "0"), &own));
+    until("no cgroup is left", || cgroups(&own).is_empty());
+    until("it is empty", || fs::remove_dir(&own).is_ok());
+}
+
+fn user_without_a_cgroup(_: &Registered) {
+    let others = Path::new(CGROUPS).join("others");
+    fs::create_dir(&others).expect("a cgroup");
+    succeeds(as_user(named("privileges", "1"), &others));
+    until("it is empty", || fs::remove_dir(&others).is_ok());
+}
+
+fn no_process_is_needed(_: &Registered) {
+    let mut command = answering();
+    assert_eq!(called("lisa-exec"), []);
+    let [cleanup] = called("lisa-cleanup")[..] else {
+        panic!("{:?}", processes())
+    };
+    kill(cleanup, Signal::SIGKILL).expect("root");
+    until("it is dead", || called("lisa-cleanup").is_empty());
+    assert_eq!(command.ask(), "262");
+    command.end();
+    assert_eq!(cgroups(Path::new(CGROUPS)).len(), 1);
+    // The next command removes what the killed process would have removed.
+    succeeds(under_exec(named("protocol", "262")));
+    until_no_cgroup();
+}
+
+fn ctrl_c_leaves_no_cgroup(_: &Registered) {
+    let mut command = named("answer", "");
+    command.process_group(0);
+    let mut command = Answering::start(under_exec(command));
+    assert_eq!(cgroups(Path::new(CGROUPS)).len(), 1);
+    let group = Pid::from_raw(-(command.child.id() as i32));
+    kill(group, Signal::SIGINT).expect("root");
+    let status = command.child.wait().expect("it ends");
+    assert_eq!(status.signal(), Some(libc::SIGINT));
+    until_no_cgroup();
+
+    // One that cannot be started.
+    let mut missing = Command::new("/proc/self/exe");
+    // SAFETY: as above.
+    unsafe {
+        missing.pre_exec(|| {
+            let error = exec("lisa", &["/no/such/command".into()]);
+            libc::_exit(error.exit_code().into())
+        });
+    }
+    assert_eq!(missing.status().unwrap().code(), Some(127));
+    until_no_cgroup();
+}
+
+fn exec_below_exec(_: &Registered) {
+    let outer = Path::new(CGROUPS).join("lisa-exec-lisa-1");
+    fs::create_dir(&outer).expect("a cgroup");
+    let mut command = named("protocol", "262");
+    let place = outer.join("cgroup.procs");
+    // SAFETY: as above.
+    unsafe { command.pre_exec(move || fs::write(&place, "0")) };
+    succeeds(under_exec(command));
+    until("no cgroup is left", || cgroups(&outer).is_empty());
+    until("it is empty", || fs::remove_dir(&outer).is_ok());
+}
+
+fn unloaded_under_a_command() {
+    let lisa = load("lisa");
+    let lia = load("lia");
+    let mut command = answering();
+    assert_eq!(command.ask(), "262");
+    lisa.unload(None).expect("no socket uses it");
+    assert_eq!(command.ask(), "6");
+    command.end();
+    lia.unload(None).expect("no socket uses it");
+}
+
+fn falls_back() {
+    let lisa = load("lisa");
+    assert!(!Path::new(PINS).exists());
+    let mut command = answering();
+    assert_eq!(command.ask(), "262");
+    assert_eq!(called("lisa-exec").len(), 1);
+    until_no_cgroup();
+    command.end();
+    until("the helper ends", || called("lisa-exec").is_empty());
+    lisa.unload(None).expect("it unloads");
+}
+
+/// The helper reads owner and network namespace of a caller from /proc where the kernel's pidfds do not report them.
+fn owners_and_networks_by_proc() {
+    for command in ["drop_privileges", "move_to_network", "disable_mptcp"] {
+        succeeds(by_helper(named(command, "")));
+    }
+}
+
+/// Has a command run under `exec` with Linux's own `reno`.
+fn by_helper(command: Command) -> Command {
+    under_exec_with("reno", command)
+}
+
+fn another_pid_namespace() {
+    // The children of this thread.
+    unshare(CloneFlags::CLONE_NEWPID).expect("a PID namespace");
+    let refused = by_helper(named("protocol", "262")).output();
+    let refused = refused.expect("it starts");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        said.contains("/proc is that of another PID namespace"),
+        "{said}"
+    );
+}
+
+/// With a procfs of the new namespace it works.
+fn another_pid_namespace_with_its_proc() {
+    unshare(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS).expect("namespaces");
+    let mut command = named("protocol", "262");
+    // SAFETY: the child only mounts.
+    unsafe {
+        command.pre_exec(|| {
+            let flags = MsFlags::empty();
+            Ok(mount(
+                Some("proc"),
+                "/proc",
+                Some("proc"),
+                flags,
+                None::<&str>,
+            )?)
+        });
+    }
+    succeeds(by_helper(command));
+}
