@@ -84,13 +84,17 @@ MPCC_INLINE u32 mpcc_max(u32 a, u32 b)
 	return a > b ? a : b;
 }
 
-/* 1 for 0, else 0. Without a branch, so that the BPF verifier does not track the two cases as separate states. */
-MPCC_WRAPS MPCC_INLINE u32 mpcc_is_zero(u32 x)
+/*
+ * A comparison and a minimum, for BPF without a branch, so that the verifier does not track the two cases as separate states.
+ */
+#ifdef __bpf__
+/* 1 for 0, else 0. */
+MPCC_INLINE u32 mpcc_is_zero(u32 x)
 {
 	return ~(x | -x) >> 31;
 }
 
-/* The smaller one, without a branch, for the verifier's sake. */
+/* The smaller one. */
 MPCC_INLINE u32 mpcc_at_most(u32 x, u32 limit)
 {
 	s64 beyond = (s64)x - limit;
@@ -98,6 +102,17 @@ MPCC_INLINE u32 mpcc_at_most(u32 x, u32 limit)
 	MPCC_UNKNOWN(beyond);
 	return limit + (beyond & beyond >> 63);
 }
+#else
+MPCC_INLINE u32 mpcc_is_zero(u32 x)
+{
+	return x == 0;
+}
+
+MPCC_INLINE u32 mpcc_at_most(u32 x, u32 limit)
+{
+	return mpcc_min(x, limit);
+}
+#endif
 
 /* a - b, or 0 where b is larger. */
 MPCC_INLINE u32 mpcc_minus(u32 a, u32 b)

@@ -287,6 +287,7 @@ impl Connection {
     ) -> bool {
         let (before, from) = (sender.out(), sender.nxt);
         let starts = sender.starts_sending();
+        let has_buffers = self.has_buffers();
         // It is the window that holds it back, though there is some room.
         let mut waits = false;
         if sender.life == Life::Open {
@@ -311,7 +312,7 @@ impl Connection {
                     break;
                 };
                 // Several at once end with the push flag (__tcp_transmit_skb), and so does a buffer.
-                let buffer_ends = self.has_buffers() && sender.queue.at_an_end();
+                let buffer_ends = has_buffers && sender.queue.at_an_end();
                 if buffer_ends {
                     burst = 0;
                 }
@@ -321,11 +322,11 @@ impl Connection {
                 sender.send_new(&mut self.coupled, env, segment, marks);
                 // The first one may have lowered the window: what was taken from it is paid when it starts to send.
                 space = if starts { sender.space() } else { space - 1 };
-                if burst == 0 && space > 0 && self.has_buffers() {
+                if burst == 0 && space > 0 && has_buffers {
                     self.has_room_for_more(sender);
                 }
             }
-            if space > 0 && self.has_buffers() {
+            if space > 0 && has_buffers {
                 self.has_room_for_more(sender);
             }
         }

@@ -201,12 +201,12 @@ impl Receiver {
         !buffer.mptcp && self.offer.offers_less(buffer, held, self.covered)
     }
 
-    /// The application has read what it can: ACKs that waited for that are sent (tcp_cleanup_rbuf, mptcp_cleanup_rbuf), of two
-    /// segments or more, and of what was pushed where nothing is left to be read.
+    /// The application has read what it can, and a segment waits for its ACK. ACKs that waited for that are sent (tcp_cleanup_rbuf,
+    /// mptcp_cleanup_rbuf): of two segments or more, and of what was pushed where nothing is left to be read.
     #[cold]
     pub(crate) fn was_read<O: Observer>(&mut self, connection: &mut Connection, env: &mut Env<O>) {
-        let pushed = self.profile.reads_push && self.pushed && connection.held().0 == 0;
-        if self.waiting > 0 && (pushed || self.has_two(connection.mss.into())) {
+        let pushed = self.pushed && self.profile.reads_push && connection.held().0 == 0;
+        if pushed || self.has_two(connection.mss.into()) {
             self.acknowledge(connection, env);
         }
     }
@@ -245,6 +245,7 @@ impl Receiver {
     }
 
     /// Whether a segment waits for its ACK.
+    #[inline]
     pub(crate) fn has_to_acknowledge(&self) -> bool {
         self.waiting > 0
     }

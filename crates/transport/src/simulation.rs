@@ -342,7 +342,7 @@ impl<O: Observer> Simulation<O> {
     fn was_read(&mut self, number: u32) {
         let (connection, _, receivers, env) = parts!(self, number);
         connection.withheld = false;
-        for receiver in receivers {
+        for receiver in receivers.iter_mut().filter(|r| r.has_to_acknowledge()) {
             receiver.was_read(connection, env);
         }
     }
