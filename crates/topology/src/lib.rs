@@ -39,7 +39,7 @@ mod spelled_out;
 pub use error::Error;
 pub use fat_tree::FatTree;
 pub use graph::{Graph, Link, LinkIndex, NodeIndex, Path, PathSet};
-pub use link::{Loss, Properties, Queue, Red, Reorder};
+pub use link::{Loss, Properties, Queue, Red, RedForRate, Reorder};
 pub use non_shared_bottleneck::{NonSharedBottleneck, PathSpec};
 pub use paths::ShortestPaths;
 pub use scenario_b::ScenarioB;

@@ -31,8 +31,8 @@ pub enum Queue {
     DropTailBytes(u64),
     /// Random early detection.
     Red(Red),
-    /// The RED of draft-khalili-mptcp-performance-issues-04, section 3, in proportion to the link's rate.
-    RedForRate,
+    /// Random early detection, with a curve in proportion to the link's rate.
+    RedForRate(RedForRate),
     /// Controlled delay (RFC 8289).
     CoDel {
         /// The delay that it lets stand.
@@ -75,6 +75,28 @@ pub struct Red {
     pub weight: f64,
     /// Whether it marks packets that can be marked, instead of dropping them.
     pub ecn: bool,
+}
+
+/// The RED of draft-khalili-mptcp-performance-issues-04, section 3: its curve follows from the link's rate, and only this is left to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RedForRate {
+    /// The most packets that wait.
+    pub limit: u32,
+    /// The weight of the present queue in the average; 1: no average.
+    pub weight: f64,
+    /// Whether it marks packets that can be marked, instead of dropping them.
+    pub ecn: bool,
+}
+
+impl Default for RedForRate {
+    /// The draft's routers: those of Click ([`netsim::Red::lia_olia`]).
+    fn default() -> Self {
+        Self {
+            limit: netsim::Red::CLICK_LIMIT,
+            weight: netsim::Red::CLICK_WEIGHT,
+            ecn: false,
+        }
+    }
 }
 
 /// How a line loses packets.
@@ -161,7 +183,11 @@ impl Queue {
         match *self {
             Self::DropTailPackets(packets) => DropTail::new(packets as usize).into(),
             Self::DropTailBytes(bytes) => DropTail::bytes(bytes).into(),
-            Self::RedForRate => netsim::Red::lia_olia(rate).into(),
+            Self::RedForRate(red) => {
+                let queue = netsim::Red::lia_olia(rate);
+                let queue = queue.weight(red.weight).limit(red.limit as usize);
+                (if red.ecn { queue.ecn() } else { queue }).into()
+            }
             Self::Red(ref red) => {
                 let (min, max) = (f64::from(red.min), f64::from(red.max));
                 let certain = if red.gentle { 2.0 * max } else { max };

@@ -223,7 +223,7 @@ fn the_drafts_scenarios_share_what_they_should() {
         c1: rate(1),
         c2: rate(1),
         rtt,
-        queue: Queue::RedForRate,
+        queue: Queue::RedForRate(RedForRate::default()),
     };
     let b = ScenarioB {
         users: 15,
@@ -232,7 +232,7 @@ fn the_drafts_scenarios_share_what_they_should() {
         cz: rate(100),
         ct: rate(36),
         rtt,
-        queue: Queue::RedForRate,
+        queue: Queue::RedForRate(RedForRate::default()),
     };
     let c = TwoKinds {
         queue: Queue::DropTailPackets(9),
@@ -317,7 +317,7 @@ fn the_network_gets_what_is_meant() {
         .ecn();
     assert_eq!(shown(with(Queue::Red(red))), built(expected.into()));
     assert_eq!(
-        shown(with(Queue::RedForRate)),
+        shown(with(Queue::RedForRate(RedForRate::default()))),
         built(netsim::Red::lia_olia(rate(5)).into())
     );
     assert_eq!(
@@ -387,7 +387,7 @@ fn delays_are_changed_in_every_kind() {
         c1: rate(1),
         c2: rate(1),
         rtt,
-        queue: Queue::RedForRate,
+        queue: Queue::RedForRate(RedForRate::default()),
     };
     let late = Properties::shaped(rate(5), Queue::DropTailPackets(17), Span::from_millis(3));
     let link = |from: &str, to: &str| SpelledLink {
@@ -419,7 +419,7 @@ fn delays_are_changed_in_every_kind() {
             cz: rate(1),
             ct: rate(1),
             rtt,
-            queue: Queue::RedForRate,
+            queue: Queue::RedForRate(RedForRate::default()),
         }),
         Spec::ScenarioC(users()),
         Spec::SpelledOut(SpelledOut {

@@ -38,11 +38,13 @@ pub struct Red {
     ecn: bool,
 }
 
-/// `STABILITY`, which is -log2 of FJ's w_q, in Click's RED: `RED::configure` in
-/// `elements/aqm/red.cc` begins with 4.
-const CLICK_STABILITY: i32 = 4;
-
 impl Red {
+    /// FJ's w_q in Click's RED: 2^-`STABILITY`, with which `RED::configure` in `elements/aqm/red.cc` begins at 4.
+    pub const CLICK_WEIGHT: f64 = 1.0 / 16.0;
+
+    /// Packets in Click's queue (`elements/standard/simplequeue.cc`).
+    pub const CLICK_LIMIT: u32 = 1000;
+
     /// The queue of FJ: probability 0 up to `min` packets, linear to `max_p` at `max`, 1 above; gaps
     /// between drops are made even (FJ section VII); weight 0.002, no limit, no ECN.
     ///
@@ -81,8 +83,8 @@ impl Red {
             even_gaps: false,
             ..Self::new(25.0 * scale, 50.0 * scale, 0.1)
                 .gentle(100.0 * scale)
-                .weight(1.0 / f64::from(1 << CLICK_STABILITY))
-                .limit(1000)
+                .weight(Self::CLICK_WEIGHT)
+                .limit(Self::CLICK_LIMIT as usize)
         }
     }
 

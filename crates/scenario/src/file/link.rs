@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use netsim::{Outage, Span, Time, Trace};
-use topology::{Loss, Properties, Queue, Red, Reorder};
+use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder};
 
 use super::table::{Field, Table};
 use super::{INSTANT, LONGEST};
@@ -54,18 +54,26 @@ pub(super) fn properties<'a>(
 
 /// A number of packets, or a table of some kind.
 pub(super) fn queue(field: &Field<'_>) -> Result<Queue, Error> {
+    queue_or(field, "droptail")
+}
+
+/// The same, with what a table is that does not say its kind.
+pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queue, Error> {
     const KINDS: [(&str, &str); 4] = [
         ("droptail", "droptail"),
         ("red", "red"),
         ("codel", "codel"),
         ("fq-codel", "fq-codel"),
     ];
-    if !field.is_table() {
+    if field.is_integer() {
         return field.small(0..=MOST_PACKETS).map(Queue::DropTailPackets);
+    }
+    if !field.is_table() {
+        return Err(field.not_a("a number of packets, or a table like `{ kind = \"red\" }`,"));
     }
     let kind = match field.peek("kind") {
         Some(kind) => kind.choice(&KINDS)?,
-        None => "droptail",
+        None => standard,
     };
     match kind {
         "red" => red(field),
@@ -132,26 +140,23 @@ fn ecn(table: &Table<'_>) -> Result<bool, Error> {
     table.get("ecn").map_or(Ok(false), |field| field.boolean())
 }
 
-/// Without any number: that of the lia-olia draft, in proportion to the rate.
+/// Without a curve: that of the lia-olia draft, in proportion to the rate.
 fn red(field: &Field<'_>) -> Result<Queue, Error> {
-    let keys = ["min", "max", "max_p", "gentle", "limit", "weight", "ecn"];
-    let table = field.table(&[&["kind"][..], &keys].concat())?;
-    if keys.iter().all(|key| table.get(key).is_none()) {
-        return Ok(Queue::RedForRate);
+    let curve = ["min", "max", "max_p", "gentle"];
+    let table = field.table(&[&["kind"][..], &curve, &["limit", "weight", "ecn"]].concat())?;
+    if curve.iter().all(|key| table.get(key).is_none()) {
+        let standard = RedForRate::default();
+        return Ok(Queue::RedForRate(RedForRate {
+            limit: integer(&table, "limit", 1..=MOST_PACKETS, standard.limit)?,
+            weight: weight(&table, standard.weight)?,
+            ecn: ecn(&table)?,
+        }));
     }
     let min = table.need("min", "min = 25")?.small(0..=MOST_PACKETS)?;
     let field = table.need("max", "max = 50")?;
     let max = field.small(1..=MOST_PACKETS)?;
     if max <= min {
         return Err(field.error(format!("more than `min` is wanted, which is {min}")));
-    }
-    // Floyd and Jacobson, section VI.
-    let mut weight = 0.002;
-    if let Some(field) = table.get("weight") {
-        weight = field.share()?;
-        if weight == 0.0 {
-            return Err(field.error("more than 0 is wanted, or the average never moves"));
-        }
     }
     Ok(Queue::Red(Red {
         min,
@@ -161,9 +166,20 @@ fn red(field: &Field<'_>) -> Result<Queue, Error> {
             .get("gentle")
             .map_or(Ok(true), |field| field.boolean())?,
         limit: integer(&table, "limit", 1..=MOST_PACKETS, MOST_PACKETS)?,
-        weight,
+        // Floyd and Jacobson, section VI.
+        weight: weight(&table, 0.002)?,
         ecn: ecn(&table)?,
     }))
+}
+
+fn weight(table: &Table<'_>, standard: f64) -> Result<f64, Error> {
+    let Some(field) = table.get("weight") else {
+        return Ok(standard);
+    };
+    match field.share()? {
+        0.0 => Err(field.error("more than 0 is wanted, or the average never moves")),
+        weight => Ok(weight),
+    }
 }
 
 /// A share of packets, or a table for bursts.

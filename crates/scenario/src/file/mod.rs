@@ -23,7 +23,7 @@ use netsim::Span;
 use self::node::{LONGEST_FILE, Node};
 use self::table::{Field, Table};
 use crate::error::Place;
-use crate::{Application, ConnectionSpec, Error, Scenario, outcome};
+use crate::{Application, ConnectionSpec, Error, Scenario, outcome, units};
 
 /// The longest run, and the longest of all times: a year.
 const LONGEST: Span = Span::from_secs(365 * 86_400);
@@ -72,7 +72,14 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
         .need("stop", "stop = \"30s\"")?
         .time(INSTANT..=LONGEST)?;
     let warmup = match top.get("warmup") {
-        Some(warmup) => warmup.time(Span::ZERO..=stop)?,
+        Some(field) => match field.time(Span::ZERO..=LONGEST)? {
+            warmup if warmup < stop => warmup,
+            warmup => {
+                let [warmup, stop] = [warmup, stop].map(units::show_time);
+                let problem = format!("{warmup}: less than `stop` is wanted, which is {stop}");
+                return Err(field.error(problem));
+            }
+        },
         None => Span::ZERO,
     };
     let rtt_spread = match top.get("rtt_spread") {

@@ -135,6 +135,10 @@ impl<'a> Field<'a> {
         matches!(self.node.value, Value::Table(_))
     }
 
+    pub(crate) fn is_integer(&self) -> bool {
+        matches!(self.node.value, Value::Integer(_))
+    }
+
     pub(crate) fn is_text(&self) -> bool {
         matches!(self.node.value, Value::Text(_))
     }

@@ -2,8 +2,8 @@
 
 use netsim::{Rate, Span};
 use topology::{
-    Access, FatTree, NonSharedBottleneck, PathSpec, Properties, Queue, ScenarioB, SharedBottleneck,
-    Spec, SpelledLink, SpelledOut, TwoKinds,
+    Access, FatTree, NonSharedBottleneck, PathSpec, Properties, Queue, RedForRate, ScenarioB,
+    SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
 };
 
 use super::link::{self, LONGEST_DELAY};
@@ -195,7 +195,9 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
 fn draft_queue(table: &Table<'_>) -> Result<Queue, Error> {
     table
         .get("queue")
-        .map_or(Ok(Queue::RedForRate), |queue| link::queue(&queue))
+        .map_or(Ok(Queue::RedForRate(RedForRate::default())), |queue| {
+            link::queue_or(&queue, "red")
+        })
 }
 
 fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use lisa_scenario::Scenario;
 use netsim::{Outage, Span, Time};
 use topology::{
-    Access, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, Red, Reorder,
-    ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
+    Access, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, Red, RedForRate,
+    Reorder, ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
 };
 
 use crate::{SHARED, kbit, ms, parse};
@@ -120,7 +120,19 @@ fn queues() {
         Queue::DropTailPackets(3)
     );
     assert_eq!(queue("{ bytes = '47KB' }"), Queue::DropTailBytes(47_000));
-    assert_eq!(queue("{ kind = 'red' }"), Queue::RedForRate);
+    assert_eq!(
+        queue("{ kind = 'red' }"),
+        Queue::RedForRate(RedForRate::default())
+    );
+    let heavier = RedForRate {
+        weight: 0.002,
+        ecn: true,
+        ..RedForRate::default()
+    };
+    assert_eq!(
+        queue("{ kind = 'red', weight = 0.002, ecn = true }"),
+        Queue::RedForRate(heavier)
+    );
     let classic = Red {
         min: 5,
         max: 15,
@@ -233,7 +245,7 @@ fn the_drafts_scenarios() {
         c1: kbit(1000),
         c2: kbit(2000),
         rtt: ms(100),
-        queue: Queue::RedForRate,
+        queue: Queue::RedForRate(RedForRate::default()),
     };
     assert_eq!(
         topology(&format!("kind = 'scenario-a'\n{users}")),
@@ -241,6 +253,17 @@ fn the_drafts_scenarios() {
     );
     let red = format!("kind = 'scenario-a'\n{users}\nqueue = {{ kind = 'red' }}");
     assert_eq!(topology(&red), Spec::ScenarioA(a.clone()));
+    let lighter = format!("kind = 'scenario-a'\n{users}\nqueue = {{ weight = 0.002 }}");
+    let weight = 0.002;
+    let queue = RedForRate {
+        weight,
+        ..RedForRate::default()
+    };
+    let queue = Queue::RedForRate(queue);
+    assert_eq!(
+        topology(&lighter),
+        Spec::ScenarioA(TwoKinds { queue, ..a.clone() })
+    );
     let c = TwoKinds {
         queue: Queue::DropTailPackets(50),
         ..a
@@ -257,7 +280,7 @@ fn the_drafts_scenarios() {
         cz: kbit(101_000),
         ct: kbit(36_000),
         rtt: ms(100),
-        queue: Queue::RedForRate,
+        queue: Queue::RedForRate(RedForRate::default()),
     };
     assert_eq!(topology(text), Spec::ScenarioB(b));
 }
