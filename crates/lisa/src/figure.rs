@@ -111,7 +111,7 @@ fn axes<'a>(
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.1))
-        .x_desc("seconds since the first SYN")
+        .x_desc("seconds since the run began")
         .y_desc("cwnd, segments")
         .label_style(("sans-serif", 13))
         .x_label_formatter(&|x| format!("{x:.*}", if end < 0.6 { 2 } else { 1 }))

@@ -87,13 +87,12 @@ impl Recorder {
         self.rows.len()
     }
 
-    /// The rows, the credits and the losses, with the names of connections. Times are since each connection's first SYN.
+    /// The rows, the credits and the losses, with the names of connections.
     pub(crate) fn finish(self, subflows: &[Subflow]) -> (Vec<Row>, Vec<Credit>, Vec<Loss>) {
-        let since = |at: Time, subflow: &Subflow| at.since(subflow.start).as_secs_f64();
         let row = |(at, who, view): (Time, Who, View)| {
             let subflow = &subflows[who.subflow as usize];
             Row {
-                time: since(at, subflow),
+                time: at.as_secs_f64(),
                 connection: subflow.connection.clone(),
                 subflow: subflow.index,
                 cwnd: view.cwnd,
@@ -110,13 +109,13 @@ impl Recorder {
         let credit = |taken: Taken| {
             let to = &subflows[taken.to.subflow as usize];
             Credit {
-                taken: since(taken.at, to),
+                taken: taken.at.as_secs_f64(),
                 connection: to.connection.to_string(),
                 to: to.index,
                 from: subflows[taken.from as usize].index,
                 segments: taken.segments,
                 settled: taken.settled.map(|(at, settlement)| Settled {
-                    time: since(at, to),
+                    time: at.as_secs_f64(),
                     ignored: settlement.ignored,
                     sum_before: settlement.sum_before,
                     sum_after: settlement.sum_after,
@@ -126,7 +125,7 @@ impl Recorder {
         let loss = |(at, subflow): (Time, u32)| {
             let subflow = &subflows[subflow as usize];
             Loss {
-                time: since(at, subflow),
+                time: at.as_secs_f64(),
                 connection: subflow.connection.clone(),
                 subflow: subflow.index,
             }
@@ -193,7 +192,6 @@ mod tests {
         let subflow = |index| Subflow {
             connection: "a".into(),
             index,
-            start: Time::ZERO,
         };
         let (_, credits, _) = recorder.finish(&(0..4).map(subflow).collect::<Vec<_>>());
         let settled: Vec<_> = (credits.iter())

@@ -140,7 +140,6 @@ pub(crate) fn behaviour(profile: Profile) -> Behaviour {
 pub(crate) struct Subflow {
     pub(crate) connection: Arc<str>,
     pub(crate) index: usize,
-    pub(crate) start: Time,
 }
 
 /// What a flow became.
@@ -224,7 +223,6 @@ impl<O: Kept> World<O> {
             self.subflows.push(Subflow {
                 connection: name.clone(),
                 index,
-                start,
             });
         }
         let profile = behaviour(spec.profile);

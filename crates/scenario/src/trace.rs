@@ -8,7 +8,7 @@ use crate::word::{self, Word};
 /// A subflow's state after something changed it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Seconds since the first SYN.
+    /// Seconds since the run began.
     pub time: f64,
     /// The connection's name, which is the same for many rows.
     pub connection: Arc<str>,
@@ -30,7 +30,7 @@ pub struct Row {
 /// A segment of data that the network lost: a queue dropped it, or a link lost it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
-    /// Seconds since the first SYN.
+    /// Seconds since the run began.
     pub time: f64,
     /// The connection's name.
     pub connection: Arc<str>,
@@ -41,7 +41,7 @@ pub struct Loss {
 /// What became of a credit: one subflow's initial window, taken from another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
-    /// Seconds since the first SYN, when it was taken.
+    /// Seconds since the run began, when it was taken.
     pub taken: f64,
     /// The connection's name.
     pub connection: String,
@@ -58,7 +58,7 @@ pub struct Credit {
 /// A credit that was paid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
-    /// Seconds since the first SYN.
+    /// Seconds since the run began.
     pub time: f64,
     /// Acknowledged segments of the lender that did not grow its window.
     pub ignored: u32,

@@ -37,6 +37,26 @@ fn the_example_of_the_design() {
     assert!(at_threshold.all(|row| row.phase != "slow start"));
 }
 
+/// The time of a trace is that of the run, as in the lab, so that connections can be compared.
+#[test]
+fn a_traces_time_begins_with_the_run() {
+    let run = |start: &str| {
+        let file = FILE.replace("packets = 30", "packets = 9");
+        let file = format!("{file}start = '{start}'\n");
+        simulate(&Scenario::parse(&file, "example.toml").unwrap(), 1, true).unwrap()
+    };
+    let (early, late) = (run("0s"), run("2s"));
+    let nanos = |time: f64| (time * 1e9).round() as u64;
+    let begins = |run: &lisa_scenario::Run| {
+        let times = [run.rows[0].time, run.credits[0].taken, run.losses[0].time];
+        times.map(nanos)
+    };
+    assert_eq!(
+        begins(&early).map(|time| time + 2_000_000_000),
+        begins(&late)
+    );
+}
+
 /// All that the links drop is data of the one connection: those that the sender is at, and those behind a line.
 #[test]
 fn a_trace_has_what_was_lost() {

@@ -80,7 +80,7 @@ pub struct Run {
     #[arg(long, requires = "json")]
     pub timing: bool,
     /// Write what happened at the senders into this directory: for each seed TITLE-seed-N.parquet, with a row an event
-    /// (time since the connection's first SYN, connection, subflow, cwnd, ssthresh, srtt, flight, phase; seconds and
+    /// (time since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase; seconds and
     /// segments), and TITLE-seed-N.credits.jsonl.
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub trace: Option<PathBuf>,
