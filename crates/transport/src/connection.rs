@@ -5,9 +5,10 @@
 
 use crate::board::mark;
 use crate::endpoint::Env;
+use crate::packet::Ack;
+use crate::packet::sequence::widen;
 use crate::receive_window::Buffer;
 use crate::reinjection::Retransmission;
-use crate::segment::{Segment, widen};
 use crate::sender::{Life, Sender};
 use crate::stream::Stream;
 use crate::trace::Observer;
@@ -154,8 +155,8 @@ impl Connection {
 
     /// What an ACK says of the stream. Returns whether it is news.
     #[inline]
-    pub(crate) fn on_ack(&mut self, segment: Segment) -> bool {
-        let ack = widen(self.una, segment.data);
+    pub(crate) fn on_ack(&mut self, segment: Ack) -> bool {
+        let ack = widen(self.una, segment.data_ack);
         self.edge = self.edge.max(ack + u64::from(segment.window));
         self.widest = self.widest.max(segment.window.into());
         if ack <= self.una {

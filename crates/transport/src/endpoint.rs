@@ -1,8 +1,8 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
 use crate::host::{APART, Host};
-use crate::sack::Sacks;
-use crate::segment::{Kind, Segment, Wire, flag};
+use crate::packet::sack_blocks::Sacks;
+use crate::packet::{Segment, Wire, flag};
 use crate::timers::Timers;
 use crate::trace::{Content, Observer, Packet};
 use netsim::{Exit, Network, RouteId, Time};
@@ -65,63 +65,68 @@ impl<O: Observer> Env<O> {
 
     /// What the network lost.
     pub(crate) fn lost(&mut self, at: Time, payload: Wire) {
-        let segment = Segment::from(payload);
-        match segment.kind {
-            Kind::Ack => drop(self.sacks.take(segment.sack)),
-            Kind::Data if O::ON => self.observer.lost(at, segment.to),
-            _ => {}
+        if let Some(ack) = payload.ack() {
+            self.sacks.take(ack.sack);
+        } else if let Some(data) = payload.data().filter(|_| O::ON) {
+            self.observer.lost(at, data.subflow);
         }
     }
 
     /// Shows the observer a packet that now leaves one end, or comes to the other, if that end is the server. (To ask that
     /// here and not where it is called keeps the packet in its three words there: 3 % fewer instructions without an observer.)
     #[cold]
-    pub(crate) fn show(&mut self, bytes: u32, segment: Wire, leaves: bool) {
-        let segment = Segment::from(segment);
-        if segment.kind.goes_to_client() != leaves {
+    pub(crate) fn show(&mut self, bytes: u32, wire: Wire, leaves: bool) {
+        if wire.goes_to_client() != leaves {
             return;
         }
-        let is = |bit| segment.flags & bit != 0;
-        let content = match segment.kind {
-            Kind::Data => Content::Data {
-                seq: segment.seq,
-                data: segment.data,
-                len: segment.len,
-                pushed: is(flag::PUSH),
-                ecn_capable: is(flag::ECN_CAPABLE),
-                reduced: is(flag::REDUCED),
-            },
-            Kind::Ack => Content::Ack {
-                seq: segment.seq,
-                data: segment.data,
-                window: segment.window,
-                answers: (segment.len, is(flag::AGAIN)),
-                echo: is(flag::ECHO),
-            },
-            Kind::Syn => Content::Syn {
-                backup: is(flag::BACKUP),
-            },
-            Kind::SynAck => Content::SynAck {
-                backup: is(flag::BACKUP),
-            },
-            Kind::Established => Content::Established {
-                answers_us: segment.window,
-            },
-            Kind::AddAddress if segment.seq == 0 => Content::Joined,
-            Kind::AddAddress => Content::AddAddress(segment.seq),
-            Kind::AddressEcho if segment.seq == 0 => Content::Reset,
-            Kind::AddressEcho => Content::AddressEcho(segment.seq),
-            Kind::Datagram => Content::Datagram,
+        let (mut sack, segment) = (0, Segment::from(wire));
+        let (flow, content) = match segment {
+            Segment::Data(data) => {
+                let is = |bit| data.flags & bit != 0;
+                let content = Content::Data {
+                    seq: data.seq,
+                    data: data.dsn,
+                    len: data.len,
+                    pushed: is(flag::PSH),
+                    ecn_capable: is(flag::ECT),
+                    reduced: is(flag::CWR),
+                };
+                (data.subflow, content)
+            }
+            Segment::Ack(ack) => {
+                let is = |bit| ack.flags & bit != 0;
+                sack = ack.sack;
+                let content = Content::Ack {
+                    seq: ack.seq,
+                    data: ack.data_ack,
+                    window: ack.window,
+                    answers: (ack.answers, is(flag::RETRANS)),
+                    echo: is(flag::ECE),
+                };
+                (ack.subflow, content)
+            }
+            Segment::Syn { subflow, backup } => (subflow, Content::Syn { backup }),
+            Segment::SynAck {
+                subflow, backup, ..
+            } => (subflow, Content::SynAck { backup }),
+            Segment::HandshakeAck { subflow, echo_us } => (
+                subflow,
+                Content::Established {
+                    answers_us: echo_us,
+                },
+            ),
+            Segment::JoinAck { subflow, .. } => (subflow, Content::Joined),
+            Segment::AddAddr { subflow, address } => (subflow, Content::AddAddress(address)),
+            Segment::AddAddrEcho { subflow, address } => (subflow, Content::AddressEcho(address)),
+            Segment::Reset { subflow } => (subflow, Content::Reset),
+            Segment::Datagram { source, .. } => (source, Content::Datagram),
         };
         let packet = Packet {
-            flow: segment.to,
+            flow,
             bytes,
             content,
         };
-        let sack = match segment.kind {
-            Kind::Ack => self.sacks.see(segment.sack),
-            _ => &[],
-        };
-        self.observer.packet(self.now, &packet, sack);
+        self.observer
+            .packet(self.now, &packet, self.sacks.see(sack));
     }
 }

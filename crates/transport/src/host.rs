@@ -58,7 +58,7 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::{Kind, Segment};
+    use crate::packet::Segment;
     use crate::simulation::Simulation;
     use crate::trace::Quiet;
     use netsim::{DropTail, Exit, LinkSpec, Network, PortId, Rate, Time};
@@ -87,9 +87,14 @@ mod tests {
         let route = network.add_route(&[link], PortId(0));
         let mut simulation = Simulation::new(network, Quiet);
         let env = simulation.env();
+        let datagram = Segment::Datagram {
+            source: 0,
+            number: 0,
+            len: 20,
+        };
         for _ in 0..3 {
             // 20 bytes take 1.6 µs.
-            env.send_late(route, 20, Segment::bare(0, Kind::Datagram, 0));
+            env.send_late(route, 20, datagram);
         }
         env.flush();
         let exits = std::iter::from_fn(|| env.network.poll(Time::ZERO + Span::from_millis(1)));

@@ -11,6 +11,7 @@ mod host;
 #[cfg(any(debug_assertions, test))]
 mod invariants;
 mod pace;
+mod packet;
 mod profile;
 mod reassembly;
 mod receive_window;
@@ -18,9 +19,7 @@ mod receiver;
 mod recovery;
 mod reinjection;
 mod rtt;
-mod sack;
 mod scheduler;
-mod segment;
 mod send_queue;
 mod sender;
 mod simulation;
@@ -32,9 +31,9 @@ mod wheel;
 mod writing;
 
 pub use pace::{Pace, Turns};
+pub use packet::Wire;
 pub use profile::{Detection, Profile};
 pub use receive_window::window_scale;
-pub use segment::Wire;
 pub use sender::Tally;
 pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};
 pub use trace::{Content, Observer, Packet, Quiet, View, Who};

@@ -59,7 +59,7 @@ fn run(simulation: &mut Simulation<Quiet>, stop: u64, dead: impl Fn(u64, &Segmen
                 if dead(ms(at), &segment) {
                     simulation.env.lost(at, payload);
                 } else {
-                    simulation.deliver(segment);
+                    simulation.deliver(payload);
                 }
                 simulation.check(0);
             }
@@ -87,7 +87,9 @@ fn what_a_dead_path_held_arrives_by_the_other() {
             for data_only in [true, false] {
                 let mut simulation = two_subflows(3_000_000, profile.clone());
                 run(&mut simulation, 60_000, |at, segment| {
-                    at > 1000 && segment.to == dead && (segment.kind == Kind::Data || !data_only)
+                    at > 1000
+                        && segment.subflow() == Some(dead)
+                        && (matches!(segment, Segment::Data(_)) || !data_only)
                 });
                 let report = simulation.report(0);
                 assert_eq!(report.bytes, 3_000_000);
@@ -104,7 +106,8 @@ fn what_a_dead_path_held_arrives_by_the_other() {
 #[test]
 fn a_path_that_comes_back_carries_again() {
     let mut simulation = two_subflows(20_000_000, Profile::linux());
-    let dead = |at: u64, segment: &Segment| (1000..6000).contains(&at) && segment.to == 1;
+    let dead =
+        |at: u64, segment: &Segment| (1000..6000).contains(&at) && segment.subflow() == Some(1);
     run(&mut simulation, 5900, dead);
     let before = simulation.report(0).subflows[1].tally.bytes;
     assert_eq!(simulation.senders[1].life, Life::Stalled);
@@ -125,7 +128,8 @@ fn a_path_that_comes_back_carries_again() {
 fn a_backup_carries_while_the_first_path_is_dead() {
     let backup = vec![false, true];
     let mut simulation = first_and(backup, 12_000_000, Profile::linux());
-    let dead = |at: u64, segment: &Segment| (3000..9000).contains(&at) && segment.to == 0;
+    let dead =
+        |at: u64, segment: &Segment| (3000..9000).contains(&at) && segment.subflow() == Some(0);
     let bytes = |simulation: &Simulation<Quiet>| {
         let report = simulation.report(0);
         [0, 1].map(|subflow| report.subflows[subflow].tally.bytes)

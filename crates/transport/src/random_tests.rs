@@ -265,9 +265,8 @@ fn drain<O: Observer>(simulation: &mut Simulation<O>) {
     while let Some(exit) = simulation.env.network.poll(Time::from_nanos(u64::MAX / 2)) {
         match exit {
             Exit::Arrived { at, payload, .. } => {
-                let segment = Segment::from(payload);
                 simulation.env.now = at;
-                simulation.deliver(segment);
+                simulation.deliver(payload);
             }
             Exit::Lost { at, payload, .. } => simulation.env.lost(at, payload),
         }

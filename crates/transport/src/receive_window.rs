@@ -6,8 +6,8 @@
 //! arrives. MPTCP has one buffer for all subflows: where one has joined and had no data yet, the connection goes on
 //! offering half.
 
+use crate::packet::sequence::in_milliseconds;
 use crate::profile::Profile;
-use crate::segment::in_milliseconds;
 use crate::timers::NEVER;
 use netsim::{Span, Time};
 

@@ -6,11 +6,12 @@
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
+use crate::packet::sack_blocks::Beyond;
+use crate::packet::sequence::{micros, widen};
+use crate::packet::{Ack, Data, Segment, flag};
 use crate::profile::{Detection, Profile};
 use crate::reassembly::Reassembly;
 use crate::receive_window::Offer;
-use crate::sack::Beyond;
-use crate::segment::{Kind, Segment, flag, micros, widen};
 use crate::simulation::ConnectionSpec;
 use crate::trace::Observer;
 use netsim::{RouteId, Span, Time};
@@ -125,15 +126,15 @@ impl Receiver {
         &mut self,
         connection: &mut Connection,
         env: &mut Env<O>,
-        segment: Segment,
+        segment: Data,
     ) {
         let seq = widen(self.got.next, segment.seq);
         if self.join != Join::Done && !self.joined(env, seq == self.got.next) {
             return;
         }
-        self.flags = (self.flags & flag::ECHO) | (segment.flags & flag::AGAIN);
+        self.flags = (self.flags & flag::ECE) | (segment.flags & flag::RETRANS);
         self.answers = segment.seq as u16;
-        if segment.flags & (flag::CONGESTION | flag::REDUCED) != 0 {
+        if segment.flags & (flag::CE | flag::CWR) != 0 {
             self.ecn(segment.flags, self.profile.quick_acks);
         }
         let (had_gap, mss) = (self.got.has_gap(), u64::from(connection.mss));
@@ -144,15 +145,15 @@ impl Receiver {
             self.acknowledge(connection, env);
             return;
         };
-        connection.arrived(segment.to, segment.data, segment.len);
+        connection.arrived(segment.subflow, segment.dsn, segment.len);
         let lacks = connection.mss - segment.len;
         if lacks > 0 || !self.short.is_empty() {
             self.came_short(seq, lacks);
         }
         let measures = connection.buffer.is_tuned() && lacks == 0;
-        if measures && !self.offer.is_measured(segment.sack) {
+        if measures && !self.offer.is_measured(segment.sent_us) {
             let phase = micros(Time::ZERO + connection.phase);
-            self.offer.measure(micros(env.now), segment.sack, phase);
+            self.offer.measure(micros(env.now), segment.sent_us, phase);
         }
         // Segments that take room: what it lets out of a gap does so still, itself not yet where it comes beyond one
         // (tcp_data_queue, tcp_data_queue_ofo).
@@ -178,7 +179,7 @@ impl Receiver {
         } else if self.quick > 0 || self.has_two(mss) && !self.shrinks(connection) {
             self.acknowledge(connection, env);
         } else {
-            self.pushed |= segment.flags & flag::PUSH != 0 || lacks > 0;
+            self.pushed |= segment.flags & flag::PSH != 0 || lacks > 0;
             connection.withheld |= self.pushed || self.has_two(mss);
             if self.waiting == 1 {
                 env.timers
@@ -232,15 +233,15 @@ impl Receiver {
     /// segment then: what tells of a reduction, and two with the first mark, are acknowledged at once (Linux).
     #[cold]
     fn ecn(&mut self, flags: u8, most_quick: u32) {
-        if flags & flag::REDUCED != 0 {
-            self.flags &= !flag::ECHO;
+        if flags & flag::CWR != 0 {
+            self.flags &= !flag::ECE;
             self.quick = self.quick.max(1).min(most_quick);
         }
-        if flags & flag::CONGESTION != 0 {
-            if self.flags & flag::ECHO == 0 {
+        if flags & flag::CE != 0 {
+            if self.flags & flag::ECE == 0 {
                 self.quick = self.quick.max(2).min(most_quick);
             }
-            self.flags |= flag::ECHO;
+            self.flags |= flag::ECE;
         }
     }
 
@@ -279,16 +280,15 @@ impl Receiver {
             self.waiting = 0;
             env.timers.clear(self.timer);
         }
-        let segment = Segment {
-            to: self.me,
+        let segment = Segment::Ack(Ack {
+            subflow: self.me,
             seq: self.got.next as u32,
-            data: stream as u32,
+            data_ack: stream as u32,
             window,
             sack,
-            kind: Kind::Ack,
+            answers: self.answers,
             flags: self.flags,
-            len: self.answers,
-        };
+        });
         env.send(self.route, bytes, segment);
     }
 }

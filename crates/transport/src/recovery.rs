@@ -15,9 +15,10 @@ mod undo;
 
 use crate::board::mark;
 use crate::endpoint::Env;
+use crate::packet::sack_blocks::Blocks;
+use crate::packet::sequence::widen16;
+use crate::packet::{Ack, Wire, flag};
 use crate::profile::Detection;
-use crate::sack::Blocks;
-use crate::segment::{Segment, Wire, flag, widen16};
 use crate::sender::{Life, Sender, TIMER_LEAST, Waits, notice};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, State};
@@ -139,9 +140,11 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<O>,
         ack: u64,
-        segment: Wire,
+        wire: Wire,
     ) -> bool {
-        let segment = Segment::from(segment);
+        let Some(segment) = wire.ack() else {
+            return false;
+        };
         let flags = segment.flags;
         let blocks = env.sacks.take(segment.sack);
         if ack > self.nxt {
@@ -185,7 +188,7 @@ impl Sender {
             || told.newly_sacked
             || told.duplicate
             || told.dsack
-            || flags & flag::ECHO != 0
+            || flags & flag::ECE != 0
             || self.sacked > 0;
         let mut then = Then::Nothing;
         let mut waits_for_reordering = false;
@@ -218,7 +221,7 @@ impl Sender {
         flags: u8,
         waits_for_reordering: &mut bool,
     ) -> Then {
-        let echo = flags & flag::ECHO != 0;
+        let echo = flags & flag::ECE != 0;
         if echo {
             self.recovery.before.1 = 0; // a mark is no mistake
         }

@@ -11,8 +11,8 @@
 
 use crate::connection::{Connection, NONE, Stuck};
 use crate::endpoint::Env;
+use crate::packet::sequence::widen;
 use crate::scheduler::PIECE;
-use crate::segment::widen;
 use crate::sender::{Life, Sender};
 use crate::trace::Observer;
 use crate::wheel;

@@ -5,11 +5,12 @@
 
 use crate::board::{Board, Sent, mark};
 use crate::endpoint::Env;
+use crate::packet::sequence::{micros, widen};
+use crate::packet::{Ack, Data, Segment, flag};
 use crate::profile::{Detection, Profile};
 use crate::recovery::Recovery;
 use crate::reinjection::Stale;
 use crate::rtt::Rtt;
-use crate::segment::{Kind, Segment, flag, micros, widen};
 use crate::send_queue::Queue;
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
@@ -250,17 +251,17 @@ impl Sender {
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        segment: Segment,
+        segment: Ack,
     ) -> bool {
         let ack = widen(self.una, segment.seq);
         let plain = segment.sack == 0
             && self.state == State::Open
             && self.sacked | self.lost | self.again == 0
             && self.una >= self.clean_from
-            && segment.flags & flag::ECHO == 0
+            && segment.flags & flag::ECE == 0
             && ack > self.una;
         if !plain {
-            return self.on_odd_ack(coupled, env, ack, segment.into());
+            return self.on_odd_ack(coupled, env, ack, Segment::Ack(segment).into());
         }
         debug_assert!(ack <= self.nxt, "an ACK of what was never sent");
         let now = env.now.as_nanos();
@@ -487,23 +488,22 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, seq: u64, sent: &Sent) {
         let again = sent.is(mark::EVER_AGAIN);
-        let pushed = u8::from(sent.is(mark::PUSH)) * flag::PUSH;
-        let mut flags = (u8::from(again) * flag::AGAIN) | pushed;
+        let pushed = u8::from(sent.is(mark::PUSH)) * flag::PSH;
+        let mut flags = (u8::from(again) * flag::RETRANS) | pushed;
         // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
         if self.ecn && !again {
             let reduced = std::mem::take(&mut self.recovery.reduced);
-            flags |= flag::ECN_CAPABLE | (u8::from(reduced) * flag::REDUCED);
+            flags |= flag::ECT | (u8::from(reduced) * flag::CWR);
         }
-        let segment = Segment {
-            to: self.me,
+        let segment = Segment::Data(Data {
+            subflow: self.me,
+            connection: self.parent,
             seq: seq as u32,
-            data: sent.data,
-            window: self.parent,
-            sack: micros(env.now),
-            kind: Kind::Data,
-            flags,
+            dsn: sent.data,
             len: sent.len,
-        };
+            sent_us: micros(env.now),
+            flags,
+        });
         self.last_sent = env.now;
         let bytes = u32::from(sent.len) + u32::from(self.header);
         if self.profile.is_late {

@@ -6,10 +6,10 @@
 use crate::connection::{Connection, NONE};
 use crate::endpoint::Env;
 use crate::host::Host;
+use crate::packet::sack_blocks::Sacks;
+use crate::packet::{Ack, Data, Segment, Wire};
 use crate::receive_window::{Buffer, Offer};
 use crate::receiver::Receiver;
-use crate::sack::Sacks;
-use crate::segment::{Kind, Segment, Wire};
 use crate::sender::{Life, Sender, Tally, Waits, notice};
 use crate::timers::Timers;
 use crate::trace::Observer;
@@ -248,11 +248,10 @@ impl<O: Observer> Simulation<O> {
                     if O::PACKETS {
                         self.env.show(bytes, payload, false);
                     }
-                    let segment = Segment::from(payload);
-                    self.deliver(segment);
+                    self.deliver(payload);
                     #[cfg(any(debug_assertions, test))]
-                    if segment.kind != Kind::Datagram {
-                        self.check(self.parent(segment.to));
+                    if let Some(subflow) = Segment::from(payload).subflow() {
+                        self.check(self.parent(subflow));
                     }
                 }
                 Some(Exit::Lost { at, payload, .. }) => self.env.lost(at, payload),
@@ -304,37 +303,37 @@ impl<O: Observer> Simulation<O> {
         Some(owner)
     }
 
-    /// A packet reaches its end.
+    /// A packet reaches its end. Data and ACKs are decoded first and by themselves: as an enum they would go through memory.
     #[inline(always)]
-    fn deliver(&mut self, segment: Segment) {
-        match segment.kind {
-            Kind::Data => {
-                let receiver = &mut self.receivers[segment.to as usize];
-                let number = segment.window;
-                let connection = &mut self.connections[number as usize];
-                let before = connection.received();
-                receiver.on_data(connection, &mut self.env, segment);
-                let reads = connection.received() > before;
-                connection.read = connection.received();
-                if reads && self.env.now >= connection.buffer.tune_at {
-                    self.tune(number);
-                }
-                if reads && self.connections[number as usize].withheld {
-                    self.was_read(number);
-                }
-                if self.connections[number as usize].joins_with_data {
-                    self.first_data(number);
-                }
-            }
-            Kind::Ack => self.on_ack(segment),
-            Kind::Datagram => self.udp[segment.to as usize].received += 1,
-            _ => {
-                let number = self.parent(segment.to);
-                let index = segment.to - self.connections[number as usize].first;
-                self.handshake(number, index as usize, segment.into());
-            }
+    fn deliver(&mut self, wire: Wire) {
+        if let Some(data) = wire.data() {
+            self.on_data(data);
+        } else if let Some(ack) = wire.ack() {
+            self.on_ack(ack);
+        } else {
+            self.on_other(wire);
         }
         self.env.flush();
+    }
+
+    #[inline(always)]
+    fn on_data(&mut self, data: Data) {
+        let receiver = &mut self.receivers[data.subflow as usize];
+        let number = data.connection;
+        let connection = &mut self.connections[number as usize];
+        let before = connection.received();
+        receiver.on_data(connection, &mut self.env, data);
+        let reads = connection.received() > before;
+        connection.read = connection.received();
+        if reads && self.env.now >= connection.buffer.tune_at {
+            self.tune(number);
+        }
+        if reads && self.connections[number as usize].withheld {
+            self.was_read(number);
+        }
+        if self.connections[number as usize].joins_with_data {
+            self.first_data(number);
+        }
     }
 
     /// What has arrived was read, and a subflow's ACK waits for that.
@@ -361,14 +360,14 @@ impl<O: Observer> Simulation<O> {
     }
 
     #[inline(always)]
-    fn on_ack(&mut self, segment: Segment) {
+    fn on_ack(&mut self, ack: Ack) {
         // By its own number, not by its place in the connection: what it holds is needed first, and is three loads nearer.
-        let sender = &mut self.senders[segment.to as usize];
+        let sender = &mut self.senders[ack.subflow as usize];
         let number = sender.parent;
         let connection = &mut self.connections[number as usize];
         let env = &mut self.env;
         if !matches!(sender.life, Life::Open | Life::Stalled) {
-            env.sacks.take(segment.sack);
+            env.sacks.take(ack.sack);
             return;
         }
         sender.heard = env.now;
@@ -376,35 +375,35 @@ impl<O: Observer> Simulation<O> {
         if sender.life == Life::Stalled && connection.hands_out {
             sender.life = Life::Open;
         }
-        if connection.on_ack(segment) {
+        if connection.on_ack(ack) {
             connection.progressed(env);
         }
         let before = sender.una;
-        let set = sender.on_ack(&mut connection.coupled, env, segment);
-        env.gap = segment.sack != 0 || sender.una > before + 2;
+        let set = sender.on_ack(&mut connection.coupled, env, ack);
+        env.gap = ack.sack != 0 || sender.una > before + 2;
         let due = || &self.senders[connection.first as usize + connection.due];
-        let mut sent = if connection.wants_all(&self.senders[segment.to as usize], due) {
+        let mut sent = if connection.wants_all(&self.senders[ack.subflow as usize], due) {
             // The connection's own timer goes by this one (tcp_ack sets it before anything is pushed).
             if set {
-                self.senders[segment.to as usize].set_timer(env);
+                self.senders[ack.subflow as usize].set_timer(env);
             }
             let senders = &mut self.senders[connection.range()];
-            connection.push_all(senders, env, (segment.to - connection.first) as usize)
+            connection.push_all(senders, env, (ack.subflow - connection.first) as usize)
         } else {
-            connection.go_on(&mut self.senders[segment.to as usize], env)
+            connection.go_on(&mut self.senders[ack.subflow as usize], env)
         };
-        if connection.writes_on(&self.senders[segment.to as usize]) {
+        if connection.writes_on(&self.senders[ack.subflow as usize]) {
             let senders = &mut self.senders[connection.range()];
-            let index = (segment.to - connection.first) as usize;
+            let index = (ack.subflow - connection.first) as usize;
             sent |= connection.wake(senders, env, index);
         }
-        let sender = &mut self.senders[segment.to as usize];
+        let sender = &mut self.senders[ack.subflow as usize];
         if set && !sent {
             sender.set_timer(env);
         }
         let done = connection.is_done();
         if sender.notices != 0 {
-            let index = (segment.to - connection.first) as usize;
+            let index = (ack.subflow - connection.first) as usize;
             self.noticed(number, index);
         }
         if done {

@@ -55,10 +55,9 @@ fn run(simulation: &mut Simulation<Quiet>, stop: Time, mut drops: impl FnMut() -
         let limit = simulation.env.timers.next().min(stop);
         match simulation.env.network.poll(limit) {
             Some(Exit::Arrived { at, payload, .. }) => {
-                let segment = Segment::from(payload);
                 simulation.env.now = at;
-                if segment.kind != Kind::Data || !drops() {
-                    simulation.deliver(segment);
+                if payload.data().is_none() || !drops() {
+                    simulation.deliver(payload);
                 }
             }
             Some(Exit::Lost { .. }) => {}

@@ -2,7 +2,7 @@
 
 use crate::endpoint::Env;
 use crate::pace::Pace;
-use crate::segment::{Kind, Segment};
+use crate::packet::Segment;
 use crate::trace::Observer;
 use netsim::{RouteId, Time};
 
@@ -45,14 +45,9 @@ impl Udp {
         let (sends, wait) = self.spec.pace.tick(env.now, bytes);
         env.timers.set(self.timer, env.now + wait);
         if sends {
-            let segment = Segment {
-                to: self.me,
-                seq: self.sent as u32,
-                data: 0,
-                window: 0,
-                sack: 0,
-                kind: Kind::Datagram,
-                flags: 0,
+            let segment = Segment::Datagram {
+                source: self.me,
+                number: self.sent as u32,
                 len: self.spec.packet,
             };
             self.sent += 1;

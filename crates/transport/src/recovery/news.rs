@@ -10,9 +10,9 @@ const PATIENT_RECOVERIES: u32 = 16;
 
 impl Sender {
     /// Whether an ACK answers a segment that was sent before anything was sent again (Eifel, RFC 3522).
-    pub(super) fn answers_original(&self, segment: Segment) -> bool {
-        let seq = widen16(self.una, segment.len);
-        if segment.flags & flag::AGAIN != 0 || seq >= self.nxt {
+    pub(super) fn answers_original(&self, segment: Ack) -> bool {
+        let seq = widen16(self.una, segment.answers);
+        if segment.flags & flag::RETRANS != 0 || seq >= self.nxt {
             return false;
         }
         // Of one that was sent again it is the first copy. One that is acknowledged already still stands in its place.
@@ -172,12 +172,12 @@ impl Sender {
     }
 
     /// The RTT sample of an ACK, and with one the end of the timeout's back-off.
-    pub(super) fn measure<O: Observer>(&mut self, env: &Env<O>, segment: Segment, told: &Told) {
+    pub(super) fn measure<O: Observer>(&mut self, env: &Env<O>, segment: Ack, told: &Told) {
         self.tcp.rtt_us = 0;
-        if told.ages.is_none() && told.advanced && segment.flags & flag::AGAIN != 0 {
+        if told.ages.is_none() && told.advanced && segment.flags & flag::RETRANS != 0 {
             // It answers a copy, the last one if it is not too young for that: what the timestamp option tells
             // (RFC 7323, 4). Where no round trip is known, it may answer any (Karn and Partridge 1987).
-            let seq = widen16(self.una, segment.len);
+            let seq = widen16(self.una, segment.answers);
             let age = env.now.as_nanos().saturating_sub(self.board.at(seq).at) / 1000;
             if seq < self.nxt && age >= u64::from(self.rtt.least) {
                 self.rtt.sample(age as u32, self.una, self.nxt);

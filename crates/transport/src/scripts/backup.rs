@@ -6,16 +6,13 @@ const MSS: u32 = 1424;
 /// Bytes of the first piece of the stream.
 const PIECE: u32 = 32_728;
 
-/// Two subflows, of which the second joins with this flag in its SYN.
-fn joined(flags: u8) -> Script {
+/// Two subflows, of which the second joins with flag B in its SYN.
+fn joined(backup: bool) -> Script {
     let file = Application::File(3000 * u64::from(MSS));
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
-    let mut syn = Segment::bare(1, Kind::Syn, 0);
-    syn.flags = flags;
-    script.simulation.deliver(syn);
-    script.collect();
+    script.receive(Segment::Syn { subflow: 1, backup });
     script.until(101);
-    script.handshake(1, Kind::Established);
+    script.receive(handshake_ack(1));
     script.until(103);
     script
 }
@@ -23,11 +20,15 @@ fn joined(flags: u8) -> Script {
 /// An ACK on subflow `on`: of its segments before `seq`, and of the bytes of the stream before `data`.
 fn ack(script: &mut Script, ms: u64, on: u32, seq: u32, data: u32) {
     script.until(ms);
-    let mut segment = Segment::bare(on, Kind::Ack, seq);
-    (segment.data, segment.window) = (data, 5000 * MSS);
-    segment.len = seq.wrapping_sub(1) as u16;
-    script.simulation.deliver(segment);
-    script.collect();
+    script.receive(Segment::Ack(Ack {
+        subflow: on,
+        seq,
+        data_ack: data,
+        window: 5000 * MSS,
+        sack: 0,
+        answers: seq.wrapping_sub(1) as u16,
+        flags: 0,
+    }));
 }
 
 /// How many segments a subflow has sent, and whether more wait there.
@@ -45,7 +46,7 @@ fn data(script: &Script, seq: u64) -> u32 {
 /// matter.
 #[test]
 fn a_backup_sends_nothing_while_another_subflow_can() {
-    let mut script = joined(flag::BACKUP);
+    let mut script = joined(true);
     assert!(script.simulation.senders[1].is_backup());
     assert!(!script.sender().has_room(), "the application is ahead");
     for seq in 1..200 {
@@ -53,7 +54,7 @@ fn a_backup_sends_nothing_while_another_subflow_can() {
     }
     assert!(sent(&script, 0).0 > 200);
     assert_eq!(sent(&script, 1), (0, false));
-    let other = joined(0);
+    let other = joined(false);
     assert!(sent(&other, 1).0 > 0, "without the flag it sends");
 }
 
@@ -62,7 +63,7 @@ fn a_backup_sends_nothing_while_another_subflow_can() {
 /// comes on the first (mptcp_subflow_active).
 #[test]
 fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
-    let mut script = joined(flag::BACKUP);
+    let mut script = joined(true);
     let mut now = 103;
     let mut wait_for = |script: &mut Script, count: u32| {
         while script.simulation.senders[0].stale.waits() < count {
@@ -108,8 +109,8 @@ fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
 /// A backup is used at once where every other subflow was closed.
 #[test]
 fn a_backup_is_all_that_is_left() {
-    let mut script = joined(flag::BACKUP);
-    script.handshake(0, Kind::AddressEcho);
+    let mut script = joined(true);
+    script.receive(Segment::Reset { subflow: 0 });
     assert_eq!(script.simulation.senders[0].life, Life::Closed);
     assert_eq!(sent(&script, 1), (10, true));
     assert_eq!(data(&script, 0), 0);

@@ -2,9 +2,14 @@
 
 use super::*;
 use crate::board::Sent;
+use std::collections::HashMap;
+use std::mem::discriminant;
 
-/// A connection whose wire loses the `n`-th packets of a kind.
-fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, Option<u64>, u32) {
+/// A connection whose wire loses those packets of which `lose` says so, by what they are and how many of their kind there were.
+fn opens(
+    lose: impl Fn(&Segment, u32) -> bool,
+    seconds: u64,
+) -> (Vec<(u64, Segment)>, Option<u64>, u32) {
     let mut network = Network::new();
     let wire = network.add_link(LinkSpec::delay(Span::ZERO));
     let (down, up) = (
@@ -15,18 +20,18 @@ fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, O
     let application = Application::File(100 * 1448);
     let spec = plain(Profile::linux(), "reno", vec![(down, up)], application);
     simulation.add_connection(spec);
-    let (mut wire, mut counts) = (Vec::new(), [0; 8]);
+    let (mut wire, mut counts) = (Vec::new(), HashMap::new());
     let stop = Time::ZERO + Span::from_secs(seconds);
     while simulation.senders[0].tally.established.is_none() {
         let limit = simulation.env.timers.next().min(stop);
         if let Some(Exit::Arrived { at, payload, .. }) = simulation.env.network.poll(limit) {
             let segment = Segment::from(payload);
             simulation.env.now = at;
-            let count = &mut counts[segment.kind as usize];
+            let count = counts.entry(discriminant(&segment)).or_insert(0);
             *count += 1;
-            wire.push((at.as_nanos() / 1_000_000, segment.kind));
-            if !lose(segment.kind, *count) {
-                simulation.deliver(segment);
+            wire.push((at.as_nanos() / 1_000_000, segment));
+            if !lose(&segment, *count) {
+                simulation.deliver(payload);
             }
         } else if limit == stop {
             break;
@@ -39,28 +44,46 @@ fn opens(lose: impl Fn(Kind, u32) -> bool, seconds: u64) -> (Vec<(u64, Kind)>, O
     (wire, at, sender.tcp.cwnd)
 }
 
+fn is_syn(segment: &Segment) -> bool {
+    matches!(segment, Segment::Syn { .. })
+}
+
+fn is_syn_ack(segment: &Segment) -> bool {
+    matches!(segment, Segment::SynAck { .. })
+}
+
+/// Timestamp of a SYN/ACK, µs, and the third packet that answers it.
+const SYN_ACK_US: u32 = 50_000;
+const THIRD: Segment = Segment::HandshakeAck {
+    subflow: 1,
+    echo_us: SYN_ACK_US,
+};
+
 /// A join whose answer is lost, by the client: what it sends in answer to what comes first on the subflow.
-fn after_a_lost_answer(first: Segment) -> (Script, Vec<Kind>) {
+fn after_a_lost_answer(first: Segment) -> (Script, Vec<Segment>) {
     let file = Application::File(300 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
-    let mut syn_ack = Segment::bare(1, Kind::SynAck, 0);
     script.simulation.receivers[1].syn_last = Time::ZERO;
-    syn_ack.window = 50_000;
+    let syn_ack = Segment::SynAck {
+        subflow: 1,
+        sent_us: SYN_ACK_US,
+        backup: false,
+    };
     let mut answers = Vec::new();
-    script.simulation.deliver(syn_ack);
-    let sent = |script: &mut Script, answers: &mut Vec<Kind>| {
+    script.simulation.deliver(syn_ack.into());
+    let sent = |script: &mut Script, answers: &mut Vec<Segment>| {
         let now = script.simulation.env.now;
         while let Some(exit) = script.simulation.env.network.poll(now) {
             if let Exit::Arrived { payload, .. } = exit {
                 let segment = Segment::from(payload);
-                if segment.to == 1 && !segment.kind.goes_to_client() {
-                    answers.push(segment.kind);
+                if segment.subflow() == Some(1) && !payload.goes_to_client() {
+                    answers.push(segment);
                 }
             }
         }
     };
     sent(&mut script, &mut answers);
-    assert_eq!(answers, [Kind::Established]);
+    assert_eq!(answers, [THIRD]);
     // Two round trips of 100 ms later, at a tick, again.
     let end = script.simulation.env.now + Span::from_millis(212);
     while script.simulation.env.timers.next() <= end {
@@ -68,8 +91,8 @@ fn after_a_lost_answer(first: Segment) -> (Script, Vec<Kind>) {
         while script.simulation.fire(at).is_some() {}
         sent(&mut script, &mut answers);
     }
-    assert_eq!(answers, [Kind::Established; 2]);
-    script.simulation.deliver(first);
+    assert_eq!(answers, [THIRD; 2]);
+    script.simulation.deliver(first.into());
     sent(&mut script, &mut answers);
     (script, answers)
 }
@@ -78,21 +101,34 @@ fn after_a_lost_answer(first: Segment) -> (Script, Vec<Kind>) {
 /// a full queue both are lost, and what comes first is the answer to the repetition, or a probe.
 #[test]
 fn a_join_whose_answer_and_first_data_are_lost_is_reset() {
-    let reset = [Kind::Established, Kind::Established, Kind::AddressEcho];
-    let mut late = Segment::bare(1, Kind::AddAddress, 0);
-    late.data = 10;
+    let reset = [THIRD, THIRD, Segment::Reset { subflow: 1 }];
+    let late = Segment::JoinAck {
+        subflow: 1,
+        next: 10,
+    };
     let (mut script, answers) = after_a_lost_answer(late);
     assert_eq!(answers, reset);
-    let mut probe = Segment::bare(1, Kind::Data, 9);
-    (probe.data, probe.len) = (65_456 + 9 * 1424, 1424);
-    let (_, answers) = after_a_lost_answer(probe);
+    let data = |seq| {
+        Segment::Data(Data {
+            subflow: 1,
+            connection: 0,
+            seq,
+            dsn: 65_456 + seq * 1424,
+            len: 1424,
+            sent_us: 0,
+            flags: 0,
+        })
+    };
+    let (_, answers) = after_a_lost_answer(data(9));
     assert_eq!(answers, reset);
     // Nothing of it is taken any more, not even what is next.
-    (probe.seq, probe.data) = (0, 65_456);
-    script.simulation.deliver(probe);
+    script.simulation.deliver(data(0).into());
     assert!(!script.simulation.receivers[1].has_to_acknowledge());
-    let (_, answers) = after_a_lost_answer(probe);
-    assert_eq!(answers[2..], [Kind::Ack], "its first data are an answer");
+    let (_, answers) = after_a_lost_answer(data(0));
+    assert!(
+        matches!(answers[2..], [Segment::Ack(_)]),
+        "its first data are an answer"
+    );
 }
 
 /// The server hands out again what is not acknowledged, over what is left.
@@ -100,25 +136,29 @@ fn a_join_whose_answer_and_first_data_are_lost_is_reset() {
 fn what_a_reset_subflow_had_goes_over_the_others() {
     let file = Application::File(100 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
-    script.handshake(1, Kind::Syn);
+    script.receive(syn(1));
     script.until(101);
-    script.handshake(1, Kind::Established);
+    script.receive(handshake_ack(1));
     script.until(103);
     assert_eq!(script.simulation.senders[1].nxt, 10);
     // It repeats its last packet: the answer goes again, and nothing else happens.
-    script.handshake(1, Kind::Established);
+    script.receive(handshake_ack(1));
     assert_eq!(script.simulation.senders[1].life, Life::Open);
-    script.handshake(1, Kind::AddressEcho);
+    script.receive(Segment::Reset { subflow: 1 });
     assert_eq!(script.simulation.senders[1].life, Life::Closed);
     // The other has no room yet.
     assert_eq!(script.simulation.connections[0].handed, 0);
     for ack in 1..90 {
         script.until(103 + u64::from(ack));
-        let mut segment = Segment::bare(0, Kind::Ack, ack);
-        segment.data = (ack * 1424).min(65_456);
-        (segment.window, segment.len) = (5_000_000, ack as u16 - 1);
-        script.simulation.deliver(segment);
-        script.collect();
+        script.receive(Segment::Ack(Ack {
+            subflow: 0,
+            seq: ack,
+            data_ack: (ack * 1424).min(65_456),
+            window: 5_000_000,
+            sack: 0,
+            answers: ack as u16 - 1,
+            flags: 0,
+        }));
     }
     let sender = script.sender();
     let mut sent = (0..sender.nxt).map(|seq| sender.board.at(seq));
@@ -128,8 +168,8 @@ fn what_a_reset_subflow_had_goes_over_the_others() {
 
 #[test]
 fn syns_are_sent_again_after_1_2_4_seconds() {
-    let (wire, at, window) = opens(|kind, n| kind == Kind::Syn && n <= 3, 100);
-    let syns = wire.iter().filter(|(_, kind)| *kind == Kind::Syn);
+    let (wire, at, window) = opens(|s, n| is_syn(s) && n <= 3, 100);
+    let syns = wire.iter().filter(|(_, segment)| is_syn(segment));
     assert_eq!(
         syns.map(|(ms, _)| *ms).collect::<Vec<_>>(),
         [0, 1000, 3000, 7000]
@@ -140,18 +180,21 @@ fn syns_are_sent_again_after_1_2_4_seconds() {
 
 #[test]
 fn a_lost_syn_ack_costs_a_second_and_two_of_them_the_initial_window() {
-    let (_, at, window) = opens(|kind, n| kind == Kind::SynAck && n <= 1, 100);
+    let (_, at, window) = opens(|s, n| is_syn_ack(s) && n <= 1, 100);
     // The client's SYN and the server's timer come together: the SYN/ACK that answers was sent again once or twice.
     assert_eq!(at, Some(1000));
     assert!(window <= 10);
-    let (_, at, window) = opens(|kind, n| kind == Kind::SynAck && n <= 3, 100);
+    let (_, at, window) = opens(|s, n| is_syn_ack(s) && n <= 3, 100);
     assert_eq!((at, window), (Some(3000), 1));
-    let (_, at, _) = opens(|kind, _| kind == Kind::SynAck, 100);
+    let (_, at, _) = opens(|s, _| is_syn_ack(s), 100);
     assert_eq!(at, None);
 }
 
 #[test]
 fn a_lost_third_packet_is_repeated_with_the_syn_ack() {
-    let (_, at, window) = opens(|kind, n| kind == Kind::Established && n <= 1, 100);
+    let (_, at, window) = opens(
+        |s, n| matches!(s, Segment::HandshakeAck { .. }) && n <= 1,
+        100,
+    );
     assert_eq!((at, window), (Some(1000), 10));
 }

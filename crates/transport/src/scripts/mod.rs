@@ -13,9 +13,9 @@ mod window;
 
 use super::*;
 use crate::pace::Pace;
+use crate::packet::flag;
+use crate::packet::sack_blocks::Blocks;
 use crate::profile::Profile;
-use crate::sack::Blocks;
-use crate::segment::flag;
 use crate::trace::Quiet;
 use mpcc::Algorithm;
 use netsim::{LinkSpec, PortId, RouteId};
@@ -100,15 +100,16 @@ impl Script {
             out: Vec::new(),
             flags: Vec::new(),
         };
-        script.handshake(0, Kind::Syn);
+        script.receive(syn(0));
         script.simulation.env.now = Time::ZERO + Span::from_millis(RTT);
-        script.handshake(0, Kind::Established);
+        script.receive(handshake_ack(0));
         script.until(0);
         script
     }
 
-    fn handshake(&mut self, to: u32, kind: Kind) {
-        self.simulation.deliver(Segment::bare(to, kind, 0));
+    /// A packet arrives, at either end.
+    fn receive(&mut self, segment: Segment) {
+        self.simulation.deliver(segment.into());
         self.collect();
     }
 
@@ -126,12 +127,11 @@ impl Script {
     fn collect(&mut self) {
         while let Some(exit) = self.simulation.env.network.poll(self.simulation.env.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
-                let segment = Segment::from(payload);
-                if segment.kind == Kind::Data {
-                    self.flags.push((segment.seq, segment.flags));
+                if let Some(data) = payload.data() {
+                    self.flags.push((data.seq, data.flags));
                     let ms = at.as_nanos() / 1_000_000 - RTT;
                     self.out
-                        .push((ms, segment.seq, segment.flags & flag::AGAIN != 0));
+                        .push((ms, data.seq, data.flags & flag::RETRANS != 0));
                 }
             }
         }
@@ -167,18 +167,15 @@ impl Script {
             sacks.first().map_or(ack.into(), |block| block.1)
         };
         let answers = newest.saturating_sub(1) as u16;
-        let segment = Segment {
-            to: 0,
+        self.receive(Segment::Ack(Ack {
+            subflow: 0,
             seq: ack,
-            data: ack * self.mss(),
+            data_ack: ack * self.mss(),
             window: 5000 * self.mss(),
             sack,
-            kind: Kind::Ack,
+            answers,
             flags,
-            len: answers,
-        };
-        self.simulation.deliver(segment);
-        self.collect();
+        }));
     }
 
     fn ack(&mut self, ms: u64, ack: u32) {
@@ -199,6 +196,20 @@ impl Script {
 
     fn cwnd(&self) -> u32 {
         self.sender().tcp.cwnd
+    }
+}
+
+fn syn(subflow: u32) -> Segment {
+    Segment::Syn {
+        subflow,
+        backup: false,
+    }
+}
+
+fn handshake_ack(subflow: u32) -> Segment {
+    Segment::HandshakeAck {
+        subflow,
+        echo_us: 0,
     }
 }
 

@@ -5,7 +5,7 @@ use super::*;
 /// The receiving end, which gets data by hand; its ACKs come out.
 struct Receiving {
     script: Script,
-    wire: Vec<(u64, Segment, Option<Blocks>)>,
+    wire: Vec<(u64, Ack, Option<Blocks>)>,
 }
 
 impl Receiving {
@@ -33,11 +33,10 @@ impl Receiving {
         let simulation = &mut self.script.simulation;
         while let Some(exit) = simulation.env.network.poll(simulation.env.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
-                let segment = Segment::from(payload);
-                if segment.kind == Kind::Ack {
-                    let blocks = simulation.env.sacks.take(segment.sack);
+                if let Some(ack) = payload.ack() {
+                    let blocks = simulation.env.sacks.take(ack.sack);
                     let ms = at.as_nanos() / 1_000_000 - RTT;
-                    self.wire.push((ms, segment, blocks));
+                    self.wire.push((ms, ack, blocks));
                 }
             }
         }
@@ -46,17 +45,16 @@ impl Receiving {
     /// A data segment arrives at `ms`.
     fn data(&mut self, ms: u64, seq: u32, flags: u8) {
         self.until(ms);
-        let segment = Segment {
-            to: 0,
+        let data = Data {
+            subflow: 0,
+            connection: 0,
             seq,
-            data: seq * 1448,
-            window: 0,
-            sack: 0,
-            kind: Kind::Data,
-            flags,
+            dsn: seq * 1448,
             len: 1448,
+            sent_us: 0,
+            flags,
         };
-        self.script.simulation.deliver(segment);
+        self.script.simulation.deliver(Segment::Data(data).into());
         self.collect();
     }
 
@@ -115,7 +113,7 @@ fn the_end_of_a_write_is_acknowledged_at_once() {
         let mut receiver = Receiving::with(profile, Application::File(19 * 1448));
         (0..18).for_each(|seq| receiver.data(10, seq, 0));
         receiver.acks();
-        receiver.data(30, 18, flag::PUSH);
+        receiver.data(30, 18, flag::PSH);
         receiver.until(500);
         assert_eq!(receiver.acks(), [(last, 19)]);
     }
@@ -163,7 +161,7 @@ fn a_gap_leaves_the_window_to_grow_once_more() {
     let buffer = &mut simulation.connections[0].buffer;
     simulation.receivers[0].offer.lacks(buffer, 4);
     receiver.data(20, 22, 0);
-    receiver.data(20, 20, flag::AGAIN);
+    receiver.data(20, 20, flag::RETRANS);
     assert_eq!(threshold(&receiver), 3, "three were in the buffer");
     receiver.data(21, 23, 0);
     assert_eq!(threshold(&receiver), 1);
@@ -177,8 +175,8 @@ fn an_ack_that_would_offer_less_waits_for_the_application() {
     (0..20).for_each(|seq| receiver.data(10, seq, 0));
     // A gap lets it offer all that there is, which it does when all is read; one segment in the buffer makes that less.
     receiver.data(15, 21, 0);
-    receiver.data(16, 20, flag::AGAIN);
-    receiver.data(17, 22, flag::PUSH);
+    receiver.data(16, 20, flag::RETRANS);
+    receiver.data(17, 22, flag::PSH);
     receiver.acks();
     (23..25).for_each(|seq| receiver.data(20, seq, 0));
     let told = receiver.wire.last().map(|(_, ack, _)| ack.window);
@@ -204,13 +202,13 @@ fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
         receiver.blocks(),
         (vec![(27, 28), (25, 26), (23, 24)], false)
     );
-    receiver.data(24, 22, flag::AGAIN);
+    receiver.data(24, 22, flag::RETRANS);
     assert_eq!(
         receiver.blocks(),
         (vec![(21, 24), (27, 28), (25, 26)], false)
     );
     // A gap is filled: at once, and what is left of the blocks.
-    receiver.data(25, 20, flag::AGAIN);
+    receiver.data(25, 20, flag::RETRANS);
     assert_eq!(receiver.wire.last().unwrap().1.seq, 24);
     assert_eq!(receiver.blocks(), (vec![(27, 28), (25, 26)], false));
     receiver.data(26, 24, 0);
@@ -225,7 +223,7 @@ fn what_comes_twice_is_told_first_and_once() {
     (0..4).for_each(|seq| receiver.data(10, seq, 0));
     receiver.data(11, 6, 0);
     receiver.acks();
-    receiver.data(20, 2, flag::AGAIN);
+    receiver.data(20, 2, flag::RETRANS);
     assert_eq!(receiver.wire.last().unwrap().1.seq, 4);
     assert_eq!(receiver.blocks(), (vec![(2, 3), (6, 7)], true));
     receiver.data(21, 7, 0);
@@ -233,27 +231,27 @@ fn what_comes_twice_is_told_first_and_once() {
     // Without SACK it is a plain ACK.
     let mut receiver = Receiving::new(Profile::ns3_newreno());
     (0..4).for_each(|seq| receiver.data(10, seq, 0));
-    receiver.data(20, 2, flag::AGAIN);
+    receiver.data(20, 2, flag::RETRANS);
     assert_eq!(receiver.blocks(), (vec![], false));
 }
 
 #[test]
 fn marks_are_echoed_until_the_sender_has_reduced() {
     let mut receiver = Receiving::new(Profile::linux());
-    receiver.data(10, 0, flag::ECN_CAPABLE);
-    receiver.data(11, 1, flag::ECN_CAPABLE | flag::CONGESTION);
-    receiver.data(12, 2, flag::ECN_CAPABLE);
-    receiver.data(13, 3, flag::ECN_CAPABLE | flag::REDUCED);
-    receiver.data(14, 4, flag::ECN_CAPABLE | flag::REDUCED | flag::CONGESTION);
+    receiver.data(10, 0, flag::ECT);
+    receiver.data(11, 1, flag::ECT | flag::CE);
+    receiver.data(12, 2, flag::ECT);
+    receiver.data(13, 3, flag::ECT | flag::CWR);
+    receiver.data(14, 4, flag::ECT | flag::CWR | flag::CE);
     let echoes = receiver
         .wire
         .iter()
-        .map(|(_, ack, _)| ack.flags & flag::ECHO != 0);
+        .map(|(_, ack, _)| ack.flags & flag::ECE != 0);
     assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, true]);
     // Beyond the first sixteen: the first mark and the next segment at once, then every second again.
-    (5..20).for_each(|seq| receiver.data(20, seq, flag::ECN_CAPABLE | flag::REDUCED));
+    (5..20).for_each(|seq| receiver.data(20, seq, flag::ECT | flag::CWR));
     receiver.acks();
-    receiver.data(30, 20, flag::ECN_CAPABLE | flag::CONGESTION);
-    (21..24).for_each(|seq| receiver.data(31, seq, flag::ECN_CAPABLE));
+    receiver.data(30, 20, flag::ECT | flag::CE);
+    (21..24).for_each(|seq| receiver.data(31, seq, flag::ECT));
     assert_eq!(receiver.acks(), [(30, 21), (31, 22), (31, 24)]);
 }

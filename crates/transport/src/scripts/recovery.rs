@@ -21,7 +21,7 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
         sent += script.numbers().len();
     }
     assert!((3..=5).contains(&sent), "{sent}");
-    script.ack_with(202, 12, &[], false, flag::AGAIN);
+    script.ack_with(202, 12, &[], false, flag::RETRANS);
     assert_eq!(script.cwnd(), 5);
     assert_eq!(script.sender().state, State::Open);
 }
@@ -75,8 +75,8 @@ fn a_needless_recovery_is_undone_when_the_receiver_has_it_twice() {
     }
     assert_eq!(script.sender().state, State::Recovery);
     // The first segment was late, not lost: its ACK, then one that says that it came twice.
-    script.ack_with(110, 4, &[], false, flag::AGAIN);
-    script.ack_with(202, 4, &[(0, 1)], true, flag::AGAIN);
+    script.ack_with(110, 4, &[], false, flag::RETRANS);
+    script.ack_with(202, 4, &[(0, 1)], true, flag::RETRANS);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
     assert_eq!(script.sender().state, State::Open);
 }
@@ -203,7 +203,7 @@ fn prr_sends_one_for_one_after_heavy_losses() {
     // The two that limited transmit had sent, and the first one that was sent again.
     script.sack(305, 10, &[(25, 32)]);
     assert_eq!(script.numbers().len(), 2);
-    script.ack_with(306, 11, &[(25, 32)], false, flag::AGAIN);
+    script.ack_with(306, 11, &[(25, 32)], false, flag::RETRANS);
     assert_eq!(script.numbers().len(), 2);
 }
 
@@ -220,7 +220,7 @@ fn an_ack_that_repairs_one_loss_and_finds_another_is_no_clean_progress() {
     script.until(240);
     assert_eq!(script.numbers(), [30, 10]);
     let lost = script.sender().lost;
-    script.ack_with(340, 11, &[(30, 31), (28, 29)], false, flag::AGAIN);
+    script.ack_with(340, 11, &[(30, 31), (28, 29)], false, flag::RETRANS);
     assert_eq!(script.sender().lost, lost);
     assert_eq!(script.numbers(), [11, 12]);
 }

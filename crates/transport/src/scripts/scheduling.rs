@@ -41,9 +41,9 @@ fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
     script.simulation.senders[0].tcp.ssthresh = 10; // it does not come to the end of what it has
     script.ack(100, 2);
     assert_eq!(waiting(&script), [vec![(12 * MSS, 65_456)], vec![]]);
-    script.handshake(1, Kind::Syn);
+    script.receive(syn(1));
     script.until(101);
-    script.handshake(1, Kind::Established);
+    script.receive(handshake_ack(1));
     assert_eq!(data(&script, 1), [], "the application has not been woken");
     script.until(102);
     assert_eq!(data(&script, 1), full(65_456, 10));
@@ -135,9 +135,9 @@ fn other_profiles_fill_whatever_window_opens() {
     let mut script = Script::with_subflows(Profile::linux_3_14(), "reno", file, 2);
     script.ack(100, 2);
     assert_eq!(waiting(&script), [vec![], vec![]]);
-    script.handshake(1, Kind::Syn);
+    script.receive(syn(1));
     script.until(101);
-    script.handshake(1, Kind::Established);
+    script.receive(handshake_ack(1));
     assert_eq!(data(&script, 1), full(14 * MSS, 10));
 }
 

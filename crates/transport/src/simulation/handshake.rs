@@ -2,8 +2,8 @@
 //! further ones (ADD_ADDR, RFC 8684, 3.4.1).
 
 use super::*;
+use crate::packet::sequence::{in_milliseconds, micros};
 use crate::receiver::Join;
-use crate::segment::{flag, in_milliseconds, micros};
 use crate::wheel;
 
 /// The packets that open a subflow, bytes: IPv4 and TCP (40), the options of a SYN (20) or of any other packet (12), and
@@ -53,86 +53,102 @@ const ECHO_WAIT: Span = Span::from_secs(120);
 const ANNOUNCEMENTS_AGAIN: u32 = 3;
 
 impl<O: Observer> Simulation<O> {
-    /// SYN, SYN/ACK, ACK, ADD_ADDR and its echo.
+    /// Any packet but data and ACKs.
     #[cold]
-    pub(super) fn handshake(&mut self, number: u32, index: usize, segment: Wire) {
-        let segment = Segment::from(segment);
+    pub(super) fn on_other(&mut self, wire: Wire) {
+        let segment = Segment::from(wire);
+        let Some(subflow) = segment.subflow() else {
+            return self.on_datagram(segment);
+        };
+        let number = self.parent(subflow);
+        let index = (subflow - self.connections[number as usize].first) as usize;
         let opening = self.opening(number, index);
         let (connection, senders, receivers, env) = parts!(self, number);
-        match segment.kind {
-            Kind::Syn => {
+        match segment {
+            Segment::Syn { backup, .. } => {
                 let sender = &mut senders[index];
                 if matches!(sender.life, Life::Idle | Life::Opening) {
                     sender.life = Life::Opening;
                     // subflow_req->backup and request_bkup: either end may ask for it.
-                    sender.tcp.backup |= u16::from(segment.flags & flag::BACKUP != 0);
+                    sender.tcp.backup |= u16::from(backup);
                     sender.answer_syn(env, opening.syn_ack);
                 }
             }
-            Kind::SynAck => {
+            Segment::SynAck { sent_us, .. } => {
                 let joins = index > 0 && receivers[index].profile.hands_out;
-                receivers[index].on_syn_ack(env, segment, opening.established, joins);
+                receivers[index].on_syn_ack(env, sent_us, opening.established, joins);
             }
-            Kind::Established => {
-                let sender = &mut senders[index];
-                if sender.life == Life::Opening {
-                    let asked = micros(env.now).wrapping_sub(segment.window);
-                    // Where a join takes a shortcut Linux has timestamps alone to tell (tcp_check_req: drop_req).
-                    let shortcut = index > 0 && connection.hands_out;
-                    let round_trip = match shortcut {
-                        true => {
-                            let phase = micros(Time::ZERO + connection.phase);
-                            in_milliseconds(micros(env.now).wrapping_add(phase), asked).max(1000)
-                        }
-                        false => asked,
-                    };
-                    sender.finish_handshake(env, segment, round_trip);
-                    sender.open(&mut connection.coupled, env);
-                    if index == 0 {
-                        self.announce(number, 1);
-                        let running = &self.running[number as usize];
-                        let spec = &running.spec;
-                        let writes_at = spec.profile.writes_at(self.env.now, spec.phase);
-                        self.env.timers.set(running.write_timer, writes_at);
-                    } else if let Some(timer) = connection.push_timer {
-                        senders[index].answer_join(env);
-                        let profile = &senders[index].profile;
-                        env.timers
-                            .set(timer, profile.writes_at(env.now, connection.phase));
-                    } else {
-                        connection.push(senders, env, index);
-                    }
-                } else if index > 0 && connection.hands_out {
-                    // The answer was lost.
-                    sender.answer_join(env);
-                }
+            Segment::HandshakeAck { echo_us, .. } => self.on_handshake_ack(number, index, echo_us),
+            Segment::JoinAck { next, .. } => {
+                receivers[index].joined(env, next == 0);
             }
-            Kind::AddAddress if segment.seq == 0 => {
-                receivers[index].joined(env, segment.data == 0);
-            }
-            Kind::AddAddress => {
+            Segment::AddAddr { address, .. } => {
                 if !receivers[index].profile.announces_at_once {
                     // What waits is acknowledged beside it, as Linux does: its echo has no room for that.
                     if receivers[index].has_to_acknowledge() {
                         receivers[index].acknowledge(connection, env);
                     }
-                    receivers[index].echo(env, segment.seq);
+                    receivers[index].echo(env, address);
                 }
-                let path = segment.seq as usize;
                 let running = &self.running[number as usize];
                 if running.completion.is_none() {
-                    receivers[path].join(env, running.spec.join_delay);
+                    receivers[address as usize].join(env, running.spec.join_delay);
                 }
             }
-            Kind::AddressEcho if segment.seq == 0 => self.reset(number, index),
-            Kind::AddressEcho => {
+            Segment::AddAddrEcho { address, .. } => {
                 let running = &mut self.running[number as usize];
-                if segment.seq as usize == running.announced {
+                if address as usize == running.announced {
                     self.env.timers.clear(running.announce_timer);
-                    self.announce(number, segment.seq as usize + 1);
+                    self.announce(number, address as usize + 1);
                 }
             }
-            Kind::Data | Kind::Ack | Kind::Datagram => {}
+            Segment::Reset { .. } => self.reset(number, index),
+            Segment::Data(_) | Segment::Ack(_) | Segment::Datagram { .. } => {}
+        }
+    }
+
+    fn on_datagram(&mut self, segment: Segment) {
+        if let Segment::Datagram { source, .. } = segment {
+            self.udp[source as usize].received += 1;
+        }
+    }
+
+    /// The third packet of a subflow reaches the server.
+    fn on_handshake_ack(&mut self, number: u32, index: usize, echo_us: u32) {
+        let (connection, senders, _, env) = parts!(self, number);
+        let sender = &mut senders[index];
+        if sender.life != Life::Opening {
+            if index > 0 && connection.hands_out {
+                // The answer was lost.
+                sender.answer_join(env);
+            }
+            return;
+        }
+        let asked = micros(env.now).wrapping_sub(echo_us);
+        // Where a join takes a shortcut Linux has timestamps alone to tell (tcp_check_req: drop_req).
+        let shortcut = index > 0 && connection.hands_out;
+        let round_trip = match shortcut {
+            true => {
+                let phase = micros(Time::ZERO + connection.phase);
+                in_milliseconds(micros(env.now).wrapping_add(phase), asked).max(1000)
+            }
+            false => asked,
+        };
+        sender.finish_handshake(env, echo_us, round_trip);
+        sender.open(&mut connection.coupled, env);
+        if index == 0 {
+            self.announce(number, 1);
+            let running = &self.running[number as usize];
+            let spec = &running.spec;
+            let writes_at = spec.profile.writes_at(self.env.now, spec.phase);
+            self.env.timers.set(running.write_timer, writes_at);
+        } else if let Some(timer) = connection.push_timer {
+            senders[index].answer_join(env);
+            let profile = &senders[index].profile;
+            env.timers
+                .set(timer, profile.writes_at(env.now, connection.phase));
+        } else {
+            connection.push(senders, env, index);
         }
     }
 
@@ -226,8 +242,10 @@ impl Receiver {
 
     pub(super) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         self.syn_last = env.now;
-        let mut segment = Segment::bare(self.me, Kind::Syn, 0);
-        segment.flags = u8::from(self.requests_backup) * flag::BACKUP;
+        let segment = Segment::Syn {
+            subflow: self.me,
+            backup: self.requests_backup,
+        };
         env.send(self.route, bytes, segment);
         let wait = self.profile.rto_initial.as_nanos() << self.syns.min(6);
         self.syns += 1;
@@ -236,24 +254,18 @@ impl Receiver {
 
     /// Has heard of an address (RFC 8684, 3.4.1).
     fn echo<O: Observer>(&self, env: &mut Env<O>, path: u32) {
-        env.send(
-            self.route,
-            ADDRESS_ECHO,
-            Segment::bare(self.me, Kind::AddressEcho, path),
-        );
+        let segment = Segment::AddAddrEcho {
+            subflow: self.me,
+            address: path,
+        };
+        env.send(self.route, ADDRESS_ECHO, segment);
     }
 
-    fn on_syn_ack<O: Observer>(
-        &mut self,
-        env: &mut Env<O>,
-        syn_ack: Segment,
-        bytes: u32,
-        joins: bool,
-    ) {
-        self.syn_ack = syn_ack.window;
+    fn on_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, sent_us: u32, bytes: u32, joins: bool) {
+        self.syn_ack = sent_us;
         if !std::mem::replace(&mut self.established, true) {
             env.timers.clear(self.timer);
-            let way = syn_ack.window.wrapping_sub(micros(self.syn_last));
+            let way = sent_us.wrapping_sub(micros(self.syn_last));
             self.offer.opened(way);
             self.handshake = env.now.since(self.syn_last);
             if joins {
@@ -266,8 +278,10 @@ impl Receiver {
     /// Sends the handshake's last packet, that of a join again after two round trips without an answer (Linux:
     /// schedule_3rdack_retransmission).
     pub(super) fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
-        let mut segment = Segment::bare(self.me, Kind::Established, 0);
-        segment.window = self.syn_ack;
+        let segment = Segment::HandshakeAck {
+            subflow: self.me,
+            echo_us: self.syn_ack,
+        };
         env.send(self.route, bytes, segment);
         if self.join == Join::Waits {
             let wait = self.handshake + self.handshake;
@@ -285,7 +299,7 @@ impl Receiver {
             env.timers.clear(self.timer);
             self.join = if is_next { Join::Done } else { Join::Reset };
             if !is_next {
-                let reset = Segment::bare(self.me, Kind::AddressEcho, 0);
+                let reset = Segment::Reset { subflow: self.me };
                 env.send(self.route, RESET, reset);
             }
         }
@@ -296,9 +310,11 @@ impl Receiver {
 impl Sender {
     /// Answers a SYN, again when its timer fires.
     pub(super) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
-        let mut segment = Segment::bare(self.me, Kind::SynAck, 0);
-        segment.window = micros(env.now);
-        segment.flags = u8::from(self.requests_backup) * flag::BACKUP;
+        let segment = Segment::SynAck {
+            subflow: self.me,
+            sent_us: micros(env.now),
+            backup: self.requests_backup,
+        };
         env.send(self.route, bytes, segment);
         if self.recovery.timeouts == 0 {
             self.last_sent = env.now;
@@ -311,17 +327,19 @@ impl Sender {
 
     /// Answers the last packet of a join (RFC 8684, 3.2).
     fn answer_join<O: Observer>(&self, env: &mut Env<O>) {
-        let mut segment = Segment::bare(self.me, Kind::AddAddress, 0);
-        segment.data = self.nxt as u32;
+        let segment = Segment::JoinAck {
+            subflow: self.me,
+            next: self.nxt as u32,
+        };
         env.send(self.route, JOINED, segment);
     }
 
     /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
     /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
     /// the path is long.
-    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, last: Segment, round_trip: u32) {
+    fn finish_handshake<O: Observer>(&mut self, env: &mut Env<O>, echo_us: u32, round_trip: u32) {
         self.rtt.sample(round_trip, 0, 0);
-        if self.recovery.timeouts > 2 && last.window != micros(self.last_sent) {
+        if self.recovery.timeouts > 2 && echo_us != micros(self.last_sent) {
             self.tcp.cwnd = 1;
         }
         self.recovery.timeouts = 0;
@@ -330,10 +348,10 @@ impl Sender {
 
     /// Tells the client of an address.
     fn announce<O: Observer>(&self, env: &mut Env<O>, path: u32) {
-        env.send(
-            self.route,
-            ADD_ADDRESS,
-            Segment::bare(self.me, Kind::AddAddress, path),
-        );
+        let segment = Segment::AddAddr {
+            subflow: self.me,
+            address: path,
+        };
+        env.send(self.route, ADD_ADDRESS, segment);
     }
 }

@@ -1,0 +1,9 @@
+//! Packets: segments as endpoints read and write them, their form on simulated links, and SACK blocks.
+
+pub(crate) mod sack_blocks;
+pub(crate) mod segment;
+pub(crate) mod sequence;
+mod wire;
+
+pub(crate) use segment::{Ack, Data, Segment, flag};
+pub use wire::Wire;

@@ -1,0 +1,130 @@
+//! Segments of TCP and MPTCP, and UDP datagrams.
+//!
+//! Sequence numbers of a subflow count segments from 0, as congestion windows do. Data sequence numbers, those of the connection's
+//! stream (RFC 8684, 3.3), count bytes.
+
+/// Contents of one packet.
+///
+/// Data, [`SynAck`](Self::SynAck), [`AddAddr`](Self::AddAddr), [`JoinAck`](Self::JoinAck) and datagrams go to the client, the others to the
+/// server, which sends the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Segment {
+    /// Payload.
+    Data(Data),
+    /// Acknowledgement without payload.
+    Ack(Ack),
+    /// First packet of a subflow.
+    Syn {
+        subflow: u32,
+        /// Flag B of MP_JOIN: the client requests a backup subflow (RFC 8684, 3.2).
+        backup: bool,
+    },
+    /// Second packet of a subflow.
+    SynAck {
+        subflow: u32,
+        /// Timestamp, µs (RFC 7323).
+        sent_us: u32,
+        /// Flag B of MP_JOIN: the server requests a backup subflow.
+        backup: bool,
+    },
+    /// Third packet of a subflow.
+    HandshakeAck {
+        subflow: u32,
+        /// Timestamp of the SYN/ACK that it answers, µs.
+        echo_us: u32,
+    },
+    /// Server's answer to the third packet of a join (RFC 8684, 3.2).
+    JoinAck {
+        subflow: u32,
+        /// Sequence number of the server's next segment.
+        next: u32,
+    },
+    /// Announces the server's address of another subflow (ADD_ADDR, RFC 8684, 3.4.1).
+    AddAddr {
+        subflow: u32,
+        /// Subflow of the connection that the address allows.
+        address: u32,
+    },
+    /// Echo of an ADD_ADDR.
+    AddAddrEcho { subflow: u32, address: u32 },
+    /// The client resets the subflow (RST with MP_TCPRST, RFC 8684, 3.6).
+    Reset { subflow: u32 },
+    /// UDP datagram.
+    Datagram {
+        /// Number of the source.
+        source: u32,
+        number: u32,
+        /// Bytes of the IP packet.
+        len: u16,
+    },
+}
+
+impl Segment {
+    /// Subflow that it belongs to; none for a datagram.
+    pub(crate) fn subflow(&self) -> Option<u32> {
+        match *self {
+            Self::Data(Data { subflow, .. })
+            | Self::Ack(Ack { subflow, .. })
+            | Self::Syn { subflow, .. }
+            | Self::SynAck { subflow, .. }
+            | Self::HandshakeAck { subflow, .. }
+            | Self::JoinAck { subflow, .. }
+            | Self::AddAddr { subflow, .. }
+            | Self::AddAddrEcho { subflow, .. }
+            | Self::Reset { subflow } => Some(subflow),
+            Self::Datagram { .. } => None,
+        }
+    }
+}
+
+/// Segment with payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Data {
+    pub(crate) subflow: u32,
+    pub(crate) connection: u32,
+    /// Sequence number in the subflow.
+    pub(crate) seq: u32,
+    /// Data sequence number of the first byte.
+    pub(crate) dsn: u32,
+    /// Bytes of payload.
+    pub(crate) len: u16,
+    /// Timestamp, µs (RFC 7323).
+    pub(crate) sent_us: u32,
+    /// Bits of [`flag`].
+    pub(crate) flags: u8,
+}
+
+/// Segment without payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ack {
+    pub(crate) subflow: u32,
+    /// Next sequence number expected in the subflow.
+    pub(crate) seq: u32,
+    /// Next data sequence number expected (DATA_ACK, RFC 8684, 3.3.2).
+    pub(crate) data_ack: u32,
+    /// Receive window, bytes from `data_ack` on.
+    pub(crate) window: u32,
+    /// SACK blocks, by their place in [`super::sack_blocks::Sacks`]; 0: none.
+    pub(crate) sack: u32,
+    /// Low bits of the sequence number of the segment that it answers. It stands for the echoed timestamp (RFC 7323): the sender
+    /// knows when it sent that segment.
+    pub(crate) answers: u16,
+    /// Bits of [`flag`].
+    pub(crate) flags: u8,
+}
+
+/// Flags of data and ACKs.
+pub(crate) mod flag {
+    /// Data: a retransmission. ACK: answers a retransmission.
+    pub(crate) const RETRANS: u8 = 1;
+    /// ECN-capable transport (RFC 3168).
+    pub(crate) const ECT: u8 = 2;
+    /// Congestion experienced (RFC 3168).
+    pub(crate) const CE: u8 = 4;
+    /// ACK: ECN echo (RFC 3168).
+    pub(crate) const ECE: u8 = 8;
+    /// Data: congestion window reduced (RFC 3168).
+    pub(crate) const CWR: u8 = 16;
+    /// Data: push (RFC 9293, 3.9.1).
+    pub(crate) const PSH: u8 = 32;
+}

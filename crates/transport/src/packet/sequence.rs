@@ -1,0 +1,56 @@
+//! Sequence numbers and timestamps: 64 bits wide at the endpoints, narrower in packets.
+
+use netsim::Time;
+
+/// Timestamp in packets, µs. It wraps after 71 minutes.
+#[inline]
+pub(crate) fn micros(now: Time) -> u32 {
+    (now.as_nanos() / 1000) as u32
+}
+
+/// Elapsed time as timestamps in milliseconds show it, µs. `ago`: the elapsed time, µs (tcp_rtt_tsopt_us).
+#[inline]
+pub(crate) fn in_milliseconds(now: u32, ago: u32) -> u32 {
+    (ago.saturating_add(999 - now % 1000)) / 1000 * 1000
+}
+
+/// Full number whose low 32 bits are `wire` and which is nearest to `near`.
+#[inline]
+pub(crate) fn widen(near: u64, wire: u32) -> u64 {
+    near.wrapping_add(wire.wrapping_sub(near as u32) as i32 as i64 as u64)
+}
+
+/// Full number whose low 16 bits are `wire` and which is nearest to `near`.
+pub(crate) fn widen16(near: u64, wire: u16) -> u64 {
+    near.wrapping_add(wire.wrapping_sub(near as u16) as i16 as i64 as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_begin_with_the_clocks() {
+        for (now, ago, told) in [
+            (5000, 0, 0),
+            (5000, 1, 1000),
+            (5999, 999, 0),
+            (5999, 1000, 1000),
+            (5300, 75_600, 76_000),
+        ] {
+            assert_eq!(in_milliseconds(now, ago), told, "{now} {ago}");
+        }
+    }
+
+    #[test]
+    fn numbers_wrap() {
+        for near in [0, 5, u64::from(u32::MAX), 1 << 32, (1 << 40) + 3] {
+            for step in [0u64, 1, 77, 1 << 30] {
+                assert_eq!(widen(near, (near + step) as u32), near + step);
+                assert_eq!(widen(near + step, near as u32), near);
+                let small = step % 0x8000;
+                assert_eq!(widen16(near, (near + small) as u16), near + small);
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Form of a packet on simulated links: 24 bytes.
+
+use super::{Ack, Data, Segment, flag};
+
+/// A segment as the network carries it: three words, which stay in registers. (Fields of several sizes are copied
+/// through memory in pieces that do not match, and the processor waits: a fifth of all time.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire(u64, u64, u64);
+
+/// Kinds of segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Kind {
+    Data,
+    Ack,
+    Syn,
+    SynAck,
+    HandshakeAck,
+    JoinAck,
+    AddAddr,
+    AddAddrEcho,
+    Reset,
+    Datagram,
+}
+
+/// Flag B of MP_JOIN, in SYN and SYN/ACK.
+const BACKUP: u8 = 1;
+
+/// Fields of every kind, under the name that data and ACKs have for them.
+#[derive(Clone, Copy, Default)]
+struct Fields {
+    /// Subflow, or source of datagrams.
+    to: u32,
+    seq: u32,
+    /// Data sequence number or DATA_ACK.
+    dsn: u32,
+    /// Receive window, the connection of data, or the timestamp of a handshake.
+    window: u32,
+    /// SACK blocks, or the timestamp of data.
+    sack: u32,
+    /// Length, or the segment that an ACK answers.
+    len: u16,
+    flags: u8,
+}
+
+impl Wire {
+    #[inline(always)]
+    fn new(kind: Kind, fields: Fields) -> Self {
+        let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let rest =
+            u32::from(fields.len) | u32::from(fields.flags) << 16 | u32::from(kind as u8) << 24;
+        Self(
+            two(fields.to, fields.seq),
+            two(fields.dsn, fields.window),
+            two(fields.sack, rest),
+        )
+    }
+
+    #[inline(always)]
+    fn fields(self) -> Fields {
+        let Self(a, b, c) = self;
+        Fields {
+            to: a as u32,
+            seq: (a >> 32) as u32,
+            dsn: b as u32,
+            window: (b >> 32) as u32,
+            sack: c as u32,
+            len: (c >> 32) as u16,
+            flags: (c >> 48) as u8,
+        }
+    }
+
+    #[inline(always)]
+    fn kind(self) -> u8 {
+        (self.2 >> 56) as u8
+    }
+
+    /// Whether the client receives it.
+    pub(crate) fn goes_to_client(self) -> bool {
+        const TO_CLIENT: [Kind; 5] = [
+            Kind::Data,
+            Kind::SynAck,
+            Kind::JoinAck,
+            Kind::AddAddr,
+            Kind::Datagram,
+        ];
+        TO_CLIENT.iter().any(|kind| *kind as u8 == self.kind())
+    }
+}
+
+impl From<Segment> for Wire {
+    #[inline(always)]
+    fn from(segment: Segment) -> Self {
+        let to = |to: u32| Fields {
+            to,
+            ..Fields::default()
+        };
+        let backup = |backup: bool| u8::from(backup) * BACKUP;
+        match segment {
+            Segment::Data(data) => Self::new(
+                Kind::Data,
+                Fields {
+                    to: data.subflow,
+                    seq: data.seq,
+                    dsn: data.dsn,
+                    window: data.connection,
+                    sack: data.sent_us,
+                    len: data.len,
+                    flags: data.flags,
+                },
+            ),
+            Segment::Ack(ack) => Self::new(
+                Kind::Ack,
+                Fields {
+                    to: ack.subflow,
+                    seq: ack.seq,
+                    dsn: ack.data_ack,
+                    window: ack.window,
+                    sack: ack.sack,
+                    len: ack.answers,
+                    flags: ack.flags,
+                },
+            ),
+            Segment::Syn { subflow, backup: b } => Self::new(
+                Kind::Syn,
+                Fields {
+                    flags: backup(b),
+                    ..to(subflow)
+                },
+            ),
+            Segment::SynAck {
+                subflow,
+                sent_us: window,
+                backup: b,
+            } => Self::new(
+                Kind::SynAck,
+                Fields {
+                    window,
+                    flags: backup(b),
+                    ..to(subflow)
+                },
+            ),
+            Segment::HandshakeAck {
+                subflow,
+                echo_us: window,
+            } => Self::new(
+                Kind::HandshakeAck,
+                Fields {
+                    window,
+                    ..to(subflow)
+                },
+            ),
+            Segment::JoinAck { subflow, next: seq } => {
+                Self::new(Kind::JoinAck, Fields { seq, ..to(subflow) })
+            }
+            Segment::AddAddr {
+                subflow,
+                address: seq,
+            } => Self::new(Kind::AddAddr, Fields { seq, ..to(subflow) }),
+            Segment::AddAddrEcho {
+                subflow,
+                address: seq,
+            } => Self::new(Kind::AddAddrEcho, Fields { seq, ..to(subflow) }),
+            Segment::Reset { subflow } => Self::new(Kind::Reset, to(subflow)),
+            Segment::Datagram {
+                source,
+                number: seq,
+                len,
+            } => Self::new(
+                Kind::Datagram,
+                Fields {
+                    seq,
+                    len,
+                    ..to(source)
+                },
+            ),
+        }
+    }
+}
+
+impl From<Wire> for Segment {
+    fn from(wire: Wire) -> Self {
+        let data = wire.data().map(Self::Data);
+        let ack = || wire.ack().map(Self::Ack);
+        data.or_else(ack).unwrap_or_else(|| wire.rare())
+    }
+}
+
+impl Wire {
+    /// The segment if it has payload.
+    #[inline(always)]
+    pub(crate) fn data(self) -> Option<Data> {
+        let fields = self.fields();
+        (self.kind() == Kind::Data as u8).then_some(Data {
+            subflow: fields.to,
+            connection: fields.window,
+            seq: fields.seq,
+            dsn: fields.dsn,
+            len: fields.len,
+            sent_us: fields.sack,
+            flags: fields.flags,
+        })
+    }
+
+    /// The segment if it is an ACK without payload.
+    #[inline(always)]
+    pub(crate) fn ack(self) -> Option<Ack> {
+        let fields = self.fields();
+        (self.kind() == Kind::Ack as u8).then_some(Ack {
+            subflow: fields.to,
+            seq: fields.seq,
+            data_ack: fields.dsn,
+            window: fields.window,
+            sack: fields.sack,
+            answers: fields.len,
+            flags: fields.flags,
+        })
+    }
+}
+
+impl Wire {
+    /// Any segment but data and ACKs.
+    #[inline(never)]
+    fn rare(self) -> Segment {
+        const SYN: u8 = Kind::Syn as u8;
+        const SYN_ACK: u8 = Kind::SynAck as u8;
+        const HANDSHAKE_ACK: u8 = Kind::HandshakeAck as u8;
+        const JOIN_ACK: u8 = Kind::JoinAck as u8;
+        const ADD_ADDR: u8 = Kind::AddAddr as u8;
+        const ADD_ADDR_ECHO: u8 = Kind::AddAddrEcho as u8;
+        const RESET: u8 = Kind::Reset as u8;
+        let fields = self.fields();
+        let (subflow, backup) = (fields.to, fields.flags & BACKUP != 0);
+        match self.kind() {
+            SYN => Segment::Syn { subflow, backup },
+            SYN_ACK => Segment::SynAck {
+                subflow,
+                sent_us: fields.window,
+                backup,
+            },
+            HANDSHAKE_ACK => Segment::HandshakeAck {
+                subflow,
+                echo_us: fields.window,
+            },
+            JOIN_ACK => Segment::JoinAck {
+                subflow,
+                next: fields.seq,
+            },
+            ADD_ADDR => Segment::AddAddr {
+                subflow,
+                address: fields.seq,
+            },
+            ADD_ADDR_ECHO => Segment::AddAddrEcho {
+                subflow,
+                address: fields.seq,
+            },
+            RESET => Segment::Reset { subflow },
+            _ => Segment::Datagram {
+                source: subflow,
+                number: fields.seq,
+                len: fields.len,
+            },
+        }
+    }
+}
+
+impl netsim::Payload for Wire {
+    fn flow(&self) -> u64 {
+        u64::from(self.fields().to) << 1 | u64::from(self.goes_to_client())
+    }
+
+    fn mark(&mut self) -> bool {
+        let Segment::Data(mut data) = Segment::from(*self) else {
+            return false;
+        };
+        let capable = data.flags & flag::ECT != 0;
+        data.flags |= u8::from(capable) * flag::CE;
+        *self = Segment::Data(data).into();
+        capable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netsim::Payload;
+
+    #[test]
+    fn a_segment_is_small() {
+        assert_eq!(size_of::<Wire>(), 24);
+    }
+
+    fn data() -> Data {
+        Data {
+            subflow: 1,
+            connection: u32::MAX - 4,
+            seq: u32::MAX,
+            dsn: 3,
+            len: 0xfff7,
+            sent_us: 5,
+            flags: 0x86,
+        }
+    }
+
+    #[test]
+    fn a_segment_arrives_as_it_was_sent() {
+        let (subflow, address) = (1, u32::MAX);
+        let segments = [
+            Segment::Data(data()),
+            Segment::Ack(Ack {
+                subflow,
+                seq: u32::MAX,
+                data_ack: 3,
+                window: u32::MAX - 4,
+                sack: 5,
+                answers: 0xfff7,
+                flags: 0x86,
+            }),
+            Segment::Syn {
+                subflow,
+                backup: true,
+            },
+            Segment::SynAck {
+                subflow,
+                sent_us: u32::MAX,
+                backup: false,
+            },
+            Segment::HandshakeAck {
+                subflow,
+                echo_us: u32::MAX,
+            },
+            Segment::JoinAck { subflow, next: 7 },
+            Segment::AddAddr { subflow, address },
+            Segment::AddAddrEcho { subflow, address },
+            Segment::Reset { subflow },
+            Segment::Datagram {
+                source: subflow,
+                number: 8,
+                len: 1500,
+            },
+        ];
+        for segment in segments {
+            assert_eq!(Segment::from(Wire::from(segment)), segment);
+        }
+    }
+
+    #[test]
+    fn only_capable_data_is_marked() {
+        let mut wire = Wire::from(Segment::Data(data()));
+        assert!(wire.mark());
+        let flags = data().flags | flag::CE;
+        assert_eq!(Segment::from(wire), Segment::Data(Data { flags, ..data() }));
+        let mut syn = Wire::from(Segment::Syn {
+            subflow: 1,
+            backup: false,
+        });
+        assert!(!syn.mark());
+    }
+}
