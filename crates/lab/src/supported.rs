@@ -2,8 +2,8 @@
 
 use netsim::Span;
 use scenario::{
-    Application, Between, ConnectionSpec, Length, PathChoice, PathManager, Profile, Protocol,
-    Scenario,
+    Application, Between, ConnectionSpec, Constants, Length, PathChoice, PathManager, Profile,
+    Protocol, Scenario,
 };
 
 use crate::error::Error;
@@ -64,7 +64,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Common, Error> {
 }
 
 /// What the lab does not do, and whether this connection asks for it.
-fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 12] {
+fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 13] {
     let subflows = connection.subflows as usize;
     let whole_set = match &connection.between {
         Between::Set { paths, .. } => paths.is_empty() || paths[..] == [0] && subflows == 1,
@@ -93,6 +93,10 @@ fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 1
         (
             "a `profile` other than the kernel's",
             connection.profile != Profile::Linux,
+        ),
+        (
+            "constants other than the kernel's: `initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`",
+            connection.constants != Constants::default(),
         ),
         (
             "a `path_manager` other than fullmesh",
@@ -167,6 +171,7 @@ mod tests {
             "protocol = \"tcp\"\nbytes = 1\nstart = { from = \"1s\", to = \"2s\" }",
             "protocol = \"tcp\"\nbytes = 1\nprofile = \"linux-3.14\"",
             "protocol = \"tcp\"\nbytes = 1\necn = true",
+            "protocol = \"tcp\"\nbytes = 1\ninitial_window = 4",
             "protocol = \"mptcp\"\nbytes = 1\ngroups = [0, 1]",
             "protocol = \"mptcp\"\nbytes = 1\nregroup = { at = \"1s\", groups = [0, 1] }",
         ] {

@@ -37,6 +37,8 @@ pub struct ConnectionSpec {
     pub profile: Profile,
     /// `receive_window`: the receive buffer, bytes. Default: the profile's.
     pub receive_window: Option<u64>,
+    /// Constants of the endpoints in place of the profile's. Default: none.
+    pub constants: Constants,
     /// `path_manager`: when subflows join. Default: `fullmesh`.
     pub path_manager: PathManager,
     /// `join_delay`: how long after the connection is established the first join is sent. Default: 0.
@@ -76,6 +78,7 @@ impl Default for ConnectionSpec {
             arrivals: None,
             profile: Profile::Linux,
             receive_window: None,
+            constants: Constants::default(),
             path_manager: PathManager::Fullmesh,
             join_delay: Span::ZERO,
             ecn: false,
@@ -104,6 +107,32 @@ impl ConnectionSpec {
         }
         settings
     }
+}
+
+/// Constants of the endpoints of a connection; none: the profile's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constants {
+    /// `initial_window`: congestion window at the start of each subflow, segments.
+    pub initial_window: Option<u32>,
+    /// `rto_initial`: retransmission timeout before the first RTT sample (RFC 6298, 2.1).
+    pub rto_initial: Option<Span>,
+    /// `rto_min`: least retransmission timeout above the smoothed RTT.
+    pub rto_min: Option<Span>,
+    /// `delayed_ack`: longest time that an ACK waits for a second segment. 0: every segment is acknowledged.
+    pub delayed_ack: Option<Span>,
+    /// `quick_acks`: segments that are acknowledged one by one at the start and after a loss (Linux: quick ACKs).
+    pub quick_acks: Option<u32>,
+}
+
+impl Constants {
+    /// Their keys in a file.
+    pub(crate) const KEYS: [&str; 5] = [
+        "initial_window",
+        "rto_initial",
+        "rto_min",
+        "delayed_ack",
+        "quick_acks",
+    ];
 }
 
 /// That the subflows of a connection be in other groups: `{ at, groups }`. Each moves on its next ACK.

@@ -55,8 +55,8 @@ pub mod vary;
 mod word;
 
 pub use connection::{
-    Application, Arrivals, Between, ConnectionSpec, Length, OnOff, PathChoice, PathManager,
-    Profile, Protocol, Regroup,
+    Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice,
+    PathManager, Profile, Protocol, Regroup,
 };
 pub use draw::{Drawn, Flow};
 pub use error::{Error, Place};

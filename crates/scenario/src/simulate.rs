@@ -23,8 +23,8 @@ use crate::recorder::Recorder;
 use crate::simulate::results::{Counted, link_outcome};
 use crate::trace::{Credit, Loss, Row};
 use crate::{
-    Application, ConnectionSpec, Drawn, Error, Flow, OnOff, PathManager, Profile, Protocol,
-    Regroup, Scenario,
+    Application, ConnectionSpec, Constants, Drawn, Error, Flow, OnOff, PathManager, Profile,
+    Protocol, Regroup, Scenario,
 };
 
 /// A run: what it came to, and what happened in it.
@@ -127,11 +127,19 @@ fn observed<O: Kept>(
 }
 
 /// What a profile of a scenario is in the simulator.
-pub(crate) fn behaviour(profile: Profile) -> Behaviour {
-    match profile {
+pub(crate) fn behaviour(profile: Profile, constants: &Constants) -> Behaviour {
+    let profile = match profile {
         Profile::Linux => Behaviour::linux(),
         Profile::Linux314 => Behaviour::linux_3_14(),
         Profile::Ns3NewReno => Behaviour::ns3_newreno(),
+    };
+    Behaviour {
+        initial_window: constants.initial_window.unwrap_or(profile.initial_window),
+        rto_initial: constants.rto_initial.unwrap_or(profile.rto_initial),
+        rto_min: constants.rto_min.unwrap_or(profile.rto_min),
+        delayed_ack: constants.delayed_ack.unwrap_or(profile.delayed_ack),
+        quick_acks: constants.quick_acks.unwrap_or(profile.quick_acks),
+        ..profile
     }
 }
 
@@ -225,7 +233,7 @@ impl<O: Kept> World<O> {
                 index,
             });
         }
-        let profile = behaviour(spec.profile);
+        let profile = behaviour(spec.profile, &spec.constants);
         let header = profile.header;
         let endpoints = Endpoints {
             algorithm,

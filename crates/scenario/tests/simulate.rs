@@ -57,6 +57,38 @@ fn a_traces_time_begins_with_the_run() {
     );
 }
 
+/// Constants of the endpoints reach the simulator.
+#[test]
+fn constants_of_endpoints() {
+    let run = |keys: &str, link: &str| {
+        let file = FILE.replace("\n\n[[connection]]", &format!("\n{link}\n\n[[connection]]"));
+        let file = format!("{file}{keys}\n");
+        simulate(&Scenario::parse(&file, "example.toml").unwrap(), 1, true).unwrap()
+    };
+    let first = |keys| run(keys, "").rows[0].cwnd;
+    assert_eq!((first(""), first("initial_window = 4")), (10, 4));
+    let hops = |keys| run(keys, "").outcome.packet_hops;
+    let (each, second) = (hops("delayed_ack = '0s'"), hops("quick_acks = 0"));
+    assert!(each > second, "{each} {second}");
+    // The path is down while the first window is sent: only a timeout repairs that.
+    let completion = |keys| {
+        let run = run(keys, "down = { from = '150ms', to = '400ms' }");
+        run.outcome.connections[0].completion_s.unwrap()
+    };
+    let (early, late) = (
+        completion("rto_min = '200ms'"),
+        completion("rto_min = '2s'"),
+    );
+    assert!(late > early + 1.0, "{early} {late}");
+    // The SYN is lost.
+    let completion = |keys| {
+        let run = run(keys, "down = { from = '0s', to = '400ms' }");
+        run.outcome.connections[0].completion_s.unwrap()
+    };
+    let (early, late) = (completion(""), completion("rto_initial = '3s'"));
+    assert!((1.9..2.1).contains(&(late - early)), "{early} {late}");
+}
+
 /// All that the links drop is data of the one connection: those that the sender is at, and those behind a line.
 #[test]
 fn a_trace_has_what_was_lost() {

@@ -124,7 +124,7 @@ impl Ends {
     }
 
     fn connection(&mut self, spec: &crate::ConnectionSpec, flow: &Flow, pairs: &[Pair]) {
-        let profile = behaviour(spec.profile);
+        let profile = behaviour(spec.profile, &spec.constants);
         // Another stream than what the flow itself draws from.
         let mut generator = Pcg64Mcg::seed_from_u64(draw::mix(!flow.seed));
         let mptcp = spec.protocol == Protocol::Mptcp;

@@ -3,9 +3,10 @@
 use netsim::Span;
 
 use super::table::{Field, Table};
-use super::{LONGEST, MOST_FLOWS, application};
+use super::{INSTANT, LONGEST, MOST_FLOWS, application};
 use crate::{
-    Between, ConnectionSpec, Error, PathChoice, PathManager, Profile, Protocol, Regroup, units,
+    Between, ConnectionSpec, Constants, Error, PathChoice, PathManager, Profile, Protocol, Regroup,
+    units,
 };
 
 /// The most subflows of a connection: far more than anyone opens.
@@ -60,6 +61,11 @@ const KEYS: &[&str] = &[
     "arrivals",
     "profile",
     "receive_window",
+    "initial_window",
+    "rto_initial",
+    "rto_min",
+    "delayed_ack",
+    "quick_acks",
     "path_manager",
     "join_delay",
     "ecn",
@@ -172,6 +178,7 @@ fn check_protocol(table: &Table<'_>, protocol: Protocol) -> Result<(), Error> {
                 "requests",
             ];
             table.refuse(&tcp, "`protocol = \"udp\"` does not have it")?;
+            table.refuse(&Constants::KEYS, "`protocol = \"udp\"` does not have it")?;
             table.need("rate", "rate = \"500kbit\"")?;
             return Ok(());
         }
@@ -207,6 +214,7 @@ fn endpoint(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
     if let Some(profile) = table.get("profile") {
         spec.profile = profile.choice(PROFILES)?;
     }
+    spec.constants = constants(table)?;
     if let Some(manager) = table.get("path_manager") {
         spec.path_manager = manager.choice(MANAGERS)?;
     }
@@ -231,6 +239,30 @@ fn endpoint(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
     spec.receive_window = window("receive_window").transpose()?;
     spec.initial_ssthresh = window("initial_ssthresh").transpose()?;
     Ok(())
+}
+
+/// Constants in place of the profile's.
+fn constants(table: &Table<'_>) -> Result<Constants, Error> {
+    /// The largest initial window, segments: 1.4 MB, more than any stack has.
+    const LARGEST_INITIAL_WINDOW: u32 = 1000;
+    /// The longest timeout: Linux's (TCP_RTO_MAX).
+    const LONGEST_TIMEOUT: Span = Span::from_secs(120);
+    let time = |key: &str, least: Span| {
+        let field = table.get(key);
+        field
+            .map(|field| field.time(least..=LONGEST_TIMEOUT))
+            .transpose()
+    };
+    let number = |key: &str, range: std::ops::RangeInclusive<u32>| {
+        table.get(key).map(|field| field.small(range)).transpose()
+    };
+    Ok(Constants {
+        initial_window: number("initial_window", 1..=LARGEST_INITIAL_WINDOW)?,
+        rto_initial: time("rto_initial", INSTANT)?,
+        rto_min: time("rto_min", INSTANT)?,
+        delayed_ack: time("delayed_ack", Span::ZERO)?,
+        quick_acks: number("quick_acks", 0..=u32::MAX)?,
+    })
 }
 
 /// `settings`: those of the connection's algorithm.
