@@ -140,13 +140,9 @@ fn check() -> Result<()> {
         let path = record.path.display();
         bail!("{path}: {missing} runs are not there: `make agreement` measures them");
     }
-    if !verdict.holds(suite.within, suite.signs) {
-        bail!(
-            "the simulator and {} agree at fewer than {} points, or not in all signs that are clear, {} at least",
-            record.about,
-            suite.within,
-            suite.signs
-        );
+    let faults = verdict.faults(&suite.misses, suite.signs);
+    if !faults.is_empty() {
+        bail!("beside {}: {}", record.about, faults.join("; "));
     }
     Ok(())
 }

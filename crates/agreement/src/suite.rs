@@ -20,7 +20,8 @@ const AGAIN: u64 = 2;
 struct File {
     /// Each point runs with the seeds from 1 to this.
     seeds: u64,
-    within: usize,
+    /// The points, by name, at which the simulator is not within.
+    misses: Vec<String>,
     signs: usize,
     /// The points, by name, that tests run in the VM again.
     again: Vec<String>,
@@ -72,8 +73,9 @@ pub struct Point {
 /// All of them.
 #[derive(Debug)]
 pub struct Suite {
-    /// So many points are within, and so many signs clear, at least.
-    pub within: usize,
+    /// Names of the points at which the simulator is not within.
+    pub misses: BTreeSet<String>,
+    /// Clear signs at least.
     pub signs: usize,
     /// In the order of the file.
     pub points: Vec<Point>,
@@ -100,16 +102,21 @@ impl Suite {
                 points.push(point);
             }
         }
-        let again = file.again.iter().map(|name| {
+        let find = |key: &str, name: &String| {
             let found = points.iter().find(|point| point.name.to_string() == *name);
-            let found = found.map(|point| Point {
+            found.with_context(|| format!("{}: {key}: there is no point `{name}`", path.display()))
+        };
+        for name in &file.misses {
+            find("misses", name)?;
+        }
+        let again = file.again.iter().map(|name| {
+            Ok(Point {
                 seeds: AGAIN,
-                ..point.clone()
-            });
-            found.with_context(|| format!("{}: again: there is no point `{name}`", path.display()))
+                ..find("again", name)?.clone()
+            })
         });
         Ok(Self {
-            within: file.within,
+            misses: file.misses.into_iter().collect(),
             signs: file.signs,
             again: again.collect::<Result<_>>()?,
             points,
@@ -179,7 +186,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::copy(crate::folder().join("grid.toml"), folder.join("grid.toml")).unwrap();
         let path = folder.join("suite.toml");
-        let good = "seeds = 2\nwithin = 1\nsigns = 0\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\n\
+        let good = "seeds = 2\nmisses = []\nsigns = 0\nagain = []\n[[set]]\nname = \"grid\"\nfile = \"grid.toml\"\n\
                     vary = [\"topology.queue=9,17\"]\nalgorithms = [\"lisa\"]\n";
         let load = |text: &str| {
             fs::write(&path, text).unwrap();
@@ -191,9 +198,14 @@ mod tests {
         for (from, to, words) in [
             ("vary", "varies", "suite.toml:8: unknown field `varies`"),
             (
-                "[]",
-                "[\"grid\"]",
+                "again = []",
+                "again = [\"grid\"]",
                 "suite.toml: again: there is no point `grid`",
+            ),
+            (
+                "misses = []",
+                "misses = [\"grid\"]",
+                "suite.toml: misses: there is no point `grid`",
             ),
             (
                 "9,17",
