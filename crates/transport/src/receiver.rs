@@ -202,8 +202,8 @@ impl Receiver {
         !buffer.mptcp && self.offer.offers_less(buffer, held, self.covered)
     }
 
-    /// The application has read what it can, and a segment waits for its ACK. ACKs that waited for that are sent (tcp_cleanup_rbuf,
-    /// mptcp_cleanup_rbuf): of two segments or more, and of what was pushed where nothing is left to be read.
+    /// Sends the ACK that is due once the application has read all data in order (tcp_cleanup_rbuf, mptcp_cleanup_rbuf): for two or more
+    /// segments, or for a segment with the push flag if the receive buffer is empty. At least one segment is unacknowledged.
     #[cold]
     pub(crate) fn was_read<O: Observer>(&mut self, connection: &mut Connection, env: &mut Env<O>) {
         let pushed = self.pushed && self.profile.reads_push && connection.held().0 == 0;

@@ -70,7 +70,8 @@ fn measure(host: &mut Host, algorithm: &str) -> Cost {
     }
 }
 
-/// Calls of `cong_avoid` of all programs, and nanoseconds in them. The host keeps what it has loaded, so they only grow.
+/// Number and total run time (ns) of `cong_avoid` calls, summed over all loaded programs. Both sums only grow, because no program is
+/// unloaded between two readings.
 fn acks() -> (u64, u64) {
     ProgInfoIter::default()
         .filter(|program| program.name.to_string_lossy() == "lisa_cong_avoid")

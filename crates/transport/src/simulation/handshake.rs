@@ -125,7 +125,8 @@ impl<O: Observer> Simulation<O> {
             return;
         }
         let asked = micros(env.now).wrapping_sub(echo_us);
-        // Where a join takes a shortcut Linux has timestamps alone to tell (tcp_check_req: drop_req).
+        // For a join that is completed without a request socket, Linux derives the RTT from timestamps in milliseconds (tcp_check_req:
+        // drop_req).
         let shortcut = index > 0 && connection.hands_out;
         let round_trip = match shortcut {
             true => {
