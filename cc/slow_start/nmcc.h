@@ -20,9 +20,9 @@
  *    m² = 2 reaches 15, 25, 45, round by round as in IV-B.2. (Computed on each ACK, the reference would grow 2.2-fold in the
  *    first round trip.)
  *  - A loss, an RTO and a restart after idling restart the reference: they would also restart a single TCP.
- *  - Linux provides the smoothed RTT, and no samples. The first sample after an RTO is derived from the change of the smoothed RTT,
- *    which is an eighth of the difference (RFC 6298); until it changes, the smoothed RTT is used. From that sample on the RTT is
- *    smoothed anew.
+ *  - The first sample after an RTO is derived from the change of the smoothed RTT, which is an eighth of the difference (RFC 6298);
+ *    until it changes, the smoothed RTT is used. From that sample on the RTT is smoothed anew. (`rtt_us` is not used: in Linux it is
+ *    RACK's, which keeps an old value while retransmissions are acknowledged.)
  *
  * Fixed point: the reference in Q8 at the start of a round, its ratio to the window in Q20, growth in Q40: 0.4 % at most, for
  * a reference of one segment (docs/algorithms/nmcc.md has the worst cases).

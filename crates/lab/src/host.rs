@@ -253,7 +253,9 @@ impl Loaded {
         });
         Self {
             name: connection.algorithm.clone(),
-            runs_plain: connection.protocol == Protocol::Tcp,
+            // Linux's own algorithms run on plain TCP in any case.
+            runs_plain: connection.protocol == Protocol::Tcp
+                && algorithm.is_some_and(|a| !a.in_linux()),
             settings: settings.collect(),
         }
     }

@@ -189,11 +189,11 @@ pub enum Kernel {
 }
 
 fn after_all() -> &'static str {
-    "First steps:\n  lisa algorithms                        what there is, and where each runs\n  lisa compare FILE -a lia,lisa,css    side by side in the simulator; FILE is one of experiments/\n  sudo lisa kernel load lisa             into this kernel\n  lisa kernel exec lisa -- COMMAND       for one command"
+    "First steps:\n  lisa algorithms                        what there is, and where each runs\n  lisa compare FILE -a lia,lisa,css      side by side in the simulator; FILE is one of experiments/\n  sudo lisa kernel load lisa             into this kernel\n  lisa kernel exec lisa -- COMMAND       for one command"
 }
 
 fn after_algorithms() -> &'static str {
-    "Examples:\n  lisa compare FILE -a lia,lisa,css    (simulated, side by side)\n  sudo lisa kernel load lisa_olia        (in this kernel)"
+    "Examples:\n  lisa compare FILE -a lia,lisa,css      (simulated, side by side)\n  sudo lisa kernel load lisa_olia        (in this kernel)"
 }
 
 fn after_load() -> &'static str {
@@ -232,7 +232,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Seconds, from 0.1 to 60.
 /// `NAME=VALUE`.
 fn setting(text: &str) -> Result<(String, u32), String> {
     let (name, value) = text
@@ -244,6 +243,7 @@ fn setting(text: &str) -> Result<(String, u32), String> {
     Ok((name.into(), value))
 }
 
+/// Seconds, from 0.1 to 60.
 fn interval(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.1..=60.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),

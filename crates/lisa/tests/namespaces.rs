@@ -14,12 +14,10 @@ use netlink_bindings::mptcp_pm;
 use netlink_socket2::{NetlinkSocket, ReplyError};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use support::stream::exchange;
-use support::vm::{GUEST, answer, fetched, vmlinuz};
+use support::stream::{algorithm, exchange};
+use support::vm::{GUEST, answer, fetched, found, set_loopback, vmlinuz};
 use support::{Loaded, until};
 
 /// On the guest's clock.
@@ -31,7 +29,7 @@ const V6: SocketAddr = SocketAddr::new(std::net::IpAddr::V6(Ipv6Addr::LOCALHOST)
 /// A namespace whose loopback is up.
 fn namespace() -> Namespace {
     let host = Namespace::new().expect("a network namespace");
-    set_loopback(&host, true);
+    host.run(|| set_loopback(true));
     host
 }
 
@@ -40,25 +38,6 @@ fn host() -> Namespace {
     let host = namespace();
     host.run(|| default::set("reno")).expect("reno");
     host
-}
-
-/// Switches the loopback on or off. (There is no `ip` in the VM.)
-fn set_loopback(host: &Namespace, up: bool) {
-    host.run(|| {
-        // SAFETY: the ioctl reads the ifreq alone.
-        unsafe {
-            let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-            let socket = OwnedFd::from_raw_fd(socket);
-            let mut request: libc::ifreq = std::mem::zeroed();
-            for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-                *to = *from as libc::c_char;
-            }
-            let flags = if up { libc::IFF_UP } else { 0 };
-            request.ifr_ifru.ifru_flags = flags as libc::c_short;
-            let done = libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &request);
-            assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
-        }
-    });
 }
 
 /// The default of a namespace becomes this algorithm. Returns what plain TCP is said to have there.
@@ -89,14 +68,6 @@ fn pair(at: SocketAddr, client: Protocol, server: Protocol) -> (TcpStream, TcpSt
     let (client, server) = (client.into(), server.into());
     exchange(&client, &server, b"established");
     (client, server, listener)
-}
-
-fn algorithm(socket: &TcpStream) -> String {
-    let name = SockRef::from(socket)
-        .tcp_congestion()
-        .expect("an algorithm");
-    let name: Vec<u8> = name.into_iter().take_while(|&c| c != 0).collect();
-    String::from_utf8(name).expect("text")
 }
 
 fn algorithms(ends: &(TcpStream, TcpStream, Socket)) -> [String; 2] {
@@ -169,7 +140,7 @@ fn without_a_record(name: &str) {
         let client = socket(V4, Protocol::TCP);
         client.set_tcp_congestion(name.as_bytes()).expect("any may");
         client.connect(&to).expect("a connection");
-        assert_eq!(algorithm(&client.into()), "reno", "the namespace's default");
+        assert_eq!(algorithm(&client), "reno", "the namespace's default");
         default::set(name).expect("a default");
         let plain = pair(V4, Protocol::TCP, Protocol::TCP);
         assert_eq!(algorithms(&plain), ["cubic"; 2], "nobody knows what it was");
@@ -268,7 +239,7 @@ fn orphans() {
     let plain = host.run(|| pair(V4, Protocol::TCP, Protocol::TCP));
     let mptcp = host.run(|| pair(V4, Protocol::MPTCP, Protocol::MPTCP));
     let ends = [&plain, &mptcp].map(|ends| ends.0.local_addr().expect("an address"));
-    set_loopback(&host, false);
+    host.run(|| set_loopback(false));
     drop((plain, mptcp));
     let mut found = Holders::default();
     let orphan = |found: &Holders, local| {
@@ -294,7 +265,7 @@ fn orphans() {
     assert!(mptcp.mptcp && timer.kind == "close", "{found:?}");
     assert!((20.0..=61.0).contains(&timer.expires_s), "{timer:?}");
     assert!(mptcp.process.is_none(), "{found:?}");
-    set_loopback(&host, true);
+    host.run(|| set_loopback(true));
     loaded.settled();
 }
 
@@ -400,10 +371,7 @@ fn guest() {
             examine_first();
             examine_hidden();
         };
-        catch_unwind(AssertUnwindSafe(all)).map_err(|panic| match panic.downcast::<String>() {
-            Ok(text) => *text,
-            Err(_) => "a panic".into(),
-        })
+        found(all)
     });
 }
 

@@ -108,7 +108,7 @@ pub struct SubflowOutcome {
     pub backup: bool,
     /// Seconds from the first SYN until it was established.
     pub established_s: f64,
-    /// Bytes of data acknowledged on it, counted as the connection's; none where the backend does not see it.
+    /// Bytes of data acknowledged on it, of an endless connection since the warm-up. Bytes that were sent again on another subflow count on both.
     pub bytes: Option<u64>,
     /// These over the time that the connection's are counted over, Mbit/s.
     pub goodput_mbps: Option<f64>,

@@ -181,8 +181,6 @@ const CASES: &[Case] = &[
     (SHARED, "subflows = 2", "subflows = 2\ngroups = 1", "a.toml:15: `connection.0.groups`: a list is wanted here, this is a number"),
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0]", "a.toml:15: `connection.0.groups`: 1 items, but there are 2 subflows: one for each"),
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0, 255]", "a.toml:15: `connection.0.groups.1`: 255: 0 to 254 is possible"),
-    (SHARED, "subflows = 2", "subflows = 2\ninitial_window = 0", "a.toml:15: `connection.0.initial_window`: 0: 1 to 1000 is possible"),
-    (SHARED, "subflows = 2", "subflows = 2\nrto_min = \"0s\"", "a.toml:15: `connection.0.rto_min`: 0s: 1ns to 2min is possible"),
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0, \"a\"]", "a.toml:15: `connection.0.groups.1`: a whole number is wanted here, this is text"),
     (SHARED, "subflows = 2", "subflows = 2\ngroup = [0, 1]", "a.toml:15: `connection.0.group`: no such key, did you mean `groups`?; there are name, count, protocol, algorithm, settings, subflows, path, paths, from, to, pattern, path_choice, bytes, requests, rate, on, off, start, arrivals, profile, receive_window, initial_window, rto_initial, rto_min, delayed_ack, quick_acks, path_manager, join_delay, ecn, mss, packet, initial_ssthresh, groups, backup, regroup"),
     (SHARED, "subflows = 2", "subflows = 2\nregroup = [0, 1]", "a.toml:15: `connection.0.regroup.0`: a table is wanted here, this is a number"),
@@ -192,11 +190,14 @@ const CASES: &[Case] = &[
     (SHARED, "subflows = 2", "subflows = 2\nregroup = { at = \"5s\", groups = [0, 1, 2] }", "a.toml:15: `connection.0.regroup.groups`: 3 items, but there are 2 subflows: one for each"),
     (SHARED, "subflows = 2", "subflows = 2\nregroup = [{ at = \"5s\", groups = [0, 1] }, { at = \"5s\", groups = [0, 0] }]", "a.toml:15: `connection.0.regroup.1.at`: later than the one before is wanted, 5s"),
     (SHARED, "protocol = \"mptcp\"\nalgorithm = \"lisa\"\nsubflows = 2", "protocol = \"tcp\"\ngroups = [0]", "a.toml:13: `connection.0.groups`: only `protocol = \"mptcp\"` has it"),
-    // Backups.
+    // Settings of algorithms, constants of endpoints.
     (SHARED, "subflows = 2", "subflows = 2\nsettings = { con_ssthresh = 45 }", "a.toml:15: `connection.0.settings.con_ssthresh`: `lisa` has no settings"),
     (SHARED, "subflows = 2", "subflows = 2\nsettings = 45", "a.toml:15: `connection.0.settings`: a table is wanted here, this is a number"),
     (SHARED, "\"lisa\"", "\"phi\"\nsettings = { ph = 50 }", "a.toml:14: `connection.0.settings.ph`: no setting `ph`, did you mean `phi`?; there are phi"),
     (SHARED, "\"lisa\"", "\"phi\"\nsettings = { phi = 201 }", "a.toml:14: `connection.0.settings.phi`: 201: 1 to 200 is possible"),
+    (SHARED, "subflows = 2", "subflows = 2\ninitial_window = 0", "a.toml:15: `connection.0.initial_window`: 0: 1 to 1000 is possible"),
+    (SHARED, "subflows = 2", "subflows = 2\nrto_min = \"0s\"", "a.toml:15: `connection.0.rto_min`: 0s: 1ns to 2min is possible"),
+    // Backups.
     (SHARED, "subflows = 2", "subflows = 2\nbackup = true", "a.toml:15: `connection.0.backup`: a list is wanted here, this is true or false"),
     (SHARED, "subflows = 2", "subflows = 2\nbackup = [false]", "a.toml:15: `connection.0.backup`: 1 items, but there are 2 subflows: one for each"),
     (SHARED, "subflows = 2", "subflows = 2\nbackup = [false, 1]", "a.toml:15: `connection.0.backup.1`: true or false is wanted here, this is a number"),

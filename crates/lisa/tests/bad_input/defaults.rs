@@ -44,9 +44,7 @@ fn plain_tcp_with(host: &Namespace, algorithm: &str) -> String {
             .set_tcp_congestion(algorithm.as_bytes())
             .expect("it is loaded");
         client.connect(&address.into()).expect("connects");
-        let name = client.tcp_congestion().expect("a name");
-        let name = name.into_iter().take_while(|c| *c != 0).collect();
-        String::from_utf8(name).expect("text")
+        support::stream::algorithm(&client)
     })
 }
 

@@ -3,6 +3,7 @@
 #[path = "stall.rs"]
 mod stall;
 
+use crate::support::stream::algorithm;
 use std::fs;
 use std::io::{self, BufRead, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -195,12 +196,8 @@ fn choose() {
     let client = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     client.connect(&address.into()).expect("connects");
     let (server, _) = listener.accept().expect("a connection");
-    let name = |socket: SockRef<'_>| {
-        let name = socket.tcp_congestion().expect("a name");
-        String::from_utf8(name.into_iter().take_while(|&c| c != 0).collect()).unwrap()
-    };
-    assert_eq!(name(SockRef::from(&server)), "reno");
-    assert_eq!(name(SockRef::from(&client)), "lisa");
+    assert_eq!(algorithm(&server), "reno");
+    assert_eq!(algorithm(&client), "lisa");
     client.set_tcp_congestion(b"reno").expect("reno");
-    assert_eq!(name(SockRef::from(&client)), "reno");
+    assert_eq!(algorithm(&client), "reno");
 }

@@ -2,6 +2,7 @@
 
 use crate::commands::PORT;
 use crate::support::until;
+use crate::support::vm::{found, set_loopback};
 use kernel::exec::exec;
 use kernel::load::{self, Options};
 use kernel::registry::{self, Registered};
@@ -123,13 +124,7 @@ const TESTS: [Test; 11] = [
 
 fn run(what: &str, test: impl FnOnce()) -> Finding {
     eprintln!("{what}"); // the last word of a kernel that stops here
-    let error = catch_unwind(AssertUnwindSafe(test)).err();
-    let error = error.map(|panic| match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => panic
-            .downcast::<&str>()
-            .map_or("?".into(), |text| (*text).into()),
-    });
+    let error = found(test).err();
     Finding {
         what: what.into(),
         error,
@@ -459,7 +454,7 @@ fn programs_of_the_host(lisa: &Registered) {
     ];
     let network = Namespace::new().expect("a network");
     network.run(|| {
-        set_loopback_up();
+        set_loopback(true);
         for (server, ready, client) in pairs {
             let opened = || status::totals(lisa).expect("totals").connections_opened;
             let before = opened();
@@ -478,24 +473,10 @@ fn privileges_and_networks_change(_: &Registered) {
     succeeds(under_exec(named("privileges", "0")));
     let network = Namespace::new().expect("a network");
     network.run(|| {
-        set_loopback_up();
+        set_loopback(true);
         succeeds(under_exec(named("choose", "")));
     });
     until_no_cgroup();
-}
-
-/// Brings the loopback of the calling thread's namespace up.
-fn set_loopback_up() {
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();
-    // SAFETY: SIOCSIFFLAGS reads an ifreq.
-    unsafe {
-        let mut request: libc::ifreq = std::mem::zeroed();
-        request.ifr_name[0] = b'l' as _;
-        request.ifr_name[1] = b'o' as _;
-        request.ifr_ifru.ifru_flags = libc::IFF_UP as _;
-        let fd = std::os::fd::AsRawFd::as_raw_fd(&socket);
-        assert_eq!(libc::ioctl(fd, libc::SIOCSIFFLAGS as _, &request), 0);
-    }
 }
 
 fn landlock(_: &Registered) {

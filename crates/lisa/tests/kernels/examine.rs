@@ -3,6 +3,7 @@
 use crate::support::bpf::count_storage;
 use crate::support::opens::Clients;
 use crate::support::stream::{PORT, listener};
+use crate::support::vm::found;
 use crate::support::{KernelLog, settled, until};
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
@@ -20,7 +21,6 @@ use std::collections::BTreeSet;
 use std::io::Error;
 use std::net::SocketAddr;
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Connections that are opened and closed with each algorithm; `make soak` has a million.
@@ -99,18 +99,6 @@ pub fn examine(job: &Job) -> Findings {
         rows: rows.collect(),
         faults: log.faults(),
     }
-}
-
-/// What it returns, or what it panics with.
-fn found<T>(work: impl FnOnce() -> T) -> Found<T> {
-    let done = catch_unwind(AssertUnwindSafe(work));
-    done.map_err(|panic| {
-        let text = panic.downcast::<String>().map(|text| *text);
-        text.unwrap_or_else(|panic| match panic.downcast::<&str>() {
-            Ok(text) => (*text).into(),
-            Err(_) => "a panic without words".into(),
-        })
-    })
 }
 
 fn algorithm(name: &str, counter: &[u8]) -> Row {

@@ -2,7 +2,7 @@
 
 use super::PATIENCE;
 use super::world::{SERVER, World};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
@@ -19,6 +19,13 @@ pub fn socket(algorithm: &str) -> io::Result<Socket> {
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.set_write_timeout(Some(PATIENCE))?;
     Ok(socket)
+}
+
+/// Name of a socket's congestion control.
+pub fn algorithm<'s>(socket: impl Into<SockRef<'s>>) -> String {
+    let name = socket.into().tcp_congestion().expect("an algorithm");
+    let name = name.into_iter().take_while(|&c| c != 0).collect();
+    String::from_utf8(name).expect("text")
 }
 
 /// A listener on all addresses.

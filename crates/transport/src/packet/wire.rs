@@ -270,7 +270,7 @@ impl netsim::Payload for Wire {
     }
 
     fn mark(&mut self) -> bool {
-        let Segment::Data(mut data) = Segment::from(*self) else {
+        let Some(mut data) = self.data() else {
             return false;
         };
         let capable = data.flags & flag::ECT != 0;

@@ -35,10 +35,10 @@ fn timeouts_double_and_the_window_is_one_segment() {
     assert_eq!(script.sender().tally.timeouts, 5);
 }
 
-/// Linux reports a start of sending to the congestion control whenever a segment leaves and none is in flight
-/// (tcp_event_data_sent), also where a timeout has marked all of them lost.
+/// A backup subflow reports a start of sending (tcp_event_data_sent) also for a retransmission with nothing in flight, when a timeout
+/// has marked all segments lost. Linux reports it for every subflow: see [`Sender::starts_sending`].
 #[test]
-fn a_retransmission_with_nothing_in_flight_is_a_start_of_sending() {
+fn a_retransmission_of_a_backup_with_nothing_in_flight_is_a_start_of_sending() {
     let mut script = linux(4);
     script.simulation.senders[0].tcp.backup = 1;
     assert_eq!(script.sender().tcp.idle_ms, 0);

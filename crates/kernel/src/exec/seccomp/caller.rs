@@ -179,9 +179,18 @@ mod tests {
         let inspectors = [proc, Inspector::Pidfd];
         for inspector in &inspectors {
             let own = inspector.caller(gettid().as_raw() as u32).unwrap();
-            let Ok(owner) = own.owner() else {
-                eprintln!("skipped: pidfds of this kernel do not tell the owner");
-                continue;
+            let owner = match own.owner() {
+                Ok(owner) => owner,
+                // PIDFD_GET_INFO
+                Err(error)
+                    if crate::requirements::version(&crate::requirements::release()) >= (6, 13) =>
+                {
+                    panic!("{error}")
+                }
+                Err(_) => {
+                    eprintln!("skipped: pidfds of this kernel do not tell the owner");
+                    continue;
+                }
             };
             assert_eq!(owner.user, nix::unistd::geteuid());
             let namespace = own.network_namespace().unwrap();
