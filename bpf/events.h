@@ -121,19 +121,18 @@ static void emit_credits(struct sock *sk, struct mpcc_connection *c, u32 kind, u
 }
 
 /* This subflow returned its credit, because it closed or left its group, before its lender settled it. */
-static void emit_withdrawn(struct sock *sk, u8 lender, u8 credit)
+static void emit_withdrawn(struct sock *sk, const struct mpcc_note *note)
 {
 	struct lisa_event *e;
 
-	count(&totals.credits_void);
 	if (!requested(LISA_EVENT_VOID))
 		return;
 	e = reserve(sk, NULL, LISA_EVENT_VOID);
 	if (!e)
 		return;
 	e->other = e->slot;
-	e->slot = lender;
-	e->credit = credit;
+	e->slot = note->lender;
+	e->credit = note->withdrawn;
 	bpf_ringbuf_submit(e, 0);
 }
 
@@ -152,6 +151,10 @@ static __always_inline void report(struct sock *sk, struct mpcc_connection *c,
 	if (what & MPCC_NOTE_VOID) {
 		__sync_fetch_and_add(&totals.credits_void, __builtin_popcount(note->voided));
 		emit_credits(sk, c, LISA_EVENT_VOID, note->voided, note);
+	}
+	if (what & MPCC_NOTE_WITHDRAWN) {
+		count(&totals.credits_void);
+		emit_withdrawn(sk, note);
 	}
 	if (what & MPCC_NOTE_SLOW_START_EXIT)
 		emit(sk, c, LISA_EVENT_SLOW_START_EXIT);

@@ -296,7 +296,13 @@ int lisa_connected(struct bpf_sock_ops *ctx)
 	if (!sk)
 		return 1;
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp || !tp->is_mptcp)
+	if (!tp)
+		return 1;
+	/* Data was sent: this is the last call, whatever the connection has become. */
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && tp->data_segs_out)
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags &
+						       ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	if (!tp->is_mptcp)
 		return 1;
 	if (!algorithm_of(BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup), &algorithm))
 		return 1;
@@ -307,9 +313,6 @@ int lisa_connected(struct bpf_sock_ops *ctx)
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
 						       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
-		if (tp->data_segs_out)
-			bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags &
-							       ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 		BPF_CORE_READ_INTO(&current, (struct inet_connection_sock *)tp, icsk_ca_ops, name);
 		if (same(&current, &algorithm))
 			return 1;

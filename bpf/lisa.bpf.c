@@ -111,11 +111,6 @@ void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		mpcc_publish_change(PAIR, c, &private->subflow, &tcp);
 	}
 	report(sk, c, &note);
-	if (c && note.what & MPCC_NOTE_WITHDRAWN) {
-		struct mpcc_slot *slot = &c->slot[MPCC_SLOT(private->subflow.slot)];
-
-		emit_withdrawn(sk, slot->lender, slot->credit);
-	}
 	emit(sk, c, LISA_EVENT_ACK);
 }
 
@@ -222,16 +217,11 @@ void BPF_PROG(lisa_release, struct sock *sk)
 	c = connection_of(private);
 	emit(sk, c, LISA_EVENT_CLOSE);
 	if (c) {
-		/* After the release the slot may have another owner. */
-		u8 lender = c->slot[MPCC_SLOT(who.slot)].lender;
-		u8 credit = c->slot[MPCC_SLOT(who.slot)].credit;
 		bool last;
 
 		check_deletion(bpf_map_delete_elem(&subflows, &who));
 		last = mpcc_release(PAIR, c, &private->subflow, &note);
 		report(sk, c, &note);
-		if (note.what & MPCC_NOTE_WITHDRAWN)
-			emit_withdrawn(sk, lender, credit);
 		if (last) {
 			check_deletion(bpf_map_delete_elem(&connections, &who.connection));
 			count(&totals.connections_closed);

@@ -180,25 +180,26 @@ MPCC_INLINE void mpcc_publish_as(struct mpcc_pair pair, struct mpcc_connection *
 	u32 phase = s->state >= MPCC_STATE_CWR ? MPCC_RECOVERY :
 		    slow_start                 ? MPCC_SLOW_START :
 						 MPCC_AVOIDANCE;
-	u32 srtt8 = tcp->srtt8, cwnd;
+	u32 srtt8 = tcp->srtt8, cwnd = mpcc_published_cwnd(tcp), changed;
 
 	if (!slot)
 		return;
+	phase -= standby * (phase - MPCC_STANDBY);
+	/* The window changes, or the subflow enters or leaves standby. */
+	changed = (MPCC_READ(slot->account.cwnd) ^ cwnd) |
+		  (standby ^ mpcc_is_zero(MPCC_READ(slot->phase) ^ MPCC_STANDBY));
 	MPCC_SLOW_START_CALL_FOR(pair, srtt8, srtt8, s, tcp);
 	MPCC_WRITE(slot->srtt8, mpcc_at_most(srtt8, MPCC_SRTT8_MAX));
 	MPCC_WRITE(slot->flight, tcp->flight);
 	MPCC_WRITE(slot->ssthresh, tcp->ssthresh);
 	MPCC_AVOIDANCE_CALL(pair, publish, c, s, tcp, slow_start);
-	/* The window changes, or the subflow enters or leaves standby. */
-	cwnd = mpcc_published_cwnd(tcp);
-	if ((MPCC_READ(slot->account.cwnd) ^ cwnd) |
-	    (standby ^ mpcc_is_zero(MPCC_READ(slot->phase) ^ MPCC_STANDBY))) {
+	MPCC_WRITE(slot->group, s->group);
+	MPCC_WRITE(slot->phase, phase);
+	/* The epoch last: who caches a sum without these values then has an earlier one. */
+	if (changed) {
 		MPCC_WRITE(slot->account.cwnd, cwnd);
 		mpcc_next_epoch(c, s->group);
 	}
-	phase -= standby * (phase - MPCC_STANDBY);
-	MPCC_WRITE(slot->group, s->group);
-	MPCC_WRITE(slot->phase, phase);
 }
 
 MPCC_INLINE void mpcc_publish(struct mpcc_pair pair, struct mpcc_connection *c,
@@ -226,6 +227,8 @@ MPCC_INLINE void mpcc_enter_group(struct mpcc_pair pair, struct mpcc_connection 
 				  struct mpcc_subflow *s, struct mpcc_tcp *tcp,
 				  struct mpcc_slot *slot, u8 group, struct mpcc_note *note)
 {
+	if (group != s->group)
+		note->what |= MPCC_NOTE_MOVED;
 	MPCC_WRITE(slot->group, MPCC_NO_GROUP);
 	mpcc_next_epoch(c, s->group);
 	s->group = group;
@@ -242,10 +245,8 @@ MPCC_INLINE void mpcc_move(struct mpcc_pair pair, struct mpcc_connection *c, str
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	u8 group = slot ? MPCC_READ(slot->request.group) : s->group;
 
-	if (group == s->group)
-		return;
-	note->what |= MPCC_NOTE_MOVED;
-	mpcc_enter_group(pair, c, s, tcp, slot, group, note);
+	if (group != s->group)
+		mpcc_enter_group(pair, c, s, tcp, slot, group, note);
 }
 
 /* Settles this subflow's debits. `flight`: segments in flight before the ACK being processed, if there is one. */

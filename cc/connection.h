@@ -163,14 +163,14 @@ MPCC_INLINE bool mpcc_detach(struct mpcc_connection *c, u8 i)
 }
 
 /* A number that changes with the published windows of a group. Groups with separate epochs never have equal numbers. */
-MPCC_INLINE u32 mpcc_epoch(const struct mpcc_connection *c, u8 group)
+MPCC_WRAPS MPCC_INLINE u32 mpcc_epoch(const struct mpcc_connection *c, u8 group)
 {
 	u32 i = group & (MPCC_EPOCHS - 1);
 
 	return MPCC_READ(c->epoch[i]) * MPCC_EPOCHS + i;
 }
 
-MPCC_INLINE void mpcc_next_epoch(struct mpcc_connection *c, u8 group)
+MPCC_WRAPS MPCC_INLINE void mpcc_next_epoch(struct mpcc_connection *c, u8 group)
 {
 	u32 i = group & (MPCC_EPOCHS - 1);
 

@@ -71,6 +71,9 @@ struct mpcc_note {
 	u32 what; /* MPCC_NOTE_ bits */
 	u16 settled; /* bit i: this subflow settled the credit of slot i */
 	u16 voided; /* bit i: the credit of slot i became void */
+	u16 withdrawn; /* segments of this subflow's credit that it returned */
+	u8 lender; /* the slot that it returned them to */
+	u8 reserved;
 	u32 credit; /* segments taken, or settled */
 	u32 ignored; /* settled: acknowledged segments that will not grow the window */
 	u32 sum_before; /* settled: Σ cwnd of the group before the joins: with the lender's whole window, without the credits */

@@ -131,6 +131,14 @@ MPCC_INLINE u16 mpcc_lisa_clear(struct mpcc_slot *slot, bool closing)
 	return 0;
 }
 
+/* `slot`: the subflow's own. */
+MPCC_INLINE void mpcc_lisa_note_withdrawn(struct mpcc_note *note, const struct mpcc_slot *slot)
+{
+	note->what |= MPCC_NOTE_WITHDRAWN;
+	note->withdrawn = slot->credit;
+	note->lender = slot->lender;
+}
+
 MPCC_INLINE void mpcc_lisa_note_void(struct mpcc_note *note, u16 borrowers)
 {
 	if (!borrowers)
@@ -242,12 +250,13 @@ MPCC_SEPARATE u32 mpcc_lisa_unlink(struct mpcc_connection *c, u32 me)
 MPCC_INLINE void mpcc_lisa_move(struct mpcc_connection *c, struct mpcc_subflow *s,
 				struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
+	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	u32 unlinked = mpcc_lisa_unlink(c, s->slot);
 
 	(void)tcp;
 	mpcc_lisa(s)->ignore = 0;
-	if (unlinked >> MPCC_SUBFLOWS)
-		note->what |= MPCC_NOTE_WITHDRAWN;
+	if (slot && unlinked >> MPCC_SUBFLOWS)
+		mpcc_lisa_note_withdrawn(note, slot);
 	mpcc_lisa_note_void(note, unlinked & MPCC_EVERY_SLOT);
 }
 
@@ -283,8 +292,10 @@ MPCC_INLINE void mpcc_lisa_set_state(struct mpcc_connection *c, struct mpcc_subf
 MPCC_INLINE void mpcc_lisa_release(struct mpcc_connection *c, struct mpcc_subflow *s,
 				   struct mpcc_note *note)
 {
-	if (mpcc_own_slot(c, s) && mpcc_lisa_withdraw(c, s->slot))
-		note->what |= MPCC_NOTE_WITHDRAWN;
+	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
+	if (slot && mpcc_lisa_withdraw(c, s->slot))
+		mpcc_lisa_note_withdrawn(note, slot);
 	mpcc_lisa_void(c, s, true, note);
 }
 

@@ -259,6 +259,18 @@ impl Driver {
             );
         }
         let withdrawn = step.note(ffi::MPCC_NOTE_WITHDRAWN);
+        if withdrawn {
+            let debit = |harness: &Harness| {
+                state::debit(&harness.connection.slot[usize::from(note.lender)])
+            };
+            ensure!(
+                debit(step.before) == debit(step.after) + u32::from(note.withdrawn),
+                "{} segments returned, the debit was {} and is {}",
+                note.withdrawn,
+                debit(step.before),
+                debit(step.after)
+            );
+        }
         let mine = if withdrawn { 1 << mine } else { 0 };
         for ended in [note.settled, note.voided, mine] {
             ensure!(

@@ -113,6 +113,8 @@ struct Expect {
     notes: Option<Vec<Note>>,
     credit: Option<u32>,
     ignored: Option<u32>,
+    /// Segments that the subflow returned.
+    withdrawn: Option<u16>,
     sum_before: Option<u32>,
     sum_after: Option<u32>,
     /// The fraction of a segment that is kept, as a numerator and a denominator; within 0.1 %.
@@ -269,6 +271,7 @@ impl Step {
         same("result", &expect.result, harness.result)?;
         same("credit", &expect.credit, harness.note.credit)?;
         same("ignored", &expect.ignored, harness.note.ignored)?;
+        same("withdrawn", &expect.withdrawn, harness.note.withdrawn)?;
         same("sum_before", &expect.sum_before, harness.note.sum_before)?;
         same("sum_after", &expect.sum_after, harness.note.sum_after)?;
         same("lender", &expect.lender, slot.lender)?;

@@ -15,6 +15,8 @@ struct Shared(*mut ffi::mpcc_connection);
 
 // SAFETY: the C reads and writes it by volatile and atomic accesses, of which this test is the test.
 unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
 
 impl Shared {
     /// Keeps closures from capturing the bare pointer.
@@ -166,6 +168,76 @@ fn one_of_many_simultaneous_closes_is_the_last() {
         assert_eq!(counts.last.load(Ordering::Relaxed), 1, "round {round}");
         assert_eq!(connection.used, ffi::MPCC_NO_OWNER, "round {round}");
     }
+}
+
+/// Who reads an epoch and then the subflows of a group may cache what it computes from them: a change that it did not see has a later
+/// epoch. (On weakly ordered machines the epoch may be seen first. What is cached then expires after one window.)
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_change_of_standby_that_was_not_seen_has_a_later_epoch() {
+    use ffi::mpcc_operation::*;
+    const ROUNDS: u32 = 100_000;
+    let pair = empty(Algorithm::find("lisa").unwrap()).pair;
+    let mut connection = ffi::mpcc_connection::default();
+    let shared = Shared(&mut connection);
+    let (started, done) = (AtomicU32::new(0), AtomicU32::new(0));
+    // Both threads meet here in each round. They may share a CPU.
+    let until = |count: &AtomicU32, round| {
+        for spins in 1_u64.. {
+            match count.load(Ordering::Acquire) == round {
+                true => break,
+                false if spins % 1000 == 0 => std::thread::yield_now(),
+                false => std::hint::spin_loop(),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut s, mut tcp) = (Subflow::default(), fresh_tcp());
+            tcp.backup = 1;
+            let mut call = |operation, argument| unsafe {
+                let (c, mut note) = (shared.pointer(), Note::default());
+                // SAFETY: the connection outlives the thread; everything else is this thread's own.
+                ffi::mpcc_harness_native_call(
+                    pair, c, &mut s, &mut tcp, operation, argument, 0, &mut note,
+                );
+            };
+            call(MPCC_DO_INIT, 1);
+            for round in 1..=ROUNDS {
+                until(&started, round);
+                match round % 2 {
+                    1 => call(MPCC_DO_EVENT, 0), // it starts to send
+                    _ => call(MPCC_DO_ACK, 0),   // nothing is in flight any more
+                }
+                done.store(round, Ordering::Release);
+            }
+        });
+        // The epoch of group 0 and the phase of slot 0, in the order in which the C reads them.
+        let c = shared.pointer();
+        // SAFETY: the connection lives, and the accesses are those of the C.
+        let read = || unsafe {
+            let epoch = (&raw const (*c).epoch[0]).read_volatile();
+            (epoch, (&raw const (*c).slot[0].phase).read_volatile())
+        };
+        let (mut changes, mut stale) = (0, 0);
+        for round in 1..=ROUNDS {
+            let (mut epoch, before) = match round {
+                1 => (0, ffi::mpcc_phase::MPCC_STANDBY as u8),
+                _ => read(),
+            };
+            started.store(round, Ordering::Release);
+            while done.load(Ordering::Acquire) != round {
+                let seen = read();
+                if seen.1 == before {
+                    epoch = seen.0;
+                }
+            }
+            let (now, phase) = read();
+            changes += u32::from(phase != before);
+            stale += u32::from(phase != before && epoch == now);
+        }
+        assert_eq!((changes, stale), (ROUNDS, 0));
+    });
 }
 
 /// A backend's memory may become another connection's while a subflow of the former one still reads it.

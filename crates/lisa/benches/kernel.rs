@@ -12,7 +12,6 @@ mod support;
 
 use kernel::events::{Kinds, Listener};
 use kernel::load::Options;
-use libbpf_rs::libbpf_sys;
 use libbpf_rs::query::ProgInfoIter;
 use mpcc::Algorithm;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -21,9 +20,9 @@ use socket2::Socket;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
+use support::bpf::Counting;
 use support::stream::{exchange, open, serve};
 use support::world::World;
 use support::{Loaded, able, until};
@@ -203,21 +202,6 @@ fn mean_and_ci95(values: &[f64]) -> (f64, f64) {
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
     let t = T95.get(values.len() - 2).copied().unwrap_or(1.96);
     (mean, t * (variance / n).sqrt())
-}
-
-/// The kernel counts the runs and the time of BPF programs while this is open.
-struct Counting(#[allow(dead_code)] OwnedFd);
-
-impl Counting {
-    fn begin() -> Self {
-        // SAFETY: no pointers; the descriptor is new and ours.
-        let fd = unsafe {
-            let fd = libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME);
-            assert!(fd >= 0, "BPF statistics: {fd}");
-            OwnedFd::from_raw_fd(fd)
-        };
-        Self(fd)
-    }
 }
 
 /// Runs and nanoseconds of each program, by its name.

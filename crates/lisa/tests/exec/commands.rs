@@ -41,6 +41,7 @@ pub fn run() {
             assert_eq!(protocol(), 262);
         }
         "choose" => choose(),
+        "choose_late" => choose_late(argument.parse().expect("a number")),
         other => panic!("no command {other}"),
     }
 }
@@ -184,6 +185,22 @@ fn restrict() {
         assert_eq!(ports.join().unwrap(), 6);
     });
     assert_eq!(protocol(), 262);
+}
+
+/// A server chooses its congestion control after the connection was accepted, and then sends ARGUMENT times.
+fn choose_late(times: u32) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).expect("connects");
+    let (mut server, _) = listener.accept().expect("a connection");
+    SockRef::from(&server)
+        .set_tcp_congestion(b"reno")
+        .expect("reno");
+    server.set_nodelay(true).expect("an option");
+    for _ in 0..times {
+        server.write_all(&[7]).expect("sent");
+        client.read_exact(&mut [0]).expect("received");
+    }
+    assert_eq!(algorithm(&server), "reno");
 }
 
 /// A program that chooses its congestion control keeps it.

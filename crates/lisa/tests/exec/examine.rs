@@ -1,6 +1,7 @@
 //! What `exec` does on the kernel of a guest, of which this is the first process.
 
 use crate::commands::PORT;
+use crate::support::bpf::Counting;
 use crate::support::until;
 use crate::support::vm::{found, set_loopback};
 use kernel::exec::exec;
@@ -8,6 +9,7 @@ use kernel::load::{self, Options};
 use kernel::registry::{self, Registered};
 use kernel::status;
 use lab::{Namespace, Network, NetworkSpec};
+use libbpf_rs::query::ProgInfoIter;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -99,7 +101,7 @@ pub fn examine(job: &Job) -> Vec<Finding> {
 /// Name and function of a test that needs `lisa` loaded.
 type Test = (&'static str, fn(&Registered));
 
-const TESTS: [Test; 11] = [
+const TESTS: [Test; 12] = [
     ("sockets of the command alone", sockets_of_the_command_alone),
     (
         "connections and joins have the algorithm",
@@ -113,6 +115,10 @@ const TESTS: [Test; 11] = [
     (
         "privileges and networks change",
         privileges_and_networks_change,
+    ),
+    (
+        "a choice of a program's own costs nothing later",
+        a_choice_costs_nothing_later,
     ),
     ("Landlock", landlock),
     ("a user with a cgroup of his own", user_with_a_cgroup),
@@ -327,7 +333,7 @@ fn in_a_thread(work: impl FnOnce() + Send + 'static) {
 
 fn nothing_is_attached() {
     let left = || {
-        libbpf_rs::query::ProgInfoIter::default()
+        ProgInfoIter::default()
             .map(|program| program.name.to_string_lossy().into_owned())
             .filter(|name| ["lisa_socket", "lisa_connected", "lisa_survey"].contains(&&name[..]))
             .count()
@@ -477,6 +483,25 @@ fn privileges_and_networks_change(_: &Registered) {
         succeeds(under_exec(named("choose", "")));
     });
     until_no_cgroup();
+}
+
+/// The program that sets the algorithm runs for the first segments of a connection alone, also where it sets none.
+fn a_choice_costs_nothing_later(_: &Registered) {
+    const SEGMENTS: u64 = 1000;
+    let runs = || -> u64 {
+        let programs = ProgInfoIter::default();
+        let ours = programs.filter(|p| p.name.to_string_lossy() == "lisa_connected");
+        ours.map(|program| program.run_cnt).sum()
+    };
+    let network = Namespace::new().expect("a network");
+    let _counting = Counting::begin();
+    let before = runs();
+    network.run(|| {
+        set_loopback(true);
+        succeeds(under_exec(named("choose_late", &SEGMENTS.to_string())));
+    });
+    let runs = runs() - before;
+    assert!((2..SEGMENTS / 10).contains(&runs), "{runs} runs");
 }
 
 fn landlock(_: &Registered) {

@@ -1,6 +1,6 @@
 //! What an algorithm does on the kernel that this process runs on: the host's, or a guest's.
 
-use crate::support::bpf::count_storage;
+use crate::support::bpf::{Counting, count_storage};
 use crate::support::opens::Clients;
 use crate::support::stream::{PORT, listener};
 use crate::support::vm::found;
@@ -9,7 +9,6 @@ use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::requirements;
 use lab::{Host, Network, NetworkSpec};
-use libbpf_rs::libbpf_sys;
 use libbpf_rs::query::ProgInfoIter;
 use mpcc::Algorithm;
 use mpcc_harness::bpf::Bpf;
@@ -18,9 +17,7 @@ use scenario::Scenario;
 use scenario::outcome::SubflowOutcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::io::Error;
 use std::net::SocketAddr;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// Connections that are opened and closed with each algorithm; `make soak` has a million.
@@ -104,13 +101,13 @@ pub fn examine(job: &Job) -> Findings {
 fn algorithm(name: &str, counter: &[u8]) -> Row {
     let examples = found(|| examples(name));
     let mut host = Host::new(0, Arc::default()).expect("a host");
-    let calls = Calls::count();
+    let _counting = Counting::begin();
     let two = found(|| transfer(&mut host, name, 2));
     let eight = found(|| transfer(&mut host, name, 8));
     // The transfers have loaded it, unless it is Linux's own.
     let ours = Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
     let counts = || {
-        calls.check(&loaded(name));
+        check_calls(&loaded(name));
         instructions::count(loaded(name).program_ids())
     };
     let loads = found(|| if ours { counts() } else { Vec::new() });
@@ -140,40 +137,21 @@ fn algorithm(name: &str, counter: &[u8]) -> Row {
     }
 }
 
-/// The kernel counts the calls of BPF programs as long as this lives.
-struct Calls {
-    _counting: OwnedFd,
-}
-
-impl Calls {
-    fn count() -> Self {
-        // SAFETY: a system call that returns a file descriptor, ours from then on, or an error.
-        let counting = unsafe {
-            let fd = libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME);
-            assert!(fd >= 0, "counting calls: {}", Error::from_raw_os_error(-fd));
-            OwnedFd::from_raw_fd(fd)
-        };
-        Self {
-            _counting: counting,
-        }
-    }
-
-    /// Every transfer calls these. Linux 7.1 and later report a start with nothing in flight (CA_EVENT_TX_START) by
-    /// `tx_start`, which others do not load, and leave to `cwnd_event` what a transfer without loss does not have.
-    fn check(&self, loaded: &Registered) {
-        let programs = ProgInfoIter::default().filter(|p| loaded.program_ids().contains(&p.id));
-        let called = programs.filter(|program| program.run_cnt > 0);
-        let called: BTreeSet<String> = called
-            .map(|program| program.name.to_string_lossy().into_owned())
-            .collect();
-        let start = match requirements::version(&requirements::release()) {
-            (..7, _) | (7, 0) => "cwnd_event",
-            _ => "tx_start",
-        };
-        for callback in ["init", "cong_avoid", "set_state", "release", start] {
-            let name = format!("lisa_{callback}");
-            assert!(called.contains(&name), "only {called:?} were called");
-        }
+/// Every transfer calls these. Linux 7.1 and later report a start with nothing in flight (CA_EVENT_TX_START) by `tx_start`, which
+/// others do not load, and leave to `cwnd_event` what a transfer without loss does not have.
+fn check_calls(loaded: &Registered) {
+    let programs = ProgInfoIter::default().filter(|p| loaded.program_ids().contains(&p.id));
+    let called = programs.filter(|program| program.run_cnt > 0);
+    let called: BTreeSet<String> = called
+        .map(|program| program.name.to_string_lossy().into_owned())
+        .collect();
+    let start = match requirements::version(&requirements::release()) {
+        (..7, _) | (7, 0) => "cwnd_event",
+        _ => "tx_start",
+    };
+    for callback in ["init", "cong_avoid", "set_state", "release", start] {
+        let name = format!("lisa_{callback}");
+        assert!(called.contains(&name), "only {called:?} were called");
     }
 }
 

@@ -4,9 +4,9 @@ use super::Folder;
 use kernel::registry::Registered;
 use libbpf_cargo::SkeletonBuilder;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
-use libbpf_rs::{Iter, MapCore, MapHandle, ObjectBuilder};
-use std::io::Read;
-use std::os::fd::AsFd;
+use libbpf_rs::{Iter, MapCore, MapHandle, ObjectBuilder, libbpf_sys};
+use std::io::{Error, Read};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// Compiles a BPF program as crates/kernel/build.rs does, with the headers that libbpf-cargo brings.
@@ -53,6 +53,21 @@ pub fn count_storage(registered: &Registered, counter: &[u8]) -> usize {
     let mut iterator = Iter::new(&link).expect("an iterator");
     iterator.read_to_end(&mut bytes).expect("it is read");
     bytes.len()
+}
+
+/// The kernel counts the runs and the time of BPF programs as long as this lives.
+pub struct Counting(OwnedFd);
+
+impl Counting {
+    pub fn begin() -> Self {
+        // SAFETY: a system call that returns a file descriptor, ours from then on, or an error.
+        let counting = unsafe {
+            let fd = libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME);
+            assert!(fd >= 0, "counting calls: {}", Error::from_raw_os_error(-fd));
+            OwnedFd::from_raw_fd(fd)
+        };
+        Self(counting)
+    }
 }
 
 /// A map of this algorithm, by its name in bpf/.
