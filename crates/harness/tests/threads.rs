@@ -195,12 +195,14 @@ fn a_change_of_standby_that_was_not_seen_has_a_later_epoch() {
         scope.spawn(|| {
             let (mut s, mut tcp) = (Subflow::default(), fresh_tcp());
             tcp.backup = 1;
-            let mut call = |operation, argument| unsafe {
+            let mut call = |operation, argument| {
                 let (c, mut note) = (shared.pointer(), Note::default());
                 // SAFETY: the connection outlives the thread; everything else is this thread's own.
-                ffi::mpcc_harness_native_call(
-                    pair, c, &mut s, &mut tcp, operation, argument, 0, &mut note,
-                );
+                unsafe {
+                    ffi::mpcc_harness_native_call(
+                        pair, c, &mut s, &mut tcp, operation, argument, 0, &mut note,
+                    );
+                }
             };
             call(MPCC_DO_INIT, 1);
             for round in 1..=ROUNDS {

@@ -127,6 +127,14 @@ fn some<T: fmt::Display>(items: impl ExactSizeIterator<Item = T>) -> String {
 }
 
 impl Holders {
+    /// These and those of another one: of an algorithm that was loaded again before it had gone.
+    pub fn and(mut self, other: Self) -> Self {
+        self.defaults.extend(other.defaults);
+        self.sockets.extend(other.sockets);
+        self.others += other.others;
+        self
+    }
+
     /// Whether the kernel is about to free all of them.
     pub fn are_passing(&self) -> bool {
         self.sockets.is_empty() && self.defaults.iter().all(|default| default.ends)

@@ -195,12 +195,14 @@ pub(crate) fn record_libbpf_messages() {
     })));
 }
 
+fn messages() -> (String, Option<String>) {
+    let said = LAST_MESSAGE.lock();
+    said.map(|said| said.clone()).unwrap_or_default()
+}
+
 /// The verifier's verdict on a refused program, or else the last message of libbpf.
 pub(crate) fn last_message() -> String {
-    let (last, verdict) = LAST_MESSAGE
-        .lock()
-        .map(|said| said.clone())
-        .unwrap_or_default();
+    let (last, verdict) = messages();
     verdict.unwrap_or(last)
 }
 
@@ -239,20 +241,15 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     use libbpf_rs::MapCore;
     record_libbpf_messages();
     let refused = |error: libbpf_rs::Error| {
-        let (last, verdict) = LAST_MESSAGE
-            .lock()
-            .map(|said| said.clone())
-            .unwrap_or_default();
         // EACCES with a verdict comes from the verifier, not from missing privilege.
-        if is_denied(&error) && verdict.is_none() {
+        if is_denied(&error) && messages().1.is_none() {
             return Error::NotPermitted {
                 what: "loading an algorithm",
             };
         }
-        let last = verdict.unwrap_or(last);
         Error::Refused {
             name: name.into(),
-            reason: format!("{error:#} ({last})"),
+            reason: format!("{error:#} ({})", last_message()),
         }
     };
     let mut object = MaybeUninit::uninit();

@@ -63,14 +63,11 @@ pub(crate) struct Subflow {
     /// enum tcp_ca_state: from 2 (CWR) on the window is being reduced.
     pub(crate) state: u8,
     pub(crate) retransmits: u32,
-    /// Bytes of data that were acknowledged.
-    pub(crate) bytes: u64,
 }
 
 impl Subflow {
     fn of(info: &libc::tcp_info, local: Ipv4Addr, remote_port: u16) -> Self {
         Self {
-            bytes: info.tcpi_bytes_acked,
             local,
             remote_port,
             cwnd: info.tcpi_snd_cwnd,
@@ -82,12 +79,6 @@ impl Subflow {
             state: info.tcpi_ca_state,
             retransmits: info.tcpi_total_retrans,
         }
-    }
-
-    /// Whether two look the same, whatever was acknowledged between them.
-    pub(crate) fn looks_like(&self, other: &Self) -> bool {
-        let bytes = self.bytes;
-        *self == Self { bytes, ..*other }
     }
 
     /// Whether it has left slow start, by loss or without; or is in a later one.
@@ -102,15 +93,20 @@ impl Subflow {
     }
 }
 
-/// The subflows of a connected socket.
-pub(crate) fn subflows(socket: &Socket, protocol: Protocol) -> Result<Vec<Subflow>, Error> {
+/// The subflows of a connected socket, and the bytes of data that were acknowledged on each.
+pub(crate) fn subflows(
+    socket: &Socket,
+    protocol: Protocol,
+) -> Result<(Vec<Subflow>, Vec<u64>), Error> {
     let fd = socket.as_raw_fd();
     match protocol {
         Protocol::Tcp | Protocol::Udp => {
             let mut info = [empty()];
             option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)
                 .map_err(Error::kernel("reading TCP_INFO"))?;
-            Ok(vec![Subflow::of(&info[0], Ipv4Addr::UNSPECIFIED, 0)])
+            let [info] = &info;
+            let subflow = Subflow::of(info, Ipv4Addr::UNSPECIFIED, 0);
+            Ok((vec![subflow], vec![info.tcpi_bytes_acked]))
         }
         Protocol::Mptcp => mptcp_subflows(fd).map_err(|error| match error.raw_os_error() {
             Some(libc::EOPNOTSUPP) => Error::FellBack,
@@ -145,7 +141,7 @@ struct Addresses {
     remote: libc::sockaddr_storage,
 }
 
-fn mptcp_subflows(fd: RawFd) -> io::Result<Vec<Subflow>> {
+fn mptcp_subflows(fd: RawFd) -> io::Result<(Vec<Subflow>, Vec<u64>)> {
     // Both walk the same list of subflows; one that joins between the two is left out this time.
     let infos = array::<libc::tcp_info>(fd, MPTCP_TCPINFO)?;
     let addresses = array::<Addresses>(fd, MPTCP_SUBFLOW_ADDRS)?;
@@ -155,8 +151,8 @@ fn mptcp_subflows(fd: RawFd) -> io::Result<Vec<Subflow>> {
     Ok(infos
         .iter()
         .zip(ends)
-        .map(|(info, (local, port))| Subflow::of(info, local, port))
-        .collect())
+        .map(|(info, (local, port))| (Subflow::of(info, local, port), info.tcpi_bytes_acked))
+        .unzip())
 }
 
 fn array<T: Copy>(fd: RawFd, name: i32) -> io::Result<Vec<T>> {

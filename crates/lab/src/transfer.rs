@@ -233,14 +233,11 @@ fn send(
                 write_more(socket, &data, &mut written, transfer.bytes)?;
                 let waiting = socket::unacknowledged(socket)?;
                 seen.acknowledged = written - waiting.min(written);
-                let subflows = socket::subflows(socket, transfer.protocol)?;
-                let told = subflows.iter().map(|s| ((s.local, s.remote_port), s.bytes));
-                seen.bytes.extend(told);
-                if seen
-                    .samples
-                    .last()
-                    .is_none_or(|last| !is_the_same(&last.subflows, &subflows))
-                {
+                let (subflows, bytes) = socket::subflows(socket, transfer.protocol)?;
+                let ends = subflows.iter().map(|s| (s.local, s.remote_port));
+                seen.bytes.extend(ends.zip(bytes));
+                let last = seen.samples.last();
+                if last.is_none_or(|last| last.subflows != subflows) {
                     seen.samples.push(Sample {
                         time: now,
                         subflows,
@@ -255,10 +252,6 @@ fn send(
         thread::sleep(TICK);
     }
     Ok(seen)
-}
-
-fn is_the_same(before: &[Subflow], now: &[Subflow]) -> bool {
-    before.len() == now.len() && before.iter().zip(now).all(|(a, b)| a.looks_like(b))
 }
 
 fn write_more(socket: &mut Socket, data: &[u8], written: &mut u64, all: u64) -> Result<(), Error> {

@@ -1,8 +1,9 @@
 //! `lisa kernel …`
 
 use crate::{cli::Kernel, default, group, output::Failure, output::counted, status, top};
+use kernel::holders::{self, Holders};
 use kernel::registry::{self, Registered, Unloaded};
-use kernel::{holders, load, load::Ensured};
+use kernel::{load, load::Ensured};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -131,7 +132,9 @@ fn wait_for_leaving(
     wait: Option<Duration>,
 ) -> Result<(), Failure> {
     let Some(within) = wait else {
-        let holders = Box::new(holders::find()?.of(&leaving[0]));
+        let found = holders::find()?;
+        let of_all = leaving.iter().map(|registered| found.of(registered));
+        let holders = Box::new(of_all.reduce(Holders::and).unwrap_or_default());
         let name = name.into();
         return Err(kernel::Error::Leaving { name, holders }.into());
     };

@@ -4,10 +4,10 @@
 mod stall;
 
 use crate::support::stream::algorithm;
+use crate::support::until;
 use std::fs;
 use std::io::{self, BufRead, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -98,13 +98,12 @@ fn fetch(argument: &str) {
     let (server, connections) = argument.split_once(' ').expect("ADDRESS NUMBER");
     let connections: u32 = connections.parse().expect("a number");
     let connect = || {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        loop {
-            match TcpStream::connect((server, PORT)) {
-                Ok(connection) => return connection,
-                Err(error) => assert!(Instant::now() < deadline, "{error}"),
-            }
-        }
+        let mut connection = None;
+        until("the server listens", || {
+            connection = TcpStream::connect((server, PORT)).ok();
+            connection.is_some()
+        });
+        connection.expect("a connection")
     };
     let connections: Vec<_> = (0..connections).map(|_| connect()).collect();
     std::thread::scope(|scope| {

@@ -2,6 +2,7 @@
 //! that is not there yet (userfaultfd(2)).
 
 use super::PORT;
+use crate::support::until;
 use nix::errno::Errno;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous};
 use std::fs::{self, File};
@@ -9,7 +10,6 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::time::{Duration, Instant};
 
 const PAGE: usize = 4096;
 
@@ -72,14 +72,6 @@ fn counter(name: &str) -> u64 {
     value
         .and_then(|value| value.parse().ok())
         .expect("a number")
-}
-
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !condition() {
-        assert!(Instant::now() < deadline, "waited in vain for: {what}");
-        std::thread::sleep(Duration::from_micros(100));
-    }
 }
 
 /// Sends to the first who connects, without end.
