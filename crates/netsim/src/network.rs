@@ -112,10 +112,10 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// What its hosts draw from.
+    /// What a host draws from; the numbers of hosts are the caller's.
     #[must_use]
-    pub fn dice(&self) -> Dice {
-        Dice::new(self.seed, 0, Purpose::Hosts)
+    pub fn dice(&self, host: u32) -> Dice {
+        Dice::new(self.seed, host.into(), Purpose::Hosts)
     }
 
     /// Adds a link.

@@ -231,10 +231,10 @@ fn of_each_algorithm() {
     assert_eq!(
         digests,
         [
-            "9a019555abab066f",
-            "ad832058938574a5",
-            "23ec1b2b969b2a70",
-            "8020418e85ed5a59"
+            "dbf8290b5067f79f",
+            "8d3624fac89755e9",
+            "2671c2da3cd6ae1d",
+            "cc75e0adcf16df2f"
         ]
     );
 }
@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["05212a9343d3f0ad", "cc635247ced60088"]);
+    assert_eq!(digests, ["de65755ddb4b4752", "e38c80753b7e29ad"]);
 }
 
 #[test]

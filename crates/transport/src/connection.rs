@@ -3,13 +3,13 @@
 //! The stream counts bytes. What a subflow has to send of it is cut into segments as it is sent. Both ends of the
 //! connection are here.
 
-use crate::board::mark;
 use crate::endpoint::Env;
 use crate::packet::Ack;
 use crate::packet::sequence::widen;
 use crate::receive_window::Buffer;
 use crate::reinjection::Retransmission;
-use crate::sender::{Life, Sender};
+use crate::scoreboard::flag;
+use crate::sender::{Life, Piece, Sender};
 use crate::stream::Stream;
 use crate::trace::Observer;
 use mpcc::Connection as Coupled;
@@ -176,10 +176,10 @@ impl Connection {
         self.came += (self.received).insert((subflow - self.first) as usize, data, len);
     }
 
-    /// Whether a segment is the last of what was written.
+    /// Whether the last segment of a piece is the last of what was written.
     #[inline]
-    fn ends_a_write(&self, (data, len): (u64, u16)) -> bool {
-        len < self.mss || data + u64::from(len) == self.end
+    fn ends_a_write(&self, piece: &Piece) -> bool {
+        piece.dsn + piece.len == self.end || piece.len % u64::from(self.mss) > 0
     }
 
     /// The next byte that the receiver waits for.
@@ -250,80 +250,94 @@ impl Connection {
         if self.buffered {
             return self.send_buffered(sender, env);
         }
-        let set = self.send(sender, env, |connection, _| connection.cut());
+        let set = self.send(sender, env, |connection, _, most| connection.cut(most));
         self.starved = !self.has_more();
         set
     }
 
-    /// Bytes of the next segment that was never sent.
+    /// Of so many bytes that are next, those in whole segments that the receiver takes, and no more than so many segments
+    /// (tcp_snd_wnd_test).
     #[inline(always)]
-    fn next_len(&self) -> u64 {
-        u64::from(self.mss).min(self.end - self.nxt)
+    pub(crate) fn whole_segments(&self, bytes: u64, most: u32) -> u64 {
+        let mss = u64::from(self.mss);
+        let bytes = bytes.min(u64::from(most) * mss);
+        let room = self.edge.saturating_sub(self.nxt);
+        if bytes <= room {
+            return bytes;
+        }
+        room - room % mss
     }
 
-    /// Whether there is a segment that was never sent, and the receiver takes the whole of it (tcp_snd_wnd_test).
+    /// Whether there is a segment that was never sent, and the receiver takes the whole of it.
     #[inline(always)]
     fn has_more(&self) -> bool {
-        self.nxt < self.end && self.nxt + self.next_len() <= self.edge
+        self.whole_segments(self.end - self.nxt, 1) > 0
     }
 
-    /// The next segment that was never sent: its first byte of the stream, and how many.
+    /// So many segments at most that were never sent.
     #[inline(always)]
-    fn cut(&mut self) -> Option<(u64, u16)> {
-        if !self.has_more() {
-            return None;
-        }
-        let (data, len) = (self.nxt, self.next_len());
+    fn cut(&mut self, most: u32) -> Option<Piece> {
+        let len = self.whole_segments(self.end - self.nxt, most);
+        let dsn = self.nxt;
         self.nxt += len;
-        Some((data, len as u16))
+        (len > 0).then_some(Piece { dsn, len, flags: 0 })
     }
 
-    /// Sends what is `next` for a subflow as far as its window goes. Returns whether it has set its timer.
+    /// Whether there is a segment for this subflow that the receiver takes.
+    fn can_send(&self, sender: &Sender) -> bool {
+        let (bytes, _) = self.first(sender);
+        bytes > 0 && (self.hands_out || self.whole_segments(bytes, 1) > 0)
+    }
+
+    /// Sends what `take` gives for a subflow as far as its window goes. Returns whether it has set its timer.
     #[inline(always)]
     pub(crate) fn send<O: Observer>(
         &mut self,
         sender: &mut Sender,
         env: &mut Env<O>,
-        next: impl Fn(&mut Self, &mut Sender) -> Option<(u64, u16)>,
+        take: impl Fn(&mut Self, &mut Sender, u32) -> Option<Piece>,
     ) -> bool {
-        let (before, from) = (sender.out(), sender.nxt);
-        let starts = sender.starts_sending();
+        let (before, from) = (sender.out(), sender.board.nxt());
         let has_buffers = self.has_buffers();
         // It is the window that holds it back, though there is some room.
         let mut waits = false;
         if sender.life == Life::Open {
+            let mut starts = sender.starts_sending();
+            if starts && self.can_send(sender) {
+                sender.restart_after_idle(&mut self.coupled, env);
+            }
             let mut space = sender.space();
-            let mut burst = 0;
             while space > 0 {
-                let first = burst == 0;
-                if first {
-                    if self.buffered {
-                        sender.grow_buffer(space);
-                    }
-                    let (bytes, last) = self.first(sender);
-                    burst = sender.burst(env.now, space, bytes, last);
-                    if burst == 0 {
-                        waits = !sender.takes(space, bytes);
-                        break;
-                    }
+                if self.buffered {
+                    sender.grow_buffer(space);
                 }
-                burst -= 1;
+                let (bytes, last) = self.first(sender);
+                let burst = sender.burst(env.now, space, bytes, last);
+                if burst == 0 {
+                    waits = !sender.takes(space, bytes);
+                    break;
+                }
                 let maps = self.hands_out && sender.queue.at_an_end();
-                let Some(segment) = next(self, sender) else {
+                let Some(mut piece) = take(self, sender, burst) else {
                     break;
                 };
+                let count = piece.segments(self.mss);
                 // Several at once end with the push flag (__tcp_transmit_skb), and so does a buffer.
                 let buffer_ends = has_buffers && sender.queue.at_an_end();
-                if buffer_ends {
-                    burst = 0;
+                let burst_ends = buffer_ends || count == burst && count > 1;
+                let pushed = sender.profile.bursts && burst_ends || self.ends_a_write(&piece);
+                piece.flags = (u8::from(pushed) * flag::PUSH) | (u8::from(maps) * flag::MAPPING);
+                sender.send_new(&mut self.coupled, env, piece);
+                // The first may have lowered the window: what was taken from it is paid when it starts to send.
+                space = match starts {
+                    true => sender.space(),
+                    false => space - count,
+                };
+                starts = false;
+                if count < burst && !buffer_ends {
+                    break;
                 }
-                let burst_ends = buffer_ends || burst == 0 && !first;
-                let pushed = sender.profile.bursts && burst_ends || self.ends_a_write(segment);
-                let marks = mark::of(first, pushed, maps);
-                sender.send_new(&mut self.coupled, env, segment, marks);
-                // The first one may have lowered the window: what was taken from it is paid when it starts to send.
-                space = if starts { sender.space() } else { space - 1 };
-                if burst == 0 && space > 0 && has_buffers {
+                if space > 0 && has_buffers {
                     self.has_room_for_more(sender);
                 }
             }
@@ -331,7 +345,7 @@ impl Connection {
                 self.has_room_for_more(sender);
             }
         }
-        if sender.nxt > from {
+        if sender.board.nxt() > from {
             let all = sender.queue.is_empty() && self.nxt >= self.end;
             return sender.sent(env, before, all, waits);
         }
@@ -370,12 +384,12 @@ impl Connection {
                 self.starved = false;
                 return set;
             };
-            let Some(segment) = self.next(senders, best) else {
+            let Some(piece) = self.next(senders, best) else {
                 self.starved = true;
                 return set;
             };
             let all = self.nxt >= self.end;
-            set |= self.send_one(&mut senders[best], env, segment, all) && best == which;
+            set |= self.send_one(&mut senders[best], env, piece, all) && best == which;
         }
     }
 
@@ -384,12 +398,15 @@ impl Connection {
         &mut self,
         sender: &mut Sender,
         env: &mut Env<O>,
-        segment: (u64, u16),
+        mut piece: Piece,
         all: bool,
     ) -> bool {
         let before = sender.out();
-        let marks = mark::of(true, self.ends_a_write(segment), false);
-        sender.send_new(&mut self.coupled, env, segment, marks);
+        piece.flags = u8::from(self.ends_a_write(&piece)) * flag::PUSH;
+        if sender.starts_sending() {
+            sender.restart_after_idle(&mut self.coupled, env);
+        }
+        sender.send_new(&mut self.coupled, env, piece);
         sender.sent(env, before, all, false)
     }
 
@@ -401,19 +418,22 @@ impl Connection {
     }
 
     /// The next segment for this subflow: what is stuck on another one first.
-    fn next(&mut self, senders: &[Sender], on: usize) -> Option<(u64, u16)> {
-        self.next_again(senders, on).or_else(|| self.cut())
+    fn next(&mut self, senders: &[Sender], on: usize) -> Option<Piece> {
+        self.next_again(senders, on).or_else(|| self.cut(1))
     }
 
     /// The next new segment of a subflow that the receiver takes, for a probe.
-    pub(crate) fn take_new(&mut self, sender: &mut Sender) -> Option<(u64, u16)> {
-        if self.hands_out {
-            sender.queue.pop(self.mss)
+    pub(crate) fn take_new(&mut self, sender: &mut Sender) -> Option<Piece> {
+        let maps = self.hands_out && sender.queue.at_an_end();
+        let piece = if self.hands_out {
+            self.take_handed(sender, 1)
         } else if self.buffered {
-            self.take_buffered(sender)
+            self.take_buffered(sender, 1)
         } else {
-            self.cut()
-        }
+            self.cut(1)
+        };
+        let flags = u8::from(maps) * flag::MAPPING;
+        piece.map(|piece| Piece { flags, ..piece })
     }
 
     /// See [`crate::invariants`].

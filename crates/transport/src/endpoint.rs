@@ -2,6 +2,7 @@
 
 use crate::host::{APART, Host};
 use crate::packet::sack_blocks::Sacks;
+use crate::packet::sequence::{micros, since_echo};
 use crate::packet::{Segment, Wire, flag};
 use crate::timers::Timers;
 use crate::trace::{Content, Observer, Packet};
@@ -17,7 +18,8 @@ pub(crate) struct Env<O> {
     /// What leaves now, where hosts are not exact, and whether an ACK made it leave that tells of a gap or of its end.
     pub(crate) late: Vec<(RouteId, u32, Wire)>,
     pub(crate) gap: bool,
-    pub(crate) host: Host,
+    /// The server of each connection.
+    pub(crate) hosts: Vec<Host>,
 }
 
 impl<O: Observer> Env<O> {
@@ -47,10 +49,12 @@ impl<O: Observer> Env<O> {
     #[inline(always)]
     pub(crate) fn flush(&mut self) {
         let gap = std::mem::take(&mut self.gap);
-        if self.late.is_empty() {
+        let Some(&(_, _, first)) = self.late.first() else {
             return;
-        }
-        let mut late = self.host.late(self.late.len(), gap);
+        };
+        // All are of one connection: an event concerns no other.
+        let connection = first.data().map_or(0, |data| data.connection);
+        let mut late = self.hosts[connection as usize].late(self.late.len(), gap);
         for i in 0..self.late.len() {
             let (route, bytes, wire) = self.late[i];
             if let Some(Exit::Lost { at, payload, .. }) =
@@ -100,7 +104,7 @@ impl<O: Observer> Env<O> {
                     seq: ack.seq,
                     data: ack.data_ack,
                     window: ack.window,
-                    answers: (ack.answers, is(flag::RETRANS)),
+                    echo_age_us: since_echo(micros(self.now), ack.echo_us),
                     echo: is(flag::ECE),
                 };
                 (ack.subflow, content)

@@ -1,4 +1,4 @@
-//! How late a host is: from what it answers until its packets are on the line.
+//! How late a server is, each from draws of its own: from what it answers until its packets are on the line.
 //!
 //! Where packets of one size meet on one link, their times agree to the nanosecond once the link has been idle, and a packet
 //! comes to a full queue in the very instant in which a place becomes free. Without any chance it is then for ever the same
@@ -24,7 +24,7 @@ const GAP: u64 = 8000;
 const BUILD: u64 = 3200;
 pub(crate) const APART: Span = Span::from_nanos(3100);
 
-/// All hosts of a network.
+/// A server.
 #[derive(Debug)]
 pub(crate) struct Host {
     dice: Dice,
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn answers_differ_and_more_at_once_take_longer() {
-        let mut host = Host::new(Network::<()>::with_seed(7).dice());
+        let mut host = Host::new(Network::<()>::with_seed(7).dice(0));
         let singles: Vec<u64> = (0..20_000)
             .map(|_| host.late(1, false).as_nanos())
             .collect();
@@ -87,6 +87,7 @@ mod tests {
         let route = network.add_route(&[link], PortId(0));
         let mut simulation = Simulation::new(network, Quiet);
         let env = simulation.env();
+        env.hosts.push(Host::new(env.network.dice(0)));
         let datagram = Segment::Datagram {
             source: 0,
             number: 0,

@@ -3,7 +3,6 @@
 //! A [`Simulation`] puts connections on a network of `netsim` and runs them in virtual time. Their congestion control is
 //! `cc/`, called where Linux calls it.
 
-mod board;
 mod burst;
 mod connection;
 mod endpoint;
@@ -20,6 +19,7 @@ mod recovery;
 mod reinjection;
 mod rtt;
 mod scheduler;
+mod scoreboard;
 mod send_queue;
 mod sender;
 mod simulation;

@@ -1,24 +1,24 @@
-//! Which segments have arrived: everything before `next`, and a bit for each beyond.
+//! Which bytes of a subflow have arrived: all before one that is missing, and ranges beyond it (Linux: rcv_nxt and
+//! out_of_order_queue).
 
-/// Segments that have arrived, in any order.
-#[derive(Clone, Debug)]
+use std::collections::VecDeque;
+
+/// Bytes that have arrived, in any order.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     /// All before this one have arrived, and this one has not.
-    pub(crate) next: u64,
-    /// How many beyond have.
-    held: u32,
-    /// A ring: the bit of segment s is bit s % 64 of word s / 64.
-    bits: Box<[u64]>,
+    next: u64,
+    /// First byte and the one after the last of what has arrived beyond: in order, none touching another.
+    beyond: VecDeque<(u64, u64)>,
+    /// Bytes in `beyond`.
+    held: u64,
 }
 
 impl Reassembly {
-    /// Nothing has arrived.
-    pub(crate) fn new() -> Self {
-        Self {
-            next: 0,
-            held: 0,
-            bits: Box::new([]),
-        }
+    /// The first byte that is missing.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        self.next
     }
 
     /// Whether some are missing before others that have arrived.
@@ -27,82 +27,52 @@ impl Reassembly {
         self.held > 0
     }
 
-    /// How many have arrived beyond one that is missing.
+    /// Bytes that have arrived beyond one that is missing.
     #[inline]
     pub(crate) fn held(&self) -> u64 {
-        self.held.into()
+        self.held
     }
 
-    /// A segment arrives. Returns how many are now in order that were not; `None` for one that was there already.
+    /// A segment arrives. Returns how many bytes are now in order that were not; `None` if all of it had arrived.
     #[inline]
-    pub(crate) fn insert(&mut self, seq: u64) -> Option<u32> {
-        if seq == self.next {
-            self.next += 1;
-            return Some(if self.held == 0 {
-                1
-            } else {
-                1 + self.advance()
-            });
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<u64> {
+        if start == self.next && self.held == 0 {
+            self.next = end;
+            return Some(end - start);
         }
-        self.insert_apart(seq)
-    }
-
-    fn insert_apart(&mut self, seq: u64) -> Option<u32> {
-        if seq < self.next {
-            return None;
-        }
-        self.make_room(seq);
-        let (word, bit) = self.place(seq);
-        if self.bits[word] & bit != 0 {
-            return None;
-        }
-        self.bits[word] |= bit;
-        self.held += 1;
-        Some(0)
-    }
-
-    #[inline]
-    fn place(&self, seq: u64) -> (usize, u64) {
-        ((seq / 64) as usize & (self.bits.len() - 1), 1 << (seq % 64))
-    }
-
-    /// Takes what follows `next` without a gap.
-    fn advance(&mut self) -> u32 {
-        let mut count = 0;
-        while self.held > 0 {
-            let (word, _) = self.place(self.next);
-            let shift = self.next % 64;
-            let run = (self.bits[word] >> shift).trailing_ones();
-            if run == 0 {
-                break;
-            }
-            let mask = if run == 64 { u64::MAX } else { (1 << run) - 1 };
-            self.bits[word] &= !(mask << shift);
-            self.next += u64::from(run);
-            self.held -= run;
-            count += run;
-        }
-        count
-    }
-
-    /// The ring holds `next` to `seq`, and a word is never shared by two turns of it.
-    #[inline]
-    fn make_room(&mut self, seq: u64) {
-        let words = (seq / 64 - self.next / 64 + 2) as usize;
-        if words > self.bits.len() {
-            self.grow(words);
-        }
+        self.insert_beside(start, end)
     }
 
     #[cold]
-    fn grow(&mut self, words: usize) {
-        let larger = vec![0; words.next_power_of_two().max(4)].into_boxed_slice();
-        let old = std::mem::replace(&mut self.bits, larger);
-        for i in 0..old.len() as u64 {
-            let word = self.next / 64 + i;
-            let mask = self.bits.len() - 1;
-            self.bits[word as usize & mask] = old[word as usize & (old.len() - 1)];
+    fn insert_beside(&mut self, start: u64, end: u64) -> Option<u64> {
+        let before = self.next;
+        let start = start.max(before);
+        // What it meets or touches becomes one with it.
+        let first = self.beyond.partition_point(|range| range.1 < start);
+        let last = self.beyond.partition_point(|range| range.0 <= end);
+        let (mut from, mut until) = (start, end);
+        if first < last {
+            let (met_from, met_until) = (self.beyond[first].0, self.beyond[last - 1].1);
+            if start >= end || met_from <= start && end <= self.beyond[first].1 {
+                return None;
+            }
+            (from, until) = (from.min(met_from), until.max(met_until));
+        } else if start >= end {
+            return None;
         }
+        let met: u64 = self
+            .beyond
+            .drain(first..last)
+            .map(|(from, until)| until - from)
+            .sum();
+        self.held -= met;
+        if from == before {
+            self.next = until;
+        } else {
+            self.beyond.insert(first, (from, until));
+            self.held += until - from;
+        }
+        Some(self.next - before)
     }
 }
 
@@ -113,21 +83,23 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(256))]
 
         #[test]
-        fn agrees_with_a_set(arrivals in proptest::collection::vec(0u64..300, 1..200), stretch in prop_oneof![Just(1u64), Just(7), Just(97)]) {
-            let mut ours = Reassembly::new();
+        fn agrees_with_a_set(arrivals in proptest::collection::vec((0u64..300, 1u64..9), 1..200), stretch in prop_oneof![Just(1u64), Just(7), Just(97)]) {
+            let mut ours = Reassembly::default();
             let mut set = BTreeSet::new();
-            for seq in arrivals.into_iter().map(|seq| seq * stretch % 1500) {
+            for (start, len) in arrivals {
+                let start = start * stretch % 1500;
                 let before = ours.next;
-                let new = set.insert(seq);
-                let got = ours.insert(seq);
-                prop_assert_eq!(got.is_some(), new);
+                let new = (start..start + len).filter(|byte| set.insert(*byte)).count();
+                let got = ours.insert(start, start + len);
+                prop_assert_eq!(got.is_some(), new > 0);
                 let next = (0..).find(|s| !set.contains(s)).unwrap();
                 prop_assert_eq!(ours.next, next);
-                prop_assert_eq!(u64::from(got.unwrap_or(0)), next - before);
-                prop_assert_eq!(ours.has_gap(), set.range(next..).next().is_some());
+                prop_assert_eq!(got.unwrap_or(0), next - before);
+                prop_assert_eq!(ours.held(), set.range(next..).count() as u64);
+                prop_assert_eq!(ours.has_gap(), ours.held() > 0);
             }
         }
     }

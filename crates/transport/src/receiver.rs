@@ -22,22 +22,20 @@ use std::sync::Arc;
 pub(crate) struct Receiver {
     got: Reassembly,
     beyond: Beyond,
-    /// A segment that arrived twice, to be told.
-    twice: Option<u64>,
+    /// Bytes that arrived twice, to be told (RFC 2883).
+    twice: Option<(u64, u64)>,
     /// ACKs that are still to be sent for each segment.
     quick: u32,
     pub(crate) offer: Offer,
-    /// What the segments in order lack to full ones, bytes; and each that waits for others and lacks some.
-    lacks: u64,
-    short: Vec<(u64, u16)>,
     /// Segments that no ACK covers yet, and the first byte of the subflow that none covers (rcv_wup).
     waiting: u32,
     covered: u64,
     /// Some of them were pushed.
     pushed: bool,
-    /// Flags of the next ACK, and the segment that it answers.
+    /// Flags of the next ACK, and the timestamp that it echoes: that of the first segment which no ACK covers (RFC 7323, 4.3:
+    /// TS.Recent).
     flags: u8,
-    answers: u16,
+    ts_recent: u32,
     pub(crate) route: RouteId,
     pub(crate) timer: u32,
     pub(crate) me: u32,
@@ -84,18 +82,16 @@ impl Receiver {
         let (tcp, both) = profile.sack_blocks;
         let sack = profile.detection != Detection::DuplicateAcks;
         Self {
-            got: Reassembly::new(),
+            got: Reassembly::default(),
             beyond: Beyond::default(),
             twice: None,
             quick: profile.quick_acks,
             offer,
-            lacks: 0,
-            short: Vec::new(),
             waiting: 0,
             covered: 0,
             pushed: false,
             flags: 0,
-            answers: 0,
+            ts_recent: 0,
             route,
             timer,
             me,
@@ -128,58 +124,58 @@ impl Receiver {
         env: &mut Env<O>,
         segment: Data,
     ) {
-        let seq = widen(self.got.next, segment.seq);
-        if self.join != Join::Done && !self.joined(env, seq == self.got.next) {
+        let (next, mss) = (self.got.next(), u64::from(connection.mss));
+        let seq = widen(next, segment.seq);
+        let len = u64::from(segment.len);
+        if self.join != Join::Done && !self.joined(env, seq == next) {
             return;
         }
-        self.flags = (self.flags & flag::ECE) | (segment.flags & flag::RETRANS);
-        self.answers = segment.seq as u16;
+        // An older copy that comes late changes nothing (tcp_replace_ts_recent).
+        if seq <= self.covered && segment.sent_us.wrapping_sub(self.ts_recent) as i32 >= 0 {
+            self.ts_recent = segment.sent_us;
+        }
         if segment.flags & (flag::CE | flag::CWR) != 0 {
             self.ecn(segment.flags, self.profile.quick_acks);
         }
-        let (had_gap, mss) = (self.got.has_gap(), u64::from(connection.mss));
-        let before = self.next_byte(mss);
-        let Some(in_order) = self.got.insert(seq) else {
-            self.twice = Some(seq);
+        let had_gap = self.got.has_gap();
+        let Some(in_order) = self.got.insert(seq, seq + len) else {
+            self.twice = Some((seq, seq + len));
             self.quick = self.profile.quick_acks;
             self.acknowledge(connection, env);
             return;
         };
         connection.arrived(segment.subflow, segment.dsn, segment.len);
-        let lacks = connection.mss - segment.len;
-        if lacks > 0 || !self.short.is_empty() {
-            self.came_short(seq, lacks);
-        }
-        let measures = connection.buffer.is_tuned() && lacks == 0;
+        let is_full = segment.len == connection.mss;
+        let measures = connection.buffer.is_tuned() && is_full;
         if measures && !self.offer.is_measured(segment.sent_us) {
             let phase = micros(Time::ZERO + connection.phase);
             self.offer.measure(micros(env.now), segment.sent_us, phase);
         }
-        // Segments that take room: what it lets out of a gap does so still, itself not yet where it comes beyond one
+        // Bytes that take room: what it lets out of a gap does so still, itself not yet where it comes beyond one
         // (tcp_data_queue, tcp_data_queue_ofo).
         let held = match in_order {
-            0 => self.got.held() - 1,
-            in_order => self.got.held() + u64::from(in_order),
+            0 => self.got.held() - len,
+            in_order => self.got.held() + in_order,
         };
-        if !self.offer.is_grown(&connection.buffer, held * mss) {
-            let grows = (self.offer).grow(&mut connection.buffer, segment.len, held * mss);
+        let held = held.div_ceil(mss) * mss;
+        if !self.offer.is_grown(&connection.buffer, held) {
+            let grows = (self.offer).grow(&mut connection.buffer, segment.len, held);
             self.quick |= u32::from(grows);
         }
         self.waiting += 1;
         if had_gap || in_order == 0 {
-            let len = u64::from(segment.len);
             if in_order == 0 {
-                self.beyond.insert(seq);
+                self.beyond.insert(seq, seq + len);
                 connection.apart += len;
             } else {
-                self.beyond.advance(self.got.next);
-                connection.apart -= self.next_byte(mss) - before - len;
+                self.beyond.advance(self.got.next());
+                connection.apart -= in_order - len;
             }
             self.acknowledge(connection, env);
         } else if self.quick > 0 || self.has_two(mss) && !self.shrinks(connection) {
             self.acknowledge(connection, env);
         } else {
-            self.pushed |= segment.flags & flag::PSH != 0 || lacks > 0;
+            self.pushed |= segment.flags & flag::PSH != 0 || !is_full;
             connection.withheld |= self.pushed || self.has_two(mss);
             if self.waiting == 1 {
                 env.timers
@@ -191,7 +187,7 @@ impl Receiver {
     /// Whether more than one segment waits for its ACK.
     #[inline(always)]
     fn has_two(&self, mss: u64) -> bool {
-        self.next_byte(mss) - self.covered > mss
+        self.got.next() - self.covered > mss
     }
 
     /// Whether an ACK would offer less than the last one did: it is not sent before the application has read
@@ -210,23 +206,6 @@ impl Receiver {
         if pushed || self.has_two(connection.mss.into()) {
             self.acknowledge(connection, env);
         }
-    }
-
-    /// A segment that lacks so much arrives, or some wait.
-    #[cold]
-    fn came_short(&mut self, seq: u64, lacks: u16) {
-        self.short.push((seq, lacks));
-        let next = self.got.next;
-        self.short.retain(|(seq, lacks)| {
-            self.lacks += u64::from(*lacks) * u64::from(*seq < next);
-            *seq >= next
-        });
-    }
-
-    /// The next byte of the subflow that it waits for.
-    #[inline(always)]
-    fn next_byte(&self, mss: u64) -> u64 {
-        self.got.next * mss - self.lacks
     }
 
     /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
@@ -267,7 +246,7 @@ impl Receiver {
         }
         let (stream, held) = (connection.received(), connection.held());
         let buffer = &mut connection.buffer;
-        let next = self.next_byte(connection.mss.into());
+        let next = self.got.next();
         let (window, roomy) = self.offer.tell(buffer, next, stream, held);
         self.covered = next;
         self.quick = if roomy {
@@ -282,11 +261,11 @@ impl Receiver {
         }
         let segment = Segment::Ack(Ack {
             subflow: self.me,
-            seq: self.got.next as u32,
+            seq: next as u32,
             data_ack: stream as u32,
             window,
             sack,
-            answers: self.answers,
+            echo_us: self.ts_recent,
             flags: self.flags,
         });
         env.send(self.route, bytes, segment);

@@ -5,7 +5,6 @@
 //!
 //! Here is the state machine; what it asks for has its files in `recovery/`.
 
-mod buffers;
 mod detection;
 mod news;
 mod probe;
@@ -13,12 +12,12 @@ mod reduction;
 mod repair;
 mod undo;
 
-use crate::board::mark;
 use crate::endpoint::Env;
 use crate::packet::sack_blocks::Blocks;
-use crate::packet::sequence::widen16;
-use crate::packet::{Ack, Wire, flag};
+use crate::packet::sequence::{is_echo_before, micros, since_echo};
+use crate::packet::{self, Ack, Wire};
 use crate::profile::Detection;
+use crate::scoreboard::{Skb, flag};
 use crate::sender::{Life, Sender, TIMER_LEAST, Waits, notice};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, State};
@@ -31,20 +30,22 @@ const THRESHOLD: u32 = 3;
 /// The most that the threshold grows to where segments overtake each other (Linux: tcp_max_reordering).
 const MOST_REORDERING: u32 = 300;
 
-/// A segment that was sent again.
+/// Segments that were sent again at once.
 #[derive(Clone, Copy, Debug)]
 struct Resent {
     /// When, nanoseconds.
     at: u64,
+    /// First byte of the subflow, and the one after the last.
     seq: u64,
-    /// The next segment then that had never been sent.
+    end: u64,
+    /// The next byte then that had never been sent.
     nxt: u64,
 }
 
 /// What a sender keeps for its recoveries.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
-    /// A recovery ends when this segment is acknowledged (high_seq).
+    /// A recovery ends when all before this byte is acknowledged (high_seq).
     high: u64,
     /// Window and threshold before the reduction; a threshold of 0: nothing to go back to.
     before: (u32, u32),
@@ -56,10 +57,10 @@ pub(crate) struct Recovery {
     first_again: u64,
     /// RFC 5682 is under way.
     frto: bool,
-    /// The probe of the tail ends with this segment; 0: none is under way. Whether it was sent before.
+    /// The probe of the tail ends before this byte; 0: none is under way. Whether it was sent before (tlp_high_seq, tlp_retrans).
     pub(crate) probe: u64,
     probe_again: bool,
-    /// The latest sent segment that arrived: when it was sent, the number after it, its round trip in ns.
+    /// The latest sent segment that arrived: when it was sent, the byte after it, its round trip in ns.
     rack: (u64, u64, u64),
     /// Segments were seen to overtake each other, by so many; and how patient that makes RACK, in quarters of the RTT.
     reordered: bool,
@@ -68,15 +69,15 @@ pub(crate) struct Recovery {
     /// It grows once a round trip: not before this one is acknowledged; it lasts for so many recoveries.
     patient_from: u64,
     patient_for: u32,
-    /// All segments before this one that were sent once are judged.
+    /// All before this byte that was sent once is judged.
     judged: u64,
     /// How often a segment was taken for lost (tp->lost).
     found: u32,
-    /// No lost segment before this one waits to be sent again.
+    /// No lost segment before this byte waits to be sent again.
     repair_from: u64,
     /// Segments sent again, in the order of their sending.
     again: VecDeque<Resent>,
-    /// The highest acknowledged beyond a gap, plus one.
+    /// The byte after the highest that was acknowledged beyond a gap.
     highest: u64,
     /// The blocks of the last ACK, which need not be gone through again.
     known: Blocks,
@@ -147,14 +148,14 @@ impl Sender {
         };
         let flags = segment.flags;
         let blocks = env.sacks.take(segment.sack);
-        if ack > self.nxt {
+        if ack > self.board.nxt() {
             return false; // of what was never sent
         }
         let sacks = self.profile.detection != Detection::DuplicateAcks;
         // What was told beyond a gap before this ACK (tcp_highest_sack_seq).
-        let told_before = match self.sacked {
-            0 => self.una,
-            _ => self.recovery.highest.saturating_sub(1),
+        let told_before = match self.board.sacked_out {
+            0 => self.board.una(),
+            _ => self.recovery.highest,
         };
         let (found_before, out_before) = (self.recovery.found, self.out());
         let mut told = Told {
@@ -166,15 +167,16 @@ impl Sender {
             self.take_sacks(env, &blocks, &mut told);
         }
         self.take_cumulative(env, ack, &mut told, sacks, told_before);
-        told.duplicate = !told.advanced && ack == self.una && out_before > 0;
+        told.duplicate = !told.advanced && ack == self.board.una() && out_before > 0;
         if !sacks {
             self.count_duplicates(&mut told);
         }
         self.measure(env, segment, &told);
         if told.overtaken < self.recovery.highest {
-            let by = (self.recovery.highest - told.overtaken) as u32;
+            let by = (self.recovery.highest - told.overtaken).div_ceil(self.mss.into());
             self.recovery.reordered = true;
-            self.recovery.reordering = by.clamp(self.recovery.threshold(), MOST_REORDERING);
+            self.recovery.reordering =
+                (by as u32).clamp(self.recovery.threshold(), MOST_REORDERING);
         }
         if told.advanced {
             self.recovery.timeouts = 0;
@@ -188,8 +190,8 @@ impl Sender {
             || told.newly_sacked
             || told.duplicate
             || told.dsack
-            || flags & flag::ECE != 0
-            || self.sacked > 0;
+            || flags & packet::flag::ECE != 0
+            || self.board.sacked_out > 0;
         let mut then = Then::Nothing;
         let mut waits_for_reordering = false;
         if odd {
@@ -221,16 +223,16 @@ impl Sender {
         flags: u8,
         waits_for_reordering: &mut bool,
     ) -> Then {
-        let echo = flags & flag::ECE != 0;
+        let echo = flags & packet::flag::ECE != 0;
         if echo {
             self.recovery.before.1 = 0; // a mark is no mistake
         }
         if self.state == State::Open {
             self.recovery.first_again = 0;
-        } else if self.una >= self.recovery.high {
+        } else if self.board.una() >= self.recovery.high {
             match self.state {
                 // CWR ends beyond the mark, for the ACK of the mark itself may echo it once more.
-                State::Cwr if self.una != self.recovery.high => {
+                State::Cwr if self.board.una() != self.recovery.high => {
                     self.end_reduction();
                     self.enter(coupled, env.now, State::Open);
                 }
@@ -254,7 +256,7 @@ impl Sender {
                 }
                 self.judge(env, told.advanced, waits_for_reordering);
                 if self.state != State::Recovery {
-                    if self.lost == 0 {
+                    if self.board.lost_out() == 0 {
                         return Then::Nothing;
                     }
                     self.enter_recovery(coupled, env, echo);
@@ -281,7 +283,7 @@ impl Sender {
                 self.judge(env, told.advanced, waits_for_reordering);
             }
         }
-        if self.lost == 0 {
+        if self.board.lost_out() == 0 {
             self.try_open(coupled, env, echo);
             return Then::Nothing;
         }
@@ -299,7 +301,7 @@ impl Sender {
 
     /// Nothing is lost: Open, or Disorder while segments are missing (Linux: tcp_try_to_open).
     fn try_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
-        if self.again == 0 {
+        if self.board.retrans_out() == 0 {
             self.recovery.first_again = 0;
         }
         if echo {
@@ -311,7 +313,7 @@ impl Sender {
     }
 
     fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        let disorder = self.sacked + self.lost + self.again > 0 || self.recovery.undo.is_some();
+        let disorder = !self.board.is_clean() || self.recovery.undo.is_some();
         let to = if disorder {
             State::Disorder
         } else {
@@ -319,7 +321,7 @@ impl Sender {
         };
         if self.state != to {
             self.enter(coupled, env.now, to);
-            self.recovery.high = self.nxt;
+            self.recovery.high = self.board.nxt();
         }
     }
 }

@@ -11,9 +11,8 @@
 
 use crate::connection::{Connection, NONE, Stuck};
 use crate::endpoint::Env;
-use crate::packet::sequence::widen;
 use crate::scheduler::PIECE;
-use crate::sender::{Life, Sender};
+use crate::sender::{Life, Piece, Sender};
 use crate::trace::Observer;
 use crate::wheel;
 use netsim::{Span, Time};
@@ -151,7 +150,7 @@ impl Connection {
     }
 
     /// The next segment that is stuck on another one.
-    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<(u64, u16)> {
+    pub(crate) fn next_again(&mut self, senders: &[Sender], on: usize) -> Option<Piece> {
         while let Some(&stuck) = self.again.front() {
             let revived = senders[stuck.on as usize].life == Life::Open;
             if stuck.is_over(self.una) || revived {
@@ -162,7 +161,8 @@ impl Connection {
                 break;
             }
             self.again.pop_front();
-            return Some((stuck.data, stuck.len));
+            let (dsn, len) = (stuck.data, stuck.len.into());
+            return Some(Piece { dsn, len, flags: 0 });
         }
         None
     }
@@ -170,15 +170,16 @@ impl Connection {
     /// A subflow stalls or closes: what it has under way goes over the others.
     pub(crate) fn reinject(&mut self, sender: &Sender, index: u32) {
         self.again.retain(|stuck| stuck.on != index);
-        for seq in sender.una..sender.nxt {
-            let sent = sender.board.at(seq);
-            let stuck = Stuck {
-                data: widen(self.una, sent.data),
-                len: sent.len,
-                on: index,
-            };
-            if !stuck.is_over(self.una) {
-                self.again.push_back(stuck);
+        for skb in sender.board.iter() {
+            for from in (0..skb.len()).step_by(skb.segment.into()) {
+                let stuck = Stuck {
+                    data: skb.dsn + from,
+                    len: (skb.len() - from).min(skb.segment.into()) as u16,
+                    on: index,
+                };
+                if !stuck.is_over(self.una) {
+                    self.again.push_back(stuck);
+                }
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use crate::connection::Connection;
 use crate::endpoint::Env;
-use crate::sender::{Life, Sender};
+use crate::sender::{Life, Piece, Sender};
 use crate::trace::Observer;
 
 /// Bytes of a piece: a page fragment (32 KB) without the struct mptcp_data_frag that heads it.
@@ -110,8 +110,15 @@ impl Connection {
         sender: &mut Sender,
         env: &mut Env<O>,
     ) -> bool {
-        self.send(sender, env, |connection, sender| {
-            sender.queue.pop(connection.mss)
+        self.send(sender, env, |connection, sender, most| {
+            connection.take_handed(sender, most)
         })
+    }
+
+    /// So many segments at most of what a subflow was handed.
+    #[inline(always)]
+    pub(crate) fn take_handed(&self, sender: &mut Sender, most: u32) -> Option<Piece> {
+        let taken = sender.queue.take(u64::from(most) * u64::from(self.mss));
+        taken.map(|(dsn, len)| Piece { dsn, len, flags: 0 })
     }
 }

@@ -1,6 +1,7 @@
 //! A subflow's send buffer: what it has to send and has not sent, in the buffers of Linux (struct sk_buff) that decide how much
 //! goes at once, how much memory all of that takes, and how large it may become.
 
+use crate::scoreboard::OVERHEAD;
 use crate::sender::Sender;
 use std::collections::VecDeque;
 
@@ -11,9 +12,6 @@ const LEAST_FRAMES: u32 = 10;
 
 /// The largest send buffer (net.ipv4.tcp_wmem).
 const MOST: u64 = 4 << 20;
-
-/// What a buffer takes beside its payload: a struct sk_buff and its end. What is sent at once is one (tso_fragment).
-const OVERHEAD: u64 = 896;
 
 /// What was handed to a subflow and not yet sent, and its send buffer.
 #[derive(Debug, Default)]
@@ -108,25 +106,31 @@ impl Queue {
         self.until - self.next + self.behind
     }
 
-    /// The first segment that waits: its first byte of the stream, and how many. A buffer's last one may be short.
+    /// Takes so many bytes at most of the first buffer. Returns the first byte of the stream, and how many.
     #[inline]
-    pub(crate) fn pop(&mut self, mss: u16) -> Option<(u64, u16)> {
+    pub(crate) fn take(&mut self, most: u64) -> Option<(u64, u64)> {
         if self.is_empty() {
             return None;
         }
-        let (first, len) = (self.next, u64::from(mss).min(self.until - self.next));
+        let (first, len) = (self.next, most.min(self.until - self.next));
         self.next += len;
         self.begun = !self.is_empty();
         if !self.begun && self.behind > 0 {
             self.go_on();
         }
-        Some((first, len as u16))
+        Some((first, len))
     }
 
     /// Buffers that wait.
     #[inline]
     fn count(&self) -> u64 {
         u64::from(!self.is_empty()) + self.more.len() as u64
+    }
+
+    /// Memory that they take, bytes.
+    #[inline]
+    fn memory(&self) -> u64 {
+        self.len() + self.count() * OVERHEAD
     }
 
     /// Whether the next segment begins a buffer.
@@ -161,9 +165,7 @@ impl Sender {
     /// Bytes of memory that it holds (sk_wmem_queued).
     #[inline]
     pub(crate) fn memory(&self) -> u64 {
-        let mss = u64::from(self.mss);
-        let buffers = self.queue.count() + u64::from(self.buffers_out());
-        self.queue.len() + u64::from(self.out()) * mss - self.lacking + buffers * OVERHEAD
+        self.queue.memory() + self.board.memory()
     }
 
     #[inline]
@@ -203,10 +205,10 @@ impl Sender {
 mod tests {
     use super::*;
 
-    const MSS: u16 = 1424;
+    const MSS: u64 = 1424;
 
-    fn segments(queue: &mut Queue) -> Vec<(u64, u16)> {
-        std::iter::from_fn(|| queue.pop(MSS)).collect()
+    fn segments(queue: &mut Queue) -> Vec<(u64, u64)> {
+        std::iter::from_fn(|| queue.take(MSS)).collect()
     }
 
     #[test]
@@ -215,7 +217,7 @@ mod tests {
         queue.put(0, 2000, 64_080);
         queue.put(2000, 3000, 64_080);
         assert_eq!((queue.count(), queue.len()), (1, 3000));
-        assert_eq!(queue.pop(MSS), Some((0, MSS)));
+        assert_eq!(queue.take(MSS), Some((0, MSS)));
         queue.put(3000, 4000, 64_080);
         assert_eq!((queue.count(), queue.len()), (2, 2576));
         let rest = [(1424, MSS), (2848, 152), (3000, 1000)];

@@ -1,9 +1,8 @@
 //! The sending end of a subflow: its window, what is in flight, and the fast path of an ACK, on which nothing is missing.
 //!
-//! It counts segments as Linux does (packets_out, sacked_out, lost_out, retrans_out) and calls the congestion control
-//! where Linux calls it. What happens when something is missing is in `recovery.rs`.
+//! It calls the congestion control where Linux calls it. What was sent is in `scoreboard.rs`, and what happens when something is
+//! missing in `recovery.rs`.
 
-use crate::board::{Board, Sent, mark};
 use crate::endpoint::Env;
 use crate::packet::sequence::{micros, widen};
 use crate::packet::{Ack, Data, Segment, flag};
@@ -11,6 +10,7 @@ use crate::profile::{Detection, Profile};
 use crate::recovery::Recovery;
 use crate::reinjection::Stale;
 use crate::rtt::Rtt;
+use crate::scoreboard::{self, Scoreboard, Skb};
 use crate::send_queue::Queue;
 use crate::simulation::ConnectionSpec;
 use crate::trace::{Observer, View, Who};
@@ -70,6 +70,23 @@ pub struct Tally {
     pub bytes: u64,
 }
 
+/// Bytes of the connection's stream that are sent at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) dsn: u64,
+    pub(crate) len: u64,
+    /// Bits of [`scoreboard::flag`].
+    pub(crate) flags: u8,
+}
+
+impl Piece {
+    /// How many segments they are.
+    #[inline]
+    pub(crate) fn segments(&self, mss: u16) -> u32 {
+        (self.len as u32).div_ceil(mss.into())
+    }
+}
+
 /// The sending end of a subflow.
 pub(crate) struct Sender {
     /// What the congestion control sees; it owns `cwnd`.
@@ -78,15 +95,7 @@ pub(crate) struct Sender {
     pub(crate) cc: mpcc::Subflow,
     /// The group that it shall be in.
     group: u8,
-    /// The first segment that is not acknowledged.
-    pub(crate) una: u64,
-    /// The next that was never sent.
-    pub(crate) nxt: u64,
-    pub(crate) board: Board,
-    /// Beyond a gap and acknowledged; lost; sent again and under way: of `una..nxt`.
-    pub(crate) sacked: u32,
-    pub(crate) lost: u32,
-    pub(crate) again: u32,
+    pub(crate) board: Scoreboard,
     /// One of `mpcc::State`.
     pub(crate) state: State,
     pub(crate) life: Life,
@@ -101,7 +110,7 @@ pub(crate) struct Sender {
     /// (snd_cwnd_used).
     pub(crate) full_at: Time,
     used: (Time, u32),
-    /// No segment from here on was ever sent twice.
+    /// No byte from here on was ever sent twice.
     pub(crate) clean_from: u64,
     pub(crate) rtt: Rtt,
     pub(crate) recovery: Recovery,
@@ -123,11 +132,6 @@ pub(crate) struct Sender {
     pub(crate) mss: u16,
     /// What of the stream waits here.
     pub(crate) queue: Queue,
-    /// What its short segments lack to full ones, bytes, and those of them that are out.
-    pub(crate) missing: u64,
-    pub(crate) lacking: u64,
-    /// Buffers (struct sk_buff) of which the first segment is out.
-    pub(crate) buffers: u32,
     pub(crate) tally: Tally,
     /// What the connection has not noticed yet: bits of `notice`.
     pub(crate) notices: u8,
@@ -160,12 +164,7 @@ impl Sender {
             },
             cc: mpcc::Subflow::default(),
             group,
-            una: 0,
-            nxt: 0,
-            board: Board::new(),
-            sacked: 0,
-            lost: 0,
-            again: 0,
+            board: Scoreboard::default(),
             state: State::Open,
             life: Life::Idle,
             waits: Waits::Timeout,
@@ -191,9 +190,6 @@ impl Sender {
             header,
             mss: spec.packet - header,
             queue: Queue::default(),
-            missing: 0,
-            lacking: 0,
-            buffers: 0,
             tally: Tally::default(),
             notices: 0,
         }
@@ -202,14 +198,13 @@ impl Sender {
     /// Segments sent and not yet acknowledged in order (packets_out).
     #[inline]
     pub(crate) fn out(&self) -> u32 {
-        (self.nxt - self.una) as u32
+        self.board.packets_out()
     }
 
     /// Segments in the network (tcp_packets_in_flight).
     #[inline]
     pub(crate) fn flight(&self) -> u32 {
-        // Without SACK a duplicate ACK stands for a segment that has left, and there may be one too many.
-        (self.out() + self.again).saturating_sub(self.sacked + self.lost)
+        self.board.in_flight()
     }
 
     /// How many segments the window has room for.
@@ -253,25 +248,33 @@ impl Sender {
         env: &mut Env<O>,
         segment: Ack,
     ) -> bool {
-        let ack = widen(self.una, segment.seq);
+        let una = self.board.una();
+        let ack = widen(una, segment.seq);
         let plain = segment.sack == 0
             && self.state == State::Open
-            && self.sacked | self.lost | self.again == 0
-            && self.una >= self.clean_from
+            && self.board.is_clean()
+            && una >= self.clean_from
             && segment.flags & flag::ECE == 0
-            && ack > self.una;
+            && ack > una;
         if !plain {
             return self.on_odd_ack(coupled, env, ack, Segment::Ack(segment).into());
         }
-        debug_assert!(ack <= self.nxt, "an ACK of what was never sent");
+        debug_assert!(ack <= self.board.nxt(), "an ACK of what was never sent");
+        let (mut acked, mut first, mut last) = (0, 0, 0);
+        while self.board.una() < ack {
+            let Some(piece) = self.board.acknowledge(ack) else {
+                break;
+            };
+            if acked == 0 {
+                first = piece.sent_at;
+            }
+            last = piece.sent_at;
+            acked += piece.count;
+        }
         let now = env.now.as_nanos();
-        let (first, last) = (self.board.at(self.una).at, self.board.at(ack - 1).at);
-        let acked = (ack - self.una) as u32;
-        self.leave(ack);
-        self.una = ack;
         let age = (((now - last) / 1000) as u32).max(1);
         self.rtt
-            .sample(((now - first) / 1000) as u32, ack, self.nxt);
+            .sample(((now - first) / 1000) as u32, ack, self.board.nxt());
         self.rtt.least = self.rtt.least.min(age);
         self.tcp.rtt_us = age;
         self.recovery.rack_advance(last, ack, now - last);
@@ -356,37 +359,32 @@ impl Sender {
         }
     }
 
-    /// Sends a segment of the stream for the first time here: its first byte there, and how many. `marks`: whether it is the
-    /// first of a buffer, or of a mapping, and is pushed. There is space.
+    /// Sends segments of the stream at once, for the first time on this subflow. There is room for them in the window.
     #[inline(always)]
     pub(crate) fn send_new<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        (data, len): (u64, u16),
-        marks: u8,
+        piece: Piece,
     ) {
         if self.starts_sending() {
             self.start_sending(coupled, env);
         }
-        let seq = self.nxt;
-        let sent = Sent {
-            at: env.now.as_nanos(),
-            data: data as u32,
-            len,
-            marks,
+        let seq = self.board.nxt();
+        let skb = Skb {
+            seq,
+            end: seq + piece.len,
+            sent_at: env.now.as_nanos(),
+            dsn: piece.dsn,
+            count: piece.segments(self.mss),
+            segment: self.mss,
+            flags: piece.flags,
         };
-        self.buffers += u32::from(sent.is(mark::FIRST));
-        self.board.reserve(self.una, seq);
-        *self.board.at_mut(seq) = sent;
-        self.nxt += 1;
-        let lacks = u64::from(self.mss - len);
-        self.missing += lacks;
-        self.lacking += lacks;
+        self.board.push(skb);
         if self.state == State::Cwr || self.state == State::Recovery {
-            self.recovery.prr_out += 1;
+            self.recovery.prr_out += skb.count;
         }
-        self.transmit(env, seq, &sent);
+        self.transmit(env, &skb);
     }
 
     /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
@@ -409,12 +407,11 @@ impl Sender {
         probes || before == 0
     }
 
-    /// Whether the next segment starts the sending: nothing is in flight (tcp_event_data_sent). Linux also reports a start
-    /// where segments are out and all of them are lost or SACKed, for example at the first retransmission after a timeout;
-    /// here only a backup subflow does. The others would pay credits of LISA there.
+    /// Whether the next segment starts the sending: nothing is in flight (tcp_event_data_sent). That is also so where segments are out
+    /// and all of them are lost or SACKed, for example at the first retransmission after a timeout.
     #[inline]
     pub(crate) fn starts_sending(&self) -> bool {
-        self.nxt == self.una || self.is_backup() && self.flight() == 0
+        self.flight() == 0
     }
 
     /// Data goes to this subflow only while no other can send (mptcp_subflow_context.backup || request_bkup).
@@ -427,14 +424,24 @@ impl Sender {
     #[cold]
     pub(crate) fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let idle = env.now.since(self.last_sent);
-        let restarts = self.profile.idle_restart && self.out() == 0 && self.una > 0;
-        if restarts && idle > self.rtt.timeout() {
-            self.restart(coupled, env, idle);
-        }
         self.refresh(env.now);
         self.tcp.idle_ms = u32::try_from(idle.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
         let note = coupled.on_send_start(&mut self.cc, &mut self.tcp);
         self.noted(env, &note);
+    }
+
+    /// There is something to send after a time without (tcp_slow_start_after_idle_check).
+    #[cold]
+    pub(crate) fn restart_after_idle<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+    ) {
+        let idle = env.now.since(self.last_sent);
+        let restarts = self.profile.idle_restart && self.out() == 0 && self.board.una() > 0;
+        if restarts && idle > self.rtt.timeout() {
+            self.restart(coupled, env, idle);
+        }
     }
 
     /// RFC 5681, 4.1, as Linux does it: the window is halved for each timeout that it was idle.
@@ -454,28 +461,6 @@ impl Sender {
         self.full_at = env.now;
     }
 
-    /// Bytes acknowledged in order.
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.una * u64::from(self.mss) - (self.missing - self.lacking)
-    }
-
-    /// Those before this one are acknowledged.
-    #[inline]
-    pub(crate) fn leave(&mut self, ack: u64) {
-        for seq in self.una..ack {
-            let sent = self.board.at(seq);
-            self.lacking -= u64::from(self.mss - sent.len);
-            self.buffers -= u32::from(sent.is(mark::FIRST));
-        }
-    }
-
-    /// Buffers (struct sk_buff) that are out, or the rest of one.
-    #[inline]
-    pub(crate) fn buffers_out(&self) -> u32 {
-        let rest = self.out() > 0 && !self.board.at(self.una).is(mark::FIRST);
-        self.buffers + u32::from(rest)
-    }
-
     /// The threshold to come back to (Linux: tcp_current_ssthresh).
     pub(crate) fn current_ssthresh(&self) -> u32 {
         if self.state == State::Cwr || self.state == State::Recovery {
@@ -484,44 +469,53 @@ impl Sender {
         self.tcp.ssthresh.max(self.tcp.cwnd - self.tcp.cwnd / 4)
     }
 
-    /// Puts a segment on the wire.
+    /// Puts segments on the wire.
     #[inline(always)]
-    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, seq: u64, sent: &Sent) {
-        let again = sent.is(mark::EVER_AGAIN);
-        let pushed = u8::from(sent.is(mark::PUSH)) * flag::PSH;
-        let mut flags = (u8::from(again) * flag::RETRANS) | pushed;
+    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, skb: &Skb) {
+        let again = skb.is(scoreboard::flag::EVER_RETRANS);
+        let pushed = u8::from(skb.is(scoreboard::flag::PUSH)) * flag::PSH;
+        let mut flags = 0;
         // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
         if self.ecn && !again {
             let reduced = std::mem::take(&mut self.recovery.reduced);
-            flags |= flag::ECT | (u8::from(reduced) * flag::CWR);
+            flags = flag::ECT | (u8::from(reduced) * flag::CWR);
         }
-        let segment = Segment::Data(Data {
-            subflow: self.me,
-            connection: self.parent,
-            seq: seq as u32,
-            dsn: sent.data,
-            len: sent.len,
-            sent_us: micros(env.now),
-            flags,
-        });
+        let (mut seq, mut dsn) = (skb.seq, skb.dsn);
+        while seq < skb.end {
+            let len = (skb.end - seq).min(skb.segment.into());
+            if seq + len == skb.end {
+                flags |= pushed;
+            }
+            let segment = Segment::Data(Data {
+                subflow: self.me,
+                connection: self.parent,
+                seq: seq as u32,
+                dsn: dsn as u32,
+                len: len as u16,
+                sent_us: micros(env.now),
+                flags,
+            });
+            let bytes = len as u32 + u32::from(self.header);
+            if self.profile.is_late {
+                env.send_late(self.route, bytes, segment);
+            } else {
+                env.send(self.route, bytes, segment);
+            }
+            flags &= !flag::CWR;
+            (seq, dsn) = (seq + len, dsn + len);
+        }
         self.last_sent = env.now;
-        let bytes = u32::from(sent.len) + u32::from(self.header);
-        if self.profile.is_late {
-            env.send_late(self.route, bytes, segment);
-        } else {
-            env.send(self.route, bytes, segment);
-        }
     }
 
     /// After sending: whether it was the window that held it back (Linux: tcp_cwnd_validate).
     #[inline]
     pub(crate) fn validate<O: Observer>(&mut self, env: &Env<O>, all: bool, waits: bool) {
         let limited = waits || self.flight() >= self.tcp.cwnd;
-        if self.una >= self.usage_until || limited || (!self.limited && self.out() > self.most_out)
-        {
+        let over = self.board.una() >= self.usage_until;
+        if over || limited || (!self.limited && self.out() > self.most_out) {
             self.limited = limited;
             self.most_out = self.out();
-            self.usage_until = self.nxt;
+            self.usage_until = self.board.nxt();
         }
         if limited || self.is_limited() {
             self.full_at = env.now;
@@ -595,7 +589,7 @@ impl Sender {
     /// Sets the timer after an ACK that was a progress.
     #[inline]
     pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<O>) {
-        if self.nxt == self.una {
+        if self.out() == 0 {
             env.timers.clear(self.timer);
         } else if self.probes() {
             self.set_probe(env);
@@ -621,7 +615,8 @@ impl Sender {
             TIMER_LEAST
         };
         let probe = env.now + Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
-        let timeout = Time::from_nanos(self.board.at(self.una).at) + self.rtt.timeout();
+        let sent_at = self.board.front().map_or(0, |first| first.sent_at);
+        let timeout = Time::from_nanos(sent_at) + self.rtt.timeout();
         env.timers.set(self.timer, probe.min(timeout.max(env.now)));
     }
 }

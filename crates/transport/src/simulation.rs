@@ -94,7 +94,6 @@ pub use spec::{Application, ConnectionSpec, PathManager};
 impl<O: Observer> Simulation<O> {
     /// Nothing runs on this network yet.
     pub fn new(network: Network<Wire>, observer: O) -> Self {
-        let host = Host::new(network.dice());
         Self {
             env: Env {
                 now: Time::ZERO,
@@ -104,7 +103,7 @@ impl<O: Observer> Simulation<O> {
                 observer,
                 late: Vec::new(),
                 gap: false,
-                host,
+                hosts: Vec::new(),
             },
             owners: Vec::new(),
             connections: Vec::new(),
@@ -130,6 +129,9 @@ impl<O: Observer> Simulation<O> {
     pub fn add_connection(&mut self, spec: ConnectionSpec) -> usize {
         assert!(!spec.routes.is_empty(), "a connection needs a route");
         let number = self.connections.len() as u32;
+        self.env
+            .hosts
+            .push(Host::new(self.env.network.dice(number)));
         let first = self.senders.len() as u32;
         let count = if spec.mptcp { spec.routes.len() } else { 1 };
         let mss = spec.packet - spec.profile.data_header(spec.mptcp);
@@ -378,9 +380,10 @@ impl<O: Observer> Simulation<O> {
         if connection.on_ack(ack) {
             connection.progressed(env);
         }
-        let before = sender.una;
+        let before = sender.board.una();
         let set = sender.on_ack(&mut connection.coupled, env, ack);
-        env.gap = ack.sack != 0 || sender.una > before + 2;
+        let more_than_two = sender.board.una() - before > 2 * u64::from(sender.mss);
+        env.gap = ack.sack != 0 || more_than_two;
         let due = || &self.senders[connection.first as usize + connection.due];
         let mut sent = if connection.wants_all(&self.senders[ack.subflow as usize], due) {
             // The connection's own timer goes by this one (tcp_ack sets it before anything is pushed).

@@ -27,8 +27,7 @@ pub struct Who {
     pub subflow: u32,
 }
 
-/// A packet at the end of a path that data is sent from: as it leaves, or as it comes in. A subflow's numbers count
-/// segments, the stream's bytes.
+/// A packet at the end of a path that data is sent from: as it leaves, or as it comes in. Sequence numbers count bytes from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// The subflow over the whole simulation; of a datagram, its source among those of UDP.
@@ -67,7 +66,7 @@ pub enum Content {
     Reset,
     /// Leaves: payload.
     Data {
-        /// Its number in the subflow.
+        /// Its first byte of the subflow, the low 32 bits.
         seq: u32,
         /// Its first byte of the connection's stream, the low 32 bits.
         data: u32,
@@ -82,14 +81,14 @@ pub enum Content {
     },
     /// Comes in: an acknowledgement.
     Ack {
-        /// The next number expected in the subflow.
+        /// The next byte expected in the subflow, the low 32 bits.
         seq: u32,
         /// The next byte expected in the stream, the low 32 bits.
         data: u32,
         /// How many bytes from `data` on the receiver takes.
         window: u32,
-        /// The low bits of the number of the segment that it answers, and whether that was not its first copy.
-        answers: (u16, bool),
+        /// How long ago the segment left whose timestamp it echoes, µs.
+        echo_age_us: u32,
         /// A mark was seen (ECE).
         echo: bool,
     },
@@ -103,7 +102,7 @@ pub trait Observer {
     const ON: bool;
     /// Whether it listens to packets.
     const PACKETS: bool = false;
-    /// A packet leaves, or comes in. `sack`: the blocks of an ACK, first number and the one after the last, in their order.
+    /// A packet leaves, or comes in. `sack`: the blocks of an ACK, first byte and the one after the last, in their order.
     fn packet(&mut self, _at: Time, _packet: &Packet, _sack: &[(u64, u64)]) {}
     /// A sender's state after something changed it.
     fn window(&mut self, at: Time, who: Who, view: &View);

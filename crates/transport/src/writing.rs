@@ -6,7 +6,7 @@
 use crate::connection::Connection;
 use crate::endpoint::Env;
 use crate::scheduler::PIECE;
-use crate::sender::{Life, Sender};
+use crate::sender::{Life, Piece, Sender};
 use crate::trace::Observer;
 
 /// Bytes of the segments in one buffer of a subflow (struct sk_buff), which holds pieces that follow each other: 65 535 with all
@@ -94,16 +94,19 @@ impl Connection {
         self.waits |= self.written < self.end;
     }
 
-    /// TCP's next segment, if the receiver takes the whole of it.
+    /// TCP's next segments, so many at most, if the receiver takes the whole of them.
     #[inline(always)]
-    pub(crate) fn take_buffered(&mut self, sender: &mut Sender) -> Option<(u64, u16)> {
+    pub(crate) fn take_buffered(&mut self, sender: &mut Sender, most: u32) -> Option<Piece> {
         let (bytes, _) = sender.queue.first();
-        let len = bytes.min(self.mss.into());
-        if len == 0 || self.nxt + len > self.edge {
+        let len = self.whole_segments(bytes, most);
+        if len == 0 {
             return None;
         }
         self.nxt += len;
-        sender.queue.pop(self.mss)
+        sender
+            .queue
+            .take(len)
+            .map(|(dsn, len)| Piece { dsn, len, flags: 0 })
     }
 
     /// TCP sends. Returns whether it has set its timer.
@@ -113,8 +116,8 @@ impl Connection {
         sender: &mut Sender,
         env: &mut Env<O>,
     ) -> bool {
-        self.send(sender, env, |connection, sender| {
-            connection.take_buffered(sender)
+        self.send(sender, env, |connection, sender, most| {
+            connection.take_buffered(sender, most)
         })
     }
 

@@ -34,3 +34,20 @@ fn a_single_flow_sends_nothing_again_before_it_leaves_slow_start() {
     assert!(report.subflows[0].tally.retransmits > 0);
     assert_eq!(report.exit.unwrap().1, 0);
 }
+
+/// What one connection does takes nothing from the chances of another.
+#[test]
+fn connections_on_disjoint_links_are_independent() {
+    let completion = |connections: usize| {
+        let (network, routes) = separate(&[(100_000, ms(40), 60); 2]);
+        let mut simulation = Simulation::new(network, Quiet);
+        for route in &routes[..connections] {
+            simulation.add_connection(file("reno", false, vec![*route], 3_000_000));
+        }
+        simulation.run(seconds(60));
+        let report = simulation.report(0);
+        assert!(report.subflows[0].tally.losses > 0);
+        report.completion.expect("it ends")
+    };
+    assert_eq!(completion(1), completion(2));
+}

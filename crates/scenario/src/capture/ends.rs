@@ -51,8 +51,6 @@ pub(super) struct Connection {
     pub(super) first: u32,
     /// Those of MPTCP.
     pub(super) keys: Option<Keys>,
-    /// Payload of a full segment, bytes.
-    pub(super) mss: u32,
     /// What the option of a SYN tells: a packet without its headers, bytes.
     pub(super) mss_option: u16,
     pub(super) ecn: bool,
@@ -146,7 +144,6 @@ impl Ends {
         self.connections.push(Connection {
             first: self.subflows.len() as u32,
             keys,
-            mss,
             mss_option: (spec.mss + u32::from(profile.header) - HEADERS) as u16,
             ecn: spec.ecn,
             sack: profile.detection != Detection::DuplicateAcks,

@@ -2,7 +2,7 @@
 //!
 //! What a simulated packet does not tell is filled in:
 //! - Timestamps, of a clock of milliseconds as Linux's: a sender's of when it sends; a client's of when its packet comes in,
-//!   for when it was sent is not known here. An ACK echoes that of the segment that it answers.
+//!   for when it was sent is not known here.
 //! - The server's own window, and the client's of a SYN.
 //! - The payload, which is zeros.
 //!
@@ -36,14 +36,11 @@ pub(super) struct Writer<'a> {
 /// What has been seen of a subflow.
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// The timestamps of the first and of the latest copy of each segment, by its number.
-    sent: Vec<(u32, u32)>,
-    /// Its short segments, and what they and those before them lack, bytes.
-    short: Vec<(u32, u64)>,
     /// When the latest SYN/ACK left, and the latest packet came in.
     answered: u32,
     came: u32,
-    /// The next number that the client expects, and the window that it offered.
+    /// The server's next byte, the one that the client expects, both from 0, and the window that it offered.
+    next: u32,
     expected: u32,
     window: u16,
     /// What was told last of the stream, in or out: bytes from its first.
@@ -177,9 +174,10 @@ impl State {
         let (connection, subflow) = (view.connection, view.subflow);
         // What each end would send next.
         let client = subflow.client_first.wrapping_add(1);
-        let server = |state: &Self, seq: u32| {
-            let first = subflow.server_first.wrapping_add(1);
-            first.wrapping_add(state.offset(connection, seq) as u32)
+        let server = |byte: u32| subflow.server_first.wrapping_add(1).wrapping_add(byte);
+        let ago = |us: u32| {
+            let earlier = at.as_nanos().saturating_sub(u64::from(us) * 1000);
+            stamp(Time::from_nanos(earlier))
         };
         let mut options = Options::default();
         let mut payload = 0;
@@ -191,12 +189,12 @@ impl State {
             | Content::Joined
             | Content::Data { .. } => {
                 outgoing = true;
-                (seq, ack) = (server(self, self.sent.len() as u32), client);
+                (seq, ack) = (server(self.next), client);
             }
             _ => {
                 outgoing = false;
                 self.came = now;
-                (seq, ack) = (client, server(self, self.expected));
+                (seq, ack) = (client, server(self.expected));
             }
         }
         let mut window = connection.window(None);
@@ -218,8 +216,7 @@ impl State {
                 self.window = window;
                 // What it answers left this long ago, in a clock that goes round in 71 minutes.
                 let age = ((at.as_nanos() / 1000) as u32).wrapping_sub(answers_us);
-                let earlier = at.as_nanos().saturating_sub(u64::from(age) * 1000);
-                options.stamped(now, stamp(Time::from_nanos(earlier)));
+                options.stamped(now, ago(age));
                 view.mptcp_established(&mut options);
             }
             Content::AddAddress(of) => {
@@ -251,33 +248,35 @@ impl State {
                 ..
             } => {
                 self.tells(data);
-                self.sends(connection, number, len, now);
-                seq = server(self, number);
+                let end = number.wrapping_add(len.into());
+                if end.wrapping_sub(self.next) as i32 > 0 {
+                    self.next = end;
+                }
+                seq = server(number);
                 payload = len;
                 options.stamped(now, self.came);
                 if let Some(keys) = connection.keys {
                     let ack = keys::first_data(keys.client).wrapping_add(1) as u32;
                     let at = view.data(self.stream);
-                    let within = 1 + self.offset(connection, number) as u32;
-                    options.mapping(ack, at, within, len);
+                    options.mapping(ack, at, number.wrapping_add(1), len);
                 }
             }
             Content::Ack {
                 seq: number,
                 data,
                 window: offered,
-                answers,
+                echo_age_us,
                 ..
             } => {
                 self.tells(data);
-                self.expected = self.expected.max(number);
-                ack = server(self, number);
+                if number.wrapping_sub(self.expected) as i32 > 0 {
+                    self.expected = number;
+                }
+                ack = server(number);
                 self.window = connection.window(Some(offered.into()));
                 window = self.window;
-                options.stamped(now, self.answers(answers));
-                let edges = |&(start, end): &(u64, u64)| {
-                    (server(self, start as u32), server(self, end as u32))
-                };
+                options.stamped(now, ago(echo_age_us));
+                let edges = |&(start, end): &(u64, u64)| (server(start as u32), server(end as u32));
                 options.sack(sack.iter().map(edges));
                 if connection.keys.is_some() {
                     options.data_ack(view.data(self.stream));
@@ -299,37 +298,6 @@ impl State {
     fn tells(&mut self, data: u32) {
         let ahead = data.wrapping_sub(self.stream as u32) as i32;
         self.stream = self.stream.wrapping_add_signed(ahead.into());
-    }
-
-    /// A segment leaves.
-    fn sends(&mut self, connection: &Connection, number: u32, len: u16, now: u32) {
-        if let Some((_, latest)) = self.sent.get_mut(number as usize) {
-            *latest = now;
-            return;
-        }
-        self.sent.push((now, now));
-        let lacks = u64::from(connection.mss - u32::from(len));
-        if lacks > 0 {
-            let before = self.short.last().map_or(0, |(_, lacks)| *lacks);
-            self.short.push((number, before + lacks));
-        }
-    }
-
-    /// Where this segment of the subflow begins, bytes.
-    fn offset(&self, connection: &Connection, number: u32) -> u64 {
-        let before = self.short.partition_point(|(short, _)| *short < number);
-        let lacks = before.checked_sub(1).map_or(0, |last| self.short[last].1);
-        u64::from(number) * u64::from(connection.mss) - lacks
-    }
-
-    /// The timestamp of the segment whose number ends in these bits, or of its latest copy.
-    fn answers(&self, (bits, again): (u16, bool)) -> u32 {
-        let Some(last) = self.sent.len().checked_sub(1) else {
-            return self.answered;
-        };
-        let back = usize::from((last as u16).wrapping_sub(bits));
-        let (first, latest) = self.sent[last.saturating_sub(back)];
-        if again { latest } else { first }
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) const MOST: usize = 4;
 /// The blocks of one ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocks {
-    /// First number and the one after the last, the newest block first.
+    /// First byte and the one after the last, the newest block first.
     pub(crate) list: [(u64, u64); MOST],
     /// How many there are.
     pub(crate) count: u8,
@@ -29,11 +29,17 @@ pub(crate) struct Sacks {
 }
 
 impl Sacks {
+    /// # Panics
+    /// If 2^24 ACKs with blocks are on the way.
     pub(crate) fn put(&mut self, blocks: Blocks) -> u32 {
         if let Some(place) = self.free.pop() {
             self.all[place as usize - 1] = blocks;
             return place;
         }
+        assert!(
+            self.all.len() + 1 < 1 << 24,
+            "SACK blocks of an ACK are found by 24 bits"
+        );
         self.all.push(blocks);
         self.all.len() as u32
     }
@@ -73,8 +79,8 @@ pub(crate) struct Beyond {
 
 impl Beyond {
     /// A segment arrived beyond a gap.
-    pub(crate) fn insert(&mut self, seq: u64) {
-        let mut block = (seq, seq + 1);
+    pub(crate) fn insert(&mut self, start: u64, end: u64) {
+        let mut block = (start, end);
         let mut kept = [(0, 0); MOST];
         let mut count = 0;
         for &(start, end) in &self.list[..self.count] {
@@ -106,13 +112,14 @@ impl Beyond {
     }
 
     /// The blocks to send, after one for a duplicate; at most `room`.
-    pub(crate) fn blocks(&self, duplicate: Option<u64>, room: usize) -> Option<Blocks> {
+    pub(crate) fn blocks(&self, duplicate: Option<(u64, u64)>, room: usize) -> Option<Blocks> {
         let mut blocks = Blocks {
             duplicate: duplicate.is_some(),
             ..Blocks::default()
         };
-        let all = duplicate.map(|seq| (seq, seq + 1)).into_iter();
-        let all = all.chain(self.list[..self.count].iter().copied());
+        let all = duplicate
+            .into_iter()
+            .chain(self.list[..self.count].iter().copied());
         for block in all.take(room.min(MOST)) {
             blocks.list[blocks.count as usize] = block;
             blocks.count += 1;
@@ -134,12 +141,16 @@ mod tests {
     #[test]
     fn the_latest_block_comes_first_and_neighbours_become_one() {
         let mut beyond = Beyond::default();
-        [5, 9, 6].into_iter().for_each(|seq| beyond.insert(seq));
+        [5, 9, 6]
+            .into_iter()
+            .for_each(|seq| beyond.insert(seq, seq + 1));
         assert_eq!(list(&beyond, 3), [(5, 7), (9, 10)]);
         assert_eq!(list(&beyond, 1), [(5, 7)]);
-        [7, 8].into_iter().for_each(|seq| beyond.insert(seq));
+        [7, 8]
+            .into_iter()
+            .for_each(|seq| beyond.insert(seq, seq + 1));
         assert_eq!(list(&beyond, 3), [(5, 10)]);
-        beyond.insert(20);
+        beyond.insert(20, 21);
         beyond.advance(10);
         assert_eq!(list(&beyond, 3), [(20, 21)]);
     }
@@ -147,9 +158,9 @@ mod tests {
     #[test]
     fn a_fifth_block_is_forgotten_and_a_duplicate_is_told_first() {
         let mut beyond = Beyond::default();
-        (0..5).for_each(|i| beyond.insert(10 + 2 * i));
+        (0..5).for_each(|i| beyond.insert(10 + 2 * i, 11 + 2 * i));
         assert_eq!(list(&beyond, 9), [(18, 19), (16, 17), (14, 15), (12, 13)]);
-        let blocks = beyond.blocks(Some(3), 2).unwrap();
+        let blocks = beyond.blocks(Some((3, 4)), 2).unwrap();
         assert!(blocks.duplicate);
         assert_eq!(blocks.list[0], (3, 4));
         assert_eq!(blocks.iter().collect::<Vec<_>>(), [(18, 19)]);

@@ -1,7 +1,6 @@
 //! Segments of TCP and MPTCP, and UDP datagrams.
 //!
-//! Sequence numbers of a subflow count segments from 0, as congestion windows do. Data sequence numbers, those of the connection's
-//! stream (RFC 8684, 3.3), count bytes.
+//! Sequence numbers of a subflow and data sequence numbers, those of the connection's stream (RFC 8684, 3.3), count bytes from 0.
 
 /// Contents of one packet.
 ///
@@ -36,7 +35,7 @@ pub(crate) enum Segment {
     /// Server's answer to the third packet of a join (RFC 8684, 3.2).
     JoinAck {
         subflow: u32,
-        /// Sequence number of the server's next segment.
+        /// Sequence number of the server's next byte.
         next: u32,
     },
     /// Announces the server's address of another subflow (ADD_ADDR, RFC 8684, 3.4.1).
@@ -82,7 +81,7 @@ impl Segment {
 pub(crate) struct Data {
     pub(crate) subflow: u32,
     pub(crate) connection: u32,
-    /// Sequence number in the subflow.
+    /// Sequence number in the subflow of the first byte.
     pub(crate) seq: u32,
     /// Data sequence number of the first byte.
     pub(crate) dsn: u32,
@@ -104,19 +103,16 @@ pub(crate) struct Ack {
     pub(crate) data_ack: u32,
     /// Receive window, bytes from `data_ack` on.
     pub(crate) window: u32,
-    /// SACK blocks, by their place in [`super::sack_blocks::Sacks`]; 0: none.
+    /// SACK blocks, by their place in [`super::sack_blocks::Sacks`], 24 bits; 0: none.
     pub(crate) sack: u32,
-    /// Low bits of the sequence number of the segment that it answers. It stands for the echoed timestamp (RFC 7323): the sender
-    /// knows when it sent that segment.
-    pub(crate) answers: u16,
+    /// Echoed timestamp (RFC 7323), the low [`ECHO_BITS`](super::sequence::ECHO_BITS).
+    pub(crate) echo_us: u32,
     /// Bits of [`flag`].
     pub(crate) flags: u8,
 }
 
-/// Flags of data and ACKs.
+/// Flags of data and ACKs, of 6 bits.
 pub(crate) mod flag {
-    /// Data: a retransmission. ACK: answers a retransmission.
-    pub(crate) const RETRANS: u8 = 1;
     /// ECN-capable transport (RFC 3168).
     pub(crate) const ECT: u8 = 2;
     /// Congestion experienced (RFC 3168).

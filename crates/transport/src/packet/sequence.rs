@@ -20,9 +20,18 @@ pub(crate) fn widen(near: u64, wire: u32) -> u64 {
     near.wrapping_add(wire.wrapping_sub(near as u32) as i32 as i64 as u64)
 }
 
-/// Full number whose low 16 bits are `wire` and which is nearest to `near`.
-pub(crate) fn widen16(near: u64, wire: u16) -> u64 {
-    near.wrapping_add(wire.wrapping_sub(near as u16) as i16 as i64 as u64)
+/// Bits of an echoed timestamp in an ACK. They wrap after 17 minutes, more than eight times the longest retransmission timeout.
+pub(crate) const ECHO_BITS: u32 = 30;
+
+/// Elapsed time since an echoed timestamp, µs.
+pub(crate) fn since_echo(now_us: u32, echo_us: u32) -> u32 {
+    now_us.wrapping_sub(echo_us) & ((1 << ECHO_BITS) - 1)
+}
+
+/// Whether an echoed timestamp is before a time, µs.
+pub(crate) fn is_echo_before(echo_us: u32, time_us: u32) -> bool {
+    let ago = since_echo(time_us, echo_us);
+    ago > 0 && ago < 1 << (ECHO_BITS - 1)
 }
 
 #[cfg(test)]
@@ -43,13 +52,24 @@ mod tests {
     }
 
     #[test]
+    fn echoes_wrap() {
+        const ALL: u32 = (1 << ECHO_BITS) - 1;
+        for now in [0, 5, ALL - 3, ALL, u32::MAX - 7, u32::MAX] {
+            for ago in [0, 1, 77, 1 << 28] {
+                let echo = now.wrapping_sub(ago) & ALL;
+                assert_eq!(since_echo(now, echo), ago, "{now} {ago}");
+                assert_eq!(is_echo_before(echo, now), ago > 0, "{now} {ago}");
+                assert!(!is_echo_before(now & ALL, now.wrapping_sub(ago)));
+            }
+        }
+    }
+
+    #[test]
     fn numbers_wrap() {
         for near in [0, 5, u64::from(u32::MAX), 1 << 32, (1 << 40) + 3] {
             for step in [0u64, 1, 77, 1 << 30] {
                 assert_eq!(widen(near, (near + step) as u32), near + step);
                 assert_eq!(widen(near + step, near as u32), near);
-                let small = step % 0x8000;
-                assert_eq!(widen16(near, (near + small) as u16), near + small);
             }
         }
     }

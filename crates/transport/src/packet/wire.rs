@@ -1,5 +1,6 @@
 //! Form of a packet on simulated links: 24 bytes.
 
+use super::sequence::ECHO_BITS;
 use super::{Ack, Data, Segment, flag};
 
 /// A segment as the network carries it: three words, which stay in registers. (Fields of several sizes are copied
@@ -36,23 +37,29 @@ struct Fields {
     dsn: u32,
     /// Receive window, the connection of data, or the timestamp of a handshake.
     window: u32,
-    /// SACK blocks, or the timestamp of data.
-    sack: u32,
-    /// Length, or the segment that an ACK answers.
-    len: u16,
+    /// Of data: the timestamp (32 bits) and the length above it (16). Of an ACK: the echo (30) and SACK blocks above it (24). Else
+    /// nothing or a length. 54 bits.
+    more: u64,
+    /// 6 bits.
     flags: u8,
 }
+
+/// Bits of [`Fields::more`], and those of an echo in it.
+const MORE_BITS: u32 = 54;
+const ECHO: u64 = (1 << ECHO_BITS) - 1;
+/// Bits of flags.
+const FLAG_BITS: u32 = 6;
 
 impl Wire {
     #[inline(always)]
     fn new(kind: Kind, fields: Fields) -> Self {
         let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let rest =
-            u32::from(fields.len) | u32::from(fields.flags) << 16 | u32::from(kind as u8) << 24;
+        debug_assert!(fields.more >> MORE_BITS == 0 && fields.flags >> FLAG_BITS == 0);
+        let last = u64::from(fields.flags) | (kind as u64) << FLAG_BITS;
         Self(
             two(fields.to, fields.seq),
             two(fields.dsn, fields.window),
-            two(fields.sack, rest),
+            fields.more | last << MORE_BITS,
         )
     }
 
@@ -64,15 +71,14 @@ impl Wire {
             seq: (a >> 32) as u32,
             dsn: b as u32,
             window: (b >> 32) as u32,
-            sack: c as u32,
-            len: (c >> 32) as u16,
-            flags: (c >> 48) as u8,
+            more: c & ((1 << MORE_BITS) - 1),
+            flags: (c >> MORE_BITS) as u8 & ((1 << FLAG_BITS) - 1),
         }
     }
 
     #[inline(always)]
     fn kind(self) -> u8 {
-        (self.2 >> 56) as u8
+        (self.2 >> (MORE_BITS + FLAG_BITS)) as u8
     }
 
     /// Whether the client receives it.
@@ -104,8 +110,7 @@ impl From<Segment> for Wire {
                     seq: data.seq,
                     dsn: data.dsn,
                     window: data.connection,
-                    sack: data.sent_us,
-                    len: data.len,
+                    more: u64::from(data.sent_us) | u64::from(data.len) << 32,
                     flags: data.flags,
                 },
             ),
@@ -116,8 +121,7 @@ impl From<Segment> for Wire {
                     seq: ack.seq,
                     dsn: ack.data_ack,
                     window: ack.window,
-                    sack: ack.sack,
-                    len: ack.answers,
+                    more: u64::from(ack.echo_us) & ECHO | u64::from(ack.sack) << ECHO_BITS,
                     flags: ack.flags,
                 },
             ),
@@ -170,7 +174,7 @@ impl From<Segment> for Wire {
                 Kind::Datagram,
                 Fields {
                     seq,
-                    len,
+                    more: len.into(),
                     ..to(source)
                 },
             ),
@@ -196,8 +200,8 @@ impl Wire {
             connection: fields.window,
             seq: fields.seq,
             dsn: fields.dsn,
-            len: fields.len,
-            sent_us: fields.sack,
+            len: (fields.more >> 32) as u16,
+            sent_us: fields.more as u32,
             flags: fields.flags,
         })
     }
@@ -211,8 +215,8 @@ impl Wire {
             seq: fields.seq,
             data_ack: fields.dsn,
             window: fields.window,
-            sack: fields.sack,
-            answers: fields.len,
+            sack: (fields.more >> ECHO_BITS) as u32,
+            echo_us: (fields.more & ECHO) as u32,
             flags: fields.flags,
         })
     }
@@ -258,7 +262,7 @@ impl Wire {
             _ => Segment::Datagram {
                 source: subflow,
                 number: fields.seq,
-                len: fields.len,
+                len: fields.more as u16,
             },
         }
     }
@@ -297,8 +301,8 @@ mod tests {
             seq: u32::MAX,
             dsn: 3,
             len: 0xfff7,
-            sent_us: 5,
-            flags: 0x86,
+            sent_us: u32::MAX - 5,
+            flags: 0x26,
         }
     }
 
@@ -312,9 +316,9 @@ mod tests {
                 seq: u32::MAX,
                 data_ack: 3,
                 window: u32::MAX - 4,
-                sack: 5,
-                answers: 0xfff7,
-                flags: 0x86,
+                sack: (1 << 24) - 5,
+                echo_us: (1 << ECHO_BITS) - 7,
+                flags: 0x26,
             }),
             Segment::Syn {
                 subflow,

@@ -2,7 +2,7 @@
 //! duplicate ACKs (NewReno, RFC 6582).
 //!
 //! Segments that were sent once are in order of their sending, and so are those sent again, in a queue of their own: what
-//! RACK has to look at is at the head of the two.
+//! RACK has to look at is at the head of the two (Linux: tsorted_sent_queue).
 
 use super::*;
 
@@ -18,32 +18,20 @@ impl Sender {
             return false;
         }
         match self.profile.detection {
+            // tcp_newreno_mark_lost
             Detection::DuplicateAcks => {
                 let recovering = self.state == State::Recovery;
-                let threshold = self.state < State::Recovery && self.sacked >= THRESHOLD;
+                let threshold = self.state < State::Recovery && self.board.sacked_out >= THRESHOLD;
                 if threshold || (recovering && advanced) {
-                    self.lose(self.una);
+                    self.board.split_after(0, 1);
+                    if !self.board.at(0).is(flag::LOST) {
+                        self.lose(0);
+                    }
                 }
                 false
             }
             Detection::Fack => {
-                let below = self
-                    .recovery
-                    .highest
-                    .saturating_sub(u64::from(self.recovery.threshold()));
-                // ACKs while nothing was missing have not moved it.
-                self.recovery.judged = self.recovery.judged.max(self.una);
-                while self.recovery.judged < below.min(self.nxt) {
-                    let seq = self.recovery.judged;
-                    if !self
-                        .board
-                        .at(seq)
-                        .is(mark::SACKED | mark::LOST | mark::EVER_AGAIN)
-                    {
-                        self.lose(seq);
-                    }
-                    self.recovery.judged += 1;
-                }
+                self.fack_first();
                 self.fack_again()
             }
             Detection::RackTlp => {
@@ -65,7 +53,7 @@ impl Sender {
     /// How long RACK waits beyond a round trip, ns (RFC 8985, step 4).
     fn patience(&self) -> u64 {
         let r = &self.recovery;
-        if !r.reordered && (self.state >= State::Recovery || self.sacked >= THRESHOLD) {
+        if !r.reordered && (self.state >= State::Recovery || self.board.sacked_out >= THRESHOLD) {
             return 0;
         }
         let quarters = u64::from(r.patience + 1);
@@ -77,25 +65,23 @@ impl Sender {
         let (at, end, rtt) = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut wait = 0;
-        let mut seq = self.recovery.judged.max(self.una);
         let mut all = true;
-        while seq < self.nxt {
-            let sent = *self.board.at(seq);
-            if !sent.is(mark::SACKED | mark::LOST | mark::EVER_AGAIN) {
-                if (sent.at, seq + 1) >= (at, end) {
+        for index in self.board.find(self.recovery.judged)..self.board.len() {
+            let skb = *self.board.at(index);
+            if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
+                if (skb.sent_at, skb.end) >= (at, end) {
                     break;
                 }
-                let due = sent.at + rtt + patience;
+                let due = skb.sent_at + rtt + patience;
                 if due <= now {
-                    self.lose(seq);
+                    self.lose(index);
                 } else {
                     wait = wait.max(due - now);
                     all = false;
                 }
             }
-            seq += 1;
             if all {
-                self.recovery.judged = seq;
+                self.recovery.judged = skb.end;
             }
         }
         wait
@@ -106,62 +92,92 @@ impl Sender {
         let (at, end, rtt) = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut lost = false;
-        while let Some(copy) = self.first_copy() {
-            if (copy.at, copy.seq + 1) >= (at, end) {
+        while let Some((index, _)) = self.first_copy() {
+            let copy = self.board.at(index);
+            if (copy.sent_at, copy.end) >= (at, end) {
                 break;
             }
-            let due = copy.at + rtt + patience;
+            let due = copy.sent_at + rtt + patience;
             if due > now {
                 return (lost, due - now);
             }
-            self.lose_copy(copy);
+            self.lose(index);
             lost = true;
         }
         (lost, 0)
+    }
+
+    /// Those that were sent once, of which enough later ones were told of (Linux until 4.x: tcp_mark_head_lost). What is behind the
+    /// highest that was told of is not judged.
+    fn fack_first(&mut self) {
+        let Some(below) = self.fack_edge() else {
+            return;
+        };
+        self.board.split(below);
+        for index in self.board.find(self.recovery.judged)..self.board.find(below) {
+            let skb = self.board.at(index);
+            self.recovery.judged = skb.end;
+            if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
+                self.lose(index);
+            }
+        }
+    }
+
+    /// Behind this byte, and up to the highest that was told of, there are as many segments as the threshold.
+    fn fack_edge(&self) -> Option<u64> {
+        let mut left = self.recovery.threshold();
+        let behind = self.board.find(self.recovery.highest);
+        for skb in (0..behind).rev().map(|index| self.board.at(index)) {
+            if left <= skb.count {
+                let whole = u64::from(skb.count - left) * u64::from(skb.segment);
+                return Some(skb.seq + whole);
+            }
+            left -= skb.count;
+        }
+        None
     }
 
     /// Without RACK a copy is lost when something is acknowledged that was new after it was sent: with nothing new to send
     /// only a timeout finds it (Linux: tcp_mark_lost_retrans, until 4.10).
     fn fack_again(&mut self) -> bool {
         let mut lost = false;
-        while let Some(copy) = self.first_copy() {
-            if self.recovery.highest <= copy.nxt {
+        while let Some((index, nxt)) = self.first_copy() {
+            if self.recovery.highest <= nxt {
                 break;
             }
-            self.lose_copy(copy);
+            self.lose(index);
             lost = true;
         }
         lost
     }
 
-    /// The copy that was sent first and is still under way.
-    fn first_copy(&mut self) -> Option<Resent> {
+    /// The copy that was sent first and is still under way, by its index, and the next byte then that had never been sent.
+    fn first_copy(&mut self) -> Option<(usize, u64)> {
         while let Some(&copy) = self.recovery.again.front() {
-            let entry = self.board.at(copy.seq);
-            let under_way = entry.is(mark::AGAIN) && !entry.is(mark::SACKED) && entry.at == copy.at;
-            if copy.seq >= self.una && under_way {
-                return Some(copy);
+            // Of what went at once, parts may have been told of or lost since.
+            for index in self.board.find(copy.seq)..self.board.len() {
+                let skb = self.board.at(index);
+                if skb.seq >= copy.end {
+                    break;
+                }
+                // Of a probe nothing is known.
+                let known = skb.flags & (flag::SACKED | flag::LOST | flag::RETRANS);
+                let under_way =
+                    known == 0 || known & (flag::SACKED | flag::RETRANS) == flag::RETRANS;
+                if under_way && skb.sent_at == copy.at {
+                    return Some((index, copy.nxt));
+                }
             }
             self.recovery.again.pop_front();
         }
         None
     }
 
-    fn lose_copy(&mut self, copy: Resent) {
-        self.recovery.again.pop_front();
-        self.board.at_mut(copy.seq).marks &= !mark::AGAIN;
-        self.again -= 1;
-        self.lose(copy.seq);
-    }
-
-    /// Takes a segment for lost.
-    pub(super) fn lose(&mut self, seq: u64) {
+    /// Takes segments for lost.
+    pub(super) fn lose(&mut self, index: usize) {
         self.recovery.found = self.recovery.found.wrapping_add(1);
-        let sent = self.board.at_mut(seq);
-        if !sent.is(mark::LOST) {
-            sent.marks |= mark::LOST;
-            self.lost += 1;
-        }
+        self.board.lose(index);
+        let seq = self.board.at(index).seq;
         self.recovery.repair_from = self.recovery.repair_from.min(seq);
     }
 }

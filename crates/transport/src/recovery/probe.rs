@@ -32,30 +32,19 @@ impl Sender {
 
     /// A probe for the tail, where nothing new can be sent: the last segment once more.
     pub(crate) fn probe_again<O: Observer>(&mut self, env: &mut Env<O>) {
-        let seq = self.nxt - 1;
-        self.split(seq);
-        let now = env.now.as_nanos();
-        let sent = self.board.at_mut(seq);
-        if !sent.is(mark::AGAIN | mark::SACKED) {
-            sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
-            sent.at = now;
-            self.again += 1;
-            self.clean_from = self.nxt + 1; // the ACK after its own tells whether it was needed
-            self.recovery.again.push_back(Resent {
-                at: now,
-                seq,
-                nxt: self.nxt,
-            });
-            self.tally.retransmits += 1;
-            let sent = *sent;
-            self.transmit(env, seq, &sent);
+        let last = self.board.len() - 1;
+        self.board.split_after(last, self.board.at(last).count - 1);
+        let last = self.board.len() - 1;
+        if !self.board.at(last).is(flag::RETRANS | flag::SACKED) {
+            let skb = self.resend(env, last, true);
+            self.clean_from = skb.end + 1; // the ACK after its own tells whether it was needed
         }
         self.probed(env, true);
     }
 
     /// A probe is out; the timeout is next.
     pub(crate) fn probed<O: Observer>(&mut self, env: &mut Env<O>, again: bool) {
-        self.recovery.probe = self.nxt;
+        self.recovery.probe = self.board.nxt();
         self.recovery.probe_again = again;
         self.set_timeout(env);
     }

@@ -5,89 +5,83 @@ use super::*;
 impl Sender {
     /// Sends lost segments again, as far as the window goes.
     pub(crate) fn repair<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        let mut seq = self.recovery.repair_from.max(self.una);
         // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
         let at_once = self.profile.detection == Detection::DuplicateAcks;
-        // How many more of a buffer go together, and where those end.
-        let (mut together, mut end) = (0, self.nxt);
-        while seq < self.nxt
-            && self.lost > 0
-            && (self.flight() < self.tcp.cwnd || (at_once && seq == self.una))
+        let mut index = self.board.find(self.recovery.repair_from);
+        while index < self.board.len()
+            && self.board.lost_out() > 0
+            && (self.flight() < self.tcp.cwnd || (at_once && index == 0))
         {
-            let sent = self.board.at(seq);
-            if sent.is(mark::LOST) && !sent.is(mark::AGAIN | mark::SACKED) {
-                if sent.is(mark::FIRST) || together == 0 {
-                    self.split(seq);
-                    together = self.space().min(self.burst_size()).max(1);
-                }
-                self.send_again(coupled, env, seq);
-                together -= 1;
-                end = seq + 1;
+            let skb = self.board.at(index);
+            if skb.is(flag::LOST) && !skb.is(flag::RETRANS | flag::SACKED) {
+                let most = self.space().min(self.burst_size()).max(1);
+                self.board.split_after(index, most);
+                self.send_again(coupled, env, index);
             }
-            seq += 1;
+            index += 1;
         }
-        if end == seq {
-            self.split(seq);
-        }
-        self.recovery.repair_from = seq;
+        let next = (index < self.board.len()).then(|| self.board.at(index).seq);
+        self.recovery.repair_from = next.unwrap_or(self.board.nxt());
     }
 
-    fn send_again<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, seq: u64) {
+    fn send_again<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, index: usize) {
         if self.starts_sending() {
             self.start_sending(coupled, env);
         }
-        let now = env.now.as_nanos();
-        let sent = self.board.at_mut(seq);
-        sent.marks |= mark::AGAIN | mark::EVER_AGAIN;
-        sent.at = now;
-        self.again += 1;
-        self.clean_from = self.nxt;
-        if self.profile.detection != Detection::DuplicateAcks {
-            self.recovery.again.push_back(Resent {
-                at: now,
-                seq,
-                nxt: self.nxt,
-            });
-        }
+        let skb = self.resend(env, index, false);
+        self.clean_from = self.board.nxt();
         if self.recovery.first_again == 0 {
-            self.recovery.first_again = now;
+            self.recovery.first_again = skb.sent_at;
         }
         if let Some((_, count)) = &mut self.recovery.undo {
-            *count = (*count).max(0) + 1;
+            *count = (*count).max(0) + skb.count as i32;
         }
         if self.state == State::Cwr || self.state == State::Recovery {
-            self.recovery.prr_out += 1;
+            self.recovery.prr_out += skb.count;
         }
-        self.tally.retransmits += 1;
-        let sent = *self.board.at(seq);
-        self.transmit(env, seq, &sent);
-        if seq == self.una && self.waits != Waits::Reordering {
+        if index == 0 && self.waits != Waits::Reordering {
             self.set_timeout(env);
         }
+    }
+
+    /// Puts segments on the wire again.
+    pub(super) fn resend<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        index: usize,
+        probe: bool,
+    ) -> Skb {
+        let skb = (self.board).retransmit(index, env.now.as_nanos(), probe);
+        if self.profile.detection != Detection::DuplicateAcks {
+            self.recovery.again.push_back(Resent {
+                at: skb.sent_at,
+                seq: skb.seq,
+                end: skb.end,
+                nxt: self.board.nxt(),
+            });
+        }
+        self.tally.retransmits += skb.count;
+        self.transmit(env, &skb);
+        skb
     }
 
     /// The retransmission timer fires: everything is taken for lost but what was sent within a round trip.
     pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let now = env.now.as_nanos();
         let rack = self.profile.detection == Detection::RackTlp;
-        for seq in self.una..self.nxt {
-            let sent = *self.board.at(seq);
-            let recent = rack && seq != self.una && sent.at + self.recovery.rack.2 > now;
-            if sent.is(mark::SACKED) || recent {
-                continue;
+        for index in 0..self.board.len() {
+            let skb = self.board.at(index);
+            let recent = rack && index > 0 && skb.sent_at + self.recovery.rack.2 > now;
+            if !skb.is(flag::SACKED) && !recent {
+                self.lose(index);
             }
-            if sent.is(mark::AGAIN) {
-                self.board.at_mut(seq).marks &= !mark::AGAIN;
-                self.again -= 1;
-            }
-            self.lose(seq);
         }
         if self.profile.detection == Detection::DuplicateAcks {
-            self.sacked = 0;
+            self.board.sacked_out = 0;
         }
         let fresh = self.state < State::Recovery;
         let first = self.state <= State::Disorder
-            || self.una >= self.recovery.high
+            || self.board.una() >= self.recovery.high
             || (self.state == State::Loss && self.recovery.timeouts == 0);
         if first {
             self.recovery.before = (self.tcp.cwnd, self.current_ssthresh());
@@ -97,7 +91,7 @@ impl Sender {
         self.tcp.cwnd = self.flight() + 1;
         self.full_at = env.now;
         self.enter(coupled, env.now, State::Loss);
-        self.recovery.high = self.nxt;
+        self.recovery.high = self.board.nxt();
         self.recovery.probe = 0;
         self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
         self.recovery.timeouts += 1;

@@ -17,7 +17,7 @@ fn joined(backup: bool) -> Script {
     script
 }
 
-/// An ACK on subflow `on`: of its segments before `seq`, and of the bytes of the stream before `data`.
+/// An ACK on subflow `on`: of its bytes before `seq`, and of those of the stream before `data`.
 fn ack(script: &mut Script, ms: u64, on: u32, seq: u32, data: u32) {
     script.until(ms);
     script.receive(Segment::Ack(Ack {
@@ -26,7 +26,7 @@ fn ack(script: &mut Script, ms: u64, on: u32, seq: u32, data: u32) {
         data_ack: data,
         window: 5000 * MSS,
         sack: 0,
-        answers: seq.wrapping_sub(1) as u16,
+        echo_us: 0,
         flags: 0,
     }));
 }
@@ -34,12 +34,15 @@ fn ack(script: &mut Script, ms: u64, on: u32, seq: u32, data: u32) {
 /// How many segments a subflow has sent, and whether more wait there.
 fn sent(script: &Script, subflow: usize) -> (u64, bool) {
     let sender = &script.simulation.senders[subflow];
-    (sender.nxt, !sender.queue.is_empty())
+    let segments = sender.board.nxt().div_ceil(MSS.into());
+    (segments, !sender.queue.is_empty())
 }
 
 /// The first byte of the stream in the segment of this number on the backup.
-fn data(script: &Script, seq: u64) -> u32 {
-    script.simulation.senders[1].board.at(seq).data
+fn data(script: &Script, seq: usize) -> u32 {
+    let on_backup = |(data, again): &&(Data, bool)| data.subflow == 1 && !again;
+    let sent = script.data.iter().filter(on_backup).nth(seq);
+    sent.expect("it was sent").0.dsn
 }
 
 /// mptcp_subflow_get_send counts the active subflows that are no backups. Whether their send buffers are full does not
@@ -50,7 +53,7 @@ fn a_backup_sends_nothing_while_another_subflow_can() {
     assert!(script.simulation.senders[1].is_backup());
     assert!(!script.sender().has_room(), "the application is ahead");
     for seq in 1..200 {
-        ack(&mut script, 110 + u64::from(seq), 0, seq, seq * MSS);
+        ack(&mut script, 110 + u64::from(seq), 0, seq * MSS, seq * MSS);
     }
     assert!(sent(&script, 0).0 > 200);
     assert_eq!(sent(&script, 1), (0, false));
@@ -80,7 +83,8 @@ fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
     // 23 segments are the first piece. ACKs on the backup are none on the first subflow.
     for seq in (2..=22).step_by(2).chain([23]) {
         at += 1;
-        ack(&mut script, at, 1, seq, (seq * MSS).min(PIECE));
+        let bytes = (seq * MSS).min(PIECE);
+        ack(&mut script, at, 1, bytes, bytes);
     }
     assert_eq!(
         sent(&script, 1),
@@ -95,13 +99,13 @@ fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
     assert_eq!(data(&script, 23), PIECE, "from what is missing on");
     // The first subflow receives an ACK. The backup sends its queued segments and gets no new data.
     let now = script.simulation.env.now.as_nanos() / 1_000_000 - RTT;
-    ack(&mut script, now + 1, 0, 10, PIECE);
+    ack(&mut script, now + 1, 0, 10 * MSS, PIECE);
     assert_eq!(script.simulation.senders[0].life, Life::Open);
     let until = |script: &Script| script.simulation.senders[1].queue.ranges().last();
     let handed = until(&script);
     for seq in 1..20 {
         let data = PIECE + seq * MSS;
-        ack(&mut script, now + 1 + u64::from(seq), 1, 23 + seq, data);
+        ack(&mut script, now + 1 + u64::from(seq), 1, data, data);
     }
     assert_eq!(until(&script), handed);
 }

@@ -1,20 +1,14 @@
 //! The buffers of what is out, which count as memory.
 
 use super::*;
-use crate::board::mark;
 
 /// First segment of each, and the one after its last.
 fn buffers(script: &Script) -> Vec<(u64, u64)> {
-    let sender = script.sender();
-    let mut parts: Vec<(u64, u64)> = Vec::new();
-    for seq in sender.una..sender.nxt {
-        match parts.last_mut() {
-            Some(last) if !sender.board.at(seq).is(mark::FIRST) => last.1 = seq + 1,
-            _ => parts.push((seq, seq + 1)),
-        }
-    }
-    assert_eq!(parts.len(), sender.buffers_out() as usize);
-    parts
+    let mss = u64::from(script.mss());
+    let entries = script.sender().board.iter();
+    entries
+        .map(|skb| (skb.seq / mss, skb.end.div_ceil(mss)))
+        .collect()
 }
 
 #[test]
@@ -70,7 +64,7 @@ fn those_of_two_mappings_stay_apart() {
     let file = Application::File(3000 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
     let queue = &mut script.simulation.senders[0].queue;
-    while queue.pop(1424).is_some() {}
+    while queue.take(1424).is_some() {}
     queue.put(10 * 1424, 40 * 1424, 3 * 1424);
     script.ack(100, 4);
     let sent = [(10, 12), (12, 13), (13, 15), (15, 16), (16, 18)];
@@ -91,7 +85,7 @@ fn a_lost_buffer_goes_in_bursts() {
     let sender = &mut script.simulation.senders[0];
     sender.tcp.cwnd = 60;
     assert_eq!(sender.burst_size(), 2);
-    let nxt = sender.nxt;
+    let nxt = sender.board.nxt() / 1448;
     script.ack(201, large.0 as u32);
     script.sack(202, large.0 as u32, &[(large.1, nxt)]);
     assert_eq!(script.sent().iter().filter(|sent| sent.2).count(), 1);

@@ -20,14 +20,18 @@ use crate::trace::Quiet;
 use mpcc::Algorithm;
 use netsim::{LinkSpec, PortId, RouteId};
 
-/// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver.
+/// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver. Tests count segments of full size, which
+/// the packets' sequence numbers do not.
 struct Script {
     simulation: Simulation<Quiet>,
     /// Segments on the wire since they were last looked at: when, ms; which; whether sent before.
     out: Vec<(u64, u32, bool)>,
-    /// Their flags, all of them.
-    flags: Vec<(u32, u8)>,
+    /// All data that was on the wire, and whether it had been sent before.
+    data: Vec<(Data, bool)>,
 }
+
+/// In place of an ACK's flags: it echoes the timestamp of the last copy of the segment that it answers, and not that of the first.
+const ANSWERS_COPY: u8 = 0x80;
 
 const RTT: u64 = 100;
 
@@ -98,7 +102,7 @@ impl Script {
         let mut script = Self {
             simulation,
             out: Vec::new(),
-            flags: Vec::new(),
+            data: Vec::new(),
         };
         script.receive(syn(0));
         script.simulation.env.now = Time::ZERO + Span::from_millis(RTT);
@@ -128,10 +132,13 @@ impl Script {
         while let Some(exit) = self.simulation.env.network.poll(self.simulation.env.now) {
             if let Exit::Arrived { at, payload, .. } = exit {
                 if let Some(data) = payload.data() {
-                    self.flags.push((data.seq, data.flags));
+                    let same = |(sent, _): &(Data, bool)| {
+                        (sent.subflow, sent.seq) == (data.subflow, data.seq)
+                    };
+                    let again = self.data.iter().any(same);
+                    self.data.push((data, again));
                     let ms = at.as_nanos() / 1_000_000 - RTT;
-                    self.out
-                        .push((ms, data.seq, data.flags & flag::RETRANS != 0));
+                    self.out.push((ms, data.seq / self.mss(), again));
                 }
             }
         }
@@ -146,7 +153,7 @@ impl Script {
         self.sent().into_iter().map(|(_, seq, _)| seq).collect()
     }
 
-    /// An ACK at `ms`, with SACK blocks; `flags` of the segment that it answers.
+    /// An ACK at `ms`, with SACK blocks. `flags`: its own, or [`ANSWERS_COPY`].
     fn ack_with(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)], duplicate: bool, flags: u8) {
         self.until(ms);
         let mut blocks = Blocks {
@@ -154,27 +161,35 @@ impl Script {
             count: sacks.len() as u8,
             ..Blocks::default()
         };
-        blocks.list[..sacks.len()].copy_from_slice(sacks);
+        let mss = u64::from(self.mss());
+        for (to, from) in blocks.list.iter_mut().zip(sacks) {
+            *to = (from.0 * mss, from.1 * mss);
+        }
         let sack = if sacks.is_empty() {
             0
         } else {
             self.simulation.env.sacks.put(blocks)
         };
-        // It answers the segment that made it: the last of the newest block, or the last in order.
-        let newest = if duplicate {
-            sacks[0].1
-        } else {
-            sacks.first().map_or(ack.into(), |block| block.1)
+        // It echoes the timestamp of the first segment in order that no ACK had covered, or of what came twice (RFC 7323, 4.3).
+        let answers = match duplicate {
+            true => sacks[0].0 as u32,
+            false if ack > self.una() => self.una(),
+            false => self.una().saturating_sub(1),
+        } * self.mss();
+        let copies = self.data.iter().map(|(data, _)| data);
+        let mut copies = copies.filter(|data| data.subflow == 0 && data.seq == answers);
+        let answered = match flags & ANSWERS_COPY {
+            0 => copies.next(),
+            _ => copies.next_back(),
         };
-        let answers = newest.saturating_sub(1) as u16;
         self.receive(Segment::Ack(Ack {
             subflow: 0,
-            seq: ack,
+            seq: ack * self.mss(),
             data_ack: ack * self.mss(),
             window: 5000 * self.mss(),
             sack,
-            answers,
-            flags,
+            echo_us: answered.map_or(0, |data| data.sent_us),
+            flags: flags & !ANSWERS_COPY,
         }));
     }
 
@@ -192,6 +207,15 @@ impl Script {
 
     fn sender(&self) -> &Sender {
         &self.simulation.senders[0]
+    }
+
+    /// The first segment that is not acknowledged, and the next that was never sent.
+    fn una(&self) -> u32 {
+        self.sender().board.una() as u32 / self.mss()
+    }
+
+    fn nxt(&self) -> u32 {
+        self.sender().board.nxt() as u32 / self.mss()
     }
 
     fn cwnd(&self) -> u32 {

@@ -48,7 +48,7 @@ impl Receiving {
         let data = Data {
             subflow: 0,
             connection: 0,
-            seq,
+            seq: seq * 1448,
             dsn: seq * 1448,
             len: 1448,
             sent_us: 0,
@@ -71,7 +71,9 @@ impl Receiving {
     /// When ACKs went out since it was last asked, and what they acknowledge.
     fn acks(&mut self) -> Vec<(u64, u32)> {
         let wire = std::mem::take(&mut self.wire);
-        wire.iter().map(|(ms, ack, _)| (*ms, ack.seq)).collect()
+        wire.iter()
+            .map(|(ms, ack, _)| (*ms, ack.seq / 1448))
+            .collect()
     }
 
     /// The SACK blocks of the last ACK, and whether the first tells of a segment that came twice.
@@ -80,7 +82,10 @@ impl Receiving {
         self.wire.clear();
         last.map_or((vec![], false), |blocks| {
             (
-                blocks.list[..blocks.count as usize].to_vec(),
+                blocks.list[..blocks.count as usize]
+                    .iter()
+                    .map(|(start, end)| (start / 1448, end / 1448))
+                    .collect(),
                 blocks.duplicate,
             )
         })
@@ -161,7 +166,7 @@ fn a_gap_leaves_the_window_to_grow_once_more() {
     let buffer = &mut simulation.connections[0].buffer;
     simulation.receivers[0].offer.lacks(buffer, 4);
     receiver.data(20, 22, 0);
-    receiver.data(20, 20, flag::RETRANS);
+    receiver.data(20, 20, 0);
     assert_eq!(threshold(&receiver), 3, "three were in the buffer");
     receiver.data(21, 23, 0);
     assert_eq!(threshold(&receiver), 1);
@@ -175,7 +180,7 @@ fn an_ack_that_would_offer_less_waits_for_the_application() {
     (0..20).for_each(|seq| receiver.data(10, seq, 0));
     // A gap lets it offer all that there is, which it does when all is read; one segment in the buffer makes that less.
     receiver.data(15, 21, 0);
-    receiver.data(16, 20, flag::RETRANS);
+    receiver.data(16, 20, 0);
     receiver.data(17, 22, flag::PSH);
     receiver.acks();
     (23..25).for_each(|seq| receiver.data(20, seq, 0));
@@ -202,18 +207,18 @@ fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
         receiver.blocks(),
         (vec![(27, 28), (25, 26), (23, 24)], false)
     );
-    receiver.data(24, 22, flag::RETRANS);
+    receiver.data(24, 22, 0);
     assert_eq!(
         receiver.blocks(),
         (vec![(21, 24), (27, 28), (25, 26)], false)
     );
     // A gap is filled: at once, and what is left of the blocks.
-    receiver.data(25, 20, flag::RETRANS);
-    assert_eq!(receiver.wire.last().unwrap().1.seq, 24);
+    receiver.data(25, 20, 0);
+    assert_eq!(receiver.wire.last().unwrap().1.seq / 1448, 24);
     assert_eq!(receiver.blocks(), (vec![(27, 28), (25, 26)], false));
     receiver.data(26, 24, 0);
     receiver.data(27, 26, 0);
-    assert_eq!(receiver.wire.last().unwrap().1.seq, 28);
+    assert_eq!(receiver.wire.last().unwrap().1.seq / 1448, 28);
     assert_eq!(receiver.blocks(), (vec![], false));
 }
 
@@ -223,15 +228,15 @@ fn what_comes_twice_is_told_first_and_once() {
     (0..4).for_each(|seq| receiver.data(10, seq, 0));
     receiver.data(11, 6, 0);
     receiver.acks();
-    receiver.data(20, 2, flag::RETRANS);
-    assert_eq!(receiver.wire.last().unwrap().1.seq, 4);
+    receiver.data(20, 2, 0);
+    assert_eq!(receiver.wire.last().unwrap().1.seq / 1448, 4);
     assert_eq!(receiver.blocks(), (vec![(2, 3), (6, 7)], true));
     receiver.data(21, 7, 0);
     assert_eq!(receiver.blocks(), (vec![(6, 8)], false));
     // Without SACK it is a plain ACK.
     let mut receiver = Receiving::new(Profile::ns3_newreno());
     (0..4).for_each(|seq| receiver.data(10, seq, 0));
-    receiver.data(20, 2, flag::RETRANS);
+    receiver.data(20, 2, 0);
     assert_eq!(receiver.blocks(), (vec![], false));
 }
 

@@ -21,7 +21,7 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
         sent += script.numbers().len();
     }
     assert!((3..=5).contains(&sent), "{sent}");
-    script.ack_with(202, 12, &[], false, flag::RETRANS);
+    script.ack_with(202, 12, &[], false, ANSWERS_COPY);
     assert_eq!(script.cwnd(), 5);
     assert_eq!(script.sender().state, State::Open);
 }
@@ -75,8 +75,8 @@ fn a_needless_recovery_is_undone_when_the_receiver_has_it_twice() {
     }
     assert_eq!(script.sender().state, State::Recovery);
     // The first segment was late, not lost: its ACK, then one that says that it came twice.
-    script.ack_with(110, 4, &[], false, flag::RETRANS);
-    script.ack_with(202, 4, &[(0, 1)], true, flag::RETRANS);
+    script.ack_with(110, 4, &[], false, ANSWERS_COPY);
+    script.ack_with(202, 4, &[(0, 1)], true, ANSWERS_COPY);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
     assert_eq!(script.sender().state, State::Open);
 }
@@ -98,7 +98,7 @@ fn newreno_repairs_one_segment_a_round_trip() {
     assert_eq!(script.sender().tcp.ssthresh, 5);
     script.ack(202, 4);
     assert_eq!(script.sent()[0], (202, 4, true));
-    let high = script.sender().nxt as u32;
+    let high = script.nxt();
     script.ack(302, high);
     script.ack(303, high + 1);
     assert_eq!(script.sender().state, State::Open);
@@ -111,7 +111,7 @@ fn fack_takes_all_but_the_last_three_before_the_highest_for_lost() {
     script.sack(100, 0, &[(6, 7)]);
     // 0 to 3 are lost; PRR lets one go.
     assert_eq!(script.sent(), [(100, 0, true)]);
-    assert_eq!(script.sender().lost, 4);
+    assert_eq!(script.sender().board.lost_out(), 4);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn prr_sends_one_for_one_after_heavy_losses() {
     // The two that limited transmit had sent, and the first one that was sent again.
     script.sack(305, 10, &[(25, 32)]);
     assert_eq!(script.numbers().len(), 2);
-    script.ack_with(306, 11, &[(25, 32)], false, flag::RETRANS);
+    script.ack_with(306, 11, &[(25, 32)], false, ANSWERS_COPY);
     assert_eq!(script.numbers().len(), 2);
 }
 
@@ -219,8 +219,8 @@ fn an_ack_that_repairs_one_loss_and_finds_another_is_no_clean_progress() {
     script.sack(200, 10, &[(28, 29)]);
     script.until(240);
     assert_eq!(script.numbers(), [30, 10]);
-    let lost = script.sender().lost;
-    script.ack_with(340, 11, &[(30, 31), (28, 29)], false, flag::RETRANS);
-    assert_eq!(script.sender().lost, lost);
+    let lost = script.sender().board.lost_out();
+    script.ack_with(340, 11, &[(30, 31), (28, 29)], false, ANSWERS_COPY);
+    assert_eq!(script.sender().board.lost_out(), lost);
     assert_eq!(script.numbers(), [11, 12]);
 }

@@ -6,9 +6,9 @@ const MSS: u64 = 1424;
 
 /// What a subflow has sent, segment by segment: the first byte of the stream, and how many.
 fn data(script: &Script, subflow: usize) -> Vec<(u64, u64)> {
-    let sender = &script.simulation.senders[subflow];
-    let sent = (0..sender.nxt).map(|seq| sender.board.at(seq));
-    sent.map(|sent| (sent.data.into(), sent.len.into()))
+    let on = |(data, again): &&(Data, bool)| data.subflow as usize == subflow && !again;
+    let sent = script.data.iter().filter(on);
+    sent.map(|(data, _)| (data.dsn.into(), data.len.into()))
         .collect()
 }
 
@@ -72,7 +72,7 @@ fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
 fn a_write_lets_those_send_that_are_handed_something() {
     let file = Application::File(3000 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
-    let sent = |script: &Script| script.simulation.senders[0].nxt;
+    let sent = |script: &Script| script.nxt();
     for ack in 1..40 {
         script.ack(100 + u64::from(ack), ack);
     }
@@ -112,7 +112,7 @@ fn tcp_writes_buffers_that_are_filled_up() {
         .map(|(from, until)| until - from)
         .sum::<u64>();
     while queue.first().0 > 1448 {
-        queue.pop(1448);
+        queue.take(1448);
     }
     assert_eq!(queue.first().0, 1448);
     let sender = &mut script.simulation.senders[0];
@@ -122,10 +122,14 @@ fn tcp_writes_buffers_that_are_filled_up() {
     let simulation = &mut script.simulation;
     let sender = &mut simulation.senders[0];
     sender.tcp.cwnd = sender.flight() + 2;
-    let before = sender.nxt;
+    let before = sender.board.nxt();
     let senders = &mut simulation.senders[..1];
     simulation.connections[0].push_all(senders, &mut simulation.env, NONE);
-    assert_eq!(script.sender().nxt, before + 2, "both places at once");
+    assert_eq!(
+        script.sender().board.nxt(),
+        before + 2 * 1448,
+        "both places at once"
+    );
     assert_eq!(buffers(&script), [44]);
 }
 

@@ -35,12 +35,10 @@ fn timeouts_double_and_the_window_is_one_segment() {
     assert_eq!(script.sender().tally.timeouts, 5);
 }
 
-/// A backup subflow reports a start of sending (tcp_event_data_sent) also for a retransmission with nothing in flight, when a timeout
-/// has marked all segments lost. Linux reports it for every subflow: see [`Sender::starts_sending`].
+/// A timeout has marked all segments lost, so that nothing is in flight (tcp_event_data_sent).
 #[test]
-fn a_retransmission_of_a_backup_with_nothing_in_flight_is_a_start_of_sending() {
+fn a_retransmission_with_nothing_in_flight_is_a_start_of_sending() {
     let mut script = linux(4);
-    script.simulation.senders[0].tcp.backup = 1;
     assert_eq!(script.sender().tcp.idle_ms, 0);
     // The probe leaves at 208 ms, beside four segments in flight.
     script.until(500);
@@ -83,7 +81,7 @@ fn frto_finds_a_spurious_timeout_without_timestamps() {
     script.numbers();
     script.until(560);
     // The retransmission is acknowledged, and then what was sent once and before the timeout.
-    script.ack_with(600, 1, &[], false, flag::RETRANS);
+    script.ack_with(600, 1, &[], false, ANSWERS_COPY);
     assert_eq!(script.sender().state, State::Loss);
     script.ack_with(601, 2, &[], false, 0);
     assert_eq!(script.sender().state, State::Open);
@@ -102,7 +100,7 @@ fn a_probe_that_repaired_the_tail_halves_the_window_with_the_next_ack() {
     script.until(400);
     script.sent();
     // The probe fills the hole: whether its first copy was lost shows when nobody tells of a second one.
-    script.ack_with(408, 10, &[], false, flag::RETRANS);
+    script.ack_with(408, 10, &[], false, ANSWERS_COPY);
     assert_eq!(script.cwnd(), 20);
     script.until(420);
     script.sent();
@@ -148,7 +146,7 @@ fn a_timeout_sends_again_what_is_lost_beside_a_probe_that_arrived() {
         !again.is_empty() && again.iter().all(|s| s.1 == 0),
         "{again:?}"
     );
-    script.ack_with(2100, 2, &[], false, flag::RETRANS);
+    script.ack_with(2100, 2, &[], false, ANSWERS_COPY);
     assert_eq!(script.simulation.report(0).bytes, 2 * 1448);
 }
 
@@ -175,7 +173,7 @@ fn the_timeout_backs_off_to_two_minutes_and_a_sample_ends_that() {
     script.until(last);
     assert_eq!(script.sender().rtt.timeout(), Span::from_millis(120_000));
     // It answers the last copy, and that is a sample of 100 ms.
-    script.ack_with(last + 100, 1, &[], false, flag::RETRANS);
+    script.ack_with(last + 100, 1, &[], false, ANSWERS_COPY);
     assert!(script.sender().rtt.timeout() < Span::from_millis(301));
 }
 
@@ -186,7 +184,7 @@ fn frto_repairs_where_there_is_nothing_new_to_send() {
     script.until(560);
     script.sent();
     // The first copy of the first one was lost: the others follow without another timeout (RFC 5682, 2.1, 2b).
-    script.ack_with(610, 1, &[], false, flag::RETRANS);
+    script.ack_with(610, 1, &[], false, ANSWERS_COPY);
     let again: Vec<u32> = script.numbers();
     assert_eq!(again, [1, 2], "a window of two");
 }
@@ -200,7 +198,7 @@ fn every_timeout_is_told_to_the_algorithm() {
     let published_rtt =
         |script: &Script| script.simulation.connections[0].coupled.published_srtt8(0);
     assert_eq!(published_rtt(&script), 0, "silent");
-    script.ack_with(600, 1, &[], false, flag::RETRANS);
+    script.ack_with(600, 1, &[], false, ANSWERS_COPY);
     assert_eq!(script.sender().state, State::Loss);
     assert!(published_rtt(&script) > 0, "heard");
     script.until(2000);

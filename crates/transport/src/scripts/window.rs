@@ -29,7 +29,7 @@ fn an_idle_connection_begins_with_a_smaller_window() {
     let mut reply = |script: &mut Script, gap: u64| {
         while script.sender().out() > 0 {
             at += 100;
-            let nxt = script.sender().nxt as u32;
+            let nxt = script.nxt();
             script.ack(at, nxt);
         }
         windows.push(script.cwnd());
@@ -57,9 +57,9 @@ fn an_unused_window_shrinks_and_does_not_grow() {
     let mut windows = Vec::new();
     for i in 0..400 {
         script.until(i * 10);
-        let out = script.sender().nxt - script.sender().una;
+        let out = script.nxt() - script.una();
         if out >= 10 {
-            script.ack(i * 10, script.sender().una as u32 + 1);
+            script.ack(i * 10, script.una() + 1);
         }
         windows.push(script.cwnd());
     }
@@ -96,12 +96,12 @@ fn ecn_halves_the_window_once_a_round_trip_and_says_so_once() {
     }
     assert_eq!(script.sender().tally.losses, 1, "once for what was out");
     assert_eq!(script.sender().state, State::Cwr);
-    let nxt = script.sender().nxt as u32;
+    let nxt = script.nxt();
     assert!(script.simulation.senders[0].recovery.reduced || nxt > 10);
     script.ack(201, nxt);
-    script.ack(202, script.sender().nxt as u32);
+    script.ack(202, script.nxt());
     assert_eq!(script.sender().state, State::Open);
-    script.ack_with(301, script.sender().nxt as u32, &[], false, flag::ECE);
+    script.ack_with(301, script.nxt(), &[], false, flag::ECE);
     assert_eq!(script.sender().tally.losses, 2);
 }
 
@@ -117,11 +117,11 @@ fn the_receive_window_is_never_exceeded() {
         script.until(100 + u64::from(ack));
         script.receive(Segment::Ack(Ack {
             subflow: 0,
-            seq: ack,
+            seq: ack * 1448,
             data_ack: ack * 1448,
             window: 5 * 1448,
             sack: 0,
-            answers: (ack - 1) as u16,
+            echo_us: 0,
             flags: 0,
         }));
         highest = script.numbers().into_iter().max().unwrap_or(highest);
@@ -137,19 +137,16 @@ fn what_is_sent_again_is_not_ecn_capable_and_new_data_tells_of_the_reduction_onc
     for end in 2..=10 {
         script.sack(98 + end, 0, &[(1, end)]);
     }
-    script.ack_with(210, 10, &[], false, flag::RETRANS);
-    script.ack(300, script.sender().nxt as u32);
-    let again = |flags: &u8| flags & flag::RETRANS != 0;
-    let told = script
-        .flags
-        .iter()
-        .filter(|(_, flags)| flags & flag::CWR != 0);
+    script.ack_with(210, 10, &[], false, ANSWERS_COPY);
+    script.ack(300, script.nxt());
+    let is = |data: &Data, flag: u8| data.flags & flag != 0;
+    let told = script.data.iter().filter(|(data, _)| is(data, flag::CWR));
     assert_eq!(told.count(), 1);
-    assert!(script.flags.iter().any(|(_, flags)| again(flags)));
+    assert!(script.data.iter().any(|(_, again)| *again));
     // The first ten were sent before the test turned it on.
-    for (seq, flags) in &script.flags[10..] {
-        assert_eq!(again(flags), flags & flag::ECT == 0, "{seq}");
-        assert!(!(again(flags) && flags & flag::CWR != 0));
+    for (data, again) in &script.data[10..] {
+        assert_eq!(*again, !is(data, flag::ECT), "{data:?}");
+        assert!(!(*again && is(data, flag::CWR)));
     }
 }
 

@@ -1,7 +1,6 @@
 //! What happens when a timer fires.
 
 use super::*;
-use crate::board::mark;
 use crate::receiver::Join;
 
 impl<O: Observer> Simulation<O> {
@@ -63,10 +62,8 @@ impl<O: Observer> Simulation<O> {
             (Life::Opening, _) => sender.answer_syn(env, answer),
             (Life::Idle | Life::Closed, _) => {}
             (_, Waits::Probe) => {
-                let maps = connection.hands_out && sender.queue.at_an_end();
-                if let Some(segment) = connection.take_new(sender) {
-                    let marks = mark::of(true, false, maps);
-                    sender.send_new(&mut connection.coupled, env, segment, marks);
+                if let Some(piece) = connection.take_new(sender) {
+                    sender.send_new(&mut connection.coupled, env, piece);
                     sender.probed(env, false);
                 } else {
                     sender.probe_again(env);

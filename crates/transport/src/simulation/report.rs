@@ -40,7 +40,7 @@ impl<O: Observer> Simulation<O> {
         let subflows = subflows
             .map(|(i, sender)| SubflowReport {
                 tally: Tally {
-                    bytes: sender.acknowledged(),
+                    bytes: sender.board.una(),
                     ..sender.tally
                 },
                 cwnd: running

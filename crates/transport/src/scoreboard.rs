@@ -1,0 +1,535 @@
+//! What a subflow has sent and what is known of it: the retransmit queue of Linux (tcp_rtx_queue), with its counts.
+//!
+//! An entry is a struct sk_buff: the segments that were sent at once. What is known of one of its segments is known of all of them:
+//! SACK blocks, losses and retransmissions split entries, and SACK blocks join them again.
+//! Source: Linux 6.12, net/ipv4/tcp_input.c (tcp_shift_skb_data, tcp_match_skb_to_sack), tcp_output.c (__tcp_retransmit_skb,
+//! tcp_fragment).
+
+use std::collections::VecDeque;
+
+/// Memory of an entry beside its payload, bytes: a struct sk_buff and its end.
+pub(crate) const OVERHEAD: u64 = 896;
+
+/// What is known of the segments of an entry. Linux: TCPCB_SACKED_ACKED and the like.
+pub(crate) mod flag {
+    /// The receiver has them, beyond a gap.
+    pub(crate) const SACKED: u8 = 1;
+    /// They are taken for lost.
+    pub(crate) const LOST: u8 = 2;
+    /// They were sent again, and that copy is under way (TCPCB_SACKED_RETRANS).
+    pub(crate) const RETRANS: u8 = 4;
+    /// They were sent more than once (TCPCB_EVER_RETRANS).
+    pub(crate) const EVER_RETRANS: u8 = 8;
+    /// The last one carries the push flag.
+    pub(crate) const PUSH: u8 = 16;
+    /// The first one begins a mapping of the connection's stream (RFC 8684, 3.3.1).
+    pub(crate) const MAPPING: u8 = 32;
+}
+
+/// Segments that were sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Skb {
+    /// First byte of the subflow, and the one after the last.
+    pub(crate) seq: u64,
+    pub(crate) end: u64,
+    /// When they were sent, the last time, ns.
+    pub(crate) sent_at: u64,
+    /// First byte of the connection's stream.
+    pub(crate) dsn: u64,
+    /// How many segments (tcp_skb_pcount).
+    pub(crate) count: u32,
+    /// Bytes of each segment; the last one may have fewer (gso_size).
+    pub(crate) segment: u16,
+    /// Bits of [`flag`].
+    pub(crate) flags: u8,
+}
+
+impl Skb {
+    #[inline]
+    pub(crate) fn is(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+
+    /// Bytes of payload.
+    #[inline]
+    pub(crate) fn len(&self) -> u64 {
+        self.end - self.seq
+    }
+
+    /// Bytes of a segment, its own where it is the only one (tcp_skb_seglen).
+    pub(crate) fn segment_len(&self) -> u64 {
+        match self.count {
+            1 => self.len(),
+            _ => self.segment.into(),
+        }
+    }
+
+    /// Whether all that is known is that the receiver has them.
+    fn is_only_sacked(&self) -> bool {
+        self.flags & (flag::SACKED | flag::LOST | flag::RETRANS) == flag::SACKED
+    }
+}
+
+/// What left the queue with a cumulative ACK: an entry, or the first segments of one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acked {
+    pub(crate) seq: u64,
+    pub(crate) end: u64,
+    pub(crate) sent_at: u64,
+    pub(crate) count: u32,
+    pub(crate) flags: u8,
+}
+
+/// The retransmit queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    queue: VecDeque<Skb>,
+    /// The first byte that is not acknowledged, and the next that was never sent (snd_una, snd_nxt).
+    una: u64,
+    nxt: u64,
+    /// Segments: not acknowledged in order; of these SACKed, lost, and sent again and under way. Without SACK `sacked_out` counts
+    /// duplicate ACKs.
+    packets_out: u32,
+    pub(crate) sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+}
+
+impl Scoreboard {
+    #[inline]
+    pub(crate) fn una(&self) -> u64 {
+        self.una
+    }
+
+    #[inline]
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    #[inline]
+    pub(crate) fn packets_out(&self) -> u32 {
+        self.packets_out
+    }
+
+    #[inline]
+    pub(crate) fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    #[inline]
+    pub(crate) fn retrans_out(&self) -> u32 {
+        self.retrans_out
+    }
+
+    /// Whether no segment is SACKed, lost, or under way for the second time.
+    #[inline]
+    pub(crate) fn is_clean(&self) -> bool {
+        self.sacked_out | self.lost_out | self.retrans_out == 0
+    }
+
+    /// Segments in the network (tcp_packets_in_flight).
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        // Without SACK a duplicate ACK stands for a segment that has left, and there may be one too many.
+        (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    /// Memory that the queue takes, bytes.
+    #[inline]
+    pub(crate) fn memory(&self) -> u64 {
+        self.nxt - self.una + self.queue.len() as u64 * OVERHEAD
+    }
+
+    /// The entry that was sent first.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Skb> {
+        self.queue.front()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, index: usize) -> &Skb {
+        &self.queue[index]
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Skb> + ExactSizeIterator {
+        self.queue.iter()
+    }
+
+    /// Index of the entry with this byte, or of the first one behind it; [`len`](Self::len) if there is none.
+    pub(crate) fn find(&self, seq: u64) -> usize {
+        self.queue.partition_point(|skb| skb.end <= seq)
+    }
+
+    /// Segments were sent for the first time.
+    #[inline]
+    pub(crate) fn push(&mut self, skb: Skb) {
+        debug_assert!(skb.seq == self.nxt && skb.count > 0);
+        self.nxt = skb.end;
+        self.packets_out += skb.count;
+        self.queue.push_back(skb);
+    }
+
+    /// All before a byte is acknowledged. Returns what leaves the queue with that, a piece each time it is called.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, ack: u64) -> Option<Acked> {
+        let skb = self.queue.front_mut()?;
+        if ack < skb.end {
+            return self.trim_front(ack);
+        }
+        let acked = Acked {
+            seq: skb.seq,
+            end: skb.end,
+            sent_at: skb.sent_at,
+            count: skb.count,
+            flags: skb.flags,
+        };
+        self.queue.pop_front();
+        self.una = acked.end;
+        self.leave(&acked);
+        Some(acked)
+    }
+
+    /// The first segments of the first entry (tcp_tso_acked).
+    fn trim_front(&mut self, ack: u64) -> Option<Acked> {
+        let skb = self.queue.front_mut()?;
+        let count = (ack.saturating_sub(skb.seq) / u64::from(skb.segment)) as u32;
+        if count == 0 {
+            return None;
+        }
+        debug_assert!(
+            count < skb.count,
+            "{ack} is within the last segment of {skb:?}"
+        );
+        let end = skb.seq + u64::from(count) * u64::from(skb.segment);
+        let acked = Acked {
+            seq: skb.seq,
+            end,
+            sent_at: skb.sent_at,
+            count,
+            flags: skb.flags,
+        };
+        skb.dsn += end - skb.seq;
+        skb.seq = end;
+        skb.count -= count;
+        skb.flags &= !flag::MAPPING;
+        self.una = end;
+        self.leave(&acked);
+        Some(acked)
+    }
+
+    #[inline]
+    fn leave(&mut self, acked: &Acked) {
+        let (count, flags) = (acked.count, acked.flags);
+        self.packets_out -= count;
+        if flags & (flag::SACKED | flag::LOST | flag::RETRANS) != 0 {
+            let counts = |bit| if flags & bit != 0 { count } else { 0 };
+            self.sacked_out -= counts(flag::SACKED);
+            self.lost_out -= counts(flag::LOST);
+            self.retrans_out -= counts(flag::RETRANS);
+        }
+    }
+
+    /// An entry ends before this byte, and another begins with it (tcp_fragment). Returns whether there is one that begins with it.
+    pub(crate) fn split(&mut self, seq: u64) -> bool {
+        let index = self.find(seq);
+        let Some(skb) = self.queue.get_mut(index) else {
+            return false;
+        };
+        if seq <= skb.seq {
+            return seq == skb.seq;
+        }
+        if skb.count < 2 {
+            return false;
+        }
+        // Of what was joined, the number of segments in each part is not known exactly, and nothing depends on it any more.
+        let count = (seq - skb.seq).div_ceil(u64::from(skb.segment)) as u32;
+        let count = count.min(skb.count - 1);
+        debug_assert!(
+            skb.is(flag::SACKED) || skb.seq + u64::from(count) * u64::from(skb.segment) == seq,
+            "{seq} is within a segment of {skb:?}"
+        );
+        let behind = Skb {
+            seq,
+            dsn: skb.dsn + (seq - skb.seq),
+            count: skb.count - count,
+            flags: skb.flags & !flag::MAPPING,
+            ..*skb
+        };
+        skb.end = seq;
+        skb.count = count;
+        skb.flags &= !flag::PUSH;
+        self.queue.insert(index + 1, behind);
+        true
+    }
+
+    /// Splits an entry so that it has no more than so many segments.
+    pub(crate) fn split_after(&mut self, index: usize, count: u32) {
+        let skb = &self.queue[index];
+        if count < skb.count {
+            self.split(skb.seq + u64::from(count) * u64::from(skb.segment));
+        }
+    }
+
+    /// An entry was sent again. `probe`: its first copy still counts, and this one does not (tcp_send_loss_probe).
+    pub(crate) fn retransmit(&mut self, index: usize, now: u64, probe: bool) -> Skb {
+        let skb = &mut self.queue[index];
+        skb.flags |= flag::EVER_RETRANS;
+        skb.sent_at = now;
+        if !probe {
+            skb.flags |= flag::RETRANS;
+            self.retrans_out += skb.count;
+        }
+        *skb
+    }
+
+    /// An entry is taken for lost, and a copy of it with that (tcp_mark_skb_lost).
+    pub(crate) fn lose(&mut self, index: usize) {
+        let skb = &mut self.queue[index];
+        if skb.is(flag::RETRANS) {
+            skb.flags &= !flag::RETRANS;
+            self.retrans_out -= skb.count;
+        }
+        if !skb.is(flag::LOST) {
+            skb.flags |= flag::LOST;
+            self.lost_out += skb.count;
+        }
+    }
+
+    /// Nothing is taken for lost any more (tcp_undo_cwnd_reduction with unmark_loss).
+    pub(crate) fn unmark_lost(&mut self) {
+        for skb in &mut self.queue {
+            skb.flags &= !flag::LOST;
+        }
+        self.lost_out = 0;
+    }
+
+    /// The receiver has an entry. Returns what was known before.
+    pub(crate) fn sack(&mut self, index: usize) -> Skb {
+        let skb = &mut self.queue[index];
+        let before = *skb;
+        skb.flags |= flag::SACKED;
+        // Of one that was not taken for lost, the copy still counts (tcp_sacktag_one).
+        if before.is(flag::LOST) {
+            skb.flags &= !(flag::LOST | flag::RETRANS);
+            self.lost_out -= before.count;
+            if before.is(flag::RETRANS) {
+                self.retrans_out -= before.count;
+            }
+        }
+        self.sacked_out += before.count;
+        before
+    }
+
+    /// An entry that has just been SACKed becomes part of the one before, if that was SACKED, too, and has segments of the same
+    /// length. Returns whether it did (tcp_shift_skb_data).
+    pub(crate) fn join(&mut self, index: usize) -> bool {
+        let Some(before) = index.checked_sub(1).map(|before| self.queue[before]) else {
+            return false;
+        };
+        let skb = self.queue[index];
+        let joins =
+            before.is_only_sacked() && before.segment_len() == skb.segment_len() && skb.may_join();
+        if joins {
+            self.merge(index);
+        }
+        joins
+    }
+
+    /// The gap between an entry and the next one is closed: the next one, which was SACKed before, becomes part of it, too, if its
+    /// segments have the same length.
+    pub(crate) fn join_next(&mut self, index: usize, segment_len: u64) {
+        let Some(next) = self.queue.get(index + 1) else {
+            return;
+        };
+        if next.may_join() && next.is_only_sacked() && next.segment_len() == segment_len {
+            self.merge(index + 1);
+        }
+    }
+
+    fn merge(&mut self, index: usize) {
+        if let Some(skb) = self.queue.remove(index) {
+            let before = &mut self.queue[index - 1];
+            before.segment = before.segment_len() as u16;
+            before.end = skb.end;
+            before.count += skb.count;
+            before.flags |= skb.flags & (flag::PUSH | flag::EVER_RETRANS);
+        }
+    }
+}
+
+impl Skb {
+    /// Whether it may be joined to the one before: it is of the same mapping of the stream (mptcp_skb_can_collapse), and no copy of
+    /// it is under way that nobody takes for lost.
+    fn may_join(&self) -> bool {
+        !self.is(flag::MAPPING | flag::RETRANS)
+    }
+}
+
+#[cfg(any(debug_assertions, test))]
+impl Scoreboard {
+    /// Recounts what it counts.
+    ///
+    /// # Panics
+    /// Where a count is wrong, or the entries do not follow one another.
+    pub(crate) fn check(&self, has_sack: bool) {
+        let count = |flags: u8| -> u32 {
+            let known = self.queue.iter().filter(|skb| skb.is(flags));
+            known.map(|skb| skb.count).sum()
+        };
+        assert_eq!(self.lost_out, count(flag::LOST), "lost_out");
+        assert_eq!(self.retrans_out, count(flag::RETRANS), "retrans_out");
+        let out: u32 = self.queue.iter().map(|skb| skb.count).sum();
+        assert_eq!(self.packets_out, out, "packets_out");
+        let mut next = self.una;
+        for skb in &self.queue {
+            assert_eq!(skb.seq, next, "{skb:?}");
+            assert!(skb.count > 0 && skb.len() > 0, "{skb:?}");
+            let lost_and_there = flag::SACKED | flag::LOST;
+            assert!(skb.flags & lost_and_there != lost_and_there, "{skb:?}");
+            next = skb.end;
+        }
+        assert_eq!(self.nxt, next, "snd_nxt");
+        if has_sack {
+            assert_eq!(self.sacked_out, count(flag::SACKED), "sacked_out");
+            assert!(out + self.retrans_out >= self.sacked_out + self.lost_out);
+        } else {
+            assert!(self.sacked_out + self.lost_out <= out, "duplicate ACKs");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MSS: u64 = 1000;
+
+    /// Entries of so many segments each, all full.
+    fn sent(counts: &[u32]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for &count in counts {
+            let seq = board.nxt();
+            board.push(Skb {
+                seq,
+                end: seq + u64::from(count) * MSS,
+                sent_at: seq,
+                dsn: 7 + seq,
+                count,
+                segment: MSS as u16,
+                flags: flag::PUSH | flag::MAPPING,
+            });
+        }
+        board
+    }
+
+    /// Segments of each entry.
+    fn counts(board: &Scoreboard) -> Vec<u32> {
+        board.iter().map(|skb| skb.count).collect()
+    }
+
+    #[test]
+    fn a_part_keeps_its_place_in_the_stream_and_its_end_the_push_flag() {
+        let mut board = sent(&[3]);
+        assert!(board.split(2 * MSS));
+        assert!(!board.split(3 * MSS), "nothing begins there");
+        assert_eq!(counts(&board), [2, 1]);
+        let [first, second] = [0, 1].map(|index| *board.at(index));
+        assert_eq!((first.dsn, second.dsn), (7, 7 + 2 * MSS));
+        assert_eq!((first.flags, second.flags), (flag::MAPPING, flag::PUSH));
+        let before = board.memory();
+        let acked = board.acknowledge(MSS).unwrap();
+        assert_eq!((acked.seq, acked.end, acked.count), (0, MSS, 1));
+        assert!(board.acknowledge(MSS).is_none());
+        assert_eq!(board.memory(), before - MSS);
+        let first = board.at(0);
+        assert_eq!((first.seq, first.dsn, first.flags), (MSS, 7 + MSS, 0));
+        board.acknowledge(2 * MSS);
+        assert_eq!(board.memory(), MSS + OVERHEAD);
+    }
+
+    #[test]
+    fn what_was_sent_again_counts_twice_and_a_probe_once() {
+        let mut board = sent(&[2, 1]);
+        board.lose(0);
+        assert_eq!(board.in_flight(), 1);
+        board.retransmit(0, 9, false);
+        assert_eq!((board.in_flight(), board.retrans_out()), (3, 2));
+        board.retransmit(1, 9, true);
+        assert_eq!((board.in_flight(), board.retrans_out()), (3, 2));
+        // Its copy is lost, too.
+        board.lose(0);
+        assert_eq!((board.in_flight(), board.lost_out()), (1, 2));
+        board.retransmit(0, 10, false);
+        board.sack(0);
+        assert_eq!((board.in_flight(), board.retrans_out()), (1, 0));
+        board.check(true);
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push(u32),
+        Acknowledge(u64),
+        Split(u64),
+        Lose(usize),
+        Retransmit(usize, bool),
+        Sack(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (1u32..6).prop_map(Step::Push),
+            (0u64..9).prop_map(Step::Acknowledge),
+            (0u64..20).prop_map(Step::Split),
+            (0usize..9).prop_map(Step::Lose),
+            (0usize..9, any::<bool>()).prop_map(|(index, probe)| Step::Retransmit(index, probe)),
+            (0usize..9).prop_map(Step::Sack),
+        ]
+    }
+
+    proptest! {
+        /// Its counts are those of its entries, which follow one another, after any steps that a sender may take.
+        #[test]
+        fn counts_hold(steps in proptest::collection::vec(step(), 1..80)) {
+            let mut board = Scoreboard::default();
+            let mut now = 0;
+            for step in steps {
+                now += 1;
+                let known = |index: usize| board.iter().nth(index).map_or(u8::MAX, |skb| skb.flags);
+                match step {
+                    Step::Push(count) => {
+                        let seq = board.nxt();
+                        let end = seq + u64::from(count) * MSS;
+                        board.push(Skb { seq, end, sent_at: now, dsn: seq, count, segment: MSS as u16, flags: 0 });
+                    }
+                    Step::Acknowledge(segments) => {
+                        let ack = (board.una() + segments * MSS).min(board.nxt());
+                        while board.una() < ack && board.acknowledge(ack).is_some() {}
+                        prop_assert_eq!(board.una(), ack);
+                    }
+                    Step::Split(segment) => {
+                        let seq = board.una() + segment * MSS;
+                        let begins = board.split(seq);
+                        prop_assert_eq!(begins, seq < board.nxt());
+                    }
+                    Step::Lose(index) if known(index) & flag::SACKED == 0 => board.lose(index),
+                    Step::Retransmit(index, probe) if known(index) & (flag::SACKED | flag::RETRANS) == 0 => {
+                        board.retransmit(index, now, probe);
+                    }
+                    Step::Sack(index) if known(index) & flag::SACKED == 0 => {
+                        board.sack(index);
+                        if board.join(index) {
+                            board.join_next(index - 1, MSS);
+                        }
+                    }
+                    _ => {}
+                }
+                board.check(true);
+            }
+        }
+    }
+}
