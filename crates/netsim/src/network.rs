@@ -165,44 +165,62 @@ impl<P: Payload> Network<P> {
     /// would overtake each other; a debug build asserts it.
     #[inline]
     pub fn inject(&mut self, now: Time, route: RouteId, bytes: u32, payload: P) -> Option<Exit<P>> {
-        self.inject_at(now, now, route, bytes, payload)
-    }
-
-    /// A packet is sent `now` and comes to its first link no earlier.
-    #[inline(always)]
-    fn inject_at(
-        &mut self,
-        now: Time,
-        at: Time,
-        route: RouteId,
-        bytes: u32,
-        payload: P,
-    ) -> Option<Exit<P>> {
         debug_assert!(
             self.next_event().is_none_or(|next| next >= now),
             "poll before you inject"
         );
-        let exit = self.forward(at, bytes, route.0, payload);
+        let exit = self.forward(now, bytes, route.0, payload);
         #[cfg(any(debug_assertions, test))]
-        self.assert_conserved(1, exit.is_some());
+        self.assert_conserved(1, exit.is_some().into());
         exit
     }
 
-    /// The same for a host that is not exact: the packet comes some microseconds `late`, a quarter of what the slowest link of
-    /// its route takes for 1500 bytes at most, so that chance decides whether it is in a queue before what happens there at
-    /// the same instant. A first link with another queue than a drop-tail one, with random losses or with a trace has
-    /// chances of its own: there it comes `now`.
-    #[inline]
-    pub fn inject_late(
+    /// The same for packets that a host sends at once and that is not exact: the first comes some microseconds `late`, each next one
+    /// `apart` later, and none later than a quarter of what the slowest link of its route takes for 1500 bytes. So chance decides
+    /// whether it is in a queue before what happens there at the same instant. A first link with another queue than a drop-tail
+    /// one, with random losses or with a trace has chances of its own: there they come `now`. `exit` gets those that the link
+    /// loses.
+    #[inline(always)]
+    pub fn inject_burst(
         &mut self,
         now: Time,
-        late: Span,
+        (mut late, apart): (Span, Span),
         route: RouteId,
-        bytes: u32,
-        payload: P,
-    ) -> Option<Exit<P>> {
-        let most = Span::from_nanos(self.hops[route.0 as usize - 1].into());
-        self.inject_at(now, now + late.min(most), route, bytes, payload)
+        (count, packet): (u32, impl Fn(u32) -> (u32, P)),
+        mut exit: impl FnMut(Exit<P>),
+    ) {
+        debug_assert!(
+            self.next_event().is_none_or(|next| next >= now),
+            "poll before you inject"
+        );
+        let place = route.0 as usize;
+        let most = Span::from_nanos(self.hops[place - 1].into());
+        let id = self.hops[place] as usize;
+        let mut left = 0;
+        if let Some(Link::Fifo(link)) = self.links.get_mut(id) {
+            for (bytes, payload) in (0..count).map(packet) {
+                let at = now + late.min(most);
+                late = late + apart;
+                if !link.admits(at, bytes) {
+                    left += 1;
+                    exit(lost(at, id, payload));
+                } else if let Some(next) = link.enter(at, bytes, route.0 + 1, payload) {
+                    self.events.set(id, Some(next));
+                }
+            }
+        } else {
+            for (bytes, payload) in (0..count).map(packet) {
+                let at = now + late.min(most);
+                late = late + apart;
+                if let Some(lost) = self.forward(at, bytes, route.0, payload) {
+                    left += 1;
+                    exit(lost);
+                }
+            }
+        }
+        #[cfg(any(debug_assertions, test))]
+        self.assert_conserved(count.into(), left);
+        let _ = left;
     }
 
     /// When something next happens: a packet moves or is dropped. `None` while the network is empty.
@@ -223,7 +241,7 @@ impl<P: Payload> Network<P> {
     pub fn poll(&mut self, now: Time) -> Option<Exit<P>> {
         let exit = self.next_exit(now);
         #[cfg(any(debug_assertions, test))]
-        self.assert_conserved(0, exit.is_some());
+        self.assert_conserved(0, exit.is_some().into());
         exit
     }
 
@@ -258,10 +276,10 @@ impl<P: Payload> Network<P> {
 
     /// What came in came out or is still inside.
     #[cfg(any(debug_assertions, test))]
-    fn assert_conserved(&mut self, came: u64, left: bool) {
+    fn assert_conserved(&mut self, came: u64, left: u64) {
         let balance = &mut self.balance;
         balance.came += came;
-        balance.left += u64::from(left);
+        balance.left += left;
         balance.calls += 1;
         if balance.calls % (self.links.len() as u64 / 8 + 1) == 0 {
             let (came, left) = (balance.came, balance.left);

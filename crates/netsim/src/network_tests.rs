@@ -393,7 +393,9 @@ fn a_host_may_be_late() {
         let route: Vec<LinkId> = route.iter().map(|link| links[*link]).collect();
         let route = network.add_route(&route, PortId(0));
         for late in late {
-            assert_eq!(network.inject_late(now, us(*late), route, 1500, 0), None);
+            let one = (1, |_| (1500, 0));
+            let lost = |exit| panic!("{exit:?}");
+            network.inject_burst(now, (us(*late), Span::ZERO), route, one, lost);
         }
         let exits = std::iter::from_fn(|| network.poll(now + Span::from_secs(1)));
         let times = exits.map(|exit| match exit {

@@ -3,10 +3,31 @@
 use crate::host::{APART, Host};
 use crate::packet::sack_blocks::Sacks;
 use crate::packet::sequence::{micros, since_echo};
-use crate::packet::{Segment, Wire, flag};
+use crate::packet::{Burst, Segment, Wire, flag};
 use crate::timers::Timers;
 use crate::trace::{Content, Observer, Packet};
-use netsim::{Exit, Network, RouteId, Time};
+use netsim::{Exit, Network, RouteId, Span, Time};
+
+/// Segments that leave at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    pub(crate) route: RouteId,
+    /// Bytes of each packet that are not payload.
+    pub(crate) header: u32,
+    pub(crate) burst: Burst,
+}
+
+impl Leaving {
+    /// Bytes and content of the packet of this number, from 0.
+    #[inline(always)]
+    fn packet(&self, number: u32) -> (u32, Wire) {
+        let data = self.burst.segment(number);
+        (
+            self.header + u32::from(data.len),
+            Segment::Data(data).into(),
+        )
+    }
+}
 
 /// Everything outside of the endpoint that runs.
 pub(crate) struct Env<O> {
@@ -16,7 +37,7 @@ pub(crate) struct Env<O> {
     pub(crate) sacks: Sacks,
     pub(crate) observer: O,
     /// What leaves now, where hosts are not exact, and whether an ACK made it leave that tells of a gap or of its end.
-    pub(crate) late: Vec<(RouteId, u32, Wire)>,
+    pub(crate) late: Vec<Leaving>,
     pub(crate) gap: bool,
     /// The server of each connection.
     pub(crate) hosts: Vec<Host>,
@@ -36,35 +57,65 @@ impl<O: Observer> Env<O> {
         }
     }
 
-    /// Sends a packet of a host that is not exact: with all others that leave upon the same, when these are known.
+    /// Sends segments with headers of so many bytes. Those of a host that is not exact leave with all others that leave upon the
+    /// same event, when these are known.
     #[inline(always)]
-    pub(crate) fn send_late(&mut self, route: RouteId, bytes: u32, segment: Segment) {
+    pub(crate) fn send_burst(&mut self, leaving: Leaving, is_late: bool) {
         if O::PACKETS {
-            self.show(bytes, segment.into(), true);
+            for (bytes, wire) in (0..leaving.burst.count).map(|number| leaving.packet(number)) {
+                self.show(bytes, wire, true);
+            }
         }
-        self.late.push((route, bytes, segment.into()));
+        if is_late {
+            self.late.push(leaving);
+            return;
+        }
+        for (bytes, wire) in (0..leaving.burst.count).map(|number| leaving.packet(number)) {
+            if let Some(Exit::Lost { payload, .. }) =
+                self.network.inject(self.now, leaving.route, bytes, wire)
+            {
+                self.lost(self.now, payload);
+            }
+        }
     }
 
-    /// What happened now is over: sends what it made leave ([`Network::inject_late`]).
+    /// What happened now is over: sends what it made leave ([`Network::inject_burst`]).
     #[inline(always)]
     pub(crate) fn flush(&mut self) {
-        let gap = std::mem::take(&mut self.gap);
-        let Some(&(_, _, first)) = self.late.first() else {
-            return;
-        };
-        // All are of one connection: an event concerns no other.
-        let connection = first.data().map_or(0, |data| data.connection);
-        let mut late = self.hosts[connection as usize].late(self.late.len(), gap);
-        for i in 0..self.late.len() {
-            let (route, bytes, wire) = self.late[i];
-            if let Some(Exit::Lost { at, payload, .. }) =
-                (self.network).inject_late(self.now, late, route, bytes, wire)
-            {
-                self.lost(at, payload);
-            }
-            late = late + APART;
+        if !self.late.is_empty() {
+            self.flush_late();
         }
-        self.late.clear();
+        self.gap = false;
+    }
+
+    #[inline(never)]
+    fn flush_late(&mut self) {
+        let Self {
+            now,
+            network,
+            observer,
+            late: bursts,
+            hosts,
+            ..
+        } = self;
+        // All are of one connection: an event concerns no other.
+        let connection = bursts[0].burst.first.connection;
+        let count = bursts.iter().fold(0, |sum, leaving| sum + leaving.burst.count);
+        let mut late = hosts[connection as usize].late(count, self.gap);
+        for leaving in &*bursts {
+            let lost = |exit| {
+                if let (true, Exit::Lost { at, payload, .. }) = (O::ON, exit) {
+                    if let Some(data) = Wire::data(payload) {
+                        observer.lost(at, data.subflow);
+                    }
+                }
+            };
+            let count = leaving.burst.count;
+            let packets = (count, |number| leaving.packet(number));
+            network.inject_burst(*now, (late, APART), leaving.route, packets, lost);
+            late = late + Span::from_nanos(APART.as_nanos() * u64::from(count));
+        }
+        bursts.clear();
     }
 
     /// What the network lost.

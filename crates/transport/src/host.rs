@@ -39,8 +39,8 @@ impl Host {
     /// How late the first of so many packets is that are sent at once; each next one is [`APART`] later. `gap`: they answer an
     /// ACK that tells of a gap or of its end.
     #[inline]
-    pub(crate) fn late(&mut self, count: usize, gap: bool) -> Span {
-        Span::from_nanos(self.draw() + (count as u64 - 1) * BUILD + u64::from(gap) * GAP)
+    pub(crate) fn late(&mut self, count: u32, gap: bool) -> Span {
+        Span::from_nanos(self.draw() + (u64::from(count) - 1) * BUILD + u64::from(gap) * GAP)
     }
 
     fn draw(&mut self) -> u64 {
@@ -58,7 +58,8 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Segment;
+    use crate::endpoint::Leaving;
+    use crate::packet::{Burst, Data};
     use crate::simulation::Simulation;
     use crate::trace::Quiet;
     use netsim::{DropTail, Exit, LinkSpec, Network, PortId, Rate, Time};
@@ -88,14 +89,30 @@ mod tests {
         let mut simulation = Simulation::new(network, Quiet);
         let env = simulation.env();
         env.hosts.push(Host::new(env.network.dice(0)));
-        let datagram = Segment::Datagram {
-            source: 0,
-            number: 0,
-            len: 20,
+        let first = Data {
+            subflow: 0,
+            connection: 0,
+            seq: 0,
+            dsn: 0,
+            len: 10,
+            sent_us: 0,
+            flags: 0,
         };
-        for _ in 0..3 {
-            // 20 bytes take 1.6 µs.
-            env.send_late(route, 20, datagram);
+        // Two and one, of 20 bytes, which take 1.6 µs.
+        for len in [20, 10] {
+            let burst = Burst {
+                first,
+                count: len / 10,
+                len,
+                pushed: false,
+            };
+            let header = 10;
+            let leaving = Leaving {
+                route,
+                header,
+                burst,
+            };
+            env.send_burst(leaving, true);
         }
         env.flush();
         let exits = std::iter::from_fn(|| env.network.poll(Time::ZERO + Span::from_millis(1)));

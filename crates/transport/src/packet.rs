@@ -5,5 +5,5 @@ pub(crate) mod segment;
 pub(crate) mod sequence;
 mod wire;
 
-pub(crate) use segment::{Ack, Data, Segment, flag};
+pub(crate) use segment::{Ack, Burst, Data, Segment, flag};
 pub use wire::Wire;

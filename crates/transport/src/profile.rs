@@ -62,7 +62,7 @@ pub struct Profile {
     /// Whether segments leave in bursts, and what is less than one may wait (Linux: tcp_tso_should_defer; that of old kernels is
     /// another).
     pub bursts: bool,
-    /// Whether its data leave some microseconds late, by chance ([`netsim::Network::inject_late`]).
+    /// Whether its data leave some microseconds late, by chance ([`netsim::Network::inject_burst`]).
     pub is_late: bool,
     /// Whether all addresses are announced at once, or each when the one before was taken up.
     pub announces_at_once: bool,

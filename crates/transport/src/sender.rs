@@ -3,9 +3,9 @@
 //! It calls the congestion control where Linux calls it. What was sent is in `scoreboard.rs`, and what happens when something is
 //! missing in `recovery.rs`.
 
-use crate::endpoint::Env;
+use crate::endpoint::{Env, Leaving};
 use crate::packet::sequence::{micros, widen};
-use crate::packet::{Ack, Data, Segment, flag};
+use crate::packet::{Ack, Burst, Data, Segment, flag};
 use crate::profile::{Detection, Profile};
 use crate::recovery::Recovery;
 use crate::reinjection::Stale;
@@ -473,37 +473,32 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, skb: &Skb) {
         let again = skb.is(scoreboard::flag::EVER_RETRANS);
-        let pushed = u8::from(skb.is(scoreboard::flag::PUSH)) * flag::PSH;
         let mut flags = 0;
         // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
         if self.ecn && !again {
             let reduced = std::mem::take(&mut self.recovery.reduced);
             flags = flag::ECT | (u8::from(reduced) * flag::CWR);
         }
-        let (mut seq, mut dsn) = (skb.seq, skb.dsn);
-        while seq < skb.end {
-            let len = (skb.end - seq).min(skb.segment.into());
-            if seq + len == skb.end {
-                flags |= pushed;
-            }
-            let segment = Segment::Data(Data {
+        let burst = Burst {
+            first: Data {
                 subflow: self.me,
                 connection: self.parent,
-                seq: seq as u32,
-                dsn: dsn as u32,
-                len: len as u16,
+                seq: skb.seq as u32,
+                dsn: skb.dsn as u32,
+                len: skb.segment,
                 sent_us: micros(env.now),
                 flags,
-            });
-            let bytes = len as u32 + u32::from(self.header);
-            if self.profile.is_late {
-                env.send_late(self.route, bytes, segment);
-            } else {
-                env.send(self.route, bytes, segment);
-            }
-            flags &= !flag::CWR;
-            (seq, dsn) = (seq + len, dsn + len);
-        }
+            },
+            count: skb.count,
+            len: skb.len() as u32,
+            pushed: skb.is(scoreboard::flag::PUSH),
+        };
+        let leaving = Leaving {
+            route: self.route,
+            header: self.header.into(),
+            burst,
+        };
+        env.send_burst(leaving, self.profile.is_late);
         self.last_sent = env.now;
     }
 

@@ -93,6 +93,37 @@ pub(crate) struct Data {
     pub(crate) flags: u8,
 }
 
+/// Segments with payload that follow one another and leave at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Burst {
+    /// The first one, as long as any of them; the last one may be shorter.
+    pub(crate) first: Data,
+    /// How many there are, and bytes of payload of all.
+    pub(crate) count: u32,
+    pub(crate) len: u32,
+    /// The last one carries the push flag.
+    pub(crate) pushed: bool,
+}
+
+impl Burst {
+    /// The segment of this number, from 0.
+    #[inline(always)]
+    pub(crate) fn segment(&self, number: u32) -> Data {
+        let full = u32::from(self.first.len);
+        let offset = number * full;
+        let is_last = number + 1 == self.count;
+        // They tell of a reduction once (RFC 3168, 6.1.2).
+        let once = if number == 0 { 0 } else { flag::CWR };
+        Data {
+            seq: self.first.seq.wrapping_add(offset),
+            dsn: self.first.dsn.wrapping_add(offset),
+            len: (self.len - offset).min(full) as u16,
+            flags: (self.first.flags & !once) | (u8::from(self.pushed & is_last) * flag::PSH),
+            ..self.first
+        }
+    }
+}
+
 /// Segment without payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ack {
