@@ -100,6 +100,31 @@ fn a_lost_buffer_goes_in_bursts() {
     assert_eq!(sizes, [1, 2, 2, 2, 2, 2]);
 }
 
+/// tcp_sndbuf_expand: room for twice the window, of 2304 bytes of memory a segment, and never less than it had.
+#[test]
+fn the_send_buffer_follows_the_window() {
+    let mut script = linux(10_000);
+    let size = |script: &Script| script.sender().queue.buffer;
+    assert_eq!(size(&script), 2 * 10 * 2304);
+    let mut largest = 0;
+    for round in 1..=5 {
+        let sent = script.nxt();
+        while script.una() < sent {
+            let ack = (script.una() + 2).min(sent);
+            script.ack(round * 100, ack);
+            largest = largest.max(script.cwnd());
+        }
+        let frames = size(&script) / 2304;
+        let window = u64::from(script.cwnd());
+        assert!((window..=2 * window).contains(&frames), "{frames} {window}");
+    }
+    assert!(largest > 200, "{largest}");
+    let before = size(&script);
+    script.until(2000);
+    assert_eq!(script.cwnd(), 1, "a timeout");
+    assert_eq!(size(&script), before);
+}
+
 /// Where a gap closes, what lies behind it follows only if it is alike.
 #[test]
 fn a_short_segment_behind_a_gap_stays_alone() {

@@ -96,13 +96,23 @@ fn ecn_halves_the_window_once_a_round_trip_and_says_so_once() {
     }
     assert_eq!(script.sender().tally.losses, 1, "once for what was out");
     assert_eq!(script.sender().state, State::Cwr);
+    let says_so = |script: &Script| {
+        let data = script
+            .data
+            .iter()
+            .filter(|(data, _)| data.flags & flag::CWR != 0);
+        data.map(|(data, _)| data.seq / 1448).collect::<Vec<_>>()
+    };
+    assert_eq!(says_so(&script), [10], "the first new segment");
     let nxt = script.nxt();
-    assert!(script.simulation.senders[0].recovery.reduced || nxt > 10);
     script.ack(201, nxt);
     script.ack(202, script.nxt());
     assert_eq!(script.sender().state, State::Open);
+    assert_eq!(says_so(&script), [10]);
     script.ack_with(301, script.nxt(), &[], false, flag::ECE);
     assert_eq!(script.sender().tally.losses, 2);
+    script.ack(401, script.nxt());
+    assert_eq!(says_so(&script).len(), 2);
 }
 
 #[test]
