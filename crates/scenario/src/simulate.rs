@@ -237,7 +237,7 @@ impl<O: Kept> World<O> {
         let header = profile.header;
         let endpoints = Endpoints {
             algorithm,
-            settings: Some(spec.settings_of(algorithm)),
+            settings: spec.settings_of(algorithm),
             mptcp: spec.protocol == Protocol::Mptcp,
             routes,
             start,

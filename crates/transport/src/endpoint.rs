@@ -100,7 +100,9 @@ impl<O: Observer> Env<O> {
         } = self;
         // All are of one connection: an event concerns no other.
         let connection = bursts[0].burst.first.connection;
-        let count = bursts.iter().fold(0, |sum, leaving| sum + leaving.burst.count);
+        let count = bursts
+            .iter()
+            .fold(0, |sum, leaving| sum + leaving.burst.count);
         let mut late = hosts[connection as usize].late(count, self.gap);
         for leaving in &*bursts {
             let lost = |exit| {

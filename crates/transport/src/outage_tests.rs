@@ -3,7 +3,7 @@
 use super::*;
 use crate::profile::Profile;
 use crate::trace::Quiet;
-use mpcc::Algorithm;
+use mpcc::{Algorithm, Settings};
 use netsim::{DropTail, LinkSpec, PortId, Rate};
 
 /// Two subflows of one connection over 5 Mbit/s and 40 ms each.
@@ -22,10 +22,11 @@ fn first_and(backup: Vec<bool>, bytes: u64, profile: Profile) -> Simulation<Quie
     };
     let routes = vec![(way(), way()), (way(), way())];
     let mut simulation = Simulation::new(network, Quiet);
+    let algorithm = Algorithm::find("lisa").expect("an algorithm");
     simulation.add_connection(ConnectionSpec {
         profile,
-        algorithm: Algorithm::find("lisa").expect("an algorithm"),
-        settings: None,
+        algorithm,
+        settings: Settings::standard(algorithm),
         mptcp: true,
         routes,
         start: Time::ZERO,

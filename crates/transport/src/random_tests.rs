@@ -4,7 +4,7 @@
 use super::*;
 use crate::profile::Profile;
 use crate::trace::Quiet;
-use mpcc::Algorithm;
+use mpcc::{Algorithm, Settings};
 use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Loss, Outage, PortId, Queue, Rate, Red, Reorder};
 use proptest::prelude::*;
 
@@ -215,10 +215,11 @@ impl Transfer {
             bytes
         };
         let mut simulation = Simulation::new(network, Quiet);
+        let algorithm = algorithms[self.algorithm % algorithms.len()];
         simulation.add_connection(ConnectionSpec {
             profile: Profile::all()[self.profile].clone(),
-            algorithm: algorithms[self.algorithm % algorithms.len()],
-            settings: None,
+            algorithm,
+            settings: Settings::standard(algorithm),
             mptcp: self.mptcp,
             routes,
             start: Time::ZERO,

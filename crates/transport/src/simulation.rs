@@ -155,10 +155,7 @@ impl<O: Observer> Simulation<O> {
             receiver.requests_backup = backup && !announced;
             self.receivers.push(receiver);
         }
-        let coupled = match spec.settings {
-            Some(settings) => Coupled::with_settings(spec.algorithm, settings),
-            None => Coupled::new(spec.algorithm),
-        };
+        let coupled = Coupled::with_settings(spec.algorithm, spec.settings);
         let hands_out = spec.mptcp && spec.profile.hands_out;
         let count = count as u32;
         let mut connection = Connection::new(coupled, first, count, mss, buffer, edge, hands_out);

@@ -7,7 +7,7 @@
 use super::*;
 use crate::profile::Profile;
 use crate::trace::Quiet;
-use mpcc::Algorithm;
+use mpcc::{Algorithm, Settings};
 use netsim::{DropTail, LinkSpec, Loss, PortId, Rate};
 
 fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Simulation<Quiet> {
@@ -19,14 +19,15 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
         network.add_route(&[up], PortId(1)),
     )];
     let mut simulation = Simulation::new(network, Quiet);
+    let algorithm = Algorithm::find(algorithm).expect("an algorithm");
     simulation.add_connection(ConnectionSpec {
         // What theory sends does not wait for a burst.
         profile: Profile {
             bursts: false,
             ..Profile::linux()
         },
-        algorithm: Algorithm::find(algorithm).expect("an algorithm"),
-        settings: None,
+        algorithm,
+        settings: Settings::standard(algorithm),
         mptcp: false,
         routes,
         start: Time::ZERO,

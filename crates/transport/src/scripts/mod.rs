@@ -17,7 +17,7 @@ use crate::packet::flag;
 use crate::packet::sack_blocks::Blocks;
 use crate::profile::Profile;
 use crate::trace::Quiet;
-use mpcc::Algorithm;
+use mpcc::{Algorithm, Settings};
 use netsim::{LinkSpec, PortId, RouteId};
 
 /// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver. Tests count segments of full size, which
@@ -42,10 +42,11 @@ fn plain(
     routes: Vec<(RouteId, RouteId)>,
     application: Application,
 ) -> ConnectionSpec {
+    let algorithm = Algorithm::find(algorithm).expect("an algorithm");
     ConnectionSpec {
         profile,
-        algorithm: Algorithm::find(algorithm).expect("an algorithm"),
-        settings: None,
+        algorithm,
+        settings: Settings::standard(algorithm),
         mptcp: routes.len() > 1,
         routes,
         start: Time::ZERO,

@@ -40,8 +40,8 @@ pub struct ConnectionSpec {
     pub profile: Profile,
     /// Congestion control.
     pub algorithm: Algorithm,
-    /// Its settings; `None`: each has its standard value.
-    pub settings: Option<Settings>,
+    /// Its settings.
+    pub settings: Settings,
     /// Whether it speaks MPTCP; without, there is one subflow.
     pub mptcp: bool,
     /// Each subflow's routes: data's, and that of what the client sends.

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test takes what it needs
 
 use lisa_transport::{Application, ConnectionSpec, PathManager, Profile, Wire};
-use mpcc::Algorithm;
+use mpcc::{Algorithm, Settings};
 use netsim::{DropTail, LinkSpec, Network, PortId, Rate, RouteId, Span, Time};
 
 pub fn ms(ms: u64) -> Span {
@@ -57,10 +57,11 @@ pub fn file(
     routes: Vec<(RouteId, RouteId)>,
     bytes: u64,
 ) -> ConnectionSpec {
+    let algorithm = Algorithm::find(algorithm).expect("an algorithm");
     ConnectionSpec {
         profile: Profile::linux(),
-        algorithm: Algorithm::find(algorithm).expect("an algorithm"),
-        settings: None,
+        algorithm,
+        settings: Settings::standard(algorithm),
         mptcp,
         routes,
         start: Time::ZERO,
