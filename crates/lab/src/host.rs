@@ -281,14 +281,6 @@ struct Transferred {
 }
 
 fn links(report: NetworkReport) -> Vec<LinkOutcome> {
-    let link = |link: crate::LinkReport| LinkOutcome {
-        name: link.name,
-        drops: link.counters.drops,
-        losses: link.counters.losses,
-        marks: link.counters.marks,
-        utilisation: link.counters.utilisation,
-        queue_max: link.counters.queue_max,
-        queue_mean: link.counters.queue_mean,
-    };
+    let link = |link: crate::LinkReport| LinkOutcome::new(link.name, &link.counters);
     report.links.into_iter().map(link).collect()
 }

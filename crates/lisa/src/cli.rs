@@ -57,7 +57,7 @@ pub enum Command {
         /// Runs of each, with round-trip times drawn from ±10 %.
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
         runs: u32,
-        /// Print an outcome a line (schema lisa.outcome/3) instead of tables.
+        /// Print an outcome a line (schema lisa.outcome/4) instead of tables.
         #[arg(long)]
         json: bool,
     },

@@ -146,6 +146,34 @@ pub struct LinkCounters {
     pub utilisation: Option<f64>,
 }
 
+impl LinkCounters {
+    /// What it did from `from`, when it counted `earlier`, to `to`. The most packets that waited are those of the whole run.
+    #[must_use]
+    pub fn since(&self, earlier: &Self, from: Time, to: Time) -> Self {
+        let seconds = |time: Time| time.since(Time::ZERO).as_secs_f64();
+        let (before, all) = (seconds(from), seconds(to));
+        // Both are means over the time since the start of the run.
+        let mean = |later: f64, earlier: f64| {
+            let rest = (later * all - earlier * before) / (all - before);
+            if rest.is_finite() { rest.max(0.0) } else { 0.0 }
+        };
+        let utilisations = self.utilisation.zip(earlier.utilisation);
+        Self {
+            packets_in: self.packets_in - earlier.packets_in,
+            bytes_in: self.bytes_in - earlier.bytes_in,
+            packets_out: self.packets_out - earlier.packets_out,
+            bytes_out: self.bytes_out - earlier.bytes_out,
+            drops: self.drops - earlier.drops,
+            losses: self.losses - earlier.losses,
+            marks: self.marks - earlier.marks,
+            inside: self.inside,
+            queue_max: self.queue_max,
+            queue_mean: mean(self.queue_mean, earlier.queue_mean),
+            utilisation: utilisations.map(|(later, earlier)| mean(later, earlier)),
+        }
+    }
+}
+
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count {

@@ -5,11 +5,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use netsim::LinkCounters;
+
 use crate::Protocol;
 use crate::word::{self, Word};
 
 /// The version of the JSON that an outcome becomes.
-pub const SCHEMA: &str = "lisa.outcome/3";
+pub const SCHEMA: &str = "lisa.outcome/4";
 
 /// What a run came to.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -130,21 +132,44 @@ pub struct SubflowOutcome {
     pub first_loss_s: Option<f64>,
 }
 
-/// What a link did.
+/// What a link did: since the warm-up, where there are endless connections and one was asked for.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LinkOutcome {
     /// Which.
     pub name: String,
+    /// Packets that came to it.
+    pub packets: u64,
     /// Packets that its queue dropped.
     pub drops: u64,
     /// Packets that its line lost, or that were lost because it was down.
     pub losses: u64,
+    /// The part of the packets that it dropped or lost; none without packets.
+    pub loss_rate: Option<f64>,
     /// Packets that its queue marked.
     pub marks: u64,
     /// The part of the time that it was sending; none for a link without a rate.
     pub utilisation: Option<f64>,
-    /// The most packets that waited.
+    /// The most packets that waited, in the whole run.
     pub queue_max: u64,
     /// How many waited on average over time.
     pub queue_mean: f64,
+}
+
+impl LinkOutcome {
+    /// Of a link with these counts.
+    #[must_use]
+    pub fn new(name: String, counters: &LinkCounters) -> Self {
+        let gone = counters.drops + counters.losses;
+        Self {
+            name,
+            packets: counters.packets_in,
+            drops: counters.drops,
+            losses: counters.losses,
+            loss_rate: (counters.packets_in > 0).then(|| gone as f64 / counters.packets_in as f64),
+            marks: counters.marks,
+            utilisation: counters.utilisation,
+            queue_max: counters.queue_max,
+            queue_mean: counters.queue_mean,
+        }
+    }
 }

@@ -16,7 +16,7 @@ pub struct Scenario {
     pub title: String,
     /// `stop`: when to end, at the latest. Where there are transfers the run ends with the last of them.
     pub stop: Span,
-    /// `warmup`: what endless connections deliver counts from here, and where there are such, until `stop`. Default: 0.
+    /// `warmup`: what endless connections deliver and what links do counts from here, and where there are such, until `stop`. Default: 0.
     pub warmup: Span,
     /// `[topology]`: the network.
     pub topology: topology::Spec,

@@ -18,9 +18,10 @@ use transport::{
 
 use crate::capture::{Capture, Packets, Watcher};
 use crate::limits::{Kept, in_time, run_until};
+use crate::outcome::LinkOutcome;
 use crate::outcome::{self, Outcome, SCHEMA};
 use crate::recorder::Recorder;
-use crate::simulate::results::{Counted, link_outcome};
+use crate::simulate::results::Counted;
 use crate::trace::{Credit, Loss, Row};
 use crate::{
     Application, ConnectionSpec, Constants, Drawn, Error, Flow, OnOff, PathManager, Profile,
@@ -273,20 +274,26 @@ impl<O: Kept> World<O> {
         events: u64,
     ) -> Result<Outcome, Error> {
         let warm = Time::ZERO + scenario.warmup;
-        let before: Vec<Counted> = if scenario.warmup > Span::ZERO {
+        let mut before = vec![Counted::default(); drawn.flows.len()];
+        let mut links_before = None;
+        if scenario.warmup > Span::ZERO {
             // What endless connections deliver after the warm-up is asked for, whenever transfers end.
             let endless = |flow: &Flow| !finite(&scenario.connections[flow.connection]);
-            if drawn.flows.iter().any(endless) {
+            let any_endless = drawn.flows.iter().any(endless);
+            if any_endless {
                 self.simulation.run_to_stop();
             }
             self.run_until(scenario, drawn, warm, events)?;
-            self.counted(scenario, drawn)
-        } else {
-            vec![Counted::default(); drawn.flows.len()]
-        };
+            before = self.counted(scenario, drawn);
+            links_before = any_endless.then(|| self.simulation.network().counters(warm));
+        }
         self.run_until(scenario, drawn, Time::ZERO + scenario.stop, events)?;
         let end = self.simulation.now();
-        let counters = self.simulation.network().counters(end);
+        let mut counters = self.simulation.network().counters(end);
+        let packet_hops = counters.iter().map(|link| link.packets_out).sum();
+        for (link, earlier) in counters.iter_mut().zip(links_before.iter().flatten()) {
+            *link = link.since(earlier, warm, end);
+        }
         let connections = drawn.flows.iter().enumerate();
         let connections = connections
             .map(|(i, flow)| self.outcome(scenario, flow, self.places[i], &before[i], [warm, end]))
@@ -299,10 +306,10 @@ impl<O: Kept> World<O> {
             backend: "sim",
             connections,
             links: links
-                .map(|(link, counters)| link_outcome(&link.name, counters))
+                .map(|(link, counters)| LinkOutcome::new(link.name.clone(), counters))
                 .collect(),
             events: self.simulation.events(),
-            packet_hops: counters.iter().map(|link| link.packets_out).sum(),
+            packet_hops,
             sim_seconds: end.as_secs_f64(),
             wall_seconds: None,
             lateness_s: 0.0,

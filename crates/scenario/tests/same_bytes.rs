@@ -231,10 +231,10 @@ fn of_each_algorithm() {
     assert_eq!(
         digests,
         [
-            "dbf8290b5067f79f",
-            "8d3624fac89755e9",
-            "2671c2da3cd6ae1d",
-            "cc75e0adcf16df2f"
+            "6566990a27b35329",
+            "cf9fd29620110723",
+            "9915839c19d8760d",
+            "6cd1f619ab213432"
         ]
     );
 }
@@ -247,7 +247,7 @@ fn of_all_that_is_drawn() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["de65755ddb4b4752", "e38c80753b7e29ad"]);
+    assert_eq!(digests, ["aa1c5246135a2a7b", "d0437b65378105cb"]);
 }
 
 #[test]

@@ -60,8 +60,10 @@ fn outcome() -> Outcome {
     };
     let link = LinkOutcome {
         name: "bottleneck down".into(),
+        packets: 300,
         drops: 3,
         losses: 0,
+        loss_rate: Some(0.01),
         marks: 0,
         utilisation: Some(0.5),
         queue_max: 17,
@@ -135,6 +137,6 @@ fn an_outcome_has_all_that_is_promised() {
     has(subflow, "srtt, losses, first_loss_s");
     has(
         &value["links"][0],
-        "name, drops, losses, marks, utilisation, queue_max, queue_mean",
+        "name, packets, drops, losses, loss_rate, marks, utilisation, queue_max, queue_mean",
     );
 }

@@ -1,5 +1,6 @@
 //! Scenarios on simulated endpoints.
 
+use lisa_scenario::outcome::LinkOutcome;
 use lisa_scenario::{Scenario, simulate};
 
 const FILE: &str = r#"
@@ -291,6 +292,34 @@ fn a_warm_up_is_measured_until_the_end() {
     assert!(outcome(&warm).sim_seconds < 10.0);
 }
 
+/// What a link did after the warm-up is what it did in all less what it had done until then.
+#[test]
+fn links_count_from_the_warm_up() {
+    let text = "[topology]\nkind = 'shared-bottleneck'\nrate = '2.5Mbit'\nrtt = '70ms'\nqueue = 30\n\
+                [[connection]]\nalgorithm = 'reno'\n";
+    let links = |top: &str| {
+        let scenario = Scenario::parse(&format!("{top}\n{text}"), "warm.toml").unwrap();
+        simulate(&scenario, 1, false).unwrap().outcome.links
+    };
+    let [until, all] = ["stop = '10s'", "stop = '60s'"].map(links);
+    let after = links("stop = '60s'\nwarmup = '10s'");
+    for ((until, all), after) in until.iter().zip(&all).zip(&after) {
+        assert_eq!(after.packets, all.packets - until.packets);
+        assert_eq!(after.drops, all.drops - until.drops);
+        assert_eq!(after.queue_max, all.queue_max);
+        let mean = (60.0 * all.queue_mean - 10.0 * until.queue_mean) / 50.0;
+        assert!((after.queue_mean - mean).abs() < 1e-9, "{after:?}");
+        let rate = after.drops as f64 / after.packets as f64;
+        assert_eq!(after.loss_rate, Some(rate));
+    }
+    let bottleneck = |links: &[LinkOutcome]| {
+        let shaped = links.iter().filter(|link| link.drops > 0);
+        shaped.map(|link| link.utilisation.unwrap()).next().unwrap()
+    };
+    assert!(bottleneck(&after) > 0.999, "{after:?}");
+    assert!(bottleneck(&until) < 0.99, "slow start");
+}
+
 /// An outcome says which path a subflow took, and not only which of the subflows it is.
 #[test]
 fn subflows_know_their_paths() {
@@ -303,7 +332,7 @@ fn subflows_know_their_paths() {
     let alone = two_paths("[[], []]", "bytes = '300KB'\npath = 2", "stop = '9s'");
     let outcome = simulate(&alone, 1, false).unwrap().outcome;
     assert!(outcome.connections[0].subflows.iter().all(|s| s.path == 1));
-    let busy = |link: &&lisa_scenario::outcome::LinkOutcome| link.utilisation > Some(0.0);
+    let busy = |link: &&LinkOutcome| link.utilisation > Some(0.0);
     let mut busy = outcome.links.iter().filter(busy);
     assert!(busy.all(|link| link.name.starts_with("path 2")));
 }

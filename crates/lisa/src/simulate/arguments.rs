@@ -72,7 +72,7 @@ pub struct Run {
     /// Run with each of the seeds from 1 to N; tables then have means with 95 % confidence intervals.
     #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: Option<u32>,
-    /// Print an outcome a line, in the order of the seeds (schema lisa.outcome/3), instead of tables.
+    /// Print an outcome a line, in the order of the seeds (schema lisa.outcome/4), instead of tables.
     #[arg(long)]
     pub json: bool,
     /// With --json: fill in `wall_seconds`, how long each run took. Otherwise it is null, so that a simulation of one

@@ -310,7 +310,8 @@ impl Links {
         let some =
             |value: fn(&LinkOutcome) -> u64| self.runs.iter().flatten().any(|l| value(l) > 0);
         let (losses, marks) = (some(|l| l.losses), some(|l| l.marks));
-        let mut heading = vec!["link", "utilisation\n[%]", "drops\n[packets]"];
+        let mut heading = vec!["link", "utilisation\n[%]", "loss rate\n[%]"];
+        heading.push("drops\n[packets]");
         heading.extend(losses.then_some("losses\n[packets]"));
         heading.extend(marks.then_some("marks\n[packets]"));
         heading.extend(["queue, mean\n[packets]", "queue, most\n[packets]"]);
@@ -319,7 +320,8 @@ impl Links {
         for &link in &shown {
             let percent = of(link, |l| l.utilisation.map(|part| part * 100.0));
             let count = |value: fn(&LinkOutcome) -> Option<f64>| mean(of(link, value), whole);
-            let mut cells = vec![first[link].name.clone(), mean(percent, 1)];
+            let rate = of(link, |l| l.loss_rate.map(|part| part * 100.0));
+            let mut cells = vec![first[link].name.clone(), mean(percent, 1), mean(rate, 2)];
             cells.push(count(|l| Some(l.drops as f64)));
             cells.extend(losses.then(|| count(|l| Some(l.losses as f64))));
             cells.extend(marks.then(|| count(|l| Some(l.marks as f64))));

@@ -1,11 +1,11 @@
 //! What a simulation came to, connection by connection and link by link.
 
-use netsim::{LinkCounters, Time};
+use netsim::Time;
 use transport::{Report, SubflowReport};
 
 use super::{Place, World, finite};
 use crate::limits::Kept;
-use crate::outcome::{ConnectionOutcome, LinkOutcome, SubflowOutcome};
+use crate::outcome::{ConnectionOutcome, SubflowOutcome};
 use crate::{Drawn, Flow, Scenario};
 
 /// Bytes that a flow has delivered, and each of its subflows.
@@ -158,16 +158,4 @@ fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome
         })
     };
     report.subflows.iter().enumerate().filter_map(of).collect()
-}
-
-pub(super) fn link_outcome(name: &str, counters: &LinkCounters) -> LinkOutcome {
-    LinkOutcome {
-        name: name.into(),
-        drops: counters.drops,
-        losses: counters.losses,
-        marks: counters.marks,
-        utilisation: counters.utilisation,
-        queue_max: counters.queue_max,
-        queue_mean: counters.queue_mean,
-    }
 }
