@@ -179,7 +179,8 @@ impl Connection {
     /// Whether the last segment of a piece is the last of what was written.
     #[inline]
     fn ends_a_write(&self, piece: &Piece) -> bool {
-        piece.dsn + piece.len == self.end || piece.len % u64::from(self.mss) > 0
+        piece.dsn + piece.len == self.end
+            || piece.len < u64::from(piece.count) * u64::from(self.mss)
     }
 
     /// The next byte that the receiver waits for.
@@ -280,7 +281,7 @@ impl Connection {
         let len = self.whole_segments(self.end - self.nxt, most);
         let dsn = self.nxt;
         self.nxt += len;
-        (len > 0).then_some(Piece { dsn, len, flags: 0 })
+        (len > 0).then(|| Piece::new(dsn, len, self.mss))
     }
 
     /// Whether there is a segment for this subflow that the receiver takes.
@@ -321,7 +322,7 @@ impl Connection {
                 let Some(mut piece) = take(self, sender, burst) else {
                     break;
                 };
-                let count = piece.segments(self.mss);
+                let count = piece.count;
                 // Several at once end with the push flag (__tcp_transmit_skb), and so does a buffer.
                 let buffer_ends = has_buffers && sender.queue.at_an_end();
                 let burst_ends = buffer_ends || count == burst && count > 1;

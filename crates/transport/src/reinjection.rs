@@ -162,7 +162,7 @@ impl Connection {
             }
             self.again.pop_front();
             let (dsn, len) = (stuck.data, stuck.len.into());
-            return Some(Piece { dsn, len, flags: 0 });
+            return Some(Piece::new(dsn, len, self.mss));
         }
         None
     }

@@ -119,6 +119,6 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn take_handed(&self, sender: &mut Sender, most: u32) -> Option<Piece> {
         let taken = sender.queue.take(u64::from(most) * u64::from(self.mss));
-        taken.map(|(dsn, len)| Piece { dsn, len, flags: 0 })
+        taken.map(|(dsn, len)| Piece::new(dsn, len, self.mss))
     }
 }

@@ -75,15 +75,23 @@ pub struct Tally {
 pub(crate) struct Piece {
     pub(crate) dsn: u64,
     pub(crate) len: u64,
+    /// How many segments they are.
+    pub(crate) count: u32,
     /// Bits of [`scoreboard::flag`].
     pub(crate) flags: u8,
 }
 
 impl Piece {
-    /// How many segments they are.
+    /// Of segments of `mss` bytes, of which the last one may have fewer.
     #[inline]
-    pub(crate) fn segments(&self, mss: u16) -> u32 {
-        (self.len as u32).div_ceil(mss.into())
+    pub(crate) fn new(dsn: u64, len: u64, mss: u16) -> Self {
+        let count = (len as u32).div_ceil(mss.into());
+        Self {
+            dsn,
+            len,
+            count,
+            flags: 0,
+        }
     }
 }
 
@@ -376,7 +384,7 @@ impl Sender {
             end: seq + piece.len,
             sent_at: env.now.as_nanos(),
             dsn: piece.dsn,
-            count: piece.segments(self.mss),
+            count: piece.count,
             segment: self.mss,
             flags: piece.flags,
         };

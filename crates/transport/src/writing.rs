@@ -106,7 +106,7 @@ impl Connection {
         sender
             .queue
             .take(len)
-            .map(|(dsn, len)| Piece { dsn, len, flags: 0 })
+            .map(|(dsn, len)| Piece::new(dsn, len, self.mss))
     }
 
     /// TCP sends. Returns whether it has set its timer.
