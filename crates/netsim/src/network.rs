@@ -175,11 +175,10 @@ impl<P: Payload> Network<P> {
         exit
     }
 
-    /// The same for packets that a host sends at once and that is not exact: the first comes some microseconds `late`, each next one
-    /// `apart` later, and none later than a quarter of what the slowest link of its route takes for 1500 bytes. So chance decides
-    /// whether it is in a queue before what happens there at the same instant. A first link with another queue than a drop-tail
-    /// one, with random losses or with a trace has chances of its own: there they come `now`. `exit` gets those that the link
-    /// loses.
+    /// Sends the packets of a host with jitter. The first packet reaches the first link `late` after `now`, each following packet `apart`
+    /// later. The delay is limited to a quarter of the time that the slowest link of the route takes for 1500 bytes. The jitter decides
+    /// whether a packet enters a queue before or after another event of the same instant. If the first link has random losses, a trace
+    /// or a queue other than drop-tail, the packets reach it at `now`. `exit` receives the packets that the first link drops.
     #[inline(always)]
     pub fn inject_burst(
         &mut self,

@@ -84,7 +84,7 @@ impl Sender {
     /// Whether the next ACK comes soon, or should have come.
     fn is_ack_near(&self, now: Time) -> bool {
         let srtt = u64::from(self.rtt.srtt8) * 125;
-        let sent_at = self.board.front().map_or(0, |first| first.sent_at);
+        let sent_at = self.scoreboard.front().map_or(0, |first| first.sent_at);
         let expected = sent_at + srtt;
         expected <= now.as_nanos() + SOON.as_nanos().min(srtt / 2)
     }

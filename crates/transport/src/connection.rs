@@ -176,7 +176,7 @@ impl Connection {
         self.came += (self.received).insert((subflow - self.first) as usize, data, len);
     }
 
-    /// Whether the last segment of a piece is the last of what was written.
+    /// Whether a piece ends at the end of a write.
     #[inline]
     fn ends_a_write(&self, piece: &Piece) -> bool {
         piece.dsn + piece.len == self.end
@@ -256,8 +256,7 @@ impl Connection {
         set
     }
 
-    /// Of so many bytes that are next, those in whole segments that the receiver takes, and no more than so many segments
-    /// (tcp_snd_wnd_test).
+    /// Bytes of the whole segments that fit into the receive window (tcp_snd_wnd_test). `bytes`: unsent bytes. `most`: limit, segments.
     #[inline(always)]
     pub(crate) fn whole_segments(&self, bytes: u64, most: u32) -> u64 {
         let mss = u64::from(self.mss);
@@ -275,7 +274,7 @@ impl Connection {
         self.whole_segments(self.end - self.nxt, 1) > 0
     }
 
-    /// So many segments at most that were never sent.
+    /// Takes at most `most` unsent segments of the stream.
     #[inline(always)]
     fn cut(&mut self, most: u32) -> Option<Piece> {
         let len = self.whole_segments(self.end - self.nxt, most);
@@ -298,7 +297,7 @@ impl Connection {
         env: &mut Env<O>,
         take: impl Fn(&mut Self, &mut Sender, u32) -> Option<Piece>,
     ) -> bool {
-        let (before, from) = (sender.out(), sender.board.nxt());
+        let (before, from) = (sender.out(), sender.scoreboard.nxt());
         let has_buffers = self.has_buffers();
         // It is the window that holds it back, though there is some room.
         let mut waits = false;
@@ -346,7 +345,7 @@ impl Connection {
                 self.has_room_for_more(sender);
             }
         }
-        if sender.board.nxt() > from {
+        if sender.scoreboard.nxt() > from {
             let all = sender.queue.is_empty() && self.nxt >= self.end;
             return sender.sent(env, before, all, waits);
         }

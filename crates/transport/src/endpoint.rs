@@ -57,8 +57,8 @@ impl<O: Observer> Env<O> {
         }
     }
 
-    /// Sends segments with headers of so many bytes. Those of a host that is not exact leave with all others that leave upon the
-    /// same event, when these are known.
+    /// Sends segments. `is_late`: the host has jitter. The segments then wait for [`flush`](Self::flush), because the jitter depends on the
+    /// number of segments that one event sends.
     #[inline(always)]
     pub(crate) fn send_burst(&mut self, leaving: Leaving, is_late: bool) {
         if O::PACKETS {

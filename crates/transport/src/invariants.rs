@@ -11,7 +11,7 @@ use crate::timers::Timers;
 /// Where they differ.
 pub(crate) fn sender(sender: &Sender, profile: &Profile, timers: &Timers) {
     let (me, out) = (sender.me, sender.out());
-    (sender.board).check(profile.detection != Detection::DuplicateAcks);
+    (sender.scoreboard).check(profile.detection != Detection::DuplicateAcks);
     assert!(sender.tcp.cwnd >= 1, "no window at {me}");
     if matches!(sender.life, Life::Open | Life::Stalled) {
         assert!(
@@ -28,6 +28,6 @@ pub(crate) fn sender(sender: &Sender, profile: &Profile, timers: &Timers) {
 /// Where it is otherwise.
 pub(crate) fn connection(connection: &Connection, senders: &[Sender]) {
     connection.check();
-    let sent: u64 = senders.iter().map(|sender| sender.board.nxt()).sum();
+    let sent: u64 = senders.iter().map(|sender| sender.scoreboard.nxt()).sum();
     assert!(connection.una <= sent, "acknowledged and never sent");
 }

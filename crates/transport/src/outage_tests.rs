@@ -138,7 +138,7 @@ fn a_backup_carries_while_the_first_path_is_dead() {
     run(&mut simulation, 3000, dead);
     let before = bytes(&simulation);
     assert!(before[0] > 1_300_000, "{before:?}");
-    assert_eq!(simulation.senders[1].board.nxt(), 0);
+    assert_eq!(simulation.senders[1].scoreboard.nxt(), 0);
     run(&mut simulation, 9000, dead);
     let after = bytes(&simulation);
     assert!(after[0] - before[0] < 50_000, "what was under way");

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub(crate) struct Reassembly {
     /// All before this one have arrived, and this one has not.
     next: u64,
-    /// First byte and the one after the last of what has arrived beyond: in order, none touching another.
+    /// Out-of-order ranges, sorted and disjoint: first byte and the one after the last.
     beyond: VecDeque<(u64, u64)>,
     /// Bytes in `beyond`.
     held: u64,
@@ -47,7 +47,7 @@ impl Reassembly {
     fn insert_beside(&mut self, start: u64, end: u64) -> Option<u64> {
         let before = self.next;
         let start = start.max(before);
-        // What it meets or touches becomes one with it.
+        // Overlapping and adjacent ranges are merged.
         let first = self.beyond.partition_point(|range| range.1 < start);
         let last = self.beyond.partition_point(|range| range.0 <= end);
         let (mut from, mut until) = (start, end);

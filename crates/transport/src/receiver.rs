@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) struct Receiver {
     got: Reassembly,
     beyond: Beyond,
-    /// Bytes that arrived twice, to be told (RFC 2883).
+    /// Duplicate range, for the DSACK block of the next ACK (RFC 2883).
     twice: Option<(u64, u64)>,
     /// ACKs that are still to be sent for each segment.
     quick: u32,

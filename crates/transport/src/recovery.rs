@@ -148,13 +148,13 @@ impl Sender {
         };
         let flags = segment.flags;
         let blocks = env.sacks.take(segment.sack);
-        if ack > self.board.nxt() {
+        if ack > self.scoreboard.nxt() {
             return false; // of what was never sent
         }
         let sacks = self.profile.detection != Detection::DuplicateAcks;
         // What was told beyond a gap before this ACK (tcp_highest_sack_seq).
-        let told_before = match self.board.sacked_out {
-            0 => self.board.una(),
+        let told_before = match self.scoreboard.sacked_out {
+            0 => self.scoreboard.una(),
             _ => self.recovery.highest,
         };
         let (found_before, out_before) = (self.recovery.found, self.out());
@@ -167,7 +167,7 @@ impl Sender {
             self.take_sacks(env, &blocks, &mut told);
         }
         self.take_cumulative(env, ack, &mut told, sacks, told_before);
-        told.duplicate = !told.advanced && ack == self.board.una() && out_before > 0;
+        told.duplicate = !told.advanced && ack == self.scoreboard.una() && out_before > 0;
         if !sacks {
             self.count_duplicates(&mut told);
         }
@@ -191,7 +191,7 @@ impl Sender {
             || told.duplicate
             || told.dsack
             || flags & packet::flag::ECE != 0
-            || self.board.sacked_out > 0;
+            || self.scoreboard.sacked_out > 0;
         let mut then = Then::Nothing;
         let mut waits_for_reordering = false;
         if odd {
@@ -229,10 +229,10 @@ impl Sender {
         }
         if self.state == State::Open {
             self.recovery.first_again = 0;
-        } else if self.board.una() >= self.recovery.high {
+        } else if self.scoreboard.una() >= self.recovery.high {
             match self.state {
                 // CWR ends beyond the mark, for the ACK of the mark itself may echo it once more.
-                State::Cwr if self.board.una() != self.recovery.high => {
+                State::Cwr if self.scoreboard.una() != self.recovery.high => {
                     self.end_reduction();
                     self.enter(coupled, env.now, State::Open);
                 }
@@ -256,7 +256,7 @@ impl Sender {
                 }
                 self.judge(env, told.advanced, waits_for_reordering);
                 if self.state != State::Recovery {
-                    if self.board.lost_out() == 0 {
+                    if self.scoreboard.lost_out() == 0 {
                         return Then::Nothing;
                     }
                     self.enter_recovery(coupled, env, echo);
@@ -283,7 +283,7 @@ impl Sender {
                 self.judge(env, told.advanced, waits_for_reordering);
             }
         }
-        if self.board.lost_out() == 0 {
+        if self.scoreboard.lost_out() == 0 {
             self.try_open(coupled, env, echo);
             return Then::Nothing;
         }
@@ -301,7 +301,7 @@ impl Sender {
 
     /// Nothing is lost: Open, or Disorder while segments are missing (Linux: tcp_try_to_open).
     fn try_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
-        if self.board.retrans_out() == 0 {
+        if self.scoreboard.retrans_out() == 0 {
             self.recovery.first_again = 0;
         }
         if echo {
@@ -313,7 +313,7 @@ impl Sender {
     }
 
     fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        let disorder = !self.board.is_clean() || self.recovery.undo.is_some();
+        let disorder = !self.scoreboard.is_clean() || self.recovery.undo.is_some();
         let to = if disorder {
             State::Disorder
         } else {
@@ -321,7 +321,7 @@ impl Sender {
         };
         if self.state != to {
             self.enter(coupled, env.now, to);
-            self.recovery.high = self.board.nxt();
+            self.recovery.high = self.scoreboard.nxt();
         }
     }
 }

@@ -170,7 +170,7 @@ impl Connection {
     /// A subflow stalls or closes: what it has under way goes over the others.
     pub(crate) fn reinject(&mut self, sender: &Sender, index: u32) {
         self.again.retain(|stuck| stuck.on != index);
-        for skb in sender.board.iter() {
+        for skb in sender.scoreboard.iter() {
             for from in (0..skb.len()).step_by(skb.segment.into()) {
                 let stuck = Stuck {
                     data: skb.dsn + from,

@@ -115,7 +115,7 @@ impl Connection {
         })
     }
 
-    /// So many segments at most of what a subflow was handed.
+    /// Takes at most `most` segments from the send queue of a subflow.
     #[inline(always)]
     pub(crate) fn take_handed(&self, sender: &mut Sender, most: u32) -> Option<Piece> {
         let taken = sender.queue.take(u64::from(most) * u64::from(self.mss));

@@ -87,11 +87,13 @@ pub(crate) struct Scoreboard {
     /// The first byte that is not acknowledged, and the next that was never sent (snd_una, snd_nxt).
     una: u64,
     nxt: u64,
-    /// Segments: not acknowledged in order; of these SACKed, lost, and sent again and under way. Without SACK `sacked_out` counts
-    /// duplicate ACKs.
+    /// Segments sent and not acknowledged cumulatively.
     packets_out: u32,
+    /// SACKed segments. Without SACK: duplicate ACKs.
     pub(crate) sacked_out: u32,
+    /// Segments marked lost.
     lost_out: u32,
+    /// Retransmitted segments in flight.
     retrans_out: u32,
 }
 
@@ -245,7 +247,7 @@ impl Scoreboard {
         if skb.count < 2 {
             return false;
         }
-        // Of what was joined, the number of segments in each part is not known exactly, and nothing depends on it any more.
+        // The parts of a merged entry have an approximate number of segments, as in Linux. Only SACKed entries are merged.
         let count = (seq - skb.seq).div_ceil(u64::from(skb.segment)) as u32;
         let count = count.min(skb.count - 1);
         debug_assert!(
@@ -266,7 +268,7 @@ impl Scoreboard {
         true
     }
 
-    /// Splits an entry so that it has no more than so many segments.
+    /// Splits an entry after its first `count` segments (tcp_fragment).
     pub(crate) fn split_after(&mut self, index: usize, count: u32) {
         let skb = &self.queue[index];
         if count < skb.count {
@@ -312,7 +314,7 @@ impl Scoreboard {
         let skb = &mut self.queue[index];
         let before = *skb;
         skb.flags |= flag::SACKED;
-        // Of one that was not taken for lost, the copy still counts (tcp_sacktag_one).
+        // The retransmission of an entry that was not marked lost stays in retrans_out (tcp_sacktag_one).
         if before.is(flag::LOST) {
             skb.flags &= !(flag::LOST | flag::RETRANS);
             self.lost_out -= before.count;

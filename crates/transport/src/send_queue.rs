@@ -165,7 +165,7 @@ impl Sender {
     /// Bytes of memory that it holds (sk_wmem_queued).
     #[inline]
     pub(crate) fn memory(&self) -> u64 {
-        self.queue.memory() + self.board.memory()
+        self.queue.memory() + self.scoreboard.memory()
     }
 
     #[inline]

@@ -103,7 +103,7 @@ pub(crate) struct Sender {
     pub(crate) cc: mpcc::Subflow,
     /// The group that it shall be in.
     group: u8,
-    pub(crate) board: Scoreboard,
+    pub(crate) scoreboard: Scoreboard,
     /// One of `mpcc::State`.
     pub(crate) state: State,
     pub(crate) life: Life,
@@ -172,7 +172,7 @@ impl Sender {
             },
             cc: mpcc::Subflow::default(),
             group,
-            board: Scoreboard::default(),
+            scoreboard: Scoreboard::default(),
             state: State::Open,
             life: Life::Idle,
             waits: Waits::Timeout,
@@ -206,13 +206,13 @@ impl Sender {
     /// Segments sent and not yet acknowledged in order (packets_out).
     #[inline]
     pub(crate) fn out(&self) -> u32 {
-        self.board.packets_out()
+        self.scoreboard.packets_out()
     }
 
     /// Segments in the network (tcp_packets_in_flight).
     #[inline]
     pub(crate) fn flight(&self) -> u32 {
-        self.board.in_flight()
+        self.scoreboard.in_flight()
     }
 
     /// How many segments the window has room for.
@@ -256,21 +256,24 @@ impl Sender {
         env: &mut Env<O>,
         segment: Ack,
     ) -> bool {
-        let una = self.board.una();
+        let una = self.scoreboard.una();
         let ack = widen(una, segment.seq);
         let plain = segment.sack == 0
             && self.state == State::Open
-            && self.board.is_clean()
+            && self.scoreboard.is_clean()
             && una >= self.clean_from
             && segment.flags & flag::ECE == 0
             && ack > una;
         if !plain {
             return self.on_odd_ack(coupled, env, ack, Segment::Ack(segment).into());
         }
-        debug_assert!(ack <= self.board.nxt(), "an ACK of what was never sent");
+        debug_assert!(
+            ack <= self.scoreboard.nxt(),
+            "an ACK of what was never sent"
+        );
         let (mut acked, mut first, mut last) = (0, 0, 0);
-        while self.board.una() < ack {
-            let Some(piece) = self.board.acknowledge(ack) else {
+        while self.scoreboard.una() < ack {
+            let Some(piece) = self.scoreboard.acknowledge(ack) else {
                 break;
             };
             if acked == 0 {
@@ -282,7 +285,7 @@ impl Sender {
         let now = env.now.as_nanos();
         let age = (((now - last) / 1000) as u32).max(1);
         self.rtt
-            .sample(((now - first) / 1000) as u32, ack, self.board.nxt());
+            .sample(((now - first) / 1000) as u32, ack, self.scoreboard.nxt());
         self.rtt.least = self.rtt.least.min(age);
         self.tcp.rtt_us = age;
         self.recovery.rack_advance(last, ack, now - last);
@@ -378,7 +381,7 @@ impl Sender {
         if self.starts_sending() {
             self.start_sending(coupled, env);
         }
-        let seq = self.board.nxt();
+        let seq = self.scoreboard.nxt();
         let skb = Skb {
             seq,
             end: seq + piece.len,
@@ -388,7 +391,7 @@ impl Sender {
             segment: self.mss,
             flags: piece.flags,
         };
-        self.board.push(skb);
+        self.scoreboard.push(skb);
         if self.state == State::Cwr || self.state == State::Recovery {
             self.recovery.prr_out += skb.count;
         }
@@ -446,7 +449,7 @@ impl Sender {
         env: &mut Env<O>,
     ) {
         let idle = env.now.since(self.last_sent);
-        let restarts = self.profile.idle_restart && self.out() == 0 && self.board.una() > 0;
+        let restarts = self.profile.idle_restart && self.out() == 0 && self.scoreboard.una() > 0;
         if restarts && idle > self.rtt.timeout() {
             self.restart(coupled, env, idle);
         }
@@ -514,11 +517,11 @@ impl Sender {
     #[inline]
     pub(crate) fn validate<O: Observer>(&mut self, env: &Env<O>, all: bool, waits: bool) {
         let limited = waits || self.flight() >= self.tcp.cwnd;
-        let over = self.board.una() >= self.usage_until;
+        let over = self.scoreboard.una() >= self.usage_until;
         if over || limited || (!self.limited && self.out() > self.most_out) {
             self.limited = limited;
             self.most_out = self.out();
-            self.usage_until = self.board.nxt();
+            self.usage_until = self.scoreboard.nxt();
         }
         if limited || self.is_limited() {
             self.full_at = env.now;
@@ -618,7 +621,7 @@ impl Sender {
             TIMER_LEAST
         };
         let probe = env.now + Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
-        let sent_at = self.board.front().map_or(0, |first| first.sent_at);
+        let sent_at = self.scoreboard.front().map_or(0, |first| first.sent_at);
         let timeout = Time::from_nanos(sent_at) + self.rtt.timeout();
         env.timers.set(self.timer, probe.min(timeout.max(env.now)));
     }

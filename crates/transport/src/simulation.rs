@@ -377,9 +377,9 @@ impl<O: Observer> Simulation<O> {
         if connection.on_ack(ack) {
             connection.progressed(env);
         }
-        let before = sender.board.una();
+        let before = sender.scoreboard.una();
         let set = sender.on_ack(&mut connection.coupled, env, ack);
-        let more_than_two = sender.board.una() - before > 2 * u64::from(sender.mss);
+        let more_than_two = sender.scoreboard.una() - before > 2 * u64::from(sender.mss);
         env.gap = ack.sack != 0 || more_than_two;
         let due = || &self.senders[connection.first as usize + connection.due];
         let mut sent = if connection.wants_all(&self.senders[ack.subflow as usize], due) {

@@ -97,8 +97,8 @@ fn a_short_segment_takes_its_bytes_and_no_more() {
     assert_eq!(data, [one(0), one(4000), one(8000)].concat());
 }
 
-/// Over 40 ms and at most ten packets of 2.4 ms, with ACKs of each segment. An ACK that tells of a gap echoes the last segment before
-/// it (RFC 7323, 4.3), and a sender what came in last.
+/// The path delays a packet by 40 ms, and the queue by at most ten packets of 2.4 ms; the receiver acknowledges every segment. An ACK with
+/// SACK blocks echoes the timestamp of the last segment before the gap (RFC 7323, 4.3). A sender echoes the last timestamp received.
 #[test]
 fn a_timestamp_is_echoed_after_a_round_trip() {
     let text = "stop = '9s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 9\n\

@@ -112,7 +112,7 @@ impl Burst {
         let full = u32::from(self.first.len);
         let offset = number * full;
         let is_last = number + 1 == self.count;
-        // They tell of a reduction once (RFC 3168, 6.1.2).
+        // Only the first new segment after a reduction carries CWR (RFC 3168, 6.1.2).
         let once = if number == 0 { 0 } else { flag::CWR };
         Data {
             seq: self.first.seq.wrapping_add(offset),

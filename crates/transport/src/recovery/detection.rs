@@ -21,10 +21,11 @@ impl Sender {
             // tcp_newreno_mark_lost
             Detection::DuplicateAcks => {
                 let recovering = self.state == State::Recovery;
-                let threshold = self.state < State::Recovery && self.board.sacked_out >= THRESHOLD;
+                let threshold =
+                    self.state < State::Recovery && self.scoreboard.sacked_out >= THRESHOLD;
                 if threshold || (recovering && advanced) {
-                    self.board.split_after(0, 1);
-                    if !self.board.at(0).is(flag::LOST) {
+                    self.scoreboard.split_after(0, 1);
+                    if !self.scoreboard.at(0).is(flag::LOST) {
                         self.lose(0);
                     }
                 }
@@ -53,7 +54,9 @@ impl Sender {
     /// How long RACK waits beyond a round trip, ns (RFC 8985, step 4).
     fn patience(&self) -> u64 {
         let r = &self.recovery;
-        if !r.reordered && (self.state >= State::Recovery || self.board.sacked_out >= THRESHOLD) {
+        if !r.reordered
+            && (self.state >= State::Recovery || self.scoreboard.sacked_out >= THRESHOLD)
+        {
             return 0;
         }
         let quarters = u64::from(r.patience + 1);
@@ -66,8 +69,8 @@ impl Sender {
         let now = env.now.as_nanos();
         let mut wait = 0;
         let mut all = true;
-        for index in self.board.find(self.recovery.judged)..self.board.len() {
-            let skb = *self.board.at(index);
+        for index in self.scoreboard.find(self.recovery.judged)..self.scoreboard.len() {
+            let skb = *self.scoreboard.at(index);
             if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
                 if (skb.sent_at, skb.end) >= (at, end) {
                     break;
@@ -93,7 +96,7 @@ impl Sender {
         let now = env.now.as_nanos();
         let mut lost = false;
         while let Some((index, _)) = self.first_copy() {
-            let copy = self.board.at(index);
+            let copy = self.scoreboard.at(index);
             if (copy.sent_at, copy.end) >= (at, end) {
                 break;
             }
@@ -107,15 +110,14 @@ impl Sender {
         (lost, 0)
     }
 
-    /// Those that were sent once, of which enough later ones were told of (Linux until 4.x: tcp_mark_head_lost). What is behind the
-    /// highest that was told of is not judged.
+    /// Marks segments lost that were sent once and lie below [`fack_edge`](Self::fack_edge) (Linux until 4.x: tcp_mark_head_lost).
     fn fack_first(&mut self) {
         let Some(below) = self.fack_edge() else {
             return;
         };
-        self.board.split(below);
-        for index in self.board.find(self.recovery.judged)..self.board.find(below) {
-            let skb = self.board.at(index);
+        self.scoreboard.split(below);
+        for index in self.scoreboard.find(self.recovery.judged)..self.scoreboard.find(below) {
+            let skb = self.scoreboard.at(index);
             self.recovery.judged = skb.end;
             if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
                 self.lose(index);
@@ -123,11 +125,11 @@ impl Sender {
         }
     }
 
-    /// Behind this byte, and up to the highest that was told of, there are as many segments as the threshold.
+    /// The byte from which on there are exactly as many segments up to the highest SACKed one as the reordering threshold.
     fn fack_edge(&self) -> Option<u64> {
         let mut left = self.recovery.threshold();
-        let behind = self.board.find(self.recovery.highest);
-        for skb in (0..behind).rev().map(|index| self.board.at(index)) {
+        let behind = self.scoreboard.find(self.recovery.highest);
+        for skb in (0..behind).rev().map(|index| self.scoreboard.at(index)) {
             if left <= skb.count {
                 let whole = u64::from(skb.count - left) * u64::from(skb.segment);
                 return Some(skb.seq + whole);
@@ -154,9 +156,9 @@ impl Sender {
     /// The copy that was sent first and is still under way, by its index, and the next byte then that had never been sent.
     fn first_copy(&mut self) -> Option<(usize, u64)> {
         while let Some(&copy) = self.recovery.again.front() {
-            // Of what went at once, parts may have been told of or lost since.
-            for index in self.board.find(copy.seq)..self.board.len() {
-                let skb = self.board.at(index);
+            // SACK blocks may have split the retransmitted entry since.
+            for index in self.scoreboard.find(copy.seq)..self.scoreboard.len() {
+                let skb = self.scoreboard.at(index);
                 if skb.seq >= copy.end {
                     break;
                 }
@@ -176,8 +178,8 @@ impl Sender {
     /// Takes segments for lost.
     pub(super) fn lose(&mut self, index: usize) {
         self.recovery.found = self.recovery.found.wrapping_add(1);
-        self.board.lose(index);
-        let seq = self.board.at(index).seq;
+        self.scoreboard.lose(index);
+        let seq = self.scoreboard.at(index).seq;
         self.recovery.repair_from = self.recovery.repair_from.min(seq);
     }
 }

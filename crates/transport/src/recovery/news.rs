@@ -16,7 +16,8 @@ impl Sender {
             return is_echo_before(segment.echo_us, micros(Time::from_nanos(first_again)));
         }
         // Nothing was sent again in this recovery. NewReno forgets when it was, at the end of one.
-        self.profile.detection != Detection::DuplicateAcks || self.board.una() < self.recovery.high
+        self.profile.detection != Detection::DuplicateAcks
+            || self.scoreboard.una() < self.recovery.high
     }
 
     /// Marks what the blocks say has arrived.
@@ -28,9 +29,9 @@ impl Sender {
     ) {
         if blocks.duplicate {
             told.dsack = true;
-            if self.board.una() >= self.recovery.patient_from {
+            if self.scoreboard.una() >= self.recovery.patient_from {
                 self.recovery.patience = (self.recovery.patience + 1).min(MOST_PATIENCE);
-                self.recovery.patient_from = self.board.nxt();
+                self.recovery.patient_from = self.scoreboard.nxt();
                 self.recovery.patient_for = PATIENT_RECOVERIES;
             }
             let seq = blocks.list[0].0;
@@ -40,8 +41,8 @@ impl Sender {
         }
         let known = self.recovery.known;
         for (start, end) in blocks.iter() {
-            let mut start = start.max(self.board.una());
-            let end = end.min(self.board.nxt());
+            let mut start = start.max(self.scoreboard.una());
+            let end = end.min(self.scoreboard.nxt());
             while start < end {
                 // What the last ACK told need not be gone through again.
                 if let Some(old) = known.iter().find(|old| old.0 <= start && start < old.1) {
@@ -59,20 +60,23 @@ impl Sender {
 
     /// Segments from this byte up to another one have arrived (tcp_sacktag_walk).
     fn take_sack<O: Observer>(&mut self, env: &Env<O>, from: u64, until: u64, told: &mut Told) {
-        self.board.split(from);
-        let mut index = self.board.find(from);
-        while index < self.board.len() && self.board.at(index).seq < until {
-            if self.board.at(index).end > until {
-                self.board.split(until);
+        self.scoreboard.split(from);
+        let mut index = self.scoreboard.find(from);
+        while index < self.scoreboard.len() && self.scoreboard.at(index).seq < until {
+            if self.scoreboard.at(index).end > until {
+                self.scoreboard.split(until);
             }
-            if !self.board.at(index).is(flag::SACKED) {
+            if !self.scoreboard.at(index).is(flag::SACKED) {
                 self.take_sacked(env, index, told);
             }
-            let (end, segment_len) = (self.board.at(index).end, self.board.at(index).segment_len());
-            if self.board.join(index) {
+            let (end, segment_len) = (
+                self.scoreboard.at(index).end,
+                self.scoreboard.at(index).segment_len(),
+            );
+            if self.scoreboard.join(index) {
                 index -= 1;
                 if end == until {
-                    self.board.join_next(index, segment_len);
+                    self.scoreboard.join_next(index, segment_len);
                 }
             }
             index += 1;
@@ -80,7 +84,7 @@ impl Sender {
     }
 
     fn take_sacked<O: Observer>(&mut self, env: &Env<O>, index: usize, told: &mut Told) {
-        let skb = self.board.sack(index);
+        let skb = self.scoreboard.sack(index);
         told.newly_sacked = true;
         told.delivered += skb.count;
         let age = env.now.as_nanos() - skb.sent_at;
@@ -111,14 +115,14 @@ impl Sender {
         sacks: bool,
         told_before: u64,
     ) {
-        if ack <= self.board.una() {
+        if ack <= self.scoreboard.una() {
             return;
         }
         told.advanced = true;
         let mut ages: Option<(u64, u64)> = None;
         let mut acked = 0;
-        while self.board.una() < ack {
-            let Some(piece) = self.board.acknowledge(ack) else {
+        while self.scoreboard.una() < ack {
+            let Some(piece) = self.scoreboard.acknowledge(ack) else {
                 break;
             };
             acked += piece.count;
@@ -143,16 +147,16 @@ impl Sender {
         }
         if !sacks {
             // One fills the gap; the others had been told of by duplicate ACKs.
-            let duplicates = self.board.sacked_out;
+            let duplicates = self.scoreboard.sacked_out;
             told.delivered += acked.saturating_sub(duplicates).max(1);
-            self.board.sacked_out = duplicates.saturating_sub(acked - 1);
+            self.scoreboard.sacked_out = duplicates.saturating_sub(acked - 1);
         }
         // A sample of what lies in order comes first.
         if !told.again {
             told.ages = ages.or(told.ages);
         }
         if !sacks {
-            self.board.sacked_out = self.board.sacked_out.min(self.most_duplicates());
+            self.scoreboard.sacked_out = self.scoreboard.sacked_out.min(self.most_duplicates());
         }
         self.recovery.judged = self.recovery.judged.max(ack);
         self.recovery.repair_from = self.recovery.repair_from.max(ack);
@@ -162,29 +166,30 @@ impl Sender {
     /// Without SACK a duplicate ACK stands for a segment that has left the network (Linux: tcp_add_reno_sack).
     pub(super) fn count_duplicates(&mut self, told: &mut Told) {
         if told.advanced && !matches!(self.state, State::Recovery) {
-            self.board.sacked_out = 0;
+            self.scoreboard.sacked_out = 0;
         }
         // After a timeout they may answer what was sent again needlessly, but for those of new segments (RFC 5682, 2.1).
-        let counts = self.state != State::Loss || self.board.nxt() > self.recovery.high;
+        let counts = self.state != State::Loss || self.scoreboard.nxt() > self.recovery.high;
         if told.duplicate && counts {
-            let before = self.board.sacked_out;
+            let before = self.scoreboard.sacked_out;
             let after = (before + 1).min(self.most_duplicates()).max(before);
-            self.board.sacked_out = after;
+            self.scoreboard.sacked_out = after;
             told.delivered += after - before;
         }
     }
 
     /// One segment at least is missing, or there would be no duplicate.
     fn most_duplicates(&self) -> u32 {
-        self.out().saturating_sub(self.board.lost_out().max(1))
+        self.out().saturating_sub(self.scoreboard.lost_out().max(1))
     }
 
     /// The RTT sample of an ACK, and with one the end of the timeout's back-off.
     pub(super) fn measure<O: Observer>(&mut self, env: &Env<O>, segment: Ack, told: &Told) {
         self.tcp.rtt_us = 0;
-        let (una, nxt) = (self.board.una(), self.board.nxt());
+        let (una, nxt) = (self.scoreboard.una(), self.scoreboard.nxt());
         if told.ages.is_none() && told.advanced {
-            // Only what was sent again is acknowledged: the timestamp tells which copy arrived (RFC 7323, 4.3; tcp_ack_update_rtt).
+            // All acknowledged segments were retransmitted. The echoed timestamp shows which copy arrived (RFC 7323, 4.3;
+            // tcp_ack_update_rtt).
             let age = since_echo(micros(env.now), segment.echo_us);
             if age >= self.rtt.least {
                 self.rtt.sample(age, una, nxt);

@@ -32,10 +32,11 @@ impl Sender {
 
     /// A probe for the tail, where nothing new can be sent: the last segment once more.
     pub(crate) fn probe_again<O: Observer>(&mut self, env: &mut Env<O>) {
-        let last = self.board.len() - 1;
-        self.board.split_after(last, self.board.at(last).count - 1);
-        let last = self.board.len() - 1;
-        if !self.board.at(last).is(flag::RETRANS | flag::SACKED) {
+        let last = self.scoreboard.len() - 1;
+        self.scoreboard
+            .split_after(last, self.scoreboard.at(last).count - 1);
+        let last = self.scoreboard.len() - 1;
+        if !self.scoreboard.at(last).is(flag::RETRANS | flag::SACKED) {
             let skb = self.resend(env, last, true);
             self.clean_from = skb.end + 1; // the ACK after its own tells whether it was needed
         }
@@ -44,7 +45,7 @@ impl Sender {
 
     /// A probe is out; the timeout is next.
     pub(crate) fn probed<O: Observer>(&mut self, env: &mut Env<O>, again: bool) {
-        self.recovery.probe = self.board.nxt();
+        self.recovery.probe = self.scoreboard.nxt();
         self.recovery.probe_again = again;
         self.set_timeout(env);
     }

@@ -32,7 +32,7 @@ impl Sender {
 
     /// Asks the algorithm for the threshold, which the window goes down to.
     pub(super) fn begin_reduction<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        self.recovery.high = self.board.nxt();
+        self.recovery.high = self.scoreboard.nxt();
         self.recovery.probe = 0;
         self.recovery.before.0 = self.tcp.cwnd;
         self.recovery.prr_delivered = 0;

@@ -7,21 +7,21 @@ impl Sender {
     pub(crate) fn repair<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
         let at_once = self.profile.detection == Detection::DuplicateAcks;
-        let mut index = self.board.find(self.recovery.repair_from);
-        while index < self.board.len()
-            && self.board.lost_out() > 0
+        let mut index = self.scoreboard.find(self.recovery.repair_from);
+        while index < self.scoreboard.len()
+            && self.scoreboard.lost_out() > 0
             && (self.flight() < self.tcp.cwnd || (at_once && index == 0))
         {
-            let skb = self.board.at(index);
+            let skb = self.scoreboard.at(index);
             if skb.is(flag::LOST) && !skb.is(flag::RETRANS | flag::SACKED) {
                 let most = self.space().min(self.burst_size()).max(1);
-                self.board.split_after(index, most);
+                self.scoreboard.split_after(index, most);
                 self.send_again(coupled, env, index);
             }
             index += 1;
         }
-        let next = (index < self.board.len()).then(|| self.board.at(index).seq);
-        self.recovery.repair_from = next.unwrap_or(self.board.nxt());
+        let next = (index < self.scoreboard.len()).then(|| self.scoreboard.at(index).seq);
+        self.recovery.repair_from = next.unwrap_or(self.scoreboard.nxt());
     }
 
     fn send_again<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, index: usize) {
@@ -29,7 +29,7 @@ impl Sender {
             self.start_sending(coupled, env);
         }
         let skb = self.resend(env, index, false);
-        self.clean_from = self.board.nxt();
+        self.clean_from = self.scoreboard.nxt();
         if self.recovery.first_again == 0 {
             self.recovery.first_again = skb.sent_at;
         }
@@ -51,13 +51,13 @@ impl Sender {
         index: usize,
         probe: bool,
     ) -> Skb {
-        let skb = (self.board).retransmit(index, env.now.as_nanos(), probe);
+        let skb = (self.scoreboard).retransmit(index, env.now.as_nanos(), probe);
         if self.profile.detection != Detection::DuplicateAcks {
             self.recovery.again.push_back(Resent {
                 at: skb.sent_at,
                 seq: skb.seq,
                 end: skb.end,
-                nxt: self.board.nxt(),
+                nxt: self.scoreboard.nxt(),
             });
         }
         self.tally.retransmits += skb.count;
@@ -69,19 +69,19 @@ impl Sender {
     pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let now = env.now.as_nanos();
         let rack = self.profile.detection == Detection::RackTlp;
-        for index in 0..self.board.len() {
-            let skb = self.board.at(index);
+        for index in 0..self.scoreboard.len() {
+            let skb = self.scoreboard.at(index);
             let recent = rack && index > 0 && skb.sent_at + self.recovery.rack.2 > now;
             if !skb.is(flag::SACKED) && !recent {
                 self.lose(index);
             }
         }
         if self.profile.detection == Detection::DuplicateAcks {
-            self.board.sacked_out = 0;
+            self.scoreboard.sacked_out = 0;
         }
         let fresh = self.state < State::Recovery;
         let first = self.state <= State::Disorder
-            || self.board.una() >= self.recovery.high
+            || self.scoreboard.una() >= self.recovery.high
             || (self.state == State::Loss && self.recovery.timeouts == 0);
         if first {
             self.recovery.before = (self.tcp.cwnd, self.current_ssthresh());
@@ -91,7 +91,7 @@ impl Sender {
         self.tcp.cwnd = self.flight() + 1;
         self.full_at = env.now;
         self.enter(coupled, env.now, State::Loss);
-        self.recovery.high = self.board.nxt();
+        self.recovery.high = self.scoreboard.nxt();
         self.recovery.probe = 0;
         self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
         self.recovery.timeouts += 1;

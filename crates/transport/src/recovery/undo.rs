@@ -7,11 +7,11 @@ const NONE_YET: i32 = -1;
 
 impl Sender {
     pub(super) fn begin_undo(&mut self) {
-        let again = match self.board.retrans_out() {
+        let again = match self.scoreboard.retrans_out() {
             0 => NONE_YET,
             again => again as i32,
         };
-        self.recovery.undo = Some((self.board.una(), again));
+        self.recovery.undo = Some((self.scoreboard.una(), again));
     }
 
     /// Whether all retransmissions were needless: the receiver had each twice (DSACK), or the segment that is
@@ -23,9 +23,9 @@ impl Sender {
 
     fn undo<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, unmark: bool) {
         if unmark {
-            self.board.unmark_lost();
+            self.scoreboard.unmark_lost();
             if self.profile.detection == Detection::Fack {
-                self.recovery.judged = self.board.una(); // they can be lost all the same
+                self.recovery.judged = self.scoreboard.una(); // they can be lost all the same
             }
         }
         if self.recovery.before.1 != 0 {
@@ -53,7 +53,7 @@ impl Sender {
                 self.recovery.patience = 0;
             }
         }
-        if self.board.una() == self.recovery.high
+        if self.scoreboard.una() == self.recovery.high
             && self.profile.detection == Detection::DuplicateAcks
         {
             // Duplicates of what was sent again may follow and must not start another recovery (RFC 6582, 4).
@@ -77,7 +77,7 @@ impl Sender {
             return false;
         }
         // Segments overtook each other; those sent again are still to be heard of.
-        if self.board.retrans_out() > 0 {
+        if self.scoreboard.retrans_out() > 0 {
             return true;
         }
         self.undo(coupled, env, true);
@@ -107,7 +107,7 @@ impl Sender {
         env: &mut Env<O>,
         told: &Told,
     ) -> Option<Then> {
-        let recovered = self.board.una() >= self.recovery.high;
+        let recovered = self.scoreboard.una() >= self.recovery.high;
         if told.advanced && self.may_undo(told) {
             self.undo(coupled, env, true);
             self.enter(coupled, env.now, State::Open);
@@ -120,12 +120,12 @@ impl Sender {
                 self.enter(coupled, env.now, State::Open);
                 return Some(Then::Nothing);
             }
-            if self.board.nxt() > self.recovery.high {
+            if self.scoreboard.nxt() > self.recovery.high {
                 if told.newly_sacked || told.duplicate {
                     self.recovery.frto = false;
                 }
             } else if told.advanced && !recovered {
-                self.recovery.high = self.board.nxt();
+                self.recovery.high = self.scoreboard.nxt();
                 self.notices |= notice::WANTS_NEW;
                 return Some(Then::SendNew);
             }
@@ -140,7 +140,7 @@ impl Sender {
 
     /// There was nothing new to send, so F-RTO has nothing to wait for.
     pub(crate) fn repair_instead<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        if self.state == State::Loss && self.board.nxt() == self.recovery.high {
+        if self.state == State::Loss && self.scoreboard.nxt() == self.recovery.high {
             self.recovery.frto = false;
             self.repair(coupled, env);
         }

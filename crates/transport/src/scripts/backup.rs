@@ -34,7 +34,7 @@ fn ack(script: &mut Script, ms: u64, on: u32, seq: u32, data: u32) {
 /// How many segments a subflow has sent, and whether more wait there.
 fn sent(script: &Script, subflow: usize) -> (u64, bool) {
     let sender = &script.simulation.senders[subflow];
-    let segments = sender.board.nxt().div_ceil(MSS.into());
+    let segments = sender.scoreboard.nxt().div_ceil(MSS.into());
     (segments, !sender.queue.is_empty())
 }
 

@@ -5,7 +5,7 @@ use super::*;
 /// First segment of each, and the one after its last.
 fn buffers(script: &Script) -> Vec<(u64, u64)> {
     let mss = u64::from(script.mss());
-    let entries = script.sender().board.iter();
+    let entries = script.sender().scoreboard.iter();
     entries
         .map(|skb| (skb.seq / mss, skb.end.div_ceil(mss)))
         .collect()
@@ -85,7 +85,7 @@ fn a_lost_buffer_goes_in_bursts() {
     let sender = &mut script.simulation.senders[0];
     sender.tcp.cwnd = 60;
     assert_eq!(sender.burst_size(), 2);
-    let nxt = sender.board.nxt() / 1448;
+    let nxt = sender.scoreboard.nxt() / 1448;
     script.ack(201, large.0 as u32);
     script.sack(202, large.0 as u32, &[(large.1, nxt)]);
     assert_eq!(script.sent().iter().filter(|sent| sent.2).count(), 1);

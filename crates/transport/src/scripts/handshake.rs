@@ -139,7 +139,7 @@ fn what_a_reset_subflow_had_goes_over_the_others() {
     script.until(101);
     script.receive(handshake_ack(1));
     script.until(103);
-    assert_eq!(script.simulation.senders[1].board.nxt(), 10 * 1424);
+    assert_eq!(script.simulation.senders[1].scoreboard.nxt(), 10 * 1424);
     // It repeats its last packet: the answer goes again, and nothing else happens.
     script.receive(handshake_ack(1));
     assert_eq!(script.simulation.senders[1].life, Life::Open);

@@ -212,11 +212,11 @@ impl Script {
 
     /// The first segment that is not acknowledged, and the next that was never sent.
     fn una(&self) -> u32 {
-        self.sender().board.una() as u32 / self.mss()
+        self.sender().scoreboard.una() as u32 / self.mss()
     }
 
     fn nxt(&self) -> u32 {
-        self.sender().board.nxt() as u32 / self.mss()
+        self.sender().scoreboard.nxt() as u32 / self.mss()
     }
 
     fn cwnd(&self) -> u32 {

@@ -111,7 +111,7 @@ fn fack_takes_all_but_the_last_three_before_the_highest_for_lost() {
     script.sack(100, 0, &[(6, 7)]);
     // 0 to 3 are lost; PRR lets one go.
     assert_eq!(script.sent(), [(100, 0, true)]);
-    assert_eq!(script.sender().board.lost_out(), 4);
+    assert_eq!(script.sender().scoreboard.lost_out(), 4);
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn an_ack_that_repairs_one_loss_and_finds_another_is_no_clean_progress() {
     script.sack(200, 10, &[(28, 29)]);
     script.until(240);
     assert_eq!(script.numbers(), [30, 10]);
-    let lost = script.sender().board.lost_out();
+    let lost = script.sender().scoreboard.lost_out();
     script.ack_with(340, 11, &[(30, 31), (28, 29)], false, ANSWERS_COPY);
-    assert_eq!(script.sender().board.lost_out(), lost);
+    assert_eq!(script.sender().scoreboard.lost_out(), lost);
     assert_eq!(script.numbers(), [11, 12]);
 }

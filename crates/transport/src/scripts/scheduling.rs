@@ -122,11 +122,11 @@ fn tcp_writes_buffers_that_are_filled_up() {
     let simulation = &mut script.simulation;
     let sender = &mut simulation.senders[0];
     sender.tcp.cwnd = sender.flight() + 2;
-    let before = sender.board.nxt();
+    let before = sender.scoreboard.nxt();
     let senders = &mut simulation.senders[..1];
     simulation.connections[0].push_all(senders, &mut simulation.env, NONE);
     assert_eq!(
-        script.sender().board.nxt(),
+        script.sender().scoreboard.nxt(),
         before + 2 * 1448,
         "both places at once"
     );

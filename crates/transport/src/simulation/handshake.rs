@@ -330,7 +330,7 @@ impl Sender {
     fn answer_join<O: Observer>(&self, env: &mut Env<O>) {
         let segment = Segment::JoinAck {
             subflow: self.me,
-            next: self.board.nxt() as u32,
+            next: self.scoreboard.nxt() as u32,
         };
         env.send(self.route, JOINED, segment);
     }

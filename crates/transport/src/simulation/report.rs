@@ -40,7 +40,7 @@ impl<O: Observer> Simulation<O> {
         let subflows = subflows
             .map(|(i, sender)| SubflowReport {
                 tally: Tally {
-                    bytes: sender.board.una(),
+                    bytes: sender.scoreboard.una(),
                     ..sender.tally
                 },
                 cwnd: running
