@@ -1,32 +1,31 @@
 //! Writes down what happens at the senders of a simulation.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use mpcc::{Note, Settlement, Subflow as Coupled};
 use netsim::Time;
-use transport::{Observer, View, Who};
+use transport::{Observer, SubflowId, View};
 
-use crate::simulate::Subflow;
 use crate::trace::{Credit, Loss, Row, Settled};
 
 /// What happened, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
-    rows: Vec<(Time, Who, View)>,
+    rows: Vec<(Time, SubflowId, View)>,
     credits: Vec<Taken>,
-    /// When, and of which subflow.
-    losses: Vec<(Time, u32)>,
+    losses: Vec<(Time, SubflowId)>,
     /// Which subflow of a connection has a slot.
-    slots: BTreeMap<(u32, u8), u32>,
+    slots: BTreeMap<(u32, u8), SubflowId>,
 }
 
 #[derive(Debug)]
 struct Taken {
     at: Time,
-    to: Who,
+    to: SubflowId,
     /// Its slot, and the lender.
     slot: u8,
-    from: u32,
+    from: SubflowId,
     segments: u32,
     settled: Option<(Time, Settlement)>,
     open: bool,
@@ -35,7 +34,7 @@ struct Taken {
 impl Observer for Recorder {
     const ON: bool = true;
 
-    fn window(&mut self, at: Time, who: Who, view: &View) {
+    fn window(&mut self, at: Time, who: SubflowId, view: &View) {
         match self.rows.last_mut() {
             // Of one instant the last is what counts.
             Some(last) if last.0 == at && last.1 == who => last.2 = *view,
@@ -43,9 +42,9 @@ impl Observer for Recorder {
         }
     }
 
-    fn opened(&mut self, at: Time, who: Who, cc: &Coupled, taken: Option<(u8, u32)>) {
+    fn opened(&mut self, at: Time, who: SubflowId, cc: &Coupled, taken: Option<(u8, u32)>) {
         let Some(slot) = cc.slot() else { return };
-        self.slots.insert((who.connection, slot), who.subflow);
+        self.slots.insert((who.connection, slot), who);
         if let Some((lender, segments)) = taken {
             self.credits.push(Taken {
                 at,
@@ -59,7 +58,7 @@ impl Observer for Recorder {
         }
     }
 
-    fn credit(&mut self, at: Time, who: Who, _: &Coupled, note: &Note) {
+    fn credit(&mut self, at: Time, who: SubflowId, _: &Coupled, note: &Note) {
         if note.withdraws_credit() {
             let of_this = |taken: &&mut Taken| taken.open && taken.to == who;
             self.credits
@@ -67,7 +66,7 @@ impl Observer for Recorder {
                 .filter(of_this)
                 .for_each(|taken| taken.open = false);
         }
-        let of_this = |taken: &&mut Taken| taken.open && taken.from == who.subflow;
+        let of_this = |taken: &&mut Taken| taken.open && taken.from == who;
         for taken in self.credits.iter_mut().filter(of_this) {
             taken.open &= !note.settles(taken.slot) && !note.voids(taken.slot);
             if note.settles(taken.slot) {
@@ -76,7 +75,7 @@ impl Observer for Recorder {
         }
     }
 
-    fn lost(&mut self, at: Time, subflow: u32) {
+    fn lost(&mut self, at: Time, subflow: SubflowId) {
         self.losses.push((at, subflow));
     }
 }
@@ -87,48 +86,40 @@ impl Recorder {
         self.rows.len()
     }
 
-    /// The rows, the credits and the losses, with the names of connections.
-    pub(crate) fn finish(self, subflows: &[Subflow]) -> (Vec<Row>, Vec<Credit>, Vec<Loss>) {
-        let row = |(at, who, view): (Time, Who, View)| {
-            let subflow = &subflows[who.subflow as usize];
-            Row {
-                time: at.as_secs_f64(),
-                connection: subflow.connection.clone(),
-                subflow: subflow.index,
-                cwnd: view.cwnd,
-                ssthresh: view.ssthresh,
-                srtt: f64::from(view.srtt8) / 8e6,
-                flight: view.flight,
-                phase: match view.ssthresh {
-                    _ if view.reducing => "recovery",
-                    Some(ssthresh) if view.cwnd >= ssthresh => "avoidance",
-                    _ => "slow start",
-                },
-            }
+    /// The rows, the credits and the losses. `names`: those of the connections.
+    pub(crate) fn finish(self, names: &[Arc<str>]) -> (Vec<Row>, Vec<Credit>, Vec<Loss>) {
+        let name = |id: SubflowId| names[id.connection as usize].clone();
+        let row = |(at, id, view): (Time, SubflowId, View)| Row {
+            time: at.as_secs_f64(),
+            connection: name(id),
+            subflow: id.subflow.into(),
+            cwnd: view.cwnd,
+            ssthresh: view.ssthresh,
+            srtt: f64::from(view.srtt8) / 8e6,
+            flight: view.flight,
+            phase: match view.ssthresh {
+                _ if view.reducing => "recovery",
+                Some(ssthresh) if view.cwnd >= ssthresh => "avoidance",
+                _ => "slow start",
+            },
         };
-        let credit = |taken: Taken| {
-            let to = &subflows[taken.to.subflow as usize];
-            Credit {
-                taken: taken.at.as_secs_f64(),
-                connection: to.connection.to_string(),
-                to: to.index,
-                from: subflows[taken.from as usize].index,
-                segments: taken.segments,
-                settled: taken.settled.map(|(at, settlement)| Settled {
-                    time: at.as_secs_f64(),
-                    ignored: settlement.ignored,
-                    sum_before: settlement.sum_before,
-                    sum_after: settlement.sum_after,
-                }),
-            }
-        };
-        let loss = |(at, subflow): (Time, u32)| {
-            let subflow = &subflows[subflow as usize];
-            Loss {
+        let credit = |taken: Taken| Credit {
+            taken: taken.at.as_secs_f64(),
+            connection: name(taken.to).to_string(),
+            to: taken.to.subflow.into(),
+            from: taken.from.subflow.into(),
+            segments: taken.segments,
+            settled: taken.settled.map(|(at, settlement)| Settled {
                 time: at.as_secs_f64(),
-                connection: subflow.connection.clone(),
-                subflow: subflow.index,
-            }
+                ignored: settlement.ignored,
+                sum_before: settlement.sum_before,
+                sum_after: settlement.sum_after,
+            }),
+        };
+        let loss = |(at, id): (Time, SubflowId)| Loss {
+            time: at.as_secs_f64(),
+            connection: name(id),
+            subflow: id.subflow.into(),
         };
         (
             self.rows.into_iter().map(row).collect(),
@@ -146,8 +137,8 @@ mod tests {
         Time::ZERO + netsim::Span::from_millis(millis)
     }
 
-    fn who(subflow: u32) -> Who {
-        Who {
+    fn who(subflow: u8) -> SubflowId {
+        SubflowId {
             connection: 0,
             subflow,
         }
@@ -187,13 +178,9 @@ mod tests {
             let note = connection.on_ack(&mut subflows[lender], &mut tcp[lender], 1);
             let ignored = note.settlement().unwrap().ignored;
             assert_eq!(ignored, 0, "nothing was in flight beyond the window");
-            recorder.credit(at(millis), who(lender as u32), &subflows[lender], &note);
+            recorder.credit(at(millis), who(lender as u8), &subflows[lender], &note);
         }
-        let subflow = |index| Subflow {
-            connection: "a".into(),
-            index,
-        };
-        let (_, credits, _) = recorder.finish(&(0..4).map(subflow).collect::<Vec<_>>());
+        let (_, credits, _) = recorder.finish(&["a".into()]);
         let settled: Vec<_> = (credits.iter())
             .map(|c| (c.from, c.to, c.settled.as_ref().map(|s| s.time)))
             .collect();

@@ -91,15 +91,15 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, events: u64) -> Result<Run,
             recorder: watch.trace.then(Recorder::default),
             packets: Packets::default(),
         };
-        let (mut run, watcher, subflows) = observed(scenario, &drawn, seed, events, watcher)?;
-        let finish = |recorder: Recorder| recorder.finish(&subflows);
+        let (mut run, watcher, names) = observed(scenario, &drawn, seed, events, watcher)?;
+        let finish = |recorder: Recorder| recorder.finish(&names);
         (run.rows, run.credits, run.losses) = watcher.recorder.map(finish).unwrap_or_default();
         run.capture = Some(Capture::simulated(scenario, &drawn, watcher.packets));
         run
     } else if watch.trace {
         let recorder = Recorder::default();
-        let (mut run, recorder, subflows) = observed(scenario, &drawn, seed, events, recorder)?;
-        (run.rows, run.credits, run.losses) = recorder.finish(&subflows);
+        let (mut run, recorder, names) = observed(scenario, &drawn, seed, events, recorder)?;
+        (run.rows, run.credits, run.losses) = recorder.finish(&names);
         run
     } else {
         observed(scenario, &drawn, seed, events, Quiet)?.0
@@ -108,14 +108,14 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, events: u64) -> Result<Run,
     Ok(run)
 }
 
-/// What it came to, who watched it, and the subflows that it had.
+/// What it came to, who watched it, and the names of its connections.
 fn observed<O: Kept>(
     scenario: &Scenario,
     drawn: &Drawn,
     seed: u64,
     events: u64,
     observer: O,
-) -> Result<(Run, O, Vec<Subflow>), Error> {
+) -> Result<(Run, O, Vec<Arc<str>>), Error> {
     let mut world = World::new(scenario, drawn, observer)?;
     let run = Run {
         outcome: world.run(scenario, drawn, seed, events)?,
@@ -124,7 +124,7 @@ fn observed<O: Kept>(
         losses: Vec::new(),
         capture: None,
     };
-    Ok((run, world.simulation.into_observer(), world.subflows))
+    Ok((run, world.simulation.into_observer(), world.names))
 }
 
 /// What a profile of a scenario is in the simulator.
@@ -144,13 +144,6 @@ pub(crate) fn behaviour(profile: Profile, constants: &Constants) -> Behaviour {
     }
 }
 
-/// Which connection a simulated subflow belongs to, its place in it, and when that connection began.
-#[derive(Clone, Debug)]
-pub(crate) struct Subflow {
-    pub(crate) connection: Arc<str>,
-    pub(crate) index: usize,
-}
-
 /// What a flow became.
 #[derive(Clone, Copy)]
 enum Place {
@@ -161,7 +154,8 @@ enum Place {
 struct World<O> {
     simulation: Simulation<O>,
     places: Vec<Place>,
-    subflows: Vec<Subflow>,
+    /// Of each connection.
+    names: Vec<Arc<str>>,
 }
 
 impl<O: Kept> World<O> {
@@ -185,7 +179,7 @@ impl<O: Kept> World<O> {
         let mut world = Self {
             simulation: Simulation::new(network, observer),
             places: Vec::new(),
-            subflows: Vec::new(),
+            names: Vec::new(),
         };
         for (flow, routes) in drawn.flows.iter().zip(routes) {
             let spec = &scenario.connections[flow.connection];
@@ -227,13 +221,8 @@ impl<O: Kept> World<O> {
             }
         })?;
         let start = Time::ZERO + flow.start;
-        let name: Arc<str> = outcome::title(&spec.name, flow.number).into();
-        for index in 0..routes.len() {
-            self.subflows.push(Subflow {
-                connection: name.clone(),
-                index,
-            });
-        }
+        self.names
+            .push(outcome::title(&spec.name, flow.number).into());
         let profile = behaviour(spec.profile, &spec.constants);
         let header = profile.header;
         let endpoints = Endpoints {

@@ -3,38 +3,21 @@
 //! A [`Simulation`] puts connections on a network of `netsim` and runs them in virtual time. Their congestion control is
 //! `cc/`, called where Linux calls it.
 
-mod burst;
+mod application;
 mod connection;
-mod endpoint;
-mod host;
-#[cfg(any(debug_assertions, test))]
-mod invariants;
-mod pace;
 mod packet;
 mod profile;
-mod reassembly;
-mod receive_window;
-mod receiver;
-mod recovery;
-mod reinjection;
-mod rtt;
-mod scheduler;
-mod scoreboard;
-mod send_queue;
-mod sender;
 mod simulation;
-mod stream;
-mod timers;
+mod spec;
+mod subflow;
 pub mod trace;
-mod udp;
-mod wheel;
-mod writing;
 
-pub use pace::{Pace, Turns};
-pub use packet::Wire;
+pub use application::pace::{Pace, Turns};
+pub use application::udp::UdpSpec;
+pub use connection::receive::buffer::window_scale;
+pub use packet::{SubflowId, Wire};
 pub use profile::{Detection, Profile};
-pub use receive_window::window_scale;
-pub use sender::Tally;
-pub use simulation::{Application, ConnectionSpec, PathManager, Report, Simulation, SubflowReport};
-pub use trace::{Content, Observer, Packet, Quiet, View, Who};
-pub use udp::UdpSpec;
+pub use simulation::{Report, Simulation, SubflowReport};
+pub use spec::{Application, ConnectionSpec, PathManager};
+pub use subflow::sender::Tally;
+pub use trace::{Content, Flow, Observer, Packet, Quiet, View};

@@ -5,5 +5,6 @@ pub(crate) mod segment;
 pub(crate) mod sequence;
 mod wire;
 
+pub use segment::SubflowId;
 pub(crate) use segment::{Ack, Burst, Data, Segment, flag};
 pub use wire::Wire;

@@ -33,8 +33,8 @@ pub struct Profile {
     pub rto_min: Span,
     /// The longest timeout (Linux: TCP_RTO_MAX).
     pub rto_max: Span,
-    /// What the timers of an established sender go by (Linux: a jiffy); 0: they are exact.
-    pub tick: Span,
+    /// Unit of the timers of an established sender (Linux: a jiffy); 0: they are exact.
+    pub jiffy: Span,
     /// Whether a window grows for each ACK, as RFC 5681 has it, or for each segment that one acknowledges (Linux). CSS counts
     /// bytes in slow start with either.
     pub counts_acks: bool,
@@ -66,9 +66,14 @@ pub struct Profile {
     pub is_late: bool,
     /// Whether all addresses are announced at once, or each when the one before was taken up.
     pub announces_at_once: bool,
-    /// Whether MPTCP hands the stream to its subflows in large pieces, or segment by segment to the one with room and the
-    /// lowest RTT (MPTCP until 0.9x, ns-3).
-    pub hands_out: bool,
+    /// Whether unsent data waits in write queues of the subflows, to which MPTCP gives it in large pieces (Linux); otherwise each
+    /// segment goes to the subflow with room and the lowest RTT when it is sent (MPTCP until 0.9x, ns-3).
+    pub write_queues: bool,
+    /// Whether the server answers the third packet of a join, and the client waits for that (RFC 8684, 3.2).
+    pub answers_joins: bool,
+    /// Whether the first RTT sample of a join is in milliseconds: Linux completes the join without its request socket
+    /// (tcp_check_req: drop_req).
+    pub joins_in_milliseconds: bool,
     /// The headers of a full data packet and of an ACK without SACK: TCP's, and what MPTCP adds to each.
     pub header: u16,
     /// See `header`.
@@ -98,7 +103,7 @@ impl Profile {
             rto_initial: Span::from_millis(1000),
             rto_min: Span::from_millis(200),
             rto_max: Span::from_millis(120_000),
-            tick: Span::from_millis(4), // CONFIG_HZ = 250: Debian's
+            jiffy: Span::from_millis(4), // CONFIG_HZ = 250: Debian's
             counts_acks: false,
             delayed_ack: Span::from_millis(40),
             reads_push: true,
@@ -112,7 +117,9 @@ impl Profile {
             bursts: true,
             is_late: true,
             announces_at_once: false,
-            hands_out: true,
+            write_queues: true,
+            answers_joins: true,
+            joins_in_milliseconds: true,
             header: HEADER,
             mptcp_data_header: 24, // 1424 bytes of payload in 1500
             mptcp_ack_header: 12,  // DSS with a 64-bit DATA_ACK
@@ -136,8 +143,10 @@ impl Profile {
             wake_up: TOLD,
             looks: Span::ZERO,
             announces_at_once: true,
-            hands_out: false,
-            tick: Span::ZERO, // its wheel was another one
+            write_queues: false,
+            answers_joins: false,
+            joins_in_milliseconds: false,
+            jiffy: Span::ZERO, // its wheel was another one
             ..Self::linux()
         }
     }
@@ -154,7 +163,7 @@ impl Profile {
             delayed_ack: Span::from_millis(200), // ns-3: DelAckTimeout
             reads_push: false,
             quick_acks: 0,
-            tick: Span::ZERO,
+            jiffy: Span::ZERO,
             receive_buffer: (6 << 20, 6 << 20),
             measures_frames: false,
             wake_up: TOLD,
@@ -163,7 +172,9 @@ impl Profile {
             bursts: false,
             is_late: false,
             announces_at_once: true,
-            hands_out: false,
+            write_queues: false,
+            answers_joins: false,
+            joins_in_milliseconds: false,
             ..Self::linux()
         }
     }

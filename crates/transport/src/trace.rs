@@ -1,5 +1,6 @@
 //! Who watches a simulation. Watching is a type parameter: with [`Quiet`] it costs nothing.
 
+use crate::packet::SubflowId;
 use mpcc::{Note, Subflow};
 use netsim::Time;
 
@@ -18,24 +19,24 @@ pub struct View {
     pub reducing: bool,
 }
 
-/// Who it is: numbers over the whole simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Who {
-    /// The connection.
-    pub connection: u32,
-    /// The subflow.
-    pub subflow: u32,
-}
-
 /// A packet at the end of a path that data is sent from: as it leaves, or as it comes in. Sequence numbers count bytes from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The subflow over the whole simulation; of a datagram, its source among those of UDP.
-    pub flow: u32,
+    /// Where it belongs.
+    pub flow: Flow,
     /// The whole IP packet, bytes.
     pub bytes: u32,
     /// What it is.
     pub content: Content,
+}
+
+/// What a packet belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// A subflow.
+    Subflow(SubflowId),
+    /// A source of UDP datagrams, by its number.
+    Udp(u32),
 }
 
 /// What a packet tells.
@@ -57,9 +58,9 @@ pub enum Content {
         answers_us: u32,
     },
     /// Leaves: announces the server's address of this subflow of the connection (ADD_ADDR).
-    AddAddress(u32),
+    AddAddress(u8),
     /// Comes in: the echo of that.
-    AddressEcho(u32),
+    AddressEcho(u8),
     /// Leaves: the ACK of the last packet of a join (RFC 8684, 3.2).
     Joined,
     /// The client resets a subflow (RFC 8684, 3.6).
@@ -105,13 +106,13 @@ pub trait Observer {
     /// A packet leaves, or comes in. `sack`: the blocks of an ACK, first byte and the one after the last, in their order.
     fn packet(&mut self, _at: Time, _packet: &Packet, _sack: &[(u64, u64)]) {}
     /// A sender's state after something changed it.
-    fn window(&mut self, at: Time, who: Who, view: &View);
+    fn window(&mut self, at: Time, subflow: SubflowId, view: &View);
     /// A subflow is established: what it took for its initial window, and from which slot of its connection.
-    fn opened(&mut self, at: Time, who: Who, cc: &Subflow, taken: Option<(u8, u32)>);
+    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, taken: Option<(u8, u32)>);
     /// What the congestion control told of credits.
-    fn credit(&mut self, at: Time, who: Who, cc: &Subflow, note: &Note);
+    fn credit(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, note: &Note);
     /// The network lost a segment of a subflow's data: a queue dropped it, or a link lost it.
-    fn lost(&mut self, at: Time, subflow: u32);
+    fn lost(&mut self, at: Time, subflow: SubflowId);
 }
 
 /// Does not listen.
@@ -120,8 +121,8 @@ pub struct Quiet;
 
 impl Observer for Quiet {
     const ON: bool = false;
-    fn window(&mut self, _: Time, _: Who, _: &View) {}
-    fn opened(&mut self, _: Time, _: Who, _: &Subflow, _: Option<(u8, u32)>) {}
-    fn credit(&mut self, _: Time, _: Who, _: &Subflow, _: &Note) {}
-    fn lost(&mut self, _: Time, _: u32) {}
+    fn window(&mut self, _: Time, _: SubflowId, _: &View) {}
+    fn opened(&mut self, _: Time, _: SubflowId, _: &Subflow, _: Option<(u8, u32)>) {}
+    fn credit(&mut self, _: Time, _: SubflowId, _: &Subflow, _: &Note) {}
+    fn lost(&mut self, _: Time, _: SubflowId) {}
 }

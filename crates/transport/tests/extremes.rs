@@ -2,7 +2,7 @@
 
 mod support;
 
-use lisa_transport::{Application, Observer, Quiet, Simulation, View, Who};
+use lisa_transport::{Application, Observer, Quiet, Simulation, SubflowId, View};
 use mpcc::{Note, Subflow};
 use netsim::{DropTail, LinkSpec, PortId, Rate, Span, Time};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -119,18 +119,18 @@ struct Digest(DefaultHasher, u64);
 
 impl Observer for Digest {
     const ON: bool = true;
-    fn window(&mut self, at: Time, who: Who, view: &View) {
+    fn window(&mut self, at: Time, who: SubflowId, view: &View) {
         format!("{at:?} {who:?} {view:?}").hash(&mut self.0);
         self.1 += 1;
     }
-    fn opened(&mut self, at: Time, who: Who, _: &Subflow, taken: Option<(u8, u32)>) {
+    fn opened(&mut self, at: Time, who: SubflowId, _: &Subflow, taken: Option<(u8, u32)>) {
         format!("{at:?} {who:?} {taken:?}").hash(&mut self.0);
     }
-    fn credit(&mut self, at: Time, who: Who, _: &Subflow, _: &Note) {
+    fn credit(&mut self, at: Time, who: SubflowId, _: &Subflow, _: &Note) {
         format!("{at:?} {who:?}").hash(&mut self.0);
     }
-    fn lost(&mut self, at: Time, subflow: u32) {
-        format!("{at:?} {subflow}").hash(&mut self.0);
+    fn lost(&mut self, at: Time, subflow: SubflowId) {
+        format!("{at:?} {subflow:?}").hash(&mut self.0);
     }
 }
 

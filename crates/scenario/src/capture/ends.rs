@@ -65,7 +65,6 @@ pub(super) struct Connection {
 /// A subflow, or the one flow of a TCP connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subflow {
-    pub(super) connection: u32,
     pub(super) pair: Pair,
     /// Initial sequence numbers, and nonces of a join.
     pub(super) client_first: u32,
@@ -140,7 +139,6 @@ impl Ends {
         // As a receiver offers it at first.
         let window = buffer / 2;
         let window = window.min(profile.first_window.saturating_mul(mss));
-        let number = self.connections.len() as u32;
         self.connections.push(Connection {
             first: self.subflows.len() as u32,
             keys,
@@ -153,7 +151,6 @@ impl Ends {
         for pair in pairs {
             let mut word = || generator.next_u32();
             self.subflows.push(Subflow {
-                connection: number,
                 pair: *pair,
                 client_first: word(),
                 server_first: word(),

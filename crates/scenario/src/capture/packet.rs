@@ -12,7 +12,7 @@ use std::net::SocketAddrV4;
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use netsim::Time;
-use transport::{Content, Packet};
+use transport::{Content, Flow, Packet};
 
 use super::ends::{Connection, Ends, Pair, Subflow};
 use super::keys;
@@ -73,13 +73,15 @@ impl<'a> Writer<'a> {
         packet: &Packet,
         sack: &[(u64, u64)],
     ) -> (Vec<u8>, usize) {
-        if packet.content == Content::Datagram {
-            return self.datagram(packet);
-        }
-        let subflow = &self.ends.subflows[packet.flow as usize];
-        let connection = &self.ends.connections[subflow.connection as usize];
-        let state = &mut self.states[packet.flow as usize];
-        let index = packet.flow - connection.first;
+        let id = match packet.flow {
+            Flow::Subflow(id) => id,
+            Flow::Udp(source) => return self.datagram(packet, source),
+        };
+        let connection = &self.ends.connections[id.connection as usize];
+        let index = u32::from(id.subflow);
+        let number = (connection.first + index) as usize;
+        let subflow = &self.ends.subflows[number];
+        let state = &mut self.states[number];
         let view = View {
             ends: self.ends,
             connection,
@@ -141,8 +143,8 @@ impl<'a> Writer<'a> {
         (head, payload.len())
     }
 
-    fn datagram(&self, packet: &Packet) -> (Vec<u8>, usize) {
-        let Pair { server, client } = self.ends.datagrams[packet.flow as usize];
+    fn datagram(&self, packet: &Packet, source: u32) -> (Vec<u8>, usize) {
+        let Pair { server, client } = self.ends.datagrams[source as usize];
         let length = packet.bytes as usize - Ipv4Header::MIN_LEN;
         let payload = &self.zeros[..length - UdpHeader::LEN];
         let ip = header(server, client, IpNumber::UDP, IpEcn::default(), length);
@@ -221,7 +223,7 @@ impl State {
             }
             Content::AddAddress(of) => {
                 options.stamped(now, self.came);
-                view.add_address(&mut options, of);
+                view.add_address(&mut options, of.into());
             }
             Content::Joined => {
                 options.stamped(now, self.came);
@@ -233,8 +235,8 @@ impl State {
             Content::AddressEcho(of) => {
                 window = self.window;
                 options.stamped(now, self.answered);
-                let other = view.other(of);
-                options.address_echo(of as u8, *other.pair.server.ip());
+                let other = view.other(of.into());
+                options.address_echo(of, *other.pair.server.ip());
             }
             Content::Reset => {
                 window = self.window;

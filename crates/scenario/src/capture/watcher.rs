@@ -2,7 +2,7 @@
 
 use mpcc::{Note, Subflow};
 use netsim::Time;
-use transport::{Observer, Packet, View, Who};
+use transport::{Observer, Packet, SubflowId, View};
 
 use crate::recorder::Recorder;
 
@@ -46,25 +46,25 @@ impl Observer for Watcher {
         self.packets.sack.extend(sack);
     }
 
-    fn window(&mut self, at: Time, who: Who, view: &View) {
+    fn window(&mut self, at: Time, who: SubflowId, view: &View) {
         if let Some(recorder) = &mut self.recorder {
             recorder.window(at, who, view);
         }
     }
 
-    fn opened(&mut self, at: Time, who: Who, cc: &Subflow, taken: Option<(u8, u32)>) {
+    fn opened(&mut self, at: Time, who: SubflowId, cc: &Subflow, taken: Option<(u8, u32)>) {
         if let Some(recorder) = &mut self.recorder {
             recorder.opened(at, who, cc, taken);
         }
     }
 
-    fn credit(&mut self, at: Time, who: Who, cc: &Subflow, note: &Note) {
+    fn credit(&mut self, at: Time, who: SubflowId, cc: &Subflow, note: &Note) {
         if let Some(recorder) = &mut self.recorder {
             recorder.credit(at, who, cc, note);
         }
     }
 
-    fn lost(&mut self, at: Time, subflow: u32) {
+    fn lost(&mut self, at: Time, subflow: SubflowId) {
         if let Some(recorder) = &mut self.recorder {
             recorder.lost(at, subflow);
         }

@@ -2,6 +2,26 @@
 //!
 //! Sequence numbers of a subflow and data sequence numbers, those of the connection's stream (RFC 8684, 3.3), count bytes from 0.
 
+/// A subflow, by its connection and its place in that, both from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubflowId {
+    /// Number of the connection, of 24 bits.
+    pub connection: u32,
+    /// Place in the connection: 0 is the subflow that opens it.
+    pub subflow: u8,
+}
+
+impl SubflowId {
+    /// Connections that a simulation can have: packets name them by 24 bits.
+    pub const CONNECTIONS: usize = 1 << 24;
+
+    /// Place of the subflow in its connection, as an index.
+    #[inline(always)]
+    pub(crate) fn place(self) -> usize {
+        self.subflow.into()
+    }
+}
+
 /// Contents of one packet.
 ///
 /// Data, [`SynAck`](Self::SynAck), [`AddAddr`](Self::AddAddr), [`JoinAck`](Self::JoinAck) and datagrams go to the client, the others to the
@@ -14,13 +34,13 @@ pub(crate) enum Segment {
     Ack(Ack),
     /// First packet of a subflow.
     Syn {
-        subflow: u32,
+        subflow: SubflowId,
         /// Flag B of MP_JOIN: the client requests a backup subflow (RFC 8684, 3.2).
         backup: bool,
     },
     /// Second packet of a subflow.
     SynAck {
-        subflow: u32,
+        subflow: SubflowId,
         /// Timestamp, µs (RFC 7323).
         sent_us: u32,
         /// Flag B of MP_JOIN: the server requests a backup subflow.
@@ -28,26 +48,26 @@ pub(crate) enum Segment {
     },
     /// Third packet of a subflow.
     HandshakeAck {
-        subflow: u32,
+        subflow: SubflowId,
         /// Timestamp of the SYN/ACK that it answers, µs.
         echo_us: u32,
     },
     /// Server's answer to the third packet of a join (RFC 8684, 3.2).
     JoinAck {
-        subflow: u32,
+        subflow: SubflowId,
         /// Sequence number of the server's next byte.
         next: u32,
     },
     /// Announces the server's address of another subflow (ADD_ADDR, RFC 8684, 3.4.1).
     AddAddr {
-        subflow: u32,
+        subflow: SubflowId,
         /// Subflow of the connection that the address allows.
-        address: u32,
+        address: u8,
     },
     /// Echo of an ADD_ADDR.
-    AddAddrEcho { subflow: u32, address: u32 },
+    AddAddrEcho { subflow: SubflowId, address: u8 },
     /// The client resets the subflow (RST with MP_TCPRST, RFC 8684, 3.6).
-    Reset { subflow: u32 },
+    Reset { subflow: SubflowId },
     /// UDP datagram.
     Datagram {
         /// Number of the source.
@@ -60,7 +80,7 @@ pub(crate) enum Segment {
 
 impl Segment {
     /// Subflow that it belongs to; none for a datagram.
-    pub(crate) fn subflow(&self) -> Option<u32> {
+    pub(crate) fn subflow(&self) -> Option<SubflowId> {
         match *self {
             Self::Data(Data { subflow, .. })
             | Self::Ack(Ack { subflow, .. })
@@ -79,8 +99,7 @@ impl Segment {
 /// Segment with payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Data {
-    pub(crate) subflow: u32,
-    pub(crate) connection: u32,
+    pub(crate) subflow: SubflowId,
     /// Sequence number in the subflow of the first byte.
     pub(crate) seq: u32,
     /// Data sequence number of the first byte.
@@ -127,7 +146,7 @@ impl Burst {
 /// Segment without payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ack {
-    pub(crate) subflow: u32,
+    pub(crate) subflow: SubflowId,
     /// Next sequence number expected in the subflow.
     pub(crate) seq: u32,
     /// Next data sequence number expected (DATA_ACK, RFC 8684, 3.3.2).

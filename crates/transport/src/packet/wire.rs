@@ -1,7 +1,7 @@
 //! Form of a packet on simulated links: 24 bytes.
 
 use super::sequence::ECHO_BITS;
-use super::{Ack, Data, Segment, flag};
+use super::{Ack, Data, Segment, SubflowId, flag};
 
 /// A segment as the network carries it: three words, which stay in registers. (Fields of several sizes are copied
 /// through memory in pieces that do not match, and the processor waits: a fifth of all time.)
@@ -30,12 +30,12 @@ const BACKUP: u8 = 1;
 /// Fields of every kind, under the name that data and ACKs have for them.
 #[derive(Clone, Copy, Default)]
 struct Fields {
-    /// Subflow, or source of datagrams.
+    /// Connection (24 bits) and subflow (8 bits), or source of datagrams.
     to: u32,
     seq: u32,
     /// Data sequence number or DATA_ACK.
     dsn: u32,
-    /// Receive window, the connection of data, or the timestamp of a handshake.
+    /// Receive window, or the timestamp of a handshake.
     window: u32,
     /// Of data: the timestamp (32 bits) and the length above it (16). Of an ACK: the echo (30) and SACK blocks above it (24). Else
     /// nothing or a length. 54 bits.
@@ -49,6 +49,25 @@ const MORE_BITS: u32 = 54;
 const ECHO: u64 = (1 << ECHO_BITS) - 1;
 /// Bits of flags.
 const FLAG_BITS: u32 = 6;
+
+/// Bits of [`Fields::to`] that are a subflow's place in its connection.
+const PLACE_BITS: u32 = 8;
+
+impl SubflowId {
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        debug_assert!((self.connection as usize) < Self::CONNECTIONS);
+        self.connection << PLACE_BITS | u32::from(self.subflow)
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: u32) -> Self {
+        Self {
+            connection: bits >> PLACE_BITS,
+            subflow: bits as u8,
+        }
+    }
+}
 
 impl Wire {
     #[inline(always)]
@@ -97,8 +116,8 @@ impl Wire {
 impl From<Segment> for Wire {
     #[inline(always)]
     fn from(segment: Segment) -> Self {
-        let to = |to: u32| Fields {
-            to,
+        let to = |to: SubflowId| Fields {
+            to: to.bits(),
             ..Fields::default()
         };
         let backup = |backup: bool| u8::from(backup) * BACKUP;
@@ -106,10 +125,10 @@ impl From<Segment> for Wire {
             Segment::Data(data) => Self::new(
                 Kind::Data,
                 Fields {
-                    to: data.subflow,
+                    to: data.subflow.bits(),
                     seq: data.seq,
                     dsn: data.dsn,
-                    window: data.connection,
+                    window: 0,
                     more: u64::from(data.sent_us) | u64::from(data.len) << 32,
                     flags: data.flags,
                 },
@@ -117,7 +136,7 @@ impl From<Segment> for Wire {
             Segment::Ack(ack) => Self::new(
                 Kind::Ack,
                 Fields {
-                    to: ack.subflow,
+                    to: ack.subflow.bits(),
                     seq: ack.seq,
                     dsn: ack.data_ack,
                     window: ack.window,
@@ -157,14 +176,20 @@ impl From<Segment> for Wire {
             Segment::JoinAck { subflow, next: seq } => {
                 Self::new(Kind::JoinAck, Fields { seq, ..to(subflow) })
             }
-            Segment::AddAddr {
-                subflow,
-                address: seq,
-            } => Self::new(Kind::AddAddr, Fields { seq, ..to(subflow) }),
-            Segment::AddAddrEcho {
-                subflow,
-                address: seq,
-            } => Self::new(Kind::AddAddrEcho, Fields { seq, ..to(subflow) }),
+            Segment::AddAddr { subflow, address } => Self::new(
+                Kind::AddAddr,
+                Fields {
+                    seq: address.into(),
+                    ..to(subflow)
+                },
+            ),
+            Segment::AddAddrEcho { subflow, address } => Self::new(
+                Kind::AddAddrEcho,
+                Fields {
+                    seq: address.into(),
+                    ..to(subflow)
+                },
+            ),
             Segment::Reset { subflow } => Self::new(Kind::Reset, to(subflow)),
             Segment::Datagram {
                 source,
@@ -175,7 +200,8 @@ impl From<Segment> for Wire {
                 Fields {
                     seq,
                     more: len.into(),
-                    ..to(source)
+                    to: source,
+                    ..Fields::default()
                 },
             ),
         }
@@ -196,8 +222,7 @@ impl Wire {
     pub(crate) fn data(self) -> Option<Data> {
         let fields = self.fields();
         (self.kind() == Kind::Data as u8).then_some(Data {
-            subflow: fields.to,
-            connection: fields.window,
+            subflow: SubflowId::from_bits(fields.to),
             seq: fields.seq,
             dsn: fields.dsn,
             len: (fields.more >> 32) as u16,
@@ -211,7 +236,7 @@ impl Wire {
     pub(crate) fn ack(self) -> Option<Ack> {
         let fields = self.fields();
         (self.kind() == Kind::Ack as u8).then_some(Ack {
-            subflow: fields.to,
+            subflow: SubflowId::from_bits(fields.to),
             seq: fields.seq,
             data_ack: fields.dsn,
             window: fields.window,
@@ -234,7 +259,7 @@ impl Wire {
         const ADD_ADDR_ECHO: u8 = Kind::AddAddrEcho as u8;
         const RESET: u8 = Kind::Reset as u8;
         let fields = self.fields();
-        let (subflow, backup) = (fields.to, fields.flags & BACKUP != 0);
+        let (subflow, backup) = (SubflowId::from_bits(fields.to), fields.flags & BACKUP != 0);
         match self.kind() {
             SYN => Segment::Syn { subflow, backup },
             SYN_ACK => Segment::SynAck {
@@ -252,15 +277,15 @@ impl Wire {
             },
             ADD_ADDR => Segment::AddAddr {
                 subflow,
-                address: fields.seq,
+                address: fields.seq as u8,
             },
             ADD_ADDR_ECHO => Segment::AddAddrEcho {
                 subflow,
-                address: fields.seq,
+                address: fields.seq as u8,
             },
             RESET => Segment::Reset { subflow },
             _ => Segment::Datagram {
-                source: subflow,
+                source: fields.to,
                 number: fields.seq,
                 len: fields.more as u16,
             },
@@ -270,7 +295,10 @@ impl Wire {
 
 impl netsim::Payload for Wire {
     fn flow(&self) -> u64 {
-        u64::from(self.fields().to) << 1 | u64::from(self.goes_to_client())
+        let is_datagram = self.kind() == Kind::Datagram as u8;
+        u64::from(self.fields().to) << 2
+            | u64::from(is_datagram) << 1
+            | u64::from(self.goes_to_client())
     }
 
     fn mark(&mut self) -> bool {
@@ -294,10 +322,14 @@ mod tests {
         assert_eq!(size_of::<Wire>(), 24);
     }
 
+    const LAST: SubflowId = SubflowId {
+        connection: (1 << 24) - 1,
+        subflow: 254,
+    };
+
     fn data() -> Data {
         Data {
-            subflow: 1,
-            connection: u32::MAX - 4,
+            subflow: LAST,
             seq: u32::MAX,
             dsn: 3,
             len: 0xfff7,
@@ -308,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_segment_arrives_as_it_was_sent() {
-        let (subflow, address) = (1, u32::MAX);
+        let (subflow, address) = (LAST, u8::MAX);
         let segments = [
             Segment::Data(data()),
             Segment::Ack(Ack {
@@ -338,7 +370,7 @@ mod tests {
             Segment::AddAddrEcho { subflow, address },
             Segment::Reset { subflow },
             Segment::Datagram {
-                source: subflow,
+                source: u32::MAX,
                 number: 8,
                 len: 1500,
             },
@@ -349,13 +381,36 @@ mod tests {
     }
 
     #[test]
+    fn a_source_of_datagrams_is_a_flow_of_its_own() {
+        let first = SubflowId {
+            connection: 0,
+            subflow: 0,
+        };
+        let datagram = Segment::Datagram {
+            source: 0,
+            number: 0,
+            len: 1500,
+        };
+        let syn = Segment::Syn {
+            subflow: first,
+            backup: false,
+        };
+        let data = Segment::Data(Data {
+            subflow: first,
+            ..data()
+        });
+        let flows = [datagram, syn, data].map(|segment| Wire::from(segment).flow());
+        assert_eq!(flows, [3, 0, 1]);
+    }
+
+    #[test]
     fn only_capable_data_is_marked() {
         let mut wire = Wire::from(Segment::Data(data()));
         assert!(wire.mark());
         let flags = data().flags | flag::CE;
         assert_eq!(Segment::from(wire), Segment::Data(Data { flags, ..data() }));
         let mut syn = Wire::from(Segment::Syn {
-            subflow: 1,
+            subflow: LAST,
             backup: false,
         });
         assert!(!syn.mark());

@@ -1,6 +1,9 @@
 //! What connections came to.
 
-use super::*;
+use super::Simulation;
+use crate::subflow::sender::Tally;
+use crate::trace::Observer;
+use netsim::Time;
 
 /// What a connection came to.
 #[derive(Clone, Debug)]
@@ -32,18 +35,21 @@ pub struct SubflowReport {
 impl<O: Observer> Simulation<O> {
     /// What a connection has come to.
     pub fn report(&self, number: usize) -> Report {
-        let (connection, running) = (&self.connections[number], &self.running[number]);
-        let senders = &self.senders[connection.range()];
-        let open = senders.iter().filter(|s| s.tally.established.is_some());
+        let connection = &self.connections[number];
+        let (send, application) = (&connection.send, &connection.application);
+        let open = send
+            .subflows
+            .iter()
+            .filter(|s| s.tally.established.is_some());
         let all_left = open.clone().all(|sender| sender.tally.exit.is_some());
-        let subflows = senders.iter().enumerate();
+        let subflows = send.subflows.iter().enumerate();
         let subflows = subflows
             .map(|(i, sender)| SubflowReport {
                 tally: Tally {
                     bytes: sender.scoreboard.una(),
                     ..sender.tally
                 },
-                cwnd: running
+                cwnd: application
                     .cwnd_at_end
                     .get(i)
                     .copied()
@@ -52,10 +58,10 @@ impl<O: Observer> Simulation<O> {
             })
             .collect();
         Report {
-            start: running.spec.start,
-            completion: running.completion,
-            bytes: connection.una,
-            exit: running.exit.filter(|_| all_left),
+            start: connection.spec.start,
+            completion: application.completion,
+            bytes: send.stream.una,
+            exit: send.stream.slow_start_exit.filter(|_| all_left),
             subflows,
         }
     }

@@ -1,0 +1,163 @@
+//! The opening of subflows: SYN, SYN/ACK, ACK (RFC 9293, 3.5; RFC 8684, 3.1 and 3.2).
+
+use super::Connection;
+use crate::packet::sequence::{in_milliseconds, micros};
+use crate::packet::{Segment, SubflowId};
+use crate::simulation::environment::Env;
+use crate::subflow::receiver::Join;
+use crate::subflow::sender::Life;
+use crate::trace::Observer;
+use netsim::Time;
+
+/// Sizes of the packets that open a subflow, bytes: IPv4 and TCP (40), the options of a SYN (20) or of any other packet (12), and
+/// MPTCP's, as Linux sends them.
+#[derive(Clone, Copy)]
+struct Opening {
+    syn: u32,
+    syn_ack: u32,
+    established: u32,
+}
+
+const TCP: Opening = Opening {
+    syn: 60,
+    syn_ack: 60,
+    established: 52,
+};
+
+/// MP_CAPABLE (RFC 8684, 3.1): without a key, with the server's, with both.
+const CAPABLE: Opening = Opening {
+    syn: TCP.syn + 4,
+    syn_ack: TCP.syn_ack + 12,
+    established: TCP.established + 20,
+};
+
+/// MP_JOIN (3.2).
+const JOIN: Opening = Opening {
+    syn: TCP.syn + 12,
+    syn_ack: TCP.syn_ack + 16,
+    established: TCP.established + 24,
+};
+
+/// ADD_ADDR with an address of IPv4, bytes (3.4.1).
+pub(super) const ADD_ADDRESS: u32 = TCP.established + 16;
+/// Echo of an ADD_ADDR, bytes (3.4.1).
+pub(super) const ADDRESS_ECHO: u32 = TCP.established + 8;
+/// Answer to the last packet of a join, bytes (3.2), with a DATA_ACK of 32 bits.
+pub(crate) const JOIN_ACK: u32 = TCP.established + 8;
+/// Reset with its reason, bytes (3.6).
+pub(crate) const RESET: u32 = TCP.established + 4;
+
+impl Connection {
+    /// Sizes of the packets that open this subflow.
+    fn opening(&self, place: usize) -> Opening {
+        match (self.spec.mptcp, place) {
+            (false, _) => TCP,
+            (true, 0) => CAPABLE,
+            (true, _) => JOIN,
+        }
+    }
+
+    /// The client opens a subflow.
+    #[cold]
+    pub(crate) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        let bytes = self.opening(place).syn;
+        self.receive.subflows[place].send_syn(env, bytes);
+    }
+
+    /// Any segment but data and ACKs arrives.
+    #[cold]
+    pub(crate) fn on_other<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        subflow: SubflowId,
+        segment: Segment,
+    ) {
+        let place = subflow.place();
+        let opening = self.opening(place);
+        let sender = &mut self.send.subflows[place];
+        let receiver = &mut self.receive.subflows[place];
+        match segment {
+            Segment::Syn { backup, .. } => {
+                if matches!(sender.life, Life::Idle | Life::Opening) {
+                    sender.life = Life::Opening;
+                    // Either end may request a backup (subflow_req->backup, request_bkup).
+                    sender.tcp.backup |= u16::from(backup);
+                    sender.answer_syn(env, opening.syn_ack);
+                }
+            }
+            Segment::SynAck { sent_us, .. } => {
+                let waits = place > 0 && self.spec.profile.answers_joins;
+                receiver.on_syn_ack(env, sent_us, opening.established, waits);
+            }
+            Segment::HandshakeAck { echo_us, .. } => self.on_handshake_ack(env, place, echo_us),
+            Segment::JoinAck { next, .. } => {
+                receiver.on_first_packet(env, next == 0);
+            }
+            Segment::AddAddr { address, .. } => self.on_address(env, subflow, address),
+            Segment::AddAddrEcho { address, .. } => self.on_address_echo(env, address),
+            Segment::Reset { .. } => self.send.on_reset(env, place),
+            Segment::Data(_) | Segment::Ack(_) | Segment::Datagram { .. } => {}
+        }
+    }
+
+    /// The third packet of a subflow reaches the server.
+    fn on_handshake_ack<O: Observer>(&mut self, env: &mut Env<O>, place: usize, echo_us: u32) {
+        let profile = &self.spec.profile;
+        let stream = &mut self.send.stream;
+        let sender = &mut self.send.subflows[place];
+        let answers = place > 0 && self.spec.mptcp && profile.answers_joins;
+        if sender.life != Life::Opening {
+            if answers {
+                sender.answer_join(env); // the first answer was lost
+            }
+            return;
+        }
+        let age = micros(env.now).wrapping_sub(echo_us);
+        let round_trip = match place > 0 && profile.joins_in_milliseconds {
+            true => {
+                let phase = micros(Time::ZERO + self.spec.phase);
+                in_milliseconds(micros(env.now).wrapping_add(phase), age).max(1000)
+            }
+            false => age,
+        };
+        sender.finish_handshake(env, echo_us, round_trip);
+        sender.open(&mut stream.coupled, env);
+        let writes_at = profile.writes_at(env.now, self.spec.phase);
+        if place == 0 {
+            self.announce(env, 1);
+            env.timers.set(self.application.write_timer, writes_at);
+            return;
+        }
+        if answers {
+            sender.answer_join(env);
+        }
+        match stream.wakeup_timer {
+            Some(timer) => env.timers.set(timer, writes_at),
+            None => self.send.push(env, place),
+        }
+    }
+
+    /// The timer of a sender is due.
+    pub(crate) fn on_sender_timer<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        let answer = self.opening(place).syn_ack;
+        let sender = &mut self.send.subflows[place];
+        if sender.life == Life::Opening {
+            sender.answer_syn(env, answer);
+        } else {
+            self.send.on_timer(env, place);
+        }
+    }
+
+    /// The timer of a receiver is due.
+    pub(crate) fn on_receiver_timer<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        let bytes = self.opening(place).established;
+        let receiver = &mut self.receive.subflows[place];
+        if receiver.join == Join::Waits {
+            receiver.send_handshake_ack(env, bytes);
+        } else if receiver.established {
+            receiver.acknowledge(&mut self.receive.stream, env);
+        } else {
+            self.send_syn(env, place);
+        }
+    }
+}

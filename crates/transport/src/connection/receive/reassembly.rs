@@ -1,0 +1,204 @@
+//! Which bytes of a connection's stream have arrived, on whatever subflow.
+//!
+//! A subflow carries the stream in pieces (`scheduler.rs`), each in order, and the pieces of several subflows are on their
+//! way at the same time: the stream hardly ever arrives in order, each subflow's share of it does. So each subflow has a
+//! run that it extends, which costs three comparisons, and only a run's begin and end look at the others.
+
+/// Bytes that came one after the other on one subflow.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    from: u64,
+    /// The next one of it, or `CLOSED`.
+    until: u64,
+    /// It ends here at the latest: this one has come on another subflow, or earlier on this one.
+    bound: u64,
+}
+
+/// No byte has this number.
+const CLOSED: u64 = u64::MAX;
+
+impl Run {
+    const NONE: Self = Self {
+        from: CLOSED,
+        until: CLOSED,
+        bound: CLOSED,
+    };
+
+    fn is_open(&self) -> bool {
+        self.until != CLOSED
+    }
+}
+
+/// The receiving end of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamReassembly {
+    /// The first byte that is missing.
+    next: u64,
+    /// What is in no run and beyond `next`: first byte and the one after the last, in order, none touching the next.
+    rest: Vec<(u64, u64)>,
+    /// Of each subflow.
+    runs: Box<[Run]>,
+}
+
+impl StreamReassembly {
+    /// Nothing has arrived.
+    pub(crate) fn new(subflows: usize) -> Self {
+        Self {
+            next: 0,
+            rest: Vec::new(),
+            runs: vec![Run::NONE; subflows].into(),
+        }
+    }
+
+    /// All before this one have arrived, and this one has not.
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes arrive on a subflow, from this one on. Returns how many of them are new.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, subflow: usize, from: u64, len: u16) -> u64 {
+        let (run, len) = (&mut self.runs[subflow], u64::from(len));
+        let until = from + len;
+        if from != run.until || until > run.bound {
+            return self.begin(subflow, from, until);
+        }
+        run.until = until;
+        // Without a branch: whose run is the first is what the processor cannot predict.
+        self.next += if from == self.next { len } else { 0 };
+        if until == run.bound {
+            self.close(subflow);
+        }
+        len
+    }
+
+    /// A subflow goes on elsewhere in the stream.
+    #[inline(never)]
+    fn begin(&mut self, subflow: usize, from: u64, until: u64) -> u64 {
+        let runs = self.runs.iter().filter(|run| run.is_open());
+        let runs = runs.map(|run| (run.from, run.until));
+        let at = self.rest.partition_point(|(_, end)| *end <= from);
+        let meets = |(first, end): (u64, u64)| first < until && from < end;
+        if from < self.next
+            || self.rest.get(at).is_some_and(|part| meets(*part))
+            || runs.clone().any(meets)
+        {
+            return self.insert_over(from, until);
+        }
+        let later = runs.map(|run| run.0).filter(|first| *first >= until).min();
+        let rest = self.rest.get(at).map(|part| part.0);
+        let bound = later.unwrap_or(CLOSED).min(rest.unwrap_or(CLOSED));
+        self.close(subflow);
+        for other in 0..self.runs.len() {
+            let run = &mut self.runs[other];
+            if run.until == from {
+                self.close(other);
+            } else if run.until < from {
+                run.bound = run.bound.min(from);
+            }
+        }
+        if from == self.next {
+            self.next = until;
+        }
+        self.runs[subflow] = Run { from, until, bound };
+        if until == bound {
+            self.close(subflow);
+        }
+        until - from
+    }
+
+    /// Some of it may have come: no run goes on.
+    #[cold]
+    fn insert_over(&mut self, from: u64, until: u64) -> u64 {
+        (0..self.runs.len()).for_each(|subflow| self.close(subflow));
+        let from = from.max(self.next);
+        let (mut new, mut at) = (0, from);
+        let first = self.rest.partition_point(|(_, end)| *end <= from);
+        for (begin, end) in &self.rest[first..] {
+            if *begin >= until {
+                break;
+            }
+            new += begin.saturating_sub(at);
+            at = *end;
+        }
+        new += until.saturating_sub(at);
+        self.keep(from, until);
+        new
+    }
+
+    /// A run goes to the rest.
+    #[cold]
+    fn close(&mut self, subflow: usize) {
+        let run = std::mem::replace(&mut self.runs[subflow], Run::NONE);
+        if run.is_open() {
+            self.keep(run.from, run.until);
+        }
+    }
+
+    /// The rest has this too. What follows the first missing byte without a gap has come.
+    fn keep(&mut self, from: u64, until: u64) {
+        if until > self.next {
+            // All that it meets or touches become one.
+            let first = self.rest.partition_point(|(_, end)| *end < from);
+            let last = self.rest.partition_point(|(begin, _)| *begin <= until);
+            let met = &self.rest[first..last];
+            let from = met.first().map_or(from, |part| part.0.min(from));
+            let until = met.last().map_or(until, |part| part.1.max(until));
+            self.rest.splice(first..last, [(from, until)]);
+        }
+        loop {
+            let next = self.next;
+            let runs = self.runs.iter().filter(|run| run.is_open());
+            let runs = runs.map(|run| (run.from, run.until));
+            let all = runs.chain(self.rest.first().copied());
+            let follows = |(from, until): &(u64, u64)| *from <= next && next < *until;
+            let Some((_, until)) = all.clone().find(follows) else {
+                break;
+            };
+            self.next = until;
+            let before = self.rest.partition_point(|(_, end)| *end <= until);
+            self.rest.drain(..before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        /// Pieces on several subflows at once, in segments of any sizes, that are late, missing, come twice or overlap.
+        #[test]
+        fn agrees_with_a_set(
+            pieces in proptest::collection::vec((0u64..400, 1u64..60, 0usize..4), 1..40),
+            order in proptest::collection::vec((any::<prop::sample::Index>(), 1u64..9, 1u64..7, 0u64..12), 1..300),
+            stretch in prop_oneof![Just(1u64), Just(97)],
+        ) {
+            let mut ours = StreamReassembly::new(4);
+            let mut set = BTreeSet::new();
+            let mut pieces: Vec<_> = pieces.into_iter().map(|(at, len, on)| (at * stretch, len, on)).collect();
+            for (which, count, size, jump) in order {
+                let piece = which.index(pieces.len());
+                let (at, left, on) = &mut pieces[piece];
+                *at += u64::from(jump == 0);
+                for _ in 0..count {
+                    let len = size.min(*left);
+                    if len == 0 {
+                        break;
+                    }
+                    let new = (*at..*at + len).filter(|byte| set.insert(*byte)).count();
+                    prop_assert_eq!(ours.insert(*on, *at, len as u16), new as u64);
+                    let next = (0..).find(|byte| !set.contains(byte)).unwrap();
+                    prop_assert_eq!(ours.next(), next);
+                    *at += len;
+                    *left -= len;
+                }
+            }
+        }
+    }
+}

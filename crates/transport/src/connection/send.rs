@@ -1,0 +1,431 @@
+//! The sending end of a connection: its subflows and what they share.
+//!
+//! The stream counts bytes from 0. A subflow cuts what it sends of the stream into segments when it sends.
+
+pub(crate) mod buffer;
+pub(crate) mod discipline;
+mod lowest_rtt;
+pub(crate) mod retransmission;
+pub(crate) mod scheduler;
+mod tcp;
+
+use crate::packet::Ack;
+use crate::packet::sequence::widen;
+use crate::profile::Profile;
+use crate::simulation::environment::Env;
+use crate::simulation::timers::TimerId;
+use crate::spec::ConnectionSpec;
+use crate::subflow::sender::scoreboard::flag;
+use crate::subflow::sender::{Life, Piece, Sender, TimerPurpose, notice};
+use crate::trace::Observer;
+use discipline::{Discipline, Distribute};
+use lowest_rtt::{LowestRtt, Reinjection};
+use mpcc::Connection as Coupled;
+use netsim::Span;
+use retransmission::RetransmissionTimer;
+use scheduler::{Mptcp, Scheduler};
+use std::sync::Arc;
+use tcp::Tcp;
+
+/// More bytes than any run sends: the length of a stream without end.
+const ENDLESS: u64 = u64::MAX / 2;
+
+/// Sending end of a connection.
+pub(crate) struct SendSide {
+    pub(crate) subflows: Box<[Sender]>,
+    pub(crate) stream: SendStream,
+}
+
+/// What the subflows share: the stream, its send buffer, the coupled congestion control.
+pub(crate) struct SendStream {
+    /// First byte that is not acknowledged (snd_una).
+    pub(crate) una: u64,
+    /// First byte that was neither sent nor queued at a subflow (snd_nxt).
+    pub(crate) nxt: u64,
+    /// Byte after the last one of the application's data.
+    pub(crate) end: u64,
+    /// Byte after the last one that the receive window allows (wnd_end).
+    pub(crate) window_end: u64,
+    /// Largest receive window so far, bytes (max_window).
+    max_window: u64,
+    /// Byte after the last one that the application has written to the send buffer (write_seq).
+    pub(crate) written: u64,
+    /// The application writes again when all before this byte is acknowledged; `u64::MAX`: it does not wait for that.
+    pub(crate) writable_at: u64,
+    /// Send buffers of all subflows, bytes (sk_sndbuf).
+    pub(crate) send_buffer: u64,
+    /// The application found the send buffer full, and less than a third has become free since (SOCK_NOSPACE).
+    pub(crate) no_space: bool,
+    /// Payload of a full segment, bytes.
+    pub(crate) mss: u16,
+    pub(crate) discipline: Discipline,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) reinjection: Reinjection,
+    pub(crate) retransmission: RetransmissionTimer,
+    /// Fires when the application, which has come to have room, runs and writes; none: it writes in the same instant.
+    pub(crate) wakeup_timer: Option<TimerId>,
+    /// See [`ConnectionSpec::phase`].
+    pub(crate) phase: Span,
+    pub(crate) profile: Arc<Profile>,
+    /// Σ cwnd of all subflows, and their retransmissions, when a subflow left slow start the last time.
+    pub(crate) slow_start_exit: Option<(u32, u64)>,
+    pub(crate) coupled: Coupled,
+}
+
+impl SendSide {
+    /// A connection that has not started. `window`: the receive window that the SYN advertises, bytes. `timers`: that of
+    /// retransmissions and that of wake-ups.
+    pub(crate) fn new(
+        spec: &ConnectionSpec,
+        mss: u16,
+        window: u64,
+        discipline: Discipline,
+        subflows: Box<[Sender]>,
+        timers: (Option<TimerId>, Option<TimerId>),
+    ) -> Self {
+        let profile = subflows[0].profile.clone();
+        let stream = SendStream {
+            una: 0,
+            nxt: 0,
+            end: 0,
+            window_end: window,
+            max_window: window,
+            written: 0,
+            writable_at: u64::MAX,
+            send_buffer: 0,
+            no_space: false,
+            mss,
+            discipline,
+            scheduler: Scheduler::default(),
+            reinjection: Reinjection::default(),
+            retransmission: RetransmissionTimer::new(timers.0),
+            wakeup_timer: timers.1,
+            phase: spec.phase,
+            profile,
+            slow_start_exit: None,
+            coupled: Coupled::with_settings(spec.algorithm, spec.settings),
+        };
+        Self { subflows, stream }
+    }
+
+    /// An ACK arrives.
+    #[inline(always)]
+    pub(crate) fn on_ack<O: Observer>(&mut self, env: &mut Env<O>, ack: Ack) {
+        match self.stream.discipline {
+            Discipline::Mptcp => self.process_ack::<Mptcp, O>(env, ack),
+            Discipline::LowestRtt => self.process_ack::<LowestRtt, O>(env, ack),
+            Discipline::Tcp => self.process_ack::<Tcp, O>(env, ack),
+        }
+    }
+
+    #[inline(never)]
+    fn process_ack<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>, ack: Ack) {
+        let Self { subflows, stream } = self;
+        let place = ack.subflow.place();
+        let sender = &mut subflows[place];
+        if !matches!(sender.life, Life::Open | Life::Stalled) {
+            env.sacks.take(ack.sack);
+            return;
+        }
+        sender.last_ack = env.now;
+        // mptcp_subflow_active: a subflow that receives is not stale.
+        if D::IS_MPTCP && sender.life == Life::Stalled {
+            sender.life = Life::Open;
+        }
+        if stream.on_ack::<D>(ack) && D::IS_MPTCP {
+            stream.on_progress(env);
+        }
+        let before = sender.scoreboard.una();
+        let needs_timer = sender.on_ack(&mut stream.coupled, env, ack);
+        let more_than_two = sender.scoreboard.una() - before > 2 * u64::from(sender.mss);
+        env.gap = ack.sack != 0 || more_than_two;
+        let mut has_timer = if D::concerns_all(stream, subflows, place) {
+            // The timer of the connection follows that of this subflow, which tcp_ack sets before anything is sent.
+            if needs_timer {
+                subflows[place].set_timer(env);
+            }
+            D::push_all(stream, subflows, env, Some(place))
+        } else {
+            stream.push_one::<D, O>(&mut subflows[place], env)
+        };
+        if D::is_writable(stream, &subflows[place]) {
+            has_timer |= self.wake::<D, O>(env, place);
+        }
+        let sender = &mut self.subflows[place];
+        if needs_timer && !has_timer {
+            sender.set_timer(env);
+        }
+        if sender.notices != 0 {
+            self.on_notices(env, place);
+        }
+    }
+
+    /// What a subflow reports after an event.
+    #[cold]
+    fn on_notices<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        let notices = std::mem::take(&mut self.subflows[place].notices);
+        if notices & notice::WANTS_NEW != 0 {
+            self.subflows[place].retransmit_after_frto(&mut self.stream.coupled, env);
+        }
+        if notices & notice::LEFT_SLOW_START != 0 {
+            self.record_slow_start_exit(place);
+        }
+    }
+
+    /// A subflow left slow start for the first time. Its retransmissions for that very loss do not count.
+    fn record_slow_start_exit(&mut self, place: usize) {
+        let (mut cwnd, mut retransmits) = (0, 0);
+        for (i, sender) in self.subflows.iter().enumerate() {
+            let tally = &sender.tally;
+            if tally.established.is_some() {
+                let exit = tally.exit.filter(|_| i == place);
+                cwnd += sender.effective_cwnd();
+                retransmits += u64::from(exit.map_or(tally.retransmits, |exit| exit.2));
+            }
+        }
+        self.stream.slow_start_exit = Some((cwnd, retransmits));
+    }
+
+    /// The window of a subflow has opened: all send that may.
+    pub(crate) fn push<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        match self.stream.discipline {
+            Discipline::Mptcp => self.push_by::<Mptcp, O>(env, place),
+            Discipline::LowestRtt => self.push_by::<LowestRtt, O>(env, place),
+            Discipline::Tcp => self.push_by::<Tcp, O>(env, place),
+        }
+    }
+
+    fn push_by<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        let Self { subflows, stream } = self;
+        if D::concerns_all(stream, subflows, place) {
+            D::push_all(stream, subflows, env, Some(place));
+        } else {
+            stream.push_one::<D, O>(&mut subflows[place], env);
+        }
+    }
+
+    /// All subflows send what their windows allow. Not triggered by an ACK of any subflow.
+    pub(crate) fn push_all<O: Observer>(&mut self, env: &mut Env<O>) {
+        let Self { subflows, stream } = self;
+        match stream.discipline {
+            Discipline::Mptcp => Mptcp::push_all(stream, subflows, env, None),
+            Discipline::LowestRtt => LowestRtt::push_all(stream, subflows, env, None),
+            Discipline::Tcp => Tcp::push_all(stream, subflows, env, None),
+        };
+    }
+
+    /// The timer of a sender is due.
+    #[cold]
+    pub(crate) fn on_timer<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        let Self { subflows, stream } = self;
+        let sender = &mut subflows[place];
+        if !matches!(sender.life, Life::Open | Life::Stalled) {
+            return;
+        }
+        let fires = sender.fires_at(env.now);
+        if fires > env.now {
+            return env.timers.set(sender.timer, fires);
+        }
+        match sender.timer_purpose {
+            TimerPurpose::Probe => {
+                if let Some(piece) = stream.take_for_probe(sender) {
+                    sender.send_new(&mut stream.coupled, env, piece);
+                    sender.probe_is_out(env, false);
+                } else {
+                    sender.probe_with_last_segment(env);
+                }
+                return;
+            }
+            TimerPurpose::Reordering => sender.on_reordering(&mut stream.coupled, env),
+            TimerPurpose::Timeout => {
+                sender.on_timeout(&mut stream.coupled, env);
+                if !stream.retransmission.is_used() {
+                    sender.life = Life::Stalled;
+                    if stream.discipline == Discipline::LowestRtt {
+                        stream.reinject(sender, place);
+                    }
+                }
+            }
+        }
+        self.push(env, place);
+        if self.subflows[place].notices != 0 {
+            self.on_notices(env, place);
+        }
+    }
+
+    /// The client has reset a subflow: its data goes over the others (Linux: __mptcp_close_ssk, __mptcp_retransmit_pending_data).
+    pub(crate) fn on_reset<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+        let sender = &mut self.subflows[place];
+        if matches!(sender.life, Life::Open | Life::Stalled) {
+            self.stream.coupled.close(std::mem::take(&mut sender.cc));
+            sender.life = Life::Closed;
+            env.timers.clear(sender.timer);
+            self.stream.close_buffer(sender);
+            self.stream.schedule_again();
+            self.push_all(env);
+        }
+    }
+
+    /// The connection ends: all subflows close.
+    pub(crate) fn close<O: Observer>(&mut self, env: &mut Env<O>) {
+        for sender in &mut self.subflows {
+            if matches!(sender.life, Life::Open | Life::Stalled) {
+                self.stream.coupled.close(std::mem::take(&mut sender.cc));
+            }
+            sender.life = Life::Closed;
+            env.timers.clear(sender.timer);
+        }
+        self.stream.retransmission.clear(env);
+        if let Some(timer) = self.stream.wakeup_timer {
+            env.timers.clear(timer);
+        }
+    }
+}
+
+impl SendStream {
+    /// The application has more data for the stream; `None`: data without end.
+    pub(crate) fn extend(&mut self, bytes: Option<u64>) {
+        self.end = bytes.map_or(ENDLESS, |bytes| self.end + bytes);
+    }
+
+    /// All data of the application is acknowledged.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.una == self.end
+    }
+
+    /// DATA_ACK and receive window of an ACK. Returns whether it acknowledges more of the stream.
+    #[inline]
+    fn on_ack<D: Distribute>(&mut self, segment: Ack) -> bool {
+        let ack = widen(self.una, segment.data_ack);
+        self.window_end = self.window_end.max(ack + u64::from(segment.window));
+        self.max_window = self.max_window.max(segment.window.into());
+        if ack <= self.una {
+            return false;
+        }
+        self.una = ack;
+        if self.no_space && !D::IS_TCP {
+            self.no_space = !self.has_third_free();
+        }
+        true
+    }
+
+    /// Whether a piece ends at the end of a write.
+    #[inline]
+    fn ends_a_write(&self, piece: &Piece) -> bool {
+        piece.dsn + piece.len == self.end
+            || piece.len < u64::from(piece.count) * u64::from(self.mss)
+    }
+
+    /// Bytes of the whole segments that fit into the receive window (tcp_snd_wnd_test). `bytes`: unsent bytes. `most`: limit, segments.
+    #[inline(always)]
+    fn whole_segments(&self, bytes: u64, most: u32) -> u64 {
+        let mss = u64::from(self.mss);
+        let bytes = bytes.min(u64::from(most) * mss);
+        let room = self.window_end.saturating_sub(self.nxt);
+        if bytes <= room {
+            return bytes;
+        }
+        room - room % mss
+    }
+
+    /// Next new data of a subflow that the receiver takes, for a probe of the tail.
+    fn take_for_probe(&mut self, sender: &mut Sender) -> Option<Piece> {
+        match self.discipline {
+            Discipline::Mptcp => self.take_one::<Mptcp>(sender),
+            Discipline::LowestRtt => self.take_one::<LowestRtt>(sender),
+            Discipline::Tcp => self.take_one::<Tcp>(sender),
+        }
+    }
+
+    fn take_one<D: Distribute>(&mut self, sender: &mut Sender) -> Option<Piece> {
+        let maps = D::IS_MPTCP && sender.queue.at_an_end();
+        let flags = u8::from(maps) * flag::MAPPING;
+        let piece = D::take(self, sender, 1);
+        piece.map(|piece| Piece { flags, ..piece })
+    }
+
+    /// A subflow sends as far as its window goes. Returns whether it has set its timer (Linux: tcp_write_xmit).
+    #[inline(always)]
+    fn push_one<D: Distribute, O: Observer>(
+        &mut self,
+        sender: &mut Sender,
+        env: &mut Env<O>,
+    ) -> bool {
+        let set = self.write_xmit::<D, O>(sender, env);
+        D::after_push(self);
+        set
+    }
+
+    #[inline(always)]
+    fn write_xmit<D: Distribute, O: Observer>(
+        &mut self,
+        sender: &mut Sender,
+        env: &mut Env<O>,
+    ) -> bool {
+        let (before, from) = (sender.out(), sender.scoreboard.nxt());
+        // The window holds the subflow back, although it has some room.
+        let mut waits = false;
+        if sender.life == Life::Open {
+            let mut starts = sender.starts_sending();
+            if starts && D::can_send(self, sender) {
+                sender.restart_after_idle(&mut self.coupled, env);
+            }
+            let mut space = sender.space();
+            while space > 0 {
+                if D::IS_TCP {
+                    sender.grow_buffer(space);
+                }
+                let (bytes, last) = D::first(self, sender);
+                let burst = sender.burst(env.now, space, bytes, last);
+                if burst == 0 {
+                    waits = !sender.takes(space, bytes);
+                    break;
+                }
+                let maps = D::IS_MPTCP && sender.queue.at_an_end();
+                let Some(mut piece) = D::take(self, sender, burst) else {
+                    break;
+                };
+                let count = piece.count;
+                // The last segment of a burst carries the push flag (__tcp_transmit_skb), and so does that of a buffer.
+                let buffer_ends = D::BUFFERS && sender.queue.at_an_end();
+                let burst_ends = buffer_ends || count == burst && count > 1;
+                let pushed = sender.profile.bursts && burst_ends || self.ends_a_write(&piece);
+                piece.flags = (u8::from(pushed) * flag::PUSH) | (u8::from(maps) * flag::MAPPING);
+                sender.send_new(&mut self.coupled, env, piece);
+                // The first burst may have lowered the window: congestion control is called when sending starts.
+                space = match starts {
+                    true => sender.space(),
+                    false => space - count,
+                };
+                starts = false;
+                if count < burst && !buffer_ends {
+                    break;
+                }
+                if space > 0 && D::BUFFERS {
+                    self.has_room_for_more::<D>(sender);
+                }
+            }
+            if space > 0 && D::BUFFERS {
+                self.has_room_for_more::<D>(sender);
+            }
+        }
+        if sender.scoreboard.nxt() > from {
+            let all = sender.queue.is_empty() && self.nxt >= self.end;
+            return sender.sent(env, before, all, waits);
+        }
+        if waits || sender.flight() >= sender.tcp.cwnd {
+            sender.validate(env, false, waits);
+        }
+        false
+    }
+
+    /// See [`crate::simulation::invariants`].
+    #[cfg(any(debug_assertions, test))]
+    pub(crate) fn check(&self, received: u64) {
+        assert!(self.una <= received, "acknowledged, not there");
+        assert!(self.una <= self.nxt && self.nxt <= self.end);
+        assert!(self.nxt <= self.window_end, "beyond the receive window");
+        assert!(received <= self.nxt, "arrived, never sent");
+    }
+}

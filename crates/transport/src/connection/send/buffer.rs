@@ -1,0 +1,119 @@
+//! The send buffer of a connection: how much the application writes, and when it is woken to write on.
+//!
+//! TCP's application writes to the write queue of the only subflow (`tcp.rs`), MPTCP's in pieces that the scheduler queues at subflows
+//! (`scheduler.rs`).
+
+use super::discipline::{Discipline, Distribute};
+use super::lowest_rtt::LowestRtt;
+use super::scheduler::{Mptcp, PIECE};
+use super::tcp::Tcp;
+use super::{SendSide, SendStream};
+use crate::simulation::environment::Env;
+use crate::subflow::sender::{Life, Sender};
+use crate::trace::Observer;
+
+/// Payload of the largest sk_buff, bytes: 65 535 with all headers (sk_gso_max_size).
+const LARGEST: u64 = 65_280;
+
+/// Send buffer of an MPTCP connection beside those of its subflows, bytes (net.ipv4.tcp_wmem).
+const LEAST: u64 = 4096;
+
+impl SendSide {
+    /// The application has come to have room and is woken. It writes after the ACK has released what was waiting
+    /// (tcp_data_snd_check): in the same instant, the burst of a subflow with an empty queue would take the places in a network
+    /// queue of the segments that another subflow sends for its ACK. Returns whether the subflow at `place` has set its timer.
+    #[cold]
+    pub(super) fn wake<D: Distribute, O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        place: usize,
+    ) -> bool {
+        let Self { subflows, stream } = self;
+        let is_told = subflows[place].rtt.srtt() < stream.profile.looks_us();
+        let Some(timer) = stream.wakeup_timer.filter(|_| !is_told) else {
+            D::write(stream, subflows);
+            return D::push_all(stream, subflows, env, Some(place));
+        };
+        if !env.timers.is_set(timer) {
+            env.timers
+                .set(timer, stream.profile.writes_at(env.now, stream.phase));
+        }
+        false
+    }
+
+    /// The application writes, and all subflows send what their windows allow.
+    pub(crate) fn write<O: Observer>(&mut self, env: &mut Env<O>) {
+        let Self { subflows, stream } = self;
+        match stream.discipline {
+            Discipline::Mptcp => Mptcp::write(stream, subflows),
+            Discipline::LowestRtt => LowestRtt::write(stream, subflows),
+            Discipline::Tcp => Tcp::write(stream, subflows),
+        }
+        self.push_all(env);
+    }
+}
+
+impl SendStream {
+    /// Payload that an sk_buff of a subflow has room for, bytes: full segments, of half of the largest receive window at most
+    /// (tcp_xmit_size_goal, tcp_bound_to_half_wnd).
+    pub(super) fn skb_size(&self) -> u64 {
+        let mss = u64::from(self.mss);
+        let bytes = LARGEST.min(self.max_window / 2);
+        (bytes - bytes % mss).max(mss)
+    }
+
+    /// A subflow that has joined gets a send buffer.
+    pub(super) fn open_buffers(&mut self, subflows: &mut [Sender]) {
+        let new = |sender: &&mut Sender| sender.life == Life::Open && sender.queue.buffer == 0;
+        let buffers = subflows.iter_mut().filter(new).map(Sender::expand_buffer);
+        self.send_buffer += buffers.sum::<u64>();
+    }
+
+    /// A subflow was closed: its send buffer goes.
+    pub(super) fn close_buffer(&mut self, sender: &mut Sender) {
+        self.send_buffer -= std::mem::take(&mut sender.queue).buffer;
+    }
+
+    /// Whether a third of the send buffer is free: an application that waits is woken (sk_stream_is_writeable).
+    #[inline]
+    pub(super) fn has_third_free(&self) -> bool {
+        3 * (self.written - self.una) <= 2 * (LEAST + self.send_buffer)
+    }
+
+    /// A subflow's window has room that the application could not fill: its send buffer grows (tcp_check_space,
+    /// tcp_should_expand_sndbuf).
+    #[inline(always)]
+    pub(super) fn has_room_for_more<D: Distribute>(&mut self, sender: &mut Sender) {
+        if self.no_space {
+            self.expand_buffer::<D>(sender);
+        }
+    }
+
+    #[cold]
+    fn expand_buffer<D: Distribute>(&mut self, sender: &mut Sender) {
+        let more = sender.expand_buffer();
+        if D::IS_TCP {
+            self.no_space = 3 * sender.memory() > 2 * sender.queue.buffer;
+            return;
+        }
+        self.send_buffer += more;
+        if self.writable_at < u64::MAX {
+            self.writable_at = self.writable_at.saturating_sub(more);
+        }
+        self.no_space = !self.has_third_free();
+    }
+
+    /// The application writes pieces until the send buffer is full (mptcp_sendmsg).
+    pub(super) fn fill_send_buffer(&mut self) {
+        let room = LEAST + self.send_buffer;
+        while self.written < self.end && self.written < self.una + room {
+            let next = (self.written + 1).next_multiple_of(PIECE);
+            self.written = next.min(self.end);
+        }
+        self.no_space |= self.written < self.end;
+        self.writable_at = match self.written < self.end {
+            true => self.written + 1 - room,
+            false => u64::MAX,
+        };
+    }
+}

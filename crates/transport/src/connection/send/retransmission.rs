@@ -1,0 +1,198 @@
+//! MPTCP's own retransmissions (Linux, net/mptcp/protocol.c: __mptcp_retrans, mptcp_subflow_get_retrans; pm.c:
+//! mptcp_pm_subflow_chk_stale).
+//!
+//! A timer of the connection runs while the stream is not acknowledged. It waits as long as the longest timer of a subflow when data
+//! was last queued, and starts again with each progress of the stream. When it fires, the first piece that is not acknowledged goes
+//! over an idle subflow, if there is one. A subflow that receives no ACK for five such intervals while another does is stale: the
+//! scheduler does not choose it any more. An idle backup subflow carries the piece if no subflow has received an ACK for two
+//! intervals.
+
+use super::scheduler::PIECE;
+use super::{SendSide, SendStream};
+use crate::simulation::environment::Env;
+use crate::simulation::jiffies;
+use crate::simulation::timers::TimerId;
+use crate::subflow::sender::{Life, Sender};
+use crate::trace::Observer;
+use netsim::{Span, Time};
+
+/// A subflow without an ACK for more intervals than this is stale (net.mptcp.stale_loss_cnt), if another has fewer than one less.
+const STALE: u32 = 4;
+
+/// The timer.
+#[derive(Debug)]
+pub(crate) struct RetransmissionTimer {
+    /// None: the connection has no retransmissions of its own.
+    timer: Option<TimerId>,
+    pub(crate) interval: Span,
+    /// When it was set the last time, and for how long.
+    set_at: Time,
+    set_for: Span,
+}
+
+/// Intervals of the retransmission timer without an ACK of a subflow.
+#[derive(Debug, Default)]
+pub(crate) struct Stale {
+    intervals: u32,
+    /// When the last ACK had come at the interval before.
+    last_ack: Time,
+}
+
+impl Stale {
+    #[cfg(test)]
+    pub(crate) fn intervals(&self) -> u32 {
+        self.intervals
+    }
+}
+
+impl RetransmissionTimer {
+    pub(crate) fn new(timer: Option<TimerId>) -> Self {
+        Self {
+            timer,
+            interval: Span::ZERO,
+            set_at: Time::ZERO,
+            set_for: Span::ZERO,
+        }
+    }
+
+    pub(crate) fn is_used(&self) -> bool {
+        self.timer.is_some()
+    }
+
+    /// When it fires.
+    #[cfg(test)]
+    pub(crate) fn due<O>(&self, env: &Env<O>) -> Time {
+        let timer = self.timer.expect("a timer");
+        env.now + env.timers.left(timer, env.now).expect("it is set")
+    }
+
+    /// Data is queued: sets the interval.
+    pub(crate) fn follow<O>(&mut self, subflows: &[Sender], env: &Env<O>) {
+        if self.timer.is_none() {
+            return;
+        }
+        let waits = |sender: &&Sender| sender.life == Life::Open && sender.stale.intervals == 0;
+        let remaining = |sender: &Sender| sender.timer_remaining(env);
+        let longest = subflows.iter().filter(waits).filter_map(remaining).max();
+        let longest = longest.filter(|wait| *wait > Span::ZERO);
+        self.interval = longest.unwrap_or(subflows[0].profile.rto_min);
+    }
+
+    pub(crate) fn clear<O>(&self, env: &mut Env<O>) {
+        if let Some(timer) = self.timer {
+            env.timers.clear(timer);
+        }
+    }
+
+    #[inline]
+    fn set<O>(&mut self, timer: TimerId, env: &mut Env<O>) {
+        (self.set_at, self.set_for) = (env.now, self.interval);
+        env.timers.set(timer, env.now + self.interval);
+    }
+
+    /// When the timer that is due fires: Linux counts in jiffies.
+    fn fires_at(&self, jiffy: Span, now: Time) -> Time {
+        if jiffy == Span::ZERO {
+            return now;
+        }
+        jiffies::fires_at(jiffy, self.set_at, self.set_for)
+    }
+}
+
+impl SendStream {
+    /// Data is in flight: starts the timer.
+    pub(super) fn wait_for_acknowledgement<O>(&mut self, env: &mut Env<O>) {
+        if let Some(timer) = self.retransmission.timer {
+            if self.una < self.nxt && !env.timers.is_set(timer) {
+                self.retransmission.set(timer, env);
+            }
+        }
+    }
+
+    /// More of the stream was acknowledged.
+    #[inline]
+    pub(crate) fn on_progress<O>(&mut self, env: &mut Env<O>) {
+        if let Some(timer) = self.retransmission.timer {
+            if self.una == self.end {
+                env.timers.clear(timer);
+            } else {
+                self.retransmission.set(timer, env);
+            }
+        }
+    }
+}
+
+impl SendSide {
+    /// The retransmission timer is due.
+    #[cold]
+    pub(crate) fn on_retransmission_timer<O: Observer>(&mut self, env: &mut Env<O>) {
+        let Self { subflows, stream } = self;
+        let fires = stream
+            .retransmission
+            .fires_at(stream.profile.jiffy, env.now);
+        if let Some(timer) = stream.retransmission.timer.filter(|_| fires > env.now) {
+            return env.timers.set(timer, fires);
+        }
+        let (mut idle, mut idle_backup, mut stale) = (None, None, None);
+        let mut least_intervals = u32::MAX;
+        for (index, sender) in subflows.iter_mut().enumerate() {
+            if !matches!(sender.life, Life::Open | Life::Stalled) {
+                continue;
+            }
+            if sender.is_idle() {
+                let idle = match sender.is_backup() {
+                    true => &mut idle_backup,
+                    false => &mut idle,
+                };
+                *idle = idle.or(Some(index));
+                continue;
+            }
+            if sender.becomes_stale() {
+                stale = stale.or(Some(index));
+            }
+            least_intervals = least_intervals.min(sender.stale.intervals);
+        }
+        if let Some(index) = stale {
+            let is_active = |(other, sender): (usize, &Sender)| {
+                other != index && sender.life == Life::Open && sender.stale.intervals < STALE - 1
+            };
+            if subflows.iter().enumerate().any(is_active) {
+                subflows[index].life = Life::Stalled;
+                stream.schedule_again();
+                self.push_all(env);
+            }
+        }
+        let Self { subflows, stream } = self;
+        // A backup behind the stale subflow in the list is examined after it was given what that one held.
+        idle_backup = idle_backup.filter(|&backup| {
+            let comes_before = stale.is_some_and(|stale| backup < stale);
+            least_intervals > 1 && (comes_before || subflows[backup].is_idle())
+        });
+        if let Some(index) = idle.or(idle_backup) {
+            let until = (stream.una + 1).next_multiple_of(PIECE).min(stream.nxt);
+            let most = stream.skb_size();
+            subflows[index].queue.put(stream.una, until, most);
+        }
+        stream.wait_for_acknowledgement(env);
+        self.push_all(env);
+    }
+}
+
+impl Sender {
+    /// Nothing is in flight or waits to be sent (tcp_rtx_and_write_queues_empty).
+    fn is_idle(&self) -> bool {
+        self.out() == 0 && self.queue.is_empty()
+    }
+
+    /// Called once an interval, with data in flight. Returns whether there was no ACK for too many.
+    fn becomes_stale(&mut self) -> bool {
+        let stale = &mut self.stale;
+        if stale.intervals > 0 && stale.last_ack != self.last_ack {
+            stale.intervals = 0;
+            return false;
+        }
+        stale.last_ack = self.last_ack;
+        stale.intervals += 1;
+        stale.intervals > STALE && self.life == Life::Open
+    }
+}

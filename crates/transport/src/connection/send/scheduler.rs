@@ -1,0 +1,156 @@
+//! Linux's MPTCP scheduler (net/mptcp/protocol.c: mptcp_subflow_get_send, __subflow_push_pending).
+//!
+//! The stream is queued in pieces at the subflows, in their own send buffers, not segment by segment as windows open: a subflow that
+//! slows down keeps what it was given. The next piece goes to the subflow that would drain its queue first, by its pacing
+//! rate (BLEST's idea: Ferlin et al., IFIP Networking 2016), and waits for that subflow if its send buffer is full. A backup subflow is
+//! chosen only while no other can send (RFC 8684, 3.3.8). The application writes until the send buffers of all subflows
+//! together are full, and is woken when there is room for a byte.
+
+use super::SendStream;
+use super::discipline::Distribute;
+use crate::simulation::environment::Env;
+use crate::subflow::sender::{Life, Piece, Sender};
+use crate::trace::Observer;
+
+/// Bytes of a piece: a page fragment (32 KB) without the struct mptcp_data_frag at its head.
+pub(crate) const PIECE: u64 = 32_728;
+
+/// So many bytes, and then the rest of the piece, go to the chosen subflow at once (MPTCP_SEND_BURST_SIZE).
+const BURST: u64 = 65_428;
+
+/// Linux's MPTCP scheduler.
+pub(crate) struct Mptcp;
+
+/// What the scheduler keeps.
+#[derive(Debug, Default)]
+pub(crate) struct Scheduler {
+    /// Next byte that is queued at a subflow (first_pending): `nxt`, or before it where data is queued again.
+    pub(crate) first_pending: u64,
+    /// Place of the subflow that was chosen for the next piece.
+    chosen: usize,
+    /// It had no room for the piece.
+    waits_for_room: bool,
+}
+
+impl Distribute for Mptcp {
+    const IS_MPTCP: bool = true;
+
+    #[inline(always)]
+    fn first(_: &SendStream, sender: &Sender) -> (u64, bool) {
+        sender.queue.first()
+    }
+
+    #[inline(always)]
+    fn take(stream: &mut SendStream, sender: &mut Sender, most: u32) -> Option<Piece> {
+        let taken = sender.queue.take(u64::from(most) * u64::from(stream.mss));
+        taken.map(|(dsn, len)| Piece::new(dsn, len, stream.mss))
+    }
+
+    fn can_send(_: &SendStream, sender: &Sender) -> bool {
+        !sender.queue.is_empty()
+    }
+
+    /// There is more to queue, and this subflow has an empty queue or may be chosen.
+    #[inline(always)]
+    fn concerns_all(stream: &SendStream, subflows: &[Sender], place: usize) -> bool {
+        let scheduler = &stream.scheduler;
+        let sender = &subflows[place];
+        let may_be_chosen = || {
+            !scheduler.waits_for_room
+                || sender.has_room()
+                    && (place == scheduler.chosen
+                        || sender.drains_before(&subflows[scheduler.chosen]))
+        };
+        scheduler.first_pending < stream.written.min(stream.window_end)
+            && (sender.queue.is_empty() || may_be_chosen())
+    }
+
+    #[cold]
+    fn push_all<O: Observer>(
+        stream: &mut SendStream,
+        subflows: &mut [Sender],
+        env: &mut Env<O>,
+        trigger: Option<usize>,
+    ) -> bool {
+        stream.schedule(subflows, env);
+        stream.wait_for_acknowledgement(env);
+        let mut set = false;
+        for (i, sender) in subflows.iter_mut().enumerate() {
+            let triggers = trigger == Some(i);
+            if triggers || sender.queue.is_handed {
+                sender.queue.is_handed = false;
+                set |= stream.push_one::<Self, O>(sender, env) && triggers;
+            }
+        }
+        set
+    }
+
+    #[inline(always)]
+    fn is_writable(stream: &SendStream, _: &Sender) -> bool {
+        stream.una >= stream.writable_at
+    }
+
+    fn write(stream: &mut SendStream, subflows: &mut [Sender]) {
+        stream.open_buffers(subflows);
+        stream.fill_send_buffer();
+    }
+}
+
+impl SendStream {
+    /// What was queued at subflows and is not acknowledged is queued again (__mptcp_retransmit_pending_data).
+    pub(crate) fn schedule_again(&mut self) {
+        self.scheduler.first_pending = self.una;
+    }
+
+    /// Queues pieces of the stream at subflows.
+    fn schedule<O: Observer>(&mut self, subflows: &mut [Sender], env: &Env<O>) {
+        let limit = self.written.min(self.window_end);
+        let most = self.skb_size();
+        let mut next = self.scheduler.first_pending.max(self.una);
+        self.scheduler.waits_for_room = false;
+        while next < limit {
+            let Some(chosen) = choose(subflows) else {
+                break;
+            };
+            self.scheduler.chosen = chosen;
+            self.retransmission.follow(subflows, env);
+            let sender = &mut subflows[chosen];
+            if !sender.has_room() {
+                self.scheduler.waits_for_room = true;
+                break;
+            }
+            let burst = BURST.min(self.window_end - self.nxt);
+            if burst > 0 {
+                let held = sender.memory();
+                let paced = sender.queue.pace * held + sender.pacing_rate() * burst;
+                sender.queue.pace = paced / (held + burst);
+            }
+            let end = limit.min(next + BURST);
+            while next < end && sender.has_room() {
+                let until = (next + 1).next_multiple_of(PIECE).min(limit);
+                sender.queue.put(next, until, most);
+                next = until;
+            }
+            self.nxt = self.nxt.max(next);
+        }
+        self.scheduler.first_pending = next;
+    }
+}
+
+/// The subflow that would drain its queue first. A stale subflow cannot send; one that has timed out can, until it is stale
+/// (mptcp_subflow_active).
+fn choose(subflows: &mut [Sender]) -> Option<usize> {
+    let can_send = |sender: &Sender| sender.life == Life::Open;
+    for sender in subflows.iter_mut().filter(|sender| can_send(sender)) {
+        if sender.queue.pace == 0 {
+            sender.queue.pace = sender.pacing_rate();
+        }
+    }
+    let only_backups = !subflows.iter().any(|s| can_send(s) && !s.is_backup());
+    (0..subflows.len())
+        .filter(|i| can_send(&subflows[*i]) && (only_backups || !subflows[*i].is_backup()))
+        .reduce(|a, b| match subflows[b].drains_before(&subflows[a]) {
+            true => b,
+            false => a,
+        })
+}

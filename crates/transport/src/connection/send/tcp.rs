@@ -1,0 +1,88 @@
+//! Linux's TCP: the application writes to a write queue of sk_buffs (tcp_sendmsg_locked).
+
+use super::SendStream;
+use super::discipline::Distribute;
+use crate::simulation::environment::Env;
+use crate::subflow::sender::{Piece, Sender};
+use crate::trace::Observer;
+
+/// One subflow with a write queue.
+pub(crate) struct Tcp;
+
+impl Distribute for Tcp {
+    const IS_TCP: bool = true;
+
+    #[inline(always)]
+    fn first(_: &SendStream, sender: &Sender) -> (u64, bool) {
+        sender.queue.first()
+    }
+
+    /// Whole segments, as far as the receive window goes.
+    #[inline(always)]
+    fn take(stream: &mut SendStream, sender: &mut Sender, most: u32) -> Option<Piece> {
+        let (bytes, _) = sender.queue.first();
+        let len = stream.whole_segments(bytes, most);
+        if len == 0 {
+            return None;
+        }
+        stream.nxt += len;
+        let taken = sender.queue.take(len);
+        taken.map(|(dsn, len)| Piece::new(dsn, len, stream.mss))
+    }
+
+    fn can_send(stream: &SendStream, sender: &Sender) -> bool {
+        stream.whole_segments(sender.queue.first().0, 1) > 0
+    }
+
+    #[inline(always)]
+    fn concerns_all(_: &SendStream, _: &[Sender], _: usize) -> bool {
+        false
+    }
+
+    fn push_all<O: Observer>(
+        stream: &mut SendStream,
+        subflows: &mut [Sender],
+        env: &mut Env<O>,
+        _: Option<usize>,
+    ) -> bool {
+        stream.push_one::<Self, O>(&mut subflows[0], env)
+    }
+
+    #[inline]
+    fn is_writable(stream: &SendStream, sender: &Sender) -> bool {
+        stream.written < stream.end && stream.room_in_write_queue(sender).is_some()
+    }
+
+    fn write(stream: &mut SendStream, subflows: &mut [Sender]) {
+        let sender = &mut subflows[0];
+        if sender.queue.buffer == 0 {
+            sender.expand_buffer();
+        }
+        let most = stream.skb_size();
+        while stream.written < stream.end {
+            let Some(room) = stream.room_in_write_queue(sender) else {
+                break;
+            };
+            let until = stream.end.min(stream.written + room);
+            if room < most {
+                sender.queue.extend(until);
+            } else {
+                sender.queue.push(stream.written, until);
+            }
+            stream.written = until;
+        }
+        stream.no_space |= stream.written < stream.end;
+    }
+}
+
+impl SendStream {
+    /// Bytes that the application can write at once, if any: what the last unsent sk_buff lacks, whatever memory is taken, or
+    /// another sk_buff where there is memory.
+    fn room_in_write_queue(&self, sender: &Sender) -> Option<u64> {
+        let (most, last) = (self.skb_size(), sender.queue.last_len());
+        match last {
+            1.. if last < most => Some(most - last),
+            _ => sender.has_room().then_some(most),
+        }
+    }
+}

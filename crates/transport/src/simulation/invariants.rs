@@ -1,0 +1,37 @@
+//! What must hold after every event, in debug builds.
+
+use super::timers::Timers;
+use crate::connection::{Connection, TimerOwner};
+use crate::profile::Detection;
+use crate::subflow::sender::{Life, Sender};
+
+/// A sender's counts and its timer.
+///
+/// # Panics
+/// Where they differ.
+pub(crate) fn sender(sender: &Sender, timers: &Timers<TimerOwner>) {
+    let (me, out) = (sender.id, sender.out());
+    (sender.scoreboard).check(sender.profile.detection != Detection::DuplicateAcks);
+    assert!(sender.tcp.cwnd >= 1, "no window at {me:?}");
+    if matches!(sender.life, Life::Open | Life::Stalled) {
+        assert!(
+            out == 0 || timers.is_set(sender.timer),
+            "{me:?} has {out} out and waits for nothing"
+        );
+    }
+}
+
+/// A connection's stream: nothing is sent that was not written or that the receiver does not take, nothing is
+/// acknowledged that has not arrived.
+///
+/// # Panics
+/// Where it is otherwise.
+pub(crate) fn connection(connection: &Connection) {
+    let (send, receive) = (&connection.send, &connection.receive);
+    send.stream.check(receive.stream.next());
+    receive.check(send.stream.end);
+    let sent: u64 = (send.subflows.iter())
+        .map(|sender| sender.scoreboard.nxt())
+        .sum();
+    assert!(send.stream.una <= sent, "acknowledged and never sent");
+}

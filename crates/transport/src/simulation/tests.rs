@@ -1,0 +1,23 @@
+//! Tests of whole connections: scripts in the manner of packetdrill, random transfers, outages, throughput against theory.
+
+mod interface;
+mod outages;
+mod random;
+mod scripts;
+mod theory;
+
+use super::*;
+use crate::application::pace::Pace;
+use crate::spec::{Application, PathManager};
+use crate::subflow::sender::{Life, Sender};
+use crate::trace::Quiet;
+use mpcc::{Algorithm, Settings};
+use netsim::{LinkSpec, PortId, RouteId, Span};
+
+/// A subflow of the first connection.
+const fn subflow(place: u8) -> SubflowId {
+    SubflowId {
+        connection: 0,
+        subflow: place,
+    }
+}

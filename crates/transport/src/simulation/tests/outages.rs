@@ -1,0 +1,158 @@
+//! Paths that die in mid-transfer, and come back.
+
+use super::*;
+use netsim::{DropTail, Rate};
+
+/// Two subflows of one connection over 5 Mbit/s and 40 ms each.
+fn two_subflows(bytes: u64, profile: Profile) -> Simulation<Quiet> {
+    first_and(Vec::new(), bytes, profile)
+}
+
+/// The same; `backup`: which of them are backups.
+fn first_and(backup: Vec<bool>, bytes: u64, profile: Profile) -> Simulation<Quiet> {
+    let mut network = Network::new();
+    let mut way = || {
+        let rate = Rate::from_bits_per_second(5_000_000);
+        let link = LinkSpec::shaped(rate, DropTail::new(30), Span::from_millis(20));
+        let link = network.add_link(link);
+        network.add_route(&[link], PortId(0))
+    };
+    let routes = vec![(way(), way()), (way(), way())];
+    let mut simulation = Simulation::new(network, Quiet);
+    let algorithm = Algorithm::find("lisa").expect("an algorithm");
+    simulation.add_connection(ConnectionSpec {
+        profile,
+        algorithm,
+        settings: Settings::standard(algorithm),
+        mptcp: true,
+        routes,
+        start: Time::ZERO,
+        application: Application::File(bytes),
+        packet: 1500,
+        receive_window: None,
+        path_manager: PathManager::Announced,
+        join_delay: Span::ZERO,
+        ecn: false,
+        ssthresh: None,
+        groups: Vec::new(),
+        backup,
+        phase: Span::ZERO,
+    });
+    simulation
+}
+
+fn ms(at: Time) -> u64 {
+    at.as_nanos() / 1_000_000
+}
+
+/// Runs until `stop`, ms, or until all is acknowledged. Packets for which `dead` returns true at their arrival do not arrive.
+fn run(simulation: &mut Simulation<Quiet>, stop: u64, dead: impl Fn(u64, &Segment) -> bool) {
+    let stop = Time::ZERO + Span::from_millis(stop);
+    simulation.run_dropping(stop, |at, segment| dead(ms(at), segment));
+}
+
+#[test]
+fn what_a_dead_path_held_arrives_by_the_other() {
+    for profile in Profile::all() {
+        for dead in [0, 1] {
+            for data_only in [true, false] {
+                let mut simulation = two_subflows(3_000_000, profile.clone());
+                run(&mut simulation, 60_000, |at, segment| {
+                    at > 1000
+                        && segment.subflow() == Some(subflow(dead))
+                        && (matches!(segment, Segment::Data(_)) || !data_only)
+                });
+                let report = simulation.report(0);
+                assert_eq!(report.bytes, 3_000_000);
+                assert_eq!(simulation.received(), 3_000_000);
+                // 3 MB at 4.7 Mbit/s of payload are 5.1 s; half a second at both; a timeout, a recovery.
+                let took = ms(report.completion.unwrap());
+                assert!((4000..9000).contains(&took), "{took} ms, {}", profile.name);
+                assert!(report.subflows[dead as usize].tally.timeouts > 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_path_that_comes_back_carries_again() {
+    let mut simulation = two_subflows(20_000_000, Profile::linux());
+    let dead = |at: u64, segment: &Segment| {
+        (1000..6000).contains(&at) && segment.subflow() == Some(subflow(1))
+    };
+    run(&mut simulation, 5900, dead);
+    let before = simulation.report(0).subflows[1].tally.bytes;
+    assert_eq!(simulation.sender(1).life, Life::Stalled);
+    // The timeout has doubled to 7.7 s at most by then.
+    run(&mut simulation, 16_000, dead);
+    assert_eq!(simulation.sender(1).life, Life::Open);
+    let after = simulation.report(0).subflows[1].tally.bytes;
+    assert!(after > before + 500_000, "{before} {after}");
+    run(&mut simulation, 120_000, dead);
+    let report = simulation.report(0);
+    assert_eq!(report.bytes, 20_000_000);
+    // 9.4 Mbit/s of payload: 17 s, and 6 to 10 s at half of that.
+    assert!(ms(report.completion.unwrap()) < 26_000, "{report:?}");
+}
+
+/// The backup carries nothing until the first path dies, all while it is dead, and nothing new when it is back.
+#[test]
+fn a_backup_carries_while_the_first_path_is_dead() {
+    let backup = vec![false, true];
+    let mut simulation = first_and(backup, 12_000_000, Profile::linux());
+    let dead = |at: u64, segment: &Segment| {
+        (3000..9000).contains(&at) && segment.subflow() == Some(subflow(0))
+    };
+    let bytes = |simulation: &Simulation<Quiet>| {
+        let report = simulation.report(0);
+        [0, 1].map(|subflow| report.subflows[subflow].tally.bytes)
+    };
+    run(&mut simulation, 3000, dead);
+    let before = bytes(&simulation);
+    assert!(before[0] > 1_300_000, "{before:?}");
+    assert_eq!(simulation.sender(1).scoreboard.nxt(), 0);
+    run(&mut simulation, 9000, dead);
+    let after = bytes(&simulation);
+    assert!(after[0] - before[0] < 50_000, "what was under way");
+    // 4.7 Mbit/s of payload; five waits of the connection, some 0.3 s each, go before.
+    assert!((2_000_000..3_500_000).contains(&after[1]), "{after:?}");
+    // The timeout of the first has doubled to 5 s at most. What was handed to the backup before is two pieces at most.
+    run(&mut simulation, 15_000, dead);
+    assert_eq!(simulation.sender(0).life, Life::Open);
+    let back = bytes(&simulation);
+    run(&mut simulation, 60_000, dead);
+    let report = simulation.report(0);
+    assert_eq!(report.bytes, 12_000_000);
+    let end = bytes(&simulation);
+    assert!(end[0] > back[0] + 1_000_000, "{back:?} {end:?}");
+    assert!(end[1] <= back[1] + 130_000, "{back:?} {end:?}");
+}
+
+#[test]
+fn all_paths_dying_ends_at_the_stop_and_without_a_storm() {
+    let mut simulation = two_subflows(3_000_000, Profile::linux());
+    run(&mut simulation, 3_600_000, |at, _| at > 1000);
+    let report = simulation.report(0);
+    assert_eq!(report.completion, None);
+    assert!((200_000..3_000_000).contains(&report.bytes));
+    assert_eq!(ms(simulation.now()), 3_600_000);
+    // Two minutes between timeouts in the end: some forty of each subflow.
+    assert!(
+        report
+            .subflows
+            .iter()
+            .all(|s| (30..50).contains(&s.tally.timeouts))
+    );
+}
+
+#[test]
+fn all_paths_dying_for_a_while_costs_what_the_timeouts_have_doubled_to() {
+    let mut simulation = two_subflows(3_000_000, Profile::linux());
+    run(&mut simulation, 120_000, |at, _| {
+        (1000..11_000).contains(&at)
+    });
+    let report = simulation.report(0);
+    assert_eq!(report.bytes, 3_000_000);
+    // Timeouts of 0.3, 0.6 … 9.6 s after the last progress: it goes on after 20 s at the latest.
+    assert!(ms(report.completion.unwrap()) < 26_000, "{report:?}");
+}

@@ -1,0 +1,242 @@
+//! Scripts in the manner of packetdrill: ACKs go in at given times, and what the sender puts on the wire comes out.
+//!
+//! The connection's network is a wire without rate or delay; the test is the other end.
+
+mod backup;
+mod buffers;
+mod handshake;
+mod receiver;
+mod recovery;
+mod scheduling;
+mod timeouts;
+mod window;
+
+use super::*;
+use crate::packet::flag;
+use crate::packet::sack_blocks::Blocks;
+
+/// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver. Tests count segments of full size, which
+/// the packets' sequence numbers do not.
+struct Script {
+    simulation: Simulation<Quiet>,
+    /// Segments on the wire since they were last looked at: when, ms; which; whether sent before.
+    out: Vec<(u64, u32, bool)>,
+    /// All data that was on the wire, and whether it had been sent before.
+    data: Vec<(Data, bool)>,
+}
+
+/// In place of an ACK's flags: it echoes the timestamp of the last copy of the segment that it answers, and not that of the first.
+const ANSWERS_COPY: u8 = 0x80;
+
+const RTT: u64 = 100;
+
+/// A connection whose receive window is no limit; with several routes it is MPTCP.
+fn plain(
+    profile: Profile,
+    algorithm: &str,
+    routes: Vec<(RouteId, RouteId)>,
+    application: Application,
+) -> ConnectionSpec {
+    let algorithm = Algorithm::find(algorithm).expect("an algorithm");
+    ConnectionSpec {
+        profile,
+        algorithm,
+        settings: Settings::standard(algorithm),
+        mptcp: routes.len() > 1,
+        routes,
+        start: Time::ZERO,
+        application,
+        packet: 1500,
+        receive_window: Some(8 << 20),
+        path_manager: PathManager::Client,
+        join_delay: Span::ZERO,
+        ecn: false,
+        ssthresh: None,
+        groups: Vec::new(),
+        backup: Vec::new(),
+        phase: Span::ZERO,
+    }
+}
+
+impl Script {
+    fn new(profile: Profile, algorithm: &str, segments: u64) -> Self {
+        Self::with(profile, algorithm, Application::File(segments * 1448))
+    }
+
+    fn with(profile: Profile, algorithm: &str, application: Application) -> Self {
+        Self::with_subflows(profile, algorithm, application, 1)
+    }
+
+    /// With more than one it is MPTCP, and the first is established.
+    fn with_subflows(
+        profile: Profile,
+        algorithm: &str,
+        application: Application,
+        subflows: usize,
+    ) -> Self {
+        let mut network = Network::new();
+        let wire = network.add_link(LinkSpec::delay(Span::ZERO));
+        let route = (
+            network.add_route(&[wire], PortId(0)),
+            network.add_route(&[wire], PortId(1)),
+        );
+        let routes = vec![route; subflows];
+        let mut simulation = Simulation::new(network, Quiet);
+        simulation.add_connection(ConnectionSpec {
+            start: Time::from_nanos(u64::MAX - 1),
+            ..plain(
+                Profile {
+                    wake_up: Span::ZERO,
+                    looks: Span::ZERO,
+                    ..profile
+                },
+                algorithm,
+                routes,
+                application,
+            )
+        });
+        let mut script = Self {
+            simulation,
+            out: Vec::new(),
+            data: Vec::new(),
+        };
+        script.receive(syn(0));
+        script.simulation.env.now = Time::ZERO + Span::from_millis(RTT);
+        script.receive(handshake_ack(0));
+        script.until(0);
+        script
+    }
+
+    /// A packet arrives, at either end.
+    fn receive(&mut self, segment: Segment) {
+        self.simulation.deliver(segment.into());
+        self.collect();
+    }
+
+    /// The time goes on to `ms` after the handshake; timers fire on the way.
+    fn until(&mut self, ms: u64) {
+        let end = after_handshake(ms);
+        while self.simulation.env.timers.next() <= end {
+            let at = self.simulation.env.timers.next();
+            while self.simulation.fire(at).is_some() {}
+            self.collect();
+        }
+        self.simulation.env.now = end;
+    }
+
+    fn collect(&mut self) {
+        while let Some(exit) = self.simulation.env.network.poll(self.simulation.env.now) {
+            if let Exit::Arrived { at, payload, .. } = exit {
+                if let Some(data) = payload.data() {
+                    let same = |(sent, _): &(Data, bool)| {
+                        (sent.subflow, sent.seq) == (data.subflow, data.seq)
+                    };
+                    let again = self.data.iter().any(same);
+                    self.data.push((data, again));
+                    let ms = at.as_nanos() / 1_000_000 - RTT;
+                    self.out.push((ms, data.seq / self.mss(), again));
+                }
+            }
+        }
+    }
+
+    /// What was sent since it was last asked.
+    fn sent(&mut self) -> Vec<(u64, u32, bool)> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn numbers(&mut self) -> Vec<u32> {
+        self.sent().into_iter().map(|(_, seq, _)| seq).collect()
+    }
+
+    /// An ACK at `ms`, with SACK blocks. `flags`: its own, or [`ANSWERS_COPY`].
+    fn ack_with(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)], duplicate: bool, flags: u8) {
+        self.until(ms);
+        let mut blocks = Blocks {
+            duplicate,
+            count: sacks.len() as u8,
+            ..Blocks::default()
+        };
+        let mss = u64::from(self.mss());
+        for (to, from) in blocks.list.iter_mut().zip(sacks) {
+            *to = (from.0 * mss, from.1 * mss);
+        }
+        let sack = if sacks.is_empty() {
+            0
+        } else {
+            self.simulation.env.sacks.put(blocks)
+        };
+        // It echoes the timestamp of the first segment in order that no ACK had covered, or of what came twice (RFC 7323, 4.3).
+        let answers = match duplicate {
+            true => sacks[0].0 as u32,
+            false if ack > self.una() => self.una(),
+            false => self.una().saturating_sub(1),
+        } * self.mss();
+        let copies = self.data.iter().map(|(data, _)| data);
+        let mut copies = copies.filter(|data| data.subflow == subflow(0) && data.seq == answers);
+        let answered = match flags & ANSWERS_COPY {
+            0 => copies.next(),
+            _ => copies.next_back(),
+        };
+        self.receive(Segment::Ack(Ack {
+            subflow: subflow(0),
+            seq: ack * self.mss(),
+            data_ack: ack * self.mss(),
+            window: 5000 * self.mss(),
+            sack,
+            echo_us: answered.map_or(0, |data| data.sent_us),
+            flags: flags & !ANSWERS_COPY,
+        }));
+    }
+
+    fn ack(&mut self, ms: u64, ack: u32) {
+        self.ack_with(ms, ack, &[], false, 0);
+    }
+
+    fn sack(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)]) {
+        self.ack_with(ms, ack, sacks, false, 0);
+    }
+
+    fn mss(&self) -> u32 {
+        self.simulation.connection().send.stream.mss.into()
+    }
+
+    fn sender(&self) -> &Sender {
+        self.simulation.sender(0)
+    }
+
+    /// The first segment that is not acknowledged, and the next that was never sent.
+    fn una(&self) -> u32 {
+        self.sender().scoreboard.una() as u32 / self.mss()
+    }
+
+    fn nxt(&self) -> u32 {
+        self.sender().scoreboard.nxt() as u32 / self.mss()
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.sender().tcp.cwnd
+    }
+}
+
+fn syn(place: u8) -> Segment {
+    Segment::Syn {
+        subflow: subflow(place),
+        backup: false,
+    }
+}
+
+fn handshake_ack(place: u8) -> Segment {
+    Segment::HandshakeAck {
+        subflow: subflow(place),
+        echo_us: 0,
+    }
+}
+
+fn after_handshake(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(RTT + ms)
+}
+
+fn linux(segments: u64) -> Script {
+    Script::new(Profile::linux(), "reno", segments)
+}

@@ -1,0 +1,126 @@
+//! Backup subflows (RFC 8684, 3.3.8): when the scheduler and the timer of the connection choose them.
+
+use super::*;
+
+const MSS: u32 = 1424;
+/// Bytes of the first piece of the stream.
+const PIECE: u32 = 32_728;
+
+/// Two subflows, of which the second joins with flag B in its SYN.
+fn joined(backup: bool) -> Script {
+    let file = Application::File(3000 * u64::from(MSS));
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    script.receive(Segment::Syn {
+        subflow: subflow(1),
+        backup,
+    });
+    script.until(101);
+    script.receive(handshake_ack(1));
+    script.until(103);
+    script
+}
+
+/// An ACK on subflow `on`: of its bytes before `seq`, and of those of the stream before `data`.
+fn ack(script: &mut Script, ms: u64, on: u8, seq: u32, data: u32) {
+    script.until(ms);
+    script.receive(Segment::Ack(Ack {
+        subflow: subflow(on),
+        seq,
+        data_ack: data,
+        window: 5000 * MSS,
+        sack: 0,
+        echo_us: 0,
+        flags: 0,
+    }));
+}
+
+/// How many segments a subflow has sent, and whether more wait there.
+fn sent(script: &Script, subflow: usize) -> (u64, bool) {
+    let sender = script.simulation.sender(subflow);
+    let segments = sender.scoreboard.nxt().div_ceil(MSS.into());
+    (segments, !sender.queue.is_empty())
+}
+
+/// The first byte of the stream in the segment of this number on the backup.
+fn data(script: &Script, seq: usize) -> u32 {
+    let on_backup = |(data, again): &&(Data, bool)| data.subflow == subflow(1) && !again;
+    let sent = script.data.iter().filter(on_backup).nth(seq);
+    sent.expect("it was sent").0.dsn
+}
+
+/// mptcp_subflow_get_send counts the active subflows that are no backups. Whether their send buffers are full does not
+/// matter.
+#[test]
+fn a_backup_sends_nothing_while_another_subflow_can() {
+    let mut script = joined(true);
+    assert!(script.simulation.sender(1).is_backup());
+    assert!(!script.sender().has_room(), "the application is ahead");
+    for seq in 1..200 {
+        ack(&mut script, 110 + u64::from(seq), 0, seq * MSS, seq * MSS);
+    }
+    assert!(sent(&script, 0).0 > 200);
+    assert_eq!(sent(&script, 1), (0, false));
+    let other = joined(false);
+    assert!(sent(&other, 1).0 > 0, "without the flag it sends");
+}
+
+/// mptcp_subflow_get_retrans takes a backup where no subflow has received an ACK for two waits of the connection. After five
+/// the first subflow is stale (mptcp_pm_nl_subflow_chk_stale), and all of the stream goes over the backup until an ACK
+/// comes on the first (mptcp_subflow_active).
+#[test]
+fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
+    let mut script = joined(true);
+    let mut now = 103;
+    let mut wait_for = |script: &mut Script, count: u32| {
+        while script.simulation.sender(0).stale.intervals() < count {
+            now += 4;
+            script.until(now);
+        }
+        now
+    };
+    wait_for(&mut script, 1);
+    assert_eq!(sent(&script, 1), (0, false), "the first wait");
+    let mut at = wait_for(&mut script, 2);
+    assert_eq!(sent(&script, 1), (10, true), "the second");
+    assert_eq!(data(&script, 0), 0, "the first byte that is missing");
+    // 23 segments are the first piece. ACKs on the backup are none on the first subflow.
+    for seq in (2..=22).step_by(2).chain([23]) {
+        at += 1;
+        let bytes = (seq * MSS).min(PIECE);
+        ack(&mut script, at, 1, bytes, bytes);
+    }
+    assert_eq!(
+        sent(&script, 1),
+        (23, false),
+        "the first piece, and no more"
+    );
+    assert_eq!(script.simulation.sender(0).life, Life::Open);
+    wait_for(&mut script, 5);
+    assert_eq!(script.simulation.sender(0).life, Life::Stalled);
+    let (before, more) = sent(&script, 1);
+    assert!(before > 23 && more, "{before}");
+    assert_eq!(data(&script, 23), PIECE, "from what is missing on");
+    // The first subflow receives an ACK. The backup sends its queued segments and gets no new data.
+    let now = script.simulation.env.now.as_nanos() / 1_000_000 - RTT;
+    ack(&mut script, now + 1, 0, 10 * MSS, PIECE);
+    assert_eq!(script.simulation.sender(0).life, Life::Open);
+    let until = |script: &Script| script.simulation.sender(1).queue.ranges().last();
+    let handed = until(&script);
+    for seq in 1..20 {
+        let data = PIECE + seq * MSS;
+        ack(&mut script, now + 1 + u64::from(seq), 1, data, data);
+    }
+    assert_eq!(until(&script), handed);
+}
+
+/// A backup is used at once where every other subflow was closed.
+#[test]
+fn a_backup_is_all_that_is_left() {
+    let mut script = joined(true);
+    script.receive(Segment::Reset {
+        subflow: subflow(0),
+    });
+    assert_eq!(script.simulation.sender(0).life, Life::Closed);
+    assert_eq!(sent(&script, 1), (10, true));
+    assert_eq!(data(&script, 0), 0);
+}

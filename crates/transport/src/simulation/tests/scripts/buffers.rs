@@ -1,0 +1,136 @@
+//! The buffers of what is out, which count as memory.
+
+use super::*;
+
+/// First segment of each, and the one after its last.
+fn buffers(script: &Script) -> Vec<(u64, u64)> {
+    let mss = u64::from(script.mss());
+    let entries = script.sender().scoreboard.iter();
+    entries
+        .map(|skb| (skb.seq / mss, skb.end.div_ceil(mss)))
+        .collect()
+}
+
+#[test]
+fn sack_blocks_split_and_join_them() {
+    let mut script = linux(1000);
+    assert_eq!(buffers(&script), [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]);
+    script.sack(100, 0, &[(1, 2)]);
+    assert_eq!(buffers(&script)[..3], [(0, 1), (1, 2), (2, 4)]);
+    // What of the next buffer is told of goes to the one before.
+    script.sack(101, 0, &[(1, 3)]);
+    assert_eq!(buffers(&script)[..4], [(0, 1), (1, 3), (3, 4), (4, 6)]);
+    script.sack(102, 0, &[(5, 6), (1, 3)]);
+    // Not told of on its left: it stays alone.
+    script.sack(103, 0, &[(4, 6), (1, 3)]);
+    let parts = [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 8)];
+    assert_eq!(buffers(&script)[..6], parts);
+    // A gap is closed: the buffer behind it follows, that one alone.
+    script.sack(104, 0, &[(1, 6)]);
+    assert_eq!(buffers(&script)[..4], [(0, 1), (1, 5), (5, 6), (6, 8)]);
+    // What is acknowledged takes no memory.
+    script.ack(105, 7);
+    assert_eq!(buffers(&script)[..2], [(7, 8), (8, 10)]);
+    // A short segment is not joined to a full one.
+    let file = Application::File(9 * 1448 + 100);
+    let mut script = Script::with(Profile::linux(), "reno", file);
+    script.sack(100, 0, &[(8, 9)]);
+    script.sack(101, 0, &[(8, 10)]);
+    assert_eq!(buffers(&script)[4..], [(8, 9), (9, 10)]);
+}
+
+#[test]
+fn what_is_sent_again_by_itself_is_in_one_of_its_own() {
+    let mut script = linux(1000);
+    while !script.sent().iter().any(|(_, _, again)| *again) {
+        let next = script.simulation.env.timers.next();
+        script.until(next.as_nanos() / 1_000_000 - RTT + 1);
+    }
+    assert_eq!(buffers(&script)[..3], [(0, 1), (1, 2), (2, 4)], "a timeout");
+    let mut script = linux(10);
+    script.until(250);
+    assert_eq!(script.sent().last().unwrap().1, 9);
+    assert_eq!(buffers(&script)[3..], [(6, 8), (8, 9), (9, 10)], "a probe");
+    // There is room for both.
+    let mut script = linux(1000);
+    script.sack(100, 0, &[(2, 10)]);
+    assert!(script.sent().contains(&(100, 1, true)));
+    assert_eq!(buffers(&script)[..2], [(0, 2), (2, 10)]);
+}
+
+/// What fits into a buffer of the subflow's when it is handed out is one mapping of the stream.
+#[test]
+fn those_of_two_mappings_stay_apart() {
+    let file = Application::File(3000 * 1424);
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    let queue = &mut script.simulation.sender_mut(0).queue;
+    while queue.take(1424).is_some() {}
+    queue.put(10 * 1424, 40 * 1424, 3 * 1424);
+    script.ack(100, 4);
+    let sent = [(10, 12), (12, 13), (13, 15), (15, 16), (16, 18)];
+    assert!(buffers(&script).ends_with(&sent));
+    script.sack(101, 4, &[(10, 14)]);
+    assert!(buffers(&script).ends_with(&[(10, 13), (13, 14), (14, 15), (15, 16), (16, 18)]));
+}
+
+/// What is sent again at once is no more than a burst of now.
+#[test]
+fn a_lost_buffer_goes_in_bursts() {
+    let mut script = linux(1000);
+    let sender = script.simulation.sender_mut(0);
+    sender.tcp.cwnd = 600;
+    script.ack(100, 2);
+    let parts = buffers(&script);
+    let large = *parts.iter().find(|part| part.1 - part.0 > 4).unwrap();
+    let sender = script.simulation.sender_mut(0);
+    sender.tcp.cwnd = 60;
+    assert_eq!(sender.burst_size(), 2);
+    let nxt = sender.scoreboard.nxt() / 1448;
+    script.ack(201, large.0 as u32);
+    script.sack(202, large.0 as u32, &[(large.1, nxt)]);
+    assert_eq!(script.sent().iter().filter(|sent| sent.2).count(), 1);
+    let simulation = &mut script.simulation;
+    simulation.sender_mut(0).tcp.cwnd = 60;
+    simulation.retransmit_lost();
+    let parts = buffers(&script);
+    let sizes: Vec<u64> = (parts.iter().take_while(|part| part.0 < large.1))
+        .map(|part| part.1 - part.0)
+        .collect();
+    assert_eq!(sizes, [1, 2, 2, 2, 2, 2]);
+}
+
+/// tcp_sndbuf_expand: room for twice the window, of 2304 bytes of memory a segment, and never less than it had.
+#[test]
+fn the_send_buffer_follows_the_window() {
+    let mut script = linux(10_000);
+    let size = |script: &Script| script.sender().queue.buffer;
+    assert_eq!(size(&script), 2 * 10 * 2304);
+    let mut largest = 0;
+    for round in 1..=5 {
+        let sent = script.nxt();
+        while script.una() < sent {
+            let ack = (script.una() + 2).min(sent);
+            script.ack(round * 100, ack);
+            largest = largest.max(script.cwnd());
+        }
+        let frames = size(&script) / 2304;
+        let window = u64::from(script.cwnd());
+        assert!((window..=2 * window).contains(&frames), "{frames} {window}");
+    }
+    assert!(largest > 200, "{largest}");
+    let before = size(&script);
+    script.until(2000);
+    assert_eq!(script.cwnd(), 1, "a timeout");
+    assert_eq!(size(&script), before);
+}
+
+/// Where a gap closes, what lies behind it follows only if it is alike.
+#[test]
+fn a_short_segment_behind_a_gap_stays_alone() {
+    let file = Application::File(9 * 1448 + 100);
+    let mut script = Script::with(Profile::linux(), "reno", file);
+    script.sack(100, 0, &[(9, 10)]);
+    script.sack(101, 0, &[(7, 8), (9, 10)]);
+    script.sack(102, 0, &[(7, 10)]);
+    assert_eq!(buffers(&script)[3..], [(6, 7), (7, 9), (9, 10)]);
+}

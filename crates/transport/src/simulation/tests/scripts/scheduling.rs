@@ -1,0 +1,172 @@
+//! Which subflow is handed which part of the stream.
+
+use super::*;
+
+const MSS: u64 = 1424;
+
+/// What a subflow has sent, segment by segment: the first byte of the stream, and how many.
+fn data(script: &Script, subflow: usize) -> Vec<(u64, u64)> {
+    let on = |(data, again): &&(Data, bool)| data.subflow.place() == subflow && !again;
+    let sent = script.data.iter().filter(on);
+    sent.map(|(data, _)| (data.dsn.into(), data.len.into()))
+        .collect()
+}
+
+/// So many full segments from this byte on.
+fn full(from: u64, count: u64) -> Vec<(u64, u64)> {
+    (0..count).map(|i| (from + i * MSS, MSS)).collect()
+}
+
+/// What the subflows still have to send, whatever buffers it is in: first byte and the one after the last.
+fn waiting(script: &Script) -> [Vec<(u64, u64)>; 2] {
+    [0, 1].map(|i| {
+        let mut parts: Vec<(u64, u64)> = Vec::new();
+        for (from, until) in script.simulation.sender(i).queue.ranges() {
+            match parts.last_mut() {
+                Some(last) if last.1 == from => last.1 = until,
+                _ => parts.push((from, until)),
+            }
+        }
+        parts
+    })
+}
+
+/// Seen on Linux 6.18 with 300 KB: 65 456 bytes were written at first, 130 912 when the second subflow was there.
+#[test]
+fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
+    let file = Application::File(300 * 1424);
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    assert_eq!(data(&script, 0), full(0, 10));
+    assert_eq!(waiting(&script), [vec![(10 * MSS, 65_456)], vec![]]);
+    script.simulation.sender_mut(0).tcp.ssthresh = 10; // it does not come to the end of what it has
+    script.ack(100, 2);
+    assert_eq!(waiting(&script), [vec![(12 * MSS, 65_456)], vec![]]);
+    script.receive(syn(1));
+    script.until(101);
+    script.receive(handshake_ack(1));
+    assert_eq!(data(&script, 1), [], "the application has not been woken");
+    script.until(102);
+    assert_eq!(data(&script, 1), full(65_456, 10));
+    let second = vec![(65_456 + 10 * MSS, 130_912)];
+    assert_eq!(waiting(&script), [vec![(12 * MSS, 65_456)], second.clone()]);
+    // The first goes on with its own; the buffers of both are 96 256 bytes.
+    for ack in 3..=24 {
+        script.ack(102 + u64::from(ack), ack);
+        assert_eq!(waiting(&script)[1], second);
+        assert!(waiting(&script)[0].iter().all(|part| part.1 == 65_456));
+    }
+    script.ack(130, 25);
+    assert!(
+        waiting(&script)[0].iter().all(|part| part.1 == 65_456),
+        "what the ACK lets out goes before what the application writes"
+    );
+    script.until(131);
+    // It would be done sooner than the second, which has two pieces.
+    assert!(waiting(&script)[0].ends_with(&[(130_912, 163_640)]));
+    assert_eq!(script.simulation.connection().send.stream.nxt, 163_640);
+}
+
+/// What the application writes makes those subflows send that are handed some of it. One whose buffer is full and whose single
+/// place in the window waits for another goes on waiting (__mptcp_push_pending).
+#[test]
+fn a_write_lets_those_send_that_are_handed_something() {
+    let file = Application::File(3000 * 1424);
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    let sent = |script: &Script| script.nxt();
+    for ack in 1..40 {
+        script.ack(100 + u64::from(ack), ack);
+    }
+    script.until(150);
+    script.simulation.sender_mut(0).queue.is_handed = false;
+    script.simulation.sender_mut(0).tcp.cwnd += 1;
+    let before = sent(&script);
+    let stream = &mut script.simulation.connection_mut().send.stream;
+    stream.scheduler.first_pending = stream.written.min(stream.window_end);
+    script.simulation.push_all(None);
+    assert_eq!(sent(&script), before);
+    script.simulation.push_all(Some(0));
+    assert!(sent(&script) > before, "upon its own ACK it does");
+}
+
+/// TCP's write queue: buffers of 45 segments, or of half of the first window, that are filled up whatever memory they take; the
+/// first takes from the next what a burst lacks, and the one segment that is left over does not wait for a second.
+#[test]
+fn tcp_writes_buffers_that_are_filled_up() {
+    let buffers = |script: &Script| -> Vec<u64> {
+        let ranges = script.simulation.sender(0).queue.ranges();
+        ranges.map(|(from, until)| (until - from) / 1448).collect()
+    };
+    let mut script = linux(1000);
+    // 46 080 bytes of memory: a buffer, another while there is some, all of 45; ten are sent.
+    assert_eq!(buffers(&script), [35]);
+    script.ack(100, 2);
+    script.until(102);
+    // The last one that waits is filled up.
+    assert_eq!(buffers(&script)[0], 45);
+    let queue = &mut script.simulation.sender_mut(0).queue;
+    let before = queue
+        .ranges()
+        .map(|(from, until)| until - from)
+        .sum::<u64>();
+    while queue.first().0 > 1448 {
+        queue.take(1448);
+    }
+    assert_eq!(queue.first().0, 1448);
+    let sender = script.simulation.sender_mut(0);
+    sender.queue.push(before + 100 * 1448, before + 145 * 1448);
+    sender.grow_buffer(1);
+    assert_eq!(buffers(&script), [1, 45], "it is enough for one place");
+    let simulation = &mut script.simulation;
+    let sender = simulation.sender_mut(0);
+    sender.tcp.cwnd = sender.flight() + 2;
+    let before = sender.scoreboard.nxt();
+    simulation.push_all(None);
+    assert_eq!(
+        script.sender().scoreboard.nxt(),
+        before + 2 * 1448,
+        "both places at once"
+    );
+    assert_eq!(buffers(&script), [44]);
+}
+
+#[test]
+fn other_profiles_fill_whatever_window_opens() {
+    let file = Application::File(300 * 1424);
+    let mut script = Script::with_subflows(Profile::linux_3_14(), "reno", file, 2);
+    script.ack(100, 2);
+    assert_eq!(waiting(&script), [vec![], vec![]]);
+    script.receive(syn(1));
+    script.until(101);
+    script.receive(handshake_ack(1));
+    assert_eq!(data(&script, 1), full(14 * MSS, 10));
+}
+
+/// The connection's own timer waits as long as the longest of its subflows', in ticks of 4 ms, and fires with the one after.
+#[test]
+fn the_timer_of_the_connection_goes_by_ticks() {
+    let file = Application::File(3000 * 1424);
+    let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
+    let simulation = &mut script.simulation;
+    let timer = simulation.sender(0).timer;
+    simulation.env.timers.set(timer, after_handshake(5));
+    simulation.follow_timers();
+    simulation.restart_retransmission_timer();
+    let retransmission = |script: &Script| -> Time {
+        let stream = &script.simulation.connection().send.stream;
+        stream.retransmission.due(&script.simulation.env)
+    };
+    assert_eq!(retransmission(&script), after_handshake(8));
+    script.until(8);
+    // The subflow's own timer is to fire at 12 ms, and was set for 8: nothing of its wait remains.
+    let simulation = &mut script.simulation;
+    assert!(simulation.env.timers.is_set(timer));
+    simulation.follow_timers();
+    let interval = simulation.connection().send.stream.retransmission.interval;
+    assert_eq!(interval, Span::from_millis(200));
+    assert_eq!(retransmission(&script), after_handshake(12));
+    script.until(12);
+    assert!(
+        retransmission(&script) > after_handshake(12),
+        "it has fired and begins anew"
+    );
+}

@@ -1,0 +1,129 @@
+//! The ends of a subflow while it opens.
+
+use crate::connection::handshake::{JOIN_ACK, RESET};
+use crate::packet::Segment;
+use crate::packet::sequence::micros;
+use crate::simulation::environment::Env;
+use crate::simulation::jiffies;
+use crate::subflow::receiver::{Join, Receiver};
+use crate::subflow::sender::Sender;
+use crate::trace::Observer;
+use netsim::Span;
+
+impl Receiver {
+    /// Opens a subflow, once, after a while.
+    pub(crate) fn join<O: Observer>(&mut self, env: &mut Env<O>, delay: Span) {
+        if !std::mem::replace(&mut self.asked, true) {
+            env.timers.set(self.timer, env.now + delay);
+        }
+    }
+
+    pub(crate) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
+        self.syn_last = env.now;
+        let segment = Segment::Syn {
+            subflow: self.id,
+            backup: self.requests_backup,
+        };
+        env.send(self.route, bytes, segment);
+        let wait = self.profile.rto_initial.as_nanos() << self.syns.min(6);
+        self.syns += 1;
+        env.timers.set(self.timer, env.now + Span::from_nanos(wait));
+    }
+
+    /// The SYN/ACK arrives. `waits`: the join waits for an answer to its last packet.
+    pub(crate) fn on_syn_ack<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        sent_us: u32,
+        bytes: u32,
+        waits: bool,
+    ) {
+        self.syn_ack = sent_us;
+        if !std::mem::replace(&mut self.established, true) {
+            env.timers.clear(self.timer);
+            let way = sent_us.wrapping_sub(micros(self.syn_last));
+            self.window.opened(way);
+            self.handshake = env.now.since(self.syn_last);
+            if waits {
+                self.join = Join::Waits;
+            }
+        }
+        self.send_handshake_ack(env, bytes);
+    }
+
+    /// Sends the handshake's last packet, that of a join again after two round trips without an answer (Linux:
+    /// schedule_3rdack_retransmission).
+    pub(crate) fn send_handshake_ack<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
+        let segment = Segment::HandshakeAck {
+            subflow: self.id,
+            echo_us: self.syn_ack,
+        };
+        env.send(self.route, bytes, segment);
+        if self.join == Join::Waits {
+            let wait = self.handshake + self.handshake;
+            let again = jiffies::fires_at(self.profile.jiffy, env.now, wait);
+            env.timers.set(self.timer, again);
+        }
+    }
+
+    /// A packet comes on a subflow that has joined. Returns whether it is taken: the first has to be the next one, or the
+    /// client resets the subflow, since the server is not to send data before its answer has come (Linux:
+    /// check_fully_established). That is so where the answer is lost, in a full queue before the initial window.
+    #[cold]
+    pub(crate) fn on_first_packet<O: Observer>(&mut self, env: &mut Env<O>, is_next: bool) -> bool {
+        if self.join == Join::Waits {
+            env.timers.clear(self.timer);
+            self.join = if is_next { Join::Done } else { Join::Reset };
+            if !is_next {
+                let reset = Segment::Reset { subflow: self.id };
+                env.send(self.route, RESET, reset);
+            }
+        }
+        self.join == Join::Done
+    }
+}
+
+impl Sender {
+    /// Answers a SYN, again when its timer fires.
+    pub(crate) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
+        let segment = Segment::SynAck {
+            subflow: self.id,
+            sent_us: micros(env.now),
+            backup: self.requests_backup,
+        };
+        env.send(self.route, bytes, segment);
+        if self.recovery.timeouts == 0 {
+            self.last_sent = env.now;
+        }
+        // The wait doubles, as the client's does.
+        let wait = self.profile.rto_initial.as_nanos() << self.recovery.timeouts.min(6);
+        self.recovery.timeouts += 1;
+        env.timers.set(self.timer, env.now + Span::from_nanos(wait));
+    }
+
+    /// Answers the last packet of a join (RFC 8684, 3.2).
+    pub(crate) fn answer_join<O: Observer>(&self, env: &mut Env<O>) {
+        let segment = Segment::JoinAck {
+            subflow: self.id,
+            next: self.scoreboard.nxt() as u32,
+        };
+        env.send(self.route, JOIN_ACK, segment);
+    }
+
+    /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
+    /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
+    /// the path is long.
+    pub(crate) fn finish_handshake<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        echo_us: u32,
+        round_trip: u32,
+    ) {
+        self.rtt.sample(round_trip, 0, 0);
+        if self.recovery.timeouts > 2 && echo_us != micros(self.last_sent) {
+            self.tcp.cwnd = 1;
+        }
+        self.recovery.timeouts = 0;
+        env.timers.clear(self.timer);
+    }
+}

@@ -1,0 +1,273 @@
+//! The receiving end of a subflow: what has arrived, and when to acknowledge it.
+//!
+//! ACKs are Linux's: one for each segment at first and while the window that is offered grows (quick ACKs), then one for
+//! each second or after 40 ms, at once while something is missing, when a gap is filled (RFC 5681, 4.2), and for what
+//! arrives twice (RFC 2883).
+
+mod reassembly;
+pub(crate) mod window;
+
+use crate::connection::receive::ReceiveStream;
+use crate::packet::sack_blocks::Beyond;
+use crate::packet::sequence::{micros, widen};
+use crate::packet::{Ack, Data, Segment, SubflowId, flag};
+use crate::profile::{Detection, Profile};
+use crate::simulation::environment::Env;
+use crate::simulation::timers::TimerId;
+use crate::spec::ConnectionSpec;
+use crate::trace::Observer;
+use netsim::{RouteId, Span, Time};
+use reassembly::Reassembly;
+use std::sync::Arc;
+use window::AdvertisedWindow;
+
+/// The receiving end of a subflow.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    got: Reassembly,
+    beyond: Beyond,
+    /// Duplicate range, for the DSACK block of the next ACK (RFC 2883).
+    twice: Option<(u64, u64)>,
+    /// ACKs that are still to be sent for each segment.
+    quick: u32,
+    pub(crate) window: AdvertisedWindow,
+    /// Segments that no ACK covers yet, and the first byte of the subflow that none covers (rcv_wup).
+    waiting: u32,
+    covered: u64,
+    /// Some of them were pushed.
+    pushed: bool,
+    /// Flags of the next ACK, and the timestamp that it echoes: that of the first segment which no ACK covers (RFC 7323, 4.3:
+    /// TS.Recent).
+    flags: u8,
+    ts_recent: u32,
+    pub(crate) route: RouteId,
+    pub(crate) timer: TimerId,
+    pub(crate) id: SubflowId,
+    pub(crate) profile: Arc<Profile>,
+    header: u16,
+    /// How many SACK blocks fit; 0: the endpoints do without.
+    room: u8,
+    /// The handshake: whether there is to be one, when the SYN was sent first, how often, whether it was answered.
+    pub(crate) asked: bool,
+    /// The B flag of its SYN (mptcp_subflow_context.request_bkup).
+    pub(crate) requests_backup: bool,
+    pub(crate) syn_last: Time,
+    pub(crate) syns: u32,
+    pub(crate) established: bool,
+    pub(crate) join: Join,
+    /// When the SYN/ACK was sent, µs: what answers it repeats that. How long it was until it came.
+    pub(crate) syn_ack: u32,
+    pub(crate) handshake: Span,
+}
+
+/// What becomes of a join whose last packet the client has sent (RFC 8684, 3.2; Linux: check_fully_established).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// It is answered, or needs no answer.
+    Done,
+    /// It waits for an answer.
+    Waits,
+    /// What came first was not next in the subflow: the client has reset it.
+    Reset,
+}
+
+impl Receiver {
+    pub(crate) fn new(
+        spec: &ConnectionSpec,
+        profile: Arc<Profile>,
+        route: RouteId,
+        timer: TimerId,
+        id: SubflowId,
+        window: AdvertisedWindow,
+    ) -> Self {
+        let mptcp = spec.mptcp;
+        let (tcp, both) = profile.sack_blocks;
+        let sack = profile.detection != Detection::DuplicateAcks;
+        Self {
+            got: Reassembly::default(),
+            beyond: Beyond::default(),
+            twice: None,
+            quick: profile.quick_acks,
+            window,
+            waiting: 0,
+            covered: 0,
+            pushed: false,
+            flags: 0,
+            ts_recent: 0,
+            route,
+            timer,
+            id,
+            header: profile.header + if mptcp { profile.mptcp_ack_header } else { 0 },
+            room: if !sack {
+                0
+            } else if mptcp {
+                both as u8
+            } else {
+                tcp as u8
+            },
+            asked: false,
+            requests_backup: false,
+            syn_last: Time::ZERO,
+            syns: 0,
+            established: false,
+            join: Join::Done,
+            syn_ack: 0,
+            handshake: Span::ZERO,
+            profile,
+        }
+    }
+
+    /// A data segment arrives.
+    #[inline]
+    pub(crate) fn on_data<O: Observer>(
+        &mut self,
+        stream: &mut ReceiveStream,
+        env: &mut Env<O>,
+        segment: Data,
+    ) {
+        let (next, mss) = (self.got.next(), u64::from(stream.mss));
+        let seq = widen(next, segment.seq);
+        let len = u64::from(segment.len);
+        if self.join != Join::Done && !self.on_first_packet(env, seq == next) {
+            return;
+        }
+        // An older copy that comes late changes nothing (tcp_replace_ts_recent).
+        if seq <= self.covered && segment.sent_us.wrapping_sub(self.ts_recent) as i32 >= 0 {
+            self.ts_recent = segment.sent_us;
+        }
+        if segment.flags & (flag::CE | flag::CWR) != 0 {
+            self.ecn(segment.flags, self.profile.quick_acks);
+        }
+        let had_gap = self.got.has_gap();
+        let Some(in_order) = self.got.insert(seq, seq + len) else {
+            self.twice = Some((seq, seq + len));
+            self.quick = self.profile.quick_acks;
+            self.acknowledge(stream, env);
+            return;
+        };
+        stream.insert(segment.subflow.place(), segment.dsn, segment.len);
+        let is_full = segment.len == stream.mss;
+        let measures = stream.buffer.is_tuned() && is_full;
+        if measures && !self.window.is_measured(segment.sent_us) {
+            let phase = micros(Time::ZERO + stream.phase);
+            self.window.measure(micros(env.now), segment.sent_us, phase);
+        }
+        // Bytes that take room: what it lets out of a gap does so still, itself not yet where it comes beyond one
+        // (tcp_data_queue, tcp_data_queue_ofo).
+        let held = match in_order {
+            0 => self.got.held() - len,
+            in_order => self.got.held() + in_order,
+        };
+        let held = held.div_ceil(mss) * mss;
+        if !self.window.is_grown(&stream.buffer, held) {
+            let grows = (self.window).grow(&mut stream.buffer, segment.len, held);
+            self.quick |= u32::from(grows);
+        }
+        self.waiting += 1;
+        if had_gap || in_order == 0 {
+            if in_order == 0 {
+                self.beyond.insert(seq, seq + len);
+                stream.out_of_order += len;
+            } else {
+                self.beyond.advance(self.got.next());
+                stream.out_of_order -= in_order - len;
+            }
+            self.acknowledge(stream, env);
+        } else if self.quick > 0 || self.has_two(mss) && !self.shrinks(stream) {
+            self.acknowledge(stream, env);
+        } else {
+            self.pushed |= segment.flags & flag::PSH != 0 || !is_full;
+            stream.ack_waits_for_read |= self.pushed || self.has_two(mss);
+            if self.waiting == 1 {
+                env.timers
+                    .set(self.timer, env.now + self.profile.delayed_ack);
+            }
+        }
+    }
+
+    /// Whether more than one segment waits for its ACK.
+    #[inline(always)]
+    fn has_two(&self, mss: u64) -> bool {
+        self.got.next() - self.covered > mss
+    }
+
+    /// Whether an ACK would offer less than the last one did: it is not sent before the application has read
+    /// (__tcp_ack_snd_check). What comes over MPTCP leaves the subflow's buffer at once.
+    #[inline]
+    fn shrinks(&self, stream: &ReceiveStream) -> bool {
+        let (buffer, held) = (&stream.buffer, stream.held().now);
+        !buffer.mptcp && self.window.offers_less(buffer, held, self.covered)
+    }
+
+    /// Sends the ACK that is due once the application has read all data in order (tcp_cleanup_rbuf, mptcp_cleanup_rbuf): for two or more
+    /// segments, or for a segment with the push flag if the receive buffer is empty. At least one segment is unacknowledged.
+    #[cold]
+    pub(crate) fn on_read<O: Observer>(&mut self, stream: &mut ReceiveStream, env: &mut Env<O>) {
+        let pushed = self.pushed && self.profile.reads_push && stream.held().now == 0;
+        if pushed || self.has_two(stream.mss.into()) {
+            self.acknowledge(stream, env);
+        }
+    }
+
+    /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
+    /// segment then: what tells of a reduction, and two with the first mark, are acknowledged at once (Linux).
+    #[cold]
+    fn ecn(&mut self, flags: u8, most_quick: u32) {
+        if flags & flag::CWR != 0 {
+            self.flags &= !flag::ECE;
+            self.quick = self.quick.max(1).min(most_quick);
+        }
+        if flags & flag::CE != 0 {
+            if self.flags & flag::ECE == 0 {
+                self.quick = self.quick.max(2).min(most_quick);
+            }
+            self.flags |= flag::ECE;
+        }
+    }
+
+    /// Whether a segment waits for its ACK.
+    #[inline]
+    pub(crate) fn has_to_acknowledge(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// Sends an ACK.
+    #[inline(always)]
+    pub(crate) fn acknowledge<O: Observer>(
+        &mut self,
+        stream: &mut ReceiveStream,
+        env: &mut Env<O>,
+    ) {
+        let (mut sack, mut bytes) = (0, u32::from(self.header));
+        if self.got.has_gap() || self.twice.is_some() {
+            if let Some(blocks) = self.beyond.blocks(self.twice.take(), self.room.into()) {
+                bytes += 4 + 8 * u32::from(blocks.count);
+                sack = env.sacks.put(blocks);
+            }
+        }
+        let (data_ack, held) = (stream.next(), stream.held());
+        let next = self.got.next();
+        let advertised = (self.window).advertise(&mut stream.buffer, next, data_ack, held);
+        self.covered = next;
+        self.quick = if advertised.is_roomy {
+            self.quick.saturating_sub(self.waiting)
+        } else {
+            0
+        };
+        self.pushed = false;
+        if self.waiting > 0 {
+            self.waiting = 0;
+            env.timers.clear(self.timer);
+        }
+        let segment = Segment::Ack(Ack {
+            subflow: self.id,
+            seq: next as u32,
+            data_ack: data_ack as u32,
+            window: advertised.window,
+            sack,
+            echo_us: self.ts_recent,
+            flags: self.flags,
+        });
+        env.send(self.route, bytes, segment);
+    }
+}

@@ -1,0 +1,320 @@
+//! The receive window that a subflow advertises, as Linux 6.12 computes it (net/ipv4: tcp_grow_window, __tcp_select_window,
+//! tcp_rcv_rtt_measure_ts; net/mptcp: mptcp_set_rwin). It grows by two segments for each segment that arrives, up to the share of the
+//! receive buffer that may be advertised.
+
+use crate::connection::receive::Held;
+use crate::connection::receive::buffer::{HALF, ReceiveBuffer};
+use crate::packet::sequence::in_milliseconds;
+use crate::profile::Profile;
+use netsim::Span;
+
+/// Receive window of an ACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Advertised {
+    /// Bytes from the stream's next one on.
+    pub(crate) window: u32,
+    /// Whether half of what may be advertised is free.
+    pub(crate) is_roomy: bool,
+}
+
+/// Receive window of a subflow.
+#[derive(Debug)]
+pub(crate) struct AdvertisedWindow {
+    /// Largest window that may be advertised now, bytes (rcv_ssthresh).
+    threshold: u64,
+    /// Limit of `threshold`, bytes (window_clamp).
+    clamp: u64,
+    /// Whether a segment has arrived.
+    pub(crate) has_data: bool,
+    /// Byte of the subflow after the last one that was advertised (rcv_wup + rcv_wnd).
+    edge: u64,
+    /// Smoothed round-trip time, eighths of a microsecond (rcv_rtt_est).
+    round_trip8: u32,
+    /// One-way delay of the SYN/ACK's answer, µs.
+    way: u32,
+    /// Begin of the millisecond in which the ACK of the last RTT sample was sent, µs.
+    stamp: u32,
+    /// Window in the last ACK, bytes.
+    pub(crate) bytes: u64,
+}
+
+impl AdvertisedWindow {
+    pub(crate) fn new(profile: &Profile, buffer: &ReceiveBuffer) -> Self {
+        let segment = buffer.advertised;
+        // A segment is reserved (tcp_init_buffer_space).
+        let clamp = ReceiveBuffer::window(HALF, buffer.size)
+            .saturating_sub(segment)
+            .max(2 * segment);
+        let threshold = clamp.min(u64::from(profile.first_window).saturating_mul(segment));
+        Self {
+            threshold,
+            clamp,
+            has_data: false,
+            edge: buffer.syn,
+            round_trip8: 0,
+            way: 0,
+            stamp: 0,
+            bytes: (threshold.max(buffer.syn) + buffer.untold) & !buffer.untold,
+        }
+    }
+
+    /// As after many segments, one at a time: it lacks so many of what it may come to.
+    #[cfg(test)]
+    pub(crate) fn lacks(&mut self, buffer: &mut ReceiveBuffer, segments: u64) {
+        self.threshold = 0;
+        while self.grow(buffer, buffer.mss as u16, buffer.mss) {}
+        self.threshold -= segments * buffer.mss;
+    }
+
+    /// So many segments it lacks of what it may come to.
+    #[cfg(test)]
+    pub(crate) fn lacking(&self) -> u64 {
+        (self.clamp - self.threshold).div_ceil(1448)
+    }
+
+    /// What it has come to offer.
+    #[cfg(test)]
+    pub(crate) fn threshold(&self) -> u64 {
+        self.threshold
+    }
+
+    /// The SYN was under way for so long, µs.
+    pub(crate) fn opened(&mut self, way: u32) {
+        self.way = way;
+    }
+
+    /// Whether a segment that was sent then, µs, tells of no other ACK than the one that it was last measured with. Timestamps
+    /// tell how long ago the ACK left that a segment was sent upon, in milliseconds (tcp_rcv_rtt_measure_ts).
+    #[inline]
+    pub(crate) fn is_measured(&self, sent: u32) -> bool {
+        sent.wrapping_sub(self.way).wrapping_sub(self.stamp) < 1000 && self.round_trip8 > 0
+    }
+
+    /// A full segment arrives that was sent then and is not [measured](Self::is_measured), µs. `phase`: how much of a
+    /// millisecond was over when time began, µs.
+    #[inline(never)]
+    pub(crate) fn measure(&mut self, now: u32, sent: u32, phase: u32) {
+        let now = now.wrapping_add(phase);
+        let left = sent.wrapping_add(phase).wrapping_sub(self.way);
+        self.stamp = (left / 1000 * 1000).wrapping_sub(phase);
+        let ago = now.wrapping_sub(left);
+        // 2^28 µs: more than any path, and eight times that fits.
+        let sample = in_milliseconds(now, ago).min(1 << 28);
+        if sample == 0 {
+            return;
+        }
+        if self.round_trip8 == 0 || 8 * sample < self.round_trip8 {
+            self.round_trip8 = 8 * sample;
+        } else {
+            self.round_trip8 = self.round_trip8 - self.round_trip8 / 8 + sample;
+        }
+    }
+
+    /// Smoothed; 0 before the first segment.
+    pub(crate) fn round_trip(&self) -> Span {
+        Span::from_micros((self.round_trip8 / 8).into())
+    }
+
+    /// The buffer has grown.
+    pub(crate) fn set_clamp(&mut self, clamp: u64) {
+        self.clamp = clamp;
+    }
+
+    /// Whether it is as large as it may be while so many bytes are in the buffer.
+    #[inline]
+    pub(crate) fn is_grown(&self, buffer: &ReceiveBuffer, held: u64) -> bool {
+        self.has_data && self.threshold + held.min(buffer.mss) >= self.clamp
+    }
+
+    /// A segment arrives; with it so many bytes are in this subflow's buffer. Returns whether the window grows.
+    #[cold]
+    pub(crate) fn grow(&mut self, buffer: &mut ReceiveBuffer, len: u16, held: u64) -> bool {
+        if !self.has_data {
+            self.has_data = true;
+            self.clamp = ReceiveBuffer::window(buffer.measured_ratio, buffer.size);
+            if !buffer.mptcp {
+                buffer.ratio = buffer.measured_ratio;
+            }
+        }
+        let most = self.clamp.min(buffer.free(buffer.measured_ratio, held));
+        if most <= self.threshold {
+            return false;
+        }
+        let step = buffer.step(len, self.threshold);
+        self.threshold = most.min(self.threshold + step);
+        step > 0
+    }
+
+    /// Whether an ACK would offer fewer bytes than the last one did, which covered all before this byte of the subflow.
+    #[inline]
+    pub(crate) fn offers_less(&self, buffer: &ReceiveBuffer, held: u64, covered: u64) -> bool {
+        let free = buffer.free(buffer.ratio, held).min(self.threshold);
+        (free + buffer.untold) & !buffer.untold < self.edge.saturating_sub(covered)
+    }
+
+    /// The receive window of an ACK. `next`: next byte of the subflow. `stream`: next byte of the connection's stream.
+    #[inline]
+    pub(crate) fn advertise(
+        &mut self,
+        buffer: &mut ReceiveBuffer,
+        next: u64,
+        stream: u64,
+        held: Held,
+    ) -> Advertised {
+        let mut free = buffer.free(buffer.ratio, held.now);
+        // What is read at once may open so much that another ACK would tell of it (tcp_cleanup_rbuf): it is this one here.
+        if 2 * free <= self.clamp {
+            free = buffer.free(buffer.ratio, held.after_read);
+        }
+        let all = ReceiveBuffer::window(buffer.ratio, buffer.size);
+        let roomy = free >= self.clamp.min(all) / 2;
+        if !roomy {
+            free &= !buffer.untold;
+            // Better none than little (RFC 1122, 4.2.3.3).
+            if free < all / 16 || free < buffer.mss {
+                free = 0;
+            }
+        }
+        // What was offered is not taken back, nor stretched to a unit.
+        let window = (free.min(self.threshold) + buffer.untold) & !buffer.untold;
+        let mut window = window.max(self.edge.saturating_sub(next));
+        if stream + window > buffer.edge {
+            buffer.edge = stream + window;
+        } else {
+            // Whichever subflow has offered it.
+            window = buffer.edge - stream;
+        }
+        self.edge = next + window;
+        self.bytes = window & !buffer.untold;
+        Advertised {
+            window: u32::try_from(self.bytes).unwrap_or(u32::MAX),
+            is_roomy: roomy,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netsim::Time;
+
+    const MSS: u16 = 1424; // MPTCP's
+
+    fn ends(mptcp: bool, mss: u16) -> (ReceiveBuffer, AdvertisedWindow) {
+        let profile = Profile::linux();
+        let buffer = ReceiveBuffer::new(&profile, 1500, mss, mptcp, None);
+        let offer = AdvertisedWindow::new(&profile, &buffer);
+        (buffer, offer)
+    }
+
+    fn held(now: u64, after_read: u64) -> Held {
+        Held { now, after_read }
+    }
+
+    /// A full segment arrives and is read.
+    fn grow(offer: &mut AdvertisedWindow, buffer: &mut ReceiveBuffer) -> bool {
+        offer.grow(buffer, buffer.mss as u16, 0)
+    }
+
+    /// Short segments do not count, once the window is larger than half of the largest that there is.
+    #[test]
+    fn short_segments_let_a_window_grow_that_is_small() {
+        let profile = Profile::linux();
+        for (size, len, step) in [
+            (None, 1376, 2 * 1424),
+            (None, 300, 2 * 1424),
+            (None, 127, 0),
+            (Some(4 << 20), 1424, 2 * 1448),
+            (Some(4 << 20), 1376, 0),
+        ] {
+            let buffer = ReceiveBuffer::new(&profile, 1500, MSS, true, size);
+            let threshold = ReceiveBuffer::window(HALF, buffer.size);
+            assert_eq!(buffer.step(len, threshold), step, "{size:?} {len}");
+        }
+    }
+
+    fn in_units(bytes: u64) -> u64 {
+        bytes.next_multiple_of(128)
+    }
+
+    /// Bytes that the ACK of segment `next - 1` offers.
+    fn told(buffer: &mut ReceiveBuffer, offer: &mut AdvertisedWindow, next: u64) -> u64 {
+        let next = next * buffer.mss;
+        offer.advertise(buffer, next, next, held(buffer.mss, 0));
+        offer.bytes
+    }
+
+    /// As Linux 6.12 told of 131 072 bytes: 64 240 in the SYN, 80 512 in the end (in units of 128).
+    #[test]
+    fn tcp_comes_to_offer_what_a_segment_is_of_its_memory() {
+        let (mut buffer, mut offer) = ends(false, 1448);
+        assert_eq!((buffer.syn, offer.bytes), (64_240, 64_256));
+        assert!(grow(&mut offer, &mut buffer));
+        assert_eq!(
+            told(&mut buffer, &mut offer, 1),
+            in_units(64_088 + 2 * 1448)
+        );
+        while grow(&mut offer, &mut buffer) {}
+        assert_eq!(told(&mut buffer, &mut offer, 40), 80_512);
+        assert!(offer.is_grown(&buffer, 0));
+    }
+
+    /// As Linux 6.12 told: 64 384 from the join on, and what the buffer has grown to, by two segments an ACK, when the second
+    /// subflow has had data.
+    #[test]
+    fn a_subflow_without_data_keeps_the_connection_at_half() {
+        let (mut buffer, mut offer) = ends(true, MSS);
+        while grow(&mut offer, &mut buffer) {}
+        assert_eq!(told(&mut buffer, &mut offer, 1), 64_384);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let round_trip = Span::from_millis(80);
+        assert_eq!(buffer.tune(at(100), round_trip, MSS.into(), false), None);
+        assert_eq!(
+            buffer.tune(at(150), round_trip, 6 * u64::from(MSS), false),
+            None,
+            "too early"
+        );
+        assert_eq!(
+            buffer.tune(at(180), round_trip, 11 * u64::from(MSS), false),
+            None,
+            "10 segments"
+        );
+        assert_eq!(told(&mut buffer, &mut offer, 11), 64_384);
+        let clamp = buffer
+            .tune(at(260), round_trip, 31 * u64::from(MSS), true)
+            .unwrap();
+        // 2 × 20 + 16 segments, and nearly twice as many again for a rate that has nearly doubled.
+        assert_eq!(
+            clamp,
+            ReceiveBuffer::window(buffer.measured_ratio, buffer.size)
+        );
+        assert_eq!(clamp / u64::from(MSS), 165);
+        offer.set_clamp(clamp);
+        let before = offer.threshold;
+        assert!(grow(&mut offer, &mut buffer));
+        assert_eq!(
+            told(&mut buffer, &mut offer, 31),
+            in_units(before + 2 * 1448)
+        );
+    }
+
+    #[test]
+    fn what_waits_takes_room_and_what_was_offered_is_not_taken_back() {
+        let (mut buffer, mut offer) = ends(true, MSS);
+        while grow(&mut offer, &mut buffer) {}
+        let edge = told(&mut buffer, &mut offer, 1) + u64::from(MSS);
+        let mss = u64::from(MSS);
+        // Twenty segments beyond a gap.
+        offer.advertise(&mut buffer, mss, mss, held(20 * mss, 20 * mss));
+        assert_eq!(offer.bytes + u64::from(MSS), edge);
+        // Another subflow tells of the same edge, whatever it has room for itself.
+        let mut other = AdvertisedWindow::new(&Profile::linux(), &buffer);
+        other.advertise(&mut buffer, 0, mss, held(40 * mss, 40 * mss));
+        assert_eq!(other.bytes + u64::from(MSS), edge);
+        let advertised = other.advertise(&mut buffer, 0, mss, held(50 * mss, 50 * mss));
+        assert!(!advertised.is_roomy);
+        // Most of it is read at once.
+        let advertised = other.advertise(&mut buffer, 0, mss, held(50 * mss, mss));
+        assert!(advertised.is_roomy);
+    }
+}

@@ -1,0 +1,185 @@
+//! Which segments are lost: by time (RACK, RFC 8985), by what lies beyond them (FACK, Mathis and Mahdavi 1996), or by
+//! duplicate ACKs (NewReno, RFC 6582).
+//!
+//! Segments that were sent once are in order of their sending, and so are those sent again, in a queue of their own: what
+//! RACK has to look at is at the head of the two (Linux: tsorted_sent_queue).
+
+use super::*;
+
+impl Sender {
+    /// Decides which segments are lost. Returns whether one was lost that had been sent again.
+    pub(super) fn judge<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        advanced: bool,
+        waits: &mut bool,
+    ) -> bool {
+        if self.out() == 0 {
+            return false;
+        }
+        match self.profile.detection {
+            // tcp_newreno_mark_lost
+            Detection::DuplicateAcks => {
+                let recovering = self.state == State::Recovery;
+                let threshold =
+                    self.state < State::Recovery && self.scoreboard.sacked_out >= THRESHOLD;
+                if threshold || (recovering && advanced) {
+                    self.scoreboard.split_after(0, 1);
+                    if !self.scoreboard.at(0).is(flag::LOST) {
+                        self.lose(0);
+                    }
+                }
+                false
+            }
+            Detection::Fack => {
+                self.fack_first();
+                self.fack_again()
+            }
+            Detection::RackTlp => {
+                let patience = self.patience();
+                let wait = self.rack_first(env, patience);
+                let (lost, wait_again) = self.rack_again(env, patience);
+                let wait = wait.max(wait_again);
+                if wait > 0 {
+                    *waits = true;
+                    self.timer_purpose = TimerPurpose::Reordering;
+                    env.timers
+                        .set(self.timer, env.now + Span::from_nanos(wait) + TIMER_LEAST);
+                }
+                lost
+            }
+        }
+    }
+
+    /// How long RACK waits beyond a round trip, ns (RFC 8985, step 4).
+    fn patience(&self) -> u64 {
+        let r = &self.recovery;
+        if !r.reordered
+            && (self.state >= State::Recovery || self.scoreboard.sacked_out >= THRESHOLD)
+        {
+            return 0;
+        }
+        let quarters = u64::from(r.patience + 1);
+        (u64::from(self.rtt.least) / 4 * quarters).min(u64::from(self.rtt.srtt8 >> 6)) * 1000
+    }
+
+    /// Those that were sent once. Returns how long to wait for the rest, ns.
+    fn rack_first<O: Observer>(&mut self, env: &Env<O>, patience: u64) -> u64 {
+        let (at, end, rtt) = self.recovery.rack;
+        let now = env.now.as_nanos();
+        let mut wait = 0;
+        let mut all = true;
+        for index in self.scoreboard.find(self.recovery.judged)..self.scoreboard.len() {
+            let skb = *self.scoreboard.at(index);
+            if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
+                if (skb.sent_at, skb.end) >= (at, end) {
+                    break;
+                }
+                let due = skb.sent_at + rtt + patience;
+                if due <= now {
+                    self.lose(index);
+                } else {
+                    wait = wait.max(due - now);
+                    all = false;
+                }
+            }
+            if all {
+                self.recovery.judged = skb.end;
+            }
+        }
+        wait
+    }
+
+    /// Those that were sent again.
+    fn rack_again<O: Observer>(&mut self, env: &Env<O>, patience: u64) -> (bool, u64) {
+        let (at, end, rtt) = self.recovery.rack;
+        let now = env.now.as_nanos();
+        let mut lost = false;
+        while let Some((index, _)) = self.first_copy() {
+            let copy = self.scoreboard.at(index);
+            if (copy.sent_at, copy.end) >= (at, end) {
+                break;
+            }
+            let due = copy.sent_at + rtt + patience;
+            if due > now {
+                return (lost, due - now);
+            }
+            self.lose(index);
+            lost = true;
+        }
+        (lost, 0)
+    }
+
+    /// Marks segments lost that were sent once and lie below [`fack_edge`](Self::fack_edge) (Linux until 4.x: tcp_mark_head_lost).
+    fn fack_first(&mut self) {
+        let Some(below) = self.fack_edge() else {
+            return;
+        };
+        self.scoreboard.split(below);
+        for index in self.scoreboard.find(self.recovery.judged)..self.scoreboard.find(below) {
+            let skb = self.scoreboard.at(index);
+            self.recovery.judged = skb.end;
+            if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
+                self.lose(index);
+            }
+        }
+    }
+
+    /// The byte from which on there are exactly as many segments up to the highest SACKed one as the reordering threshold.
+    fn fack_edge(&self) -> Option<u64> {
+        let mut left = self.recovery.threshold();
+        let behind = self.scoreboard.find(self.recovery.highest);
+        for skb in (0..behind).rev().map(|index| self.scoreboard.at(index)) {
+            if left <= skb.count {
+                let whole = u64::from(skb.count - left) * u64::from(skb.segment);
+                return Some(skb.seq + whole);
+            }
+            left -= skb.count;
+        }
+        None
+    }
+
+    /// Without RACK a copy is lost when something is acknowledged that was new after it was sent: with nothing new to send
+    /// only a timeout finds it (Linux: tcp_mark_lost_retrans, until 4.10).
+    fn fack_again(&mut self) -> bool {
+        let mut lost = false;
+        while let Some((index, nxt)) = self.first_copy() {
+            if self.recovery.highest <= nxt {
+                break;
+            }
+            self.lose(index);
+            lost = true;
+        }
+        lost
+    }
+
+    /// The copy that was sent first and is still under way, by its index, and the next byte then that had never been sent.
+    fn first_copy(&mut self) -> Option<(usize, u64)> {
+        while let Some(&copy) = self.recovery.again.front() {
+            // SACK blocks may have split the retransmitted entry since.
+            for index in self.scoreboard.find(copy.seq)..self.scoreboard.len() {
+                let skb = self.scoreboard.at(index);
+                if skb.seq >= copy.end {
+                    break;
+                }
+                // Of a probe nothing is known.
+                let known = skb.flags & (flag::SACKED | flag::LOST | flag::RETRANS);
+                let under_way =
+                    known == 0 || known & (flag::SACKED | flag::RETRANS) == flag::RETRANS;
+                if under_way && skb.sent_at == copy.at {
+                    return Some((index, copy.nxt));
+                }
+            }
+            self.recovery.again.pop_front();
+        }
+        None
+    }
+
+    /// Takes segments for lost.
+    pub(super) fn lose(&mut self, index: usize) {
+        self.recovery.found = self.recovery.found.wrapping_add(1);
+        self.scoreboard.lose(index);
+        let seq = self.scoreboard.at(index).seq;
+        self.recovery.repair_from = self.recovery.repair_from.min(seq);
+    }
+}

@@ -1,0 +1,124 @@
+//! Sending again what is lost, and the timers that find it out: the timeout (RFC 6298) and RACK's.
+
+use super::*;
+
+impl Sender {
+    /// Sends lost segments again, as far as the window goes.
+    pub(crate) fn retransmit_lost<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+        // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
+        let at_once = self.profile.detection == Detection::DuplicateAcks;
+        let mut index = self.scoreboard.find(self.recovery.repair_from);
+        while index < self.scoreboard.len()
+            && self.scoreboard.lost_out() > 0
+            && (self.flight() < self.tcp.cwnd || (at_once && index == 0))
+        {
+            let skb = self.scoreboard.at(index);
+            if skb.is(flag::LOST) && !skb.is(flag::RETRANS | flag::SACKED) {
+                let most = self.space().min(self.burst_size()).max(1);
+                self.scoreboard.split_after(index, most);
+                self.send_again(coupled, env, index);
+            }
+            index += 1;
+        }
+        let next = (index < self.scoreboard.len()).then(|| self.scoreboard.at(index).seq);
+        self.recovery.repair_from = next.unwrap_or(self.scoreboard.nxt());
+    }
+
+    fn send_again<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, index: usize) {
+        if self.starts_sending() {
+            self.start_sending(coupled, env);
+        }
+        let skb = self.resend(env, index, false);
+        self.clean_from = self.scoreboard.nxt();
+        if self.recovery.first_again == 0 {
+            self.recovery.first_again = skb.sent_at;
+        }
+        if let Some((_, count)) = &mut self.recovery.undo {
+            *count = (*count).max(0) + skb.count as i32;
+        }
+        if self.state == State::Cwr || self.state == State::Recovery {
+            self.recovery.prr_out += skb.count;
+        }
+        if index == 0 && self.timer_purpose != TimerPurpose::Reordering {
+            self.set_timeout(env);
+        }
+    }
+
+    /// Puts segments on the wire again.
+    pub(super) fn resend<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        index: usize,
+        probe: bool,
+    ) -> Skb {
+        let skb = (self.scoreboard).retransmit(index, env.now.as_nanos(), probe);
+        if self.profile.detection != Detection::DuplicateAcks {
+            self.recovery.again.push_back(Resent {
+                at: skb.sent_at,
+                seq: skb.seq,
+                end: skb.end,
+                nxt: self.scoreboard.nxt(),
+            });
+        }
+        self.tally.retransmits += skb.count;
+        self.transmit(env, &skb);
+        skb
+    }
+
+    /// The retransmission timer fires: everything is taken for lost but what was sent within a round trip.
+    pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+        let now = env.now.as_nanos();
+        let rack = self.profile.detection == Detection::RackTlp;
+        for index in 0..self.scoreboard.len() {
+            let skb = self.scoreboard.at(index);
+            let recent = rack && index > 0 && skb.sent_at + self.recovery.rack.2 > now;
+            if !skb.is(flag::SACKED) && !recent {
+                self.lose(index);
+            }
+        }
+        if self.profile.detection == Detection::DuplicateAcks {
+            self.scoreboard.sacked_out = 0;
+        }
+        let fresh = self.state < State::Recovery;
+        let first = self.state <= State::Disorder
+            || self.scoreboard.una() >= self.recovery.high
+            || (self.state == State::Loss && self.recovery.timeouts == 0);
+        if first {
+            self.recovery.before = (self.tcp.cwnd, self.current_ssthresh());
+            self.take_threshold(coupled, env);
+            self.begin_undo();
+        }
+        self.tcp.cwnd = self.flight() + 1;
+        self.usage.full_at = env.now;
+        self.enter(coupled, env.now, State::Loss);
+        self.recovery.high = self.scoreboard.nxt();
+        self.recovery.probe = 0;
+        self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
+        self.recovery.timeouts += 1;
+        self.tally.timeouts += 1;
+        self.rtt.back_off();
+        self.retransmit_lost(coupled, env);
+        self.set_timeout(env);
+        if O::ON {
+            env.observer.window(env.now, self.id, &self.view());
+        }
+    }
+
+    /// Time has shown what overtook what: RACK judges again.
+    pub(crate) fn on_reordering<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+        let before = self.recovery.found;
+        self.timer_purpose = TimerPurpose::Timeout;
+        let mut waits = false;
+        self.judge(env, false, &mut waits);
+        if self.recovery.found != before && self.state < State::Recovery {
+            self.enter_recovery(coupled, env, false);
+            if self.profile.prr {
+                self.reduce(1, true, false);
+            }
+        }
+        self.retransmit_lost(coupled, env);
+        if !waits && self.timer_purpose == TimerPurpose::Timeout && self.out() > 0 {
+            self.set_timeout(env);
+        }
+    }
+}

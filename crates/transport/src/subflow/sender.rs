@@ -1,0 +1,483 @@
+//! The sending end of a subflow: its window, what is in flight, and the fast path of an ACK, on which nothing is missing.
+//!
+//! It calls the congestion control where Linux calls it. What was sent is in `scoreboard.rs`, and what happens when something is
+//! missing in `recovery.rs`.
+
+mod burst;
+pub(crate) mod rtt;
+pub(crate) mod scoreboard;
+pub(crate) mod send_queue;
+mod timer;
+mod validation;
+
+use crate::connection::send::retransmission::Stale;
+use crate::packet::sequence::{micros, widen};
+use crate::packet::{Ack, Burst, Data, Segment, SubflowId, flag};
+use crate::profile::{Detection, Profile};
+use crate::simulation::environment::{Env, Leaving};
+use crate::simulation::timers::TimerId;
+use crate::spec::ConnectionSpec;
+use crate::subflow::recovery::Recovery;
+use crate::trace::{Observer, View};
+use mpcc::{Connection as Coupled, Note, State, Tcp};
+use netsim::{RouteId, Span, Time};
+use rtt::Rtt;
+use scoreboard::{Scoreboard, Skb};
+use send_queue::Queue;
+use std::sync::Arc;
+use timer::JiffyTimer;
+pub(crate) use timer::{TIMER_LEAST, TimerPurpose};
+use validation::WindowUse;
+
+/// Linux: TCP_INFINITE_SSTHRESH.
+const NO_THRESHOLD: u32 = i32::MAX as u32;
+
+/// Where a subflow is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It has not been asked for.
+    Idle,
+    /// Its handshake runs.
+    Opening,
+    /// It sends.
+    Open,
+    /// Its timer has fired and nothing was acknowledged since: it gets no new data.
+    Stalled,
+    /// It was closed.
+    Closed,
+}
+
+/// What a sender came to, for outcomes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// When its handshake ended.
+    pub established: Option<Time>,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Window reductions.
+    pub losses: u32,
+    /// When the first was.
+    pub first_loss: Option<Time>,
+    /// Timeouts.
+    pub timeouts: u32,
+    /// When it left slow start, with which window, having sent again how many segments.
+    pub exit: Option<(Time, u32, u32)>,
+    /// Bytes acknowledged.
+    pub bytes: u64,
+}
+
+/// Bytes of the connection's stream that are sent at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) dsn: u64,
+    pub(crate) len: u64,
+    /// How many segments they are.
+    pub(crate) count: u32,
+    /// Bits of [`scoreboard::flag`].
+    pub(crate) flags: u8,
+}
+
+impl Piece {
+    /// Of segments of `mss` bytes, of which the last one may have fewer.
+    #[inline]
+    pub(crate) fn new(dsn: u64, len: u64, mss: u16) -> Self {
+        let count = (len as u32).div_ceil(mss.into());
+        Self {
+            dsn,
+            len,
+            count,
+            flags: 0,
+        }
+    }
+}
+
+/// The sending end of a subflow.
+pub(crate) struct Sender {
+    /// What the congestion control sees; it owns `cwnd`.
+    pub(crate) tcp: Tcp,
+    /// What the congestion control keeps.
+    pub(crate) cc: mpcc::Subflow,
+    /// The group that it shall be in.
+    group: u8,
+    pub(crate) scoreboard: Scoreboard,
+    /// One of `mpcc::State`.
+    pub(crate) state: State,
+    pub(crate) life: Life,
+    pub(crate) timer_purpose: TimerPurpose,
+    rounded: JiffyTimer,
+    pub(crate) usage: WindowUse,
+    /// No byte from here on was ever sent twice.
+    pub(crate) clean_from: u64,
+    pub(crate) rtt: Rtt,
+    pub(crate) recovery: Recovery,
+    /// Route to the receiver.
+    pub(crate) route: RouteId,
+    pub(crate) timer: TimerId,
+    pub(crate) id: SubflowId,
+    pub(crate) profile: Arc<Profile>,
+    /// When it last sent, for the restart after idling.
+    pub(crate) last_sent: Time,
+    /// When the last ACK arrived.
+    pub(crate) last_ack: Time,
+    pub(crate) stale: Stale,
+    pub(crate) ecn: bool,
+    /// The B flag of its SYN/ACK (subflow_request_sock.request_bkup).
+    pub(crate) requests_backup: bool,
+    pub(crate) header: u16,
+    pub(crate) mss: u16,
+    /// What of the stream waits here.
+    pub(crate) queue: Queue,
+    pub(crate) tally: Tally,
+    /// What the connection has not noticed yet: bits of `notice`.
+    pub(crate) notices: u8,
+}
+
+pub(crate) mod notice {
+    /// It left slow start for the first time.
+    pub(crate) const LEFT_SLOW_START: u8 = 1;
+    /// After a timeout it waits for what becomes of new segments, if there are any (RFC 5682, 2.1, step 2b).
+    pub(crate) const WANTS_NEW: u8 = 2;
+}
+
+impl Sender {
+    pub(crate) fn new(
+        spec: &ConnectionSpec,
+        profile: Arc<Profile>,
+        route: RouteId,
+        timer: TimerId,
+        id: SubflowId,
+        group: u8,
+    ) -> Self {
+        let header = profile.data_header(spec.mptcp);
+        Self {
+            tcp: Tcp {
+                cwnd: profile.initial_window,
+                cwnd_clamp: u32::MAX,
+                ssthresh: spec.ssthresh.unwrap_or(NO_THRESHOLD),
+                ..Tcp::default()
+            },
+            cc: mpcc::Subflow::default(),
+            group,
+            scoreboard: Scoreboard::default(),
+            state: State::Open,
+            life: Life::Idle,
+            timer_purpose: TimerPurpose::Timeout,
+            rounded: JiffyTimer::default(),
+            usage: WindowUse::default(),
+            clean_from: 0,
+            rtt: Rtt::new(profile.rto_initial, profile.rto_min, profile.rto_max),
+            recovery: Recovery::default(),
+            route,
+            timer,
+            id,
+            profile,
+            last_sent: Time::ZERO,
+            last_ack: Time::ZERO,
+            stale: Stale::default(),
+            ecn: spec.ecn,
+            requests_backup: false,
+            header,
+            mss: spec.packet - header,
+            queue: Queue::default(),
+            tally: Tally::default(),
+            notices: 0,
+        }
+    }
+
+    /// Segments sent and not yet acknowledged in order (packets_out).
+    #[inline]
+    pub(crate) fn out(&self) -> u32 {
+        self.scoreboard.packets_out()
+    }
+
+    /// Segments in the network (tcp_packets_in_flight).
+    #[inline]
+    pub(crate) fn flight(&self) -> u32 {
+        self.scoreboard.in_flight()
+    }
+
+    /// How many segments the window has room for.
+    #[inline]
+    pub(crate) fn space(&self) -> u32 {
+        self.tcp.cwnd.saturating_sub(self.flight())
+    }
+
+    /// The handshake is done: the congestion control begins.
+    pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+        self.life = Life::Open;
+        self.tally.established = Some(env.now);
+        self.usage.full_at = env.now;
+        self.last_sent = env.now;
+        self.tcp.srtt8 = self.rtt.srtt8;
+        self.tcp.now = env.now.as_nanos();
+        let (cc, note) = coupled.open(&mut self.tcp, self.group);
+        self.cc = cc;
+        if O::ON {
+            let lender = || coupled.lender(&self.cc).expect("a credit has a lender");
+            let taken = note.credit_taken().map(|credit| (lender(), credit));
+            env.observer.opened(env.now, self.id, &self.cc, taken);
+        }
+        self.noted(env, &note);
+    }
+
+    /// Shall be in this group, from the start or from its next ACK on.
+    pub(crate) fn ask_group(&mut self, coupled: &mut Coupled, group: u8) {
+        self.group = group;
+        if self.tally.established.is_some() {
+            coupled.request_group(&self.cc, group);
+        }
+    }
+
+    /// An ACK. Here is the case that nothing is missing: nothing was lost, sent again or acknowledged beyond a gap.
+    /// Returns whether the timer is to be set anew.
+    #[inline]
+    pub(crate) fn on_ack<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        segment: Ack,
+    ) -> bool {
+        let una = self.scoreboard.una();
+        let ack = widen(una, segment.seq);
+        let plain = segment.sack == 0
+            && self.state == State::Open
+            && self.scoreboard.is_clean()
+            && una >= self.clean_from
+            && segment.flags & flag::ECE == 0
+            && ack > una;
+        if !plain {
+            return self.on_odd_ack(coupled, env, ack, Segment::Ack(segment).into());
+        }
+        debug_assert!(
+            ack <= self.scoreboard.nxt(),
+            "an ACK of what was never sent"
+        );
+        let (mut acked, mut first, mut last) = (0, 0, 0);
+        while self.scoreboard.una() < ack {
+            let Some(piece) = self.scoreboard.acknowledge(ack) else {
+                break;
+            };
+            if acked == 0 {
+                first = piece.sent_at;
+            }
+            last = piece.sent_at;
+            acked += piece.count;
+        }
+        let now = env.now.as_nanos();
+        let age = (((now - last) / 1000) as u32).max(1);
+        self.rtt
+            .sample(((now - first) / 1000) as u32, ack, self.scoreboard.nxt());
+        self.rtt.least = self.rtt.least.min(age);
+        self.tcp.rtt_us = age;
+        self.recovery.rack_advance(last, ack, now - last);
+        self.grow(coupled, env, acked);
+        true
+    }
+
+    /// Calls the congestion control for newly acknowledged segments.
+    #[inline]
+    pub(crate) fn grow<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        acked: u32,
+    ) {
+        self.refresh(env.now);
+        let acked = if self.profile.counts_acks && !coupled.counts_bytes(&self.tcp) {
+            1
+        } else {
+            acked
+        };
+        let note = coupled.on_ack(&mut self.cc, &mut self.tcp, acked);
+        self.noted(env, &note);
+    }
+
+    /// What the congestion control sees of this sender.
+    #[inline]
+    pub(crate) fn refresh(&mut self, now: Time) {
+        self.tcp.now = now.as_nanos();
+        self.tcp.flight = self.flight();
+        self.tcp.srtt8 = self.rtt.srtt8;
+        // Linux: tcp_is_cwnd_limited. In slow start a window may grow to twice what was out of it.
+        self.tcp.cwnd_limited = self.is_limited().into();
+    }
+
+    /// Keeps what a callback of the congestion control tells.
+    #[inline]
+    pub(crate) fn noted<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
+        if !note.is_empty() {
+            if note.exits_slow_start() && self.tally.exit.is_none() {
+                self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
+                self.notices |= notice::LEFT_SLOW_START;
+            }
+            if O::ON && note.ends_credits() {
+                env.observer.credit(env.now, self.id, &self.cc, note);
+            }
+        }
+        if O::ON {
+            env.observer.window(env.now, self.id, &self.view());
+        }
+    }
+
+    /// The window that avoidance begins with, or goes on with: in a reduction, what it goes down to.
+    pub(crate) fn effective_cwnd(&self) -> u32 {
+        if self.state >= State::Cwr {
+            self.tcp.ssthresh
+        } else {
+            self.tcp.cwnd
+        }
+    }
+
+    /// What a trace shows of it.
+    pub(crate) fn view(&self) -> View {
+        View {
+            cwnd: self.tcp.cwnd,
+            ssthresh: (self.tcp.ssthresh < NO_THRESHOLD).then_some(self.tcp.ssthresh),
+            srtt8: self.rtt.srtt8,
+            flight: self.flight(),
+            reducing: self.state >= State::Cwr,
+        }
+    }
+
+    /// Sends segments of the stream at once, for the first time on this subflow. There is room for them in the window.
+    #[inline(always)]
+    pub(crate) fn send_new<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        piece: Piece,
+    ) {
+        if self.starts_sending() {
+            self.start_sending(coupled, env);
+        }
+        let seq = self.scoreboard.nxt();
+        let skb = Skb {
+            seq,
+            end: seq + piece.len,
+            sent_at: env.now.as_nanos(),
+            dsn: piece.dsn,
+            count: piece.count,
+            segment: self.mss,
+            flags: piece.flags,
+        };
+        self.scoreboard.push(skb);
+        if self.state == State::Cwr || self.state == State::Recovery {
+            self.recovery.prr_out += skb.count;
+        }
+        self.transmit(env, &skb);
+    }
+
+    /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
+    /// that. `all`: nothing more is written. `waits`: the window has room, for less than a burst. Returns whether the timer was set.
+    #[inline(always)]
+    pub(crate) fn sent<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        before: u32,
+        all: bool,
+        waits: bool,
+    ) -> bool {
+        self.validate(env, all, waits);
+        let probes = self.probes();
+        if probes {
+            self.set_probe(env);
+        } else if before == 0 {
+            self.set_timeout(env);
+        }
+        probes || before == 0
+    }
+
+    /// Whether the next segment starts the sending: nothing is in flight (tcp_event_data_sent). That is also so where segments are out
+    /// and all of them are lost or SACKed, for example at the first retransmission after a timeout.
+    #[inline]
+    pub(crate) fn starts_sending(&self) -> bool {
+        self.flight() == 0
+    }
+
+    /// Data goes to this subflow only while no other can send (mptcp_subflow_context.backup || request_bkup).
+    #[inline]
+    pub(crate) fn is_backup(&self) -> bool {
+        self.tcp.backup != 0
+    }
+
+    /// Reports to the congestion control that the next segment starts the sending (CA_EVENT_TX_START).
+    #[cold]
+    pub(crate) fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+        let idle = env.now.since(self.last_sent);
+        self.refresh(env.now);
+        self.tcp.idle_ms = u32::try_from(idle.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
+        let note = coupled.on_send_start(&mut self.cc, &mut self.tcp);
+        self.noted(env, &note);
+    }
+
+    /// There is something to send after a time without (tcp_slow_start_after_idle_check).
+    #[cold]
+    pub(crate) fn restart_after_idle<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+    ) {
+        let idle = env.now.since(self.last_sent);
+        let restarts = self.profile.idle_restart && self.out() == 0 && self.scoreboard.una() > 0;
+        if restarts && idle > self.rtt.timeout() {
+            self.restart(coupled, env, idle);
+        }
+    }
+
+    /// RFC 5681, 4.1, as Linux does it: the window is halved for each timeout that it was idle.
+    fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, idle: Span) {
+        self.refresh(env.now);
+        let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
+        self.noted(env, &note);
+        let floor = self.profile.initial_window.min(self.tcp.cwnd);
+        self.tcp.ssthresh = self.current_ssthresh();
+        let mut left = idle.as_nanos();
+        let timeout = self.rtt.timeout().as_nanos();
+        while left > timeout && self.tcp.cwnd > floor {
+            left -= timeout;
+            self.tcp.cwnd /= 2;
+        }
+        self.tcp.cwnd = self.tcp.cwnd.max(floor);
+        self.usage.full_at = env.now;
+    }
+
+    /// The threshold to come back to (Linux: tcp_current_ssthresh).
+    pub(crate) fn current_ssthresh(&self) -> u32 {
+        if self.state == State::Cwr || self.state == State::Recovery {
+            return self.tcp.ssthresh;
+        }
+        self.tcp.ssthresh.max(self.tcp.cwnd - self.tcp.cwnd / 4)
+    }
+
+    /// Puts segments on the wire.
+    #[inline(always)]
+    pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, skb: &Skb) {
+        let again = skb.is(scoreboard::flag::EVER_RETRANS);
+        let mut flags = 0;
+        // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
+        if self.ecn && !again {
+            let reduced = std::mem::take(&mut self.recovery.reduced);
+            flags = flag::ECT | (u8::from(reduced) * flag::CWR);
+        }
+        let burst = Burst {
+            first: Data {
+                subflow: self.id,
+                seq: skb.seq as u32,
+                dsn: skb.dsn as u32,
+                len: skb.segment,
+                sent_us: micros(env.now),
+                flags,
+            },
+            count: skb.count,
+            len: skb.len() as u32,
+            pushed: skb.is(scoreboard::flag::PUSH),
+        };
+        let leaving = Leaving {
+            route: self.route,
+            header: self.header.into(),
+            burst,
+        };
+        env.send_burst(leaving, self.profile.is_late);
+        self.last_sent = env.now;
+    }
+}

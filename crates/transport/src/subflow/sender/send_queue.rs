@@ -1,0 +1,238 @@
+//! A subflow's send buffer: what it has to send and has not sent, in the buffers of Linux (struct sk_buff) that decide how much
+//! goes at once, how much memory all of that takes, and how large it may become.
+
+use super::Sender;
+use super::scoreboard::OVERHEAD;
+use std::collections::VecDeque;
+
+/// What a send buffer has room for: twice the window, or the initial one, of so many bytes a segment (tcp_sndbuf_expand:
+/// 2048 for a frame and its headers, 256 for its struct sk_buff).
+const FRAME: u64 = 2304;
+const LEAST_FRAMES: u32 = 10;
+
+/// The largest send buffer (net.ipv4.tcp_wmem).
+const MOST: u64 = 4 << 20;
+
+/// What was handed to a subflow and not yet sent, and its send buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// The bytes `next..until` of the stream are in the first buffer (struct sk_buff), then come those in `more`.
+    next: u64,
+    until: u64,
+    more: VecDeque<(u64, u64)>,
+    /// Bytes in `more`.
+    behind: u64,
+    /// Some of the first buffer was sent: nothing is added to it any more (struct mptcp_ext: frozen).
+    begun: bool,
+    /// The send buffer, bytes (sk_sndbuf).
+    pub(crate) buffer: u64,
+    /// What it was paced at when it was chosen, bytes/s (avg_pacing_rate); 0: not yet.
+    pub(crate) pace: u64,
+    /// It was handed something and is to send.
+    pub(crate) is_handed: bool,
+}
+
+impl Queue {
+    /// Bytes of the stream wait, in buffers of at most so many (mptcp_sendmsg_frag).
+    pub(crate) fn put(&mut self, mut from: u64, until: u64, most: u64) {
+        self.is_handed = true;
+        while from < until {
+            let last = match self.more.back() {
+                None if self.begun || self.is_empty() => None,
+                None => Some((self.next, self.until)),
+                last => last.copied(),
+            };
+            from = match last {
+                Some((begin, end)) if end == from && end - begin < most => {
+                    self.extend(until.min(begin + most))
+                }
+                _ => self.push(from, until.min(from + most)),
+            };
+        }
+    }
+
+    /// The first buffer takes so many bytes of the next (tcp_grow_skb).
+    #[cold]
+    pub(crate) fn grow(&mut self, bytes: u64) {
+        if let Some((from, until)) = self.more.front_mut() {
+            let bytes = bytes.min(*until - *from);
+            *from += bytes;
+            self.until += bytes;
+            self.behind -= bytes;
+            if from == until {
+                self.more.pop_front();
+            }
+        }
+    }
+
+    /// Bytes in the last buffer.
+    pub(crate) fn last_len(&self) -> u64 {
+        self.more
+            .back()
+            .map_or(self.until - self.next, |(from, until)| until - from)
+    }
+
+    /// The last buffer goes on to here.
+    pub(crate) fn extend(&mut self, until: u64) -> u64 {
+        match self.more.back_mut() {
+            Some((_, end)) => {
+                self.behind += until - *end;
+                *end = until;
+            }
+            None => self.until = until,
+        }
+        until
+    }
+
+    /// Another buffer, to here.
+    pub(crate) fn push(&mut self, from: u64, until: u64) -> u64 {
+        if self.is_empty() {
+            (self.next, self.until) = (from, until);
+        } else {
+            self.more.push_back((from, until));
+            self.behind += until - from;
+        }
+        until
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next == self.until
+    }
+
+    /// Bytes that wait.
+    #[inline]
+    fn len(&self) -> u64 {
+        self.until - self.next + self.behind
+    }
+
+    /// Takes so many bytes at most of the first buffer. Returns the first byte of the stream, and how many.
+    #[inline]
+    pub(crate) fn take(&mut self, most: u64) -> Option<(u64, u64)> {
+        if self.is_empty() {
+            return None;
+        }
+        let (first, len) = (self.next, most.min(self.until - self.next));
+        self.next += len;
+        self.begun = !self.is_empty();
+        if !self.begun && self.behind > 0 {
+            self.go_on();
+        }
+        Some((first, len))
+    }
+
+    /// Buffers that wait.
+    #[inline]
+    fn count(&self) -> u64 {
+        u64::from(!self.is_empty()) + self.more.len() as u64
+    }
+
+    /// Memory that they take, bytes.
+    #[inline]
+    fn memory(&self) -> u64 {
+        self.len() + self.count() * OVERHEAD
+    }
+
+    /// Whether the next segment begins a buffer.
+    #[inline]
+    pub(crate) fn at_an_end(&self) -> bool {
+        !self.begun
+    }
+
+    #[cold]
+    fn go_on(&mut self) {
+        if let Some((from, until)) = self.more.pop_front() {
+            self.behind -= until - from;
+            (self.next, self.until) = (from, until);
+        }
+    }
+
+    /// Bytes of the first buffer that wait, and whether that is all.
+    #[inline]
+    pub(crate) fn first(&self) -> (u64, bool) {
+        (self.until - self.next, self.behind == 0)
+    }
+
+    /// What waits, in order: first byte and the one after the last.
+    #[cfg(test)]
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
+        let first = (!self.is_empty()).then_some((self.next, self.until));
+        first.into_iter().chain(self.more.iter().copied())
+    }
+}
+
+impl Sender {
+    /// Bytes of memory that it holds (sk_wmem_queued).
+    #[inline]
+    pub(crate) fn memory(&self) -> u64 {
+        self.queue.memory() + self.scoreboard.memory()
+    }
+
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.memory() < self.queue.buffer
+    }
+
+    /// The buffer follows the window (tcp_sndbuf_expand). Returns by how much it grows, bytes.
+    pub(crate) fn expand_buffer(&mut self) -> u64 {
+        let frames = u64::from(self.tcp.cwnd.max(LEAST_FRAMES));
+        let before = self.queue.buffer;
+        self.queue.buffer = before.max((2 * frames * FRAME).min(MOST));
+        self.queue.buffer - before
+    }
+
+    /// TCP's first buffer takes what the window has room for.
+    #[inline(always)]
+    pub(crate) fn grow_buffer(&mut self, space: u32) {
+        let (bytes, last) = self.queue.first();
+        if !last && bytes < u64::from(space) * u64::from(self.mss) {
+            let quota = space.min(self.burst_size());
+            let wanted = u64::from(quota) * u64::from(self.mss);
+            if wanted > bytes {
+                self.queue.grow(wanted - bytes);
+            }
+        }
+    }
+
+    /// Whether it would be done with what it holds before another is. 2^23 bytes at 2^40 bytes/s.
+    #[inline]
+    pub(crate) fn drains_before(&self, other: &Self) -> bool {
+        self.memory() * other.queue.pace < other.memory() * self.queue.pace
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1424;
+
+    fn segments(queue: &mut Queue) -> Vec<(u64, u64)> {
+        std::iter::from_fn(|| queue.take(MSS)).collect()
+    }
+
+    #[test]
+    fn what_follows_joins_a_buffer_until_some_of_it_is_sent() {
+        let mut queue = Queue::default();
+        queue.put(0, 2000, 64_080);
+        queue.put(2000, 3000, 64_080);
+        assert_eq!((queue.count(), queue.len()), (1, 3000));
+        assert_eq!(queue.take(MSS), Some((0, MSS)));
+        queue.put(3000, 4000, 64_080);
+        assert_eq!((queue.count(), queue.len()), (2, 2576));
+        let rest = [(1424, MSS), (2848, 152), (3000, 1000)];
+        assert_eq!(segments(&mut queue), rest);
+    }
+
+    #[test]
+    fn what_does_not_follow_or_does_not_fit_is_in_a_buffer_of_its_own() {
+        let mut queue = Queue::default();
+        queue.put(0, 4000, 2848);
+        queue.put(5000, 5100, 2848);
+        let parts: Vec<(u64, u64)> = queue.ranges().collect();
+        assert_eq!(parts, [(0, 2848), (2848, 4000), (5000, 5100)]);
+        let all = [(0, MSS), (1424, MSS), (2848, 1152), (5000, 100)];
+        assert_eq!(segments(&mut queue), all);
+        assert_eq!((queue.count(), queue.len()), (0, 0));
+    }
+}

@@ -1,0 +1,105 @@
+//! The timer of a sender: the retransmission timeout (RFC 6298), the probe of the tail (RFC 8985, 7) and the reordering timer of RACK
+//! (RFC 8985, 6.2, step 5).
+
+use super::*;
+use crate::simulation::jiffies;
+
+/// Added to a probe's and a reordering timer's wait (TCP_TIMEOUT_MIN_US).
+pub(crate) const TIMER_LEAST: Span = Span::from_millis(2);
+
+/// Purpose of the timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerPurpose {
+    /// Retransmission timeout.
+    Timeout,
+    /// Probe of the tail (TLP).
+    Probe,
+    /// RACK's wait for reordered segments.
+    Reordering,
+}
+
+/// A timer that was rounded up to jiffies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct JiffyTimer {
+    /// When it fires.
+    fires_at: Time,
+    /// The jiffy for which it was set (timer_list.expires).
+    expires: Time,
+}
+
+impl Sender {
+    /// Whether the tail is to be probed (RFC 8985, 7.2).
+    #[inline]
+    pub(super) fn probes(&self) -> bool {
+        self.profile.detection != Detection::DuplicateAcks
+            && matches!(self.state, State::Open | State::Cwr)
+            && self.recovery.probe == 0
+            && self.rtt.srtt8 != 0
+    }
+
+    /// When the timer that is due fires: Linux's goes by ticks.
+    pub(crate) fn fires_at(&mut self, due: Time) -> Time {
+        if self.profile.jiffy > Span::ZERO && self.rounded.fires_at != due {
+            // It is set by an ACK or by what was sent.
+            let set = self.last_sent.max(self.last_ack);
+            let fires = jiffies::fires_at(self.profile.jiffy, set, due.since(set)).max(due);
+            let expires = jiffies::expires(self.profile.jiffy, set, due.since(set));
+            self.rounded = JiffyTimer {
+                fires_at: fires,
+                expires,
+            };
+            return fires;
+        }
+        due
+    }
+
+    /// How long its timer waits still; none where it does not.
+    pub(crate) fn timer_remaining<O>(&self, env: &Env<O>) -> Option<Span> {
+        let left = env.timers.left(self.timer, env.now)?;
+        if self.profile.jiffy == Span::ZERO {
+            return Some(left);
+        }
+        let due = env.now + left;
+        let expires = if due == self.rounded.fires_at {
+            self.rounded.expires
+        } else {
+            let set = self.last_sent.max(self.last_ack);
+            jiffies::expires(self.profile.jiffy, set, due.since(set))
+        };
+        Some(jiffies::left(self.profile.jiffy, expires, env.now))
+    }
+
+    /// Sets the timer after an ACK that was a progress.
+    #[inline]
+    pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<O>) {
+        if self.out() == 0 {
+            env.timers.clear(self.timer);
+        } else if self.probes() {
+            self.set_probe(env);
+        } else {
+            self.set_timeout(env);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_timeout<O: Observer>(&mut self, env: &mut Env<O>) {
+        self.timer_purpose = TimerPurpose::Timeout;
+        env.timers.set(self.timer, env.now + self.rtt.timeout());
+    }
+
+    /// A probe after two round trips, with a delayed ACK's time where only one segment is out; and not after the timeout
+    /// of the first segment that is out (Linux: tcp_schedule_loss_probe).
+    #[inline(always)]
+    pub(super) fn set_probe<O: Observer>(&mut self, env: &mut Env<O>) {
+        self.timer_purpose = TimerPurpose::Probe;
+        let more = if self.out() == 1 {
+            self.profile.rto_min
+        } else {
+            TIMER_LEAST
+        };
+        let probe = env.now + Span::from_micros(u64::from(self.rtt.srtt8 >> 2)) + more;
+        let sent_at = self.scoreboard.front().map_or(0, |first| first.sent_at);
+        let timeout = Time::from_nanos(sent_at) + self.rtt.timeout();
+        env.timers.set(self.timer, probe.min(timeout.max(env.now)));
+    }
+}
