@@ -118,8 +118,34 @@ impl Receiver {
     }
 
     /// A data segment arrives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_data<O: Observer>(
+        &mut self,
+        stream: &mut ReceiveStream,
+        env: &mut Env<O>,
+        segment: Data,
+    ) {
+        // Header prediction (tcp_rcv_established): a full segment is next, nothing is missing, the window is as large as it may be.
+        let is_predicted = segment.seq == self.got.next() as u32
+            && segment.len == stream.mss
+            && segment.flags & (flag::CE | flag::CWR) == 0
+            && !self.got.has_gap()
+            && self.join == Join::Done
+            && self.window.is_grown(&stream.buffer, stream.mss.into());
+        if !is_predicted {
+            return self.on_any_data(stream, env, segment);
+        }
+        self.update_timestamp(self.got.next(), segment.sent_us);
+        self.got.advance(segment.len.into());
+        stream.insert(segment.subflow.place(), segment.dsn, segment.len);
+        self.measure(stream, env.now, segment.sent_us);
+        self.waiting += 1;
+        self.acknowledge_or_wait(stream, env, segment.flags & flag::PSH != 0);
+    }
+
+    /// A data segment arrives that is not predicted.
+    #[inline(never)]
+    fn on_any_data<O: Observer>(
         &mut self,
         stream: &mut ReceiveStream,
         env: &mut Env<O>,
@@ -131,10 +157,7 @@ impl Receiver {
         if self.join != Join::Done && !self.on_first_packet(env, seq == next) {
             return;
         }
-        // An older copy that comes late changes nothing (tcp_replace_ts_recent).
-        if seq <= self.covered && segment.sent_us.wrapping_sub(self.ts_recent) as i32 >= 0 {
-            self.ts_recent = segment.sent_us;
-        }
+        self.update_timestamp(seq, segment.sent_us);
         if segment.flags & (flag::CE | flag::CWR) != 0 {
             self.ecn(segment.flags, self.profile.quick_acks);
         }
@@ -147,13 +170,11 @@ impl Receiver {
         };
         stream.insert(segment.subflow.place(), segment.dsn, segment.len);
         let is_full = segment.len == stream.mss;
-        let measures = stream.buffer.is_tuned() && is_full;
-        if measures && !self.window.is_measured(segment.sent_us) {
-            let phase = micros(Time::ZERO + stream.phase);
-            self.window.measure(micros(env.now), segment.sent_us, phase);
+        if is_full {
+            self.measure(stream, env.now, segment.sent_us);
         }
-        // Bytes that take room: what it lets out of a gap does so still, itself not yet where it comes beyond one
-        // (tcp_data_queue, tcp_data_queue_ofo).
+        // Bytes of this subflow in the receive buffer. A segment that closes a gap is counted with what it releases, a segment beyond a
+        // gap is not counted yet (tcp_data_queue, tcp_data_queue_ofo).
         let held = match in_order {
             0 => self.got.held() - len,
             in_order => self.got.held() + in_order,
@@ -173,15 +194,47 @@ impl Receiver {
                 stream.out_of_order -= in_order - len;
             }
             self.acknowledge(stream, env);
-        } else if self.quick > 0 || self.has_two(mss) && !self.shrinks(stream) {
-            self.acknowledge(stream, env);
         } else {
-            self.pushed |= segment.flags & flag::PSH != 0 || !is_full;
-            stream.ack_waits_for_read |= self.pushed || self.has_two(mss);
-            if self.waiting == 1 {
-                env.timers
-                    .set(self.timer, env.now + self.profile.delayed_ack);
-            }
+            let pushed = segment.flags & flag::PSH != 0 || !is_full;
+            self.acknowledge_or_wait(stream, env, pushed);
+        }
+    }
+
+    /// The timestamp that the next ACK echoes. An older copy of a segment does not change it (tcp_replace_ts_recent).
+    #[inline(always)]
+    fn update_timestamp(&mut self, seq: u64, sent_us: u32) {
+        if seq <= self.covered && sent_us.wrapping_sub(self.ts_recent) as i32 >= 0 {
+            self.ts_recent = sent_us;
+        }
+    }
+
+    /// The round trip of a full segment (tcp_rcv_rtt_measure_ts).
+    #[inline(always)]
+    fn measure(&mut self, stream: &ReceiveStream, now: Time, sent_us: u32) {
+        if stream.buffer.is_tuned() && !self.window.is_measured(sent_us) {
+            let phase = micros(Time::ZERO + stream.phase);
+            self.window.measure(micros(now), sent_us, phase);
+        }
+    }
+
+    /// A segment has arrived in order: sends an ACK, or waits for another segment, for the application or for the timer
+    /// (__tcp_ack_snd_check).
+    #[inline(always)]
+    fn acknowledge_or_wait<O: Observer>(
+        &mut self,
+        stream: &mut ReceiveStream,
+        env: &mut Env<O>,
+        pushed: bool,
+    ) {
+        let has_two = self.has_two(stream.mss.into());
+        if self.quick > 0 || has_two && !self.shrinks(stream) {
+            return self.acknowledge(stream, env);
+        }
+        self.pushed |= pushed;
+        stream.ack_waits_for_read |= self.pushed || has_two;
+        if self.waiting == 1 {
+            let due = env.now + self.profile.delayed_ack;
+            env.timers.set(self.timer, due);
         }
     }
 
@@ -232,7 +285,7 @@ impl Receiver {
     }
 
     /// Sends an ACK.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn acknowledge<O: Observer>(
         &mut self,
         stream: &mut ReceiveStream,

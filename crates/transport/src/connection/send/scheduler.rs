@@ -108,12 +108,14 @@ impl SendStream {
         let most = self.skb_size();
         let mut next = self.scheduler.first_pending.max(self.una);
         self.scheduler.waits_for_room = false;
+        if next < limit {
+            self.retransmission.follow(subflows, env);
+        }
         while next < limit {
             let Some(chosen) = choose(subflows) else {
                 break;
             };
             self.scheduler.chosen = chosen;
-            self.retransmission.follow(subflows, env);
             let sender = &mut subflows[chosen];
             if !sender.has_room() {
                 self.scheduler.waits_for_room = true;

@@ -33,8 +33,14 @@ impl Reassembly {
         self.held
     }
 
+    /// The next bytes arrive, and none are missing.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, len: u64) {
+        debug_assert!(!self.has_gap());
+        self.next += len;
+    }
+
     /// A segment arrives. Returns how many bytes are now in order that were not; `None` if all of it had arrived.
-    #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<u64> {
         if start == self.next && self.held == 0 {
             self.next = end;
