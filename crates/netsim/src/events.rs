@@ -1,43 +1,50 @@
-//! What happens next: a tournament tree over the links.
+//! The next event of a network's links, or of a set of timers: a tournament tree.
 //!
-//! A link delivers in order, so it has one entry here, its next event. The leaves are the links'
-//! keys, `time << bits | link`, so one integer orders events by time and those of one instant by
-//! the number of their link. Each inner node holds the least of its four children, the root the
-//! first event of all. An event that replaces a link's last one costs three comparisons a level,
+//! A link delivers in order, so it has one entry here, its next event. The leaves are the entries'
+//! keys, `time << bits | entry`, so one integer orders events by time and those of one instant by
+//! the number of their entry. Each inner node holds the least of its four children, the root the
+//! first event of all. An event that replaces an entry's last one costs three comparisons a level,
 //! without a branch that could be mispredicted. Measured against a binary heap, a 4-ary heap and
 //! a timing wheel, with an entry a link or an entry a packet, a tournament was the fastest from 4
 //! to 768 links; with four children a node it was a little faster than with two.
 
 use crate::time::Time;
 
-/// The key of a link with nothing to do; it comes after every other.
+/// Key of an entry without an event; it comes after every other.
 const IDLE: u64 = u64::MAX;
 
-/// The next event of each link.
+/// The next event of each entry. Entries are numbered from 0.
 #[derive(Debug)]
-pub(crate) struct Tournament {
-    /// Level by level: the leaves, of which the first are the links', then for each four of a level
+pub struct Tournament {
+    /// Level by level: the leaves, of which the first are the entries', then for each four of a level
     /// the least of them, down to four. Groups of four, so that an index within one needs no check.
     groups: Vec<[u64; 4]>,
     /// The root: the least of all.
     first: u64,
-    links: usize,
+    entries: usize,
     /// How many groups the leaves are: a power of 4, or none.
     width: usize,
-    /// Bits of a key that hold the link's number, and those bits of one.
+    /// Bits of a key that hold the entry's number, and those bits of one.
     bits: u32,
     mask: u64,
     /// Times before this one fit into a key.
     horizon: Time,
 }
 
+impl Default for Tournament {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Tournament {
-    /// Without links.
-    pub(crate) const fn new() -> Self {
+    /// Without entries.
+    #[must_use]
+    pub const fn new() -> Self {
         Self {
             groups: Vec::new(),
             first: IDLE,
-            links: 0,
+            entries: 0,
             width: 0,
             bits: 0,
             mask: 0,
@@ -45,46 +52,48 @@ impl Tournament {
         }
     }
 
-    /// Adds a link, which has nothing to do yet.
-    pub(crate) fn add_link(&mut self) {
-        self.links += 1;
-        if self.links > 4 * self.width || self.links > 1 << self.bits {
+    /// Adds an entry without an event.
+    pub fn add(&mut self) {
+        self.entries += 1;
+        if self.entries > 4 * self.width || self.entries > 1 << self.bits {
             self.grow();
         }
     }
 
-    /// When the first event is and of which link; `None` when all are idle.
+    /// Time and entry of the first event; `None` if there is none.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(Time, usize)> {
+    #[must_use]
+    pub fn first(&self) -> Option<(Time, usize)> {
         let key = self.first;
-        let link = key & self.mask;
-        (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), link as usize))
+        let entry = key & self.mask;
+        (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), entry as usize))
     }
 
     /// All events are before this: 2^64 ns are 584 years, halved for each doubling of the number of
-    /// links. 1024 links leave 208 days, a million 4.8 h.
+    /// entries. 1024 entries leave 208 days, a million 4.8 h.
     #[inline]
-    pub(crate) const fn horizon(&self) -> Time {
+    #[must_use]
+    pub const fn horizon(&self) -> Time {
         self.horizon
     }
 
-    /// Sets the next event of a link; `None` when it has none.
+    /// Sets the next event of an entry; `None`: it has none.
     ///
     /// # Panics
-    /// When the time does not fit into a key beside the link's number, see [`Tournament::horizon`].
+    /// If the time does not fit into a key beside the entry's number, see [`Tournament::horizon`].
     #[inline]
-    pub(crate) fn set(&mut self, link: usize, next: Option<Time>) {
-        let key = self.key(link, next);
-        self.play::<false>(link, key);
+    pub fn set(&mut self, entry: usize, next: Option<Time>) {
+        let key = self.key(entry, next);
+        self.play::<false>(entry, key);
     }
 
-    /// The same for the link whose event is the first: all nodes above it hold its key, so all of
+    /// The same for the entry whose event is the first: all nodes above it hold its key, so all of
     /// them change.
     #[inline]
-    pub(crate) fn set_first(&mut self, link: usize, next: Option<Time>) {
-        debug_assert_eq!(self.first().map(|(_, first)| first), Some(link));
-        let key = self.key(link, next);
-        self.play::<true>(link, key);
+    pub fn set_first(&mut self, entry: usize, next: Option<Time>) {
+        debug_assert_eq!(self.first().map(|(_, first)| first), Some(entry));
+        let key = self.key(entry, next);
+        self.play::<true>(entry, key);
     }
 
     #[inline(always)]
@@ -111,28 +120,30 @@ impl Tournament {
     }
 
     #[inline]
-    fn key(&self, link: usize, next: Option<Time>) -> u64 {
+    fn key(&self, entry: usize, next: Option<Time>) -> u64 {
         let Some(at) = next else { return IDLE };
         if at >= self.horizon {
             self.too_late(at);
         }
-        at.as_nanos() << self.bits | link as u64
+        at.as_nanos() << self.bits | entry as u64
     }
 
     #[cold]
     fn too_late(&self, at: Time) -> ! {
-        let Self { links, horizon, .. } = self;
-        panic!("{at} is too late: {links} links leave room for times before {horizon}");
+        let Self {
+            entries, horizon, ..
+        } = self;
+        panic!("{at} is too late: {entries} entries leave room for times before {horizon}");
     }
 
-    /// Makes room for `self.links` links.
+    /// Makes room for `self.entries` entries.
     fn grow(&mut self) {
         let old: Vec<u64> = self.groups.drain(..).take(self.width).flatten().collect();
         let old_bits = self.bits;
-        while self.links > 4 * self.width {
+        while self.entries > 4 * self.width {
             self.width = (4 * self.width).max(1);
         }
-        self.bits = self.links.next_power_of_two().trailing_zeros();
+        self.bits = self.entries.next_power_of_two().trailing_zeros();
         self.mask = (1 << self.bits) - 1;
         self.horizon = Time::from_nanos(IDLE >> self.bits);
         let groups =
@@ -140,9 +151,9 @@ impl Tournament {
                 .sum();
         self.groups = vec![[IDLE; 4]; groups];
         self.first = IDLE;
-        for (link, key) in old.into_iter().enumerate() {
+        for (entry, key) in old.into_iter().enumerate() {
             let next = (key != IDLE).then(|| Time::from_nanos(key >> old_bits));
-            self.set(link, next);
+            self.set(entry, next);
         }
     }
 }
@@ -166,7 +177,7 @@ mod tests {
             let mut times: Vec<Option<Time>> = Vec::new();
             for (add, link, next) in steps {
                 if add && times.len() < links {
-                    tree.add_link();
+                    tree.add();
                     times.push(None);
                 } else if let Some(time) = times.get_mut(link) {
                     *time = next.map(at);
@@ -185,18 +196,18 @@ mod tests {
     #[test]
     fn the_last_time_that_fits() {
         let mut tree = Tournament::new();
-        (0..5).for_each(|_| tree.add_link());
-        // 5 links: 3 of 64 bits.
+        (0..5).for_each(|_| tree.add());
+        // 5 entries: 3 of 64 bits.
         let last = at((1 << 61) - 2);
         tree.set(4, Some(last));
         assert_eq!(tree.first(), Some((last, 4)));
     }
 
     #[test]
-    #[should_panic(expected = "5 links leave room for times before 2305843009.2")]
+    #[should_panic(expected = "5 entries leave room for times before 2305843009.2")]
     fn a_time_that_does_not_fit_is_an_error() {
         let mut tree = Tournament::new();
-        (0..5).for_each(|_| tree.add_link());
+        (0..5).for_each(|_| tree.add());
         tree.set(4, Some(at((1 << 61) - 1)));
     }
 }

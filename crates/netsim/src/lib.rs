@@ -41,6 +41,7 @@ mod trace;
 pub use clock::{Clock, RealClock};
 pub use dice::Dice;
 pub use driver::{Arrival, Ports, drive};
+pub use events::Tournament;
 pub use impairment::{Loss, Outage, Reorder};
 pub use link::{LinkCounters, LinkSpec};
 pub use network::{Exit, LinkId, Network, PortId, RouteId};

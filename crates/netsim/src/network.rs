@@ -122,7 +122,7 @@ impl<P: Payload> Network<P> {
     pub fn add_link(&mut self, spec: LinkSpec) -> LinkId {
         let number = self.links.len() as u32;
         self.links.push(Link::new(spec, self.seed, number.into()));
-        self.events.add_link();
+        self.events.add();
         LinkId(number)
     }
 

@@ -1,30 +1,22 @@
-//! Timers, one each for whoever has one: a lazy tournament.
+//! Timers, one for each purpose of each owner.
 //!
-//! A timer that is set later than it was before is looked at again when the old time comes, and nothing else is done.
-//! Retransmission timers move with every ACK and hardly ever fire, so that nearly all settings cost two stores. To look
-//! at one again costs three comparisons for each level of a tree, without a branch that could be mispredicted.
+//! A timer that is set later than before stays where it is in the order of timers, and is put in its place when its old time comes.
+//! Retransmission timers move with every ACK and hardly ever fire, so that nearly all settings cost one store and one comparison.
 
-use netsim::{Span, Time};
+use netsim::{Span, Time, Tournament};
 
 /// Number of a timer.
 pub(crate) type TimerId = u32;
 
-/// No time at all.
+/// Later than any event.
 pub(crate) const NEVER: Time = Time::from_nanos(u64::MAX);
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// When it is to fire.
+    /// When the timer fires.
     due: Time,
-    /// When it is looked at, which is no later.
-    look: Time,
-}
-
-impl Slot {
-    const NOT_SET: Self = Self {
-        due: NEVER,
-        look: NEVER,
-    };
+    /// When it is examined, which is no later.
+    examined: Time,
 }
 
 /// Timers, numbered from 0.
@@ -32,11 +24,10 @@ impl Slot {
 pub(crate) struct Timers<K> {
     /// Who each timer belongs to.
     owners: Vec<K>,
-    /// A power of four of them; the first ones are in use.
     slots: Vec<Slot>,
-    /// Level by level: the earliest look of each four, down to a level of four.
-    above: Vec<Vec<Time>>,
-    /// The earliest of all.
+    /// When each timer is examined.
+    order: Tournament,
+    /// When the first one is.
     next: Time,
 }
 
@@ -44,27 +35,23 @@ impl<K> Default for Timers<K> {
     fn default() -> Self {
         Self {
             owners: Vec::new(),
-            slots: vec![Slot::NOT_SET; 4],
-            above: Vec::new(),
+            slots: Vec::new(),
+            order: Tournament::new(),
             next: NEVER,
         }
     }
 }
 
 impl<K: Copy> Timers<K> {
-    /// One more timer, not set.
+    /// Adds a timer, which is not set.
     pub(crate) fn add(&mut self, owner: K) -> TimerId {
-        let count = self.owners.len();
-        if count == self.slots.len() {
-            // What there was becomes the first of four such trees.
-            self.slots.resize(4 * count, Slot::NOT_SET);
-            self.above.push(vec![self.next]);
-            for (up, level) in self.above.iter_mut().rev().enumerate() {
-                level.resize(4 << (2 * up), NEVER);
-            }
-        }
         self.owners.push(owner);
-        count as TimerId
+        self.slots.push(Slot {
+            due: NEVER,
+            examined: NEVER,
+        });
+        self.order.add();
+        self.owners.len() as TimerId - 1
     }
 
     /// Sets a timer, whatever it was set to.
@@ -72,8 +59,8 @@ impl<K: Copy> Timers<K> {
     pub(crate) fn set(&mut self, timer: TimerId, due: Time) {
         let slot = &mut self.slots[timer as usize];
         slot.due = due;
-        if due < slot.look {
-            self.look_at(timer as usize, due);
+        if due < slot.examined {
+            self.examine(timer as usize, due);
         }
     }
 
@@ -83,7 +70,7 @@ impl<K: Copy> Timers<K> {
         self.slots[timer as usize].due = NEVER;
     }
 
-    /// How long it is until it fires; none where it will not.
+    /// Time until it fires; none if it is not set.
     pub(crate) fn left(&self, timer: TimerId, now: Time) -> Option<Span> {
         let due = self.slots[timer as usize].due;
         (due < NEVER).then(|| due.since(now))
@@ -100,58 +87,36 @@ impl<K: Copy> Timers<K> {
         self.next
     }
 
-    /// Takes a timer that fires at `now`, of those of one instant the one with the least number; none where what was due
+    /// Takes the owner of a timer that fires at `now`, of those of one instant the one with the lowest number; none if what was due
     /// by then has been set to later or cleared.
+    ///
+    /// # Panics
+    /// If so many timers leave no room for times as late as `now` ([`Tournament::horizon`]).
     pub(crate) fn fire(&mut self, now: Time) -> Option<K> {
+        assert!(
+            now < self.order.horizon(),
+            "{now} is too late for so many timers"
+        );
         while self.next <= now {
-            let timer = self.first();
+            let (_, timer) = self.order.first()?;
             let due = self.slots[timer].due;
             if due <= now {
                 self.slots[timer].due = NEVER;
-                self.look_at(timer, NEVER);
+                self.examine(timer, NEVER);
                 return Some(self.owners[timer]);
             }
-            self.look_at(timer, due);
+            self.examine(timer, due);
         }
         None
     }
 
-    /// The timer that is looked at next.
-    fn first(&self) -> usize {
-        let mut node = 0;
-        for level in self.above.iter().rev() {
-            node = 4 * node + first_of(level[4 * node..][..4].iter(), &self.next);
-        }
-        4 * node
-            + first_of(
-                self.slots[4 * node..][..4].iter().map(|slot| &slot.look),
-                &self.next,
-            )
+    fn examine(&mut self, timer: usize, at: Time) {
+        self.slots[timer].examined = at;
+        // A run never comes to the horizon (`fire`).
+        self.order
+            .set(timer, (at < self.order.horizon()).then_some(at));
+        self.next = self.order.first().map_or(NEVER, |(at, _)| at);
     }
-
-    fn look_at(&mut self, timer: usize, at: Time) {
-        self.slots[timer].look = at;
-        let mut node = timer / 4;
-        let [a, b, c, d] = self.slots[4 * node..][..4] else {
-            unreachable!("fours")
-        };
-        let mut least = a.look.min(b.look).min(c.look.min(d.look));
-        for level in &mut self.above {
-            level[node] = least;
-            node /= 4;
-            let [a, b, c, d] = level[4 * node..][..4] else {
-                unreachable!("fours")
-            };
-            least = a.min(b).min(c.min(d));
-        }
-        self.next = least;
-    }
-}
-
-/// Which of four it is.
-fn first_of<'a>(mut four: impl Iterator<Item = &'a Time>, time: &Time) -> usize {
-    four.position(|other| other == time)
-        .expect("the least is one of them")
 }
 
 #[cfg(test)]
