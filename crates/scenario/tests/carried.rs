@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use lisa_scenario::{Run, Scenario, simulate};
 use topology::Spec;
 
-/// All scenario files that there are.
+/// All scenario files of the repository.
 fn files() -> Vec<PathBuf> {
-    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = fs::read_dir(root.join("experiments")).unwrap();
+    let folders = folders.map(|folder| folder.unwrap().path());
     let mut files = Vec::new();
-    for folder in fs::read_dir(experiments).unwrap() {
-        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
+    for folder in folders.chain([root.join("bench")]) {
+        for file in fs::read_dir(folder).unwrap() {
             files.push(file.unwrap().path());
         }
     }

@@ -148,7 +148,7 @@ const CASES: &[Case] = &[
     (TREE, "pattern = \"permutation\"", "from = \"h1\"\nto = \"h1\"", "a.toml:10: `connection.0.to`: a connection from a host to itself"),
     (TREE, "pattern = \"permutation\"", "from = \"h1\"", "a.toml:8: `connection.0.to`: is missing: add one like `to = \"h2\"`"),
     (TREE, "pattern = \"permutation\"", "pattern = \"random\"\nfrom = \"h1\"", "a.toml:10: `connection.0.from`: `pattern` chooses the hosts: give one of them"),
-    (TREE, "protocol", "count = 100000\nprotocol", "a.toml:8: `connection.0`: 3200000 subflows in all: at most 100000 are possible"),
+    (TREE, "protocol", "count = 100000\nprotocol", "a.toml:8: `connection.0`: 3200000 subflows in all: at most 250000 are possible"),
     (TREE, "protocol", "count = 1000000000\nprotocol", "a.toml:10: `connection.0.count`: 1000000000: 1 to 100000 is possible"),
     // A graph.
     (GRAPH, "[\"a\", \"b\"]", "[\"a\"]", "a.toml:4: `topology.hosts`: a graph has at least two hosts"),

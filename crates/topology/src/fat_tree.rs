@@ -24,8 +24,8 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    /// The largest k: 8192 hosts, 24 576 links of two directions.
-    pub const LARGEST: u32 = 32;
+    /// The largest k: 27 648 hosts, 82 944 links of two directions.
+    pub const LARGEST: u32 = 48;
 
     /// Links on the longest way between two hosts and back.
     pub const LONGEST_ROUND_TRIP: u64 = 12;

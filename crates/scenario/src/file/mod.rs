@@ -32,7 +32,7 @@ const LONGEST: Span = Span::from_secs(365 * 86_400);
 const INSTANT: Span = Span::from_nanos(1);
 
 /// The most subflows in all, of connections one after another or at once; so, too, the most connections.
-const MOST_FLOWS: u64 = 100_000;
+const MOST_FLOWS: u64 = 250_000;
 
 /// The most requests of all connections together: what they wait for is drawn before a run.
 const MOST_REQUESTS: u64 = 10_000_000;
