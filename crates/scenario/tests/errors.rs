@@ -136,8 +136,8 @@ const CASES: &[Case] = &[
     (GRAPH, "delay = \"1ms\"", "down = {}", "a.toml:9: `topology.link.0.down.from`: is missing: add one like `from = \"5s\"`"),
     (TREE, "k = 4", "k = 4\ndown = { from = \"1s\" }", "a.toml:5: `topology.down`: no such key; there are kind, k, rate, core_rate, delay, rtt, queue"),
     // A fat tree.
-    (TREE, "k = 4", "k = 1000000", "a.toml:4: `topology.k`: 1000000: 2 to 32 is possible"),
-    (TREE, "k = 4", "k = 5", "a.toml:4: `topology.k`: 5: an even number from 2 to 32 is possible"),
+    (TREE, "k = 4", "k = 1000000", "a.toml:4: `topology.k`: 1000000: 2 to 48 is possible"),
+    (TREE, "k = 4", "k = 5", "a.toml:4: `topology.k`: 5: an even number from 2 to 48 is possible"),
     (TREE, "k = 4", "k = 4.0", "a.toml:4: `topology.k`: a whole number is wanted here, this is a number with a point"),
     (TREE, "delay = \"100us\"", "delay = \"100us\"\nrtt = \"5ms\"", "a.toml:6: `topology.delay`: `rtt` says it already: give one of them"),
     (TREE, "permutation", "permutations", "a.toml:9: `connection.0.pattern`: no value `permutations`, did you mean `permutation`?; there are permutation, random"),
@@ -149,7 +149,7 @@ const CASES: &[Case] = &[
     (TREE, "pattern = \"permutation\"", "from = \"h1\"", "a.toml:8: `connection.0.to`: is missing: add one like `to = \"h2\"`"),
     (TREE, "pattern = \"permutation\"", "pattern = \"random\"\nfrom = \"h1\"", "a.toml:10: `connection.0.from`: `pattern` chooses the hosts: give one of them"),
     (TREE, "protocol", "count = 100000\nprotocol", "a.toml:8: `connection.0`: 3200000 subflows in all: at most 250000 are possible"),
-    (TREE, "protocol", "count = 1000000000\nprotocol", "a.toml:10: `connection.0.count`: 1000000000: 1 to 100000 is possible"),
+    (TREE, "protocol", "count = 1000000000\nprotocol", "a.toml:10: `connection.0.count`: 1000000000: 1 to 250000 is possible"),
     // A graph.
     (GRAPH, "[\"a\", \"b\"]", "[\"a\"]", "a.toml:4: `topology.hosts`: a graph has at least two hosts"),
     (GRAPH, "[\"a\", \"b\"]", "[\"a\", \"b\", \"a\"]", "a.toml:4: `topology.hosts.2`: there are two nodes `a`"),
