@@ -30,7 +30,8 @@ impl Results {
     /// Adds a run.
     pub fn add(&mut self, point: &Name, outcome: &Outcome) {
         for connection in &outcome.connections {
-            let values = std::array::from_fn(|metric| (METRICS[metric].value)(connection));
+            let values =
+                std::array::from_fn(|metric| METRICS[metric].of_connection(connection, None));
             self.insert(point, outcome.seed, &connection.title(), values);
         }
     }

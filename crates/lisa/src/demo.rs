@@ -248,7 +248,7 @@ pub const SHOWN: [&Metric; 4] = [&METRICS[0], &METRICS[2], &METRICS[3], &METRICS
 
 /// A metric of a run's one connection.
 fn value(run: &Run, metric: &Metric) -> Option<f64> {
-    (metric.value)(&run.outcome.connections[0])
+    metric.of_connection(&run.outcome.connections[0], None)
 }
 
 impl Cell {

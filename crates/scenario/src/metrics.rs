@@ -1,32 +1,78 @@
-//! What is compared between runs: the metrics of connections, by their names in an [`Outcome`].
-//!
-//! Connections of one name are alike; a run counts with their mean, so that a run, and not a connection, is one
-//! observation: connections of one run disturb each other.
+//! What is compared between runs: metrics of connections and of the whole run, by their names in an
+//! [`Outcome`](crate::Outcome).
 
-use std::collections::BTreeMap;
+mod fairness;
+mod groups;
 
+use crate::Protocol;
 use crate::outcome::ConnectionOutcome;
-use crate::statistics::Mean;
-use crate::{Outcome, Protocol};
 
-/// A metric of a connection.
+pub use fairness::Goodputs;
+pub use groups::{Group, Groups, Part, Samples};
+
+/// A metric.
 #[derive(Debug)]
 pub struct Metric {
-    /// Its name in an outcome.
+    /// Its name in JSON.
     pub key: &'static str,
     /// What people call it.
     pub title: &'static str,
-    /// Its unit.
+    /// Its unit; empty for a share or an index.
     pub unit: &'static str,
     /// How many decimals of a mean are worth showing.
     pub decimals: usize,
-    /// Whether it is a whole number of one connection.
+    /// Whether it is a whole number in a single run.
     pub whole: bool,
-    /// Of a connection; none where it has none.
-    pub value: fn(&ConnectionOutcome) -> Option<f64>,
+    /// What has it, and how it is read; none where it has none.
+    pub value: Value,
 }
 
-/// All metrics, in the order of tables.
+/// What has a metric, and how it is read.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// A connection.
+    Connection(fn(&ConnectionOutcome) -> Option<f64>),
+    /// A connection among all connections of its run.
+    Share(fn(&Goodputs, &ConnectionOutcome) -> Option<f64>),
+    /// A run.
+    Run(fn(&Goodputs) -> Option<f64>),
+}
+
+impl Metric {
+    /// Whether such a part can have it.
+    #[must_use]
+    pub fn is_of(&self, part: Part<'_>) -> bool {
+        match self.value {
+            Value::Connection(_) | Value::Share(_) => matches!(part, Part::Connection(_)),
+            Value::Run(_) => part == Part::Run,
+        }
+    }
+
+    /// Of a connection; `goodputs` are those of its run, where they can be compared.
+    #[must_use]
+    pub fn of_connection(
+        &self,
+        connection: &ConnectionOutcome,
+        goodputs: Option<&Goodputs>,
+    ) -> Option<f64> {
+        match self.value {
+            Value::Connection(value) => value(connection),
+            Value::Share(value) => value(goodputs?, connection),
+            Value::Run(_) => None,
+        }
+    }
+
+    /// Of a run.
+    #[must_use]
+    pub fn of_run(&self, goodputs: Option<&Goodputs>) -> Option<f64> {
+        match self.value {
+            Value::Run(value) => value(goodputs?),
+            _ => None,
+        }
+    }
+}
+
+/// The metrics of a connection by itself, in the order of tables.
 pub const METRICS: [Metric; 6] = [
     Metric {
         key: "completion_s",
@@ -34,7 +80,7 @@ pub const METRICS: [Metric; 6] = [
         unit: "s",
         decimals: 3,
         whole: false,
-        value: |c| c.completion_s,
+        value: Value::Connection(|c| c.completion_s),
     },
     Metric {
         key: "goodput_mbps",
@@ -42,7 +88,7 @@ pub const METRICS: [Metric; 6] = [
         unit: "Mbit/s",
         decimals: 3,
         whole: false,
-        value: |c| c.goodput_mbps,
+        value: Value::Connection(|c| c.goodput_mbps),
     },
     Metric {
         key: "retransmits",
@@ -50,7 +96,7 @@ pub const METRICS: [Metric; 6] = [
         unit: "segments",
         decimals: 1,
         whole: true,
-        value: |c| of_tcp(c, c.retransmits as f64),
+        value: Value::Connection(|c| of_tcp(c, c.retransmits as f64)),
     },
     Metric {
         key: "retransmits_slow_start",
@@ -58,7 +104,7 @@ pub const METRICS: [Metric; 6] = [
         unit: "segments",
         decimals: 1,
         whole: true,
-        value: |c| of_tcp(c, c.retransmits_slow_start as f64),
+        value: Value::Connection(|c| of_tcp(c, c.retransmits_slow_start as f64)),
     },
     Metric {
         key: "sum_cwnd_at_slow_start_exit",
@@ -66,7 +112,7 @@ pub const METRICS: [Metric; 6] = [
         unit: "segments",
         decimals: 1,
         whole: true,
-        value: |c| c.sum_cwnd_at_slow_start_exit.map(f64::from),
+        value: Value::Connection(|c| c.sum_cwnd_at_slow_start_exit.map(f64::from)),
     },
     Metric {
         key: "sum_cwnd_at_end",
@@ -74,123 +120,35 @@ pub const METRICS: [Metric; 6] = [
         unit: "segments",
         decimals: 1,
         whole: true,
-        value: |c| of_tcp(c, c.sum_cwnd_at_end.into()),
+        value: Value::Connection(|c| of_tcp(c, c.sum_cwnd_at_end.into())),
     },
 ];
+
+/// How connections share the network.
+pub const FAIRNESS: [Metric; 2] = [
+    Metric {
+        key: "share",
+        title: "share of goodput",
+        unit: "",
+        decimals: 3,
+        whole: false,
+        value: Value::Share(Goodputs::share),
+    },
+    Metric {
+        key: "jain_index",
+        title: "Jain's index",
+        unit: "",
+        decimals: 4,
+        whole: false,
+        value: Value::Run(|goodputs| Some(goodputs.jain_index())),
+    },
+];
+
+/// All metrics, in the order of tables.
+pub fn standard() -> impl Iterator<Item = &'static Metric> {
+    METRICS.iter().chain(&FAIRNESS)
+}
 
 fn of_tcp(connection: &ConnectionOutcome, value: f64) -> Option<f64> {
     (connection.protocol != Protocol::Udp).then_some(value)
 }
-
-/// Connections of one name, over several runs.
-#[derive(Clone, Debug)]
-pub struct Group {
-    /// Their name.
-    pub name: String,
-    /// How they are carried.
-    pub protocol: Protocol,
-    /// Their congestion control.
-    pub algorithm: String,
-    /// The most of them in one run.
-    pub connections: usize,
-    /// What a reader of the figures must know, and of how many connections.
-    pub notes: BTreeMap<String, usize>,
-    /// For each of [`METRICS`] its value in each run.
-    values: [Vec<Option<f64>>; METRICS.len()],
-}
-
-impl Group {
-    /// A metric's mean over the runs that have it.
-    #[must_use]
-    pub fn mean(&self, metric: usize) -> Option<Mean> {
-        let values: Vec<f64> = self.values[metric].iter().flatten().copied().collect();
-        Mean::of(&values)
-    }
-
-    /// The mean of what this has more than `base` in the same run: with the same seeds, runs are paired.
-    #[must_use]
-    pub fn difference(&self, base: &Group, metric: usize) -> Option<Mean> {
-        let pairs = self.values[metric].iter().zip(&base.values[metric]);
-        let values: Vec<f64> = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?)).collect();
-        Mean::of(&values)
-    }
-
-    /// A value of each run, as far as it has it.
-    #[must_use]
-    pub fn values(&self, metric: usize) -> &[Option<f64>] {
-        &self.values[metric]
-    }
-}
-
-/// All connections of some runs, by their names in the order in which they first occur.
-#[derive(Clone, Debug, Default)]
-pub struct Groups {
-    /// How many runs.
-    pub runs: usize,
-    /// Each name's.
-    pub groups: Vec<Group>,
-}
-
-impl Groups {
-    /// Adds a run.
-    pub fn add(&mut self, outcome: &Outcome) {
-        let mut named: Vec<(&str, Vec<&ConnectionOutcome>)> = Vec::new();
-        for connection in &outcome.connections {
-            match named.iter_mut().find(|(name, _)| *name == connection.name) {
-                Some((_, list)) => list.push(connection),
-                None => named.push((&connection.name, vec![connection])),
-            }
-        }
-        for (_, connections) in named {
-            self.group(connections[0]).add(&connections);
-        }
-        self.runs += 1;
-        // What did not occur in this run has no value in it.
-        for group in &mut self.groups {
-            for values in &mut group.values {
-                values.resize(self.runs, None);
-            }
-        }
-    }
-
-    /// The connections of this name.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Group> {
-        self.groups.iter().find(|group| group.name == name)
-    }
-
-    fn group(&mut self, first: &ConnectionOutcome) -> &mut Group {
-        let at = self.groups.iter().position(|g| g.name == first.name);
-        let at = at.unwrap_or_else(|| {
-            self.groups.push(Group {
-                name: first.name.clone(),
-                protocol: first.protocol,
-                algorithm: first.algorithm.clone(),
-                connections: 0,
-                notes: BTreeMap::new(),
-                values: std::array::from_fn(|_| vec![None; self.runs]),
-            });
-            self.groups.len() - 1
-        });
-        &mut self.groups[at]
-    }
-}
-
-impl Group {
-    fn add(&mut self, connections: &[&ConnectionOutcome]) {
-        self.connections = self.connections.max(connections.len());
-        for note in connections.iter().filter_map(|c| c.note.as_ref()) {
-            *self.notes.entry(note.clone()).or_default() += 1;
-        }
-        for (metric, values) in METRICS.iter().zip(&mut self.values) {
-            let all: Vec<f64> = (connections.iter())
-                .filter_map(|connection| (metric.value)(connection))
-                .collect();
-            values.push(Mean::of(&all).map(|mean| mean.mean));
-        }
-    }
-}
-
-#[cfg(test)]
-#[path = "metrics_tests.rs"]
-mod tests;

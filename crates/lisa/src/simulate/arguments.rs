@@ -148,9 +148,9 @@ pub struct Compare {
     /// Run with each of the seeds from 1 to N. All algorithms get the same seeds, and differences are taken seed by seed.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
-    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/2: `n` and, for each connection and metric,
-    /// `mean` and `ci95`, and the same of the `difference` to the first algorithm and of the `backend_difference` to the
-    /// first backend) instead of tables.
+    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/3: `n`, and for each metric of each connection
+    /// and for the `jain_index` of all connections `mean` and `ci95`, and the same of the `difference` to the first algorithm
+    /// and of the `backend_difference` to the first backend) instead of tables.
     #[arg(long)]
     pub json: bool,
     /// Draw the windows over time with seed 1, an algorithm beside the other, and the metrics, all of the first connection
@@ -170,6 +170,7 @@ fn svg(name: &str) -> Result<PathBuf, String> {
 
 const AFTER_COMPARE: &str = "Intervals are at 95 %, by Student's t. Where the interval of a difference has zero in it, \
 the runs show no clear difference.
+Shares and Jain's fairness index are of the goodputs of all connections of a run (docs/scenario.md).
 
 Examples:
   lisa compare download.toml -a lia,lisa --seeds 100
@@ -204,7 +205,7 @@ pub struct Sweep {
     /// that ends with .parquet or .csv. Values with a unit are written in bit/s, bytes or seconds.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Print the same rows as JSON, one a line (schema lisa.sweep/1), instead of a table.
+    /// Print the same rows as JSON, one a line (schema lisa.sweep/2), instead of a table.
     #[arg(long)]
     pub json: bool,
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use scenario::metrics::{Group, Groups};
+use scenario::metrics::{self, Groups, Metric, Part, Samples};
 use scenario::statistics::Mean;
 use scenario::{Run, Scenario};
 
@@ -21,12 +21,13 @@ pub struct Comparison {
     pub title: String,
     pub algorithms: Vec<String>,
     pub backends: Vec<On>,
+    /// What is compared, in the order of tables.
+    pub metrics: Vec<&'static Metric>,
     /// Of each algorithm one for each backend.
     contenders: Vec<Contender>,
 }
 
 /// One algorithm on one backend: all its runs, and what the first seed's looked like.
-#[derive(Default)]
 pub struct Contender {
     pub groups: Groups,
     /// With its rows where somebody wants to see them.
@@ -35,12 +36,20 @@ pub struct Contender {
 
 impl Comparison {
     fn new(title: &str, algorithms: &[String], backends: &[On]) -> Self {
-        let contenders = (0..algorithms.len() * backends.len()).map(|_| Contender::default());
+        let metrics: Vec<_> = metrics::standard().collect();
+        let contender = |_| Contender {
+            groups: Groups::new(metrics.clone()),
+            first: None,
+        };
+        let contenders = (0..algorithms.len() * backends.len())
+            .map(contender)
+            .collect();
         Self {
             title: title.into(),
             algorithms: algorithms.into(),
             backends: backends.into(),
-            contenders: contenders.collect(),
+            metrics,
+            contenders,
         }
     }
 
@@ -60,34 +69,36 @@ impl Comparison {
         all.map(move |(number, contender)| ((number / backends, number % backends), contender))
     }
 
-    /// What it has of these connections more than the first algorithm, on the same backend.
+    /// What it has of a part more than the first algorithm, on the same backend.
     pub fn to_algorithm(
         &self,
         (algorithm, backend): (usize, usize),
-        name: &str,
+        part: Part<'_>,
         metric: usize,
     ) -> Option<Mean> {
-        let base = self.of(0, backend).groups.find(name)?;
-        difference(self.of(algorithm, backend).groups.find(name)?, base, metric)
+        let base = self.of(0, backend).groups.samples(part)?;
+        let samples = self.of(algorithm, backend).groups.samples(part)?;
+        difference(samples, base, metric)
     }
 
-    /// What it has of these connections more than on the first backend, with the same algorithm.
+    /// What it has of a part more than on the first backend, with the same algorithm.
     pub fn to_backend(
         &self,
         (algorithm, backend): (usize, usize),
-        name: &str,
+        part: Part<'_>,
         metric: usize,
     ) -> Option<Mean> {
-        let base = self.of(algorithm, 0).groups.find(name)?;
-        difference(self.of(algorithm, backend).groups.find(name)?, base, metric)
+        let base = self.of(algorithm, 0).groups.samples(part)?;
+        let samples = self.of(algorithm, backend).groups.samples(part)?;
+        difference(samples, base, metric)
     }
 }
 
 /// None to itself.
-fn difference(group: &Group, base: &Group, metric: usize) -> Option<Mean> {
-    match std::ptr::eq(group, base) {
+fn difference(samples: &Samples, base: &Samples, metric: usize) -> Option<Mean> {
+    match std::ptr::eq(samples, base) {
         true => None,
-        false => group.difference(base, metric),
+        false => samples.difference(base, metric),
     }
 }
 

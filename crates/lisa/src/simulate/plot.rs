@@ -2,7 +2,6 @@
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use scenario::metrics::METRICS;
 use scenario::trace::Row;
 
 use super::compare::{Comparison, Contender};
@@ -100,9 +99,9 @@ fn shown(connection: &str, comparison: &Comparison) -> Vec<usize> {
     let has = |metric: &usize| {
         let all = comparison.each();
         let mut groups = all.filter_map(|(_, contender)| contender.groups.find(connection));
-        groups.any(|group| group.mean(*metric).is_some())
+        groups.any(|group| group.samples.mean(*metric).is_some())
     };
-    (0..METRICS.len()).filter(has).collect()
+    (0..comparison.metrics.len()).filter(has).collect()
 }
 
 fn panels<'a>(connection: &str, comparison: &'a Comparison) -> Vec<Panel<'a>> {
@@ -163,10 +162,10 @@ fn rows<'a>(connection: &str, contender: &'a Contender) -> Vec<&'a Row> {
 
 /// A bar for each algorithm on each backend, from zero, with its interval.
 fn draw_metric(area: &Area<'_>, metric: usize, connection: &str, comparison: &Comparison) -> Drawn {
-    let title = tables::heading(&METRICS[metric]);
+    let title = tables::heading(comparison.metrics[metric]);
     text(area, &title, (16, 16), 16, BLACK)?;
     let means: Vec<_> = (comparison.each())
-        .map(|(_, contender)| contender.groups.find(connection)?.mean(metric))
+        .map(|(_, contender)| contender.groups.find(connection)?.samples.mean(metric))
         .collect();
     let several = comparison.backends.len() > 1;
     let foot = NAMES + if several { PLACE } else { 0 };
@@ -203,7 +202,7 @@ fn draw_metric(area: &Area<'_>, metric: usize, connection: &str, comparison: &Co
         }
         let left = Pos::new(HPos::Left, VPos::Center);
         let numbers = ("sans-serif", 13).into_font().color(&GREY).pos(left);
-        let shown = tables::mean(Some(*mean), METRICS[metric].decimals);
+        let shown = tables::mean(Some(*mean), comparison.metrics[metric].decimals);
         area.draw_text(&shown, &numbers, (high + 8, middle))?;
     }
     Ok(())

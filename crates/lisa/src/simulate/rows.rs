@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use scenario::Outcome;
 use scenario::columns::{Format, Kind, Table, Value};
-use scenario::metrics::{METRICS, Metric};
+use scenario::metrics::{self, Goodputs, Metric};
 use scenario::outcome::ConnectionOutcome;
 use scenario::vary::{Numbers, Vary};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -14,7 +14,7 @@ use super::sweep::Point;
 use crate::output::{self, Failure};
 
 /// The version of a line of JSON.
-const SCHEMA: &str = "lisa.sweep/1";
+const SCHEMA: &str = "lisa.sweep/2";
 
 /// How long others wait at most until they see a row in a CSV file.
 const SHOW: Duration = Duration::from_millis(500);
@@ -62,7 +62,7 @@ impl Rows {
             true => Kind::Integer,
             false => Kind::Float,
         };
-        columns.extend(METRICS.iter().map(|metric| (metric.key, kind(metric))));
+        columns.extend(metrics::standard().map(|metric| (metric.key, kind(metric))));
         columns.push(("note", Kind::Text));
         let table = match output {
             None => None,
@@ -87,8 +87,10 @@ impl Rows {
 
     /// A run.
     pub fn add(&mut self, point: &Point, outcome: &Outcome) -> Result<(), Failure> {
+        let goodputs = Goodputs::of(outcome);
         for connection in &outcome.connections {
-            let row = self.columns.row(point, outcome.seed, connection);
+            let goodputs = goodputs.as_ref();
+            let row = self.columns.row(point, outcome.seed, connection, goodputs);
             if self.json {
                 let line = Line(&self.columns.names, &row);
                 let line = serde_json::to_string(&line).expect("plain data");
@@ -117,6 +119,7 @@ impl Columns {
         point: &'a Point,
         seed: u64,
         connection: &'a ConnectionOutcome,
+        goodputs: Option<&Goodputs>,
     ) -> Vec<Value<'a>> {
         let mut row: Vec<Value<'_>> = Vec::with_capacity(self.names.len());
         let value =
@@ -135,14 +138,13 @@ impl Columns {
             Value::Float(connection.start_s),
             Value::Integer(connection.bytes as i64),
         ]);
-        row.extend(
-            METRICS
-                .iter()
-                .map(|metric| match (metric.value)(connection) {
-                    Some(value) if metric.whole => Value::Integer(value as i64),
-                    value => value.into(),
-                }),
-        );
+        row.extend(metrics::standard().map(|metric| {
+            let value = (metric.of_connection(connection, goodputs)).or(metric.of_run(goodputs));
+            match value {
+                Some(value) if metric.whole => Value::Integer(value as i64),
+                value => value.into(),
+            }
+        }));
         row.push(connection.note.as_deref().map_or(Value::None, Value::Text));
         row
     }

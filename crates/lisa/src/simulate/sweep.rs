@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use scenario::metrics::{Groups, METRICS};
+use scenario::metrics::{self, Groups, Metric, Part, Samples};
 use scenario::vary::{self, Vary};
 use scenario::{Error, Place, Scenario};
 
@@ -165,20 +165,31 @@ fn load(common: &Common, set: &[String]) -> Result<Scenario, Failure> {
     })
 }
 
-/// A row for each point and each name of connections. Where algorithms are compared, a point stands with `algorithms - 1`
-/// others of the same values, and the first of these is the baseline.
+/// The parts of a point that have values, a row of the table each, with their names.
+fn parts(groups: &Groups) -> Vec<(&str, Part<'_>, &Samples)> {
+    let names = groups.groups.iter().map(|group| group.name.as_str());
+    let parts = names.map(|name| (name, Part::Connection(name)));
+    let has = |samples: &&Samples| (0..groups.metrics.len()).any(|m| samples.mean(m).is_some());
+    parts
+        .chain([("all connections", Part::Run)])
+        .filter_map(|(name, part)| Some((name, part, groups.samples(part).filter(has)?)))
+        .collect()
+}
+
+/// A row for each point and each name of connections, and one for the run as a whole. Where algorithms are compared, a point
+/// stands with `algorithms - 1` others of the same values, and the first of these is the baseline.
 fn table(varied: &[Vary], points: &[Point], algorithms: usize) -> String {
-    let names = points.iter().map(|point| point.groups.groups.len()).max();
-    let several = names.unwrap_or(0) > 1;
+    let all: Vec<_> = points.iter().map(|point| parts(&point.groups)).collect();
+    let several = all.iter().any(|parts| parts.len() > 1);
     let compared = points.iter().any(|point| point.algorithm.is_some());
-    let groups = || points.iter().flat_map(|point| &point.groups.groups);
-    let metrics: Vec<usize> = (0..METRICS.len())
-        .filter(|metric| groups().any(|group| group.mean(*metric).is_some()))
+    let has = |metric: usize| {
+        let mut samples = all.iter().flatten().map(|(_, _, samples)| samples);
+        samples.any(|samples| samples.mean(metric).is_some())
+    };
+    let metrics: Vec<(usize, &Metric)> = (metrics::standard().enumerate())
+        .filter(|(metric, _)| has(*metric))
         .collect();
-    let columns: Vec<String> = metrics
-        .iter()
-        .map(|m| tables::column(&METRICS[*m]))
-        .collect();
+    let columns: Vec<String> = metrics.iter().map(|(_, m)| tables::column(m)).collect();
     let mut heading: Vec<&str> = varied.iter().map(|vary| vary.key.as_str()).collect();
     heading.extend(compared.then_some("algorithm"));
     heading.extend(several.then_some("connection"));
@@ -186,7 +197,7 @@ fn table(varied: &[Vary], points: &[Point], algorithms: usize) -> String {
     heading.extend(columns.iter().map(String::as_str));
     let mut table = tables::table(&heading, texts);
     let mut notes = String::new();
-    for (number, point) in points.iter().enumerate() {
+    for (number, (point, parts)) in points.iter().zip(&all).enumerate() {
         let baseline = &points[number - number % algorithms.max(1)];
         let baseline = Some(baseline).filter(|first| !std::ptr::eq(*first, point));
         let mut about: Vec<String> = (varied.iter().zip(&point.chosen))
@@ -194,16 +205,20 @@ fn table(varied: &[Vary], points: &[Point], algorithms: usize) -> String {
             .collect();
         about.extend(point.algorithm.clone());
         notes += &tables::notes(&point.groups, &format!(" with {}", about.join(", ")));
-        for group in &point.groups.groups {
+        for &(name, part, samples) in parts {
             let mut cells = about.clone();
-            cells.extend(several.then(|| group.name.clone()));
-            let base = baseline.and_then(|first| first.groups.find(&group.name));
-            cells.extend(metrics.iter().map(|&metric| {
-                let mean = tables::mean(group.mean(metric), METRICS[metric].decimals);
+            cells.extend(several.then(|| name.into()));
+            let base = baseline.and_then(|first| first.groups.samples(part));
+            cells.extend(metrics.iter().map(|&(number, metric)| {
+                if !metric.is_of(part) {
+                    return String::new();
+                }
+                let mean = tables::mean(samples.mean(number), metric.decimals);
                 let Some(base) = base else {
                     return mean;
                 };
-                let difference = tables::difference(group.difference(base, metric), base, metric);
+                let difference = samples.difference(base, number);
+                let difference = tables::difference(difference, base.mean(number), metric.decimals);
                 format!("{mean}\n{difference}")
             }));
             table.add_row(tables::row(texts, cells));

@@ -6,7 +6,7 @@ use comfy_table::{
     Attribute, Cell, CellAlignment, Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY,
 };
 use scenario::Outcome;
-use scenario::metrics::{Group, Groups, METRICS, Metric};
+use scenario::metrics::{self, Goodputs, Group, Groups, Metric, Value};
 use scenario::outcome::LinkOutcome;
 use scenario::statistics::Mean;
 
@@ -72,8 +72,7 @@ pub fn mean(mean: Option<Mean>, decimals: usize) -> String {
 }
 
 /// With its sign, and as a share of the baseline's mean where it is clear.
-pub fn difference(difference: Option<Mean>, base: &Group, metric: usize) -> String {
-    let decimals = METRICS[metric].decimals;
+pub fn difference(difference: Option<Mean>, base: Option<Mean>, decimals: usize) -> String {
     let Some(Mean { mean, ci95, .. }) = difference else {
         return String::new();
     };
@@ -87,16 +86,14 @@ pub fn difference(difference: Option<Mean>, base: &Group, metric: usize) -> Stri
     if mean.abs() <= half {
         return format!("{shown}\nno clear difference");
     }
-    let of = base.mean(metric).map_or(0.0, |mean| mean.mean);
-    match of {
+    match base.map_or(0.0, |mean| mean.mean) {
         of if of > 0.0 => format!("{shown} ({:+.0} %)", 100.0 * mean / of),
         _ => shown,
     }
 }
 
 /// The same where a difference is to be small: as a share also where it is not clear.
-pub fn measured(difference: Option<Mean>, base: &Group, metric: usize) -> String {
-    let decimals = METRICS[metric].decimals;
+pub fn measured(difference: Option<Mean>, base: Option<Mean>, decimals: usize) -> String {
     let Some(Mean { mean, ci95, .. }) = difference else {
         return String::new();
     };
@@ -109,7 +106,7 @@ pub fn measured(difference: Option<Mean>, base: &Group, metric: usize) -> String
         None => format!("{value:+.decimals$}"),
     };
     let shown = with(mean, half, decimals);
-    match base.mean(metric).map_or(0.0, |mean| mean.mean) {
+    match base.map_or(0.0, |mean| mean.mean) {
         of if of > 0.0 => {
             let share = with(100.0 * mean / of, 100.0 * half / of, 1);
             format!("{shown} ({share} %)")
@@ -135,12 +132,19 @@ pub fn large(number: f64) -> String {
 
 /// `completion [s]`, for a row.
 pub fn heading(metric: &Metric) -> String {
-    format!("{} [{}]", metric.title, metric.unit)
+    with_unit(metric, " ")
 }
 
 /// The same for a column, in two lines.
 pub fn column(metric: &Metric) -> String {
-    format!("{}\n[{}]", metric.title, metric.unit)
+    with_unit(metric, "\n")
+}
+
+fn with_unit(metric: &Metric, between: &str) -> String {
+    match metric.unit {
+        "" => metric.title.into(),
+        unit => format!("{}{between}[{unit}]", metric.title),
+    }
 }
 
 /// `download: lia lisa`, and how many there are of it.
@@ -165,7 +169,16 @@ pub fn one(outcome: &Outcome) -> String {
         groups.add(outcome);
         return several(&groups);
     }
-    let titles: Vec<String> = METRICS.iter().map(column).collect();
+    let goodputs = Goodputs::of(outcome);
+    // A share is only among several.
+    let metrics: Vec<&Metric> = metrics::standard()
+        .filter(|metric| match metric.value {
+            Value::Connection(_) => true,
+            Value::Share(_) => goodputs.is_some(),
+            Value::Run(_) => false,
+        })
+        .collect();
+    let titles: Vec<String> = metrics.iter().map(|metric| column(metric)).collect();
     let mut heading = vec!["connection", "algorithm"];
     heading.extend(titles.iter().map(String::as_str));
     let mut all = table(&heading, 2);
@@ -175,17 +188,22 @@ pub fn one(outcome: &Outcome) -> String {
         if let Some(note) = &connection.note {
             let _ = writeln!(notes, "{name}: {note}");
         }
-        let of = |metric: &Metric| match (metric.value)(connection) {
+        let of = |metric: &&Metric| match metric.of_connection(connection, goodputs.as_ref()) {
             Some(value) if metric.whole => format!("{value:.0}"),
             Some(value) => format!("{value:.*}", metric.decimals),
             None => NONE.into(),
         };
         let kind = format!("{} {}", connection.protocol.name(), connection.algorithm);
         let mut cells = vec![name, kind.trim_end().into()];
-        cells.extend(METRICS.iter().map(of));
+        cells.extend(metrics.iter().map(of));
         all.add_row(row(2, cells));
     }
-    format!("{all}\n{notes}{}", subflows(outcome))
+    let run = |metric: &Metric| {
+        let value = metric.of_run(goodputs.as_ref())?;
+        Some(format!("{}: {value:.*}\n", metric.title, metric.decimals))
+    };
+    let run: String = metrics::standard().filter_map(run).collect();
+    format!("{all}\n{run}{notes}{}", subflows(outcome))
 }
 
 fn subflows(outcome: &Outcome) -> String {
@@ -239,21 +257,27 @@ fn subflows(outcome: &Outcome) -> String {
     format!("\n{table}\n")
 }
 
-/// Of several runs: a column for each name of connections.
+/// Of several runs: a column for each name of connections, and a line for each metric of the runs.
 pub fn several(groups: &Groups) -> String {
     let titles: Vec<String> = groups.groups.iter().map(describe).collect();
     let mut heading = vec![""];
     heading.extend(titles.iter().map(String::as_str));
     let mut table = table(&heading, 1);
-    for (number, metric) in METRICS.iter().enumerate() {
-        let values: Vec<Option<Mean>> = groups.groups.iter().map(|g| g.mean(number)).collect();
+    let mut run = String::new();
+    for (number, metric) in groups.metrics.iter().enumerate() {
+        let all = groups.groups.iter();
+        let values: Vec<Option<Mean>> = all.map(|g| g.samples.mean(number)).collect();
         if values.iter().any(Option::is_some) {
             let mut cells = vec![self::heading(metric)];
             cells.extend(values.into_iter().map(|value| mean(value, metric.decimals)));
             table.add_row(row(1, cells));
         }
+        if let Some(value) = groups.run.mean(number) {
+            let value = mean(Some(value), metric.decimals);
+            let _ = writeln!(run, "{}: {value}", metric.title);
+        }
     }
-    format!("{table}\n{}", notes(groups, ""))
+    format!("{table}\n{run}{}", notes(groups, ""))
 }
 
 /// What a reader must know of a figure, a line each.

@@ -51,6 +51,58 @@ fn a_comparison_is_that_of_the_runs() {
     );
 }
 
+/// From the goodputs of the runs, by the definitions.
+#[test]
+fn shares_and_the_index_are_of_all_connections_of_a_run() {
+    let place = Place::new();
+    let runs = place.json("run small.toml --seeds 4 --json");
+    let of = |outcome: &Value| -> (f64, f64) {
+        let goodputs: Vec<f64> = (outcome["connections"].as_array().unwrap().iter())
+            .map(|connection| connection["goodput_mbps"].as_f64().unwrap())
+            .collect();
+        let [a, b] = goodputs[..] else { panic!() };
+        (a / (a + b), (a + b) * (a + b) / (2.0 * (a * a + b * b)))
+    };
+    let fairness: Vec<(f64, f64)> = runs.iter().map(of).collect();
+    let share = fairness.iter().map(|f| f.0).sum::<f64>() / 4.0;
+    let index = fairness.iter().map(|f| f.1).sum::<f64>() / 4.0;
+    let compare = "compare small.toml -a lisa,lia --seeds 4";
+    let lines = place.valid_json(&format!("{compare} --json"), "compare.schema.json");
+    let mean = |value: &Value| value["mean"].as_f64().unwrap();
+    let connections = &lines[0]["connections"];
+    assert!((mean(&connections[0]["share"]) - share).abs() < 1e-12);
+    assert!((mean(&connections[1]["share"]) - (1.0 - share)).abs() < 1e-12);
+    assert!((mean(&lines[0]["jain_index"]) - index).abs() < 1e-12);
+    let more = mean(&lines[1]["jain_index"]) - index;
+    assert!((mean(&lines[1]["jain_index"]["difference"]) - more).abs() < 1e-12);
+    // The index is in one table, a share in that of each connection.
+    let text = place.good(compare);
+    assert_eq!(text.matches("Jain's index").count(), 1, "{text}");
+    assert_eq!(text.matches("share of goodput").count(), 2, "{text}");
+    assert!(text.contains(&format!("{index:.4} ± ")), "{index}: {text}");
+    // In the rows of a sweep each connection has its share, and each the index of its run.
+    let sweep = "sweep small.toml --vary bottleneck.queue=17 --seeds 4";
+    let rows = place.valid_json(&format!("{sweep} --json"), "sweep.schema.json");
+    for (row, (share, index)) in rows.iter().step_by(2).zip(&fairness) {
+        assert!((row["share"].as_f64().unwrap() - share).abs() < 1e-12);
+        assert!((row["jain_index"].as_f64().unwrap() - index).abs() < 1e-12);
+    }
+    let table = place.good(sweep);
+    assert_eq!(table.matches("all connections").count(), 1, "{table}");
+    // What is alone shares nothing; nor does a run that is not finished.
+    let file = std::fs::read_to_string(place.0.join("small.toml")).unwrap();
+    let alone = file.split("[[connection]]\nname = \"competitor\"").next();
+    std::fs::write(place.0.join("alone.toml"), alone.unwrap()).unwrap();
+    for arguments in ["alone.toml", "small.toml --set connection.0.bytes=1GB"] {
+        let compare = format!("compare -a lisa --seeds 2 {arguments}");
+        let lines = place.valid_json(&format!("{compare} --json"), "compare.schema.json");
+        assert_eq!(lines[0]["jain_index"], Value::Null);
+        assert_eq!(lines[0]["connections"][0]["share"], Value::Null);
+        let text = place.good(&compare);
+        assert!(!text.contains("Jain") && !text.contains("share"), "{text}");
+    }
+}
+
 /// UDP has no windows, what never ends no completion, and what did not finish neither.
 #[test]
 fn what_has_no_value_is_null() {

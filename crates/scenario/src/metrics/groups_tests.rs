@@ -1,0 +1,89 @@
+use super::*;
+use crate::{Scenario, simulate};
+
+/// An outcome with so many connections, each changed.
+pub(crate) fn outcome_of(
+    connections: usize,
+    change: impl Fn(&mut ConnectionOutcome, usize),
+) -> Outcome {
+    let file = "stop = \"1ms\"\n[topology]\nkind = \"shared-bottleneck\"\nrate = \"5Mbit\"\nrtt = \"40ms\"\n\
+                queue = 17\n[[connection]]\nbytes = 1000\nalgorithm = \"reno\"";
+    let scenario = Scenario::parse(file, "a.toml").unwrap();
+    let mut outcome = simulate(&scenario, 1, false).unwrap().outcome;
+    let template = outcome.connections.remove(0);
+    outcome.connections = vec![template; connections];
+    for (number, connection) in outcome.connections.iter_mut().enumerate() {
+        change(connection, number);
+    }
+    outcome
+}
+
+/// An outcome with these connections: a name and a completion time each.
+fn outcome(connections: &[(&str, Option<f64>)]) -> Outcome {
+    outcome_of(connections.len(), |connection, number| {
+        let (name, completion_s) = connections[number];
+        connection.name = name.into();
+        connection.completion_s = completion_s;
+        connection.note = completion_s.is_none().then(|| "did not finish".into());
+    })
+}
+
+#[test]
+fn a_run_is_one_observation() {
+    let mut groups = Groups::default();
+    groups.add(&outcome(&[("a", Some(1.0)), ("a", Some(3.0)), ("a", None)]));
+    groups.add(&outcome(&[("b", Some(5.0)), ("a", Some(4.0))]));
+    let a = groups.find("a").unwrap();
+    assert_eq!(a.connections, 3);
+    assert_eq!(a.notes["did not finish"], 1);
+    assert_eq!(a.samples.values(0), [Some(2.0), Some(4.0)]);
+    // Student's t of one degree of freedom is 12.706, the deviation √2, over the root of two runs.
+    let mean = a.samples.mean(0).unwrap();
+    assert_eq!((mean.n, mean.mean), (2, 3.0));
+    assert!((mean.ci95.unwrap() - 12.706).abs() < 1e-3);
+    groups.add(&outcome(&[("a", Some(1.0))]));
+    let b = groups.samples(Part::Connection("b")).unwrap();
+    assert_eq!(b.values(0), [None, Some(5.0), None]);
+}
+
+#[test]
+fn differences_are_of_the_same_run() {
+    let (mut base, mut other) = (Groups::default(), Groups::default());
+    for (one, two) in [
+        (Some(1.0), Some(1.5)),
+        (None, Some(9.0)),
+        (Some(3.0), Some(3.5)),
+    ] {
+        base.add(&outcome(&[("a", one)]));
+        other.add(&outcome(&[("a", two)]));
+    }
+    let [base, other] = [&base, &other].map(|groups| &groups.groups[0].samples);
+    let difference = other.difference(base, 0).unwrap();
+    assert_eq!(difference.n, 2);
+    assert_eq!(difference.mean, 0.5);
+    assert_eq!(difference.ci95, Some(0.0));
+}
+
+/// Two connections of one name count with the mean of their shares; the index is of all three, and of the run.
+#[test]
+fn fairness_is_of_all_connections() {
+    let mut groups = Groups::default();
+    let run = |goodputs: [Option<f64>; 3]| {
+        outcome_of(3, |connection, number| {
+            connection.name = if number == 0 { "a" } else { "b" }.into();
+            connection.goodput_mbps = goodputs[number];
+        })
+    };
+    groups.add(&run([Some(6.0), Some(1.0), Some(1.0)]));
+    groups.add(&run([Some(6.0), Some(1.0), None]));
+    let at = |key: &str| groups.metrics.iter().position(|m| m.key == key).unwrap();
+    let (share, index) = (at("share"), at("jain_index"));
+    let of = |name| groups.samples(Part::Connection(name)).unwrap();
+    assert_eq!(of("a").values(share), [Some(0.75), None]);
+    assert_eq!(of("b").values(share), [Some(0.125), None]);
+    assert_eq!(of("a").values(index), [None, None]);
+    // 8² / (3 (36 + 1 + 1)) = 64 / 114.
+    let run = groups.samples(Part::Run).unwrap();
+    assert_eq!(run.values(index), [Some(64.0 / 114.0), None]);
+    assert_eq!(run.values(share), [None, None]);
+}
