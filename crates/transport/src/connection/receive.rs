@@ -93,7 +93,7 @@ impl ReceiveSide {
         let Self { subflows, stream } = self;
         let round_trips = subflows.iter().map(|receiver| receiver.window.round_trip());
         let round_trip = round_trips.max().unwrap_or(Span::ZERO);
-        let all_have_data = subflows.iter().all(|r| !r.asked || r.window.has_data);
+        let all_have_data = subflows.iter().all(|r| !r.requested || r.window.has_data);
         let next = stream.next();
         if let Some(clamp) = (stream.buffer).tune(env.now, round_trip, next, all_have_data) {
             subflows.iter_mut().for_each(|r| r.window.set_clamp(clamp));

@@ -1,37 +1,37 @@
-//! How late a server is, each from draws of its own: from what it answers until its packets are on the line.
+//! Jitter of a server: the time from an ACK until the packets that answer it reach the first link. Each server draws its own.
 //!
-//! Where packets of one size meet on one link, their times agree to the nanosecond once the link has been idle, and a packet
-//! comes to a full queue in the very instant in which a place becomes free. Without any chance it is then for ever the same
-//! one that is lost (Floyd and Jacobson, "Traffic phase effects in packet-switched gateways", 1991; ns-2 has `overhead_` for
-//! that). Hosts are not so exact. A Linux 6.12 guest in virtual time answers an ACK with one segment after 19.0 µs and with two
-//! after 22.3, give or take 0.3 (half of 2 400), since what it sends at once is built before any of it is on the line; the
-//! second follows the first at 3.1 µs. The ACKs are as exact in one half of all, up to 6 µs late in the other, and those that
-//! tell of a gap or of its end another 8. What is the same for all matters to nobody and is left out.
+//! Packets of one size on one link keep equal times to the nanosecond once the link has been idle. A packet then reaches a full queue in the
+//! very instant in which a place becomes free, and without jitter it is always the same flow that loses (Floyd and Jacobson, "Traffic phase
+//! effects in packet-switched gateways", 1991; ns-2 has `overhead_`). A Linux 6.12 guest in virtual time answers an ACK with one segment
+//! after 19.0 µs and with two after 22.3 µs, ± 0.3 µs (half of 2 400 answers): it builds all segments before it sends the first. The
+//! second segment follows after 3.1 µs. One half of the ACKs are as exact, the other half up to 6 µs late. ACKs that report a gap
+//! or its end take another 8 µs. The constant part is left out: it shifts every server equally.
 
 use netsim::{Dice, Span};
 
-/// By so much do answers differ, ns.
+/// Range of the jitter, ns.
 const DIFFER: u64 = 600;
 
-/// One of so many is later by up to so much more, ns.
+/// One of so many answers is later.
 const RARE: u64 = 4;
+/// Largest additional delay of such an answer, ns.
 const MORE: u64 = 6000;
 
-/// An ACK of a gap is late by so much, ns.
+/// Additional delay of the answer to an ACK that reports a gap, ns.
 const GAP: u64 = 8000;
 
-/// It takes so long to build one more packet that is sent at once, ns, and they follow each other so.
+/// Time to build another packet of the same burst, ns.
 const BUILD: u64 = 3200;
+/// Time between the packets of a burst.
 pub(crate) const APART: Span = Span::from_nanos(3100);
 
-/// A server.
+/// Jitter of a server.
 #[derive(Debug)]
 pub(crate) struct Jitter {
     dice: Dice,
 }
 
 impl Jitter {
-    /// One that draws from these.
     pub(crate) fn new(dice: Dice) -> Self {
         Self { dice }
     }

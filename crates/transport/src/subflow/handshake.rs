@@ -13,7 +13,7 @@ use netsim::Span;
 impl Receiver {
     /// Opens a subflow, once, after a while.
     pub(crate) fn join<O: Observer>(&mut self, env: &mut Env<O>, delay: Span) {
-        if !std::mem::replace(&mut self.asked, true) {
+        if !std::mem::replace(&mut self.requested, true) {
             env.timers.set(self.timer, env.now + delay);
         }
     }

@@ -1,8 +1,7 @@
-//! The receiving end of a subflow: what has arrived, and when to acknowledge it.
+//! The receiving end of a subflow: arrivals and ACKs.
 //!
-//! ACKs are Linux's: one for each segment at first and while the window that is offered grows (quick ACKs), then one for
-//! each second or after 40 ms, at once while something is missing, when a gap is filled (RFC 5681, 4.2), and for what
-//! arrives twice (RFC 2883).
+//! Linux acknowledges each segment at first and while the receive window grows (quick ACKs), then every second segment, or after 40 ms. It
+//! acknowledges at once while a segment is missing, when a gap is filled (RFC 5681, 4.2), and when a segment arrives twice (RFC 2883).
 
 mod reassembly;
 pub(crate) mod window;
@@ -24,50 +23,59 @@ use window::AdvertisedWindow;
 /// The receiving end of a subflow.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    got: Reassembly,
-    beyond: Beyond,
-    /// Duplicate range, for the DSACK block of the next ACK (RFC 2883).
-    twice: Option<(u64, u64)>,
-    /// ACKs that are still to be sent for each segment.
-    quick: u32,
+    /// Bytes of the subflow that have arrived.
+    reassembly: Reassembly,
+    /// SACK blocks, the latest first.
+    blocks: Beyond,
+    /// Range that arrived twice, for the DSACK block of the next ACK (RFC 2883).
+    duplicate: Option<(u64, u64)>,
+    /// Number of segments that are still acknowledged at once, each by itself (icsk_ack.quick).
+    quick_acks: u32,
     pub(crate) window: AdvertisedWindow,
-    /// Segments that no ACK covers yet, and the first byte of the subflow that none covers (rcv_wup).
-    waiting: u32,
-    covered: u64,
-    /// Some of them were pushed.
+    /// Segments that no ACK covers.
+    unacknowledged: u32,
+    /// First byte that no ACK covers.
+    rcv_wup: u64,
+    /// One of these segments carries the push flag (ICSK_ACK_PUSHED).
     pushed: bool,
-    /// Flags of the next ACK, and the timestamp that it echoes: that of the first segment which no ACK covers (RFC 7323, 4.3:
-    /// TS.Recent).
+    /// Flags of the next ACK.
     flags: u8,
+    /// Timestamp that the next ACK echoes: that of the first segment that no ACK covers (RFC 7323, 4.3: TS.Recent).
     ts_recent: u32,
+    /// Route to the server.
     pub(crate) route: RouteId,
     pub(crate) timer: TimerId,
     pub(crate) id: SubflowId,
     pub(crate) profile: Arc<Profile>,
+    /// Size of an ACK without SACK blocks, bytes.
     header: u16,
-    /// How many SACK blocks fit; 0: the endpoints do without.
-    room: u8,
-    /// The handshake: whether there is to be one, when the SYN was sent first, how often, whether it was answered.
-    pub(crate) asked: bool,
-    /// The B flag of its SYN (mptcp_subflow_context.request_bkup).
+    /// Number of SACK blocks that fit in an ACK; 0 without SACK.
+    sack_room: u8,
+    /// The client opens this subflow, or has opened it.
+    pub(crate) requested: bool,
+    /// Flag B of its SYN (mptcp_subflow_context.request_bkup).
     pub(crate) requests_backup: bool,
+    /// When the last SYN was sent.
     pub(crate) syn_last: Time,
+    /// Number of SYNs sent.
     pub(crate) syns: u32,
+    /// The SYN/ACK has arrived.
     pub(crate) established: bool,
     pub(crate) join: Join,
-    /// When the SYN/ACK was sent, µs: what answers it repeats that. How long it was until it came.
+    /// Timestamp of the SYN/ACK, µs, which the third packet echoes.
     pub(crate) syn_ack: u32,
+    /// Round-trip time of the SYN.
     pub(crate) handshake: Span,
 }
 
-/// What becomes of a join whose last packet the client has sent (RFC 8684, 3.2; Linux: check_fully_established).
+/// State of a join after its third packet (RFC 8684, 3.2; Linux: check_fully_established).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// It is answered, or needs no answer.
+    /// The server has answered, or need not answer.
     Done,
-    /// It waits for an answer.
+    /// The client waits for the server's answer.
     Waits,
-    /// What came first was not next in the subflow: the client has reset it.
+    /// The first packet of the server was not the next one of the subflow: the client has reset the subflow.
     Reset,
 }
 
@@ -84,13 +92,13 @@ impl Receiver {
         let (tcp, both) = profile.sack_blocks;
         let sack = profile.detection != Detection::DuplicateAcks;
         Self {
-            got: Reassembly::default(),
-            beyond: Beyond::default(),
-            twice: None,
-            quick: profile.quick_acks,
+            reassembly: Reassembly::default(),
+            blocks: Beyond::default(),
+            duplicate: None,
+            quick_acks: profile.quick_acks,
             window,
-            waiting: 0,
-            covered: 0,
+            unacknowledged: 0,
+            rcv_wup: 0,
             pushed: false,
             flags: 0,
             ts_recent: 0,
@@ -98,14 +106,14 @@ impl Receiver {
             timer,
             id,
             header: profile.header + if mptcp { profile.mptcp_ack_header } else { 0 },
-            room: if !sack {
+            sack_room: if !sack {
                 0
             } else if mptcp {
                 both as u8
             } else {
                 tcp as u8
             },
-            asked: false,
+            requested: false,
             requests_backup: false,
             syn_last: Time::ZERO,
             syns: 0,
@@ -126,20 +134,20 @@ impl Receiver {
         segment: Data,
     ) {
         // Header prediction (tcp_rcv_established): a full segment is next, nothing is missing, the window is as large as it may be.
-        let is_predicted = segment.seq == self.got.next() as u32
+        let is_predicted = segment.seq == self.reassembly.next() as u32
             && segment.len == stream.mss
             && segment.flags & (flag::CE | flag::CWR) == 0
-            && !self.got.has_gap()
+            && !self.reassembly.has_gap()
             && self.join == Join::Done
             && self.window.is_grown(&stream.buffer, stream.mss.into());
         if !is_predicted {
             return self.on_any_data(stream, env, segment);
         }
-        self.update_timestamp(self.got.next(), segment.sent_us);
-        self.got.advance(segment.len.into());
+        self.update_timestamp(self.reassembly.next(), segment.sent_us);
+        self.reassembly.advance(segment.len.into());
         stream.insert(segment.subflow.place(), segment.dsn, segment.len);
         self.measure(stream, env.now, segment.sent_us);
-        self.waiting += 1;
+        self.unacknowledged += 1;
         self.acknowledge_or_wait(stream, env, segment.flags & flag::PSH != 0);
     }
 
@@ -151,7 +159,7 @@ impl Receiver {
         env: &mut Env<O>,
         segment: Data,
     ) {
-        let (next, mss) = (self.got.next(), u64::from(stream.mss));
+        let (next, mss) = (self.reassembly.next(), u64::from(stream.mss));
         let seq = widen(next, segment.seq);
         let len = u64::from(segment.len);
         if self.join != Join::Done && !self.on_first_packet(env, seq == next) {
@@ -161,10 +169,10 @@ impl Receiver {
         if segment.flags & (flag::CE | flag::CWR) != 0 {
             self.ecn(segment.flags, self.profile.quick_acks);
         }
-        let had_gap = self.got.has_gap();
-        let Some(in_order) = self.got.insert(seq, seq + len) else {
-            self.twice = Some((seq, seq + len));
-            self.quick = self.profile.quick_acks;
+        let had_gap = self.reassembly.has_gap();
+        let Some(in_order) = self.reassembly.insert(seq, seq + len) else {
+            self.duplicate = Some((seq, seq + len));
+            self.quick_acks = self.profile.quick_acks;
             self.acknowledge(stream, env);
             return;
         };
@@ -176,21 +184,21 @@ impl Receiver {
         // Bytes of this subflow in the receive buffer. A segment that closes a gap is counted with what it releases, a segment beyond a
         // gap is not counted yet (tcp_data_queue, tcp_data_queue_ofo).
         let held = match in_order {
-            0 => self.got.held() - len,
-            in_order => self.got.held() + in_order,
+            0 => self.reassembly.held() - len,
+            in_order => self.reassembly.held() + in_order,
         };
         let held = held.div_ceil(mss) * mss;
         if !self.window.is_grown(&stream.buffer, held) {
             let grows = (self.window).grow(&mut stream.buffer, segment.len, held);
-            self.quick |= u32::from(grows);
+            self.quick_acks |= u32::from(grows);
         }
-        self.waiting += 1;
+        self.unacknowledged += 1;
         if had_gap || in_order == 0 {
             if in_order == 0 {
-                self.beyond.insert(seq, seq + len);
+                self.blocks.insert(seq, seq + len);
                 stream.out_of_order += len;
             } else {
-                self.beyond.advance(self.got.next());
+                self.blocks.advance(self.reassembly.next());
                 stream.out_of_order -= in_order - len;
             }
             self.acknowledge(stream, env);
@@ -203,7 +211,7 @@ impl Receiver {
     /// The timestamp that the next ACK echoes. An older copy of a segment does not change it (tcp_replace_ts_recent).
     #[inline(always)]
     fn update_timestamp(&mut self, seq: u64, sent_us: u32) {
-        if seq <= self.covered && sent_us.wrapping_sub(self.ts_recent) as i32 >= 0 {
+        if seq <= self.rcv_wup && sent_us.wrapping_sub(self.ts_recent) as i32 >= 0 {
             self.ts_recent = sent_us;
         }
     }
@@ -227,12 +235,12 @@ impl Receiver {
         pushed: bool,
     ) {
         let has_two = self.has_two(stream.mss.into());
-        if self.quick > 0 || has_two && !self.shrinks(stream) {
+        if self.quick_acks > 0 || has_two && !self.shrinks(stream) {
             return self.acknowledge(stream, env);
         }
         self.pushed |= pushed;
         stream.ack_waits_for_read |= self.pushed || has_two;
-        if self.waiting == 1 {
+        if self.unacknowledged == 1 {
             let due = env.now + self.profile.delayed_ack;
             env.timers.set(self.timer, due);
         }
@@ -241,7 +249,7 @@ impl Receiver {
     /// Whether more than one segment waits for its ACK.
     #[inline(always)]
     fn has_two(&self, mss: u64) -> bool {
-        self.got.next() - self.covered > mss
+        self.reassembly.next() - self.rcv_wup > mss
     }
 
     /// Whether an ACK would offer less than the last one did: it is not sent before the application has read
@@ -249,7 +257,7 @@ impl Receiver {
     #[inline]
     fn shrinks(&self, stream: &ReceiveStream) -> bool {
         let (buffer, held) = (&stream.buffer, stream.held().now);
-        !buffer.mptcp && self.window.offers_less(buffer, held, self.covered)
+        !buffer.mptcp && self.window.offers_less(buffer, held, self.rcv_wup)
     }
 
     /// Sends the ACK that is due once the application has read all data in order (tcp_cleanup_rbuf, mptcp_cleanup_rbuf): for two or more
@@ -268,11 +276,11 @@ impl Receiver {
     fn ecn(&mut self, flags: u8, most_quick: u32) {
         if flags & flag::CWR != 0 {
             self.flags &= !flag::ECE;
-            self.quick = self.quick.max(1).min(most_quick);
+            self.quick_acks = self.quick_acks.max(1).min(most_quick);
         }
         if flags & flag::CE != 0 {
             if self.flags & flag::ECE == 0 {
-                self.quick = self.quick.max(2).min(most_quick);
+                self.quick_acks = self.quick_acks.max(2).min(most_quick);
             }
             self.flags |= flag::ECE;
         }
@@ -281,7 +289,7 @@ impl Receiver {
     /// Whether a segment waits for its ACK.
     #[inline]
     pub(crate) fn has_to_acknowledge(&self) -> bool {
-        self.waiting > 0
+        self.unacknowledged > 0
     }
 
     /// Sends an ACK.
@@ -292,24 +300,27 @@ impl Receiver {
         env: &mut Env<O>,
     ) {
         let (mut sack, mut bytes) = (0, u32::from(self.header));
-        if self.got.has_gap() || self.twice.is_some() {
-            if let Some(blocks) = self.beyond.blocks(self.twice.take(), self.room.into()) {
+        if self.reassembly.has_gap() || self.duplicate.is_some() {
+            if let Some(blocks) = self
+                .blocks
+                .blocks(self.duplicate.take(), self.sack_room.into())
+            {
                 bytes += 4 + 8 * u32::from(blocks.count);
                 sack = env.sacks.put(blocks);
             }
         }
         let (data_ack, held) = (stream.next(), stream.held());
-        let next = self.got.next();
+        let next = self.reassembly.next();
         let advertised = (self.window).advertise(&mut stream.buffer, next, data_ack, held);
-        self.covered = next;
-        self.quick = if advertised.is_roomy {
-            self.quick.saturating_sub(self.waiting)
+        self.rcv_wup = next;
+        self.quick_acks = if advertised.is_roomy {
+            self.quick_acks.saturating_sub(self.unacknowledged)
         } else {
             0
         };
         self.pushed = false;
-        if self.waiting > 0 {
-            self.waiting = 0;
+        if self.unacknowledged > 0 {
+            self.unacknowledged = 0;
             env.timers.clear(self.timer);
         }
         let segment = Segment::Ack(Ack {

@@ -42,71 +42,98 @@ struct Resent {
     nxt: u64,
 }
 
-/// What a sender keeps for its recoveries.
+/// The most recently sent segment that has arrived (RFC 8985, 6.2, step 2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rack {
+    /// When it was sent, ns.
+    sent_at: u64,
+    /// Byte after its last one.
+    end: u64,
+    /// Its round trip, ns.
+    rtt: u64,
+}
+
+/// A reduction of the window that may turn out to be a mistake.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// First unacknowledged byte at its begin (undo_marker).
+    marker: u64,
+    /// Retransmissions since then that the receiver has not reported as duplicates; -1: none was sent (undo_retrans).
+    retransmissions: i32,
+}
+
+/// State of loss detection and recovery.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
-    /// A recovery ends when all before this byte is acknowledged (high_seq).
-    high: u64,
-    /// Window and threshold before the reduction; a threshold of 0: nothing to go back to.
-    before: (u32, u32),
+    /// Recovery ends when all before this byte is acknowledged.
+    high_seq: u64,
+    /// Window before the reduction, segments.
+    prior_cwnd: u32,
+    /// Slow start threshold before the reduction, segments; 0: there is nothing to return to.
+    prior_ssthresh: u32,
+    /// Segments delivered since the begin of the reduction.
     prr_delivered: u32,
+    /// Segments sent since then.
     pub(crate) prr_out: u32,
-    /// Retransmissions that a mistake would have made, while one can be found: undo_marker, undo_retrans.
-    undo: Option<(u64, i32)>,
-    /// The first retransmission was at (retrans_stamp).
-    first_again: u64,
-    /// RFC 5682 is under way.
+    undo: Option<Undo>,
+    /// When the first retransmission was sent, ns.
+    retrans_stamp: u64,
+    /// F-RTO is in progress (RFC 5682).
     frto: bool,
-    /// The probe of the tail ends before this byte; 0: none is under way. Whether it was sent before (tlp_high_seq, tlp_retrans).
-    pub(crate) probe: u64,
-    probe_again: bool,
-    /// The latest sent segment that arrived: when it was sent, the byte after it, its round trip in ns.
-    rack: (u64, u64, u64),
-    /// Segments were seen to overtake each other, by so many; and how patient that makes RACK, in quarters of the RTT.
-    reordered: bool,
+    /// Byte after the probe of the tail; 0: no probe is in flight.
+    pub(crate) tlp_high_seq: u64,
+    /// The probe is a retransmission.
+    tlp_retrans: bool,
+    rack: Rack,
+    /// Reordering was observed.
+    reordering_seen: bool,
+    /// Reordering degree, segments.
     reordering: u32,
-    patience: u32,
-    /// It grows once a round trip: not before this one is acknowledged; it lasts for so many recoveries.
-    patient_from: u64,
-    patient_for: u32,
-    /// All before this byte that was sent once is judged.
-    judged: u64,
-    /// How often a segment was taken for lost (tp->lost).
-    found: u32,
-    /// No lost segment before this byte waits to be sent again.
-    repair_from: u64,
-    /// Segments sent again, in the order of their sending.
-    again: VecDeque<Resent>,
-    /// The byte after the highest that was acknowledged beyond a gap.
-    highest: u64,
-    /// The blocks of the last ACK, which need not be gone through again.
-    known: Blocks,
-    /// The window was reduced and the receiver is to be told, where ECN is in use (CWR).
+    /// RACK's reordering window beyond the first quarter of the least RTT, quarters (reo_wnd_steps - 1).
+    reordering_steps: u32,
+    /// The window grows again when this byte is acknowledged: once a round trip.
+    dsack_round_end: u64,
+    /// Recoveries after which the window shrinks again (reo_wnd_persist).
+    reordering_persist: u32,
+    /// Segments before this byte that were sent once are marked, or need not be examined any more.
+    examined: u64,
+    /// Number of segments marked lost so far (tp->lost).
+    lost_total: u32,
+    /// No lost segment before this byte waits for its retransmission (retransmit_skb_hint).
+    retransmit_hint: u64,
+    /// Retransmissions in the order of their sending.
+    retransmissions: VecDeque<Resent>,
+    /// Byte after the highest one that was SACKed.
+    highest_sacked: u64,
+    /// SACK blocks of the last ACK (recv_sack_cache).
+    last_sacks: Blocks,
+    /// The window was reduced, and the next new segment carries CWR (ECN).
     pub(crate) reduced: bool,
-    /// Timeouts since the last progress.
+    /// Timeouts since snd_una advanced.
     pub(crate) timeouts: u32,
 }
 
-/// What an ACK told.
+/// Contents of an ACK, as far as loss recovery needs them.
 #[derive(Debug, Default)]
-struct Told {
+struct AckInfo {
+    /// snd_una advanced.
     advanced: bool,
-    /// Newly acknowledged, in order or not.
+    /// Segments newly acknowledged, cumulatively or by SACK.
     delivered: u32,
     newly_sacked: bool,
-    /// A segment that was sent once, before the recovery, has arrived.
-    original: bool,
-    /// A segment that was sent again was acknowledged: no RTT sample.
-    again: bool,
-    /// Ages of the first and last segments newly acknowledged that were sent once, ns.
+    /// A segment that was sent once, before the recovery, has arrived (FLAG_ORIG_SACK_ACKED).
+    original_acked: bool,
+    /// A retransmitted segment was acknowledged (FLAG_RETRANS_DATA_ACKED).
+    retransmission_acked: bool,
+    /// Ages of the first and last newly acknowledged segments that were sent once, ns.
     ages: Option<(u64, u64)>,
-    /// The lowest of these that had been overtaken.
-    overtaken: u64,
-    /// It answers a segment that was sent once.
-    answers_original: bool,
-    /// A duplicate ACK.
+    /// First byte of the lowest of these segments that was overtaken by others.
+    lowest_reordered: u64,
+    /// The echoed timestamp is older than the first retransmission.
+    echoes_original: bool,
+    /// Duplicate ACK.
     duplicate: bool,
-    /// The receiver had one twice.
+    /// The receiver reports a duplicate segment (DSACK).
     dsack: bool,
 }
 
@@ -119,12 +146,12 @@ enum Then {
 }
 
 impl Recovery {
-    /// RFC 8985, step 2: the latest sent segment that has arrived.
+    /// A segment has arrived (RFC 8985, 6.2, step 2).
     #[inline]
-    pub(crate) fn rack_advance(&mut self, at: u64, end: u64, rtt: u64) {
-        self.rack.2 = rtt;
-        if (at, end) > (self.rack.0, self.rack.1) {
-            (self.rack.0, self.rack.1) = (at, end);
+    pub(crate) fn rack_advance(&mut self, sent_at: u64, end: u64, rtt: u64) {
+        self.rack.rtt = rtt;
+        if (sent_at, end) > (self.rack.sent_at, self.rack.end) {
+            (self.rack.sent_at, self.rack.end) = (sent_at, end);
         }
     }
 
@@ -152,57 +179,58 @@ impl Sender {
             return false; // of what was never sent
         }
         let sacks = self.profile.detection != Detection::DuplicateAcks;
-        // What was told beyond a gap before this ACK (tcp_highest_sack_seq).
+        // What was ack_info beyond a gap before this ACK (tcp_highest_sack_seq).
         let told_before = match self.scoreboard.sacked_out {
             0 => self.scoreboard.una(),
-            _ => self.recovery.highest,
+            _ => self.recovery.highest_sacked,
         };
-        let (found_before, out_before) = (self.recovery.found, self.out());
-        let mut told = Told {
-            answers_original: self.answers_original(segment),
-            overtaken: u64::MAX,
-            ..Told::default()
+        let (found_before, out_before) = (self.recovery.lost_total, self.out());
+        let mut ack_info = AckInfo {
+            echoes_original: self.answers_original(segment),
+            lowest_reordered: u64::MAX,
+            ..AckInfo::default()
         };
         if let Some(blocks) = blocks {
-            self.take_sacks(env, &blocks, &mut told);
+            self.take_sacks(env, &blocks, &mut ack_info);
         }
-        self.take_cumulative(env, ack, &mut told, sacks, told_before);
-        told.duplicate = !told.advanced && ack == self.scoreboard.una() && out_before > 0;
+        self.take_cumulative(env, ack, &mut ack_info, sacks, told_before);
+        ack_info.duplicate = !ack_info.advanced && ack == self.scoreboard.una() && out_before > 0;
         if !sacks {
-            self.count_duplicates(&mut told);
+            self.count_duplicates(&mut ack_info);
         }
-        self.measure(env, segment, &told);
-        if told.overtaken < self.recovery.highest {
-            let by = (self.recovery.highest - told.overtaken).div_ceil(self.mss.into());
-            self.recovery.reordered = true;
+        self.measure(env, segment, &ack_info);
+        if ack_info.lowest_reordered < self.recovery.highest_sacked {
+            let by = (self.recovery.highest_sacked - ack_info.lowest_reordered)
+                .div_ceil(self.mss.into());
+            self.recovery.reordering_seen = true;
             self.recovery.reordering =
                 (by as u32).clamp(self.recovery.threshold(), MOST_REORDERING);
         }
-        if told.advanced {
+        if ack_info.advanced {
             self.recovery.timeouts = 0;
             if self.life == Life::Stalled {
                 self.life = Life::Open;
             }
         }
-        self.end_probe(coupled, env, ack, &told);
+        self.end_probe(coupled, env, ack, &ack_info);
 
         let odd = self.state != State::Open
-            || told.newly_sacked
-            || told.duplicate
-            || told.dsack
+            || ack_info.newly_sacked
+            || ack_info.duplicate
+            || ack_info.dsack
             || flags & packet::flag::ECE != 0
             || self.scoreboard.sacked_out > 0;
         let mut then = Then::Nothing;
         let mut waits_for_reordering = false;
         if odd {
-            then = self.settle(coupled, env, &told, flags, &mut waits_for_reordering);
+            then = self.update_state(coupled, env, &ack_info, flags, &mut waits_for_reordering);
         }
         if self.state == State::Cwr || self.state == State::Recovery {
             // Not by how many are lost now: those that the ACK repairs are not any more (Linux: tcp_ack, rs->losses).
-            let newly_lost = self.recovery.found != found_before;
-            self.reduce(told.delivered, newly_lost, told.advanced);
-        } else if told.advanced || (self.recovery.reordered && told.newly_sacked) {
-            self.grow(coupled, env, told.delivered);
+            let newly_lost = self.recovery.lost_total != found_before;
+            self.reduce(ack_info.delivered, newly_lost, ack_info.advanced);
+        } else if ack_info.advanced || (self.recovery.reordering_seen && ack_info.newly_sacked) {
+            self.grow(coupled, env, ack_info.delivered);
         }
         match then {
             Then::Retransmit => self.retransmit_lost(coupled, env),
@@ -211,33 +239,33 @@ impl Sender {
         if O::ON {
             env.observer.window(env.now, self.id, &self.view());
         }
-        told.advanced && !waits_for_reordering
+        ack_info.advanced && !waits_for_reordering
     }
 
     /// The state machine (Linux: tcp_fastretrans_alert).
-    fn settle<O: Observer>(
+    fn update_state<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        told: &Told,
+        ack_info: &AckInfo,
         flags: u8,
         waits_for_reordering: &mut bool,
     ) -> Then {
         let echo = flags & packet::flag::ECE != 0;
         if echo {
-            self.recovery.before.1 = 0; // a mark is no mistake
+            self.recovery.prior_ssthresh = 0; // a mark is no mistake
         }
         if self.state == State::Open {
-            self.recovery.first_again = 0;
-        } else if self.scoreboard.una() >= self.recovery.high {
+            self.recovery.retrans_stamp = 0;
+        } else if self.scoreboard.una() >= self.recovery.high_seq {
             match self.state {
                 // CWR ends beyond the mark, for the ACK of the mark itself may echo it once more.
-                State::Cwr if self.scoreboard.una() != self.recovery.high => {
+                State::Cwr if self.scoreboard.una() != self.recovery.high_seq => {
                     self.end_reduction();
                     self.enter(coupled, env.now, State::Open);
                 }
                 State::Recovery => {
-                    if self.try_undo_recovery(coupled, env, told) {
+                    if self.try_undo_recovery(coupled, env, ack_info) {
                         return Then::Nothing;
                     }
                     self.end_reduction();
@@ -248,13 +276,13 @@ impl Sender {
         let repaired_again_lost;
         match self.state {
             State::Recovery => {
-                if told.advanced && self.try_undo_partial(coupled, env, told) {
+                if ack_info.advanced && self.try_undo_partial(coupled, env, ack_info) {
                     return Then::Nothing;
                 }
-                if told.dsack && self.try_undo_dsack(coupled, env) {
+                if ack_info.dsack && self.try_undo_dsack(coupled, env) {
                     self.try_open(coupled, env, echo);
                 }
-                self.judge(env, told.advanced, waits_for_reordering);
+                self.detect_losses(env, ack_info.advanced, waits_for_reordering);
                 if self.state != State::Recovery {
                     if self.scoreboard.lost_out() == 0 {
                         return Then::Nothing;
@@ -265,10 +293,11 @@ impl Sender {
             }
             State::Loss => {
                 let mut then = Then::Retransmit;
-                if let Some(other) = self.process_loss(coupled, env, told) {
+                if let Some(other) = self.process_loss(coupled, env, ack_info) {
                     then = other;
                 }
-                repaired_again_lost = self.judge(env, told.advanced, waits_for_reordering);
+                repaired_again_lost =
+                    self.detect_losses(env, ack_info.advanced, waits_for_reordering);
                 if self.state != State::Open && !repaired_again_lost {
                     return then;
                 }
@@ -277,10 +306,10 @@ impl Sender {
                 }
             }
             _ => {
-                if told.dsack {
+                if ack_info.dsack {
                     self.try_undo_dsack(coupled, env);
                 }
-                self.judge(env, told.advanced, waits_for_reordering);
+                self.detect_losses(env, ack_info.advanced, waits_for_reordering);
             }
         }
         if self.scoreboard.lost_out() == 0 {
@@ -302,7 +331,7 @@ impl Sender {
     /// Nothing is lost: Open, or Disorder while segments are missing (Linux: tcp_try_to_open).
     fn try_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
         if self.scoreboard.retrans_out() == 0 {
-            self.recovery.first_again = 0;
+            self.recovery.retrans_stamp = 0;
         }
         if echo {
             self.enter_cwr(coupled, env);
@@ -321,14 +350,14 @@ impl Sender {
         };
         if self.state != to {
             self.enter(coupled, env.now, to);
-            self.recovery.high = self.scoreboard.nxt();
+            self.recovery.high_seq = self.scoreboard.nxt();
         }
     }
 }
 
-impl Told {
+impl AckInfo {
     /// The ACK covers a segment that was sent again and answers its first copy.
-    fn again_and_original(&self) -> bool {
-        self.again && self.answers_original
+    fn is_spurious(&self) -> bool {
+        self.retransmission_acked && self.echoes_original
     }
 }

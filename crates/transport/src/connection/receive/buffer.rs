@@ -1,10 +1,9 @@
-//! What a receiver offers to take, as Linux 6.12 decides it (net/ipv4: tcp_grow_window, tcp_rcv_space_adjust,
+//! The receive buffer of a connection, as Linux 6.12 sizes it (net/ipv4: tcp_grow_window, tcp_rcv_space_adjust,
 //! __tcp_select_window; net/mptcp: mptcp_rcv_space_adjust, mptcp_space, mptcp_set_rwin).
 //!
-//! A share of the buffer is offered: half of it at first, and what a segment is of the memory that it takes, once that has
-//! been seen. What waits for others to fill a gap takes room. Each subflow comes to offer it by two segments for each that
-//! arrives. MPTCP has one buffer for all subflows: where one has joined and had no data yet, the connection goes on
-//! offering half.
+//! A share of the buffer is advertised: half of it until the first segment, then the share of a segment's memory that is payload.
+//! Segments that wait for a missing one take room. MPTCP has one buffer for all subflows. While a subflow has joined and had no
+//! data, the connection advertises half.
 
 use crate::profile::Profile;
 use crate::simulation::timers::NEVER;
@@ -41,38 +40,44 @@ pub fn window_scale(most: u32) -> u32 {
 /// The receive buffer of a connection.
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
-    /// Bytes (sk_rcvbuf), and the most that it grows to.
+    /// Size, bytes (sk_rcvbuf).
     pub(crate) size: u64,
+    /// Largest size, bytes.
     pub(crate) most: u64,
+    /// Payload of a full segment, bytes.
     pub(crate) mss: u64,
-    /// What a segment without MPTCP's option carries (advmss), bytes.
+    /// Payload of a full segment without MPTCP's option, bytes (advmss).
     pub(crate) advertised: u64,
-    /// What a byte of a segment takes in it (a short one fits behind another: skb_try_coalesce), 2⁻²⁴ bytes.
+    /// Memory of a byte of payload, 2⁻²⁴ bytes. A short segment fits behind another one (skb_try_coalesce).
     each: u64,
     /// Share of the buffer that is advertised, of 256 (scaling_ratio).
     pub(crate) ratio: u64,
     /// That share once a segment has been measured.
     pub(crate) measured_ratio: u64,
-    /// Whether all subflows share it.
+    /// Whether all subflows share the buffer.
     pub(crate) mptcp: bool,
-    /// What is offered is told without these low bits (RFC 7323, 2.2).
-    pub(crate) untold: u64,
-    /// What a SYN offers, bytes.
+    /// Low bits that the field of a window does not carry (RFC 7323, 2.2).
+    pub(crate) scale_mask: u64,
+    /// Window of the SYN, bytes.
     pub(crate) syn: u64,
-    /// The furthest byte of the stream that was offered.
+    /// Byte of the stream after the last one that was advertised.
     pub(crate) edge: u64,
-    /// Bytes of a packet's headers, and of the largest buffer that there is (net.ipv4.tcp_rmem).
+    /// Headers of a packet, bytes.
     headers: u64,
+    /// Largest buffer of any connection, bytes (net.ipv4.tcp_rmem).
     largest: u64,
-    /// Autotuning: when the round trip ends, when it began and with how many bytes read; bytes read in the one before.
+    /// When the round trip ends after which the size is adjusted.
     pub(crate) tune_at: Time,
+    /// When it began (rcvq_space.time).
     since: Time,
+    /// Bytes that the application had read by then.
     read: u64,
+    /// Bytes that it read in the round trip before (rcvq_space.space).
     space: u64,
 }
 
 impl ReceiveBuffer {
-    /// With so many bytes, or with the profile's, which grow.
+    /// A buffer of `asked` bytes, or one of the profile's size, which grows.
     pub(crate) fn new(
         profile: &Profile,
         packet: u16,
@@ -96,7 +101,7 @@ impl ReceiveBuffer {
                 HALF
             },
             mptcp,
-            untold: match profile.measures_frames {
+            scale_mask: match profile.measures_frames {
                 true => (1 << window_scale(most)) - 1,
                 false => 0,
             },
@@ -122,12 +127,12 @@ impl ReceiveBuffer {
         }
     }
 
-    /// What is offered of so many bytes (tcp_win_from_space).
+    /// Window that so many bytes of memory allow (tcp_win_from_space).
     pub(crate) fn window(ratio: u64, bytes: u64) -> u64 {
         bytes * ratio / WHOLE
     }
 
-    /// Whether its size or the share that is offered may change.
+    /// Whether the size or the advertised share may change.
     #[inline]
     pub(crate) fn is_tuned(&self) -> bool {
         self.tune_at < NEVER
@@ -157,7 +162,7 @@ impl ReceiveBuffer {
         0
     }
 
-    /// What it offers while so many bytes are in it.
+    /// Window while `held` bytes are in the buffer.
     pub(crate) fn free(&self, ratio: u64, held: u64) -> u64 {
         let held = (held * self.each) >> 24;
         Self::window(ratio, self.size.saturating_sub(held))

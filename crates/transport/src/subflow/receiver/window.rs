@@ -54,7 +54,7 @@ impl AdvertisedWindow {
             round_trip8: 0,
             way: 0,
             stamp: 0,
-            bytes: (threshold.max(buffer.syn) + buffer.untold) & !buffer.untold,
+            bytes: (threshold.max(buffer.syn) + buffer.scale_mask) & !buffer.scale_mask,
         }
     }
 
@@ -149,7 +149,7 @@ impl AdvertisedWindow {
     #[inline]
     pub(crate) fn offers_less(&self, buffer: &ReceiveBuffer, held: u64, covered: u64) -> bool {
         let free = buffer.free(buffer.ratio, held).min(self.threshold);
-        (free + buffer.untold) & !buffer.untold < self.edge.saturating_sub(covered)
+        (free + buffer.scale_mask) & !buffer.scale_mask < self.edge.saturating_sub(covered)
     }
 
     /// The receive window of an ACK. `next`: next byte of the subflow. `stream`: next byte of the connection's stream.
@@ -169,14 +169,14 @@ impl AdvertisedWindow {
         let all = ReceiveBuffer::window(buffer.ratio, buffer.size);
         let roomy = free >= self.clamp.min(all) / 2;
         if !roomy {
-            free &= !buffer.untold;
+            free &= !buffer.scale_mask;
             // Better none than little (RFC 1122, 4.2.3.3).
             if free < all / 16 || free < buffer.mss {
                 free = 0;
             }
         }
         // What was offered is not taken back, nor stretched to a unit.
-        let window = (free.min(self.threshold) + buffer.untold) & !buffer.untold;
+        let window = (free.min(self.threshold) + buffer.scale_mask) & !buffer.scale_mask;
         let mut window = window.max(self.edge.saturating_sub(next));
         if stream + window > buffer.edge {
             buffer.edge = stream + window;
@@ -185,7 +185,7 @@ impl AdvertisedWindow {
             window = buffer.edge - stream;
         }
         self.edge = next + window;
-        self.bytes = window & !buffer.untold;
+        self.bytes = window & !buffer.scale_mask;
         Advertised {
             window: u32::try_from(self.bytes).unwrap_or(u32::MAX),
             is_roomy: roomy,
@@ -238,34 +238,34 @@ mod tests {
     }
 
     /// Bytes that the ACK of segment `next - 1` offers.
-    fn told(buffer: &mut ReceiveBuffer, offer: &mut AdvertisedWindow, next: u64) -> u64 {
+    fn advertised(buffer: &mut ReceiveBuffer, offer: &mut AdvertisedWindow, next: u64) -> u64 {
         let next = next * buffer.mss;
         offer.advertise(buffer, next, next, held(buffer.mss, 0));
         offer.bytes
     }
 
-    /// As Linux 6.12 told of 131 072 bytes: 64 240 in the SYN, 80 512 in the end (in units of 128).
+    /// As Linux 6.12 advertises of 131 072 bytes: 64 240 in the SYN, 80 512 in the end (in units of 128).
     #[test]
     fn tcp_comes_to_offer_what_a_segment_is_of_its_memory() {
         let (mut buffer, mut offer) = ends(false, 1448);
         assert_eq!((buffer.syn, offer.bytes), (64_240, 64_256));
         assert!(grow(&mut offer, &mut buffer));
         assert_eq!(
-            told(&mut buffer, &mut offer, 1),
+            advertised(&mut buffer, &mut offer, 1),
             in_units(64_088 + 2 * 1448)
         );
         while grow(&mut offer, &mut buffer) {}
-        assert_eq!(told(&mut buffer, &mut offer, 40), 80_512);
+        assert_eq!(advertised(&mut buffer, &mut offer, 40), 80_512);
         assert!(offer.is_grown(&buffer, 0));
     }
 
-    /// As Linux 6.12 told: 64 384 from the join on, and what the buffer has grown to, by two segments an ACK, when the second
+    /// As Linux 6.12 advertises: 64 384 from the join on, and what the buffer has grown to, by two segments an ACK, when the second
     /// subflow has had data.
     #[test]
     fn a_subflow_without_data_keeps_the_connection_at_half() {
         let (mut buffer, mut offer) = ends(true, MSS);
         while grow(&mut offer, &mut buffer) {}
-        assert_eq!(told(&mut buffer, &mut offer, 1), 64_384);
+        assert_eq!(advertised(&mut buffer, &mut offer, 1), 64_384);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let round_trip = Span::from_millis(80);
         assert_eq!(buffer.tune(at(100), round_trip, MSS.into(), false), None);
@@ -279,7 +279,7 @@ mod tests {
             None,
             "10 segments"
         );
-        assert_eq!(told(&mut buffer, &mut offer, 11), 64_384);
+        assert_eq!(advertised(&mut buffer, &mut offer, 11), 64_384);
         let clamp = buffer
             .tune(at(260), round_trip, 31 * u64::from(MSS), true)
             .unwrap();
@@ -293,7 +293,7 @@ mod tests {
         let before = offer.threshold;
         assert!(grow(&mut offer, &mut buffer));
         assert_eq!(
-            told(&mut buffer, &mut offer, 31),
+            advertised(&mut buffer, &mut offer, 31),
             in_units(before + 2 * 1448)
         );
     }
@@ -302,7 +302,7 @@ mod tests {
     fn what_waits_takes_room_and_what_was_offered_is_not_taken_back() {
         let (mut buffer, mut offer) = ends(true, MSS);
         while grow(&mut offer, &mut buffer) {}
-        let edge = told(&mut buffer, &mut offer, 1) + u64::from(MSS);
+        let edge = advertised(&mut buffer, &mut offer, 1) + u64::from(MSS);
         let mss = u64::from(MSS);
         // Twenty segments beyond a gap.
         offer.advertise(&mut buffer, mss, mss, held(20 * mss, 20 * mss));

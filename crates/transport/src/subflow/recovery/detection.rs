@@ -8,7 +8,7 @@ use super::*;
 
 impl Sender {
     /// Decides which segments are lost. Returns whether one was lost that had been sent again.
-    pub(super) fn judge<O: Observer>(
+    pub(super) fn detect_losses<O: Observer>(
         &mut self,
         env: &mut Env<O>,
         advanced: bool,
@@ -26,7 +26,7 @@ impl Sender {
                 if threshold || (recovering && advanced) {
                     self.scoreboard.split_after(0, 1);
                     if !self.scoreboard.at(0).is(flag::LOST) {
-                        self.lose(0);
+                        self.mark_lost(0);
                     }
                 }
                 false
@@ -36,9 +36,9 @@ impl Sender {
                 self.fack_again()
             }
             Detection::RackTlp => {
-                let patience = self.patience();
-                let wait = self.rack_first(env, patience);
-                let (lost, wait_again) = self.rack_again(env, patience);
+                let reordering_window = self.reordering_window();
+                let wait = self.rack_first(env, reordering_window);
+                let (lost, wait_again) = self.rack_again(env, reordering_window);
                 let wait = wait.max(wait_again);
                 if wait > 0 {
                     *waits = true;
@@ -52,59 +52,59 @@ impl Sender {
     }
 
     /// How long RACK waits beyond a round trip, ns (RFC 8985, step 4).
-    fn patience(&self) -> u64 {
+    fn reordering_window(&self) -> u64 {
         let r = &self.recovery;
-        if !r.reordered
+        if !r.reordering_seen
             && (self.state >= State::Recovery || self.scoreboard.sacked_out >= THRESHOLD)
         {
             return 0;
         }
-        let quarters = u64::from(r.patience + 1);
+        let quarters = u64::from(r.reordering_steps + 1);
         (u64::from(self.rtt.least) / 4 * quarters).min(u64::from(self.rtt.srtt8 >> 6)) * 1000
     }
 
     /// Those that were sent once. Returns how long to wait for the rest, ns.
-    fn rack_first<O: Observer>(&mut self, env: &Env<O>, patience: u64) -> u64 {
-        let (at, end, rtt) = self.recovery.rack;
+    fn rack_first<O: Observer>(&mut self, env: &Env<O>, reordering_window: u64) -> u64 {
+        let rack = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut wait = 0;
         let mut all = true;
-        for index in self.scoreboard.find(self.recovery.judged)..self.scoreboard.len() {
+        for index in self.scoreboard.find(self.recovery.examined)..self.scoreboard.len() {
             let skb = *self.scoreboard.at(index);
             if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
-                if (skb.sent_at, skb.end) >= (at, end) {
+                if (skb.sent_at, skb.end) >= (rack.sent_at, rack.end) {
                     break;
                 }
-                let due = skb.sent_at + rtt + patience;
+                let due = skb.sent_at + rack.rtt + reordering_window;
                 if due <= now {
-                    self.lose(index);
+                    self.mark_lost(index);
                 } else {
                     wait = wait.max(due - now);
                     all = false;
                 }
             }
             if all {
-                self.recovery.judged = skb.end;
+                self.recovery.examined = skb.end;
             }
         }
         wait
     }
 
     /// Those that were sent again.
-    fn rack_again<O: Observer>(&mut self, env: &Env<O>, patience: u64) -> (bool, u64) {
-        let (at, end, rtt) = self.recovery.rack;
+    fn rack_again<O: Observer>(&mut self, env: &Env<O>, reordering_window: u64) -> (bool, u64) {
+        let rack = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut lost = false;
         while let Some((index, _)) = self.first_copy() {
             let copy = self.scoreboard.at(index);
-            if (copy.sent_at, copy.end) >= (at, end) {
+            if (copy.sent_at, copy.end) >= (rack.sent_at, rack.end) {
                 break;
             }
-            let due = copy.sent_at + rtt + patience;
+            let due = copy.sent_at + rack.rtt + reordering_window;
             if due > now {
                 return (lost, due - now);
             }
-            self.lose(index);
+            self.mark_lost(index);
             lost = true;
         }
         (lost, 0)
@@ -116,11 +116,11 @@ impl Sender {
             return;
         };
         self.scoreboard.split(below);
-        for index in self.scoreboard.find(self.recovery.judged)..self.scoreboard.find(below) {
+        for index in self.scoreboard.find(self.recovery.examined)..self.scoreboard.find(below) {
             let skb = self.scoreboard.at(index);
-            self.recovery.judged = skb.end;
+            self.recovery.examined = skb.end;
             if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
-                self.lose(index);
+                self.mark_lost(index);
             }
         }
     }
@@ -128,7 +128,7 @@ impl Sender {
     /// The byte from which on there are exactly as many segments up to the highest SACKed one as the reordering threshold.
     fn fack_edge(&self) -> Option<u64> {
         let mut left = self.recovery.threshold();
-        let behind = self.scoreboard.find(self.recovery.highest);
+        let behind = self.scoreboard.find(self.recovery.highest_sacked);
         for skb in (0..behind).rev().map(|index| self.scoreboard.at(index)) {
             if left <= skb.count {
                 let whole = u64::from(skb.count - left) * u64::from(skb.segment);
@@ -144,10 +144,10 @@ impl Sender {
     fn fack_again(&mut self) -> bool {
         let mut lost = false;
         while let Some((index, nxt)) = self.first_copy() {
-            if self.recovery.highest <= nxt {
+            if self.recovery.highest_sacked <= nxt {
                 break;
             }
-            self.lose(index);
+            self.mark_lost(index);
             lost = true;
         }
         lost
@@ -155,7 +155,7 @@ impl Sender {
 
     /// The copy that was sent first and is still under way, by its index, and the next byte then that had never been sent.
     fn first_copy(&mut self) -> Option<(usize, u64)> {
-        while let Some(&copy) = self.recovery.again.front() {
+        while let Some(&copy) = self.recovery.retransmissions.front() {
             // SACK blocks may have split the retransmitted entry since.
             for index in self.scoreboard.find(copy.seq)..self.scoreboard.len() {
                 let skb = self.scoreboard.at(index);
@@ -170,16 +170,16 @@ impl Sender {
                     return Some((index, copy.nxt));
                 }
             }
-            self.recovery.again.pop_front();
+            self.recovery.retransmissions.pop_front();
         }
         None
     }
 
     /// Takes segments for lost.
-    pub(super) fn lose(&mut self, index: usize) {
-        self.recovery.found = self.recovery.found.wrapping_add(1);
-        self.scoreboard.lose(index);
+    pub(super) fn mark_lost(&mut self, index: usize) {
+        self.recovery.lost_total = self.recovery.lost_total.wrapping_add(1);
+        self.scoreboard.mark_lost(index);
         let seq = self.scoreboard.at(index).seq;
-        self.recovery.repair_from = self.recovery.repair_from.min(seq);
+        self.recovery.retransmit_hint = self.recovery.retransmit_hint.min(seq);
     }
 }

@@ -6,7 +6,7 @@ impl Sender {
     /// An ECN mark: a reduction without a loss (RFC 3168, 6.1.2).
     pub(super) fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         if self.state < State::Cwr {
-            self.recovery.before.1 = 0;
+            self.recovery.prior_ssthresh = 0;
             self.recovery.undo = None;
             self.begin_reduction(coupled, env);
             self.enter(coupled, env.now, State::Cwr);
@@ -19,11 +19,11 @@ impl Sender {
         env: &mut Env<O>,
         echo: bool,
     ) {
-        self.recovery.before.1 = 0;
+        self.recovery.prior_ssthresh = 0;
         self.begin_undo();
         if self.state != State::Cwr && self.state != State::Recovery {
             if !echo {
-                self.recovery.before.1 = self.current_ssthresh();
+                self.recovery.prior_ssthresh = self.current_ssthresh();
             }
             self.begin_reduction(coupled, env);
         }
@@ -32,9 +32,9 @@ impl Sender {
 
     /// Asks the algorithm for the threshold, which the window goes down to.
     pub(super) fn begin_reduction<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        self.recovery.high = self.scoreboard.nxt();
-        self.recovery.probe = 0;
-        self.recovery.before.0 = self.tcp.cwnd;
+        self.recovery.high_seq = self.scoreboard.nxt();
+        self.recovery.tlp_high_seq = 0;
+        self.recovery.prior_cwnd = self.tcp.cwnd;
         self.recovery.prr_delivered = 0;
         self.recovery.prr_out = 0;
         self.take_threshold(coupled, env);
@@ -59,7 +59,7 @@ impl Sender {
 
     /// Proportional rate reduction (RFC 6937, with its slow start reduction bound).
     pub(super) fn reduce(&mut self, delivered: u32, newly_lost: bool, advanced: bool) {
-        if delivered == 0 || self.recovery.before.0 == 0 || !self.profile.prr {
+        if delivered == 0 || self.recovery.prior_cwnd == 0 || !self.profile.prr {
             return;
         }
         let (flight, ssthresh) = (self.flight(), self.tcp.ssthresh);
@@ -67,7 +67,7 @@ impl Sender {
         r.prr_delivered += delivered;
         let send = if flight > ssthresh {
             let due = u64::from(ssthresh) * u64::from(r.prr_delivered);
-            due.div_ceil(u64::from(r.before.0)) as u32
+            due.div_ceil(u64::from(r.prior_cwnd)) as u32
         } else {
             0
         };

@@ -7,7 +7,7 @@ impl Sender {
     pub(crate) fn retransmit_lost<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
         let at_once = self.profile.detection == Detection::DuplicateAcks;
-        let mut index = self.scoreboard.find(self.recovery.repair_from);
+        let mut index = self.scoreboard.find(self.recovery.retransmit_hint);
         while index < self.scoreboard.len()
             && self.scoreboard.lost_out() > 0
             && (self.flight() < self.tcp.cwnd || (at_once && index == 0))
@@ -21,7 +21,7 @@ impl Sender {
             index += 1;
         }
         let next = (index < self.scoreboard.len()).then(|| self.scoreboard.at(index).seq);
-        self.recovery.repair_from = next.unwrap_or(self.scoreboard.nxt());
+        self.recovery.retransmit_hint = next.unwrap_or(self.scoreboard.nxt());
     }
 
     fn send_again<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, index: usize) {
@@ -30,11 +30,11 @@ impl Sender {
         }
         let skb = self.resend(env, index, false);
         self.clean_from = self.scoreboard.nxt();
-        if self.recovery.first_again == 0 {
-            self.recovery.first_again = skb.sent_at;
+        if self.recovery.retrans_stamp == 0 {
+            self.recovery.retrans_stamp = skb.sent_at;
         }
-        if let Some((_, count)) = &mut self.recovery.undo {
-            *count = (*count).max(0) + skb.count as i32;
+        if let Some(undo) = &mut self.recovery.undo {
+            undo.retransmissions = undo.retransmissions.max(0) + skb.count as i32;
         }
         if self.state == State::Cwr || self.state == State::Recovery {
             self.recovery.prr_out += skb.count;
@@ -53,7 +53,7 @@ impl Sender {
     ) -> Skb {
         let skb = (self.scoreboard).retransmit(index, env.now.as_nanos(), probe);
         if self.profile.detection != Detection::DuplicateAcks {
-            self.recovery.again.push_back(Resent {
+            self.recovery.retransmissions.push_back(Resent {
                 at: skb.sent_at,
                 seq: skb.seq,
                 end: skb.end,
@@ -71,9 +71,9 @@ impl Sender {
         let rack = self.profile.detection == Detection::RackTlp;
         for index in 0..self.scoreboard.len() {
             let skb = self.scoreboard.at(index);
-            let recent = rack && index > 0 && skb.sent_at + self.recovery.rack.2 > now;
+            let recent = rack && index > 0 && skb.sent_at + self.recovery.rack.rtt > now;
             if !skb.is(flag::SACKED) && !recent {
-                self.lose(index);
+                self.mark_lost(index);
             }
         }
         if self.profile.detection == Detection::DuplicateAcks {
@@ -81,18 +81,19 @@ impl Sender {
         }
         let fresh = self.state < State::Recovery;
         let first = self.state <= State::Disorder
-            || self.scoreboard.una() >= self.recovery.high
+            || self.scoreboard.una() >= self.recovery.high_seq
             || (self.state == State::Loss && self.recovery.timeouts == 0);
         if first {
-            self.recovery.before = (self.tcp.cwnd, self.current_ssthresh());
+            self.recovery.prior_cwnd = self.tcp.cwnd;
+            self.recovery.prior_ssthresh = self.current_ssthresh();
             self.take_threshold(coupled, env);
             self.begin_undo();
         }
         self.tcp.cwnd = self.flight() + 1;
         self.usage.full_at = env.now;
         self.enter(coupled, env.now, State::Loss);
-        self.recovery.high = self.scoreboard.nxt();
-        self.recovery.probe = 0;
+        self.recovery.high_seq = self.scoreboard.nxt();
+        self.recovery.tlp_high_seq = 0;
         self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
         self.recovery.timeouts += 1;
         self.tally.timeouts += 1;
@@ -106,11 +107,11 @@ impl Sender {
 
     /// Time has shown what overtook what: RACK judges again.
     pub(crate) fn on_reordering<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        let before = self.recovery.found;
+        let before = self.recovery.lost_total;
         self.timer_purpose = TimerPurpose::Timeout;
         let mut waits = false;
-        self.judge(env, false, &mut waits);
-        if self.recovery.found != before && self.state < State::Recovery {
+        self.detect_losses(env, false, &mut waits);
+        if self.recovery.lost_total != before && self.state < State::Recovery {
             self.enter_recovery(coupled, env, false);
             if self.profile.prr {
                 self.reduce(1, true, false);

@@ -9,17 +9,17 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<O>,
         ack: u64,
-        told: &Told,
+        ack_info: &AckInfo,
     ) {
-        let dsack = told.dsack;
+        let dsack = ack_info.dsack;
         // Both copies came: this one answers the second.
-        let repeats = !told.advanced && !told.newly_sacked;
-        let end = self.recovery.probe;
+        let repeats = !ack_info.advanced && !ack_info.newly_sacked;
+        let end = self.recovery.tlp_high_seq;
         if end == 0 || ack < end {
             return;
         }
-        if !self.recovery.probe_again || dsack || repeats {
-            self.recovery.probe = 0;
+        if !self.recovery.tlp_retrans || dsack || repeats {
+            self.recovery.tlp_high_seq = 0;
         } else if ack > end {
             // The original was lost, for nobody has it twice.
             self.begin_reduction(coupled, env);
@@ -45,8 +45,8 @@ impl Sender {
 
     /// A probe is out; the timeout is next.
     pub(crate) fn probe_is_out<O: Observer>(&mut self, env: &mut Env<O>, again: bool) {
-        self.recovery.probe = self.scoreboard.nxt();
-        self.recovery.probe_again = again;
+        self.recovery.tlp_high_seq = self.scoreboard.nxt();
+        self.recovery.tlp_retrans = again;
         self.set_timeout(env);
     }
 }

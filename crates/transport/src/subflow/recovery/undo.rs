@@ -7,31 +7,39 @@ const NONE_YET: i32 = -1;
 
 impl Sender {
     pub(super) fn begin_undo(&mut self) {
-        let again = match self.scoreboard.retrans_out() {
-            0 => NONE_YET,
-            again => again as i32,
-        };
-        self.recovery.undo = Some((self.scoreboard.una(), again));
+        self.recovery.undo = Some(Undo {
+            marker: self.scoreboard.una(),
+            retransmissions: match self.scoreboard.retrans_out() {
+                0 => NONE_YET,
+                retransmissions => retransmissions as i32,
+            },
+        });
+    }
+
+    /// Whether the receiver has reported each retransmission since the reduction as a duplicate.
+    fn all_were_needless(&self) -> bool {
+        let undo = self.recovery.undo;
+        undo.is_some_and(|undo| undo.retransmissions == 0)
     }
 
     /// Whether all retransmissions were needless: the receiver had each twice (DSACK), or the segment that is
     /// acknowledged was sent again and yet its first copy is answered (Eifel, RFC 3522).
-    fn may_undo(&self, told: &Told) -> bool {
-        let needless = matches!(self.recovery.undo, Some((_, 0)));
-        self.profile.undo && self.recovery.undo.is_some() && (needless || told.again_and_original())
+    fn may_undo(&self, ack_info: &AckInfo) -> bool {
+        let needless = self.all_were_needless();
+        self.profile.undo && self.recovery.undo.is_some() && (needless || ack_info.is_spurious())
     }
 
     fn undo<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, unmark: bool) {
         if unmark {
             self.scoreboard.unmark_lost();
             if self.profile.detection == Detection::Fack {
-                self.recovery.judged = self.scoreboard.una(); // they can be lost all the same
+                self.recovery.examined = self.scoreboard.una(); // they can be lost all the same
             }
         }
-        if self.recovery.before.1 != 0 {
+        if self.recovery.prior_ssthresh != 0 {
             self.refresh(env.now);
             self.tcp.cwnd = coupled.undo(&self.cc, &self.tcp);
-            self.tcp.ssthresh = self.tcp.ssthresh.max(self.recovery.before.1);
+            self.tcp.ssthresh = self.tcp.ssthresh.max(self.recovery.prior_ssthresh);
         }
         self.recovery.undo = None;
         if O::ON {
@@ -43,17 +51,17 @@ impl Sender {
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        told: &Told,
+        ack_info: &AckInfo,
     ) -> bool {
-        if self.may_undo(told) {
+        if self.may_undo(ack_info) {
             self.undo(coupled, env, false);
-        } else if self.recovery.patient_for > 0 {
-            self.recovery.patient_for -= 1;
-            if self.recovery.patient_for == 0 {
-                self.recovery.patience = 0;
+        } else if self.recovery.reordering_persist > 0 {
+            self.recovery.reordering_persist -= 1;
+            if self.recovery.reordering_persist == 0 {
+                self.recovery.reordering_steps = 0;
             }
         }
-        if self.scoreboard.una() == self.recovery.high
+        if self.scoreboard.una() == self.recovery.high_seq
             && self.profile.detection == Detection::DuplicateAcks
         {
             // Duplicates of what was sent again may follow and must not start another recovery (RFC 6582, 4).
@@ -71,9 +79,9 @@ impl Sender {
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        told: &Told,
+        ack_info: &AckInfo,
     ) -> bool {
-        if self.recovery.undo.is_none() || !self.profile.undo || !told.again_and_original() {
+        if self.recovery.undo.is_none() || !self.profile.undo || !ack_info.is_spurious() {
             return false;
         }
         // Segments overtook each other; those sent again are still to be heard of.
@@ -93,7 +101,7 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<O>,
     ) -> bool {
-        if self.profile.undo && matches!(self.recovery.undo, Some((_, 0))) {
+        if self.profile.undo && self.all_were_needless() {
             self.undo(coupled, env, false);
             return true;
         }
@@ -105,27 +113,27 @@ impl Sender {
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        told: &Told,
+        ack_info: &AckInfo,
     ) -> Option<Then> {
-        let recovered = self.scoreboard.una() >= self.recovery.high;
-        if told.advanced && self.may_undo(told) {
+        let recovered = self.scoreboard.una() >= self.recovery.high_seq;
+        if ack_info.advanced && self.may_undo(ack_info) {
             self.undo(coupled, env, true);
             self.enter(coupled, env.now, State::Open);
             return Some(Then::Nothing);
         }
         if self.recovery.frto {
             // A segment sent before the timeout and not since has arrived: the timeout was too early.
-            if told.original && self.profile.undo {
+            if ack_info.original_acked && self.profile.undo {
                 self.undo(coupled, env, true);
                 self.enter(coupled, env.now, State::Open);
                 return Some(Then::Nothing);
             }
-            if self.scoreboard.nxt() > self.recovery.high {
-                if told.newly_sacked || told.duplicate {
+            if self.scoreboard.nxt() > self.recovery.high_seq {
+                if ack_info.newly_sacked || ack_info.duplicate {
                     self.recovery.frto = false;
                 }
-            } else if told.advanced && !recovered {
-                self.recovery.high = self.scoreboard.nxt();
+            } else if ack_info.advanced && !recovered {
+                self.recovery.high_seq = self.scoreboard.nxt();
                 self.notices |= notice::WANTS_NEW;
                 return Some(Then::SendNew);
             }
@@ -144,7 +152,7 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<O>,
     ) {
-        if self.state == State::Loss && self.scoreboard.nxt() == self.recovery.high {
+        if self.state == State::Loss && self.scoreboard.nxt() == self.recovery.high_seq {
             self.recovery.frto = false;
             self.retransmit_lost(coupled, env);
         }

@@ -289,7 +289,7 @@ impl Scoreboard {
     }
 
     /// An entry is taken for lost, and a copy of it with that (tcp_mark_skb_lost).
-    pub(crate) fn lose(&mut self, index: usize) {
+    pub(crate) fn mark_lost(&mut self, index: usize) {
         let skb = &mut self.queue[index];
         if skb.is(flag::RETRANS) {
             skb.flags &= !flag::RETRANS;
@@ -457,14 +457,14 @@ mod tests {
     #[test]
     fn what_was_sent_again_counts_twice_and_a_probe_once() {
         let mut board = sent(&[2, 1]);
-        board.lose(0);
+        board.mark_lost(0);
         assert_eq!(board.in_flight(), 1);
         board.retransmit(0, 9, false);
         assert_eq!((board.in_flight(), board.retrans_out()), (3, 2));
         board.retransmit(1, 9, true);
         assert_eq!((board.in_flight(), board.retrans_out()), (3, 2));
         // Its copy is lost, too.
-        board.lose(0);
+        board.mark_lost(0);
         assert_eq!((board.in_flight(), board.lost_out()), (1, 2));
         board.retransmit(0, 10, false);
         board.sack(0);
@@ -518,7 +518,7 @@ mod tests {
                         let begins = board.split(seq);
                         prop_assert_eq!(begins, seq < board.nxt());
                     }
-                    Step::Lose(index) if known(index) & flag::SACKED == 0 => board.lose(index),
+                    Step::Lose(index) if known(index) & flag::SACKED == 0 => board.mark_lost(index),
                     Step::Retransmit(index, probe) if known(index) & (flag::SACKED | flag::RETRANS) == 0 => {
                         board.retransmit(index, now, probe);
                     }

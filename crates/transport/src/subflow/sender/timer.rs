@@ -33,7 +33,7 @@ impl Sender {
     pub(super) fn probes(&self) -> bool {
         self.profile.detection != Detection::DuplicateAcks
             && matches!(self.state, State::Open | State::Cwr)
-            && self.recovery.probe == 0
+            && self.recovery.tlp_high_seq == 0
             && self.rtt.srtt8 != 0
     }
 
