@@ -84,6 +84,14 @@ impl From<topology::Error> for Error {
 
 /// ", did you mean `…`?" with the nearest of the known ones, if one is near.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match near(wrong, known).first() {
+        Some(name) => format!(", did you mean `{name}`?"),
+        None => String::new(),
+    }
+}
+
+/// Those of the known ones that are spelled nearly like it, the nearest first.
+pub(crate) fn near<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // One wrong letter in three is a slip; more is another word. Text that is longer than any name is not compared.
     const LONGEST: usize = 64;
     let slips = (wrong.chars().count() / 3).max(1);
@@ -91,12 +99,11 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>)
         let [wrong, name] = [wrong, name].map(str::to_lowercase);
         strsim::damerau_levenshtein(&wrong, &name)
     };
-    let near = (known.into_iter())
+    let mut near: Vec<(usize, &str)> = (known.into_iter())
         .filter(|_| wrong.len() <= LONGEST)
         .map(|name| (distance(name), name))
-        .min_by_key(|(distance, _)| *distance);
-    match near {
-        Some((distance, name)) if distance <= slips => format!(", did you mean `{name}`?"),
-        _ => String::new(),
-    }
+        .filter(|(distance, _)| *distance <= slips)
+        .collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().map(|(_, name)| name).collect()
 }

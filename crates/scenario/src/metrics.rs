@@ -1,19 +1,22 @@
-//! What is compared between runs: metrics of connections and of the whole run, by their names in an
-//! [`Outcome`](crate::Outcome).
+//! What is compared between runs: numbers of connections, subflows and links by their names in an
+//! [`Outcome`](crate::Outcome), and how connections share a run.
 
+mod choice;
 mod fairness;
+mod fields;
 mod groups;
 
 use crate::Protocol;
-use crate::outcome::ConnectionOutcome;
+use crate::outcome::{ConnectionOutcome, LinkOutcome, SubflowOutcome};
 
+pub use choice::choose;
 pub use fairness::Goodputs;
 pub use groups::{Group, Groups, Part, Samples};
 
 /// A metric.
 #[derive(Debug)]
 pub struct Metric {
-    /// Its name in JSON.
+    /// Its name: that of the field, after `subflows.` or `links.` where those have it.
     pub key: &'static str,
     /// What people call it.
     pub title: &'static str,
@@ -36,6 +39,10 @@ pub enum Value {
     Share(fn(&Goodputs, &ConnectionOutcome) -> Option<f64>),
     /// A run.
     Run(fn(&Goodputs) -> Option<f64>),
+    /// A subflow.
+    Subflow(fn(&SubflowOutcome) -> Option<f64>),
+    /// A link.
+    Link(fn(&LinkOutcome) -> Option<f64>),
 }
 
 impl Metric {
@@ -45,6 +52,8 @@ impl Metric {
         match self.value {
             Value::Connection(_) | Value::Share(_) => matches!(part, Part::Connection(_)),
             Value::Run(_) => part == Part::Run,
+            Value::Subflow(_) => matches!(part, Part::Subflow(..)),
+            Value::Link(_) => matches!(part, Part::Link(_)),
         }
     }
 
@@ -58,7 +67,31 @@ impl Metric {
         match self.value {
             Value::Connection(value) => value(connection),
             Value::Share(value) => value(goodputs?, connection),
-            Value::Run(_) => None,
+            _ => None,
+        }
+    }
+
+    /// Its name in the JSON of what has it.
+    #[must_use]
+    pub fn field(&self) -> &'static str {
+        self.key.rsplit('.').next().unwrap_or(self.key)
+    }
+
+    /// Of a subflow.
+    #[must_use]
+    pub fn of_subflow(&self, subflow: &SubflowOutcome) -> Option<f64> {
+        match self.value {
+            Value::Subflow(value) => value(subflow),
+            _ => None,
+        }
+    }
+
+    /// Of a link.
+    #[must_use]
+    pub fn of_link(&self, link: &LinkOutcome) -> Option<f64> {
+        match self.value {
+            Value::Link(value) => value(link),
+            _ => None,
         }
     }
 
@@ -144,9 +177,14 @@ pub const FAIRNESS: [Metric; 2] = [
     },
 ];
 
-/// All metrics, in the order of tables.
+/// The metrics that are shown where none are chosen, in the order of tables.
 pub fn standard() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().chain(&FAIRNESS)
+}
+
+/// All metrics.
+pub fn all() -> impl Iterator<Item = &'static Metric> {
+    standard().chain(&fields::FIELDS)
 }
 
 fn of_tcp(connection: &ConnectionOutcome, value: f64) -> Option<f64> {

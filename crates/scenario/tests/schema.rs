@@ -3,17 +3,18 @@
 //! To write it anew after a change of the types: `UPDATE_SCHEMA=1 cargo test -p lisa-scenario --test schema`. A change
 //! that a reader of older outcomes would notice raises `lisa_scenario::outcome::SCHEMA`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use lisa_scenario::Protocol;
+use lisa_scenario::metrics::{self, Value};
 use lisa_scenario::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
-use serde_json::Value;
 
 #[path = "support/json_schema.rs"]
 mod json_schema;
 
-fn schema() -> Value {
+fn schema() -> serde_json::Value {
     let mut schema = schemars::schema_for!(Outcome).to_value();
     schema["$id"] = SCHEMA.into();
     schema
@@ -99,7 +100,7 @@ fn an_outcome_is_as_the_schema_says() {
     for (pointer, wrong) in [
         ("/seed", "x".into()),
         ("/connections/0/protocol", "sctp".into()),
-        ("/links/0/drops", Value::Null),
+        ("/links/0/drops", serde_json::Value::Null),
     ] {
         let mut value = value.clone();
         *value.pointer_mut(pointer).unwrap() = wrong;
@@ -111,7 +112,7 @@ fn an_outcome_is_as_the_schema_says() {
 #[test]
 fn an_outcome_has_all_that_is_promised() {
     let value = serde_json::to_value(outcome()).unwrap();
-    let has = |value: &Value, keys: &str| {
+    let has = |value: &serde_json::Value, keys: &str| {
         for key in keys.split(", ") {
             assert!(value.get(key).is_some(), "no {key}");
         }
@@ -139,4 +140,75 @@ fn an_outcome_has_all_that_is_promised() {
         &value["links"][0],
         "name, packets, drops, losses, loss_rate, marks, utilisation, queue_max, queue_mean",
     );
+}
+
+/// Every number of a connection, a subflow and a link is a metric, but for the numbers that tell them apart.
+#[test]
+fn every_number_is_a_metric() {
+    let schema = schema();
+    let mut numbers = BTreeSet::new();
+    for (of, prefix) in [
+        ("ConnectionOutcome", ""),
+        ("SubflowOutcome", "subflows."),
+        ("LinkOutcome", "links."),
+    ] {
+        let fields = &schema["$defs"][of]["properties"];
+        for (field, property) in fields.as_object().unwrap() {
+            let kinds = property["type"].to_string();
+            if kinds.contains("\"integer\"") || kinds.contains("\"number\"") {
+                numbers.insert(format!("{prefix}{field}"));
+            }
+        }
+    }
+    for identity in ["number", "subflows.subflow"] {
+        assert!(numbers.remove(identity), "{identity}");
+    }
+    let of_several = ["share", "jain_index"];
+    let metrics = metrics::all().map(|metric| metric.key.to_owned());
+    let metrics: BTreeSet<_> = metrics
+        .filter(|key| !of_several.contains(&&key[..]))
+        .collect();
+    assert_eq!(metrics, numbers);
+    assert_eq!(metrics::all().count(), numbers.len() + of_several.len());
+    // Each is that field: no two have the same value.
+    let mut outcome = outcome();
+    outcome.connections[0].completion_s = Some(9.5);
+    outcome.connections[0].goodput_mbps = Some(1.25);
+    outcome.connections[0].subflows[0] = SubflowOutcome {
+        subflow: 1,
+        path: 2,
+        backup: false,
+        established_s: 0.1,
+        bytes: Some(100_000),
+        goodput_mbps: Some(0.75),
+        retransmits: 5,
+        retransmits_slow_start: 3,
+        slow_start_exit_s: Some(0.5),
+        cwnd_at_slow_start_exit: Some(20),
+        cwnd_at_end: 17,
+        srtt: 0.07,
+        losses: 4,
+        first_loss_s: Some(0.4),
+    };
+    outcome.links[0].losses = 2;
+    outcome.links[0].marks = 1;
+    let goodputs = None;
+    for metric in metrics::all() {
+        let connection = &outcome.connections[0];
+        let subflow = &connection.subflows[0];
+        let link = &outcome.links[0];
+        let (value, json) = match metric.value {
+            Value::Connection(_) => {
+                let json = serde_json::to_value(connection).unwrap();
+                (metric.of_connection(connection, goodputs), json)
+            }
+            Value::Subflow(_) => {
+                let json = serde_json::to_value(subflow).unwrap();
+                (metric.of_subflow(subflow), json)
+            }
+            Value::Link(_) => (metric.of_link(link), serde_json::to_value(link).unwrap()),
+            Value::Share(_) | Value::Run(_) => continue,
+        };
+        assert_eq!(value, json[metric.field()].as_f64(), "{}", metric.key);
+    }
 }

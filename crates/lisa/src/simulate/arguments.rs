@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::metrics::Names;
 use crate::algorithms::Algorithms;
 use clap::{Args, ValueEnum, ValueHint};
 use scenario::columns::Format;
@@ -148,8 +149,13 @@ pub struct Compare {
     /// Run with each of the seeds from 1 to N. All algorithms get the same seeds, and differences are taken seed by seed.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
-    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/3: `n`, and for each metric of each connection
-    /// and for the `jain_index` of all connections `mean` and `ci95`, and the same of the `difference` to the first algorithm
+    /// What is shown of the runs, with commas, in this order [default: how long, how fast, windows, retransmissions, shares].
+    /// Any number of an outcome (docs/outcome.schema.json) by its name there: of connections `goodput_mbps`, of their
+    /// subflows `subflows.srtt`, of links `links.utilisation`.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Names)]
+    pub metrics: Vec<String>,
+    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/3: `n`, and for each metric of each connection,
+    /// subflow, link and run `mean` and `ci95`, and the same of the `difference` to the first algorithm
     /// and of the `backend_difference` to the first backend) instead of tables.
     #[arg(long)]
     pub json: bool,
@@ -176,6 +182,7 @@ Examples:
   lisa compare download.toml -a lia,lisa --seeds 100
   lisa compare download.toml -a lia,lisa,reno --set bottleneck.queue=9 --plot windows.svg
   lisa compare download.toml -a lia,lisa --on sim,vm --plot windows.svg     # how far simulator and kernel agree
+  lisa compare download.toml -a lia,lisa --metrics goodput_mbps,subflows.srtt,links.queue_mean
   lisa compare download.toml -a lia,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";
 
 /// `lisa sweep`.
@@ -201,7 +208,12 @@ pub struct Sweep {
     /// Run with each of the seeds from 1 to N.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
-    /// Write a row for each run and connection: the varied keys, algorithm, seed, connection and all metrics. A name
+    /// What is shown of the runs, with commas, in this order [default: how long, how fast, windows, retransmissions, shares].
+    /// Any number of an outcome (docs/outcome.schema.json) by its name there: of connections `goodput_mbps`, of their
+    /// subflows `subflows.srtt`, of links `links.utilisation`.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Names)]
+    pub metrics: Vec<String>,
+    /// Write a row for each run and connection: the varied keys, algorithm, seed, connection and the metrics. A name
     /// that ends with .parquet or .csv. Values with a unit are written in bit/s, bytes or seconds.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,

@@ -5,14 +5,14 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use scenario::metrics::{self, Groups, Metric, Part, Samples};
+use scenario::metrics::{Groups, Metric, Part, Samples};
 use scenario::statistics::Mean;
 use scenario::{Run, Scenario};
 
 use super::arguments::{Compare, On};
 use super::backend::{Backend, Job, Trace};
 use super::progress::{self, Progress};
-use super::{choice, compared, plot, tables};
+use super::{choice, compared, metrics, plot, tables};
 use crate::output::{self, Failure};
 
 /// All that is compared.
@@ -35,8 +35,12 @@ pub struct Contender {
 }
 
 impl Comparison {
-    fn new(title: &str, algorithms: &[String], backends: &[On]) -> Self {
-        let metrics: Vec<_> = metrics::standard().collect();
+    fn new(
+        title: &str,
+        algorithms: &[String],
+        backends: &[On],
+        metrics: Vec<&'static Metric>,
+    ) -> Self {
         let contender = |_| Contender {
             groups: Groups::new(metrics.clone()),
             first: None,
@@ -105,6 +109,7 @@ fn difference(samples: &Samples, base: &Samples, metric: usize) -> Option<Mean> 
 /// Runs a scenario with several algorithms, on one backend or several.
 pub fn compare(arguments: Compare) -> Result<(), Failure> {
     let common = &arguments.common;
+    let metrics = metrics::chosen(&arguments.metrics)?;
     let backends = Backend::all(common, &arguments.on)?;
     let scenario = choice::load(common, &[])?;
     let chosen = choice::connections(&scenario, &arguments.connection)?;
@@ -132,7 +137,12 @@ pub fn compare(arguments: Compare) -> Result<(), Failure> {
             })
             .collect()
     };
-    let mut comparison = Comparison::new(&scenario.title, &arguments.algorithms, &arguments.on);
+    let mut comparison = Comparison::new(
+        &scenario.title,
+        &arguments.algorithms,
+        &arguments.on,
+        metrics,
+    );
     let seeds = arguments.seeds as usize;
     let (each, cancelled) = (seeds * scenarios.len(), progress::cancelled()?);
     let of = each * backends.len();

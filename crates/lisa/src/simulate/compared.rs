@@ -1,7 +1,7 @@
 //! What `lisa compare` prints: tables, and lines of JSON.
 
 use comfy_table::{Attribute, Table};
-use scenario::metrics::{Group, Part, Samples};
+use scenario::metrics::{Group, Metric, Part, Samples, Value};
 use scenario::statistics::Mean;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -24,30 +24,46 @@ struct Row<'a> {
     heading: String,
 }
 
-/// One for each name of connections, then the run as a whole.
+/// One for each name of connections, with its subflows; then the links, and the run as a whole.
 fn sections(comparison: &Comparison) -> Vec<Section<'_>> {
     let first = &comparison.of(0, 0).groups;
-    let names = first.groups.iter().map(|group| group.name.as_str());
-    let parts = names.map(|name| (name, Part::Connection(name)));
-    let section = |(title, part)| {
-        let has = |metric: &usize| {
-            let mut all = comparison.each().map(|(_, contender)| &contender.groups);
-            all.any(|groups| {
-                groups
-                    .samples(part)
-                    .is_some_and(|s| s.mean(*metric).is_some())
-            })
-        };
-        let row = |metric| Row {
-            part,
-            metric,
-            heading: tables::heading(comparison.metrics[metric]),
-        };
-        let rows = (0..comparison.metrics.len()).filter(has).map(row).collect();
-        Section { title, rows }
+    let connections = first.groups.iter().map(|group| {
+        let name = group.name.as_str();
+        let subflows = group.subflows.keys();
+        let subflows = subflows.map(|&n| (Part::Subflow(name, n), format!("subflow {}: ", n + 1)));
+        let parts = [(Part::Connection(name), String::new())].into_iter();
+        (name, parts.chain(subflows).collect())
+    });
+    let links = first.links.iter();
+    let links = links.map(|(name, _)| (Part::Link(name), format!("{name}: ")));
+    let run = vec![(Part::Run, String::new())];
+    connections
+        .chain([("links", links.collect()), ("all connections", run)])
+        .map(|(title, parts)| Section {
+            title,
+            rows: rows(comparison, parts),
+        })
+        .filter(|section| !section.rows.is_empty())
+        .collect()
+}
+
+/// The metrics of some parts, as far as any run has them; with what stands before the metric's title.
+fn rows<'a>(comparison: &Comparison, parts: Vec<(Part<'a>, String)>) -> Vec<Row<'a>> {
+    let has = |metric: usize, part: Part<'_>| {
+        let all = comparison.each().map(|(_, contender)| &contender.groups);
+        let mut samples = all.filter_map(|groups| groups.samples(part));
+        samples.any(|samples| samples.mean(metric).is_some())
     };
-    let all = parts.chain([("all connections", Part::Run)]).map(section);
-    all.filter(|section| !section.rows.is_empty()).collect()
+    let mut rows = Vec::new();
+    for (number, metric) in comparison.metrics.iter().enumerate() {
+        let parts = parts.iter().filter(|(part, _)| has(number, *part));
+        rows.extend(parts.map(|(part, before)| Row {
+            part: *part,
+            metric: number,
+            heading: format!("{before}{}", tables::heading(metric)),
+        }));
+    }
+    rows
 }
 
 /// The tables.
@@ -188,6 +204,19 @@ impl Serialize for Line<'_> {
         map.serialize_entry("n", &groups.runs)?;
         self.metrics(&mut map, Part::Run, &groups.run)?;
         map.serialize_entry("connections", &connections)?;
+        if self.any(|metric| matches!(metric.value, Value::Link(_))) {
+            let links = groups.links.iter();
+            let links: Vec<Named<'_>> = links
+                .map(|(name, samples)| Named {
+                    line: self,
+                    key: "name",
+                    name: name.as_str().into(),
+                    part: Part::Link(name),
+                    samples,
+                })
+                .collect();
+            map.serialize_entry("links", &links)?;
+        }
         map.end()
     }
 }
@@ -205,12 +234,48 @@ impl Serialize for Connection<'_> {
         map.serialize_entry("count", &self.group.connections)?;
         let part = Part::Connection(&self.group.name);
         self.line.metrics(&mut map, part, &self.group.samples)?;
+        if (self.line).any(|metric| matches!(metric.value, Value::Subflow(_))) {
+            let subflows = self.group.subflows.iter();
+            let subflows: Vec<Named<'_>> = subflows
+                .map(|(&number, samples)| Named {
+                    line: self.line,
+                    key: "subflow",
+                    name: number.into(),
+                    part: Part::Subflow(&self.group.name, number),
+                    samples,
+                })
+                .collect();
+            map.serialize_entry("subflows", &subflows)?;
+        }
+        map.end()
+    }
+}
+
+/// In it: a subflow or a link, and what tells it apart.
+struct Named<'a> {
+    line: &'a Line<'a>,
+    key: &'static str,
+    name: serde_json::Value,
+    part: Part<'a>,
+    samples: &'a Samples,
+}
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry(self.key, &self.name)?;
+        self.line.metrics(&mut map, self.part, self.samples)?;
         map.end()
     }
 }
 
 impl Line<'_> {
-    /// The metrics of a part, by their keys.
+    /// Whether such a metric is compared.
+    fn any(&self, is: impl Fn(&Metric) -> bool) -> bool {
+        self.comparison.metrics.iter().any(|metric| is(metric))
+    }
+
+    /// The metrics of a part, by their names in it.
     fn metrics<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -233,7 +298,7 @@ impl Line<'_> {
                 difference: self.comparison.to_algorithm(self.at, part, number),
                 backend_difference: self.comparison.to_backend(self.at, part, number),
             });
-            map.serialize_entry(metric.key, &value)?;
+            map.serialize_entry(metric.field(), &value)?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ mod backend;
 mod choice;
 mod compare;
 mod compared;
+mod metrics;
 mod plot;
 mod progress;
 mod rows;

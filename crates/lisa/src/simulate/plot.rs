@@ -71,6 +71,11 @@ pub fn draw(connection: &str, comparison: &Comparison) -> String {
             1 => figure::windows(&upper, &panels(connection, comparison), columns)?,
             _ => figure::overlays(&upper, &overlays(connection, comparison), columns)?,
         }
+        // Of the chosen metrics this connection may have none.
+        if shown.is_empty() {
+            root.present()?;
+            return Ok(());
+        }
         let what = match (comparison.of(0, 0).groups.runs, connections) {
             (1, 1) => format!("{connection}: seed 1"),
             (1, n) => format!("{connection}: means of {n} with seed 1"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use scenario::metrics::{self, Groups, Metric, Part, Samples};
+use scenario::metrics::{Groups, Metric, Part, Samples};
 use scenario::vary::{self, Vary};
 use scenario::{Error, Place, Scenario};
 
@@ -10,7 +10,7 @@ use super::arguments::{Common, On, Sweep};
 use super::backend::{Backend, Job, Trace};
 use super::progress::{self, Progress};
 use super::rows::Rows;
-use super::{choice, tables};
+use super::{choice, metrics, tables};
 use crate::output::{self, Failure};
 
 /// The most runs of a sweep, and the most scenarios in it.
@@ -22,7 +22,7 @@ pub struct Point {
     /// The number of each key's value.
     pub chosen: Vec<usize>,
     pub algorithm: Option<String>,
-    scenario: Arc<Scenario>,
+    pub scenario: Arc<Scenario>,
     about: Arc<str>,
     /// What its runs came to.
     groups: Groups,
@@ -31,11 +31,12 @@ pub struct Point {
 /// Runs all combinations.
 pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     let common = &arguments.common;
+    let metrics = metrics::chosen(&arguments.metrics)?;
     let backend = Backend::new(common, arguments.on)?;
     let varied = varied(&arguments)?;
     let seeds = arguments.seeds as usize;
     let runs = runs(&arguments, &varied)?;
-    let mut points = points(&arguments, &varied)?;
+    let mut points = points(&arguments, &varied, &metrics)?;
     let job = |number: usize| Job {
         scenario: points[number / seeds].scenario.clone(),
         about: points[number / seeds].about.clone(),
@@ -43,7 +44,8 @@ pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
         trace: Trace::None,
     };
     let jobs: Vec<Job> = (0..runs).map(job).collect();
-    let mut rows = Rows::open(&varied, arguments.output.as_deref(), arguments.json)?;
+    let output = arguments.output.as_deref();
+    let mut rows = Rows::open(&varied, &metrics, &points, output, arguments.json)?;
     let cancelled = progress::cancelled()?;
     let progress = Progress::new(runs);
     let finished = backend.execute(jobs, &cancelled, &progress, |number, run| {
@@ -61,7 +63,7 @@ pub fn sweep(arguments: Sweep) -> Result<(), Failure> {
     if !arguments.json {
         let title = &points[0].scenario.title;
         let mut text = format!("{title}\n{}\n", heading(arguments.on, finished, seeds));
-        text += &table(&varied, &points, arguments.algorithms.len());
+        text += &table(&varied, &metrics, &points, arguments.algorithms.len());
         text += &format!("{finished} runs in {:.1} s\n", elapsed.as_secs_f64());
         output::print(&text)?;
     }
@@ -113,7 +115,11 @@ fn runs(arguments: &Sweep, varied: &[Vary]) -> Result<usize, Failure> {
 }
 
 /// All combinations, each read from the file with its values: what is wrong with any is known before the first runs.
-fn points(arguments: &Sweep, varied: &[Vary]) -> Result<Vec<Point>, Failure> {
+fn points(
+    arguments: &Sweep,
+    varied: &[Vary],
+    metrics: &[&'static Metric],
+) -> Result<Vec<Point>, Failure> {
     let common = &arguments.common;
     let mut points = Vec::new();
     for number in 0..vary::combinations(varied).unwrap_or(0) {
@@ -131,7 +137,7 @@ fn points(arguments: &Sweep, varied: &[Vary]) -> Result<Vec<Point>, Failure> {
                 chosen: chosen.clone(),
                 algorithm,
                 scenario,
-                groups: Groups::default(),
+                groups: Groups::new(metrics.to_vec()),
             });
         };
         if arguments.algorithms.is_empty() {
@@ -166,19 +172,35 @@ fn load(common: &Common, set: &[String]) -> Result<Scenario, Failure> {
 }
 
 /// The parts of a point that have values, a row of the table each, with their names.
-fn parts(groups: &Groups) -> Vec<(&str, Part<'_>, &Samples)> {
-    let names = groups.groups.iter().map(|group| group.name.as_str());
-    let parts = names.map(|name| (name, Part::Connection(name)));
+fn parts(groups: &Groups) -> Vec<(String, Part<'_>, &Samples)> {
+    let connections = groups.groups.iter().flat_map(|group| {
+        let name = group.name.as_str();
+        let subflows = group.subflows.keys().map(move |&number| {
+            let title = format!("{name}, subflow {}", number + 1);
+            (title, Part::Subflow(name, number))
+        });
+        [(name.into(), Part::Connection(name))]
+            .into_iter()
+            .chain(subflows)
+    });
+    let links = groups.links.iter();
+    let links = links.map(|(name, _)| (name.clone(), Part::Link(name)));
     let has = |samples: &&Samples| (0..groups.metrics.len()).any(|m| samples.mean(m).is_some());
-    parts
-        .chain([("all connections", Part::Run)])
+    connections
+        .chain(links)
+        .chain([("all connections".into(), Part::Run)])
         .filter_map(|(name, part)| Some((name, part, groups.samples(part).filter(has)?)))
         .collect()
 }
 
-/// A row for each point and each name of connections, and one for the run as a whole. Where algorithms are compared, a point
+/// A row for each point and each part. Where algorithms are compared, a point
 /// stands with `algorithms - 1` others of the same values, and the first of these is the baseline.
-fn table(varied: &[Vary], points: &[Point], algorithms: usize) -> String {
+fn table(
+    varied: &[Vary],
+    metrics: &[&'static Metric],
+    points: &[Point],
+    algorithms: usize,
+) -> String {
     let all: Vec<_> = points.iter().map(|point| parts(&point.groups)).collect();
     let several = all.iter().any(|parts| parts.len() > 1);
     let compared = points.iter().any(|point| point.algorithm.is_some());
@@ -186,7 +208,7 @@ fn table(varied: &[Vary], points: &[Point], algorithms: usize) -> String {
         let mut samples = all.iter().flatten().map(|(_, _, samples)| samples);
         samples.any(|samples| samples.mean(metric).is_some())
     };
-    let metrics: Vec<(usize, &Metric)> = (metrics::standard().enumerate())
+    let metrics: Vec<(usize, &Metric)> = (metrics.iter().copied().enumerate())
         .filter(|(metric, _)| has(*metric))
         .collect();
     let columns: Vec<String> = metrics.iter().map(|(_, m)| tables::column(m)).collect();
@@ -205,9 +227,9 @@ fn table(varied: &[Vary], points: &[Point], algorithms: usize) -> String {
             .collect();
         about.extend(point.algorithm.clone());
         notes += &tables::notes(&point.groups, &format!(" with {}", about.join(", ")));
-        for &(name, part, samples) in parts {
+        for &(ref name, part, samples) in parts {
             let mut cells = about.clone();
-            cells.extend(several.then(|| name.into()));
+            cells.extend(several.then(|| name.clone()));
             let base = baseline.and_then(|first| first.groups.samples(part));
             cells.extend(metrics.iter().map(|&(number, metric)| {
                 if !metric.is_of(part) {

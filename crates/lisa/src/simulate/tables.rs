@@ -175,7 +175,7 @@ pub fn one(outcome: &Outcome) -> String {
         .filter(|metric| match metric.value {
             Value::Connection(_) => true,
             Value::Share(_) => goodputs.is_some(),
-            Value::Run(_) => false,
+            _ => false,
         })
         .collect();
     let titles: Vec<String> = metrics.iter().map(|metric| column(metric)).collect();

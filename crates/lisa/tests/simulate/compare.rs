@@ -103,6 +103,93 @@ fn shares_and_the_index_are_of_all_connections_of_a_run() {
     }
 }
 
+/// Of connections, subflows, links and the run; the means are those of the outcomes.
+#[test]
+fn metrics_can_be_chosen() {
+    let place = Place::new();
+    let runs = place.json("run small.toml --seeds 3 --json");
+    let mean_of = |pointer: &str| {
+        let values = runs
+            .iter()
+            .map(|run| run.pointer(pointer).unwrap().as_f64().unwrap());
+        values.sum::<f64>() / 3.0
+    };
+    let metrics = "--metrics links.queue_mean,subflows.cwnd_at_end,bytes,jain_index";
+    let compare = format!("compare small.toml -a lisa,lia --seeds 3 {metrics}");
+    let lines = place.valid_json(&format!("{compare} --json"), "compare.schema.json");
+    for (compared, outcome) in [
+        ("/connections/0/bytes", "/connections/0/bytes"),
+        (
+            "/connections/0/subflows/1/cwnd_at_end",
+            "/connections/0/subflows/1/cwnd_at_end",
+        ),
+        (
+            "/connections/1/subflows/0/cwnd_at_end",
+            "/connections/1/subflows/0/cwnd_at_end",
+        ),
+        ("/links/0/queue_mean", "/links/0/queue_mean"),
+    ] {
+        let mean = lines[0].pointer(compared).unwrap()["mean"]
+            .as_f64()
+            .unwrap();
+        assert!((mean - mean_of(outcome)).abs() < 1e-9, "{compared}");
+        assert!(lines[1].pointer(compared).unwrap()["difference"].is_object());
+    }
+    let link = runs[0]["links"][0]["name"].as_str().unwrap();
+    assert_eq!(lines[0]["links"][0]["name"], link);
+    let keys =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(
+        keys(&lines[0]["connections"][0]),
+        ["bytes", "count", "name", "subflows"]
+    );
+    assert_eq!(keys(&lines[0]["links"][0]), ["name", "queue_mean"]);
+    assert!(lines[0]["jain_index"].is_object());
+    let text = place.good(&compare);
+    for words in [
+        "subflow 2: cwnd at end [segments]",
+        "delivered [bytes]",
+        "Jain's index",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(
+        text.contains(&format!("{link}: queue, mean [packets]")),
+        "{text}"
+    );
+    assert!(!text.contains("goodput"), "{text}");
+    // The connection that is drawn need not have any of them.
+    place.good("compare small.toml -a lisa --seeds 1 --metrics links.drops --plot out.svg");
+    let svg = String::from_utf8(place.read("out.svg")).unwrap();
+    assert!(svg.contains("windows with seed 1") && svg.trim_end().ends_with("</svg>"));
+
+    let sweep = format!("sweep small.toml --vary bottleneck.queue=17 --seeds 3 {metrics}");
+    let rows = place.valid_json(&format!("{sweep} -o rows.csv --json"), "sweep.schema.json");
+    for (row, run) in rows.chunks(2).zip(&runs) {
+        let [download, competitor] = row else {
+            panic!()
+        };
+        let queue = format!("links.{link}.queue_mean");
+        for row in [download, competitor] {
+            assert_eq!(row[&queue], run["links"][0]["queue_mean"]);
+        }
+        let subflow = &run["connections"][0]["subflows"][1];
+        assert_eq!(download["subflows.1.cwnd_at_end"], subflow["cwnd_at_end"]);
+        assert_eq!(competitor["subflows.1.cwnd_at_end"], Value::Null);
+        assert!(download.get("goodput_mbps").is_none());
+    }
+    let csv = String::from_utf8(place.read("rows.csv")).unwrap();
+    let heading = csv.lines().next().unwrap();
+    let first = "bottleneck.queue,algorithm,seed,connection,number,start_s,bytes,links.";
+    assert!(heading.starts_with(first), "{heading}");
+    let last = "subflows.0.cwnd_at_end,subflows.1.cwnd_at_end,jain_index,note";
+    assert!(heading.ends_with(last), "{heading}");
+    let table = place.good(&sweep);
+    for words in ["download, subflow 2", link, "all connections"] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+}
+
 /// UDP has no windows, what never ends no completion, and what did not finish neither.
 #[test]
 fn what_has_no_value_is_null() {

@@ -124,6 +124,31 @@ fn what_is_wrong_is_one_line() {
             2,
             "a name ends with .svg",
         ),
+        (
+            "compare small.toml -a lisa --metrics goodput",
+            2,
+            "lisa: --metrics: no metric `goodput`; there are completion_s, ",
+        ),
+        (
+            "compare small.toml -a lisa --metrics share,srtt",
+            2,
+            "lisa: --metrics: no metric `srtt`, did you mean `subflows.srtt`?\n",
+        ),
+        (
+            "sweep small.toml --vary stop=9s --metrics losses",
+            2,
+            "no metric `losses`, did you mean `subflows.losses` or `links.losses`?\n",
+        ),
+        (
+            "sweep small.toml --vary stop=9s --metrics bytes --metrics bytes",
+            2,
+            "--metrics: `bytes` is named twice: name each metric once",
+        ),
+        (
+            "compare small.toml -a lisa --metrics share,,bytes",
+            2,
+            "--metrics",
+        ),
         ("sweep small.toml", 2, "--vary"),
         (
             "sweep small.toml --vary stop",
@@ -226,6 +251,16 @@ fn shells_complete_files_where_files_are_wanted() {
             lines.iter().all(|line| line.contains(":_files")),
             "{lines:?}"
         );
+    }
+    for (shell, text) in [("zsh", &zsh), ("help", &place.good("compare --help"))] {
+        for metric in [
+            "goodput_mbps",
+            "jain_index",
+            "subflows.srtt",
+            "links.queue_mean",
+        ] {
+            assert!(text.contains(metric), "{shell}: {metric}");
+        }
     }
     // Where bash finds no word of its own, `-o default` completes files.
     let bash = place.good("completions bash");

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Goodputs, Metric, standard};
-use crate::outcome::ConnectionOutcome;
+use super::{Goodputs, Metric, Value, standard};
+use crate::outcome::{ConnectionOutcome, LinkOutcome, SubflowOutcome};
 use crate::statistics::Mean;
 use crate::{Outcome, Protocol};
 
@@ -71,6 +71,8 @@ pub struct Group {
     pub notes: BTreeMap<String, usize>,
     /// Their metrics.
     pub samples: Samples,
+    /// Those of their subflows, by the subflow's number in its connection, from 0; empty where no metric is of subflows.
+    pub subflows: BTreeMap<usize, Samples>,
 }
 
 /// What has metrics.
@@ -80,9 +82,14 @@ pub enum Part<'a> {
     Run,
     /// The connections of this name.
     Connection(&'a str),
+    /// The subflows of this number, from 0, of the connections of this name.
+    Subflow(&'a str, usize),
+    /// The link of this name.
+    Link(&'a str),
 }
 
-/// Some metrics of some runs: of all connections, by their names in the order in which they first occur, and of the run as a whole.
+/// Some metrics of some runs: of connections and links by their names, in the order in which they first occur, and of
+/// the run as a whole.
 #[derive(Clone, Debug)]
 pub struct Groups {
     /// How many runs.
@@ -91,6 +98,8 @@ pub struct Groups {
     pub metrics: Vec<&'static Metric>,
     /// Each name's.
     pub groups: Vec<Group>,
+    /// Each link's; empty where no metric is of links.
+    pub links: Vec<(String, Samples)>,
     /// The run's own.
     pub run: Samples,
 }
@@ -108,6 +117,7 @@ impl Groups {
         Self {
             runs: 0,
             groups: Vec::new(),
+            links: Vec::new(),
             run: Samples::new(metrics.len(), 0),
             metrics,
         }
@@ -125,14 +135,28 @@ impl Groups {
         }
         let metrics = self.metrics.clone();
         for (_, connections) in named {
+            let runs = self.runs;
             let group = self.group(connections[0]);
             group.add(&metrics, &connections, goodputs.as_ref());
+            if metrics.iter().any(|m| matches!(m.value, Value::Subflow(_))) {
+                group.add_subflows(&metrics, &connections, runs);
+            }
         }
         self.run
             .push(|metric| metrics[metric].of_run(goodputs.as_ref()));
+        if metrics.iter().any(|m| matches!(m.value, Value::Link(_))) {
+            for (at, link) in outcome.links.iter().enumerate() {
+                self.link(link, at)
+                    .push(|metric| metrics[metric].of_link(link));
+            }
+        }
         self.runs += 1;
-        for group in &mut self.groups {
-            group.samples.fill(self.runs);
+        let groups = self.groups.iter_mut();
+        let connections =
+            groups.flat_map(|group| group.subflows.values_mut().chain([&mut group.samples]));
+        let links = self.links.iter_mut().map(|(_, samples)| samples);
+        for samples in connections.chain(links) {
+            samples.fill(self.runs);
         }
     }
 
@@ -148,7 +172,29 @@ impl Groups {
         match part {
             Part::Run => Some(&self.run),
             Part::Connection(name) => self.find(name).map(|group| &group.samples),
+            Part::Subflow(name, number) => self.find(name)?.subflows.get(&number),
+            Part::Link(name) => {
+                let mut links = self.links.iter();
+                links
+                    .find(|(link, _)| link == name)
+                    .map(|(_, samples)| samples)
+            }
         }
+    }
+
+    /// What a link had before; runs list their links in one order, so it is mostly `at` this place.
+    fn link(&mut self, link: &LinkOutcome, at: usize) -> &mut Samples {
+        let is = |(name, _): &(String, Samples)| *name == link.name;
+        let found = match self.links.get(at).is_some_and(is) {
+            true => Some(at),
+            false => self.links.iter().position(is),
+        };
+        let at = found.unwrap_or_else(|| {
+            let samples = Samples::new(self.metrics.len(), self.runs);
+            self.links.push((link.name.clone(), samples));
+            self.links.len() - 1
+        });
+        &mut self.links[at].1
     }
 
     fn group(&mut self, first: &ConnectionOutcome) -> &mut Group {
@@ -161,6 +207,7 @@ impl Groups {
                 connections: 0,
                 notes: BTreeMap::new(),
                 samples: Samples::new(self.metrics.len(), self.runs),
+                subflows: BTreeMap::new(),
             });
             self.groups.len() - 1
         });
@@ -186,6 +233,26 @@ impl Group {
                     .map(|c| metrics[metric].of_connection(c, goodputs)),
             )
         });
+    }
+}
+
+impl Group {
+    /// After so many runs.
+    fn add_subflows(
+        &mut self,
+        metrics: &[&Metric],
+        connections: &[&ConnectionOutcome],
+        runs: usize,
+    ) {
+        let mut numbered: BTreeMap<usize, Vec<&SubflowOutcome>> = BTreeMap::new();
+        for subflow in connections.iter().flat_map(|c| &c.subflows) {
+            numbered.entry(subflow.subflow).or_default().push(subflow);
+        }
+        for (number, subflows) in numbered {
+            let samples = self.subflows.entry(number);
+            let samples = samples.or_insert_with(|| Samples::new(metrics.len(), runs));
+            samples.push(|metric| mean(subflows.iter().map(|s| metrics[metric].of_subflow(s))));
+        }
     }
 }
 

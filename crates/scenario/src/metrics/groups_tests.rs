@@ -1,4 +1,5 @@
 use super::*;
+use crate::metrics::choose;
 use crate::{Scenario, simulate};
 
 /// An outcome with so many connections, each changed.
@@ -86,4 +87,42 @@ fn fairness_is_of_all_connections() {
     let run = groups.samples(Part::Run).unwrap();
     assert_eq!(run.values(index), [Some(64.0 / 114.0), None]);
     assert_eq!(run.values(share), [None, None]);
+}
+
+#[test]
+fn subflows_and_links_have_metrics_of_their_own() {
+    let metrics = choose(&["subflows.srtt", "links.drops", "goodput_mbps"]).unwrap();
+    let mut groups = Groups::new(metrics);
+    let subflow = |subflow, srtt| SubflowOutcome {
+        subflow,
+        srtt,
+        ..SubflowOutcome::default()
+    };
+    // The second subflow of one of two connections, then of none.
+    let mut first = outcome_of(2, |connection, number| {
+        connection.name = "a".into();
+        connection.subflows = vec![subflow(0, 0.1 + 0.1 * number as f64)];
+    });
+    first.connections[1].subflows.push(subflow(1, 0.5));
+    first.links.truncate(2);
+    first.links[0].drops = 3;
+    let mut second = outcome_of(1, |connection, _| {
+        connection.name = "a".into();
+        connection.subflows = vec![subflow(0, 0.25)];
+    });
+    second.links = vec![first.links[1].clone(), first.links[0].clone()];
+    second.links[1].drops = 5;
+    groups.add(&first);
+    groups.add(&second);
+    let values = |part, metric| groups.samples(part).unwrap().values(metric);
+    let mean = (0.1 + 0.2) / 2.0;
+    assert_eq!(values(Part::Subflow("a", 0), 0), [Some(mean), Some(0.25)]);
+    assert_eq!(values(Part::Subflow("a", 1), 0), [Some(0.5), None]);
+    assert_eq!(values(Part::Subflow("a", 1), 2), [None, None]);
+    assert_eq!(values(Part::Connection("a"), 0), [None, None]);
+    let link = Part::Link(&first.links[0].name);
+    assert_eq!(values(link, 1), [Some(3.0), Some(5.0)]);
+    assert_eq!(groups.links.len(), 2);
+    assert!(groups.samples(Part::Subflow("a", 2)).is_none());
+    assert!(groups.samples(Part::Link("x")).is_none());
 }

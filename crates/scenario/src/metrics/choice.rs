@@ -1,0 +1,101 @@
+//! Metrics by their names.
+
+use super::{Metric, all};
+use crate::error::near;
+
+/// The most names that an error offers.
+const OFFERED: usize = 3;
+
+/// The metrics of these names, in their order.
+///
+/// # Errors
+/// What is wrong with a name, in one line.
+pub fn choose(names: &[impl AsRef<str>]) -> Result<Vec<&'static Metric>, String> {
+    let mut chosen: Vec<&'static Metric> = Vec::new();
+    for name in names {
+        let name = name.as_ref();
+        let metric = all().find(|metric| metric.key == name);
+        let metric = metric.ok_or_else(|| unknown(name))?;
+        if chosen.iter().any(|other| other.key == name) {
+            return Err(format!("`{name}` is named twice: name each metric once"));
+        }
+        chosen.push(metric);
+    }
+    Ok(chosen)
+}
+
+/// Offers the fields of that name of subflows and links, else the names that are spelled alike, else all.
+fn unknown(name: &str) -> String {
+    let keys = || all().map(|metric| metric.key);
+    let same: Vec<&str> = (all().filter(|metric| metric.field() == name))
+        .map(|metric| metric.key)
+        .collect();
+    let offered = match same.is_empty() {
+        false => same,
+        true => near(name, keys().chain(all().map(Metric::field))),
+    };
+    // A field alone stands for each metric that has it.
+    let mut offers: Vec<&str> = Vec::new();
+    for offer in offered {
+        let metrics = keys().filter(|key| *key == offer);
+        let fields = all().filter(|metric| metric.field() == offer);
+        for key in metrics.chain(fields.map(|metric| metric.key)) {
+            if !offers.contains(&key) {
+                offers.push(key);
+            }
+        }
+    }
+    offers.truncate(OFFERED);
+    let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
+    match &offers[..] {
+        [] => {
+            let keys: Vec<&str> = keys().collect();
+            format!("no metric `{name}`; there are {}", keys.join(", "))
+        }
+        offers => {
+            let offers: Vec<String> = offers.iter().map(|offer| format!("`{offer}`")).collect();
+            format!("no metric `{name}`, did you mean {}?", offers.join(" or "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_have_names() {
+        let names = ["links.losses", "goodput_mbps", "jain_index"];
+        let keys: Vec<&str> = choose(&names).unwrap().iter().map(|m| m.key).collect();
+        assert_eq!(keys, names);
+        for (names, problem) in [
+            (
+                &["goodput_mbs"][..],
+                "no metric `goodput_mbs`, did you mean `goodput_mbps` or `subflows.goodput_mbps`?",
+            ),
+            (&["srtt"], "no metric `srtt`, did you mean `subflows.srtt`?"),
+            (
+                &["losses"],
+                "no metric `losses`, did you mean `subflows.losses` or `links.losses`?",
+            ),
+            (
+                &["link.losses"],
+                "no metric `link.losses`, did you mean `links.losses`?",
+            ),
+            (
+                &["utilization"],
+                "no metric `utilization`, did you mean `links.utilisation`?",
+            ),
+            (
+                &["share", "share"],
+                "`share` is named twice: name each metric once",
+            ),
+        ] {
+            assert_eq!(choose(names).unwrap_err(), problem);
+        }
+        let problem = choose(&["speed\n"]).unwrap_err();
+        let listed = "no metric `speed\\n`; there are completion_s, goodput_mbps, ";
+        assert!(problem.starts_with(listed), "{problem}");
+        assert!(problem.ends_with(", links.queue_mean"), "{problem}");
+    }
+}
