@@ -51,8 +51,9 @@ impl Sender {
         }
     }
 
-    /// How long RACK waits beyond a round trip, ns (RFC 8985, step 4).
-    fn reordering_window(&self) -> u64 {
+    /// How long RACK waits beyond a round trip, ns (RFC 8985, 6.2, step 4; tcp_rack_reo_wnd): a quarter of the least RTT, another one
+    /// after each round trip with a DSACK, no more than the smoothed RTT.
+    pub(crate) fn reordering_window(&self) -> u64 {
         let r = &self.recovery;
         if !r.reordering_seen
             && (self.state >= State::Recovery || self.scoreboard.sacked_out >= THRESHOLD)
@@ -60,7 +61,7 @@ impl Sender {
             return 0;
         }
         let quarters = u64::from(r.reordering_steps + 1);
-        (u64::from(self.rtt.least) / 4 * quarters).min(u64::from(self.rtt.srtt8 >> 6)) * 1000
+        (u64::from(self.rtt.least) / 4 * quarters).min(u64::from(self.rtt.srtt())) * 1000
     }
 
     /// Those that were sent once. Returns how long to wait for the rest, ns.

@@ -224,3 +224,50 @@ fn an_ack_that_repairs_one_loss_and_finds_another_is_no_clean_progress() {
     assert_eq!(script.sender().scoreboard.lost_out(), lost);
     assert_eq!(script.numbers(), [11, 12]);
 }
+
+/// The reordering window grows by a quarter of the least RTT once a round trip in which the receiver reports a duplicate, up to the
+/// smoothed RTT, and shrinks after 16 recoveries without one (RFC 8985, 6.2, step 4; tcp_rack_update_reo_wnd).
+#[test]
+fn the_reordering_window_grows_with_duplicates_and_expires() {
+    let mut script = linux(100_000);
+    // All of what is in flight is acknowledged, and the next window is sent.
+    let mut at = 0;
+    let round = |script: &mut Script, at: &mut u64| {
+        *at += RTT;
+        let sent = script.nxt();
+        script.ack(*at, sent);
+    };
+    let quarters = |script: &Script| {
+        let sender = script.sender();
+        let quarter = u64::from(sender.rtt.least) / 4 * 1000;
+        (sender.reordering_window() + quarter / 2) / quarter
+    };
+    round(&mut script, &mut at);
+    assert_eq!(quarters(&script), 1);
+    for expected in [2, 3, 4, 4] {
+        let before = script.una();
+        let duplicate = [(u64::from(before) - 2, u64::from(before) - 1)];
+        script.ack_with(at + 1, before, &duplicate, true, 0);
+        // Another one in the same round trip does not count.
+        script.ack_with(at + 2, before, &duplicate, true, 0);
+        assert_eq!(quarters(&script), expected, "no more than the RTT");
+        round(&mut script, &mut at);
+    }
+    for recovery in 0..16 {
+        assert_eq!(quarters(&script), 4, "after {recovery} recoveries");
+        at += RTT;
+        let (una, nxt) = (script.una(), script.nxt());
+        assert!(nxt > una + 4, "a window of four segments and more");
+        script.sack(at, una, &[(u64::from(una) + 1, u64::from(nxt))]);
+        assert_eq!(script.sender().state, State::Recovery);
+        at += RTT;
+        let sent = script.nxt();
+        script.ack_with(at, sent, &[], false, ANSWERS_COPY);
+        assert_eq!(script.sender().state, State::Open);
+        // The window opens again.
+        for _ in 0..6 {
+            round(&mut script, &mut at);
+        }
+    }
+    assert_eq!(quarters(&script), 1);
+}
