@@ -44,7 +44,7 @@ pub use non_shared_bottleneck::{NonSharedBottleneck, PathSpec};
 pub use paths::ShortestPaths;
 pub use scenario_b::ScenarioB;
 pub use shared_bottleneck::{Access, SharedBottleneck};
-pub use spec::{Spec, TwoKinds};
+pub use spec::{Capacity, Spec, TwoKinds};
 pub use spelled_out::{SpelledLink, SpelledOut};
 
 #[cfg(test)]

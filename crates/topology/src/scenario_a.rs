@@ -13,8 +13,8 @@ use crate::{Error, Graph, Properties};
 
 /// The network.
 pub(crate) fn build(users: &TwoKinds) -> Result<Graph, Error> {
-    let r1 = capacity(["n1", "c1"], users.n1, users.c1, &users.queue)?;
-    let r2 = capacity(["n2", "c2"], users.n2, users.c2, &users.queue)?;
+    let r1 = capacity(["n1", "c1"], users.n1, users.c1, &users.queues[0])?;
+    let r2 = capacity(["n2", "c2"], users.n2, users.c2, &users.queues[1])?;
     let last = || halves(users.rtt).map(Properties::line);
     let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
     let mut graph = Graph::default();

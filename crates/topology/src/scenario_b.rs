@@ -9,7 +9,7 @@ use netsim::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::graph::halves;
-use crate::spec::capacity;
+use crate::spec::{bottleneck, check_users};
 use crate::{Error, Graph, Properties, Queue};
 
 /// The network of scenario B.
@@ -27,26 +27,19 @@ pub struct ScenarioB {
     pub ct: Rate,
     /// The round-trip time of each path, without what sending and queueing add.
     pub rtt: Span,
-    /// The queue of each provider; the draft's is [`Queue::RedForRate`].
-    pub queue: Queue,
+    /// The queues of X, Y, Z and T; the draft's is [`Queue::RedForRate`].
+    pub queues: [Queue; 4],
 }
 
 impl ScenarioB {
     /// The network.
     pub fn build(&self) -> Result<Graph, Error> {
-        let access = |key, rate| capacity(["users", key], 1, rate, &self.queue);
-        let [x, y, z, t] = [
-            access("cx", self.cx)?,
-            access("cy", self.cy)?,
-            access("cz", self.cz)?,
-            access("ct", self.ct)?,
-        ];
-        capacity(
-            ["users", "cx"],
-            self.users,
-            Rate::from_bits_per_second(1),
-            &self.queue,
-        )?;
+        check_users("users", self.users)?;
+        let [queue_x, queue_y, queue_z, queue_t] = &self.queues;
+        let x = bottleneck(self.cx, queue_x);
+        let y = bottleneck(self.cy, queue_y);
+        let z = bottleneck(self.cz, queue_z);
+        let t = bottleneck(self.ct, queue_t);
         let last = || halves(self.rtt).map(Properties::line);
         let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
         let mut graph = Graph::default();

@@ -30,21 +30,30 @@ pub enum Spec {
     SpelledOut(SpelledOut),
 }
 
-/// The users of scenarios A and C: two kinds, each with a bottleneck whose rate is a share for each of them.
+/// The users of scenarios A and C: two kinds, each with a bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwoKinds {
     /// Users of type 1 (A), multipath users (C).
     pub n1: u32,
     /// Users of type 2 (A), single-path users (C).
     pub n2: u32,
-    /// The rate for each of the first: of the streaming server (A), of the first access point (C).
-    pub c1: Rate,
-    /// The rate for each of the second: of the access point (A), of the second access point (C).
-    pub c2: Rate,
+    /// The rate of the bottleneck of the first: of the streaming server, R1 (A), of the first access point, AP1 (C).
+    pub c1: Capacity,
+    /// Of the second: of the access point, R2 (A), of the second access point, AP2 (C).
+    pub c2: Capacity,
     /// The round-trip time of each path, without what sending and queueing add.
     pub rtt: Span,
-    /// The queue of each bottleneck; the draft's is [`Queue::RedForRate`].
-    pub queue: Queue,
+    /// The queue of each of these bottlenecks; the draft's is [`Queue::RedForRate`].
+    pub queues: [Queue; 2],
+}
+
+/// The rate of a bottleneck of scenarios A and C.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Capacity {
+    /// For each user of its kind, as the draft has it.
+    PerUser(Rate),
+    /// Of the link, for all users together.
+    Link(Rate),
 }
 
 impl Spec {
@@ -94,19 +103,35 @@ impl Spec {
     }
 }
 
-/// A bottleneck of `rate` for each of `users`, in both directions; `keys` name users and rate.
+/// A bottleneck for so many users, in both directions; `keys` name users and rate.
 pub(crate) fn capacity(
     keys: [&str; 2],
     users: u32,
-    rate: Rate,
+    capacity: Capacity,
     queue: &Queue,
 ) -> Result<[Properties; 2], Error> {
-    if !(1..=MAX_USERS).contains(&users) {
-        let problem = format!("{users} users: 1 to {MAX_USERS} are possible");
-        return Err(Error::new(keys[0], problem));
+    check_users(keys[0], users)?;
+    let rate = match capacity {
+        Capacity::Link(rate) => rate,
+        Capacity::PerUser(rate) => {
+            let total = rate.bits_per_second().checked_mul(users.into());
+            let too_much = || Error::new(keys[1], "too much for all users together");
+            Rate::from_bits_per_second(total.ok_or_else(too_much)?)
+        }
+    };
+    Ok(bottleneck(rate, queue))
+}
+
+/// Both directions of a bottleneck.
+pub(crate) fn bottleneck(rate: Rate, queue: &Queue) -> [Properties; 2] {
+    [(); 2].map(|()| Properties::shaped(rate, queue.clone(), Span::ZERO))
+}
+
+/// Whether so many users are possible; `key` names them.
+pub(crate) fn check_users(key: &str, users: u32) -> Result<(), Error> {
+    if (1..=MAX_USERS).contains(&users) {
+        return Ok(());
     }
-    let total = rate.bits_per_second().checked_mul(users.into());
-    let too_much = || Error::new(keys[1], "too much for all users together");
-    let rate = Rate::from_bits_per_second(total.ok_or_else(too_much)?);
-    Ok([(); 2].map(|()| Properties::shaped(rate, queue.clone(), Span::ZERO)))
+    let problem = format!("{users} users: 1 to {MAX_USERS} are possible");
+    Err(Error::new(key, problem))
 }

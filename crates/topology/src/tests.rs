@@ -220,10 +220,10 @@ fn the_drafts_scenarios_share_what_they_should() {
     let a = TwoKinds {
         n1: 30,
         n2: 10,
-        c1: rate(1),
-        c2: rate(1),
+        c1: Capacity::PerUser(rate(1)),
+        c2: Capacity::PerUser(rate(1)),
         rtt,
-        queue: Queue::RedForRate(RedForRate::default()),
+        queues: [(); 2].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     let b = ScenarioB {
         users: 15,
@@ -232,10 +232,10 @@ fn the_drafts_scenarios_share_what_they_should() {
         cz: rate(100),
         ct: rate(36),
         rtt,
-        queue: Queue::RedForRate(RedForRate::default()),
+        queues: [(); 4].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     let c = TwoKinds {
-        queue: Queue::DropTailPackets(9),
+        queues: [(); 2].map(|()| Queue::DropTailPackets(9)),
         ..a.clone()
     };
     let build_a = |users| Spec::ScenarioA(users).build();
@@ -280,7 +280,15 @@ fn the_drafts_scenarios_share_what_they_should() {
         "n1"
     );
     let fast = Rate::from_bits_per_second(u64::MAX);
-    assert_eq!(build_a(TwoKinds { c2: fast, ..a }).unwrap_err().key, "c2");
+    assert_eq!(
+        build_a(TwoKinds {
+            c2: Capacity::PerUser(fast),
+            ..a
+        })
+        .unwrap_err()
+        .key,
+        "c2"
+    );
     assert_eq!(
         ScenarioB { users: 0, ..b }.build().unwrap_err().key,
         "users"
@@ -289,6 +297,61 @@ fn the_drafts_scenarios_share_what_they_should() {
         build_c(TwoKinds { n2: u32::MAX, ..c }).unwrap_err().key,
         "n2"
     );
+}
+
+/// Each bottleneck has its own rate and queue, in both directions; what has none has still none.
+#[test]
+fn the_drafts_bottlenecks_have_rates_and_queues_of_their_own() {
+    let rtt = Span::from_millis(100);
+    let two = TwoKinds {
+        n1: 30,
+        n2: 10,
+        c1: Capacity::Link(rate(40)),
+        c2: Capacity::PerUser(rate(2)),
+        rtt,
+        queues: [9, 17].map(Queue::DropTailPackets),
+    };
+    let b = ScenarioB {
+        users: 15,
+        cx: rate(1),
+        cy: rate(2),
+        cz: rate(3),
+        ct: rate(4),
+        rtt,
+        queues: [1, 2, 3, 4].map(Queue::DropTailPackets),
+    };
+    for (spec, bottlenecks) in [
+        (
+            Spec::ScenarioA(two.clone()),
+            &[("R1", 40, 9), ("R2", 20, 17)][..],
+        ),
+        (Spec::ScenarioC(two), &[("AP1", 40, 9), ("AP2", 20, 17)]),
+        (
+            Spec::ScenarioB(b),
+            &[("X", 1, 1), ("Y", 2, 2), ("Z", 3, 3), ("T", 4, 4)],
+        ),
+    ] {
+        let graph = spec.build().unwrap();
+        let mut expected = Vec::new();
+        for (name, mbit, packets) in bottlenecks {
+            for direction in ["down", "up"] {
+                let queue = Queue::DropTailPackets(*packets);
+                expected.push((format!("{name} {direction}"), rate(*mbit), queue));
+            }
+        }
+        let shaped = graph.links().iter().filter_map(|link| {
+            let properties = &link.properties;
+            Some((
+                link.name.clone(),
+                properties.rate?,
+                properties.queue.clone(),
+            ))
+        });
+        let mut shaped: Vec<_> = shaped.collect();
+        shaped.sort_by(|a, b| a.0.cmp(&b.0));
+        expected.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(shaped, expected);
+    }
 }
 
 #[test]
@@ -384,10 +447,10 @@ fn delays_are_changed_in_every_kind() {
     let users = || TwoKinds {
         n1: 2,
         n2: 2,
-        c1: rate(1),
-        c2: rate(1),
+        c1: Capacity::PerUser(rate(1)),
+        c2: Capacity::PerUser(rate(1)),
         rtt,
-        queue: Queue::RedForRate(RedForRate::default()),
+        queues: [(); 2].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     let late = Properties::shaped(rate(5), Queue::DropTailPackets(17), Span::from_millis(3));
     let link = |from: &str, to: &str| SpelledLink {
@@ -419,7 +482,7 @@ fn delays_are_changed_in_every_kind() {
             cz: rate(1),
             ct: rate(1),
             rtt,
-            queue: Queue::RedForRate(RedForRate::default()),
+            queues: [(); 4].map(|()| Queue::RedForRate(RedForRate::default())),
         }),
         Spec::ScenarioC(users()),
         Spec::SpelledOut(SpelledOut {

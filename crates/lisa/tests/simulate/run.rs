@@ -184,3 +184,32 @@ fn an_interrupted_run_leaves_no_half_of_a_trace() {
         }
     }
 }
+
+/// Each bottleneck of scenario C has the rate and the queue that the lists say.
+#[test]
+fn bottlenecks_of_the_drafts_differ() {
+    let place = Place::new();
+    let scenario = "stop = '5s'\n[topology]\nkind = 'scenario-c'\nn1 = 2\nn2 = 2\n\
+                    rate = ['8Mbit', '2Mbit']\nqueue = [40, 10]\nrtt = '40ms'\n\
+                    [[connection]]\nprotocol = 'mptcp'\npaths = 'multipath'\n\
+                    [[connection]]\nprotocol = 'tcp'\npaths = 'single-path'\n";
+    fs::write(place.0.join("c.toml"), scenario).unwrap();
+    let most = |more: &str, link: &str| {
+        let outcome =
+            &place.valid_json(&format!("run c.toml --json {more}"), "outcome.schema.json")[0];
+        let links = outcome["links"].as_array().unwrap();
+        let link = links.iter().find(|l| l["name"] == link).unwrap();
+        assert!(link["drops"].as_u64().unwrap() > 0, "{link}");
+        link["queue_max"].as_u64().unwrap()
+    };
+    assert_eq!(most("", "AP1 down"), 40);
+    assert_eq!(most("", "AP2 down"), 10);
+    assert_eq!(most("--set topology.queue.1=15", "AP2 down"), 15);
+    let wrong = place.bad("run c.toml --set topology.queue=[9]", 2);
+    let words = "--set topology.queue=[9]: `topology.queue`: 1 items: 2 are wanted, for AP1, AP2";
+    assert!(wrong.contains(words), "{wrong}");
+    let sweep =
+        "sweep c.toml --vary topology.queue.0=20,40 --seeds 1 --metrics links.queue_max --json";
+    let rows = place.valid_json(sweep, "sweep.schema.json");
+    assert_eq!(rows[0]["links.AP1 down.queue_max"], 20);
+}

@@ -2,8 +2,8 @@
 
 use netsim::{Rate, Span};
 use topology::{
-    Access, FatTree, NonSharedBottleneck, PathSpec, Properties, Queue, RedForRate, ScenarioB,
-    SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
+    Access, Capacity, FatTree, NonSharedBottleneck, PathSpec, Properties, Queue, RedForRate,
+    ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
 };
 
 use super::link::{self, LONGEST_DELAY};
@@ -49,9 +49,9 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
         Kind::Shared => shared(field, paths).map(Spec::SharedBottleneck),
         Kind::NonShared => non_shared(field, paths).map(Spec::NonSharedBottleneck),
         Kind::FatTree => fat_tree(field).map(Spec::FatTree),
-        Kind::ScenarioA => two_kinds(field).map(Spec::ScenarioA),
+        Kind::ScenarioA => two_kinds(field, ["R1", "R2"]).map(Spec::ScenarioA),
         Kind::ScenarioB => scenario_b(field).map(Spec::ScenarioB),
-        Kind::ScenarioC => two_kinds(field).map(Spec::ScenarioC),
+        Kind::ScenarioC => two_kinds(field, ["AP1", "AP2"]).map(Spec::ScenarioC),
         Kind::Graph => graph(field).map(Spec::SpelledOut),
         Kind::Gml => {
             Err(kind.error("`gml` comes later: spell the nodes and links out in a `graph`"))
@@ -191,13 +191,46 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
     })
 }
 
-/// The queue of every bottleneck of a scenario of the draft.
-fn draft_queue(table: &Table<'_>) -> Result<Queue, Error> {
-    table
-        .get("queue")
-        .map_or(Ok(Queue::RedForRate(RedForRate::default())), |queue| {
-            link::queue_or(&queue, "red")
-        })
+/// What a key says of each bottleneck of a scenario of the draft: the items of its list, or itself for all.
+fn of_bottlenecks<'a, T, const N: usize>(
+    field: &Field<'a>,
+    names: [&str; N],
+    read: impl Fn(&Field<'a>) -> Result<T, Error>,
+) -> Result<[T; N], Error> {
+    let items = match field.is_list() {
+        true => field.list()?,
+        false => vec![field.clone(); N],
+    };
+    let items: Result<[Field<'_>; N], _> = items.try_into();
+    let items = items.map_err(|items: Vec<_>| {
+        let (given, names) = (items.len(), names.join(", "));
+        field.error(format!("{given} items: {N} are wanted, for {names}"))
+    })?;
+    let read: Vec<T> = items.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(read
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("as many as items")))
+}
+
+/// The queue of each bottleneck of a scenario of the draft.
+fn draft_queues<const N: usize>(table: &Table<'_>, names: [&str; N]) -> Result<[Queue; N], Error> {
+    match table.get("queue") {
+        Some(queue) => of_bottlenecks(&queue, names, |queue| link::queue_or(queue, "red")),
+        None => Ok([(); N].map(|()| Queue::RedForRate(RedForRate::default()))),
+    }
+}
+
+/// The rates of the bottlenecks as links, if `rate` says them in place of these keys.
+fn draft_rates<const N: usize>(
+    table: &Table<'_>,
+    keys: [&str; N],
+    names: [&str; N],
+) -> Result<Option<[Rate; N]>, Error> {
+    let Some(rate) = table.get("rate") else {
+        return Ok(None);
+    };
+    table.refuse(&keys, "`rate` says it already: give one of them")?;
+    of_bottlenecks(&rate, names, Field::rate).map(Some)
 }
 
 fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {
@@ -205,32 +238,53 @@ fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {
 }
 
 fn need_rate_of(table: &Table<'_>, key: &str) -> Result<Rate, Error> {
-    table.need(key, &format!("{key} = \"1Mbit\""))?.rate()
+    let example = format!("{key} = \"1Mbit\"` or `rate = \"10Mbit\"");
+    table.need(key, &example)?.rate()
 }
 
-/// Of scenarios A and C.
-fn two_kinds(field: &Field<'_>) -> Result<TwoKinds, Error> {
-    let table = field.table(&["kind", "n1", "n2", "c1", "c2", "rtt", "queue"])?;
+/// Of scenarios A and C, whose bottlenecks have these names.
+fn two_kinds(field: &Field<'_>, names: [&str; 2]) -> Result<TwoKinds, Error> {
+    let table = field.table(&["kind", "n1", "n2", "c1", "c2", "rate", "rtt", "queue"])?;
+    let keys = ["c1", "c2"];
+    let [c1, c2] = match draft_rates(&table, keys, names)? {
+        Some(rates) => rates.map(Capacity::Link),
+        None => [
+            Capacity::PerUser(need_rate_of(&table, keys[0])?),
+            Capacity::PerUser(need_rate_of(&table, keys[1])?),
+        ],
+    };
     Ok(TwoKinds {
         n1: users(&table, "n1")?,
         n2: users(&table, "n2")?,
-        c1: need_rate_of(&table, "c1")?,
-        c2: need_rate_of(&table, "c2")?,
+        c1,
+        c2,
         rtt: rtt(&table, 0)?,
-        queue: draft_queue(&table)?,
+        queues: draft_queues(&table, names)?,
     })
 }
 
 fn scenario_b(field: &Field<'_>) -> Result<ScenarioB, Error> {
-    let table = field.table(&["kind", "users", "cx", "cy", "cz", "ct", "rtt", "queue"])?;
+    let table = field.table(&[
+        "kind", "users", "cx", "cy", "cz", "ct", "rate", "rtt", "queue",
+    ])?;
+    let (keys, names) = (["cx", "cy", "cz", "ct"], ["X", "Y", "Z", "T"]);
+    let [cx, cy, cz, ct] = match draft_rates(&table, keys, names)? {
+        Some(rates) => rates,
+        None => [
+            need_rate_of(&table, keys[0])?,
+            need_rate_of(&table, keys[1])?,
+            need_rate_of(&table, keys[2])?,
+            need_rate_of(&table, keys[3])?,
+        ],
+    };
     Ok(ScenarioB {
         users: users(&table, "users")?,
-        cx: need_rate_of(&table, "cx")?,
-        cy: need_rate_of(&table, "cy")?,
-        cz: need_rate_of(&table, "cz")?,
-        ct: need_rate_of(&table, "ct")?,
+        cx,
+        cy,
+        cz,
+        ct,
         rtt: rtt(&table, 0)?,
-        queue: draft_queue(&table)?,
+        queues: draft_queues(&table, names)?,
     })
 }
 

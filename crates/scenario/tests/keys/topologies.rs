@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use lisa_scenario::Scenario;
 use netsim::{Outage, Span, Time};
 use topology::{
-    Access, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, Red, RedForRate,
-    Reorder, ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
+    Access, Capacity, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, Red,
+    RedForRate, Reorder, ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
 };
 
 use crate::{SHARED, kbit, ms, parse};
@@ -242,10 +242,10 @@ fn the_drafts_scenarios() {
     let a = TwoKinds {
         n1: 30,
         n2: 10,
-        c1: kbit(1000),
-        c2: kbit(2000),
+        c1: Capacity::PerUser(kbit(1000)),
+        c2: Capacity::PerUser(kbit(2000)),
         rtt: ms(100),
-        queue: Queue::RedForRate(RedForRate::default()),
+        queues: [(); 2].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     assert_eq!(
         topology(&format!("kind = 'scenario-a'\n{users}")),
@@ -262,10 +262,13 @@ fn the_drafts_scenarios() {
     let queue = Queue::RedForRate(queue);
     assert_eq!(
         topology(&lighter),
-        Spec::ScenarioA(TwoKinds { queue, ..a.clone() })
+        Spec::ScenarioA(TwoKinds {
+            queues: [(); 2].map(|()| queue.clone()),
+            ..a.clone()
+        })
     );
     let c = TwoKinds {
-        queue: Queue::DropTailPackets(50),
+        queues: [(); 2].map(|()| Queue::DropTailPackets(50)),
         ..a
     };
     assert_eq!(
@@ -280,9 +283,78 @@ fn the_drafts_scenarios() {
         cz: kbit(101_000),
         ct: kbit(36_000),
         rtt: ms(100),
-        queue: Queue::RedForRate(RedForRate::default()),
+        queues: [(); 4].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     assert_eq!(topology(text), Spec::ScenarioB(b));
+}
+
+/// An item for each bottleneck, or one for all; rates are then those of the links.
+#[test]
+fn the_drafts_bottlenecks_may_differ() {
+    let users = "n1 = 30\nn2 = 10\nrtt = '100ms'";
+    let lists = "rate = ['40Mbit', '9Mbit']\nqueue = [50, { kind = 'codel' }]";
+    let codel = Queue::CoDel {
+        target: ms(5),
+        interval: ms(100),
+        limit: 1000,
+        ecn: false,
+    };
+    let two = TwoKinds {
+        n1: 30,
+        n2: 10,
+        c1: Capacity::Link(kbit(40_000)),
+        c2: Capacity::Link(kbit(9000)),
+        rtt: ms(100),
+        queues: [Queue::DropTailPackets(50), codel],
+    };
+    for (kind, spec) in [
+        ("scenario-a", Spec::ScenarioA(two.clone())),
+        ("scenario-c", Spec::ScenarioC(two.clone())),
+    ] {
+        assert_eq!(
+            topology(&format!("kind = '{kind}'\n{users}\n{lists}")),
+            spec
+        );
+    }
+    let alike =
+        format!("kind = 'scenario-c'\n{users}\nrate = '7Mbit'\nqueue = [50, {{ weight = 0.5 }}]");
+    let red = RedForRate {
+        weight: 0.5,
+        ..RedForRate::default()
+    };
+    let alike_spec = TwoKinds {
+        c1: Capacity::Link(kbit(7000)),
+        c2: Capacity::Link(kbit(7000)),
+        queues: [Queue::DropTailPackets(50), Queue::RedForRate(red)],
+        ..two
+    };
+    assert_eq!(topology(&alike), Spec::ScenarioC(alike_spec));
+    // In the order X, Y, Z, T.
+    let text = "kind = 'scenario-b'\nusers = 15\nrtt = '100ms'\n\
+                rate = ['27Mbit', '100Mbit', '101Mbit', '36Mbit']\nqueue = [1, 2, 3, 4]";
+    let b = ScenarioB {
+        users: 15,
+        cx: kbit(27_000),
+        cy: kbit(100_000),
+        cz: kbit(101_000),
+        ct: kbit(36_000),
+        rtt: ms(100),
+        queues: [1, 2, 3, 4].map(Queue::DropTailPackets),
+    };
+    assert_eq!(topology(text), Spec::ScenarioB(b.clone()));
+    let by_name = "rate = ['27Mbit', '100Mbit', '101Mbit', '36Mbit']";
+    let keys = "cx = '27Mbit'\ncy = '100Mbit'\ncz = '101Mbit'\nct = '36Mbit'";
+    assert_eq!(topology(&text.replace(by_name, keys)), Spec::ScenarioB(b));
+    // From outside: one item.
+    let text = format!(
+        "stop = '9s'\n[topology]\n{}\n[[connection]]\npaths = 'blue'\n",
+        text
+    );
+    let set = Scenario::parse_with(&text, "a.toml", &["topology.queue.3=9"]).unwrap();
+    let Spec::ScenarioB(b) = set.topology else {
+        panic!()
+    };
+    assert_eq!(b.queues, [1, 2, 3, 9].map(Queue::DropTailPackets));
 }
 
 #[test]
