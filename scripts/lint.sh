@@ -70,6 +70,7 @@ check "C headers by themselves" self_contained
 check "shell" shellcheck "${shell[@]}"
 check "shell format" shfmt -i 4 -ci -d "${shell[@]}"
 check "Python" python_lint
+check "import circles" python3 scripts/import_circles.py
 check "Rust format" cargo fmt --all --check
 check "Rust" cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 check "Rust documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps

@@ -137,6 +137,7 @@ if [ "$all" ]; then
     need util-linux "runs programs of the tests as other users" have setpriv
     need bsdutils "gives programs of the tests a terminal" have script
     need tshark "reads captures in the tests" have tshark
+    need valgrind "counts instructions in the benchmarks" have valgrind
     need iperf3 "transfers in the tests" have iperf3
     need nginx "serves files in the tests; no service is started" have nginx
     if [ "$(uname -m)" = x86_64 ]; then

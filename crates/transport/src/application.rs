@@ -1,91 +1,26 @@
-//! The application at the server: what it writes, and when all of that is acknowledged.
+//! Applications: the data that they write, at which pace.
 
 pub(crate) mod pace;
 pub(crate) mod udp;
 
-use crate::connection::Connection;
-use crate::simulation::environment::Env;
-use crate::simulation::timers::TimerId;
-use crate::spec::{Application, ConnectionSpec};
-use crate::subflow::sender::Life;
-use crate::trace::Observer;
-use netsim::Time;
+use netsim::Span;
+use pace::Pace;
+use std::collections::VecDeque;
 
-/// State of the application.
+/// What a connection's server has to send.
 #[derive(Debug)]
-pub(crate) struct ApplicationState {
-    /// Fires when it writes next.
-    pub(crate) write_timer: TimerId,
-    /// Whether its data has an end.
-    pub(crate) is_finite: bool,
-    /// Not all that it has written is acknowledged.
-    is_writing: bool,
-    pub(crate) completion: Option<Time>,
-    /// Windows of the subflows at the completion, segments.
-    pub(crate) cwnd_at_end: Vec<u32>,
-}
-
-impl ApplicationState {
-    pub(crate) fn new(spec: &ConnectionSpec, write_timer: TimerId) -> Self {
-        Self {
-            write_timer,
-            is_finite: matches!(
-                spec.application,
-                Application::File(_) | Application::Requests { .. }
-            ),
-            is_writing: false,
-            completion: None,
-            cwnd_at_end: Vec::new(),
-        }
-    }
-}
-
-impl Connection {
-    /// The application has data to write. Returns whether the connection has come to its end with that.
-    pub(crate) fn write<O: Observer>(&mut self, env: &mut Env<O>) -> bool {
-        let mss = self.send.stream.mss;
-        let bytes = match &mut self.spec.application {
-            Application::Endless => None,
-            Application::File(bytes) | Application::Requests { bytes, .. } => Some(*bytes),
-            Application::Paced(pace) => {
-                let (writes, wait) = pace.tick(env.now, mss.into());
-                env.timers.set(self.application.write_timer, env.now + wait);
-                if !writes {
-                    return false;
-                }
-                Some(mss.into())
-            }
-        };
-        self.application.is_writing = true;
-        self.send.stream.extend(bytes);
-        if self.send.stream.is_done() {
-            return self.on_all_acknowledged(env);
-        }
-        self.send.write(env);
-        false
-    }
-
-    /// All that was written is acknowledged: the next reply, or the end. Returns whether it is the end.
-    #[cold]
-    pub(crate) fn on_all_acknowledged<O: Observer>(&mut self, env: &mut Env<O>) -> bool {
-        let application = &mut self.application;
-        // ACKs of other subflows may arrive after the end of the reply.
-        if !application.is_finite || !std::mem::take(&mut application.is_writing) {
-            return false;
-        }
-        if let Application::Requests { gaps, .. } = &mut self.spec.application {
-            if let Some(gap) = gaps.pop_front() {
-                env.timers.set(application.write_timer, env.now + gap);
-                return false;
-            }
-        }
-        application.completion = Some(env.now);
-        let subflows = self.send.subflows.iter();
-        let windows = subflows.map(|s| if s.life == Life::Idle { 0 } else { s.tcp.cwnd });
-        application.cwnd_at_end = windows.collect();
-        self.send.close(env);
-        self.receive.close(env);
-        self.announcements.close(env);
-        true
-    }
+pub enum Application {
+    /// For ever.
+    Endless,
+    /// So many bytes.
+    File(u64),
+    /// Replies of `bytes` each; the next is written that long after the last byte of the one before was acknowledged.
+    Requests {
+        /// Bytes of each reply.
+        bytes: u64,
+        /// The pauses between replies: one fewer than replies.
+        gaps: VecDeque<Span>,
+    },
+    /// Segment by segment at a pace, for ever.
+    Paced(Pace),
 }

@@ -2,21 +2,24 @@
 //!
 //! The client opens the connection and receives; the server sends. [`Connection`] has both ends.
 
-pub(crate) mod handshake;
+mod application;
+mod handshake;
 mod path_manager;
 pub(crate) mod receive;
 pub(crate) mod send;
 
-use crate::application::ApplicationState;
+use crate::environment::TimerOwner;
+use crate::environment::timers::Timers;
 use crate::packet::SubflowId;
 use crate::profile::Profile;
-use crate::simulation::timers::Timers;
+use crate::receive_stream::{ReceiveBuffer, ReceiveStream};
 use crate::spec::{ConnectionSpec, PathManager};
 use crate::subflow::receiver::Receiver;
 use crate::subflow::receiver::window::AdvertisedWindow;
 use crate::subflow::sender::Sender;
+use application::ApplicationState;
 use path_manager::Announcements;
-use receive::{ReceiveBuffer, ReceiveSide};
+use receive::ReceiveSide;
 use send::SendSide;
 use send::discipline::Discipline;
 use std::sync::Arc;
@@ -28,43 +31,6 @@ pub(crate) struct Connection {
     pub(crate) application: ApplicationState,
     pub(crate) announcements: Announcements,
     pub(crate) spec: ConnectionSpec,
-}
-
-/// Who a timer belongs to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TimerOwner {
-    /// A sender: its handshake, its retransmissions.
-    Sender(SubflowId),
-    /// A receiver: its handshake, its delayed ACK.
-    Receiver(SubflowId),
-    /// The start of a connection.
-    Start(u32),
-    /// The next write of the application.
-    Write(u32),
-    /// An announced address, whose echo is expected.
-    Announcement(u32),
-    /// MPTCP's retransmission timer (mptcp_retransmit_timer).
-    Retransmission(u32),
-    /// The application has room to write and is woken.
-    Wakeup(u32),
-    /// A source of datagrams.
-    Udp(u32),
-}
-
-impl TimerOwner {
-    /// Number of the connection; none for a source of datagrams.
-    #[cfg(any(debug_assertions, test))]
-    pub(crate) fn connection(self) -> Option<u32> {
-        match self {
-            Self::Sender(id) | Self::Receiver(id) => Some(id.connection),
-            Self::Start(number)
-            | Self::Write(number)
-            | Self::Announcement(number)
-            | Self::Retransmission(number)
-            | Self::Wakeup(number) => Some(number),
-            Self::Udp(_) => None,
-        }
-    }
 }
 
 impl Connection {
@@ -119,7 +85,10 @@ impl Connection {
             senders.into(),
             (retransmission_timer, wakeup_timer),
         );
-        let receive = ReceiveSide::new(&spec, mss, buffer, receivers.into());
+        let receive = ReceiveSide {
+            stream: ReceiveStream::new(&spec, mss, receivers.len(), buffer),
+            subflows: receivers.into(),
+        };
         Self {
             send,
             receive,

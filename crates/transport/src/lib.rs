@@ -5,19 +5,22 @@
 
 mod application;
 mod connection;
+mod environment;
 mod packet;
 mod profile;
+mod receive_stream;
 mod simulation;
 mod spec;
 mod subflow;
 pub mod trace;
 
+pub use application::Application;
 pub use application::pace::{Pace, Turns};
 pub use application::udp::UdpSpec;
-pub use connection::receive::buffer::window_scale;
 pub use packet::{SubflowId, Wire};
 pub use profile::{Detection, Profile};
+pub use receive_stream::buffer::window_scale;
 pub use simulation::{Report, Simulation, SubflowReport};
-pub use spec::{Application, ConnectionSpec, PathManager};
+pub use spec::{ConnectionSpec, PathManager};
 pub use subflow::sender::Tally;
 pub use trace::{Content, Flow, Observer, Packet, Quiet, View};

@@ -1,5 +1,6 @@
 //! Packets: segments as endpoints read and write them, their form on simulated links, and SACK blocks.
 
+pub(crate) mod opening;
 pub(crate) mod sack_blocks;
 pub(crate) mod segment;
 pub(crate) mod sequence;

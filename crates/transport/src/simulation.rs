@@ -3,26 +3,22 @@
 //! The next event is the next packet at an endpoint or the next timer, whichever is earlier. A packet comes before
 //! a timer of the same instant, packets of one instant come in the order of their links, timers in the order of their numbers.
 
-pub(crate) mod environment;
 #[cfg(any(debug_assertions, test))]
 mod invariants;
-pub(crate) mod jiffies;
-mod jitter;
 mod report;
-pub(crate) mod timers;
 
 use crate::application::udp::{Udp, UdpSpec};
-use crate::connection::{Connection, TimerOwner};
+use crate::connection::Connection;
+use crate::environment::jitter::Jitter;
+use crate::environment::timers::Timers;
+use crate::environment::{Env, TimerOwner};
 use crate::packet::sack_blocks::Sacks;
 use crate::packet::{Ack, Data, Segment, SubflowId, Wire};
 use crate::profile::Profile;
 use crate::spec::ConnectionSpec;
 use crate::trace::Observer;
-use environment::Env;
-use jitter::Jitter;
 use netsim::{Exit, Network, Time};
 use std::sync::Arc;
-use timers::Timers;
 
 pub use report::{Report, SubflowReport};
 

@@ -1,9 +1,9 @@
 //! UDP: datagrams of one size at a pace, which nobody acknowledges.
 
 use super::pace::Pace;
+use crate::environment::Env;
+use crate::environment::timers::TimerId;
 use crate::packet::Segment;
-use crate::simulation::environment::Env;
-use crate::simulation::timers::TimerId;
 use crate::trace::Observer;
 use netsim::{RouteId, Time};
 

@@ -1,51 +1,14 @@
 //! The opening of subflows: SYN, SYN/ACK, ACK (RFC 9293, 3.5; RFC 8684, 3.1 and 3.2).
 
 use super::Connection;
+use crate::environment::Env;
+use crate::packet::opening::{CAPABLE, JOIN, Opening, TCP};
 use crate::packet::sequence::{in_milliseconds, micros};
 use crate::packet::{Segment, SubflowId};
-use crate::simulation::environment::Env;
 use crate::subflow::receiver::Join;
 use crate::subflow::sender::Life;
 use crate::trace::Observer;
 use netsim::Time;
-
-/// Sizes of the packets that open a subflow, bytes: IPv4 and TCP (40), the options of a SYN (20) or of any other packet (12), and
-/// MPTCP's, as Linux sends them.
-#[derive(Clone, Copy)]
-struct Opening {
-    syn: u32,
-    syn_ack: u32,
-    established: u32,
-}
-
-const TCP: Opening = Opening {
-    syn: 60,
-    syn_ack: 60,
-    established: 52,
-};
-
-/// MP_CAPABLE (RFC 8684, 3.1): without a key, with the server's, with both.
-const CAPABLE: Opening = Opening {
-    syn: TCP.syn + 4,
-    syn_ack: TCP.syn_ack + 12,
-    established: TCP.established + 20,
-};
-
-/// MP_JOIN (3.2).
-const JOIN: Opening = Opening {
-    syn: TCP.syn + 12,
-    syn_ack: TCP.syn_ack + 16,
-    established: TCP.established + 24,
-};
-
-/// ADD_ADDR with an address of IPv4, bytes (3.4.1).
-pub(super) const ADD_ADDRESS: u32 = TCP.established + 16;
-/// Echo of an ADD_ADDR, bytes (3.4.1).
-pub(super) const ADDRESS_ECHO: u32 = TCP.established + 8;
-/// Answer to the last packet of a join, bytes (3.2), with a DATA_ACK of 32 bits.
-pub(crate) const JOIN_ACK: u32 = TCP.established + 8;
-/// Reset with its reason, bytes (3.6).
-pub(crate) const RESET: u32 = TCP.established + 4;
 
 impl Connection {
     /// Sizes of the packets that open this subflow.

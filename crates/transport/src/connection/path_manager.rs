@@ -1,10 +1,10 @@
 //! The path manager: announcements of the server's addresses (ADD_ADDR, RFC 8684, 3.4.1) and the joins that follow from them.
 
 use super::Connection;
-use super::handshake::{ADD_ADDRESS, ADDRESS_ECHO};
+use crate::environment::Env;
+use crate::environment::timers::TimerId;
+use crate::packet::opening::{ADD_ADDRESS, ADDRESS_ECHO};
 use crate::packet::{Segment, SubflowId};
-use crate::simulation::environment::Env;
-use crate::simulation::timers::TimerId;
 use crate::spec::PathManager;
 use crate::subflow::sender::Life;
 use crate::trace::Observer;

@@ -9,11 +9,11 @@ pub(crate) mod retransmission;
 pub(crate) mod scheduler;
 mod tcp;
 
+use crate::environment::Env;
+use crate::environment::timers::TimerId;
 use crate::packet::Ack;
 use crate::packet::sequence::widen;
 use crate::profile::Profile;
-use crate::simulation::environment::Env;
-use crate::simulation::timers::TimerId;
 use crate::spec::ConnectionSpec;
 use crate::subflow::sender::scoreboard::flag;
 use crate::subflow::sender::{Life, Piece, Sender, TimerPurpose, notice};

@@ -1,9 +1,9 @@
 //! What must hold after every event, in debug builds.
 
-use super::timers::Timers;
-use crate::connection::{Connection, TimerOwner};
+use crate::environment::timers::Timers;
 use crate::profile::Detection;
 use crate::subflow::sender::{Life, Sender};
+use crate::{connection::Connection, environment::TimerOwner};
 
 /// A sender's counts and its timer.
 ///

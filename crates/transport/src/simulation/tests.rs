@@ -7,8 +7,9 @@ mod scripts;
 mod theory;
 
 use super::*;
+use crate::application::Application;
 use crate::application::pace::Pace;
-use crate::spec::{Application, PathManager};
+use crate::spec::PathManager;
 use crate::subflow::sender::{Life, Sender};
 use crate::trace::Quiet;
 use mpcc::{Algorithm, Settings};

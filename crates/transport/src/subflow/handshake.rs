@@ -1,10 +1,10 @@
 //! The ends of a subflow while it opens.
 
-use crate::connection::handshake::{JOIN_ACK, RESET};
+use crate::environment::Env;
+use crate::environment::jiffies;
 use crate::packet::Segment;
+use crate::packet::opening::{JOIN_ACK, RESET};
 use crate::packet::sequence::micros;
-use crate::simulation::environment::Env;
-use crate::simulation::jiffies;
 use crate::subflow::receiver::{Join, Receiver};
 use crate::subflow::sender::Sender;
 use crate::trace::Observer;

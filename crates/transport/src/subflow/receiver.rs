@@ -6,13 +6,13 @@
 mod reassembly;
 pub(crate) mod window;
 
-use crate::connection::receive::ReceiveStream;
+use crate::environment::Env;
+use crate::environment::timers::TimerId;
 use crate::packet::sack_blocks::Beyond;
 use crate::packet::sequence::{micros, widen};
 use crate::packet::{Ack, Data, Segment, SubflowId, flag};
 use crate::profile::{Detection, Profile};
-use crate::simulation::environment::Env;
-use crate::simulation::timers::TimerId;
+use crate::receive_stream::ReceiveStream;
 use crate::spec::ConnectionSpec;
 use crate::trace::Observer;
 use netsim::{RouteId, Span, Time};

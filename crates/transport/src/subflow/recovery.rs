@@ -12,106 +12,20 @@ mod retransmit;
 mod tlp;
 mod undo;
 
+use crate::environment::Env;
 use crate::packet::sack_blocks::Blocks;
 use crate::packet::sequence::{is_echo_before, micros, since_echo};
 use crate::packet::{self, Ack, Wire};
 use crate::profile::Detection;
-use crate::simulation::environment::Env;
+use crate::subflow::sender::recovery_state::{Resent, THRESHOLD, Undo};
 use crate::subflow::sender::scoreboard::{Skb, flag};
 use crate::subflow::sender::{Life, Sender, TIMER_LEAST, TimerPurpose, notice};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, State};
 use netsim::{Span, Time};
-use std::collections::VecDeque;
-
-/// Duplicate ACKs, or segments beyond a gap, that tell of a loss (RFC 5681, 3.2).
-const THRESHOLD: u32 = 3;
 
 /// The most that the threshold grows to where segments overtake each other (Linux: tcp_max_reordering).
 const MOST_REORDERING: u32 = 300;
-
-/// Segments that were sent again at once.
-#[derive(Clone, Copy, Debug)]
-struct Resent {
-    /// When, nanoseconds.
-    at: u64,
-    /// First byte of the subflow, and the one after the last.
-    seq: u64,
-    end: u64,
-    /// The next byte then that had never been sent.
-    nxt: u64,
-}
-
-/// The most recently sent segment that has arrived (RFC 8985, 6.2, step 2).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rack {
-    /// When it was sent, ns.
-    sent_at: u64,
-    /// Byte after its last one.
-    end: u64,
-    /// Its round trip, ns.
-    rtt: u64,
-}
-
-/// A reduction of the window that may turn out to be a mistake.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    /// First unacknowledged byte at its begin (undo_marker).
-    marker: u64,
-    /// Retransmissions since then that the receiver has not reported as duplicates; -1: none was sent (undo_retrans).
-    retransmissions: i32,
-}
-
-/// State of loss detection and recovery.
-#[derive(Debug, Default)]
-pub(crate) struct Recovery {
-    /// Recovery ends when all before this byte is acknowledged.
-    high_seq: u64,
-    /// Window before the reduction, segments.
-    prior_cwnd: u32,
-    /// Slow start threshold before the reduction, segments; 0: there is nothing to return to.
-    prior_ssthresh: u32,
-    /// Segments delivered since the begin of the reduction.
-    prr_delivered: u32,
-    /// Segments sent since then.
-    pub(crate) prr_out: u32,
-    undo: Option<Undo>,
-    /// When the first retransmission was sent, ns.
-    retrans_stamp: u64,
-    /// F-RTO is in progress (RFC 5682).
-    frto: bool,
-    /// Byte after the probe of the tail; 0: no probe is in flight.
-    pub(crate) tlp_high_seq: u64,
-    /// The probe is a retransmission.
-    tlp_retrans: bool,
-    rack: Rack,
-    /// Reordering was observed.
-    reordering_seen: bool,
-    /// Reordering degree, segments.
-    reordering: u32,
-    /// RACK's reordering window beyond the first quarter of the least RTT, quarters (reo_wnd_steps - 1).
-    reordering_steps: u32,
-    /// The window grows again when this byte is acknowledged: once a round trip.
-    dsack_round_end: u64,
-    /// Recoveries after which the window shrinks again (reo_wnd_persist).
-    reordering_persist: u32,
-    /// Segments before this byte that were sent once are marked, or need not be examined any more.
-    examined: u64,
-    /// Number of segments marked lost so far (tp->lost).
-    lost_total: u32,
-    /// No lost segment before this byte waits for its retransmission (retransmit_skb_hint).
-    retransmit_hint: u64,
-    /// Retransmissions in the order of their sending.
-    retransmissions: VecDeque<Resent>,
-    /// Byte after the highest one that was SACKed.
-    highest_sacked: u64,
-    /// SACK blocks of the last ACK (recv_sack_cache).
-    last_sacks: Blocks,
-    /// The window was reduced, and the next new segment carries CWR (ECN).
-    pub(crate) reduced: bool,
-    /// Timeouts since snd_una advanced.
-    pub(crate) timeouts: u32,
-}
 
 /// Contents of an ACK, as far as loss recovery needs them.
 #[derive(Debug, Default)]
@@ -143,21 +57,6 @@ enum Then {
     Nothing,
     Retransmit,
     SendNew,
-}
-
-impl Recovery {
-    /// A segment has arrived (RFC 8985, 6.2, step 2).
-    #[inline]
-    pub(crate) fn rack_advance(&mut self, sent_at: u64, end: u64, rtt: u64) {
-        self.rack.rtt = rtt;
-        if (sent_at, end) > (self.rack.sent_at, self.rack.end) {
-            (self.rack.sent_at, self.rack.end) = (sent_at, end);
-        }
-    }
-
-    fn threshold(&self) -> u32 {
-        self.reordering.max(THRESHOLD)
-    }
 }
 
 impl Sender {

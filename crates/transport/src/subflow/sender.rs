@@ -4,26 +4,28 @@
 //! missing in `recovery.rs`.
 
 mod burst;
+pub(crate) mod recovery_state;
 pub(crate) mod rtt;
 pub(crate) mod scoreboard;
 pub(crate) mod send_queue;
+pub(crate) mod stale;
 mod timer;
 mod validation;
 
-use crate::connection::send::retransmission::Stale;
+use crate::environment::timers::TimerId;
+use crate::environment::{Env, Leaving};
 use crate::packet::sequence::{micros, widen};
 use crate::packet::{Ack, Burst, Data, Segment, SubflowId, flag};
 use crate::profile::{Detection, Profile};
-use crate::simulation::environment::{Env, Leaving};
-use crate::simulation::timers::TimerId;
 use crate::spec::ConnectionSpec;
-use crate::subflow::recovery::Recovery;
 use crate::trace::{Observer, View};
 use mpcc::{Connection as Coupled, Note, State, Tcp};
 use netsim::{RouteId, Span, Time};
+use recovery_state::Recovery;
 use rtt::Rtt;
 use scoreboard::{Scoreboard, Skb};
 use send_queue::Queue;
+use stale::Stale;
 use std::sync::Arc;
 use timer::JiffyTimer;
 pub(crate) use timer::{TIMER_LEAST, TimerPurpose};

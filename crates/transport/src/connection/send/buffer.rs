@@ -8,7 +8,7 @@ use super::lowest_rtt::LowestRtt;
 use super::scheduler::{Mptcp, PIECE};
 use super::tcp::Tcp;
 use super::{SendSide, SendStream};
-use crate::simulation::environment::Env;
+use crate::environment::Env;
 use crate::subflow::sender::{Life, Sender};
 use crate::trace::Observer;
 

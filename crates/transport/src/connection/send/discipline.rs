@@ -1,8 +1,8 @@
 //! How a connection gives its stream to its subflows: one choice for each connection, made once for each event.
 
 use super::SendStream;
+use crate::environment::Env;
 use crate::profile::Profile;
-use crate::simulation::environment::Env;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
 

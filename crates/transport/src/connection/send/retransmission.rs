@@ -9,15 +9,13 @@
 
 use super::scheduler::PIECE;
 use super::{SendSide, SendStream};
-use crate::simulation::environment::Env;
-use crate::simulation::jiffies;
-use crate::simulation::timers::TimerId;
+use crate::environment::Env;
+use crate::environment::jiffies;
+use crate::environment::timers::TimerId;
+use crate::subflow::sender::stale::STALE;
 use crate::subflow::sender::{Life, Sender};
 use crate::trace::Observer;
 use netsim::{Span, Time};
-
-/// A subflow without an ACK for more intervals than this is stale (net.mptcp.stale_loss_cnt), if another has fewer than one less.
-const STALE: u32 = 4;
 
 /// The timer.
 #[derive(Debug)]
@@ -28,21 +26,6 @@ pub(crate) struct RetransmissionTimer {
     /// When it was set the last time, and for how long.
     set_at: Time,
     set_for: Span,
-}
-
-/// Intervals of the retransmission timer without an ACK of a subflow.
-#[derive(Debug, Default)]
-pub(crate) struct Stale {
-    intervals: u32,
-    /// When the last ACK had come at the interval before.
-    last_ack: Time,
-}
-
-impl Stale {
-    #[cfg(test)]
-    pub(crate) fn intervals(&self) -> u32 {
-        self.intervals
-    }
 }
 
 impl RetransmissionTimer {
@@ -175,24 +158,5 @@ impl SendSide {
         }
         stream.wait_for_acknowledgement(env);
         self.push_all(env);
-    }
-}
-
-impl Sender {
-    /// Nothing is in flight or waits to be sent (tcp_rtx_and_write_queues_empty).
-    fn is_idle(&self) -> bool {
-        self.out() == 0 && self.queue.is_empty()
-    }
-
-    /// Called once an interval, with data in flight. Returns whether there was no ACK for too many.
-    fn becomes_stale(&mut self) -> bool {
-        let stale = &mut self.stale;
-        if stale.intervals > 0 && stale.last_ack != self.last_ack {
-            stale.intervals = 0;
-            return false;
-        }
-        stale.last_ack = self.last_ack;
-        stale.intervals += 1;
-        stale.intervals > STALE && self.life == Life::Open
     }
 }

@@ -2,7 +2,7 @@
 
 use super::SendStream;
 use super::discipline::Distribute;
-use crate::simulation::environment::Env;
+use crate::environment::Env;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
 

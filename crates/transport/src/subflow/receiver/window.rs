@@ -2,10 +2,10 @@
 //! tcp_rcv_rtt_measure_ts; net/mptcp: mptcp_set_rwin). It grows by two segments for each segment that arrives, up to the share of the
 //! receive buffer that may be advertised.
 
-use crate::connection::receive::Held;
-use crate::connection::receive::buffer::{HALF, ReceiveBuffer};
 use crate::packet::sequence::in_milliseconds;
 use crate::profile::Profile;
+use crate::receive_stream::Held;
+use crate::receive_stream::buffer::{HALF, ReceiveBuffer};
 use netsim::Span;
 
 /// Receive window of an ACK.

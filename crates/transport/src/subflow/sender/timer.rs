@@ -2,7 +2,7 @@
 //! (RFC 8985, 6.2, step 5).
 
 use super::*;
-use crate::simulation::jiffies;
+use crate::environment::jiffies;
 
 /// Added to a probe's and a reordering timer's wait (TCP_TIMEOUT_MIN_US).
 pub(crate) const TIMER_LEAST: Span = Span::from_millis(2);

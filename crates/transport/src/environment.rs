@@ -1,13 +1,18 @@
 //! What an endpoint acts on: the time, the network, the timers.
 
-use super::jitter::{APART, Jitter};
-use super::timers::Timers;
-use crate::connection::TimerOwner;
+pub(crate) mod jiffies;
+pub(crate) mod jitter;
+mod timer_owner;
+pub(crate) mod timers;
+
 use crate::packet::sack_blocks::Sacks;
 use crate::packet::sequence::{micros, since_echo};
 use crate::packet::{Burst, Segment, Wire, flag};
 use crate::trace::{Content, Flow, Observer, Packet};
+use jitter::{APART, Jitter};
 use netsim::{Exit, Network, RouteId, Span, Time};
+pub(crate) use timer_owner::TimerOwner;
+use timers::Timers;
 
 /// Segments that leave at once.
 #[derive(Clone, Copy, Debug)]

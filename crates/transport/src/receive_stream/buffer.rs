@@ -5,8 +5,8 @@
 //! Segments that wait for a missing one take room. MPTCP has one buffer for all subflows. While a subflow has joined and had no
 //! data, the connection advertises half.
 
+use crate::environment::timers::NEVER;
 use crate::profile::Profile;
-use crate::simulation::timers::NEVER;
 use netsim::{Span, Time};
 
 /// Shares of the buffer are counted in so many parts (TCP_RMEM_TO_WIN_SCALE).

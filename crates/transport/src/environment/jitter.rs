@@ -58,9 +58,9 @@ impl Jitter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::Leaving;
     use crate::packet::{Burst, Data, SubflowId};
     use crate::simulation::Simulation;
-    use crate::simulation::environment::Leaving;
     use crate::trace::Quiet;
     use netsim::{DropTail, Exit, LinkSpec, Network, PortId, Rate, Time};
 

@@ -1,0 +1,89 @@
+//! The application at the server: what it writes, and when all of that is acknowledged.
+
+use super::Connection;
+use crate::application::Application;
+use crate::environment::Env;
+use crate::environment::timers::TimerId;
+use crate::spec::ConnectionSpec;
+use crate::subflow::sender::Life;
+use crate::trace::Observer;
+use netsim::Time;
+
+/// State of the application.
+#[derive(Debug)]
+pub(crate) struct ApplicationState {
+    /// Fires when it writes next.
+    pub(crate) write_timer: TimerId,
+    /// Whether its data has an end.
+    pub(crate) is_finite: bool,
+    /// Not all that it has written is acknowledged.
+    is_writing: bool,
+    pub(crate) completion: Option<Time>,
+    /// Windows of the subflows at the completion, segments.
+    pub(crate) cwnd_at_end: Vec<u32>,
+}
+
+impl ApplicationState {
+    pub(crate) fn new(spec: &ConnectionSpec, write_timer: TimerId) -> Self {
+        Self {
+            write_timer,
+            is_finite: matches!(
+                spec.application,
+                Application::File(_) | Application::Requests { .. }
+            ),
+            is_writing: false,
+            completion: None,
+            cwnd_at_end: Vec::new(),
+        }
+    }
+}
+
+impl Connection {
+    /// The application has data to write. Returns whether the connection has come to its end with that.
+    pub(crate) fn write<O: Observer>(&mut self, env: &mut Env<O>) -> bool {
+        let mss = self.send.stream.mss;
+        let bytes = match &mut self.spec.application {
+            Application::Endless => None,
+            Application::File(bytes) | Application::Requests { bytes, .. } => Some(*bytes),
+            Application::Paced(pace) => {
+                let (writes, wait) = pace.tick(env.now, mss.into());
+                env.timers.set(self.application.write_timer, env.now + wait);
+                if !writes {
+                    return false;
+                }
+                Some(mss.into())
+            }
+        };
+        self.application.is_writing = true;
+        self.send.stream.extend(bytes);
+        if self.send.stream.is_done() {
+            return self.on_all_acknowledged(env);
+        }
+        self.send.write(env);
+        false
+    }
+
+    /// All that was written is acknowledged: the next reply, or the end. Returns whether it is the end.
+    #[cold]
+    pub(crate) fn on_all_acknowledged<O: Observer>(&mut self, env: &mut Env<O>) -> bool {
+        let application = &mut self.application;
+        // ACKs of other subflows may arrive after the end of the reply.
+        if !application.is_finite || !std::mem::take(&mut application.is_writing) {
+            return false;
+        }
+        if let Application::Requests { gaps, .. } = &mut self.spec.application {
+            if let Some(gap) = gaps.pop_front() {
+                env.timers.set(application.write_timer, env.now + gap);
+                return false;
+            }
+        }
+        application.completion = Some(env.now);
+        let subflows = self.send.subflows.iter();
+        let windows = subflows.map(|s| if s.life == Life::Idle { 0 } else { s.tcp.cwnd });
+        application.cwnd_at_end = windows.collect();
+        self.send.close(env);
+        self.receive.close(env);
+        self.announcements.close(env);
+        true
+    }
+}

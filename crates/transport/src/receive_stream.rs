@@ -1,0 +1,88 @@
+//! The receive queue of a connection, which its subflows share: reassembly of the stream and the receive buffer.
+
+pub(crate) mod buffer;
+pub(crate) mod reassembly;
+
+use crate::packet::sequence::widen;
+use crate::spec::{ConnectionSpec, PathManager};
+pub(crate) use buffer::ReceiveBuffer;
+use netsim::Span;
+use reassembly::StreamReassembly;
+
+/// What the subflows share: the stream and its receive buffer. The application reads what is in order as soon as it arrives.
+pub(crate) struct ReceiveStream {
+    reassembly: StreamReassembly,
+    /// Bytes of the stream that have arrived, in order or not.
+    pub(crate) arrived: u64,
+    /// Bytes that wait at a subflow for a missing segment of that subflow.
+    pub(crate) out_of_order: u64,
+    /// Byte after the last one that the application has read.
+    pub(crate) read: u64,
+    /// The ACK of a subflow waits until the application has read.
+    pub(crate) ack_waits_for_read: bool,
+    /// The client joins when the first data arrives.
+    pub(crate) joins_with_data: bool,
+    /// Payload of a full segment, bytes.
+    pub(crate) mss: u16,
+    /// See [`ConnectionSpec::phase`].
+    pub(crate) phase: Span,
+    pub(crate) buffer: ReceiveBuffer,
+}
+
+impl ReceiveStream {
+    pub(crate) fn new(
+        spec: &ConnectionSpec,
+        mss: u16,
+        subflows: usize,
+        buffer: ReceiveBuffer,
+    ) -> Self {
+        Self {
+            reassembly: StreamReassembly::new(subflows),
+            arrived: 0,
+            out_of_order: 0,
+            read: 0,
+            ack_waits_for_read: false,
+            joins_with_data: subflows > 1 && spec.path_manager == PathManager::Client,
+            mss,
+            phase: spec.phase,
+            buffer,
+        }
+    }
+
+    /// Next byte of the stream that the receiver waits for.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> u64 {
+        self.reassembly.next()
+    }
+
+    /// A segment of the stream arrives on a subflow.
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, place: usize, dsn: u32, len: u16) {
+        let dsn = widen(self.reassembly.next(), dsn);
+        self.arrived += self.reassembly.insert(place, dsn, len);
+    }
+
+    /// Bytes in the receive buffer, and bytes once the application has read what it can. MPTCP's buffer has what has left the
+    /// receive queue of its subflow.
+    #[inline(always)]
+    pub(crate) fn held(&self) -> Held {
+        let out_of_order = if self.buffer.mptcp {
+            self.out_of_order
+        } else {
+            0
+        };
+        let now = (self.arrived - self.read).saturating_sub(out_of_order);
+        Held {
+            now,
+            after_read: now.saturating_sub(self.next() - self.read),
+        }
+    }
+}
+
+/// Bytes in a receive buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) now: u64,
+    /// Once the application has read what it can.
+    pub(crate) after_read: u64,
+}
