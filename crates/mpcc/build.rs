@@ -1,4 +1,4 @@
-//! Compiles cc/ and makes its types known to Rust.
+//! Compiles cc/ and generates its types for Rust.
 
 #[path = "build/common.rs"]
 mod common;
@@ -7,8 +7,8 @@ mod native;
 
 use std::{env, process::Command};
 
-/// Passes clang to the build scripts of dependent crates, as DEP_MPCC_CLANG: `$CLANG`, else the newest that is installed under a
-/// usual name.
+/// Passes clang to the build scripts of dependent crates, as DEP_MPCC_CLANG: `$CLANG`, else the newest version that is installed
+/// under a usual name.
 fn clang() -> Option<()> {
     println!("cargo:rerun-if-env-changed=CLANG");
     let usual = ["clang-20", "clang-19", "clang-18", "clang"].map(String::from);

@@ -1,4 +1,4 @@
-//! Compiling cc/ and making its types known to Rust: shared by the build scripts of mpcc, mpcc-harness and lisa-kernel.
+//! Compilation of cc/ and generation of its types for Rust: shared by the build scripts of mpcc, mpcc-harness and lisa-kernel.
 
 use std::{env, path::Path, path::PathBuf};
 

@@ -1,8 +1,8 @@
 //! The table of algorithms (`cc/algorithm.h`).
 
 use crate::ffi;
-use crate::settings::Setting;
-use core::ffi::{CStr, c_char};
+use crate::ffi::text;
+use crate::setting::Setting;
 
 pub(crate) type OnAck = unsafe extern "C" fn(
     *mut ffi::mpcc_connection,
@@ -64,7 +64,7 @@ impl Algorithm {
         Self::all().find(|algorithm| algorithm.name() == name)
     }
 
-    /// The name, as Linux knows it: at most [`NAME_MAX`](crate::NAME_MAX) characters.
+    /// The name of the registration in Linux: at most [`NAME_MAX`](crate::NAME_MAX) characters.
     pub fn name(&self) -> &'static str {
         text(self.0.name)
     }
@@ -105,7 +105,7 @@ impl Algorithm {
             .filter_map(|(index, raw)| Setting::new(raw, index))
     }
 
-    /// Whether, in slow start, it expects acknowledged segments also from an endpoint that counts ACKs (CSS, Algorithm 3).
+    /// Whether slow start requires acknowledged segments also from an endpoint that counts ACKs (CSS, Algorithm 3).
     pub(crate) fn counts_bytes(&self) -> bool {
         self.slow_start_ops().counts_bytes
     }
@@ -127,9 +127,4 @@ impl Algorithm {
         // SAFETY: each row points to a constant.
         unsafe { &*self.0.avoidance }
     }
-}
-
-pub(crate) fn text(text: *const c_char) -> &'static str {
-    // SAFETY: the table holds constant strings.
-    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or_default()
 }

@@ -1,7 +1,10 @@
 //! A connection and its subflows.
 
-use crate::algorithm::OnAck;
-use crate::{Algorithm, GROUP_MAX, Note, SUBFLOWS, Settings, State, Tcp, ffi};
+use crate::algorithm::{Algorithm, OnAck};
+use crate::note::Note;
+use crate::settings::Settings;
+use crate::tcp::{State, Tcp};
+use crate::{GROUP_MAX, SUBFLOWS, ffi};
 
 /// State that the subflows of one connection share.
 pub struct Connection {
@@ -12,8 +15,8 @@ pub struct Connection {
     shared: ffi::mpcc_connection,
 }
 
-/// A subflow's own state. The default is a subflow that is not open: it belongs to no connection, and its callbacks do nothing to
-/// any other subflow.
+/// A subflow's own state. The default is a closed subflow: it belongs to no connection, and its callbacks change no other
+/// subflow.
 #[derive(Debug)]
 pub struct Subflow(ffi::mpcc_subflow);
 
@@ -27,7 +30,7 @@ impl Default for Subflow {
 }
 
 impl Subflow {
-    /// The slot in the connection; `None` if the subflow runs alone.
+    /// Slot in the connection; `None` if the subflow runs alone.
     pub fn slot(&self) -> Option<u8> {
         (usize::from(self.0.slot) < SUBFLOWS).then_some(self.0.slot)
     }
@@ -91,13 +94,13 @@ impl Connection {
         }
     }
 
-    /// The slot of the subflow that this one took its initial window from.
+    /// Slot of the subflow that lent this one its initial window.
     pub fn lender(&self, subflow: &Subflow) -> Option<u8> {
         let slot = &self.shared.slot[usize::from(subflow.slot()?)];
         (slot.credit > 0).then_some(slot.lender)
     }
 
-    /// The RTT that the subflow in this slot shows to the others, eighths of a microsecond; 0: no sample, or inactive (NMCC).
+    /// Published RTT of the subflow in this slot, eighths of a microsecond; 0: no sample, or inactive (NMCC).
     pub fn published_srtt8(&self, slot: u8) -> u32 {
         self.shared.slot[usize::from(slot)].srtt8
     }
@@ -120,8 +123,8 @@ impl Connection {
         note
     }
 
-    /// Whether [`Connection::on_ack`] needs the number of acknowledged segments also from an endpoint that counts ACKs: CSS in slow
-    /// start counts bytes by itself (its Algorithm 3).
+    /// Whether [`Connection::on_ack`] requires the number of acknowledged segments also from an endpoint that counts ACKs: in slow
+    /// start CSS counts bytes (its Algorithm 3).
     #[inline]
     pub fn counts_bytes(&self, tcp: &Tcp) -> bool {
         self.counts_bytes && tcp.cwnd < tcp.ssthresh

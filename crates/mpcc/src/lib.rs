@@ -33,33 +33,19 @@
 //! ```
 #![no_std]
 
-#[allow(
-    dead_code,
-    missing_docs,
-    clippy::all,
-    clippy::undocumented_unsafe_blocks
-)]
-#[allow(
-    non_camel_case_types,
-    non_upper_case_globals,
-    unpredictable_function_pointer_comparisons,
-    unsafe_op_in_unsafe_fn
-)]
-mod ffi {
-    //! The types of `cc/`.
-    include!(concat!(env!("OUT_DIR"), "/cc.rs"));
-}
-
 mod algorithm;
 mod connection;
+mod ffi;
 mod note;
+mod setting;
 mod settings;
 mod tcp;
 
 pub use algorithm::{Algorithm, Pair};
 pub use connection::{Connection, Subflow};
 pub use note::{Note, Settlement};
-pub use settings::{Setting, SettingError, Settings};
+pub use setting::Setting;
+pub use settings::{SettingError, Settings};
 pub use tcp::{State, Tcp};
 
 /// Number of subflows of one connection that are coupled; further ones run alone.

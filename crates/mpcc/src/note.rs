@@ -1,4 +1,4 @@
-//! What a callback did.
+//! Results of callbacks.
 
 use crate::ffi;
 
@@ -20,7 +20,7 @@ pub struct Settlement {
 }
 
 impl Note {
-    /// Whether the callback did nothing else than change the window.
+    /// Whether the callback changed nothing but the window.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.what == 0
@@ -36,7 +36,7 @@ impl Note {
         self.has(ffi::MPCC_NOTE_TAKEN).then_some(self.0.credit)
     }
 
-    /// The settlement, if this subflow settled what others had taken from it.
+    /// The settlement, if this subflow settled the credits that others had taken from it.
     pub fn settlement(&self) -> Option<Settlement> {
         self.has(ffi::MPCC_NOTE_SETTLED).then_some(Settlement {
             credit: self.0.credit,

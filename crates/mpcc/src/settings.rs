@@ -1,37 +1,9 @@
-//! Settings of algorithms: data in `cc/`, values in a connection.
+//! Values of an algorithm's settings.
 
-use crate::{Algorithm, ffi};
+use crate::algorithm::Algorithm;
+use crate::ffi;
+use crate::setting::Setting;
 use core::fmt;
-use core::ops::RangeInclusive;
-
-/// A setting that an algorithm has (`struct mpcc_setting`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// Name, as in `--set NAME=VALUE`.
-    pub name: &'static str,
-    /// Unit of the value.
-    pub unit: &'static str,
-    /// Values that it may have.
-    pub range: RangeInclusive<u32>,
-    /// Value if none is given.
-    pub standard: u32,
-    /// Meaning, in one line.
-    pub about: &'static str,
-    index: usize,
-}
-
-impl Setting {
-    pub(crate) fn new(raw: &ffi::mpcc_setting, index: usize) -> Option<Self> {
-        (!raw.name.is_null()).then(|| Self {
-            name: crate::algorithm::text(raw.name),
-            unit: crate::algorithm::text(raw.unit),
-            range: raw.min..=raw.max,
-            standard: raw.standard,
-            about: crate::algorithm::text(raw.about),
-            index,
-        })
-    }
-}
 
 /// Values of an algorithm's settings, for one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +19,7 @@ impl Settings {
         settings
     }
 
-    /// The values in the order of `mpcc_connection.setting`, as [`Settings::values`] returns them.
+    /// Values in the order of `mpcc_connection.setting`, as [`Settings::values`] returns them.
     pub fn from_values(values: [u32; ffi::MPCC_SETTINGS as usize]) -> Self {
         Self(values)
     }
