@@ -1,4 +1,4 @@
-//! Compiles bpf/ and makes its contract known to Rust.
+//! Compiles bpf/ and generates the types of its contract for Rust.
 
 #[path = "../mpcc/build/bpf.rs"]
 mod bpf;

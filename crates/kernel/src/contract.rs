@@ -1,13 +1,15 @@
-//! What the BPF object and this crate agree on: `bpf/contract.h`, field by field as it has and explains them.
+//! The contract of the BPF objects and this crate: the types of `bpf/contract.h`, which explains their fields.
 #![allow(missing_docs, non_camel_case_types, non_upper_case_globals)]
 #![allow(clippy::all, clippy::undocumented_unsafe_blocks)]
 
 include!(concat!(env!("OUT_DIR"), "/contract.rs"));
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
 /// Reads a value that the kernel wrote, as it is in memory.
 ///
 /// # Panics
-/// When the bytes are fewer than the type has: a map of another contract, which [`crate::registry`] leaves out.
+/// If there are fewer bytes than the type has: a map of another contract, which [`crate::registry`] leaves out.
 pub(crate) fn read<T: Plain>(bytes: &[u8]) -> T {
     assert!(
         bytes.len() >= size_of::<T>(),
@@ -40,7 +42,7 @@ pub(crate) unsafe trait Plain {}
 /// Plain types of which every byte is a field's.
 ///
 /// # Safety
-/// There must be no padding, not at the end either.
+/// There must be no padding, neither between fields nor at the end.
 pub(crate) unsafe trait WithoutPadding: Plain {}
 
 // SAFETY: 8 + 4 + 4 bytes in 16.
@@ -65,14 +67,24 @@ plain!(lisa_settings lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa
 pub(crate) fn text(chars: &[std::ffi::c_char]) -> String {
     let bytes = chars.iter().map(|&c| c as u8);
     let text: Vec<u8> = bytes.take_while(|&c| c != 0).collect();
-    crate::namespace::printable(&text)
+    crate::text::printable(&text)
 }
 
-/// Puts text into a C array, cut to leave a zero at the end.
+/// Writes text into a C array, cut so that a zero follows it.
 pub(crate) fn set_text(chars: &mut [std::ffi::c_char], text: &str) {
     chars.fill(0);
     let room = chars.len() - 1;
     for (to, from) in chars[..room].iter_mut().zip(text.bytes()) {
         *to = from as std::ffi::c_char;
     }
+}
+
+/// An address and a port. An IPv4 address is in the first four bytes, or mapped into IPv6.
+pub(crate) fn address(family: u16, bytes: &[u8; 16], port: u16) -> SocketAddr {
+    let ip = if i32::from(family) == libc::AF_INET6 {
+        IpAddr::V6(Ipv6Addr::from(*bytes)).to_canonical()
+    } else {
+        IpAddr::V4(Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]))
+    };
+    SocketAddr::new(ip, port)
 }

@@ -1,17 +1,14 @@
-//! What can go wrong, each in one line: what, where, and what to do.
+//! Errors of this crate. Each message is one line: the failure, its place, the remedy.
 
-use crate::holders::Holders;
+use mpcc::NAME_MAX;
 use std::io;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The longest name of an algorithm: the kernel's `TCP_CA_NAME_MAX` without the closing NUL.
-pub const NAME_MAX: usize = mpcc::NAME_MAX;
-
-/// What can go wrong. Every message is one line.
+/// An error of this crate. Every message is one line.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // the messages say it
+#[allow(missing_docs)] // the messages explain the variants
 pub enum Error {
     #[error("no algorithm `{name}`{}; `lisa algorithms` lists them", nearest(.name))]
     Unknown { name: String },
@@ -24,12 +21,12 @@ pub enum Error {
     #[error("`{name}` is loaded already")]
     AlreadyLoaded { name: String },
     #[error(
-        "`{name}` is loaded with {there}, not with {asked}; `lisa kernel unload {name}` first to load it anew"
+        "`{name}` is loaded with {loaded}, not with {requested}; `lisa kernel unload {name}` first to load it anew"
     )]
     OtherSettings {
         name: String,
-        there: String,
-        asked: String,
+        loaded: String,
+        requested: String,
     },
     #[error(
         "another program has registered `{name}` with the kernel; `bpftool struct_ops list` shows it"
@@ -54,12 +51,15 @@ pub enum Error {
     },
     #[error("`{name}` is not loaded{}", others(.loaded))]
     NotLoaded { name: String, loaded: Vec<String> },
-    #[error("`{name}` is in use, and nothing was changed: {}. {}", .holders.summary(), free(.name, .holders))]
-    InUse { name: String, holders: Box<Holders> },
-    #[error(
-        "`{name}` is unloaded already; sockets or namespaces keep it in the kernel: {}", .holders.summary()
-    )]
-    Leaving { name: String, holders: Box<Holders> },
+    #[error("`{name}` is in use, and nothing was changed: {holders}. {}", remedy(.name, *.is_default))]
+    InUse {
+        name: String,
+        holders: String,
+        /// Whether it is the default of a namespace that can be entered.
+        is_default: bool,
+    },
+    #[error("`{name}` is unloaded already; sockets or namespaces keep it in the kernel: {holders}")]
+    Leaving { name: String, holders: String },
     #[error(
         "the default before `{name}` was `{previous}`, which the kernel no longer has; choose another by `sysctl -w net.ipv4.tcp_congestion_control=NAME`, then unload `{name}`"
     )]
@@ -72,11 +72,11 @@ pub enum Error {
         "connection {token} goes over from `{}` to `{}` or back; try again when it has", .names[0], .names[1]
     )]
     TwoAlgorithms { token: String, names: [String; 2] },
-    #[error("connection {token} has no subflow `{which}`; it has {}", .there.join(", "))]
+    #[error("connection {token} has no subflow `{which}`; it has {}", .subflows.join(", "))]
     NoSubflow {
         token: String,
         which: String,
-        there: Vec<String>,
+        subflows: Vec<String>,
     },
     #[error(
         "subflow {slot} cannot be in group {} and in group {}: ask for one of them", .groups[0], .groups[1]
@@ -106,7 +106,7 @@ pub enum Error {
     },
 }
 
-/// ` (do you mean `lisa`?)`, where a name comes near.
+/// ` (do you mean `lisa`?)`, if an algorithm has a similar name.
 fn nearest(name: &str) -> String {
     mpcc::Algorithm::all()
         .map(|algorithm| {
@@ -129,10 +129,9 @@ fn others(names: &[String]) -> String {
     }
 }
 
-/// What frees an algorithm from those that hold it.
-fn free(name: &str, holders: &Holders) -> String {
-    let mut defaults = holders.defaults.iter();
-    if defaults.any(|default| default.netns.can_be_entered()) {
+/// How to free an algorithm from its holders.
+fn remedy(name: &str, is_default: bool) -> String {
+    if is_default {
         return "A namespace gives its default to every new socket; `lisa kernel default --off --all` sets the defaults of all \
                 namespaces back"
             .into();
@@ -143,7 +142,7 @@ fn free(name: &str, holders: &Holders) -> String {
 }
 
 impl Error {
-    /// For `map_err`: an I/O error, and what was being done, to what.
+    /// For `map_err`: an I/O error of the operation `what`.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Io {
             what: what.into(),
@@ -151,7 +150,7 @@ impl Error {
         }
     }
 
-    /// For `map_err`: an error of a BPF call, and what was being done, to what.
+    /// For `map_err`: an error of the BPF call `what`.
     pub(crate) fn bpf(what: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> Error {
         move |source| Error::Bpf {
             what: what.into(),
@@ -159,7 +158,7 @@ impl Error {
         }
     }
 
-    /// Whether the command was called wrongly (exit code 2), rather than failed (1).
+    /// Whether the error is one of usage (exit code 2) instead of a failure (1).
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -169,50 +168,5 @@ impl Error {
                 | Error::TwoGroups { .. }
                 | Error::Setting { .. }
         )
-    }
-}
-
-pub(crate) fn check_length(name: &str) -> Result<()> {
-    if name.len() > NAME_MAX {
-        return Err(Error::NameTooLong { name: name.into() });
-    }
-    Ok(())
-}
-
-/// The algorithm of this name, to be loaded.
-pub fn loadable(name: &str) -> Result<mpcc::Algorithm> {
-    check_length(name)?;
-    let algorithm =
-        mpcc::Algorithm::find(name).ok_or_else(|| Error::Unknown { name: name.into() })?;
-    if algorithm.in_linux() {
-        return Err(Error::InLinux { name: name.into() });
-    }
-    Ok(algorithm)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names() {
-        assert!(loadable("lisa").is_ok());
-        let message = |name| loadable(name).unwrap_err().to_string();
-        assert!(
-            message("lissa").contains("do you mean `lisa`?"),
-            "{}",
-            message("lissa")
-        );
-        assert!(
-            !message("bananas").contains("do you mean"),
-            "{}",
-            message("bananas")
-        );
-        assert!(message("a_name_of_sixteen").contains("at most 15"));
-        assert!(message("reno").contains("Linux's own"));
-        assert!(message("cubic").contains("Linux's own"));
-        for algorithm in mpcc::Algorithm::all() {
-            assert!(algorithm.name().len() <= NAME_MAX);
-        }
     }
 }

@@ -1,20 +1,20 @@
-//! The event stream: what happens to the windows, as it happens.
+//! The event stream: changes of the windows, as they happen.
 
 use crate::contract::{self, lisa_control, lisa_event, lisa_event_kind as kind};
-use crate::{Error, Result, load, registry::Registered};
+use crate::{Error, Result, clock, registry::Registered};
 use libbpf_rs::{MapHandle, RingBuffer, RingBufferBuilder};
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
-/// How long a listener is remembered without renewing: long beside any stall of a busy machine, and after a crash events
-/// cost nothing again that soon.
+/// Lifetime of a listener's request without renewal. Longer than any stall of a busy machine; after a crash of the listener, BPF
+/// programs stop to report events after this time.
 const TERM: Duration = Duration::from_secs(10);
 
-/// Which events to listen to: `Kinds::RARE` or `Kinds::ALL`.
+/// Kinds of events to receive: `Kinds::RARE` or `Kinds::ALL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// All that happens rarely: starts, credits, slow-start exits, losses, moves to other groups, closes.
+    /// Rare events: starts, credits, slow-start exits, losses, moves to other groups, closes.
     pub const RARE: Self = Self(
         1 << kind::LISA_EVENT_START
             | 1 << kind::LISA_EVENT_SETTLED
@@ -24,23 +24,23 @@ impl Kinds {
             | 1 << kind::LISA_EVENT_CLOSE
             | 1 << kind::LISA_EVENT_MOVED,
     );
-    /// These and the window after each ACK.
+    /// Rare events, and the window after each ACK.
     pub const ALL: Self = Self(Self::RARE.0 | 1 << kind::LISA_EVENT_ACK);
 }
 
-/// A listener. Events are made from `Listener::new` on, and no longer once it is dropped.
+/// Receiver of an algorithm's events, from `Listener::new` until it is dropped.
 ///
-/// An algorithm has one stream: two listeners would share its events between them.
+/// An algorithm has one stream: of two listeners each would receive a part of the events.
 pub struct Listener<'r> {
     registered: &'r Registered,
     kinds: Kinds,
-    // The ring refers to the map and the callback to the queue: both must outlive it.
+    // The ring refers to the map, and its callback to the queue.
     ring: RingBuffer<'r>,
     queue: Rc<RefCell<Vec<lisa_event>>>,
 }
 
 impl<'r> Listener<'r> {
-    /// Starts to listen.
+    /// Requests events of these kinds.
     pub fn new(registered: &'r Registered, kinds: Kinds) -> Result<Self> {
         let queue: Rc<RefCell<Vec<lisa_event>>> = Rc::default();
         let sink = queue.clone();
@@ -56,7 +56,7 @@ impl<'r> Listener<'r> {
             })
             .map_err(Error::bpf(&what))?;
         let ring = builder.build().map_err(Error::bpf(&what))?;
-        // What an earlier listener left unread is not ours.
+        // Discard the events that an earlier listener has not read.
         ring.consume().map_err(Error::bpf(&what))?;
         queue.borrow_mut().clear();
         let listener = Self {
@@ -72,17 +72,17 @@ impl<'r> Listener<'r> {
     fn renew(&self) -> Result<()> {
         self.registered.set_control(&lisa_control {
             listen_to: self.kinds.0,
-            listen_until: load::now() + TERM.as_nanos() as u64,
+            listen_until: clock::now() + TERM.as_nanos() as u64,
             reserved: 0,
         })
     }
 
-    /// The events since the last call, oldest first, after waiting up to `timeout` (at most a second) for a rare one.
-    /// The windows after each ACK do not end the wait: 6 000 of them fit until the next call.
+    /// The events since the last call, oldest first. Waits up to `timeout` (at most a second) for a rare event. The windows after
+    /// each ACK do not end the wait: there is room for 6 000 of them.
     pub fn poll(&mut self, timeout: Duration) -> Result<Vec<lisa_event>> {
         self.renew()?;
         let timeout = timeout.min(Duration::from_secs(1));
-        // A signal interrupts it: the caller looks at its flags then.
+        // A signal interrupts the wait, so that the caller can check its flags.
         let _ = self.ring.poll(timeout);
         self.ring
             .consume()

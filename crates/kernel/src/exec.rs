@@ -1,41 +1,41 @@
-//! Runs one command so that it and its children use MPTCP with a chosen algorithm; nothing else on the host changes.
+//! Runs one command with MPTCP and an algorithm, for it and its children; nothing else on the host changes.
 //!
-//! There are two ways. `exec/cgroup.rs` moves the command into a cgroup that BPF programs recognise; `exec/seccomp.rs` stops the command's calls
-//! of `socket` and answers them from a helper process. The first one is taken where it works: with Linux 6.6 or later, while an algorithm of
-//! `lisa kernel load` is loaded, for users who may make a cgroup below their own (root, `systemd-run --user`, a delegated cgroup).
-//! The second one needs no privilege and Linux 5.14.
+//! There are two mechanisms. `exec/cgroup.rs` moves the command into a cgroup that BPF programs recognise. `exec/seccomp.rs` stops
+//! the command's calls of `socket` and answers them from a helper process. The cgroup is used if possible: with Linux 6.6 or
+//! later, while an algorithm of `lisa kernel load` is loaded, for users who may make a cgroup below their own (root,
+//! `systemd-run --user`, a delegated cgroup). The helper process needs no privilege and Linux 5.14.
 //!
 //! | | cgroup | seccomp |
 //! | --- | --- | --- |
-//! | follows | until a process moves to a cgroup elsewhere (`systemd-run`, a login) | every process |
+//! | covers | a process until it moves to a cgroup elsewhere (`systemd-run`, a login) | every process |
 //! | if its own process is killed | an empty cgroup stays until the next `exec` | `socket` fails with `ENOSYS` for TCP |
-//! | setuid programs | as without | run as their caller, unless root runs the command (no_new_privs) |
+//! | setuid programs | as without `exec` | run as their caller, unless root runs the command (no_new_privs) |
 //! | 32-bit programs, `io_uring` | MPTCP | plain TCP |
 //! | `getsockopt(TCP_CONGESTION)` before a connection | the namespace's default | the algorithm |
 //! | under Landlock's rules about TCP ports | plain TCP | plain TCP for the whole command from the first `landlock_restrict_self` of any process in it |
-//! | security modules, cgroup accounting | the command | the helper |
+//! | security modules and cgroup accounting apply to | the command | the helper |
 //!
 //! `LD_PRELOAD` would miss static binaries, Go programs, setuid programs and cleared environments.
 //!
 //! The command replaces the calling process, so its PID, signals, terminal, job control and exit code are its own. The
-//! process that cleans up, or that answers, belongs to another session and is no child of the command. It ends
-//! when the last process of the command has ended.
+//! cleanup or helper process belongs to another session and is no child of the command. It ends when the last
+//! process of the command has ended.
 //!
 //! # Where sockets stay plain TCP
-//! * MPTCP is off in the network namespace that the program has moved to, or the algorithm was unloaded meanwhile.
+//! * MPTCP is off in the network namespace that the program has moved to, or the algorithm has been unloaded.
 //! * Landlock restricts the TCP ports of the program. A socket that the program makes before it restricts itself
 //!   is MPTCP all the same.
 //! * Sockets that the command inherits.
-//! * With seccomp: programs whose network namespace the helper may not see or enter. Without root these
-//!   are programs that made themselves undumpable, or that made a network namespace.
+//! * With seccomp: programs whose network namespace the helper may not open or enter. Without root these are programs that
+//!   made themselves undumpable, or that made a network namespace.
 //!
 //! # Differences for the command
 //! * A program that sets `TCP_CONGESTION` keeps its choice, with one exception: with the cgroup, a program that sets the
 //!   namespace's default gets the algorithm of `exec`, because the kernel does not record that the program has set it.
-//! * `SO_PROTOCOL` is 262, and options that the kernel's MPTCP lacks fail with `ENOPROTOOPT` or `EOPNOTSUPP`: of 6.18
+//! * `SO_PROTOCOL` is 262, and options that the kernel's MPTCP lacks fail with `ENOPROTOOPT` or `EOPNOTSUPP`: in Linux 6.18
 //!   `TCP_USER_TIMEOUT`, `TCP_QUICKACK`, `TCP_SYNCNT`, `TCP_MD5SIG`, `TCP_ULP`, `SO_ZEROCOPY`, `IP_TTL`, `IPV6_TCLASS` …
-//! * With seccomp, a signal whose handler lacks `SA_RESTART` ends `socket` with `EINTR` if it comes before the helper has received
-//!   the call, some microseconds on an idle machine; before Linux 5.19, if it comes before the answer.
+//! * With seccomp, a signal whose handler lacks `SA_RESTART` ends `socket` with `EINTR` if it arrives before the helper has
+//!   received the call, some microseconds on an idle machine; before Linux 5.19, if it arrives before the answer.
 
 pub(crate) mod cgroup;
 mod detached;
@@ -52,15 +52,15 @@ use nix::errno::Errno;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::execvp;
 
-use crate::error::NAME_MAX;
+use mpcc::NAME_MAX;
 
-/// Why the command did not start: one line that says what, where and what to do.
+/// Why the command did not start. Every message is one line: the failure, its place, the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No command was given.
     #[error("no command to run: `lisa kernel exec NAME -- COMMAND…`")]
     NoCommand,
-    /// The name cannot be that of a congestion control.
+    /// The name is too long or empty for a congestion control.
     #[error(
         "`{0}` cannot name an algorithm: the kernel's names have 1 to {NAME_MAX} characters; `lisa kernel exec --help` lists ours"
     )]
@@ -83,7 +83,7 @@ pub enum Error {
     /// No such congestion control is registered.
     #[error("the kernel has no algorithm `{0}`: `lisa kernel load {0}` first")]
     NotLoaded(String),
-    /// The congestion control is there but reserved for `CAP_NET_ADMIN`.
+    /// The congestion control is reserved for `CAP_NET_ADMIN`.
     #[error(
         "only root may use `{0}`: add it to `sysctl net.ipv4.tcp_allowed_congestion_control`, or run as root"
     )]
@@ -103,7 +103,7 @@ pub enum Error {
         "this process is already under a seccomp listener (another `lisa kernel exec`, or a container runtime): start the command outside it"
     )]
     Nested,
-    /// The kernel lacks seccomp user notification as of Linux 5.14.
+    /// The kernel lacks the seccomp user notification of Linux 5.14.
     #[error(
         "this kernel cannot hand `socket` calls to a helper: Linux 5.14 or newer with CONFIG_SECCOMP_FILTER is needed"
     )]
@@ -111,24 +111,23 @@ pub enum Error {
     /// The command could not be executed.
     #[error("{command}: {source}")]
     Command {
-        /// As given.
+        /// The command as given.
         command: String,
-        /// The answer of `execvp`.
+        /// The error of `execvp`.
         source: io::Error,
     },
-    /// A step that should not fail did.
+    /// A step failed that should not fail.
     #[error("cannot {step}: {source}")]
     System {
-        /// What was being done, as it reads after "cannot".
+        /// The step, as the object of "cannot".
         step: &'static str,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// The exit code that a shell would give: 127 for a command that is not there, 126 for one that cannot be executed,
-    /// 2 for wrong use, 1 for all else.
+    /// The exit code of a shell: 127 if the command is not found, 126 if it cannot be executed, 2 for wrong usage, 1 otherwise.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Command { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,
@@ -149,8 +148,8 @@ impl Error {
 /// Replaces the calling process by `command` (searched in `PATH`), whose new TCP sockets, and those of its children, are
 /// MPTCP sockets with the congestion control `algorithm`. Returns only on failure, as `exec(2)`.
 ///
-/// Everything that can be known beforehand is checked before anything is changed. After a failure to execute the command
-/// ([`Error::Command`]) the calling process stays in the cgroup or under the filter: report and exit.
+/// All checks precede the first change. After a failure to execute the command ([`Error::Command`]) the calling process stays in
+/// the cgroup or under the filter: it must report the error and exit.
 pub fn exec(algorithm: &str, command: &[OsString]) -> Error {
     match run(algorithm, command) {
         Err(error) => error,
@@ -170,13 +169,13 @@ fn run(algorithm: &str, command: &[OsString]) -> Result<Infallible, Error> {
         .collect::<Result<_, _>>()?;
     check(algorithm)?;
 
-    // Until `execve`, or until it is dropped after a failure.
+    // Kept until `execve` or a failure.
     let cgroup = cgroup::enter(algorithm);
     if cgroup.is_none() {
         seccomp::install(algorithm)?;
     }
 
-    // Rust's runtime ignores SIGPIPE; a command expects the default.
+    // Rust's runtime ignores SIGPIPE; commands rely on the default.
     // SAFETY: SIG_DFL installs no handler.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }
         .map_err(Error::system("reset SIGPIPE"))?;
@@ -186,7 +185,7 @@ fn run(algorithm: &str, command: &[OsString]) -> Result<Infallible, Error> {
     })
 }
 
-/// Reports now what would make sockets plain TCP later.
+/// Checks the conditions under which sockets become MPTCP sockets with the algorithm.
 fn check(algorithm: &str) -> Result<(), Error> {
     if !(1..=NAME_MAX).contains(&algorithm.len()) || algorithm.contains('\0') {
         return Err(Error::BadName(algorithm.to_owned()));

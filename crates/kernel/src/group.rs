@@ -1,4 +1,4 @@
-//! Groups: which subflows of a connection are coupled.
+//! Groups of coupled subflows of a connection.
 //!
 //! Subflows of one group are coupled; all start in group 0. [`request`] stores a request in a subflow's slot. The subflow moves on
 //! its next ACK, and [`status`] shows its new group from then on. The request is part of the connection's entry.
@@ -14,23 +14,23 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use std::os::fd::AsFd;
 use std::{fmt, mem::MaybeUninit, net::IpAddr, net::SocketAddr, str::FromStr};
 
-/// The highest number of a group.
+/// Highest number of a group.
 pub const GROUP_MAX: u8 = mpcc::GROUP_MAX;
 
-/// Which subflows of a connection are meant.
+/// Selection of subflows of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The one in this slot.
+    /// The subflow in this slot.
     Slot(u32),
-    /// Those that have this address at one of their ends.
+    /// The subflows with this local or remote address.
     Address(IpAddr),
-    /// Those that have this address and port at one of their ends.
+    /// The subflows with this local or remote address and port.
     Socket(SocketAddr),
 }
 
 impl Which {
-    /// Whether this subflow is meant.
-    pub fn means(&self, subflow: &Subflow) -> bool {
+    /// Whether this subflow is selected.
+    pub fn selects(&self, subflow: &Subflow) -> bool {
         let mut ends = [subflow.local, subflow.remote].into_iter().flatten();
         match *self {
             Self::Slot(slot) => subflow.slot == slot,
@@ -51,12 +51,12 @@ impl fmt::Display for Which {
     }
 }
 
-/// `SUBFLOW=GROUP`: subflows, and the group that they shall be in.
+/// `SUBFLOW=GROUP`: subflows and their new group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The subflows.
+    /// The selected subflows.
     pub which: Which,
-    /// Their group, up to [`GROUP_MAX`].
+    /// New group, up to [`GROUP_MAX`].
     pub group: u8,
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Token {
     }
 }
 
-/// All connections that are open, by the algorithm that they run under.
+/// All open connections, by algorithm.
 ///
 /// # Errors
 /// [`Error::NothingLoaded`].
@@ -118,10 +118,10 @@ pub fn all() -> Result<Vec<(Registered, Vec<Connection>)>> {
     registered.into_iter().map(with_connections).collect()
 }
 
-/// The connection with this token, and the algorithm that it runs under.
+/// The connection with this token, and its algorithm.
 ///
 /// # Errors
-/// [`Error::NothingLoaded`], [`Error::NoConnection`]; [`Error::TwoAlgorithms`] while a connection goes from one to another.
+/// [`Error::NothingLoaded`], [`Error::NoConnection`]; [`Error::TwoAlgorithms`] while a connection changes its algorithm.
 pub fn find(token: Token) -> Result<(Registered, Connection)> {
     let token = token.to_string();
     let mut found: Vec<(Registered, Connection)> = Vec::new();
@@ -136,7 +136,8 @@ pub fn find(token: Token) -> Result<(Registered, Connection)> {
     found.pop().ok_or(Error::NoConnection { token })
 }
 
-/// The subflows that are to move, and where to. All that are meant must be there, and none may be meant for two groups.
+/// The subflows that are to move, and their new groups. Every assignment must select a subflow, and no subflow may be assigned
+/// to two groups.
 ///
 /// # Errors
 /// [`Error::NoSubflow`], [`Error::TwoGroups`].
@@ -147,7 +148,7 @@ pub fn assign<'c>(
     let mut moves: Vec<(&Subflow, u8)> = Vec::new();
     for Assignment { which, group } in assignments {
         let mut none = true;
-        for subflow in connection.subflows.iter().filter(|s| which.means(s)) {
+        for subflow in connection.subflows.iter().filter(|s| which.selects(s)) {
             none = false;
             match moves.iter().find(|(other, _)| other.slot == subflow.slot) {
                 Some((_, other)) if other != group => {
@@ -164,18 +165,18 @@ pub fn assign<'c>(
             return Err(Error::NoSubflow {
                 token: connection.token.clone(),
                 which: which.to_string(),
-                there: connection.subflows.iter().map(Subflow::ends).collect(),
+                subflows: connection.subflows.iter().map(Subflow::ends).collect(),
             });
         }
     }
     Ok(moves)
 }
 
-/// Asks subflows of this connection to move. Each does on its next ACK outside of a recovery. Returns how many were
-/// accepted the request: those that are still there.
+/// Requests that subflows of this connection move. A subflow moves on its next ACK outside of a recovery. Returns the number of
+/// stored requests: a subflow that has closed takes none.
 ///
 /// # Errors
-/// If the kernel refuses; the subflows before have the request.
+/// If the kernel refuses a request; the requests before it are stored.
 pub fn request(
     registered: &Registered,
     connection: &Connection,
@@ -197,7 +198,7 @@ pub fn request(
         .reuse_fd(registered.connections.as_fd())
         .map_err(failed)?;
     let skel = open.load().map_err(failed)?;
-    let mut there = 0;
+    let mut stored = 0;
     for (subflow, group) in moves {
         let mut request = lisa_group_request {
             connection: connection.key,
@@ -211,9 +212,9 @@ pub fn request(
             ..Default::default()
         };
         let accepted = skel.progs.request_group.test_run(input).map_err(failed)?;
-        there += accepted.return_value as usize;
+        stored += accepted.return_value as usize;
     }
-    Ok(there)
+    Ok(stored)
 }
 
 #[cfg(test)]
@@ -221,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_assignment_says() {
+    fn assignments_are_parsed() {
         let parse = |text: &str| text.parse::<Assignment>();
         let assignment = |which, group| Ok(Assignment { which, group });
         let address = |text: &str| Which::Address(text.parse().unwrap());
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_token_is() {
+    fn tokens_are_hexadecimal() {
         for (text, shown) in [("1a2b3c4d", "1a2b3c4d"), ("F", "0000000f")] {
             assert_eq!(text.parse::<Token>().unwrap().to_string(), shown);
         }
@@ -282,12 +283,12 @@ mod tests {
     }
 
     #[test]
-    fn whom_an_assignment_means() {
+    fn assignments_select_subflows() {
         assert_eq!(assigned(&["2=1", "0=3"]), Ok(vec![(2, 1), (0, 3)]));
         assert_eq!(assigned(&["10.0.2.2=1"]), Ok(vec![(2, 1)]));
         assert_eq!(assigned(&["::ffff:10.0.2.2=1"]), Ok(vec![(2, 1)]));
         assert_eq!(assigned(&["10.0.1.2:4000=1"]), Ok(vec![(0, 1)]));
-        // At the other end, and so both.
+        // The remote address of both.
         assert_eq!(assigned(&["10.0.0.1=1"]), Ok(vec![(0, 1), (2, 1)]));
         assert_eq!(assigned(&["10.0.0.1=1", "2=1"]), Ok(vec![(0, 1), (2, 1)]));
         assert_eq!(

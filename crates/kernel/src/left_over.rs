@@ -1,29 +1,29 @@
 //! Entries of connections whose sockets are gone.
 //!
 //! A connection's entry is deleted when the last of its subflows closes. Linux rarely frees a subflow without calling `release`
-//! (docs/notes/kernel.md, Sockets), and it may refuse a deletion: a hash map returns -EBUSY
-//! before Linux 6.15 if the deletion interrupts another operation on the same bucket, later kernels -ETIMEDOUT. Such entries are
-//! deleted here, so that they do not fill the maps of a server that runs for long.
+//! (docs/notes/kernel.md, Sockets), and it may refuse a deletion: a hash map returns -EBUSY before Linux 6.15 if the deletion
+//! interrupts another operation on the same bucket, later kernels -ETIMEDOUT. [`delete`] deletes these entries, so that they do not
+//! fill the maps of a server that runs for months.
 
 use crate::contract::{self, lisa_connection, lisa_key, lisa_subflow, lisa_subflow_key};
-use crate::holders::Found;
-use crate::status::all_entries;
-use crate::{Result, holders, load, registry::Registered};
+use crate::holders::{self, Found};
+use crate::map::{self, Entry};
+use crate::{Result, clock, registry::Registered};
 use libbpf_rs::MapCore;
 use std::collections::HashSet;
 
-/// Younger entries are left alone, ns: their sockets may have been made after sockets were listed.
+/// Least age of a deleted entry, ns. The socket of a younger entry may be newer than the list of sockets.
 const AGE: u64 = 10_000_000_000;
 
-/// How often the sockets are listed. A listing takes no lock and may lack a socket whose neighbour in the hash table changes at
+/// Number of listings of the sockets. A listing takes no lock and may lack a socket whose neighbour in the hash table changes at
 /// that moment. A connection whose entry is deleted by mistake continues uncoupled.
 const LISTINGS: u32 = 3;
 
-/// Deletes the entries of connections that have no socket in `found`, nor in further listings, and the entries of subflows
-/// without a connection. Returns the number of connections. Needs root.
+/// Deletes the entries of connections without a socket, in `found` and in further listings, and the entries of subflows without
+/// a connection. Returns the number of connections. Needs root.
 ///
 /// # Errors
-/// The kernel's, where entries or sockets cannot be listed.
+/// The kernel's, if entries or sockets cannot be listed.
 pub fn delete(registered: &Registered, found: &Found) -> Result<usize> {
     let mut candidates = without_socket(registered, found)?;
     for _ in 1..LISTINGS {
@@ -33,16 +33,16 @@ pub fn delete(registered: &Registered, found: &Found) -> Result<usize> {
         let again = without_socket(registered, &holders::find()?)?;
         candidates.retain(|key| again.contains(key));
     }
-    // A subflow's entry is made after its connection's and deleted before it. Subflows are listed first, so that each of a
-    // connection that lives finds it.
-    let subflows = all_entries(&registered.subflows, registered.name())?;
-    let entries = all_entries(&registered.connections, registered.name())?;
+    // A subflow's entry is created after its connection's entry and deleted before it. Subflows are listed first, so that the
+    // connection of every listed subflow is listed, too, unless it has closed.
+    let subflows = map::entries(&registered.subflows, registered.name())?;
+    let entries = map::entries(&registered.connections, registered.name())?;
     let alive: HashSet<Vec<u8>> = entries
         .into_iter()
-        .map(|(key, _)| key)
+        .map(|entry| entry.key)
         .filter(|key| !candidates.contains(key))
         .collect();
-    for (key, value) in subflows {
+    for Entry { key, value } in subflows {
         let (subflow, since) = (
             contract::read::<lisa_subflow_key>(&key),
             contract::read::<lisa_subflow>(&value).since,
@@ -58,21 +58,21 @@ pub fn delete(registered: &Registered, found: &Found) -> Result<usize> {
 }
 
 fn is_old(since: u64) -> bool {
-    load::now().saturating_sub(since) > AGE
+    clock::now().saturating_sub(since) > AGE
 }
 
-/// Keys of connections that none of these sockets belongs to.
+/// Keys of the connections without a socket in `found`; none if `found` is incomplete.
 fn without_socket(registered: &Registered, found: &Found) -> Result<HashSet<Vec<u8>>> {
     if !found.is_complete() {
         return Ok(HashSet::new());
     }
     let holders = found.of(registered);
     let sockets: HashSet<u64> = holders.sockets.iter().map(|s| s.connection).collect();
-    let entries = all_entries(&registered.connections, registered.name())?;
-    let keys = entries.into_iter().filter(|(key, value)| {
-        let (key, value): (lisa_key, lisa_connection) =
-            (contract::read(key), contract::read(value));
+    let entries = map::entries(&registered.connections, registered.name())?;
+    let old = entries.into_iter().filter(|entry| {
+        let key: lisa_key = contract::read(&entry.key);
+        let value: lisa_connection = contract::read(&entry.value);
         is_old(value.since) && !sockets.contains(&key.socket)
     });
-    Ok(keys.map(|(key, _)| key).collect())
+    Ok(old.map(|entry| entry.key).collect())
 }

@@ -1,13 +1,14 @@
 //! The algorithms in the Linux kernel: load, find, watch and unload them.
 //!
-//! [`load::load`] registers an algorithm as a `tcp_congestion_ops`; it stays when the program ends. Nothing
-//! is stored on disk: [`registry::find`] lists the kernel's congestion controls of this project, and finds their maps through
-//! the kernel. From a [`registry::Registered`] come [`status`], [`events`] and [`registry::Registered::unload`].
-//! [`exec`] runs one command with MPTCP and an algorithm; BPF programs that serve it are pinned in /sys/fs/bpf/lisa while
-//! an algorithm is loaded.
+//! [`load::load`] registers an algorithm as a `tcp_congestion_ops`; the registration outlives the program. Nothing is stored on
+//! disk: [`registry::find`] lists the registered congestion controls of this project, and finds their maps through the kernel.
+//! A [`registry::Registered`] is the argument of [`status::status`], [`events::Listener`] and
+//! [`unload`](registry::Registered::unload). [`exec`] runs one command with MPTCP and an algorithm; its BPF programs are pinned in
+//! /sys/fs/bpf/lisa while an algorithm is loaded.
 //!
 //! Needs Linux 6.1 or later with MPTCP, BTF and the BPF JIT, and root, for all but `exec`.
 
+mod clock;
 pub mod contract;
 pub mod default;
 pub mod error;
@@ -16,12 +17,16 @@ pub mod exec;
 pub mod group;
 pub mod holders;
 pub mod left_over;
+mod libbpf;
 pub mod load;
+mod map;
 pub mod namespace;
 pub mod owner;
 pub mod registry;
 pub mod requirements;
 pub mod status;
+mod text;
+pub mod unload;
 
 mod skel {
     #![allow(

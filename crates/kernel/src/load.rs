@@ -1,29 +1,28 @@
 //! Registers an algorithm with the kernel.
 
 use crate::contract::{self, LISA_CONTRACT, lisa_settings};
+use crate::owner::Owner;
 use crate::registry::{self, Registered};
 use crate::requirements::{self, is_denied};
 use crate::skel::LisaSkelBuilder;
-use crate::{
-    Error, Result, error::check_length, error::loadable, exec, holders, left_over, owner::Owner,
-};
-use libbpf_rs::ErrorKind;
+use crate::{Error, Result, clock, default, exec, holders, left_over, libbpf};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use nix::time::ClockId;
-use std::{mem::MaybeUninit, sync::Mutex};
+use libbpf_rs::{ErrorKind, MapCore};
+use mpcc::NAME_MAX;
+use std::mem::MaybeUninit;
 
-/// How to load an algorithm.
+/// Options of a load.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The name that the kernel shall know it by, at most 15 characters, where it is not the algorithm's.
+    /// The name of the registration, at most 15 characters; `None`: the algorithm's.
     pub register_as: Option<String>,
-    /// Connections that can be coupled at a time; further ones run uncoupled and are counted.
+    /// Number of connections that can be coupled at a time; further ones run uncoupled and are counted.
     pub max_connections: u32,
     /// Values of settings, by name; the others have their standard values.
     pub settings: Vec<(String, u32)>,
-    /// Sockets without MPTCP run it alone, and do not get the algorithm that their namespace would give them without it.
+    /// Sockets without MPTCP run this algorithm alone, instead of their namespace's previous default.
     pub keeps_plain: bool,
-    /// Load it for this process only: [`registry::sweep`] unloads it once the process is gone.
+    /// The process that the algorithm is loaded for: [`registry::sweep`] unloads it after the process has ended.
     pub owner: Option<Owner>,
 }
 
@@ -39,17 +38,17 @@ impl Default for Options {
     }
 }
 
-/// Room for addresses, in subflows a connection: most connections have two or three, and a subflow without it
-/// is coupled all the same.
+/// Room for addresses, in subflows of a connection. Most connections have two or three; a subflow without an address entry is
+/// coupled all the same.
 const SUBFLOWS_A_CONNECTION: u32 = 4;
 
-/// 6 500 events of 72 bytes and their headers of 8; the kernel wants a power of two of pages.
+/// 6 500 events of 72 bytes and their headers of 8. The kernel requires a power of two of pages.
 const EVENT_BYTES: u32 = 512 * 1024;
 
 /// Registers an algorithm. It stays when this program ends.
 ///
 /// # Errors
-/// An unknown or over-long name, one that is loaded already ([`Error::AlreadyLoaded`]), a host that lacks something: see
+/// An unknown or too long name, a name that is loaded already ([`Error::AlreadyLoaded`]), a host without a requirement: see
 /// [`Error`].
 pub fn load(name: &str, options: &Options) -> Result<Registered> {
     register_and_attach(name, options).map(|(registered, _)| registered)
@@ -84,8 +83,8 @@ fn register_and_attach(name: &str, options: &Options) -> Result<(Registered, Res
     };
     settings.setting = values.values();
     settings.keeps_plain = options.keeps_plain.into();
-    settings.hz = jiffies_per_second();
-    settings.loaded = now();
+    settings.hz = clock::jiffies_per_second();
+    settings.loaded = clock::now();
     if let Some(owner) = options.owner {
         (settings.owner_pid, settings.owner_start) = (owner.pid, owner.start);
     }
@@ -93,7 +92,7 @@ fn register_and_attach(name: &str, options: &Options) -> Result<(Registered, Res
 
     let registered = registry::find_one(registered_name)?;
     debug_assert_eq!(registered.map_id(), map_id);
-    if let Err(error) = registered.copy_default_records() {
+    if let Err(error) = default::copy_records(&registered) {
         let _ = registered.unregister();
         return Err(error);
     }
@@ -109,7 +108,7 @@ fn register_and_attach(name: &str, options: &Options) -> Result<(Registered, Res
 pub struct Ensured {
     /// The algorithm.
     pub registered: Registered,
-    /// Whether this call has loaded it.
+    /// Whether this call loaded it.
     pub new: bool,
     /// Why `lisa kernel exec` uses a helper process for each command instead of BPF programs.
     pub exec: Result<()>,
@@ -139,71 +138,31 @@ pub fn ensure(name: &str, options: &Options) -> Result<Ensured> {
     }
 }
 
-/// Compares the options of the command line.
-fn same_settings(there: &Registered, options: &Options) -> Result<()> {
-    let differ = |there_is: String, asked: String| Error::OtherSettings {
-        name: there.name().into(),
-        there: there_is,
-        asked,
+/// Checks that an algorithm was loaded with these options of the command line.
+fn same_settings(registered: &Registered, options: &Options) -> Result<()> {
+    let differ = |loaded: String, requested: String| Error::OtherSettings {
+        name: registered.name().into(),
+        loaded,
+        requested,
     };
-    if there.max_connections() != options.max_connections {
+    if registered.max_connections() != options.max_connections {
         let text = |n: u32| format!("--max-connections {n}");
-        let asked = options.max_connections;
-        return Err(differ(text(there.max_connections()), text(asked)));
+        let requested = options.max_connections;
+        return Err(differ(text(registered.max_connections()), text(requested)));
     }
-    let algorithm = loadable(there.algorithm())?;
-    let asked = setting_values(algorithm, &options.settings)?;
+    let algorithm = loadable(registered.algorithm())?;
+    let requested = setting_values(algorithm, &options.settings)?;
     for setting in algorithm.settings() {
         let value = |settings: &mpcc::Settings| {
             let value = settings.get(algorithm, setting.name).unwrap_or_default();
             format!("--set {}={value}", setting.name)
         };
-        let (there, asked) = (value(there.settings()), value(&asked));
-        if there != asked {
-            return Err(differ(there, asked));
+        let (loaded, requested) = (value(registered.settings()), value(&requested));
+        if loaded != requested {
+            return Err(differ(loaded, requested));
         }
     }
     Ok(())
-}
-
-/// Nanoseconds of CLOCK_MONOTONIC, which BPF's `bpf_ktime_get_ns` counts too.
-pub(crate) fn now() -> u64 {
-    let time = nix::time::clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has it");
-    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
-}
-
-/// The kernel's CONFIG_HZ: its coarse clocks advance once a jiffy.
-pub(crate) fn jiffies_per_second() -> u32 {
-    let tick =
-        nix::time::clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).expect("every Linux has it");
-    let tick_ns = tick.tv_nsec().max(1) as u64;
-    ((1_000_000_000 + tick_ns / 2) / tick_ns) as u32
-}
-
-/// Last message of libbpf, and the verifier's verdict on a refused program, for the error.
-static LAST_MESSAGE: Mutex<(String, Option<String>)> = Mutex::new((String::new(), None));
-
-pub(crate) fn record_libbpf_messages() {
-    if let Ok(mut said) = LAST_MESSAGE.lock() {
-        *said = Default::default();
-    }
-    libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, message| {
-        if let Ok(mut said) = LAST_MESSAGE.lock() {
-            said.0 = message.trim().trim_start_matches("libbpf: ").into();
-            said.1 = said.1.take().or(verdict(&message));
-        }
-    })));
-}
-
-fn messages() -> (String, Option<String>) {
-    let said = LAST_MESSAGE.lock();
-    said.map(|said| said.clone()).unwrap_or_default()
-}
-
-/// The verifier's verdict on a refused program, or else the last message of libbpf.
-pub(crate) fn last_message() -> String {
-    let (last, verdict) = messages();
-    verdict.unwrap_or(last)
 }
 
 /// Whether Linux's own CUBIC follows slow start.
@@ -211,10 +170,10 @@ fn over_cubic(algorithm: mpcc::Algorithm) -> bool {
     algorithm.avoidance() == "cubic"
 }
 
-/// The values of an algorithm's settings.
+/// Values of an algorithm's settings: `given`, and the standard values of the others.
 ///
 /// # Errors
-/// [`Error::Setting`] for a name that the algorithm does not have, or a value out of range.
+/// [`Error::Setting`] if the algorithm has no such setting, or a value is out of range.
 fn setting_values(algorithm: mpcc::Algorithm, given: &[(String, u32)]) -> Result<mpcc::Settings> {
     let mut values = mpcc::Settings::standard(algorithm);
     for (name, value) in given {
@@ -228,28 +187,19 @@ fn setting_values(algorithm: mpcc::Algorithm, given: &[(String, u32)]) -> Result
     Ok(values)
 }
 
-/// The verifier's last word in what libbpf prints of its log: the line before its statistics.
-fn verdict(message: &str) -> Option<String> {
-    let (_, log) = message.split_once("-- BEGIN PROG LOAD LOG --")?;
-    let (log, _) = log.split_once("-- END PROG LOAD LOG --")?;
-    let line = |line: &&str| !line.trim().is_empty() && !line.starts_with("processed");
-    log.lines().rfind(line).map(|line| line.trim().into())
-}
-
-/// Loads the object and registers its operations; the id of the map that holds the registration.
+/// Loads the object and registers its operations. Returns the id of the struct_ops map.
 fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Result<u32> {
-    use libbpf_rs::MapCore;
-    record_libbpf_messages();
+    libbpf::record_messages();
     let refused = |error: libbpf_rs::Error| {
         // EACCES with a verdict comes from the verifier, not from missing privilege.
-        if is_denied(&error) && messages().1.is_none() {
+        if is_denied(&error) && !libbpf::has_verdict() {
             return Error::NotPermitted {
                 what: "loading an algorithm",
             };
         }
         Error::Refused {
             name: name.into(),
-            reason: format!("{error:#} ({})", last_message()),
+            reason: format!("{error:#} ({})", libbpf::last_message()),
         }
     };
     let mut object = MaybeUninit::uninit();
@@ -296,16 +246,50 @@ fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Resul
     Ok(map_id)
 }
 
+fn check_length(name: &str) -> Result<()> {
+    if name.len() > NAME_MAX {
+        return Err(Error::NameTooLong { name: name.into() });
+    }
+    Ok(())
+}
+
+/// The algorithm of this name, if it can be loaded.
+///
+/// # Errors
+/// [`Error::NameTooLong`], [`Error::Unknown`], [`Error::InLinux`].
+pub fn loadable(name: &str) -> Result<mpcc::Algorithm> {
+    check_length(name)?;
+    let algorithm =
+        mpcc::Algorithm::find(name).ok_or_else(|| Error::Unknown { name: name.into() })?;
+    if algorithm.in_linux() {
+        return Err(Error::InLinux { name: name.into() });
+    }
+    Ok(algorithm)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::verdict;
+    use super::*;
 
     #[test]
-    fn the_verifiers_last_word() {
-        let log = "libbpf: prog 'lisa_init': -- BEGIN PROG LOAD LOG --\n\
-                   855: (63) *(u32 *)(r1 +48) = r5\nR1 invalid mem access 'scalar'\n\
-                   processed 937 insns (limit 1000000) max_states_per_insn 4\n-- END PROG LOAD LOG --\n";
-        assert_eq!(verdict(log).unwrap(), "R1 invalid mem access 'scalar'");
-        assert_eq!(verdict("libbpf: failed to load object 'lisa_bpf'\n"), None);
+    fn names() {
+        assert!(loadable("lisa").is_ok());
+        let message = |name| loadable(name).unwrap_err().to_string();
+        assert!(
+            message("lissa").contains("do you mean `lisa`?"),
+            "{}",
+            message("lissa")
+        );
+        assert!(
+            !message("bananas").contains("do you mean"),
+            "{}",
+            message("bananas")
+        );
+        assert!(message("a_name_of_sixteen").contains("at most 15"));
+        assert!(message("reno").contains("Linux's own"));
+        assert!(message("cubic").contains("Linux's own"));
+        for algorithm in mpcc::Algorithm::all() {
+            assert!(algorithm.name().len() <= NAME_MAX);
+        }
     }
 }

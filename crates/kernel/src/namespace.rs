@@ -1,10 +1,10 @@
-//! The network namespaces of this host: what they are called, and how to enter them.
+//! The network namespaces of this host: their names, and how to enter them.
 //!
-//! A namespace has an inode number, and a name only where a mount gives it one (`ip netns add blue`: /run/netns/blue). It lives
-//! as long as a mount, a process, a file descriptor or a socket refers to it. Through the first three another process can
-//! enter it; a namespace that has sockets only can be neither named nor entered.
+//! A namespace has an inode number. It has a name only if it is mounted (`ip netns add blue`: /run/netns/blue). It exists while a
+//! mount, a process, a file descriptor or a socket refers to it. Another process can enter it through a mount, a process or a
+//! descriptor; a namespace that only sockets refer to can be neither named nor entered.
 
-use crate::{Error, Result};
+use crate::{Error, Result, text::printable};
 use nix::sched::{CloneFlags, setns};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{fmt, io, panic, thread};
 
-/// A process, by its number and its command.
+/// A process: its number and its command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Process {
     /// Process id.
@@ -31,13 +31,13 @@ impl fmt::Display for Process {
 /// A network namespace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Namespace {
-    /// Its inode number, as in `net:[4026531840]`.
+    /// Inode number, as in `net:[4026531840]`.
     pub inode: u32,
-    /// Its name in /run/netns, or the path of another mount.
+    /// Name in /run/netns, or the path of another mount.
     pub name: Option<String>,
-    /// A process in it, or else one that has a file descriptor of it.
+    /// A process in the namespace, or else one with a file descriptor of it.
     pub process: Option<Process>,
-    /// What setns(2) takes to enter it.
+    /// File for setns(2).
     #[serde(skip)]
     path: Option<PathBuf>,
 }
@@ -54,7 +54,7 @@ impl fmt::Display for Namespace {
 }
 
 impl Namespace {
-    /// A namespace of which nothing is known but its inode number.
+    /// A namespace of which only the inode number is known.
     fn unknown(inode: u32) -> Self {
         Self {
             inode,
@@ -64,7 +64,7 @@ impl Namespace {
         }
     }
 
-    /// Its name, or its inode number where it has none.
+    /// Its name, or its inode number if it has no name.
     pub fn label(&self) -> String {
         match &self.name {
             Some(name) => format!("`{name}`"),
@@ -80,7 +80,7 @@ impl Namespace {
     /// Runs `work` on a thread inside this namespace.
     ///
     /// # Errors
-    /// Where nothing leads into it, or the kernel refuses; those of `work`.
+    /// If the namespace cannot be entered; those of `work`.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let entering = || format!("entering {self}");
         let path = self.path.as_deref().ok_or_else(|| {
@@ -98,11 +98,9 @@ impl Namespace {
                 .unwrap_or_else(|panic| panic::resume_unwind(panic))
         })
     }
-}
 
-impl Namespace {
-    /// Opens what led to this namespace when it was found. Since then a process may have ended, moved to another namespace,
-    /// or put another file (a FIFO, which would block) behind its descriptor.
+    /// Opens the file by which this namespace was found. Since then a process may have ended, moved to another namespace, or
+    /// replaced the file behind its descriptor (by a FIFO, which would block).
     fn open(&self, path: &Path) -> io::Result<File> {
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = OpenOptions::new()
@@ -121,7 +119,7 @@ impl Namespace {
 pub struct Namespaces(HashMap<u32, Namespace>);
 
 impl Namespaces {
-    /// Those that a mount, a process or a file descriptor leads to, as far as /proc shows it to this process.
+    /// All namespaces that a mount, a process or a file descriptor refers to, as far as /proc shows them to this process.
     pub fn find() -> Self {
         let mut found = Self::default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -141,7 +139,7 @@ impl Namespaces {
                 found.add(*pid, process, &task.join("ns/net"));
             }
         }
-        // Last: a process in the namespace comes before one that only has a descriptor of it.
+        // Descriptors last: a process in the namespace takes precedence over one with a descriptor of it.
         for (pid, process) in &processes {
             for descriptor in entries(&process.join("fd")) {
                 let target = fs::read_link(&descriptor).unwrap_or_default();
@@ -153,7 +151,7 @@ impl Namespaces {
         found
     }
 
-    /// The namespace with this inode number, with its name and a process if there are.
+    /// The namespace with this inode number, with its name and a process if known.
     pub fn get(&self, inode: u32) -> Namespace {
         let known = self.0.get(&inode).cloned();
         known.unwrap_or_else(|| Namespace::unknown(inode))
@@ -166,7 +164,7 @@ impl Namespaces {
 
     fn add(&mut self, pid: u32, process: &Path, path: &Path) {
         let Ok(metadata) = fs::metadata(path) else {
-            return; // it has ended, or is another user's
+            return; // the process has ended, or is another user's
         };
         let namespace = self.entry(metadata.ino() as u32);
         namespace.path.get_or_insert_with(|| path.into());
@@ -178,13 +176,7 @@ impl Namespaces {
     }
 }
 
-/// Text that any user can choose, as it may reach a terminal: without control characters.
-pub(crate) fn printable(text: &[u8]) -> String {
-    let replace = |c: char| if c.is_control() { '?' } else { c };
-    String::from_utf8_lossy(text).chars().map(replace).collect()
-}
-
-/// The inode number and the mount point of a network namespace, from a line of mountinfo (proc(5)).
+/// Inode number and mount point of a network namespace, from a line of mountinfo (proc(5)).
 fn mount(line: &str) -> Option<(u32, &str)> {
     let mut fields = line.split(' ').skip(3);
     let root = fields.next()?.strip_prefix("net:[")?.strip_suffix(']')?;
@@ -200,7 +192,7 @@ fn processes() -> BTreeMap<u32, PathBuf> {
     entries(Path::new("/proc")).filter_map(numbered).collect()
 }
 
-/// What is in a directory; nothing where it cannot be read.
+/// Entries of a directory; none if it cannot be read.
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     let read = fs::read_dir(directory).into_iter().flatten();
     read.filter_map(|entry| Some(entry.ok()?.path()))
@@ -221,12 +213,6 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_control_a_terminal() {
-        assert_eq!(printable("a\u{1b}[2J\nb\u{9b}é".as_bytes()), "a?[2J?b?é");
-        assert_eq!(printable(b"\xff"), "\u{fffd}");
-    }
-
-    #[test]
     fn another_namespace_is_not_entered() {
         let here = crate::default::netns().unwrap();
         let mut found = Namespaces::find().get(here);
@@ -234,7 +220,7 @@ mod tests {
         found.inode += 1;
         let error = found.run(|| Ok(())).unwrap_err().to_string();
         assert!(error.contains("another namespace"), "{error}");
-        // Nobody writes to this FIFO: opening it would wait for ever.
+        // A FIFO without a writer: a blocking open would not return.
         let fifo = std::env::temp_dir().join(format!("lisa-fifo-{}", std::process::id()));
         nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
         found.path = Some(fifo.clone());

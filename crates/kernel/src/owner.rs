@@ -1,14 +1,14 @@
-//! The process that an algorithm was loaded for, when it was loaded for one's lifetime only.
+//! The process that an algorithm is loaded for, if it is loaded for the lifetime of a process only.
 
 use crate::contract::lisa_settings;
 use std::fs;
 
-/// A process, distinct from a later one with the same number.
+/// A process, distinct from later processes with the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Process id.
     pub pid: u32,
-    /// Its start time in clock ticks since boot (field 22 of `/proc/PID/stat`, proc(5)).
+    /// Start time in clock ticks since boot (field 22 of `/proc/PID/stat`, proc(5)).
     pub start: u64,
 }
 
@@ -37,7 +37,7 @@ impl Owner {
 
 fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the command, in brackets, and may hold anything; the third follows the last bracket.
+    // The second field is the command in brackets, with any characters; the third field follows the last bracket.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
     (state != "Z" && state != "X")

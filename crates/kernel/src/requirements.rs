@@ -1,11 +1,11 @@
-//! What the host must have, said before anything is tried.
+//! Requirements of the host, checked before a load.
 
 use crate::{Error, Result};
 use libbpf_rs::btf::{Btf, types};
 use nix::sys::utsname::uname;
 use std::{ffi::OsStr, fs, path::Path};
 
-/// The oldest kernel: its BPF reads MPTCP's structures by name (CO-RE) and frees map entries from any context.
+/// The oldest supported kernel: its BPF reads MPTCP's structures by name (CO-RE) and frees map entries in any context.
 pub const OLDEST: (u32, u32) = (6, 1);
 
 /// The running kernel's release, as `uname -r` prints it.
@@ -15,7 +15,10 @@ pub fn release() -> String {
     })
 }
 
-/// Says in one line what keeps an algorithm from being loaded here, if anything does.
+/// Checks that algorithms can be loaded on this host.
+///
+/// # Errors
+/// The first missing requirement.
 pub fn check() -> Result<()> {
     check_release(&release())?;
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
@@ -71,7 +74,7 @@ fn cubic_functions(tx_start_apart: bool) -> [&'static str; 7] {
     ]
 }
 
-/// Says in one line which functions of Linux's own CUBIC this kernel lacks, if any. Those of a module are found by libbpf.
+/// Checks that this kernel has the functions of its own CUBIC. libbpf finds the functions of a module.
 pub(crate) fn check_cubic() -> Result<()> {
     let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
     let has_module = Path::new("/sys/kernel/btf/tcp_cubic").exists();
@@ -92,7 +95,7 @@ pub(crate) fn check_cubic() -> Result<()> {
     })
 }
 
-/// The kernel's BTF does not know TCP's congestion control as BPF's operations.
+/// Error of a kernel whose BTF has no struct_ops for congestion control.
 pub(crate) fn no_struct_ops() -> Error {
     Error::Missing {
         what: "BPF congestion control (struct_ops)",
@@ -100,7 +103,10 @@ pub(crate) fn no_struct_ops() -> Error {
     }
 }
 
-/// Says in one line what keeps MPTCP from being used in this network namespace, if anything does.
+/// Checks that this network namespace has MPTCP.
+///
+/// # Errors
+/// [`Error::Missing`].
 pub fn check_mptcp() -> Result<()> {
     match fs::read_to_string("/proc/sys/net/mptcp/enabled") {
         Ok(enabled) if enabled.trim() == "0" => Err(Error::Missing {
@@ -115,8 +121,8 @@ pub fn check_mptcp() -> Result<()> {
     }
 }
 
-/// Major and minor number of a release: `7.1.0-rc3+` is 7 and 1, `10.0` is 10 and 0, `7-custom` is 7 and 0. 0 and 0 where it begins
-/// with no number.
+/// Major and minor number of a release: `7.1.0-rc3+` is 7 and 1, `10.0` is 10 and 0, `7-custom` is 7 and 0. Both are 0 if the
+/// release does not begin with a number.
 pub fn version(release: &str) -> (u32, u32) {
     let digits = |text: &str| {
         let end = text.find(|c: char| !c.is_ascii_digit());
@@ -139,7 +145,7 @@ fn check_release(release: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a BPF call failed for want of privilege.
+/// Whether a BPF call failed for lack of privilege.
 pub(crate) fn is_denied(error: &libbpf_rs::Error) -> bool {
     error.kind() == libbpf_rs::ErrorKind::PermissionDenied
 }
@@ -158,7 +164,7 @@ mod tests {
 
     /// Linux 7.1 renamed one function of CUBIC. The two lists differ in that name alone.
     #[test]
-    fn cubic_reports_a_start_in_one_way() {
+    fn cubic_has_one_callback_of_a_transmission_start() {
         let (before, since) = (cubic_functions(false), cubic_functions(true));
         assert!(before.contains(&"cubictcp_cwnd_event"));
         assert!(since.contains(&"cubictcp_cwnd_event_tx_start"));

@@ -2,7 +2,8 @@
 
 use crate::{cli::Kernel, default, group, output::Failure, output::counted, status, top};
 use kernel::holders::{self, Holders};
-use kernel::registry::{self, Registered, Unloaded};
+use kernel::registry::{self, Registered};
+use kernel::unload::Unloaded;
 use kernel::{load, load::Ensured};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,7 +52,7 @@ pub fn run(command: Kernel) -> Result<(), Failure> {
 fn exec(name: &str, command: &[OsString]) -> Failure {
     let error = kernel::exec::exec(name, command);
     if matches!(error, kernel::exec::Error::NotLoaded(_)) {
-        if let Err(unknown) = kernel::error::loadable(name) {
+        if let Err(unknown) = kernel::load::loadable(name) {
             return unknown.into(); // a name that could not be loaded either
         }
     }
@@ -134,7 +135,7 @@ fn wait_for_leaving(
     let Some(within) = wait else {
         let found = holders::find()?;
         let of_all = leaving.iter().map(|registered| found.of(registered));
-        let holders = Box::new(of_all.reduce(Holders::and).unwrap_or_default());
+        let holders = of_all.reduce(Holders::and).unwrap_or_default().summary();
         let name = name.into();
         return Err(kernel::Error::Leaving { name, holders }.into());
     };

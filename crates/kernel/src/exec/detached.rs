@@ -1,4 +1,4 @@
-//! A process that outlives this one and holds nothing of it.
+//! A process that outlives this one and shares no resource with it.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -14,9 +14,9 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, chdir, dup2_stderr, dup2_stdin, dup2_stdout, fork, setsid};
 
-/// Starts a process called `name` that runs `work` and ends. `work` gets one end of a socket pair, the caller the other one.
+/// Starts a process called `name` that runs `work` and ends. `work` gets one end of a socket pair, the caller gets the other.
 ///
-/// The process is forked twice, and so is a child of init (or of the nearest subreaper). It belongs to a session of its own and
+/// The process is forked twice, which makes it a child of init (or of the nearest subreaper). It belongs to a session of its own and
 /// blocks every signal that can be blocked.
 pub(super) fn spawn(
     name: &CStr,
@@ -28,8 +28,8 @@ pub(super) fn spawn(
         None,
         SockFlag::SOCK_CLOEXEC,
     )?;
-    // SAFETY: the child calls nothing that a lock of another thread could hold up: glibc keeps its allocator usable across
-    // `fork`, and the child leaves by `_exit` alone, so that no destructor or buffer of the parent runs twice.
+    // SAFETY: no lock of another thread can block the child: glibc keeps its allocator usable across `fork`. The child ends by
+    // `_exit` alone, so that no destructor or buffer of the parent runs twice.
     match unsafe { fork() }? {
         ForkResult::Parent { child } => match waitpid(child, None) {
             // ECHILD: the caller ignores SIGCHLD, and the kernel has reaped it.
@@ -49,7 +49,7 @@ pub(super) fn spawn(
     }
 }
 
-/// Releases everything inherited: signals, descriptors (an inherited pipe would keep its reader waiting), the directory.
+/// Releases inherited resources: signals, descriptors (an inherited pipe would never end for its reader), the directory.
 fn release_all(name: &CStr, control: RawFd) -> Result<OwnedFd, Errno> {
     SigSet::all().thread_block()?;
     prctl::set_name(name)?;
@@ -68,7 +68,7 @@ fn release_all(name: &CStr, control: RawFd) -> Result<OwnedFd, Errno> {
     let kept = control.as_raw_fd() as c_uint;
     for (first, last) in [(3, kept - 1), (kept + 1, c_uint::MAX)] {
         if first <= last {
-            // SAFETY: closes descriptors whose owners are the parent's variables: none is used, or dropped, in here.
+            // SAFETY: the closed descriptors belong to variables of the parent, which this process neither uses nor drops.
             Errno::result(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) })?;
         }
     }

@@ -1,7 +1,7 @@
 //! Landlock's rules about TCP ports (landlock(7), LANDLOCK_ACCESS_NET_BIND_TCP and LANDLOCK_ACCESS_NET_CONNECT_TCP).
 //!
-//! They do not cover MPTCP sockets (tried on Linux 6.12.117 and 6.18; hook_socket_bind and hook_socket_connect look at
-//! `sk_is_tcp()`). So a process under such rules keeps plain TCP sockets.
+//! The rules do not cover MPTCP sockets (measured on Linux 6.12.117 and 6.18; hook_socket_bind and hook_socket_connect test
+//! `sk_is_tcp()`). Therefore a process under such rules keeps plain TCP sockets.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,7 +14,7 @@ use super::socket;
 const LANDLOCK_CREATE_RULESET_VERSION: libc::c_uint = 1;
 /// LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP
 const TCP_PORTS: u64 = 1 | 2;
-/// The first version of Landlock that has them, Linux 6.7.
+/// First version of Landlock with rules about TCP ports, Linux 6.7.
 const ABI_WITH_PORTS: i64 = 4;
 
 /// Whether rules about TCP ports are possible on this kernel.
@@ -32,9 +32,9 @@ pub(super) fn has_ports() -> bool {
     version >= ABI_WITH_PORTS
 }
 
-/// Whether such rules restrict this thread: a TCP socket gets EACCES where an MPTCP socket, which Landlock does not cover,
-/// does not. (A `prohibit` route or SELinux refuses both.) It tries to bind and to connect to addresses that TCP refuses, which
-/// sends nothing.
+/// Whether rules about TCP ports restrict this thread: a TCP socket gets EACCES and an MPTCP socket, which Landlock does not
+/// cover, does not. (A `prohibit` route or SELinux refuses both.) The test binds and connects to addresses that TCP refuses, which
+/// sends no packet.
 pub(super) fn restricts_ports() -> bool {
     if !has_ports() {
         return false;
@@ -64,7 +64,8 @@ struct RulesetAttributes {
     handled_access_net: u64,
 }
 
-/// Moves this thread into a Landlock domain that forbids all TCP ports, and nothing else. `false` if the kernel has no such rules.
+/// Moves this thread into a Landlock domain that forbids all TCP ports, and nothing else. Returns `false` if the kernel has no
+/// rules about TCP ports.
 pub(super) fn enter_domain() -> io::Result<bool> {
     if !has_ports() {
         return Ok(false);
@@ -73,7 +74,7 @@ pub(super) fn enter_domain() -> io::Result<bool> {
         handled_access_fs: 0,
         handled_access_net: TCP_PORTS,
     };
-    // SAFETY: the kernel reads `attributes`; the descriptor that comes back is closed here.
+    // SAFETY: the kernel reads `attributes`; the returned descriptor is closed here.
     unsafe {
         let ruleset = Errno::result(libc::syscall(
             libc::SYS_landlock_create_ruleset,

@@ -1,8 +1,8 @@
 //! Makes the command's sockets in a helper process, by seccomp user notification (seccomp_unotify(2)).
 //!
-//! A filter ([`filter`]) that the command inherits stops the calls of `socket` that ask for a TCP or an MPTCP socket. The helper
-//! ([`helper`]) receives each of them, makes an MPTCP socket with the algorithm set on it, and puts it into the caller as
-//! the result of the call. It needs no privilege. It ends with the last process under the filter.
+//! A filter ([`filter`]) that the command inherits stops the calls of `socket` that request a TCP or an MPTCP socket. The helper
+//! ([`helper`]) receives each call, makes an MPTCP socket with the algorithm set on it, and installs it in the caller as the
+//! result of the call. The helper needs no privilege. It ends with the last process under the filter.
 
 mod caller;
 mod filter;
@@ -16,7 +16,7 @@ pub(super) fn install(algorithm: &str) -> Result<(), Error> {
     if filter::ARCHITECTURE.is_none() {
         return Err(Error::Architecture);
     }
-    // The helper opens its own: this is for the message.
+    // Only for the error message: the helper opens its own.
     caller::Inspector::new()?;
     let helper = helper::spawn(algorithm)?;
     let listener = filter::install()?;

@@ -1,4 +1,4 @@
-//! Sockets of TCP and MPTCP, and the algorithm on them.
+//! TCP and MPTCP sockets, and their congestion control.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -16,7 +16,7 @@ pub(super) fn mptcp(family: c_int, flags: c_int) -> Result<OwnedFd, Errno> {
 }
 
 fn stream(family: c_int, flags: c_int, protocol: c_int) -> Result<OwnedFd, Errno> {
-    // SAFETY: no pointers; a descriptor that comes back is new and ours alone.
+    // SAFETY: no pointers; a returned descriptor is new and has no other owner.
     unsafe {
         let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | flags;
         let fd = libc::socket(family, kind, protocol);
@@ -48,8 +48,8 @@ pub(super) fn set_algorithm(socket: &OwnedFd, name: &str) -> Result<(), Errno> {
     let mut length = default.len() as socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to `default`, and reads `name.len()` bytes of `name`.
     unsafe {
-        // On a socket without a subflow the kernel stores any name, and ignores an unknown one when it makes the subflow.
-        // Reading the option makes the first subflow, so that setting it fails if there is no such algorithm.
+        // On a socket without a subflow the kernel stores any name, and ignores an unknown name when it makes the subflow.
+        // Reading the option makes the first subflow, so that setting an unknown algorithm fails.
         let (default, length) = (default.as_mut_ptr().cast(), &mut length);
         Errno::result(libc::getsockopt(fd, level, option, default, length))?;
         let result = libc::setsockopt(

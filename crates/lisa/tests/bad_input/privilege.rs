@@ -55,7 +55,7 @@ fn an_ordinary_user() {
     let refused = "looking at loaded algorithms needs root";
     bad(nobody(&["default", "lisa"]), 1, refused);
     bad(nobody(&["default", "--off"]), 1, refused);
-    let refused = "listing who uses an algorithm needs root";
+    let refused = "listing the users of an algorithm needs root";
     bad(nobody(&["default"]), 1, refused);
     bad(nobody(&["default", "--off", "--all"]), 1, refused);
     for arguments in [

@@ -89,7 +89,7 @@ fn the_kernel_needs_what_the_loader_asks_for() {
     for algorithm in listed(&Place::new()) {
         let kernel = &algorithm["runs_in"]["kernel"];
         let name = algorithm["name"].as_str().unwrap();
-        let own = kernel::error::loadable(name).is_err();
+        let own = kernel::load::loadable(name).is_err();
         assert_eq!(kernel["linux_own"], own, "{name}");
         let (major, minor) = kernel::requirements::OLDEST;
         let since = if own {

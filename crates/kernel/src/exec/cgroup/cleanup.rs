@@ -12,7 +12,7 @@ use nix::unistd::read;
 use super::remove;
 use crate::exec::detached;
 
-/// Starts the process. It begins when the returned descriptor is closed, by `execve` or by the end of this process.
+/// Starts the cleanup process. It begins when the returned descriptor is closed, by `execve` or by the end of this process.
 pub(super) fn spawn(cgroup: &Path) -> Result<OwnedFd, Errno> {
     let cgroup = cgroup.to_owned();
     detached::spawn(c"lisa-cleanup", move |control| {
@@ -31,7 +31,7 @@ fn remove_when_empty(cgroup: &PathBuf) -> std::io::Result<()> {
         changes.read_to_string(&mut text)?;
         if text.lines().any(|line| line == "populated 0") {
             match remove(cgroup) {
-                // A process has moved into it since.
+                // A process has moved into the cgroup since.
                 Err(error) if error.kind() == ErrorKind::ResourceBusy => {}
                 done => return done,
             }

@@ -1,7 +1,7 @@
-//! Finds the cgroup v2 hierarchy and this process's place in it (cgroups(7)).
+//! The cgroup v2 hierarchy, and this process's cgroup in it (cgroups(7)).
 //!
-//! Where it is mounted differs: /sys/fs/cgroup, /sys/fs/cgroup/unified beside version 1. `ip netns exec` hides both under a
-//! new /sys; root then finds them in the mounts of process 1.
+//! The mount point differs: /sys/fs/cgroup, or /sys/fs/cgroup/unified beside version 1. `ip netns exec` hides both under a new
+//! /sys; root then finds them in the mounts of process 1.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use std::path::PathBuf;
 /// A mount of cgroup v2.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
-    /// The cgroup that is mounted, as /proc/PID/cgroup names cgroups.
+    /// The mounted cgroup, by its name in /proc/PID/cgroup.
     cgroup: String,
     directory: PathBuf,
 }
 
-/// The directory of this process's cgroup, if there is one that is mounted.
+/// The directory of this process's cgroup, if it is mounted.
 pub(super) fn own() -> Option<PathBuf> {
     let cgroups = fs::read_to_string("/proc/thread-self/cgroup").ok()?;
     let own = own_cgroup(&cgroups)?;
@@ -88,7 +88,7 @@ mod tests {
         let found = directory(hybrid, "0::/\n");
         assert_eq!(found, Some("/sys/fs/cgroup/unified/".into()));
 
-        // A container that sees its own part of the hierarchy only.
+        // A container in which only a part of the hierarchy is mounted.
         let part = "9 8 0:28 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
         assert_eq!(
             directory(part, "0::/docker/1/x\n"),

@@ -1,9 +1,9 @@
 //! Attaches the BPF programs that serve the cgroups, and detaches them.
 //!
 //! One set of programs serves all algorithms. Links of tracing and cgroup programs end with their last reference, unlike the
-//! registration of a congestion control, so they are pinned in a BPF file system, that of process 1: `ip netns
-//! exec` mounts another /sys for its command alone. [`after_load`] and [`after_unload`] make the pins agree with the loaded
-//! algorithms, from any state, also from one that a killed process has left.
+//! registration of a congestion control, so they are pinned in the BPF file system of process 1: `ip netns exec` mounts another
+//! /sys for its command alone. [`after_load`] and [`after_unload`] make the pins agree with the loaded algorithms from any state,
+//! also after a process was killed during a change.
 
 use std::fs::{self, File};
 use std::mem::MaybeUninit;
@@ -16,6 +16,7 @@ use std::{io, thread};
 use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramInput};
+use mpcc::NAME_MAX;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::mount::{MsFlags, mount, umount};
@@ -23,26 +24,28 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
 use super::hierarchy;
-use crate::error::NAME_MAX;
 use crate::exec::landlock;
 use crate::skel::exec::{ExecSkel, ExecSkelBuilder};
-use crate::{Error, Result, load, registry};
+use crate::{Error, Result, libbpf, registry};
 
-/// Where BPF file systems are mounted by convention (bpftool, iproute2, systemd).
+/// Conventional mount point of the BPF file system (bpftool, iproute2, systemd).
 const BPF_FS: &str = "/sys/fs/bpf";
-/// The source of a mount of [`BPF_FS`] that we have made.
+/// Source of a mount of [`BPF_FS`] by this project.
 const MOUNT_SOURCE: &str = "lisa";
 const PINS: &str = "/sys/fs/bpf/lisa";
-/// The map of algorithms, the sockops program, the program that makes sockets MPTCP; detached in reverse order.
+/// The map of algorithms.
 const ALGORITHMS: &str = "/sys/fs/bpf/lisa/algorithms";
+/// The sockops program.
 const CONNECTED: &str = "/sys/fs/bpf/lisa/connected";
+/// The program that makes sockets MPTCP.
 const SOCKET: &str = "/sys/fs/bpf/lisa/socket";
 /// Locked while pins are changed; removed after each change.
 const LOCK: &str = "/run/lisa.lock";
-/// A change of the pins takes milliseconds. Whoever holds the lock longer is stuck.
-const LOCK_WITHIN: Duration = Duration::from_secs(10);
+/// Longest wait for the lock. A change of the pins takes milliseconds.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Call after a load. Serves the algorithms that every user may choose while at least one of ours is loaded for good.
+/// To be called after a load. Serves the algorithms that every user may choose, while at least one algorithm of this project
+/// without an owner is loaded.
 ///
 /// # Errors
 /// Why the programs are not attached. `lisa kernel exec` then uses its helper process.
@@ -50,18 +53,19 @@ pub(crate) fn after_load() -> Result<()> {
     update(true)
 }
 
-/// Call after an unload: as [`after_load`], but programs that are not attached remain so. Detaches everything after the last algorithm.
+/// To be called after an unload. As [`after_load`], but programs that are not attached remain so. Detaches everything after the last
+/// algorithm.
 pub(crate) fn after_unload() -> Result<()> {
     update(false)
 }
 
 fn update(attaches: bool) -> Result<()> {
-    // A thread of its own: its mounts change, and it enters a Landlock domain.
+    // On a new thread, which changes its mounts and enters a Landlock domain.
     let work = thread::Builder::new().spawn(move || {
         enter_mounts_of_init();
         let lock = lock().map_err(Error::io(format!("locking {LOCK}")))?;
         let updated = update_locked(attaches);
-        // Before the lock is released: the next one makes another file.
+        // Before the lock is released: the next process creates another file.
         let _ = fs::remove_file(LOCK);
         drop(lock);
         updated
@@ -70,15 +74,15 @@ fn update(attaches: bool) -> Result<()> {
     work.join().expect("it does not panic")
 }
 
-/// Locks a file that root alone can open, so that no other user can hold the lock.
+/// Locks a file that only root can open, so that no other user can hold the lock.
 fn lock() -> io::Result<Flock<File>> {
-    let deadline = Instant::now() + LOCK_WITHIN;
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
         let mut options = File::options();
         options.write(true).create(true).mode(0o600);
         let file = options.custom_flags(libc::O_NOFOLLOW).open(LOCK)?;
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            // Its holder may have removed the file between `open` and `flock`.
+            // The previous holder may have removed the file between `open` and `flock`.
             Ok(lock) if fs::metadata(LOCK).is_ok_and(|on_disk| same_file(&on_disk, &lock)) => {
                 return Ok(lock);
             }
@@ -126,8 +130,8 @@ fn update_locked(attaches: bool) -> Result<()> {
     serve(&algorithms)
 }
 
-/// Moves this thread into the mount namespace of process 1, where pins stay when this process ends. It stays in
-/// its own if it may not.
+/// Moves this thread into the mount namespace of process 1, where pins stay after the end of this process. Without the privilege
+/// the thread stays in its namespace.
 fn enter_mounts_of_init() {
     let namespace = |path| fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
     let (own, init) = ("/proc/thread-self/ns/mnt", "/proc/1/ns/mnt");
@@ -135,7 +139,7 @@ fn enter_mounts_of_init() {
     if matches!((namespace(own), namespace(init)), (Ok(own), Ok(init)) if own == init) {
         return;
     }
-    // A thread with a directory of its own may change its mounts.
+    // Only a thread that does not share its working directory may change its mount namespace.
     if unshare(CloneFlags::CLONE_FS).is_ok() {
         let _ = setns(file, CloneFlags::CLONE_NEWNS);
     }
@@ -143,7 +147,7 @@ fn enter_mounts_of_init() {
 
 /// The map of algorithms, if all programs are attached.
 fn attached() -> Option<MapHandle> {
-    // Paths first: libbpf would print that there is none.
+    // Paths first: libbpf would print a message for a missing pin.
     let all = [SOCKET, CONNECTED, ALGORITHMS];
     if !all.iter().all(|pin| Path::new(pin).exists()) {
         return None;
@@ -151,7 +155,7 @@ fn attached() -> Option<MapHandle> {
     MapHandle::from_pinned_path(ALGORITHMS).ok()
 }
 
-/// Removes the pins, and with them links and programs.
+/// Removes the pins, which frees links and programs, in the reverse order of their creation.
 fn detach() -> Result<()> {
     for pin in [SOCKET, CONNECTED, ALGORITHMS] {
         absent(fs::remove_file(pin)).map_err(Error::io(pin))?;
@@ -163,7 +167,7 @@ fn detach() -> Result<()> {
     Ok(())
 }
 
-/// Something that was not there is removed all the same.
+/// Success also if there was nothing to remove.
 fn absent(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -171,6 +175,7 @@ fn absent(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
+/// Whether [`BPF_FS`] is a mount by this project without files.
 fn is_ours_and_empty() -> bool {
     let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default();
     let ours = format!(" - bpf {MOUNT_SOURCE} ");
@@ -186,13 +191,13 @@ fn attach() -> Result<MapHandle> {
     })?;
     let root = File::open(&root).map_err(Error::io(root.display().to_string()))?;
     let failed = |error| {
-        let message = load::last_message();
+        let message = libbpf::last_message();
         Error::bpf(format!(
             "attaching the programs of `lisa kernel exec` ({message})"
         ))(error)
     };
 
-    load::record_libbpf_messages();
+    libbpf::record_messages();
     let mut object = MaybeUninit::uninit();
     let open = ExecSkelBuilder::default()
         .open(&mut object)
@@ -207,7 +212,7 @@ fn attach() -> Result<MapHandle> {
     connected
         .and_then(|mut link| link.pin(CONNECTED))
         .map_err(failed)?;
-    // Last: no socket becomes MPTCP before the algorithm can be set.
+    // Last, so that no socket becomes MPTCP before the algorithm can be set.
     let socket = skel.progs.lisa_socket.attach();
     socket
         .and_then(|mut link| link.pin(SOCKET))
@@ -225,7 +230,7 @@ fn check() -> Result<()> {
         })
 }
 
-/// Lets the programs find out what they need to know about this kernel.
+/// Runs the program that examines the structures of this kernel for the other programs.
 fn survey(skel: &mut ExecSkel<'_>, root: &File) -> Result<()> {
     let failed = |error| Error::bpf("examining this kernel for `lisa kernel exec`")(error);
     let run = |in_domain: u32| {
@@ -268,7 +273,7 @@ fn mount_bpf_fs() -> Result<()> {
     .map_err(|errno| Error::io(format!("mounting {BPF_FS}"))(errno.into()))
 }
 
-/// Makes the algorithms that every user may choose the ones that are served.
+/// Serves the algorithms that every user may choose, and no others.
 fn serve(algorithms: &MapHandle) -> Result<()> {
     const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
     let failed = |error| Error::bpf("algorithms of `lisa kernel exec`")(error);

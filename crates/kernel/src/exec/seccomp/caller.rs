@@ -1,8 +1,8 @@
-//! What a socket takes from the thread that makes it: network namespace, user and group.
+//! Attributes that a socket takes from the calling thread: network namespace, user and group.
 //!
-//! A notification names the thread by its number in the helper's PID namespace. A pidfd is opened by that number (on
-//! Linux 6.13 it gives all that is needed). /proc/NUMBER is the same thread only if that procfs was mounted in the helper's PID
-//! namespace: `unshare --pid` without `--mount-proc` leaves one in which NUMBER is another process, of the host's.
+//! A notification has the thread's number in the helper's PID namespace. A pidfd is opened by that number, and suffices from Linux
+//! 6.13 on. /proc/NUMBER is the same thread only if the procfs was mounted in the helper's PID namespace: after `unshare --pid`
+//! without `--mount-proc`, NUMBER is another process, one of the host.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,20 +17,20 @@ use nix::unistd::{Gid, Uid, gettid};
 
 use crate::exec::{Error, io_errno};
 
-/// A way to look at other threads.
+/// Interface to attributes of other threads.
 pub(super) enum Inspector {
     Pidfd,
     /// A procfs of this process's PID namespace.
     Proc(File),
 }
 
-/// A thread that has called `socket`, looked at through one of its descriptors: /proc/NUMBER or a pidfd.
+/// A thread that has called `socket`: a descriptor of /proc/NUMBER, or a pidfd.
 pub(super) enum Caller {
     Pidfd(OwnedFd),
     Proc(OwnedFd),
 }
 
-/// User and group that a socket belongs to: those for access to files.
+/// Owner of a socket: user and group for access to files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) user: Uid,
@@ -53,18 +53,18 @@ impl Inspector {
         let inspector = Inspector::Proc(proc);
         let own = inspector.caller_by("self").and_then(|own| own.status());
         match own {
-            Ok(status) if numbers(&status) == Some(1) => Ok(inspector),
+            Ok(status) if pid_namespaces(&status) == Some(1) => Ok(inspector),
             Ok(_) | Err(Errno::ENOENT) => Err(Error::ForeignProc),
             Err(errno) => Err(Error::system("read /proc/self/status")(errno)),
         }
     }
 
-    /// The thread of this number. Until the caller has checked that the notification still waits for its answer, it may be
-    /// a later thread of the same number.
+    /// The thread of this number. It may be a later thread of the same number, unless the notification is still pending afterwards
+    /// ([`is_pending`](super::listener::Listener::is_pending)).
     pub(super) fn caller(&self, thread: u32) -> Result<Caller, Errno> {
         match self {
             Inspector::Pidfd => {
-                // SAFETY: no pointers; a descriptor that comes back is new and ours alone.
+                // SAFETY: no pointers; a returned descriptor is new and has no other owner.
                 let fd = unsafe {
                     let fd = libc::syscall(libc::SYS_pidfd_open, thread, libc::PIDFD_THREAD);
                     OwnedFd::from_raw_fd(Errno::result(fd)? as c_int)
@@ -87,7 +87,7 @@ impl Caller {
     pub(super) fn network_namespace(&self) -> Result<File, Errno> {
         match self {
             Caller::Pidfd(pidfd) => {
-                // SAFETY: no pointers; a descriptor that comes back is new and ours alone.
+                // SAFETY: no pointers; a returned descriptor is new and has no other owner.
                 unsafe {
                     let fd = libc::ioctl(pidfd.as_raw_fd(), libc::PIDFD_GET_NET_NAMESPACE, 0);
                     Errno::result(fd).map(|fd| File::from_raw_fd(fd))
@@ -101,7 +101,7 @@ impl Caller {
         let Caller::Pidfd(pidfd) = self else {
             return owner_in(&self.status()?).ok_or(Errno::ESRCH);
         };
-        // SAFETY: plain integers, for which zero is a value. The kernel reads and writes a `pidfd_info`.
+        // SAFETY: plain integers, for which zero is a valid value. The kernel reads and writes a `pidfd_info`.
         let info = unsafe {
             let mut info: libc::pidfd_info = std::mem::zeroed();
             info.mask = u64::from(libc::PIDFD_INFO_CREDS);
@@ -123,7 +123,7 @@ impl Caller {
         let Caller::Proc(directory) = self else {
             return Err(Errno::EINVAL);
         };
-        // The kernel writes all of it for each read.
+        // One read returns the whole file.
         let mut status = vec![0; 4096];
         let length = open_in(directory, "status")?
             .read(&mut status)
@@ -144,8 +144,8 @@ fn words<'a>(status: &'a str, key: &str) -> Option<std::str::SplitWhitespace<'a>
     Some(line.split_whitespace())
 }
 
-/// How many PID namespaces there are from that of the procfs down to the process's: 1 if they are the same.
-fn numbers(status: &str) -> Option<usize> {
+/// Number of PID namespaces from that of the procfs down to that of the process: 1 if they are the same.
+fn pid_namespaces(status: &str) -> Option<usize> {
     words(status, "NSpid:").map(Iterator::count)
 }
 
@@ -168,13 +168,13 @@ mod tests {
     fn lines_of_a_status_file() {
         let owner = owner_in(STATUS).unwrap();
         assert_eq!((owner.user.as_raw(), owner.group.as_raw()), (4, 8));
-        assert_eq!(numbers(STATUS), Some(2));
-        assert_eq!(numbers("NSpid:\t1\n"), Some(1));
-        assert_eq!(numbers("Uid:\t1\n"), None);
+        assert_eq!(pid_namespaces(STATUS), Some(2));
+        assert_eq!(pid_namespaces("NSpid:\t1\n"), Some(1));
+        assert_eq!(pid_namespaces("Uid:\t1\n"), None);
     }
 
     #[test]
-    fn both_ways_see_this_thread() {
+    fn both_interfaces_find_this_thread() {
         let proc = Inspector::Proc(File::open("/proc").unwrap());
         let inspectors = [proc, Inspector::Pidfd];
         for inspector in &inspectors {
@@ -188,7 +188,7 @@ mod tests {
                     panic!("{error}")
                 }
                 Err(_) => {
-                    eprintln!("skipped: pidfds of this kernel do not tell the owner");
+                    eprintln!("skipped: pidfds of this kernel do not have the owner");
                     continue;
                 }
             };

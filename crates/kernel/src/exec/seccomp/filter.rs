@@ -1,8 +1,8 @@
 //! The seccomp filter: selects the system calls that the helper answers (seccomp(2), SECCOMP_RET_USER_NOTIF).
 //!
-//! A filter reads registers, not memory, which suffices: `socket` has three integers. It is no sandbox. The kernel carries out
-//! every other call as without the filter, and also the calls of another architecture, which have other numbers
-//! (the 32-bit calls of a 64-bit kernel; x32, under the same architecture).
+//! A filter reads registers, not memory, which suffices: `socket` has three integers. The filter is no sandbox. The kernel carries
+//! out every other call as without it, and also the calls of another architecture, which have other numbers (the 32-bit calls of
+//! a 64-bit kernel; x32, under the same architecture).
 
 use std::mem::offset_of;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -29,7 +29,8 @@ pub(super) const ARCHITECTURE: Option<u32> =
 
 const NR: usize = offset_of!(seccomp_data, nr);
 const ARCH: usize = offset_of!(seccomp_data, arch);
-/// The kernel takes `int`s from these 64-bit registers: their low halves, which come first.
+
+/// Offset of the low half of an argument's 64-bit register, from which the kernel takes an `int`.
 const fn argument(n: usize) -> usize {
     offset_of!(seccomp_data, args) + n * size_of::<u64>()
 }
@@ -45,7 +46,7 @@ fn program(arch: u32) -> [sock_filter; 17] {
         k,
     };
     let load = |offset: usize| statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset as u32);
-    // Compares the loaded word at instruction `at`; jumps are relative to the next.
+    // The instruction `at` compares the loaded word; jumps are relative to the next instruction.
     let is = |at: usize, k: c_int, yes: usize, no: usize| sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
         jt: (yes - at - 1) as u8,
@@ -76,14 +77,14 @@ fn program(arch: u32) -> [sock_filter; 17] {
     ]
 }
 
-/// Installs the filter on the calling thread, which cannot be undone. Returns the listener that receives its notifications.
+/// Installs the filter on the calling thread, irrevocably. Returns the listener that receives its notifications.
 pub(super) fn install() -> Result<OwnedFd, Error> {
     let mut program = program(ARCHITECTURE.ok_or(Error::Architecture)?);
     let program = sock_fprog {
         len: program.len() as u16,
         filter: program.as_mut_ptr(),
     };
-    // SPEC_ALLOW: before Linux 5.16 a filter otherwise turns on speculation mitigations, which slow down all of the command.
+    // SPEC_ALLOW: without it, before Linux 5.16 a filter turns on speculation mitigations, which slow down the whole command.
     let mut flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER
         | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW
         | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
@@ -109,7 +110,7 @@ pub(super) fn install() -> Result<OwnedFd, Error> {
 
 fn seccomp(flags: c_ulong, program: &sock_fprog) -> Result<OwnedFd, Errno> {
     // SAFETY: `program` and the instructions that it points to outlive the call; the kernel copies them. The result is a
-    // new descriptor, close-on-exec, ours alone.
+    // new close-on-exec descriptor without another owner.
     unsafe {
         let fd: c_long = libc::syscall(
             libc::SYS_seccomp,

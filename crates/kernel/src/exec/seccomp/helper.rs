@@ -1,7 +1,7 @@
 //! The helper process: makes the command's sockets, with the owner and in the network namespace of the thread that has called
 //! `socket`.
 //!
-//! One thread answers all calls in turn: an answer takes microseconds and never waits.
+//! One thread answers all calls in turn: an answer takes microseconds and never blocks.
 
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
@@ -19,7 +19,7 @@ use super::caller::{Inspector, Owner};
 use super::listener::{Listener, Notification, Request};
 use crate::exec::{Error, detached, landlock, socket};
 
-/// The helper as its maker sees it: it waits for the listener, and ends if this is dropped instead.
+/// A helper that waits for its listener. It ends if this is dropped.
 pub(super) struct Helper {
     control: OwnedFd,
 }
@@ -32,7 +32,7 @@ pub(super) fn spawn(algorithm: &str) -> Result<Helper, Error> {
 }
 
 impl Helper {
-    /// Passes it the listener, and waits until it is ready to answer.
+    /// Passes the listener to the helper, and waits until the helper is ready to answer.
     pub(super) fn hand_over(self, listener: OwnedFd) -> Result<(), Error> {
         let failed = Error::system("hand over to the helper process");
         let rights = [listener.as_raw_fd()];
@@ -68,7 +68,7 @@ fn serve(control: OwnedFd, algorithm: &str) -> Result<(), Errno> {
     let (mut listener, mut maker) = begun?;
     drop(control);
     while let Some(notification) = listener.next() {
-        // If anything is amiss, the kernel reports it best: by its answer to the call as it was made.
+        // After an error the kernel carries out the original call, and returns its own error.
         if maker
             .make_socket(&listener, &notification, algorithm)
             .and_then(|socket| listener.answer(&notification, &socket))
@@ -80,7 +80,7 @@ fn serve(control: OwnedFd, algorithm: &str) -> Result<(), Errno> {
     Ok(())
 }
 
-/// `None` if the maker has given up.
+/// `None` if the other end has closed.
 fn receive_listener(control: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     let mut byte = [0];
     let mut iov = [IoSliceMut::new(&mut byte)];
@@ -93,19 +93,19 @@ fn receive_listener(control: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     )?;
     for part in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(fds) = part {
-            // SAFETY: the kernel has just made it for us.
+            // SAFETY: the descriptor is new and has no other owner.
             return Ok(fds.first().map(|fd| unsafe { OwnedFd::from_raw_fd(*fd) }));
         }
     }
     Ok(None)
 }
 
-/// Makes sockets, and is otherwise in its own network namespace, as its own user.
+/// Makes sockets. Between two sockets the thread is in its own network namespace, as its own user.
 struct Maker {
     inspector: Inspector,
     namespace: File,
     owner: Owner,
-    /// A process of the command has restricted itself by Landlock, with rules that MPTCP sockets would evade.
+    /// Whether a process of the command has restricted itself by Landlock, with rules that do not cover MPTCP sockets.
     restricted: bool,
 }
 
@@ -125,7 +125,7 @@ impl Maker {
         })
     }
 
-    /// The MPTCP socket that `notification` shall get.
+    /// The MPTCP socket for `notification`.
     fn make_socket(
         &mut self,
         listener: &Listener,
@@ -143,7 +143,7 @@ impl Maker {
             return Err(Errno::EOPNOTSUPP);
         }
         let caller = self.inspector.caller(notification.thread)?;
-        // Only root can act as another user; for anyone else the command's user is the same.
+        // Only root can act as another user. Without root the command's user is that of the helper.
         let owner = if self.owner.user.is_root() {
             caller.owner()?
         } else {
@@ -164,12 +164,12 @@ impl Maker {
         }
         setns(&namespace, CloneFlags::CLONE_NEWNET)?;
         let socket = make();
-        // A socket in the wrong network is worse than none: without a way back the helper ends.
+        // If this fails, the helper must end: its further sockets would be in the wrong namespace.
         setns(&self.namespace, CloneFlags::CLONE_NEWNET).expect("back to the own namespace");
         socket
     }
 
-    /// Runs `make` with the file-system identity of `owner`, which the kernel stamps on a socket; other rights stay.
+    /// Runs `make` with the file-system identity of `owner`, which the kernel copies to a socket; other privileges stay.
     fn acting_as<T>(&self, owner: Owner, make: impl FnOnce() -> T) -> T {
         if owner == self.owner {
             return make();

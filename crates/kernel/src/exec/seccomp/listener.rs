@@ -1,5 +1,5 @@
-//! The listener's end of seccomp notifications (seccomp_unotify(2)): receives a call, answers it with a descriptor or lets it
-//! through. Each of these can fail because the caller has died or was interrupted meanwhile; then there is nothing to do.
+//! The listener of seccomp notifications (seccomp_unotify(2)): receives a call, answers it with a descriptor or lets it through.
+//! Each operation fails if the caller has died or was interrupted; the notification is then void.
 
 use std::collections::VecDeque;
 use std::mem::{MaybeUninit, zeroed};
@@ -9,7 +9,7 @@ use libc::{c_int, seccomp_notif, seccomp_notif_addfd, seccomp_notif_resp, seccom
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// A system call that was stopped and has no answer yet.
+/// A stopped system call without an answer.
 pub(super) struct Notification {
     id: u64,
     /// Number of the calling thread, in this process's PID namespace.
@@ -38,7 +38,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Fails with `ENOSYS` on a kernel whose seccomp cannot do what is needed here.
+    /// Fails with `ENOSYS` on a kernel whose seccomp lacks a required operation.
     pub(super) fn new(fd: OwnedFd) -> Result<Self, Errno> {
         let mut sizes = seccomp_notif_sizes {
             seccomp_notif: 0,
@@ -54,7 +54,7 @@ impl Listener {
                 &mut sizes,
             )
         })?;
-        // A kernel with longer structures would write past ours.
+        // A kernel with longer structures would write beyond these.
         if usize::from(sizes.seccomp_notif) > size_of::<seccomp_notif>()
             || usize::from(sizes.seccomp_notif_resp) > size_of::<seccomp_notif_resp>()
         {
@@ -64,13 +64,13 @@ impl Listener {
             fd,
             received: VecDeque::new(),
         };
-        // The kernel checks flags first: an unknown flag beside it shows whether SECCOMP_ADDFD_FLAG_SEND (5.14) exists.
-        let nobody = Notification {
+        // The kernel checks flags before the identifier: EINVAL shows that it lacks SECCOMP_ADDFD_FLAG_SEND (5.14).
+        let unknown = Notification {
             id: 0,
             thread: 0,
             request: Request::Landlock,
         };
-        if let Err(Errno::EINVAL | Errno::ENOTTY) = listener.answer(&nobody, &listener.fd) {
+        if let Err(Errno::EINVAL | Errno::ENOTTY) = listener.answer(&unknown, &listener.fd) {
             return Err(Errno::ENOSYS);
         }
         Ok(listener)
@@ -79,8 +79,8 @@ impl Listener {
     /// Waits for a notification. `None` after the last process under the filter has ended.
     pub(super) fn next(&mut self) -> Option<Notification> {
         loop {
-            // Receive everything that is queued before the next answer: until its notification is received, a signal can
-            // interrupt a caller, and end its `socket` with EINTR, which programs do not expect.
+            // Receive all queued notifications before the next answer: until its notification is received, a signal can
+            // interrupt a caller and end its `socket` with EINTR, which programs do not expect.
             let timeout = if self.received.is_empty() {
                 PollTimeout::NONE
             } else {
@@ -105,7 +105,7 @@ impl Listener {
 
     fn receive(&self) -> Option<Notification> {
         let mut notification = MaybeUninit::<seccomp_notif>::zeroed();
-        // SAFETY: the kernel wants it zeroed and fills it; `new` has checked that it is long enough.
+        // SAFETY: the kernel requires zeros and fills the structure; `new` has checked that it is long enough.
         let notification = unsafe {
             Errno::result(libc::ioctl(
                 self.fd.as_raw_fd(),
@@ -129,8 +129,8 @@ impl Listener {
         })
     }
 
-    /// Whether the caller still waits. If so, what was opened by its thread number before this check is its own, and not
-    /// that of a later thread with the same number.
+    /// Whether the caller still waits. If so, a file that was opened by its thread number before this check belongs to the caller,
+    /// not to a later thread with the same number.
     pub(super) fn is_pending(&self, notification: &Notification) -> bool {
         // SAFETY: the kernel reads a `u64`.
         unsafe {
@@ -142,7 +142,7 @@ impl Listener {
         }
     }
 
-    /// Gives the caller a descriptor of `socket` as the result of its call.
+    /// Installs a descriptor of `socket` in the caller as the result of its call.
     pub(super) fn answer(
         &self,
         notification: &Notification,
@@ -170,7 +170,7 @@ impl Listener {
 
     /// Lets the kernel carry out the call as it was made.
     pub(super) fn let_through(&self, notification: &Notification) {
-        // SAFETY: plain integers, for which zero is a value.
+        // SAFETY: plain integers, for which zero is a valid value.
         let mut response: seccomp_notif_resp = unsafe { zeroed() };
         response.id = notification.id;
         response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;

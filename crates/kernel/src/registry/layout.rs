@@ -1,0 +1,67 @@
+//! Layout of a struct_ops map's value, by the kernel's BTF.
+
+use crate::requirements::no_struct_ops;
+use crate::{Error, Result};
+use libbpf_rs::btf::{Btf, types};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::ffi::OsStr;
+
+/// Offsets of fields in the value of a struct_ops map, bytes.
+pub(super) struct Layout {
+    pub(super) references: usize,
+    pub(super) state: usize,
+    pub(super) name: usize,
+    pub(super) init: usize,
+}
+
+/// BPF_STRUCT_OPS_STATE_INUSE (enum bpf_struct_ops_state): registered.
+pub(super) const IN_USE: u32 = 1;
+
+impl Layout {
+    pub(super) fn read() -> Result<Self> {
+        let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+        Self::of(&btf).ok_or_else(no_struct_ops)
+    }
+
+    fn of(btf: &Btf<'_>) -> Option<Self> {
+        let value = btf.type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops")?;
+        let operations = btf.type_by_name::<types::Struct<'_>>("tcp_congestion_ops")?;
+        let data = offset(&value, "data")?;
+        // Before Linux 6.9 `refcnt` and `state` are members of the value, since then of its member `common`.
+        let (at, common) = match offset(&value, "common") {
+            Some(at) => (at, btf.type_by_name("bpf_struct_ops_common_value")?),
+            None => (0, value),
+        };
+        Some(Self {
+            references: at + offset(&common, "refcnt")?,
+            state: at + offset(&common, "state")?,
+            name: data + offset(&operations, "name")?,
+            init: data + offset(&operations, "init")?,
+        })
+    }
+
+    /// Whether a struct_ops map holds a registration: no other algorithm can have its name.
+    pub(super) fn is_registered(&self, map_id: u32) -> bool {
+        let map = MapHandle::from_map_id(map_id).ok();
+        let value = map.and_then(|map| {
+            map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+                .ok()
+                .flatten()
+        });
+        let state = value
+            .as_deref()
+            .and_then(|value| value.get(self.state..self.state + 4));
+        state.is_some_and(|state| state == IN_USE.to_ne_bytes())
+    }
+}
+
+/// The offset of a member, in bytes.
+fn offset(structure: &types::Struct<'_>, member: &str) -> Option<usize> {
+    let found = structure
+        .iter()
+        .find(|m| m.name == Some(OsStr::new(member)))?;
+    match found.attr {
+        types::MemberAttr::Normal { offset } => Some(offset as usize / 8),
+        types::MemberAttr::BitField { .. } => None,
+    }
+}
