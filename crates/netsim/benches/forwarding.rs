@@ -1,8 +1,7 @@
-//! What a hop costs: packets that circulate over links with no transport behind them.
+//! Cost of a hop: packets that circulate over links, without a transport.
 //!
-//! `cargo bench -p netsim` prints the nanoseconds of a hop (one packet leaving one link's queue)
-//! and hops a second, over the 768 links of a fat tree with k = 8, over 4 links, and over 4 with CoDel
-//! queues, which pay for their own events.
+//! `cargo bench -p netsim` prints nanoseconds for a hop (one packet leaving one link's queue) and hops per second, over the 768 links
+//! of a fat tree with k = 8, over 4 links, and over 4 links with CoDel queues, which are general links.
 
 use std::time::Instant;
 
@@ -10,22 +9,22 @@ use netsim::{
     CoDel, DropTail, Exit, LinkId, LinkSpec, Network, PortId, Queue, Rate, RouteId, Span, Time,
 };
 
-/// What a simulation's packet carries: three words.
+/// Payload of the size of a simulation's packet: three words.
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment([u64; 3]);
 
 impl netsim::Payload for Segment {}
 
-/// One size, that of a full Ethernet frame's IP packet.
+/// Size of all packets: the IP packet of a full Ethernet frame.
 const BYTES: u32 = 1500;
 
-/// Packets of each flow, as long as none is lost: a lost one is gone.
+/// Packets of each flow in the network. A lost packet is not replaced.
 const WINDOW: usize = 20;
 
-/// Simulated before the clock starts, so that windows, rings and caches are as they stay.
+/// Simulated time before the measurement, so that windows, rings and caches are in their steady state.
 const WARM_UP: Span = Span::from_millis(200);
 
-/// Slices into which a run is cut, so that a few of them are not disturbed: others use the machine.
+/// Slices of a run. The fastest is undisturbed by other users of the machine.
 const SLICES: usize = 100;
 
 struct World {
@@ -53,7 +52,7 @@ fn fat_tree() -> World {
         .collect();
     let mut state = 1u64;
     let mut draw = || {
-        // Knuth's MMIX generator; its high bits are good enough to spread flows.
+        // Knuth's MMIX generator; its high bits suffice to spread flows.
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
@@ -73,7 +72,7 @@ fn fat_tree() -> World {
     World::start(network, routes)
 }
 
-/// Four links in a circle and eight flows round it.
+/// Four links in a ring, and eight flows around it.
 fn circle(queue: impl Into<Queue>) -> World {
     let mut network = Network::new();
     let queue = queue.into();
@@ -108,11 +107,11 @@ impl World {
     fn send(&mut self, flow: usize) {
         let route = self.routes[flow];
         let segment = Segment([flow as u64; 3]);
-        // The first link may be full: then the window shrinks.
+        // A packet that a full first link drops reduces the window.
         let _ = self.network.inject(self.now, route, BYTES, segment);
     }
 
-    /// Simulates until `end`; each packet that arrives starts again.
+    /// Simulates until `end`. Each arriving packet is sent again.
     fn run(&mut self, end: Time) {
         while let Some(exit) = self.network.poll(end) {
             if let Exit::Arrived { at, payload, .. } = exit {
@@ -150,7 +149,7 @@ fn measure(name: &str, mut world: World, slice: Span) {
 }
 
 fn main() {
-    // Cargo adds options; a plain word chooses one of them.
+    // Cargo adds options; an argument without a dash selects a measurement.
     let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
     let wanted = |name: &str| {
         only.as_ref()

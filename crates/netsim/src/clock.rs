@@ -1,27 +1,26 @@
-//! The clock is a parameter: the same links serve real time (the lab) and virtual time (a
-//! simulation, a test).
+//! Clocks: real time (the lab) and virtual time (a simulation, a test) for the same links.
 
 use nix::time::{ClockId, clock_gettime};
 
 use crate::time::{NS_PER_S, Time};
 
-/// Says what time it is.
+/// A source of the present time.
 pub trait Clock {
-    /// Now; never earlier than it said before.
+    /// The present time; never decreasing.
     fn now(&self) -> Time;
 }
 
 /// Real time: `CLOCK_MONOTONIC`, counted from the clock's creation.
 ///
-/// It is the clock of the kernel's own timestamps (`bpf_ktime_get_ns`, timerfd), so a trace of the
-/// kernel and one of the network can be laid side by side.
+/// The kernel's own timestamps (`bpf_ktime_get_ns`, timerfd) are of this clock, so a trace of the kernel and a trace of the
+/// network are comparable.
 #[derive(Clone, Copy, Debug)]
 pub struct RealClock {
     origin: u64,
 }
 
 impl RealClock {
-    /// A clock that starts now.
+    /// A clock that starts at zero now.
     #[must_use]
     pub fn start() -> Self {
         Self {
@@ -29,7 +28,7 @@ impl RealClock {
         }
     }
 
-    /// What `CLOCK_MONOTONIC` shows at `time`, in nanoseconds.
+    /// `CLOCK_MONOTONIC` at `time`, nanoseconds.
     #[must_use]
     pub fn monotonic_nanos(&self, time: Time) -> u64 {
         self.origin + time.as_nanos()
@@ -44,7 +43,7 @@ impl Clock for RealClock {
 
 fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("CLOCK_MONOTONIC always exists");
-    // Both are never negative on this clock.
+    // Neither is negative on this clock.
     now.tv_sec() as u64 * NS_PER_S + now.tv_nsec() as u64
 }
 

@@ -1,4 +1,4 @@
-//! The loop that joins a network to a clock and to the ports where packets come and go.
+//! The loop that connects a network to a clock and to the ports through which packets enter and leave it.
 
 use std::ops::ControlFlow;
 
@@ -7,34 +7,33 @@ use crate::network::{Exit, Network, RouteId};
 use crate::packet::Payload;
 use crate::time::Time;
 
-/// A packet that came in at a port.
+/// A packet that entered at a port.
 #[derive(Debug)]
 pub struct Arrival<P> {
-    /// The way it will take.
+    /// Route of the packet.
     pub route: RouteId,
-    /// Its size.
+    /// Size of the packet.
     pub bytes: u32,
     /// The packet.
     pub payload: P,
 }
 
-/// The world outside the network: where packets come from and go to, in its own time.
+/// The world outside the network: source and sink of packets, with its own clock.
 pub trait Ports<P>: Clock {
-    /// The next packet that has come in, if any; does not wait.
+    /// The next packet that has entered, if any. Does not block.
     fn receive(&mut self) -> Option<Arrival<P>>;
 
-    /// A packet leaves the network, at its destination or lost.
+    /// Takes a packet that has reached its destination or is lost.
     fn exit(&mut self, exit: Exit<P>);
 
-    /// Waits until `next` (for ever when `None`), or until a packet comes in. `Break` ends the
-    /// drive.
+    /// Waits until `next` (for ever if `None`), or until a packet enters. `Break` ends [`drive`].
     fn wait(&mut self, next: Option<Time>) -> ControlFlow<()>;
 }
 
-/// Runs `network` between `ports` until [`Ports::wait`] breaks.
+/// Runs `network` between `ports` until [`Ports::wait`] returns `Break`.
 ///
-/// A packet's arrival is stamped after it was received, so it is never early. Departures follow
-/// from arrivals alone: a late turn of this loop delays what it hands over, not what comes after.
+/// A packet's arrival time is read after the packet was received, so it is never early. Departures follow from arrivals alone: a
+/// late turn of this loop delays the packets that it delivers, and no later packets.
 pub fn drive<P: Payload>(network: &mut Network<P>, ports: &mut impl Ports<P>) {
     loop {
         let arrival = ports.receive();
@@ -65,13 +64,13 @@ mod tests {
     use crate::queue::droptail::DropTail;
     use crate::time::{Rate, Span};
 
-    /// Ports whose clock jumps: nothing sleeps.
+    /// Ports whose clock jumps to the next event instead of waiting.
     struct Script {
         now: Time,
         route: RouteId,
-        /// When packets come in, latest first.
+        /// Times at which packets enter, latest first.
         arrivals: Vec<Time>,
-        /// How late each wait ends.
+        /// Delay after each wait.
         oversleep: Span,
         /// Due and actual time of each packet that arrived, and of each that was lost.
         arrived: Vec<(Time, Time)>,
@@ -136,7 +135,7 @@ mod tests {
     #[test]
     fn packets_arrive_and_are_lost_on_time() {
         let script = run(&[0, 0, 0, 100], Span::ZERO);
-        // 4.8 ms a packet, then 35 ms; the third finds one being sent and one waiting.
+        // 4.8 ms for each packet, then 35 ms. The third finds one packet in transmission and one in the queue.
         let us = [39_800, 44_600, 139_800];
         let due = us.map(|us| Time::ZERO + Span::from_micros(us));
         assert_eq!(script.arrived, due.map(|at| (at, at)));

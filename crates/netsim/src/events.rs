@@ -1,33 +1,33 @@
 //! The next event of a network's links, or of a set of timers: a tournament tree.
 //!
-//! A link delivers in order, so it has one entry here, its next event. The leaves are the entries'
-//! keys, `time << bits | entry`, so one integer orders events by time and those of one instant by
-//! the number of their entry. Each inner node holds the least of its four children, the root the
-//! first event of all. An event that replaces an entry's last one costs three comparisons a level,
-//! without a branch that could be mispredicted. Measured against a binary heap, a 4-ary heap and
-//! a timing wheel, with an entry a link or an entry a packet, a tournament was the fastest from 4
-//! to 768 links; with four children a node it was a little faster than with two.
+//! A link delivers in order, so one entry suffices for a link: its next event. The leaves are the keys of the entries,
+//! `time << bits | entry`: one integer orders events by time, and simultaneous events by entry. Each inner node holds the least of
+//! its four children, the root holds the first of all events. Replacing an entry's event costs three comparisons a level, without
+//! a branch that could be mispredicted. Measured against a binary heap, a 4-ary heap and a timing wheel, with an entry for each
+//! link or for each packet, the tournament tree was the fastest from 4 to 768 links; with four children a node it was slightly
+//! faster than with two.
 
 use crate::time::Time;
 
-/// Key of an entry without an event; it comes after every other.
+/// Key of an entry without an event: greater than every other key.
 const IDLE: u64 = u64::MAX;
 
 /// The next event of each entry. Entries are numbered from 0.
 #[derive(Debug)]
 pub struct Tournament {
-    /// Level by level: the leaves, of which the first are the entries', then for each four of a level
-    /// the least of them, down to four. Groups of four, so that an index within one needs no check.
+    /// The nodes, level by level: the leaves, then the least of each four nodes of the level below, up to a level of four. Groups
+    /// of four, so that an index within a group needs no bounds check.
     groups: Vec<[u64; 4]>,
-    /// The root: the least of all.
+    /// The root: the least key.
     first: u64,
     entries: usize,
-    /// How many groups the leaves are: a power of 4, or none.
+    /// Number of groups of leaves: a power of 4, or 0.
     width: usize,
-    /// Bits of a key that hold the entry's number, and those bits of one.
+    /// Number of low bits of a key that hold the entry.
     bits: u32,
+    /// Those bits.
     mask: u64,
-    /// Times before this one fit into a key.
+    /// First time that does not fit into a key.
     horizon: Time,
 }
 
@@ -38,7 +38,7 @@ impl Default for Tournament {
 }
 
 impl Tournament {
-    /// Without entries.
+    /// A tree without entries.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -69,26 +69,25 @@ impl Tournament {
         (key != IDLE).then(|| (Time::from_nanos(key >> self.bits), entry as usize))
     }
 
-    /// All events are before this: 2^64 ns are 584 years, halved for each doubling of the number of
-    /// entries. 1024 entries leave 208 days, a million 4.8 h.
+    /// Limit of the times of events: 2^64 ns are 584 years, halved for each doubling of the number of entries. 1024 entries leave
+    /// 208 days, a million entries 4.8 h.
     #[inline]
     #[must_use]
     pub const fn horizon(&self) -> Time {
         self.horizon
     }
 
-    /// Sets the next event of an entry; `None`: it has none.
+    /// Sets the next event of an entry; `None` removes it.
     ///
     /// # Panics
-    /// If the time does not fit into a key beside the entry's number, see [`Tournament::horizon`].
+    /// If the time does not fit into a key beside the entry: see [`Tournament::horizon`].
     #[inline]
     pub fn set(&mut self, entry: usize, next: Option<Time>) {
         let key = self.key(entry, next);
         self.play::<false>(entry, key);
     }
 
-    /// The same for the entry whose event is the first: all nodes above it hold its key, so all of
-    /// them change.
+    /// As [`Tournament::set`], for the entry of the first event: all nodes above it hold its key, so all of them change.
     #[inline]
     pub fn set_first(&mut self, entry: usize, next: Option<Time>) {
         debug_assert_eq!(self.first().map(|(_, first)| first), Some(entry));
@@ -102,7 +101,7 @@ impl Tournament {
         let mut width = self.width;
         loop {
             let (group, place) = (&mut level[node / 4], node % 4);
-            // Above a winner that did not change, nothing does.
+            // Nodes above an unchanged node are unchanged.
             if !ALL && group[place] == key {
                 return;
             }

@@ -1,54 +1,54 @@
-//! What a link does to packets beside delaying them: it loses some, makes some late, and at times
-//! carries none.
+//! Impairments of a link: random loss, reordering, outages.
 
 use serde::{Deserialize, Serialize};
 
-use crate::dice::{Dice, Purpose};
+use crate::random::{Purpose, RandomStream};
 use crate::time::{Span, Time};
 
 /// Random loss at the entrance of a link, before its queue.
 ///
-/// A chain of two states (Gilbert, "Capacity of a burst-noise channel", 1960, and Elliott, 1963),
-/// of which each packet sees one: it is lost with the probability of that state, then the state may
-/// change. A link starts in the good state.
+/// A chain of two states (Gilbert, "Capacity of a burst-noise channel", 1960, and Elliott, 1963). Each packet is lost with the
+/// probability of the present state; then the state may change. A link starts in the good state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// Probability that the good state is followed by the bad one, and the other way round.
+    /// Probability of a change from the good to the bad state, after a packet.
     to_bad: f64,
+    /// Probability of a change from the bad to the good state, after a packet.
     to_good: f64,
-    /// Probability of loss in each state.
+    /// Probability of loss in the good state.
     in_good: f64,
+    /// Probability of loss in the bad state.
     in_bad: f64,
 }
 
 impl Loss {
-    /// Each packet is lost with probability `p`, whatever happened to others.
+    /// Each packet is lost with probability `p`, independently of the others.
     ///
     /// # Panics
-    /// When `p` is no probability; the others do the same.
+    /// If `p` is no probability.
     #[must_use]
     pub fn random(p: f64) -> Self {
         Self::gilbert_elliott(0.0, 1.0, p, 0.0)
     }
 
-    /// A share of `loss` of all packets is lost, in bursts of `burst` packets on average.
+    /// A fraction `loss` of all packets is lost, in bursts of `burst` packets on average.
     ///
     /// # Panics
-    /// When `burst` is less than 1, or too short for such a share: from a loss of one half on,
-    /// bursts must be longer, `loss / (1 - loss)` at least.
+    /// If `loss` is no fraction below 1, or `burst` is less than 1 or, for a `loss` above one half, less than
+    /// `loss / (1 - loss)`.
     #[must_use]
     pub fn bursty(loss: f64, burst: f64) -> Self {
         assert!(burst >= 1.0, "a burst has at least one packet");
         assert!((0.0..1.0).contains(&loss), "{loss} is no share of packets");
-        // In the long run the share of the bad state is to_bad / (to_bad + to_good).
+        // The stationary probability of the bad state is to_bad / (to_bad + to_good).
         Self::gilbert_elliott(loss / (burst * (1.0 - loss)), 1.0 / burst, 0.0, 1.0)
     }
 
-    /// The general chain: probabilities of going to the bad and back to the good state after
-    /// a packet, and of loss in the good and in the bad state (netem's `gemodel` p, r, 1-k, 1-h).
+    /// The general chain: probabilities of a change to the bad and to the good state after a packet, and of loss in the good and
+    /// in the bad state (netem's `gemodel` p, r, 1-k, 1-h).
     ///
     /// # Panics
-    /// When one of them is no probability.
+    /// If one of them is no probability.
     #[must_use]
     pub fn gilbert_elliott(to_bad: f64, to_good: f64, in_good: f64, in_bad: f64) -> Self {
         for p in [to_bad, to_good, in_good, in_bad] {
@@ -63,8 +63,7 @@ impl Loss {
     }
 }
 
-/// A share of packets that arrive later than the others, and so out of order (netem's `reorder`,
-/// the other way round: there the share is sent early).
+/// A fraction of packets that arrive later than the others, and so out of order. (netem's `reorder` sends the fraction early.)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reorder {
     share: f64,
@@ -72,10 +71,10 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// Each packet is delayed by `extra` more with probability `share`.
+    /// Each packet has the additional delay `extra` with probability `share`.
     ///
     /// # Panics
-    /// When `share` is no probability.
+    /// If `share` is no probability.
     #[must_use]
     pub fn new(share: f64, extra: Span) -> Self {
         assert!((0.0..=1.0).contains(&share), "{share} is no probability");
@@ -83,11 +82,11 @@ impl Reorder {
     }
 }
 
-/// A time during which a link is down: from an instant on, and up to another but for that one.
+/// A time during which a link is down: a half-open interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     from: Time,
-    /// `None`: for good.
+    /// `None`: the link never comes up again.
     to: Option<Time>,
 }
 
@@ -95,7 +94,7 @@ impl Outage {
     /// Down at `from`, up again at `to`.
     ///
     /// # Panics
-    /// When `to` is not after `from`.
+    /// If `to` is not after `from`.
     #[must_use]
     pub fn new(from: Time, to: Time) -> Self {
         assert!(from < to, "an outage from {from} does not end at {to}");
@@ -108,27 +107,27 @@ impl Outage {
         Self { from, to: None }
     }
 
-    /// Whether it is over when `other` begins.
+    /// Whether it ends before `other` begins, or at that instant.
     pub(crate) fn precedes(&self, other: &Self) -> bool {
         self.to.is_some_and(|to| to <= other.from)
     }
 }
 
-/// The loss of one link.
+/// Random loss of one link.
 #[derive(Debug)]
 pub(crate) struct Losses {
     loss: Loss,
     bad: bool,
-    dice: Dice,
+    random: RandomStream,
 }
 
 impl Losses {
     pub(crate) fn new(loss: Loss, seed: u64, stream: u64) -> Self {
-        let dice = Dice::new(seed, stream, Purpose::Loss);
+        let random = RandomStream::new(seed, stream, Purpose::Loss);
         Self {
             loss,
             bad: false,
-            dice,
+            random,
         }
     }
 
@@ -140,28 +139,28 @@ impl Losses {
         } else {
             (loss.in_good, loss.to_bad)
         };
-        let lost = self.dice.chance(here);
-        self.bad ^= self.dice.chance(away);
+        let lost = self.random.chance(here);
+        self.bad ^= self.random.chance(away);
         lost
     }
 }
 
-/// The reordering of one link.
+/// Random reordering of one link.
 #[derive(Debug)]
-pub(crate) struct Lateness {
+pub(crate) struct Reordering {
     reorder: Reorder,
-    dice: Dice,
+    random: RandomStream,
 }
 
-impl Lateness {
+impl Reordering {
     pub(crate) fn new(reorder: Reorder, seed: u64, stream: u64) -> Self {
-        let dice = Dice::new(seed, stream, Purpose::Reorder);
-        Self { reorder, dice }
+        let random = RandomStream::new(seed, stream, Purpose::Reorder);
+        Self { reorder, random }
     }
 
-    /// How much later than it should the next packet arrives.
+    /// Additional delay of the next packet.
     pub(crate) fn next(&mut self) -> Span {
-        if self.dice.chance(self.reorder.share) {
+        if self.random.chance(self.reorder.share) {
             self.reorder.extra
         } else {
             Span::ZERO
@@ -169,11 +168,11 @@ impl Lateness {
     }
 }
 
-/// The outages of one link, each after the ones before it.
+/// Outages of one link, in order.
 #[derive(Debug)]
 pub(crate) struct Outages {
     list: Vec<Outage>,
-    /// The first that is not over.
+    /// Index of the first outage that is not over.
     next: usize,
 }
 
@@ -182,7 +181,7 @@ impl Outages {
         Self { list, next: 0 }
     }
 
-    /// Whether the link is down. Time does not run back from one call to the next.
+    /// Whether the link is down. `now` must not decrease from one call to the next.
     pub(crate) fn is_down(&mut self, now: Time) -> bool {
         let over = |outage: &Outage| outage.to.is_some_and(|to| to <= now);
         while self.next().is_some_and(over) {
@@ -191,7 +190,7 @@ impl Outages {
         self.next().is_some_and(|outage| outage.from <= now)
     }
 
-    /// When the first outage that is not over begins, or began.
+    /// Begin of the first outage that is not over.
     pub(crate) fn begin(&self) -> Option<Time> {
         self.next().map(|outage| outage.from)
     }
@@ -205,7 +204,7 @@ impl Outages {
 mod tests {
     use super::*;
 
-    /// The share of packets lost and the mean length of a run of losses.
+    /// Fraction of lost packets, and mean length of a run of losses.
     fn sample(loss: Loss) -> (f64, f64) {
         const PACKETS: usize = 1_000_000;
         let mut losses = Losses::new(loss, 1, 0);
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_have_the_share_and_the_length_asked_for() {
+    fn bursts_have_the_requested_share_and_length() {
         let (share, burst) = sample(Loss::bursty(0.02, 5.0));
         assert_near(share, 0.02);
         assert_near(burst, 5.0);
@@ -254,8 +253,8 @@ mod tests {
     #[test]
     fn a_share_of_packets_is_late() {
         let extra = Span::from_millis(3);
-        let mut lateness = Lateness::new(Reorder::new(0.25, extra), 1, 0);
-        let late = (0..100_000).filter(|_| lateness.next() == extra).count();
+        let mut reordering = Reordering::new(Reorder::new(0.25, extra), 1, 0);
+        let late = (0..100_000).filter(|_| reordering.next() == extra).count();
         assert_near(late as f64, 25_000.0);
     }
 
@@ -277,14 +276,14 @@ mod tests {
         assert_eq!(down, expected.map(|down| down == 1));
         let expected = [2, 2, 2, 2, 4, 6, 6, 9, 9, 9, 9, 9];
         assert_eq!(begin, expected.map(|ns| Some(at(ns))));
-        // None is left of those that end.
+        // After the last outage, if it ends.
         let mut outages = Outages::new(vec![Outage::new(at(1), at(2))]);
         assert!(!outages.is_down(at(3)) && outages.begin().is_none());
     }
 
     #[test]
     #[should_panic(expected = "1.5 is no probability")]
-    fn what_is_no_probability_is_an_error() {
+    fn a_probability_above_1_is_an_error() {
         let _ = Loss::random(1.5);
     }
 }

@@ -1,7 +1,7 @@
-//! A link: a queue, a transmitter of some rate, a line of some delay.
+//! Links: a queue, a transmitter with a rate, a line with a delay.
 
 mod fifo;
-mod managed;
+mod general;
 mod ring;
 mod transmitter;
 
@@ -12,13 +12,12 @@ use crate::time::{Rate, Span, Time};
 use crate::trace::Trace;
 
 pub(crate) use fifo::Fifo;
-pub(crate) use managed::{Managed, Step};
+pub(crate) use general::{General, Step};
 
-/// What a link is like.
+/// Specification of a link.
 ///
-/// A packet passes the random loss of the link, then its queue, its transmitter, its line. Without
-/// loss, reordering, outages, trace and anything but a plain DropTail queue, a link costs one event
-/// a packet and is several times as fast.
+/// A packet passes the random loss of the link, then the queue, the transmitter and the line. A link with a plain DropTail queue and
+/// without loss, reordering, outages and trace costs one event for each packet, and is several times as fast as other links.
 ///
 /// ```
 /// use netsim::{CoDel, LinkSpec, Loss, Rate, Span};
@@ -33,21 +32,22 @@ pub struct LinkSpec {
     sender: Sender,
     loss: Option<Loss>,
     reorder: Option<Reorder>,
-    /// Each after the ones before it.
+    /// In order.
     outages: Vec<Outage>,
     stream: Option<u64>,
 }
 
-/// What a packet passes on its way to the line.
+/// Queue and transmitter of a link.
 #[derive(Clone, Debug)]
 enum Sender {
+    /// Neither: packets do not wait.
     Open,
     Rate(Rate, Queue),
     Trace(Trace, Queue),
 }
 
 impl LinkSpec {
-    /// A line that delays each packet by `delay` and is otherwise without limit.
+    /// A line that delays each packet by `delay`, without a rate.
     #[must_use]
     pub const fn delay(delay: Span) -> Self {
         Self::new(Sender::Open, delay)
@@ -59,8 +59,8 @@ impl LinkSpec {
         Self::new(Sender::Rate(rate, queue.into()), delay)
     }
 
-    /// A queue in front of a transmitter that follows a `trace`, then a line of `delay`. A packet
-    /// waits for its opportunity even when no other does: the queue needs room for one at least.
+    /// A queue in front of a transmitter that follows a `trace`, then a line of `delay`. A packet waits for an opportunity even if
+    /// it is alone: the queue needs room for one packet at least.
     #[must_use]
     pub fn traced(trace: Trace, queue: impl Into<Queue>, delay: Span) -> Self {
         Self::new(Sender::Trace(trace, queue.into()), delay)
@@ -84,21 +84,20 @@ impl LinkSpec {
         Self { loss, ..self }
     }
 
-    /// Lets packets overtake each other on the line.
+    /// Reorders packets on the line.
     #[must_use]
     pub fn reorder(self, reorder: Reorder) -> Self {
         let reorder = Some(reorder);
         Self { reorder, ..self }
     }
 
-    /// Is down at times. It then does what an interface does that loses its carrier (Linux:
-    /// `dev_deactivate`, which resets the queue): at the instant of `from`, what waits and what is
-    /// being sent is lost, and so is what comes until `to`, but for a packet whose last bit left by
-    /// `from`: what is on the line arrives. A packet that comes while the link is down draws
-    /// nothing at random, and no queue sees it.
+    /// Takes the link down during outages, as an interface without carrier (Linux: `dev_deactivate`, which resets the queue).
+    ///
+    /// At the begin of an outage the packets in the queue and in transmission are lost. Packets whose last bit has left by then
+    /// arrive. Packets that reach the link during the outage are lost: they draw no random number and enter no queue.
     ///
     /// # Panics
-    /// When an outage begins before the one ahead of it has ended.
+    /// If an outage begins before the previous one has ended.
     #[must_use]
     pub fn down(self, outages: Vec<Outage>) -> Self {
         assert!(
@@ -108,8 +107,8 @@ impl LinkSpec {
         Self { outages, ..self }
     }
 
-    /// Names the stream of random draws of this link (a hash of its name, say), so that it draws
-    /// the same whatever number it has. Without, the number names the stream.
+    /// Selects the random stream of this link (by a hash of its name, for example), so that its draws do not depend on its number.
+    /// The default stream is the link's number.
     #[must_use]
     pub fn stream(self, stream: u64) -> Self {
         let stream = Some(stream);
@@ -117,42 +116,41 @@ impl LinkSpec {
     }
 }
 
-/// What a link did from the start of the run to an instant.
+/// Counters of a link, from the start of the run to an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkCounters {
-    /// Packets that came to the link, lost ones included.
+    /// Packets that reached the link, lost packets included.
     pub packets_in: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes_in: u64,
-    /// Packets that left it at the far end.
+    /// Packets that left the link at the far end.
     pub packets_out: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes_out: u64,
-    /// Packets lost because the queue was full, or because it chose to.
+    /// Packets dropped by the queue: at its limit, or by its algorithm.
     pub drops: u64,
-    /// Packets lost at random, before the queue, and packets that an outage lost: those that came
-    /// during it, and those in the queue and being sent as it began.
+    /// Packets lost at random, before the queue, and packets lost by an outage: packets that reached the link during it, and packets
+    /// in the queue and in transmission at its begin.
     pub losses: u64,
-    /// Packets marked in place of a drop.
+    /// Packets marked instead of dropped (ECN).
     pub marks: u64,
     /// Packets in the queue or on the line.
     pub inside: u64,
-    /// The most packets that waited at once.
+    /// Largest number of packets in the queue.
     pub queue_max: u64,
-    /// How many packets waited on average over time.
+    /// Mean number of packets in the queue over time.
     pub queue_mean: f64,
-    /// The share of time spent sending, or of a trace's opportunities used; `None` for a link
-    /// without a rate.
+    /// Fraction of time in transmission, or used fraction of a trace's opportunities; `None` for a link without a rate.
     pub utilisation: Option<f64>,
 }
 
 impl LinkCounters {
-    /// What it did from `from`, when it counted `earlier`, to `to`. The most packets that waited are those of the whole run.
+    /// Counters of the time from `from`, with the counters `earlier`, to `to`. `queue_max` remains that of the whole run.
     #[must_use]
     pub fn since(&self, earlier: &Self, from: Time, to: Time) -> Self {
         let seconds = |time: Time| time.since(Time::ZERO).as_secs_f64();
         let (before, all) = (seconds(from), seconds(to));
-        // Both are means over the time since the start of the run.
+        // `later` and `earlier` are means over the time since the start of the run.
         let mean = |later: f64, earlier: f64| {
             let rest = (later * all - earlier * before) / (all - before);
             if rest.is_finite() { rest.max(0.0) } else { 0.0 }
@@ -174,30 +172,15 @@ impl LinkCounters {
     }
 }
 
-/// Packets and their bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Count {
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-}
-
-impl Count {
-    #[inline]
-    pub(crate) fn add(&mut self, bytes: u32) {
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
-    }
-}
-
 /// A link at work.
 #[derive(Debug)]
 pub(crate) enum Link<P> {
     Fifo(Fifo<P>),
-    Managed(Box<Managed<P>>),
+    General(Box<General<P>>),
 }
 
 impl<P: Payload> Link<P> {
-    /// The link of that `number` in a network of that `seed`.
+    /// The link with this `number` in a network with this `seed`.
     pub(crate) fn new(spec: LinkSpec, seed: u64, number: u64) -> Self {
         let steady = spec.loss.is_none() && spec.reorder.is_none() && spec.outages.is_empty();
         match &spec.sender {
@@ -207,31 +190,31 @@ impl<P: Payload> Link<P> {
             }
             _ => {
                 let stream = spec.stream.unwrap_or(number);
-                Self::Managed(Box::new(Managed::new(spec, seed, stream)))
+                Self::General(Box::new(General::new(spec, seed, stream)))
             }
         }
     }
 
-    /// Packets in the queue or on the line, or dropped and not yet handed on.
+    /// Packets in the queue or on the line, or dropped and not yet returned by `advance`.
     pub(crate) fn held(&self) -> u64 {
         match self {
             Self::Fifo(link) => link.inside(),
-            Self::Managed(link) => link.held(),
+            Self::General(link) => link.held(),
         }
     }
 
-    /// How long it takes to send so many bytes, where it has a rate.
-    pub(crate) fn takes(&self, bytes: u32) -> Option<Span> {
+    /// Transmission time of so many bytes; `None` for a link without a constant rate.
+    pub(crate) fn transmission_time(&self, bytes: u32) -> Option<Span> {
         match self {
-            Self::Fifo(link) => link.takes(bytes),
-            Self::Managed(link) => link.takes(bytes),
+            Self::Fifo(link) => link.transmission_time(bytes),
+            Self::General(link) => link.transmission_time(bytes),
         }
     }
 
     pub(crate) fn counters(&self, now: Time) -> LinkCounters {
         match self {
             Self::Fifo(link) => link.counters(now),
-            Self::Managed(link) => link.counters(now),
+            Self::General(link) => link.counters(now),
         }
     }
 }

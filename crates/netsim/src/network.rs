@@ -1,50 +1,49 @@
 //! The network: links, routes over them, and the order in which packets move.
 //!
-//! Routes are static: a list of links that ends at a port, kept in one array for all routes, so a
-//! packet carries only its place in that array. Each link has one entry among the events, its next.
-//! Events at the same instant happen in the
-//! order of their link numbers, so a run is a function of what was injected and when.
+//! Routes are static: a list of links that ends at a port. One array holds all routes, so a packet carries only an index into that
+//! array. Each link has one entry among the events, its next event. Simultaneous events are processed in the order of their link
+//! numbers, so a run is a function of the injected packets and their times.
 
-use crate::dice::{Dice, Purpose};
 use crate::events::Tournament;
 use crate::link::{Link, LinkCounters, LinkSpec, Step};
 use crate::packet::{Packet, Payload};
+use crate::random::{Purpose, RandomStream};
 use crate::time::{Span, Time};
 
-/// The bit of a route's last entry, which is a port; the others are links.
+/// Marks the last entry of a route, a port; the other entries are links.
 const PORT: u32 = 1 << 31;
 
-/// A link, numbered in the order in which links were added.
+/// Number of a link, in the order in which links were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(u32);
 
-/// A place where packets leave the network; the numbers are the caller's, below 2^31.
+/// An exit of the network. The caller chooses the numbers, below 2^31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);
 
-/// A list of links that ends at a port.
+/// A route: a list of links that ends at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
 
 /// How a packet leaves the network.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Exit<P> {
-    /// It reached the end of its route.
+    /// At the end of its route.
     Arrived {
-        /// When.
+        /// Time of arrival.
         at: Time,
-        /// Where.
+        /// Port at the end of the route.
         port: PortId,
-        /// Its size.
+        /// Size of the packet.
         bytes: u32,
         /// The packet.
         payload: P,
     },
-    /// A queue dropped it, a link lost it at random, or the link was down.
+    /// Dropped by a queue, or lost by a link at random or during an outage.
     Lost {
-        /// When.
+        /// Time of the loss.
         at: Time,
-        /// At which link.
+        /// Link of the loss.
         link: LinkId,
         /// The packet.
         payload: P,
@@ -55,7 +54,7 @@ pub enum Exit<P> {
 #[derive(Debug)]
 pub struct Network<P> {
     links: Vec<Link<P>>,
-    /// All routes, one after another: how late a packet of it may be, the numbers of its links, a port, with the bit `PORT`.
+    /// All routes, one after another. A route is its limit of jitter (ns), the numbers of its links, and a port with the bit `PORT`.
     hops: Vec<u32>,
     events: Tournament,
     seed: u64,
@@ -63,14 +62,23 @@ pub struct Network<P> {
     balance: Balance,
 }
 
-/// Packets that came in and that came out. Those between are in the links: a debug build counts them
-/// there, in a large network not each time.
+/// Numbers of packets that entered and left. The others are in the links, where a debug build counts them, in a large network
+/// not at each call.
 #[cfg(any(debug_assertions, test))]
 #[derive(Debug)]
 struct Balance {
-    came: u64,
-    left: u64,
+    entered: u64,
+    departed: u64,
     calls: u64,
+}
+
+/// Jitter of a burst: delays of its packets before they reach the first link.
+#[derive(Clone, Copy, Debug)]
+pub struct BurstTiming {
+    /// Delay of the first packet.
+    pub delay: Span,
+    /// Time between two packets.
+    pub gap: Span,
 }
 
 impl<P: Payload> Default for Network<P> {
@@ -80,7 +88,7 @@ impl<P: Payload> Default for Network<P> {
 }
 
 impl LinkId {
-    /// The place of this link in [`Network::counters`].
+    /// Index of this link in [`Network::counters`].
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -88,14 +96,14 @@ impl LinkId {
 }
 
 impl<P: Payload> Network<P> {
-    /// A network without links, whose random draws are those of seed 0.
+    /// A network without links, with seed 0.
     #[must_use]
     pub const fn new() -> Self {
         Self::with_seed(0)
     }
 
-    /// A network without links. Each random part of a link draws from a stream of its own, made of
-    /// `seed` and the link's [stream](LinkSpec::stream); a network without such parts draws nothing.
+    /// A network without links. Each random process of a link has its own stream of random numbers, from `seed` and the link's
+    /// [stream](LinkSpec::stream). A network without random processes draws no number.
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self {
@@ -105,17 +113,17 @@ impl<P: Payload> Network<P> {
             seed,
             #[cfg(any(debug_assertions, test))]
             balance: Balance {
-                came: 0,
-                left: 0,
+                entered: 0,
+                departed: 0,
                 calls: 0,
             },
         }
     }
 
-    /// What a host draws from; the numbers of hosts are the caller's.
+    /// Random stream of a host. The caller chooses the numbers of hosts.
     #[must_use]
-    pub fn dice(&self, host: u32) -> Dice {
-        Dice::new(self.seed, host.into(), Purpose::Hosts)
+    pub fn random_stream(&self, host: u32) -> RandomStream {
+        RandomStream::new(self.seed, host.into(), Purpose::Hosts)
     }
 
     /// Adds a link.
@@ -129,22 +137,22 @@ impl<P: Payload> Network<P> {
     /// Adds a route over `links` to `port`.
     ///
     /// # Panics
-    /// When a link is none of this network's, or the port's number is 2^31 or more.
+    /// If a link is not in this network, or the port's number is 2^31 or more.
     pub fn add_route(&mut self, links: &[LinkId], port: PortId) -> RouteId {
         assert!(port.0 < PORT, "a port's number is below 2^31");
         assert!(
             links.iter().all(|link| link.index() < self.links.len()),
             "no such link"
         );
-        self.hops.push(self.patience(links));
+        self.hops.push(self.jitter_limit(links));
         let route = RouteId(self.hops.len() as u32);
         self.hops.extend(links.iter().map(|link| link.0));
         self.hops.push(PORT | port.0);
         route
     }
 
-    /// How late a packet may be that takes these links, ns.
-    fn patience(&self, links: &[LinkId]) -> u32 {
+    /// Largest jitter of a packet on these links, ns: see [`Network::inject_burst`].
+    fn jitter_limit(&self, links: &[LinkId]) -> u32 {
         let links = || links.iter().map(|link| &self.links[link.index()]);
         if !links()
             .next()
@@ -152,17 +160,20 @@ impl<P: Payload> Network<P> {
         {
             return 0;
         }
-        let slowest = links().filter_map(|link| link.takes(1500)).max();
+        let slowest = links()
+            .filter_map(|link| link.transmission_time(1500))
+            .max();
         let quarter = slowest.unwrap_or(Span::ZERO).as_nanos() / 4;
         quarter.try_into().unwrap_or(u32::MAX)
     }
 
-    /// Sends a packet of `bytes` along `route`. It returns at once when the first link loses it. If
-    /// the first link's queue drops others in its place (FQ-CoDel, at its limit), or if that link
-    /// goes down at this very instant, they come out of [`Network::poll`] at the same `now`.
+    /// Sends a packet of `bytes` along `route`. Returns the packet if the first link loses it.
     ///
-    /// All that was due before `now` must have been taken out with [`Network::poll`], or packets
-    /// would overtake each other; a debug build asserts it.
+    /// Other packets that the first link's queue drops instead (FQ-CoDel at its limit), or that the link loses because it goes down
+    /// at `now`, are returned by [`Network::poll`] at the same `now`.
+    ///
+    /// All events before `now` must have been processed by [`Network::poll`], or packets would overtake each other; a debug build
+    /// asserts this.
     #[inline]
     pub fn inject(&mut self, now: Time, route: RouteId, bytes: u32, payload: P) -> Option<Exit<P>> {
         debug_assert!(
@@ -175,33 +186,38 @@ impl<P: Payload> Network<P> {
         exit
     }
 
-    /// Sends the packets of a host with jitter. The first packet reaches the first link `late` after `now`, each following packet `apart`
-    /// later. The delay is limited to a quarter of the time that the slowest link of the route takes for 1500 bytes. The jitter decides
-    /// whether a packet enters a queue before or after another event of the same instant. If the first link has random losses, a trace
-    /// or a queue other than drop-tail, the packets reach it at `now`. `exit` receives the packets that the first link drops.
+    /// Sends `count` packets of a host with jitter. `packet` returns size and payload of each. `exit` receives the packets that the
+    /// first link drops.
+    ///
+    /// The first packet reaches the first link `delay` after `now`, each following packet `gap` later. The delay is limited to a
+    /// quarter of the time that the slowest link of the route takes for 1500 bytes. The jitter decides whether a packet enters a
+    /// queue before or after another event of the same instant. If the first link has random losses, a trace or a queue other than
+    /// drop-tail, the packets reach it at `now`.
     #[inline(always)]
     pub fn inject_burst(
         &mut self,
         now: Time,
-        (mut late, apart): (Span, Span),
+        timing: BurstTiming,
         route: RouteId,
-        (count, packet): (u32, impl Fn(u32) -> (u32, P)),
+        count: u32,
+        packet: impl Fn(u32) -> (u32, P),
         mut exit: impl FnMut(Exit<P>),
     ) {
         debug_assert!(
             self.next_event().is_none_or(|next| next >= now),
             "poll before you inject"
         );
-        let place = route.0 as usize;
-        let most = Span::from_nanos(self.hops[place - 1].into());
-        let id = self.hops[place] as usize;
-        let mut left = 0;
+        let BurstTiming { mut delay, gap } = timing;
+        let first = route.0 as usize;
+        let limit = Span::from_nanos(self.hops[first - 1].into());
+        let id = self.hops[first] as usize;
+        let mut lost_packets = 0;
         if let Some(Link::Fifo(link)) = self.links.get_mut(id) {
             for (bytes, payload) in (0..count).map(packet) {
-                let at = now + late.min(most);
-                late = late + apart;
+                let at = now + delay.min(limit);
+                delay = delay + gap;
                 if !link.admits(at, bytes) {
-                    left += 1;
+                    lost_packets += 1;
                     exit(lost(at, id, payload));
                 } else if let Some(next) = link.enter(at, bytes, route.0 + 1, payload) {
                     self.events.set(id, Some(next));
@@ -209,20 +225,20 @@ impl<P: Payload> Network<P> {
             }
         } else {
             for (bytes, payload) in (0..count).map(packet) {
-                let at = now + late.min(most);
-                late = late + apart;
+                let at = now + delay.min(limit);
+                delay = delay + gap;
                 if let Some(lost) = self.forward(at, bytes, route.0, payload) {
-                    left += 1;
+                    lost_packets += 1;
                     exit(lost);
                 }
             }
         }
         #[cfg(any(debug_assertions, test))]
-        self.assert_conserved(count.into(), left);
-        let _ = left;
+        self.assert_conserved(count.into(), lost_packets);
+        let _ = lost_packets;
     }
 
-    /// When something next happens: a packet moves or is dropped. `None` while the network is empty.
+    /// Time of the next event: a packet moves or is dropped. `None` while the network is empty.
     #[inline]
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
@@ -231,11 +247,10 @@ impl<P: Payload> Network<P> {
 
     /// Moves packets up to and including `now`, until one leaves the network.
     ///
-    /// Each packet moves at its own time, so a call that comes late changes nothing but the time
-    /// at which the caller hears of it. Call it until it returns `None`.
+    /// Each packet moves at its own time, so a late call only delays the report of the exit. To be called until it returns `None`.
     ///
-    /// A simulation may ask for all up to its next timer, not for one instant after another: it
-    /// comes to each exit in turn, and may [inject](Network::inject) at the time of that exit.
+    /// A simulation may poll up to its next timer instead of instant by instant: each call returns the next exit, and the caller may
+    /// [inject](Network::inject) at the time of that exit.
     #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Option<Exit<P>> {
         let exit = self.next_exit(now);
@@ -257,7 +272,7 @@ impl<P: Payload> Network<P> {
                     self.events.set_first(id, next);
                     (bytes, hop, payload)
                 }
-                Link::Managed(link) => {
+                Link::General(link) => {
                     let step = link.advance(at);
                     self.events.set_first(id, link.next_event());
                     match step {
@@ -273,44 +288,44 @@ impl<P: Payload> Network<P> {
         }
     }
 
-    /// What came in came out or is still inside.
+    /// Asserts that each packet that entered has left or is inside.
     #[cfg(any(debug_assertions, test))]
-    fn assert_conserved(&mut self, came: u64, left: u64) {
+    fn assert_conserved(&mut self, entered: u64, departed: u64) {
         let balance = &mut self.balance;
-        balance.came += came;
-        balance.left += left;
+        balance.entered += entered;
+        balance.departed += departed;
         balance.calls += 1;
         if balance.calls % (self.links.len() as u64 / 8 + 1) == 0 {
-            let (came, left) = (balance.came, balance.left);
+            let (entered, departed) = (balance.entered, balance.departed);
             let inside = self.inside();
             assert_eq!(
-                came,
-                left + inside,
-                "{left} packets left, {inside} are inside"
+                entered,
+                departed + inside,
+                "{departed} packets left, {inside} are inside"
             );
         }
     }
 
-    /// Packets in queues and on lines, and those dropped that [`Network::poll`] is yet to tell of.
+    /// Number of packets in queues and on lines, and of dropped packets that [`Network::poll`] has not returned yet.
     #[must_use]
     pub fn inside(&self) -> u64 {
         self.links.iter().map(Link::held).sum()
     }
 
-    /// Before this, all that its links do must happen: an event's time shares 64 bits with the number
-    /// of its link. 146 years for four links, 208 days for 1024, 4.8 hours for a million.
+    /// Limit of the times of events: an event's time shares 64 bits with the number of its link. 146 years for four links, 208 days
+    /// for 1024, 4.8 hours for a million.
     #[must_use]
     pub const fn horizon(&self) -> Time {
         self.events.horizon()
     }
 
-    /// What each link did up to `now`, in the order in which links were added.
+    /// Counters of each link up to `now`, in the order in which links were added.
     #[must_use]
     pub fn counters(&self, now: Time) -> Vec<LinkCounters> {
         self.links.iter().map(|link| link.counters(now)).collect()
     }
 
-    /// Moves a packet to its next hop; it is an exit if that is a port or a full queue.
+    /// Moves a packet to its next hop. Returns an exit if that is a port or a full queue.
     #[inline(always)]
     fn forward(&mut self, at: Time, bytes: u32, next: u32, payload: P) -> Option<Exit<P>> {
         let hop = self.hops[next as usize];
@@ -332,7 +347,7 @@ impl<P: Payload> Network<P> {
                     self.events.set(id, Some(next));
                 }
             }
-            Link::Managed(link) => {
+            Link::General(link) => {
                 let packet = Packet {
                     bytes,
                     next: next + 1,
@@ -347,7 +362,7 @@ impl<P: Payload> Network<P> {
     }
 }
 
-/// A packet that a link lost.
+/// The exit of a packet that a link lost.
 const fn lost<P>(at: Time, id: usize, payload: P) -> Exit<P> {
     let link = LinkId(id as u32);
     Exit::Lost { at, link, payload }

@@ -6,12 +6,12 @@ use super::*;
 use crate::time::{Rate, Span};
 use crate::{CoDel, DropTail, FqCoDel, Loss, Outage, Queue, Red, Reorder};
 
-/// A packet to inject: the gap to the one before it in ns, its route, its size.
+/// A packet to inject: gap to the previous packet in ns, route, size.
 type Arrival = (u64, usize, u32);
 
-/// Two paths into a shared link, one past it, one back: lines and FIFO links, one to three hops.
-/// With `managed`, the same links are of the other kind.
-fn fifo_network(limit: usize, managed: bool) -> (Network<usize>, Vec<RouteId>) {
+/// Two paths into a shared link, one past it, one back: lines and FIFO links, one to three hops. With `general`, the same links are
+/// of the general kind.
+fn fifo_network(limit: usize, general: bool) -> (Network<usize>, Vec<RouteId>) {
     let mut network = Network::new();
     let rate = Rate::from_bits_per_second;
     let us = Span::from_micros;
@@ -27,9 +27,9 @@ fn fifo_network(limit: usize, managed: bool) -> (Network<usize>, Vec<RouteId>) {
         ),
     ]
     .map(|spec| {
-        // An outage after the end changes nothing, but takes the link off the fast path.
+        // An outage after the end changes no result, and makes the link a general one.
         let late = vec![Outage::for_good(Time::from_nanos(u64::MAX / 4))];
-        network.add_link(if managed { spec.down(late) } else { spec })
+        network.add_link(if general { spec.down(late) } else { spec })
     });
     let routes = [
         network.add_route(&[near, shared], PortId(1)),
@@ -40,7 +40,7 @@ fn fifo_network(limit: usize, managed: bool) -> (Network<usize>, Vec<RouteId>) {
     (network, routes.to_vec())
 }
 
-/// Links of every kind that keeps the order, each with the delay of its line.
+/// Links with every queue, loss and trace that keep the order of packets, each with the delay of its line.
 fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
     // 1 to 4 packets of 1500 bytes in the 20 µs between two arrivals.
     let rate = Rate::from_bits_per_second(1_500_000_000);
@@ -68,9 +68,9 @@ fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
     specs
 }
 
-/// Links of every kind, each with a fast FIFO link before or behind it, and one route over all. Each
-/// link has these outages, a little later than the one before it.
-fn zoo(limit: usize, seed: u64, outages: &Switches) -> (Network<usize>, Vec<RouteId>) {
+/// All [`kinds`] of links and a reordering one, with a fast FIFO link before or behind each, and one route over all. Each link has
+/// these outages, 70 µs later than the previous link.
+fn mixed_network(limit: usize, seed: u64, outages: &Switches) -> (Network<usize>, Vec<RouteId>) {
     let mut network = Network::with_seed(seed);
     let rate = Rate::from_bits_per_second(1_500_000_000);
     let fast = LinkSpec::shaped(rate, DropTail::new(1000), Span::from_micros(5));
@@ -94,14 +94,14 @@ fn zoo(limit: usize, seed: u64, outages: &Switches) -> (Network<usize>, Vec<Rout
     (network, routes)
 }
 
-/// The gaps between the instants at which a link goes down and up by turns, in ns.
+/// Times between the instants at which a link goes down and up alternately, ns.
 type Switches = Vec<u64>;
 
 fn switches() -> impl Strategy<Value = Switches> {
     prop::collection::vec(1..1_000_000u64, 0..6)
 }
 
-/// What a link is that has been up for `start` and the first gap.
+/// Outages of a link that goes down first after `start` and the first gap.
 fn outages_of(switches: &Switches, start: Span) -> Vec<Outage> {
     let instants: Vec<Time> = switches
         .iter()
@@ -121,7 +121,7 @@ fn traffic() -> impl Strategy<Value = Vec<Arrival>> {
     prop::collection::vec((0..20_000u64, 0..4usize, 40..1501u32), 0..300)
 }
 
-/// Injects `arrivals` and takes out what is due before each, and at last everything.
+/// Injects `arrivals`, polls before each, and polls to the end at last.
 fn run(
     (network, routes): &mut (Network<usize>, Vec<RouteId>),
     arrivals: &[Arrival],
@@ -132,7 +132,7 @@ fn run(
         now += Span::from_nanos(*gap);
         exits.extend(std::iter::from_fn(|| network.poll(now)));
         exits.extend(network.inject(now, routes[*route], *bytes, i));
-        // What a queue dropped for the packet's sake.
+        // Packets that a queue dropped instead of the injected one.
         exits.extend(std::iter::from_fn(|| network.poll(now)));
         let inside: u64 = network.counters(now).iter().map(|link| link.inside).sum();
         assert_eq!(
@@ -146,7 +146,7 @@ fn run(
     exits
 }
 
-/// Checks that all of `packets` left once, and that the links say the same.
+/// Checks that each of `packets` left once, and that the counters of the links agree.
 fn check_conservation(network: &Network<usize>, exits: &[Exit<usize>], packets: usize) {
     assert_eq!(network.next_event(), None);
     let mut seen: Vec<usize> = (exits.iter())
@@ -174,9 +174,9 @@ proptest! {
         let mut fifo = fifo_network(limit, false);
         let exits = run(&mut fifo, &arrivals);
         check_conservation(&fifo.0, &exits, arrivals.len());
-        let mut zoo = zoo(limit, seed, &down);
-        let exits = run(&mut zoo, &arrivals);
-        check_conservation(&zoo.0, &exits, arrivals.len());
+        let mut mixed = mixed_network(limit, seed, &down);
+        let exits = run(&mut mixed, &arrivals);
+        check_conservation(&mixed.0, &exits, arrivals.len());
     }
 
     #[test]
@@ -197,13 +197,13 @@ proptest! {
 
     #[test]
     fn the_same_seed_gives_the_same_run(limit in 0..12usize, seed: u64, down in switches(), arrivals in traffic()) {
-        let run = || run(&mut zoo(limit, seed, &down), &arrivals);
+        let run = || run(&mut mixed_network(limit, seed, &down), &arrivals);
         prop_assert_eq!(run(), run());
     }
 
     #[test]
     fn nothing_departs_while_a_link_is_down(limit in 1..12usize, seed: u64, down in switches(), arrivals in traffic()) {
-        // Before the first instant it is up, between the next two down, and so on.
+        // The link is up before the first instant, down until the second, and so on.
         let instants: Vec<u64> = down.iter().scan(0, |at, gap| { *at += gap; Some(*at) }).collect();
         for (spec, delay) in kinds(limit) {
             let mut network = Network::with_seed(seed);
@@ -234,10 +234,10 @@ proptest! {
     }
 
     #[test]
-    fn a_late_poll_hears_the_same(seed: u64, down in switches(), arrivals in traffic()) {
-        // All injected at once, then polled in one go or event by event.
-        let (mut at_once, routes) = zoo(30, seed, &down);
-        let (mut step_by_step, _) = zoo(30, seed, &down);
+    fn a_late_poll_returns_the_same(seed: u64, down in switches(), arrivals in traffic()) {
+        // All packets injected at once, then polled with one limit or event by event.
+        let (mut at_once, routes) = mixed_network(30, seed, &down);
+        let (mut step_by_step, _) = mixed_network(30, seed, &down);
         let mut exits = Vec::new();
         for (i, (_, route, bytes)) in arrivals.iter().enumerate() {
             let exit = at_once.inject(Time::ZERO, routes[*route], *bytes, i);
@@ -292,7 +292,7 @@ fn the_extremes_are_exact() {
                 let mut network = Network::new();
                 let link = network.add_link(LinkSpec::shaped(rate, queue, delay));
                 let route = network.add_route(&[link], PortId(0));
-                // One is sent, one waits, one is lost.
+                // One in transmission, one in the queue, one lost.
                 let lost: Vec<bool> = (0..3)
                     .map(|i| network.inject(Time::ZERO, route, 1500, i).is_some())
                     .collect();
@@ -311,16 +311,16 @@ fn the_extremes_are_exact() {
     }
 }
 
-/// 2000 packets behind one that is sent, each for 12 000 s at 1 bit/s: together they wait 2.4 · 10^19 ns, more than 64
-/// bits. As one after the other leaves, 1000 wait in the mean.
+/// 2000 packets behind one in transmission, each for 12 000 s at 1 bit/s: together they wait 2.4 · 10^19 ns, more than 64 bits. The
+/// mean length of the queue is 1000.
 #[test]
-fn a_queue_waits_for_longer_than_64_bits_count() {
-    for managed in [false, true] {
+fn the_sum_of_waiting_times_exceeds_64_bits() {
+    for general in [false, true] {
         let mut network = Network::new();
         let rate = Rate::from_bits_per_second(1);
         let spec = LinkSpec::shaped(rate, DropTail::new(2000), Span::ZERO);
         let late = vec![Outage::for_good(Time::from_nanos(u64::MAX / 4))];
-        let link = network.add_link(if managed { spec.down(late) } else { spec });
+        let link = network.add_link(if general { spec.down(late) } else { spec });
         let route = network.add_route(&[link], PortId(0));
         for packet in 0..2001 {
             assert!(network.inject(Time::ZERO, route, 1500, packet).is_none());
@@ -374,14 +374,14 @@ fn a_route_without_links_arrives_at_once() {
     );
 }
 
-/// A host's packet may come late to the queue, by a quarter of a packet's time at most and behind those before it; where the first
-/// link has chances of its own, or no link a rate, it comes at once.
+/// Jitter delays a host's packet by a quarter of a packet's transmission time at most, and never reorders packets. There is none if
+/// the first link has random losses, or no link a rate.
 #[test]
-fn a_host_may_be_late() {
+fn a_host_may_have_jitter() {
     let us = Span::from_micros;
     let now = Time::ZERO + Span::from_secs(1);
-    // When packets arrive that are so late, µs.
-    let arrivals = |route: &[usize], late: &[u64]| -> Vec<u64> {
+    // Arrival times of packets with these delays, µs.
+    let arrivals = |route: &[usize], delays: &[u64]| -> Vec<u64> {
         let mut network = Network::new();
         let rate = Rate::from_bits_per_second(12_000_000); // 1 ms for 1500 bytes
         let links = [
@@ -392,10 +392,13 @@ fn a_host_may_be_late() {
         .map(|spec| network.add_link(spec));
         let route: Vec<LinkId> = route.iter().map(|link| links[*link]).collect();
         let route = network.add_route(&route, PortId(0));
-        for late in late {
-            let one = (1, |_| (1500, 0));
+        for delay in delays {
+            let timing = BurstTiming {
+                delay: us(*delay),
+                gap: Span::ZERO,
+            };
             let lost = |exit| panic!("{exit:?}");
-            network.inject_burst(now, (us(*late), Span::ZERO), route, one, lost);
+            network.inject_burst(now, timing, route, 1, |_| (1500, 0), lost);
         }
         let exits = std::iter::from_fn(|| network.poll(now + Span::from_secs(1)));
         let times = exits.map(|exit| match exit {

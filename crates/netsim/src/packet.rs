@@ -1,8 +1,8 @@
-//! Packets, and what a network asks of them.
+//! Packets, and the interface of a network to their payload.
 
-/// What a queue may want to know of a packet or do to it, beyond its size.
+/// Properties of a packet that a queue may use, beyond its size.
 ///
-/// Every method has a default: a type that says nothing is a packet that all queues treat alike.
+/// Every method has a default: by default all packets are of one flow, and not ECN-capable.
 ///
 /// ```
 /// struct Segment { connection: u64, ecn_capable: bool, congestion_experienced: bool }
@@ -19,32 +19,47 @@
 /// }
 /// ```
 pub trait Payload {
-    /// What FQ-CoDel hashes: equal for packets of one flow and direction (RFC 8290 section 4.1
-    /// takes protocol, addresses and ports). By default all packets are of one flow.
+    /// Identifier of the flow and direction, which FQ-CoDel hashes (RFC 8290 section 4.1: protocol, addresses and ports). By default
+    /// all packets are of one flow.
     fn flow(&self) -> u64 {
         0
     }
 
-    /// Sets "congestion experienced" (RFC 3168 section 5) and says whether it now is set. `false`,
-    /// the default, is a packet that is not ECN-capable: the queue drops it instead.
+    /// Sets "congestion experienced" (RFC 3168 section 5). Returns whether it is set; `false`, the default, for a packet that is not
+    /// ECN-capable, which the queue drops instead.
     fn mark(&mut self) -> bool {
         false
     }
 }
 
-/// A packet that is only its size.
+/// A packet without a payload.
 impl Payload for () {}
 
 #[cfg(test)]
 impl Payload for usize {}
 
-/// A packet on its way.
+/// A packet in the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet<P> {
-    /// Its size.
+    /// Size of the packet.
     pub(crate) bytes: u32,
-    /// The place of its next hop in the network's routes.
+    /// Index of the next hop in the network's routes.
     pub(crate) next: u32,
-    /// What it carries.
+    /// Payload.
     pub(crate) payload: P,
+}
+
+/// Number of packets and of their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Count {
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
 }

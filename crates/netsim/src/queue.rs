@@ -1,8 +1,7 @@
-//! Queues: which packets may wait for a link, which go first, which are lost or marked.
+//! Queues: admission, order, drops and marks of the packets that wait for a link.
 //!
-//! One file each. A FIFO link of known rate has its DropTail queue built in (see
-//! [`droptail::Occupancy`]); all others wait in a [`Discipline`], which a link asks for the next
-//! packet whenever its transmitter is free.
+//! A FIFO link of constant rate computes its DropTail queue ([`droptail::Occupancy`]). A general link has a [`Discipline`], and
+//! dequeues the next packet whenever its transmitter is free.
 
 pub(crate) mod codel;
 pub(crate) mod droptail;
@@ -11,8 +10,8 @@ pub(crate) mod red;
 
 use std::collections::VecDeque;
 
-use crate::dice::{Dice, Purpose};
 use crate::packet::{Packet, Payload};
+use crate::random::{Purpose, RandomStream};
 use crate::time::{Rate, Time};
 
 use codel::{CoDel, CoDelQueue};
@@ -20,7 +19,7 @@ use droptail::{DropTail, DropTailQueue};
 use fq_codel::{FqCoDel, FqCoDelQueue};
 use red::{Red, RedQueue};
 
-/// The queue of a link.
+/// Specification of a link's queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Queue {
     /// First in, first out, of limited length.
@@ -57,24 +56,25 @@ impl From<FqCoDel> for Queue {
     }
 }
 
-/// Packets in order of arrival, with the time of it.
+/// Packets in order of arrival, with their arrival times.
 #[derive(Debug)]
 pub(crate) struct Backlog<P> {
     packets: VecDeque<(Time, Packet<P>)>,
     bytes: u64,
 }
 
-/// What a queue did to packets that it had let in.
+/// Drops and marks of packets that a queue has admitted.
 #[derive(Debug)]
 pub(crate) struct Ledger<P> {
-    /// Dropped, or lost by an outage, and not yet handed on.
+    /// Packets that were dropped, or lost by an outage, and that the link has not returned yet.
     pub(crate) dropped: VecDeque<Packet<P>>,
-    /// Dropped in all.
+    /// Number of drops.
     pub(crate) drops: u64,
+    /// Number of marks.
     pub(crate) marks: u64,
 }
 
-/// A queue at work.
+/// A queue with its packets.
 #[derive(Debug)]
 pub(crate) enum Discipline<P> {
     DropTail(DropTailQueue<P>),
@@ -86,17 +86,17 @@ pub(crate) enum Discipline<P> {
 impl<P: Payload> Discipline<P> {
     /// A queue in front of a transmitter of `rate`.
     pub(crate) fn new(queue: Queue, rate: Rate, seed: u64, stream: u64) -> Self {
-        let dice = || Dice::new(seed, stream, Purpose::Queue);
+        let random = || RandomStream::new(seed, stream, Purpose::Queue);
         match queue {
             Queue::DropTail(queue) => Self::DropTail(DropTailQueue::new(queue)),
-            Queue::Red(queue) => Self::Red(RedQueue::new(queue, rate, dice())),
+            Queue::Red(queue) => Self::Red(RedQueue::new(queue, rate, random())),
             Queue::CoDel(queue) => Self::CoDel(CoDelQueue::new(queue)),
-            Queue::FqCoDel(queue) => Self::FqCoDel(FqCoDelQueue::new(queue, dice().number())),
+            Queue::FqCoDel(queue) => Self::FqCoDel(FqCoDelQueue::new(queue, random().number())),
         }
     }
 
-    /// A packet arrives; `Err` hands it back when the queue does not let it in. No limit keeps out
-    /// a packet that need not wait, because no other waits or is being sent.
+    /// Enqueues a packet; `Err` returns a packet that the queue refuses. `must_wait`: another packet waits or is in transmission.
+    /// Otherwise no limit applies.
     pub(crate) fn enqueue(
         &mut self,
         now: Time,
@@ -115,7 +115,7 @@ impl<P: Payload> Discipline<P> {
         }
     }
 
-    /// The transmitter is free: which packet is next, if any.
+    /// Removes the next packet to transmit, if any.
     pub(crate) fn dequeue(&mut self, now: Time, ledger: &mut Ledger<P>) -> Option<Packet<P>> {
         match self {
             Self::DropTail(queue) => queue.backlog.pop().map(|(_, packet)| packet),
@@ -125,7 +125,7 @@ impl<P: Payload> Discipline<P> {
         }
     }
 
-    /// Takes out all that wait, whatever the queue thinks of them.
+    /// Removes all packets, without drops by the queue's algorithm.
     pub(crate) fn purge(&mut self, now: Time, to: &mut VecDeque<Packet<P>>) {
         let backlog = match self {
             Self::DropTail(queue) => &mut queue.backlog,
@@ -139,7 +139,7 @@ impl<P: Payload> Discipline<P> {
         backlog.purge(to);
     }
 
-    /// How many packets wait.
+    /// Number of packets in the queue.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::DropTail(queue) => queue.backlog.len(),
@@ -197,7 +197,7 @@ impl<P: Payload> Ledger<P> {
         self.dropped.push_back(packet);
     }
 
-    /// Marks the packet if the queue may (`ecn`) and the packet is ECN-capable.
+    /// Marks the packet if the queue supports ECN (`ecn`) and the packet is ECN-capable. Returns whether it is marked.
     pub(crate) fn mark(&mut self, ecn: bool, packet: &mut Packet<P>) -> bool {
         let marked = ecn && packet.payload.mark();
         self.marks += u64::from(marked);

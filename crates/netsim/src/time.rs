@@ -1,7 +1,7 @@
 //! Time in integer nanoseconds, and rates in bits per second.
 //!
-//! Integers, so that a run gives the same bytes on every machine. An event that falls between two
-//! nanoseconds is put on the later one: nothing ever happens early.
+//! Integers, so that a run has the same results on every machine. An event between two nanoseconds is rounded to the later one, so
+//! that no event is early.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -44,13 +44,13 @@ impl Time {
         self.0
     }
 
-    /// Seconds since the start, for people.
+    /// Seconds since the start, rounded, for display.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         Span(self.0).as_secs_f64()
     }
 
-    /// The time that has passed since `earlier`; zero if `earlier` is later.
+    /// Time since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -58,7 +58,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// `ns` nanoseconds.
@@ -91,7 +91,7 @@ impl Span {
         self.0
     }
 
-    /// In seconds, for people.
+    /// In seconds, rounded, for display.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NS_PER_S as f64
@@ -102,7 +102,7 @@ impl Rate {
     /// `bits_per_second`.
     ///
     /// # Panics
-    /// When it is zero: a link that never sends is no link.
+    /// If it is zero: no packet would ever be sent.
     #[must_use]
     pub const fn from_bits_per_second(bits_per_second: u64) -> Self {
         assert!(bits_per_second > 0, "a rate is at least 1 bit/s");
@@ -115,17 +115,16 @@ impl Rate {
         self.0
     }
 
-    /// How long `bytes` take to send at this rate, rounded up to a whole nanosecond.
+    /// Transmission time of `bytes` at this rate, rounded up to a whole nanosecond.
     ///
-    /// A queue of packets does not add these up (each rounding would add to the next): see
-    /// `Rate::send`.
+    /// For several packets in a row use `Rate::send`: the rounding errors of this function would add up.
     #[must_use]
     pub const fn serialisation(self, bytes: u32) -> Span {
         let (whole, rest) = self.send(bytes, 0);
         Span(whole + (rest > 0) as u64)
     }
 
-    /// How long a byte takes, if that is a whole number of nanoseconds that 32 bits hold; else 0.
+    /// Transmission time of a byte if it is a whole number of nanoseconds in 32 bits, else 0.
     pub(crate) const fn nanos_per_byte(self) -> u32 {
         let nanos = 8 * NS_PER_S / self.0;
         if nanos * self.0 == 8 * NS_PER_S && nanos <= u32::MAX as u64 {
@@ -135,10 +134,10 @@ impl Rate {
         }
     }
 
-    /// Sends `bytes` beginning `rest`/rate nanoseconds after a whole nanosecond: how many whole
-    /// nanoseconds after that one it ends, and the new rest (again in 1/rate nanoseconds).
+    /// End of a transmission of `bytes` that begins `rest`/rate nanoseconds after a whole nanosecond: the whole nanoseconds from that
+    /// one on, and the new rest (in 1/rate nanoseconds).
     ///
-    /// Carrying the rest makes a busy link exact however long it is busy.
+    /// With the rest carried over, a busy link is exact however long it is busy.
     #[must_use]
     pub(crate) const fn send(self, bytes: u32, rest: u64) -> (u64, u64) {
         // The hot path is one 64-bit division: 2^30 · 8e9 + 2^62 < 2^64.
@@ -183,7 +182,7 @@ impl Sub for Span {
 }
 
 impl From<Duration> for Span {
-    /// Longer than 584 years is 584 years.
+    /// A duration of more than 584 years becomes 584 years.
     fn from(duration: Duration) -> Self {
         Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
@@ -219,7 +218,7 @@ mod tests {
         assert_eq!(at(64_000), 187_500_000);
         // 12 000 bits at 7 bit/s: 1714.285714285714… s.
         assert_eq!(at(7), 1_714_285_714_286);
-        // Faster than a bit a nanosecond still takes time.
+        // More than a bit in a nanosecond is rounded up to a nanosecond.
         assert_eq!(
             Rate::from_bits_per_second(u64::MAX)
                 .serialisation(1)

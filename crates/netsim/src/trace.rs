@@ -1,12 +1,11 @@
-//! A rate that follows a recording, in the format of mahimahi (Netravali et al., "Mahimahi:
-//! accurate record-and-replay for HTTP", USENIX ATC 2015; mm-link(1)).
+//! Recorded rates in the format of mahimahi (Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015;
+//! mm-link(1)).
 //!
-//! Each line is a time in milliseconds at which 1504 bytes may be delivered; several lines may say
-//! the same. The last line is also the length of the recording, which repeats for ever. What an
-//! opportunity has left when the queue is empty is lost.
+//! Each line is a time in milliseconds at which 1504 bytes may be delivered; several lines may have the same time. The last line is
+//! also the length of the recording, which is repeated endlessly. When the queue is empty, the rest of an opportunity is lost.
 //!
-//! The crate `netem-trace` reads numbers, not the file, turns them into rates of 1500 bytes
-//! a millisecond and says that it deviates from mahimahi: these few lines do what mm-link does.
+//! The crate `netem-trace` reads numbers instead of the file, converts them to rates of 1500 bytes a millisecond, and by its
+//! documentation deviates from mahimahi.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::{Rate, Span, Time};
 
-/// What one opportunity delivers, in bytes: `PACKET_SIZE` of mahimahi's `link_queue.hh`.
+/// Size of an opportunity, bytes: `PACKET_SIZE` of mahimahi's `link_queue.hh`.
 pub(crate) const OPPORTUNITY: u32 = 1504;
 
-/// When a link may deliver. Parsed from the text of a mahimahi file.
+/// The opportunities of a link to deliver. Parsed from the text of a mahimahi file.
 ///
 /// ```
 /// // 1504 bytes after 1 ms, twice as many after 4 ms, and again from the start.
@@ -28,33 +27,33 @@ pub(crate) const OPPORTUNITY: u32 = 1504;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Milliseconds, never decreasing; the last is more than 0. 32 bits are 49 days.
+    /// Times in milliseconds, never decreasing; the last is greater than 0. 32 bits are 49 days.
     opportunities: Arc<[u32]>,
 }
 
-/// What is wrong with the text of a trace.
+/// An error in the text of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// A line is not a number.
     #[error("line {line}: `{text}` is no time in whole milliseconds")]
     NoTime {
-        /// Counted from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is there.
+        /// Text of the line.
         text: String,
     },
     /// A time lies before the one above it.
     #[error("line {line}: {time} ms is before the line above it; put the times in order")]
     Disorder {
-        /// Counted from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is there.
+        /// Time of the line, ms.
         time: u32,
     },
     /// The recording has no length.
     #[error("line {line}: the last time must be more than 0 ms")]
     NoLength {
-        /// The last line, counted from 1; 0 when there is none.
+        /// Number of the last line, from 1; 0 if there is none.
         line: usize,
     },
 }
@@ -92,7 +91,7 @@ impl Trace {
         Rate::from_bits_per_second((bits * 1000 / self.length_ms()).max(1))
     }
 
-    /// After which it begins anew.
+    /// Length of the recording, after which it is repeated.
     #[must_use]
     pub fn length(&self) -> Span {
         Span::from_millis(self.length_ms())
@@ -102,14 +101,14 @@ impl Trace {
         u64::from(self.opportunities[self.opportunities.len() - 1])
     }
 
-    /// When opportunity `i` of all repetitions is.
+    /// Time of opportunity `i`, counted over all repetitions.
     pub(crate) fn at(&self, i: u64) -> Time {
         let each = self.opportunities.len() as u64;
         let ms = i / each * self.length_ms() + u64::from(self.opportunities[(i % each) as usize]);
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// The first opportunity after `now`: that many are not after it.
+    /// Number of the first opportunity after `now`, which is also the number of opportunities up to `now`.
     pub(crate) fn next(&self, now: Time) -> u64 {
         let length = self.length().as_nanos();
         let (repetition, within) = (now.as_nanos() / length, now.as_nanos() % length);
@@ -128,11 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn it_repeats_for_ever() {
+    fn it_is_repeated_endlessly() {
         let trace: Trace = "0\n1\n4\n4".parse().unwrap();
         let times: Vec<Time> = (0..9).map(|i| trace.at(i)).collect();
         assert_eq!(times, [0, 1, 4, 4, 4, 5, 8, 8, 8].map(ms));
-        // Brute force: the first that is later.
+        // By exhaustive search: the first opportunity that is later.
         for us in 0..20_000 {
             let now = Time::ZERO + Span::from_micros(us);
             let next = (0..).find(|i| trace.at(*i) > now).unwrap();

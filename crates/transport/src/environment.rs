@@ -10,7 +10,7 @@ use crate::packet::sequence::{micros, since_echo};
 use crate::packet::{Burst, Segment, Wire, flag};
 use crate::trace::{Content, Flow, Observer, Packet};
 use jitter::{APART, Jitter};
-use netsim::{Exit, Network, RouteId, Span, Time};
+use netsim::{BurstTiming, Exit, Network, RouteId, Span, Time};
 pub(crate) use timer_owner::TimerOwner;
 use timers::Timers;
 
@@ -119,8 +119,12 @@ impl<O: Observer> Env<O> {
                 }
             };
             let count = leaving.burst.count;
-            let packets = (count, |number| leaving.packet(number));
-            network.inject_burst(*now, (late, APART), leaving.route, packets, lost);
+            let packet = |number| leaving.packet(number);
+            let timing = BurstTiming {
+                delay: late,
+                gap: APART,
+            };
+            network.inject_burst(*now, timing, leaving.route, count, packet, lost);
             late = late + Span::from_nanos(APART.as_nanos() * u64::from(count));
         }
         bursts.clear();

@@ -70,7 +70,7 @@ impl<O: Observer> Simulation<O> {
         );
         let number = self.connections.len();
         assert!(number < SubflowId::CONNECTIONS, "too many connections");
-        let jitter = Jitter::new(self.env.network.dice(number as u32));
+        let jitter = Jitter::new(self.env.network.random_stream(number as u32));
         self.env.jitter.push(jitter);
         let profile = self.profile(&spec.profile);
         let timers = &mut self.env.timers;

@@ -1,12 +1,12 @@
-//! The fast link: a FIFO queue, a transmitter of known rate, a line.
+//! The fast link: a FIFO queue, a transmitter of constant rate, a line.
 //!
-//! It computes a packet's departure when the packet arrives, and it delivers in order. So the
-//! packets in its queue and on its line form one ring in order of departure, and only the head of
-//! that ring is an event.
+//! A packet's departure is computed when the packet reaches the link, and the link delivers in order. So the packets in the queue
+//! and on the line form one ring in order of departure, and only the head of that ring is an event.
 
+use crate::link::LinkCounters;
 use crate::link::ring::Ring;
 use crate::link::transmitter::Transmitter;
-use crate::link::{Count, LinkCounters};
+use crate::packet::Count;
 use crate::queue::droptail::{DropTail, Occupancy};
 use crate::time::{Rate, Span, Time};
 
@@ -23,11 +23,12 @@ pub(crate) struct Fifo<P> {
     /// By the departure of their last bit.
     ring: Ring<Passing<P>>,
     delay: Span,
-    /// When the last packet entered that had not to wait for others.
+    /// Latest departure, for a link without a rate.
     latest: Time,
     shaper: Option<(Transmitter, Occupancy)>,
-    /// Of what was accepted, and of what left at the far end; the ring counts the packets.
+    /// Accepted bytes; the ring counts the packets.
     bytes_in: u64,
+    /// Bytes that left at the far end.
     bytes_out: u64,
     drops: Count,
 }
@@ -45,13 +46,13 @@ impl<P> Fifo<P> {
         }
     }
 
-    /// How long it takes to send so many bytes, where it has a rate.
-    pub(crate) fn takes(&self, bytes: u32) -> Option<Span> {
+    /// Transmission time of so many bytes; `None` without a rate.
+    pub(crate) fn transmission_time(&self, bytes: u32) -> Option<Span> {
         let (transmitter, _) = self.shaper.as_ref()?;
-        Some(transmitter.takes(bytes))
+        Some(transmitter.transmission_time(bytes))
     }
 
-    /// A packet comes to the link: whether the queue has room for it.
+    /// Whether the queue has room for a packet that reaches the link.
     #[inline(always)]
     pub(crate) fn admits(&mut self, now: Time, bytes: u32) -> bool {
         let Some((_, queue)) = &mut self.shaper else {
@@ -64,19 +65,19 @@ impl<P> Fifo<P> {
         };
         let count = |packets, bytes| Count { packets, bytes };
         let entered = count(ring.pushed(), self.bytes_in);
-        let left = count(ring.popped(), self.bytes_out);
-        let admitted = queue.admits(now, bytes, entered, left, newest);
+        let departed = count(ring.popped(), self.bytes_out);
+        let admitted = queue.admits(now, bytes, entered, departed, newest);
         if !admitted {
             self.drops.add(bytes);
         }
         admitted
     }
 
-    /// An admitted packet enters. `Some` is the link's next event, if the packet changed it: behind
-    /// a head, the order of the line keeps.
+    /// Enqueues an admitted packet. Returns the link's next event if the packet has changed it, which a packet behind others does
+    /// not.
     #[inline(always)]
     pub(crate) fn enter(&mut self, now: Time, bytes: u32, next: u32, payload: P) -> Option<Time> {
-        // None overtakes another that is some microseconds late.
+        // A packet does not overtake one that jitter has delayed by some microseconds.
         let mut departure = now.max(self.latest);
         if let Some((transmitter, queue)) = &mut self.shaper {
             let wait;
@@ -102,10 +103,10 @@ impl<P> Fifo<P> {
         first.then(|| departure + self.delay)
     }
 
-    /// Takes the head of the line out at the far end, and says when the next one gets there.
+    /// Removes the packet that arrives at the far end: size, next hop, payload. Also returns the link's next event.
     ///
     /// # Panics
-    /// When the link is empty.
+    /// If the link is empty.
     #[inline]
     pub(crate) fn leave(&mut self) -> (u32, u32, P, Option<Time>) {
         let head = self.ring.pop().expect("a packet is due");
@@ -113,7 +114,7 @@ impl<P> Fifo<P> {
         (head.bytes, head.next, head.payload, self.next_event())
     }
 
-    /// When the head of the line arrives at the far end.
+    /// Time at which the next packet arrives at the far end.
     #[inline]
     pub(crate) fn next_event(&self) -> Option<Time> {
         self.ring
@@ -121,7 +122,7 @@ impl<P> Fifo<P> {
             .map(|departure| departure + self.delay)
     }
 
-    /// Packets in the queue or on the line.
+    /// Number of packets in the queue or on the line.
     pub(crate) fn inside(&self) -> u64 {
         self.ring.len() as u64
     }
@@ -137,7 +138,7 @@ impl<P> Fifo<P> {
             ..LinkCounters::default()
         };
         if let Some((transmitter, queue)) = &self.shaper {
-            // Time already booked that lies after now: each packet waits for the one ahead.
+            // Waiting times after `now`, already added to `waited`: each packet waits for the departure of the one ahead.
             let still_waiting: u128 = (self.ring.times().skip(1))
                 .map(|ahead| u128::from(ahead.since(now).as_nanos()))
                 .take_while(|wait| *wait > 0)

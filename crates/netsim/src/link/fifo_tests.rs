@@ -1,4 +1,4 @@
-//! Departures by hand, limits, counters.
+//! Departures computed by hand, limits, counters.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn us(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
 }
 
-/// Takes out all packets: when each reached the far end.
+/// Removes all packets: arrival time and number of each.
 fn drain(link: &mut Fifo<u32>) -> Vec<(Time, u32)> {
     std::iter::from_fn(|| {
         let at = link.next_event()?;
@@ -63,14 +63,14 @@ fn a_line_without_rate_only_delays() {
 }
 
 #[test]
-fn limit_counts_those_that_wait() {
+fn the_limit_counts_waiting_packets() {
     for limit in [0, 1, 9, 30] {
         let mut link = shaped(2_500_000, DropTail::new(limit), Span::ZERO);
         let accepted = (0..100)
             .filter(|i| enter(&mut link, us(0), BYTES, *i))
             .count();
         assert_eq!(accepted, limit + 1, "limit {limit}");
-        // One nanosecond before the first has gone there is no room, then there is for one.
+        // No room until one nanosecond before the first departure, then room for one packet.
         assert!(!enter(&mut link, Time::from_nanos(4_799_999), BYTES, 0));
         assert!(enter(&mut link, us(4_800), BYTES, 0));
         assert!(!enter(&mut link, us(4_800), BYTES, 0));
@@ -81,25 +81,25 @@ fn limit_counts_those_that_wait() {
 }
 
 #[test]
-fn a_limit_in_bytes_counts_those_that_wait() {
-    // One of 1500 bytes is sent, 2000 bytes wait: one of 1500 and one of 500, or four of 500.
+fn a_limit_in_bytes_counts_waiting_packets() {
+    // 1500 bytes in transmission, and 2000 bytes in the queue: a packet of 1500 and one of 500.
     let mut link = shaped(2_500_000, DropTail::bytes(2000), Span::ZERO);
     let sizes = [1500, 1500, 501, 500, 1];
     let accepted = sizes.map(|bytes| enter(&mut link, us(0), bytes, 0));
     assert_eq!(accepted, [true, true, false, true, false]);
-    // After 4.8 ms the second is being sent, and 500 wait.
+    // After 4.8 ms the second packet is in transmission, and 500 bytes wait.
     assert!(!enter(&mut link, us(4_799), 1500, 0));
     assert!(enter(&mut link, us(4_800), 1500, 0));
     assert!(!enter(&mut link, us(4_800), 1, 0));
     assert_eq!(link.counters(us(4_800)).queue_max, 2);
-    // Who finds nobody sending is sent, however large.
+    // A packet that finds the transmitter idle is sent, however large it is.
     drain(&mut link);
     assert!(enter(&mut link, us(100_000), 9000, 0));
 }
 
 #[test]
-fn room_appears_also_when_nobody_takes_packets_out() {
-    // A line longer than the run: departures alone make room.
+fn departures_alone_make_room() {
+    // A line longer than the run: no packet is removed.
     let mut link = shaped(2_500_000, DropTail::new(1), Span::from_secs(60));
     for i in 0..1000 {
         assert!(enter(&mut link, us(4_800 * u64::from(i)), BYTES, i));
@@ -110,7 +110,7 @@ fn room_appears_also_when_nobody_takes_packets_out() {
 
 #[test]
 fn no_drift() {
-    // 1 000 bytes at 3 Mbit/s are 2 666 666 ⅔ ns: a rounded step would be off by 0.33 ms.
+    // 1 000 bytes at 3 Mbit/s are 2 666 666 ⅔ ns: rounding each departure would add up to 0.33 ms.
     let mut link = shaped(3_000_000, DropTail::new(usize::MAX), Span::ZERO);
     let packets = 1_000_000;
     for i in 0..packets {

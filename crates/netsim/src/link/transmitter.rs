@@ -1,18 +1,19 @@
-//! Transmitters: when the last bit of each packet is sent, at a constant rate or after a trace.
+//! Transmitters: departure times of packets, at a constant rate or by a trace.
 
 use crate::packet::Packet;
 use crate::time::{Rate, Span, Time};
 use crate::trace::{OPPORTUNITY, Trace};
 
-/// Sends one packet after another. It is exact however long it is busy: what is left of
-/// a nanosecond when a packet ends is carried to the next.
+/// A transmitter of constant rate. It is exact however long it is busy: the fraction of a nanosecond at the end of a packet is
+/// carried over to the next packet.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     rate: Rate,
-    /// How long a byte takes, where that is a whole number of nanoseconds; else 0.
+    /// Transmission time of a byte if it is a whole number of nanoseconds, else 0.
     per_byte: u32,
-    /// When the last bit of all that was accepted is sent: this instant plus `rest`/rate ns.
+    /// Departure of the last accepted packet, without the fraction of a nanosecond.
     free_at: Time,
+    /// That fraction, in 1/rate ns.
     rest: u64,
 }
 
@@ -26,28 +27,27 @@ impl Transmitter {
         }
     }
 
-    /// The first whole nanosecond at which everything accepted is sent.
+    /// First whole nanosecond at which all accepted packets are sent.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         self.free_at + Span::from_nanos(u64::from(self.rest > 0))
     }
 
-    /// Forgets the last packet's part of a nanosecond if it is sent by `now`, and says how long
-    /// after `now` a packet would have to wait.
+    /// Waiting time of a packet that arrives `now`. Clears the fraction of a nanosecond if the last packet is sent by `now`.
     #[inline]
     pub(crate) fn ready(&mut self, now: Time) -> Span {
         let wait = self.free_at().since(now);
-        // Without a branch: whether a link is busy is what the processor cannot predict.
+        // Without a branch: the processor cannot predict whether a link is busy.
         self.free_at = self.free_at.max(now);
         self.rest *= u64::from(wait > Span::ZERO);
         wait
     }
 
-    /// A packet comes: how long it waits, and when its last bit is sent.
+    /// Accepts a packet: its waiting time and its departure.
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, bytes: u32) -> (Span, Time) {
         if self.per_byte > 0 {
-            // Nothing is ever left: a multiplication in place of a division, at 5 Mbit/s, 1 Gbit/s and the like.
+            // No fraction of a nanosecond: a multiplication instead of a division, at rates as 5 Mbit/s and 1 Gbit/s.
             let begin = self.free_at.max(now);
             self.free_at = begin + Span::from_nanos(u64::from(bytes) * u64::from(self.per_byte));
             return (begin.since(now), self.free_at);
@@ -60,7 +60,7 @@ impl Transmitter {
         (self.ready(now), self.send(bytes))
     }
 
-    /// Sends a packet right after the ones before it: when its last bit is sent.
+    /// Sends a packet directly after the previous one. Returns its departure.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> Time {
         let (whole, rest) = self.rate.send(bytes, self.rest);
@@ -69,34 +69,33 @@ impl Transmitter {
         self.free_at()
     }
 
-    /// How long it takes to send so many bytes.
-    pub(crate) fn takes(&self, bytes: u32) -> Span {
+    /// Transmission time of so many bytes.
+    pub(crate) fn transmission_time(&self, bytes: u32) -> Span {
         Span::from_nanos(self.rate.send(bytes, 0).0)
     }
 
-    /// Gives up what it is sending.
+    /// Aborts the transmission.
     pub(crate) fn stop(&mut self, now: Time) {
         (self.free_at, self.rest) = (now, 0);
     }
 
-    /// The time spent sending up to `now`, of what `accepted` bytes take.
+    /// Time in transmission up to `now`, seconds, if `accepted` bytes were accepted.
     pub(crate) fn busy_seconds(&self, now: Time, accepted: u64) -> f64 {
         let all = accepted as f64 * 8.0 / self.rate.bits_per_second() as f64;
         all - self.free_at.since(now).as_secs_f64()
     }
 }
 
-/// Sends at the opportunities of a trace, as mahimahi's `link_queue.cc` does: what is left of one
-/// goes to the next packet, if that waits already. A packet may be larger than an opportunity; it
-/// then takes several.
+/// A transmitter at the opportunities of a trace, as mahimahi's `link_queue.cc`: the rest of an opportunity is used by the next
+/// packet, if that waits already. A packet larger than an opportunity takes several.
 #[derive(Debug)]
 pub(crate) struct Opportunities<P> {
     trace: Trace,
-    /// The next opportunity, while anything waits for one.
+    /// Number of the next opportunity, while a packet waits.
     next: Option<u64>,
-    /// Bytes that the present opportunity still has.
+    /// Remaining bytes of the present opportunity.
     room: u32,
-    /// A packet that was begun, and how many of its bytes are not sent.
+    /// A packet that is sent in part, and its number of remaining bytes.
     begun: Option<(u32, Packet<P>)>,
 }
 
@@ -110,15 +109,15 @@ impl<P> Opportunities<P> {
         }
     }
 
-    /// A packet waits from `now` on.
-    pub(crate) fn wanted(&mut self, now: Time) {
-        // One that lies behind was not used, because nobody waited.
+    /// Requests an opportunity after `now`, for a packet that waits from now on.
+    pub(crate) fn request(&mut self, now: Time) {
+        // A past opportunity was not used, because no packet waited.
         if self.next().is_none_or(|next| next <= now) {
             self.next = Some(self.trace.next(now));
         }
     }
 
-    /// When the next opportunity is that a waiting packet can use.
+    /// Time of the next opportunity for a waiting packet.
     pub(crate) fn next(&self) -> Option<Time> {
         self.next.map(|next| self.trace.at(next))
     }
@@ -128,14 +127,13 @@ impl<P> Opportunities<P> {
         self.begun.is_some()
     }
 
-    /// Gives up the packet that is sent in part, and waits for nothing until one is
-    /// [wanted](Self::wanted) again.
+    /// Aborts the packet that is sent in part. The next opportunity is used after another [request](Self::request) only.
     pub(crate) fn stop(&mut self) -> Option<Packet<P>> {
         (self.next, self.room) = (None, 0);
         self.begun.take().map(|(_, packet)| packet)
     }
 
-    /// The next packet whose last bit is sent by `now`; `dequeue` is where packets come from.
+    /// The next packet whose last bit is sent by `now`. `dequeue` removes packets from the queue.
     pub(crate) fn send(
         &mut self,
         now: Time,
@@ -151,7 +149,7 @@ impl<P> Opportunities<P> {
             let Some((missing, packet)) =
                 begun.or_else(|| dequeue().map(|packet| (packet.bytes, packet)))
             else {
-                // Nobody waits: the rest is lost, and so are opportunities until somebody does.
+                // No packet waits: the rest of the opportunity and the following ones are unused.
                 (self.next, self.room) = (None, 0);
                 return None;
             };
@@ -164,8 +162,8 @@ impl<P> Opportunities<P> {
         }
     }
 
-    /// The share of all opportunities up to `now` that `sent` bytes used.
-    pub(crate) fn used(&self, now: Time, sent: u64) -> f64 {
+    /// Fraction of all opportunities up to `now` that `sent` bytes used.
+    pub(crate) fn utilisation(&self, now: Time, sent: u64) -> f64 {
         let offered = self.trace.next(now) * u64::from(OPPORTUNITY);
         sent as f64 / offered.max(1) as f64
     }

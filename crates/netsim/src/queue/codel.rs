@@ -1,29 +1,27 @@
-//! CoDel: controlled delay. What counts is how long packets wait, not how many: once the shortest
-//! wait of an interval was above the target, packets are dropped at the head of the queue, ever
-//! faster, until it is below again.
+//! CoDel: controlled delay. The measure is the waiting time of packets, not their number: once the shortest wait of an interval is
+//! above the target, packets are dropped at the head of the queue, at an increasing rate, until the wait is below the target.
 //!
-//! RFC 8289; the code follows its pseudocode (section 5), names included. Departure: a packet that
-//! is ECN-capable is marked in place of the drop, sent, and ends the turn, as Linux does
-//! (`codel_dequeue` in include/net/codel_impl.h); the RFC leaves that open.
+//! RFC 8289; the code follows its pseudocode (section 5) and its names. Departure: an ECN-capable packet is marked instead of
+//! dropped, sent, and ends the loop, as in Linux (`codel_dequeue` in include/net/codel_impl.h); the RFC leaves that open.
 
 use crate::packet::{Packet, Payload};
 use crate::queue::{Backlog, Ledger};
 use crate::time::{Span, Time};
 
-/// The wait that is acceptable (RFC 8289 section 4.4).
+/// Acceptable wait (RFC 8289 section 4.4).
 const TARGET: Span = Span::from_millis(5);
 
-/// The window for the shortest wait: a worst-case round trip (RFC 8289 section 4.3).
+/// Time over which the shortest wait is taken: a worst-case round trip (RFC 8289 section 4.3).
 const INTERVAL: Span = Span::from_millis(100);
 
-/// The largest packet, in bytes; with no more than it in the queue there is nothing to control
-/// (`maxpacket` of RFC 8289 section 5.2: "should use interface MTU").
+/// Largest packet, bytes: a queue of no more bytes is not controlled (`maxpacket` of RFC 8289 section 5.2: "should use interface
+/// MTU").
 const MTU: u64 = 1500;
 
-/// How many packets may wait: what Linux takes (`DEFAULT_CODEL_LIMIT`); the RFC names none.
+/// Limit of the queue, packets: that of Linux (`DEFAULT_CODEL_LIMIT`); the RFC has none.
 const LIMIT: usize = 1000;
 
-/// Drops that lie no longer ago than this many intervals tell how fast to begin (section 5.5).
+/// Number of intervals after the last drop during which dropping resumes at the last rate (section 5.5).
 const RECENT: u64 = 16;
 
 /// A CoDel queue's parameters.
@@ -53,7 +51,7 @@ impl CoDel {
         }
     }
 
-    /// The wait that is acceptable, and the time within which one packet must wait no longer.
+    /// Sets the acceptable wait, and the time within which the wait of one packet must not exceed it.
     #[must_use]
     pub const fn times(self, target: Span, interval: Span) -> Self {
         Self {
@@ -63,41 +61,42 @@ impl CoDel {
         }
     }
 
-    /// How many packets may wait.
+    /// Sets the limit of the queue, packets.
     #[must_use]
     pub const fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Marks packets that are ECN-capable in place of dropping them.
+    /// Marks ECN-capable packets instead of dropping them.
     #[must_use]
     pub const fn ecn(self) -> Self {
         Self { ecn: true, ..self }
     }
 
-    /// The next drop after one at `time`, the `count`-th: `interval` / √`count` later.
+    /// Time of the next drop: `interval` / √`count` after the `count`-th drop at `time`.
     fn control_law(&self, time: Time, count: u32) -> Time {
         let interval = u128::from(self.interval.as_nanos());
         let step = (interval * interval / u128::from(count.max(1))).isqrt();
-        // A root is no larger than the interval.
+        // The square root is at most the interval, which fits into 64 bits.
         time + Span::from_nanos(step as u64)
     }
 }
 
-/// What CoDel knows of one queue.
+/// CoDel's state of one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Control {
-    /// When the wait will have been above the target for an interval.
+    /// Time at which the wait will have been above the target for an interval.
     first_above: Option<Time>,
     drop_next: Time,
-    /// Drops since dropping began, and what it was when it began last time.
+    /// Number of drops since dropping began.
     count: u32,
+    /// `count` when dropping last began.
     last_count: u32,
     dropping: bool,
 }
 
 impl Control {
-    /// Takes the next packet to send from `backlog`, and drops or marks what is due.
+    /// Removes the next packet to send from `backlog`, and drops or marks packets as the control law requires.
     pub(crate) fn dequeue<P: Payload>(
         &mut self,
         codel: &CoDel,
@@ -136,7 +135,7 @@ impl Control {
         Some(packet)
     }
 
-    /// Starts to drop: at once as fast as last time, if that was not long ago.
+    /// Enters the dropping state, at the last rate if that was recent.
     fn begin(&mut self, codel: &CoDel, now: Time) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
@@ -146,7 +145,7 @@ impl Control {
         self.last_count = self.count;
     }
 
-    /// Takes the head, and says whether the wait has been above the target for an interval.
+    /// Removes the head, and returns whether the wait has been above the target for an interval.
     fn dodequeue<P>(
         &mut self,
         codel: &CoDel,
@@ -170,7 +169,7 @@ impl Control {
     }
 }
 
-/// A CoDel queue at work.
+/// A CoDel queue with its packets.
 #[derive(Debug)]
 pub(crate) struct CoDelQueue<P> {
     codel: CoDel,

@@ -7,8 +7,7 @@ fn us(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
 }
 
-/// A queue that packets enter at once and leave every millisecond from 1 ms on: when each one was
-/// dropped or, if ECN-capable, marked.
+/// Times of drops or, for ECN-capable packets, of marks, ms. All packets enter at 0 and one leaves every millisecond from 1 ms on.
 fn hits(codel: CoDel, packets: u64, bytes: u32, capable: bool) -> Vec<u64> {
     let mut queue: CoDelQueue<Segment> = CoDelQueue::new(codel.limit(usize::MAX));
     let mut ledger = Ledger::new();
@@ -32,8 +31,8 @@ fn hits(codel: CoDel, packets: u64, bytes: u32, capable: bool) -> Vec<u64> {
 
 #[test]
 fn drops_follow_the_control_law() {
-    // The packet that leaves at 5 ms waited that long, so at 105 ms an interval has passed. Then
-    // 100 ms / √count to the next drop, which happens with the first packet that leaves after it.
+    // The packet that leaves at 5 ms has waited for the target, so an interval ends at 105 ms. The next drop is due 100 ms / √count
+    // later, and happens with the first packet that leaves after that.
     let mut expected = vec![105];
     let mut at = 105.0;
     for count in 1..30_u32 {
@@ -49,27 +48,27 @@ fn marks_follow_the_same_law() {
     let drops = hits(CoDel::new(), 5000, 1500, false);
     let marks = hits(CoDel::new().ecn(), 5000, 1500, true);
     assert_eq!(drops[..20], marks[..20]);
-    // A packet that is not capable is dropped by a queue that marks, too.
+    // A queue with ECN drops packets that are not ECN-capable.
     assert_eq!(hits(CoDel::new().ecn(), 5000, 1500, false), drops);
 }
 
 #[test]
-fn a_short_wait_or_a_short_queue_is_left_alone() {
-    let patient = CoDel::new().times(Span::from_secs(10), Span::from_millis(100));
-    assert_eq!(hits(patient, 5000, 1500, false), [0; 0]);
+fn a_short_wait_or_a_short_queue_has_no_drops() {
+    let long_target = CoDel::new().times(Span::from_secs(10), Span::from_millis(100));
+    assert_eq!(hits(long_target, 5000, 1500, false), [0; 0]);
     // 300 bytes of 1-byte packets are less than one packet of the MTU.
     assert_eq!(hits(CoDel::new(), 300, 1, false), [0; 0]);
 }
 
 #[test]
-fn the_last_of_a_queue_are_not_dropped() {
-    // 200 packets: while the last leaves nothing is behind it, so it is sent.
+fn the_last_packet_of_a_queue_is_not_dropped() {
+    // 120 packets: no packet is behind the last one, which is sent.
     let hits = hits(CoDel::new(), 120, 1500, false);
     assert_eq!(hits, [105]);
 }
 
 #[test]
-fn dropping_resumes_at_the_rate_it_had() {
+fn dropping_resumes_at_the_last_rate() {
     let codel = CoDel::new();
     let interval = Span::from_millis(100);
     let mut control = Control {
@@ -78,13 +77,13 @@ fn dropping_resumes_at_the_rate_it_had() {
         drop_next: us(0),
         ..Control::default()
     };
-    // Within 16 intervals: ten drops were needed last time.
+    // Within 16 intervals: `count` resumes at the ten drops of the last time.
     let now = us(1_599_999);
     control.begin(&codel, now);
     assert_eq!((control.count, control.last_count), (10, 10));
     // 100 ms / √10, rounded down to the nanosecond.
     assert_eq!(control.drop_next, now + Span::from_nanos(31_622_776));
-    // Later: from the start.
+    // Later: `count` restarts at 1.
     control.drop_next = us(0);
     control.count = 30;
     control.begin(&codel, us(1_600_000));

@@ -1,30 +1,28 @@
-//! DropTail: a first-in-first-out queue of limited length; who finds it full is lost.
+//! DropTail: a first-in-first-out queue of limited length. A packet that finds the queue full is lost.
 //!
-//! On a link of known rate the departure of a packet is known when it arrives, so the queue needs
-//! no event of its own and no count of who waits. Each arrival adds one packet at most to those
-//! that wait, so there are more than ever before exactly if the packet that is as many places from
-//! the end as ever waited has not departed: one comparison tells.
+//! On a link of constant rate a packet's departure is computed at its arrival, so the queue needs neither an event nor a count of
+//! the waiting packets. An arrival increases the length of the queue by at most one. The length exceeds its maximum so far, n, if
+//! and only if the (n + 1)-th newest packet has not departed: one comparison.
 
-use crate::link::Count;
-use crate::packet::{Packet, Payload};
+use crate::packet::{Count, Packet, Payload};
 use crate::queue::{Backlog, Ledger};
 use crate::time::{Span, Time};
 
-/// How long a DropTail queue may become.
+/// Limit of a DropTail queue.
 ///
-/// The limit is on what **waits** while one packet is being sent: a link with a limit of 9 packets
-/// holds up to 10. A packet that finds nobody sending is sent whatever the limit. A packet whose
-/// last bit leaves at the instant another arrives is gone.
+/// The limit applies to packets that **wait** while another is in transmission: a link with a limit of 9 packets holds up to 10. A
+/// packet that finds the transmitter idle is sent at any limit. A packet whose last bit leaves at the instant of an arrival has
+/// departed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DropTail {
     packets: u64,
     bytes: u64,
-    /// An arriving packet that finds more waiting is marked.
+    /// An arriving packet is marked if more packets wait.
     mark_above: Option<u64>,
 }
 
 impl DropTail {
-    /// Up to `limit` packets wait.
+    /// A limit in packets.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
         Self {
@@ -34,7 +32,7 @@ impl DropTail {
         }
     }
 
-    /// Packets of up to `limit` bytes together wait.
+    /// A limit in bytes.
     #[must_use]
     pub const fn bytes(limit: u64) -> Self {
         Self {
@@ -44,8 +42,7 @@ impl DropTail {
         }
     }
 
-    /// Marks an arriving packet, if it is ECN-capable, when more than `packets` wait: the queue of
-    /// DCTCP (RFC 8257 section 3.1).
+    /// Marks an ECN-capable packet that arrives while more than `packets` packets wait: the queue of DCTCP (RFC 8257 section 3.1).
     #[must_use]
     pub const fn mark_above(self, packets: usize) -> Self {
         Self {
@@ -54,24 +51,24 @@ impl DropTail {
         }
     }
 
-    /// Whether it only drops, so that departures follow from arrivals alone.
+    /// Whether it marks no packets, so that departures follow from arrivals alone.
     pub(crate) const fn is_plain(&self) -> bool {
         self.mark_above.is_none()
     }
 }
 
-/// A DropTail queue of a link that knows its packets' departures.
+/// The computed DropTail queue of a link whose departures are known.
 #[derive(Debug)]
 pub(crate) struct Occupancy {
-    /// How many packets may wait. 32 bits, here and below, are more packets than a memory holds.
+    /// Limit, packets. 32 bits, here and below, exceed the packets that fit into memory.
     packets: u32,
-    /// The most packets that ever waited at once.
+    /// Largest number of waiting packets so far.
     longest: u32,
-    /// The time that all packets together wait, known as they enter (ns · packets), and how often
-    /// that has gone beyond 64 bits: a thousand packets do in 214 days.
+    /// Sum of the waiting times of all packets that have entered, ns: the low 64 bits.
     waited: u64,
-    beyond: u64,
-    /// The limit in bytes, if there is one; away from the rest, because most queues have none.
+    /// The high 64 bits of that sum: a thousand packets exceed 64 bits in 214 days.
+    overflows: u64,
+    /// The limit in bytes, if there is one. Boxed, because most queues have none.
     bytes: Option<Box<Bytes>>,
 }
 
@@ -79,52 +76,51 @@ pub(crate) struct Occupancy {
 #[derive(Debug)]
 struct Bytes {
     limit: u64,
-    /// Of all packets that entered, those known to have departed.
-    gone: Count,
+    /// Packets that are known to have departed.
+    departed: Count,
 }
 
 impl Occupancy {
     pub(crate) fn new(queue: DropTail) -> Self {
         let bytes = |limit| {
-            let gone = Count::default();
-            Box::new(Bytes { limit, gone })
+            let departed = Count::default();
+            Box::new(Bytes { limit, departed })
         };
         Self {
             packets: u32::try_from(queue.packets).unwrap_or(u32::MAX),
             longest: 0,
             waited: 0,
-            beyond: 0,
+            overflows: 0,
             bytes: (queue.bytes < u64::MAX).then(|| bytes(queue.bytes)),
         }
     }
 
-    /// The most packets that ever waited at once.
+    /// Largest number of waiting packets so far.
     pub(crate) fn longest(&self) -> u64 {
         self.longest.into()
     }
 
-    /// The time that all packets together wait: the integral of the queue's length over time, once
-    /// those that still wait are done (Little's law).
+    /// Sum of the waiting times of all packets, ns: once the queue is empty, the integral of its length over time (Little's law).
     pub(crate) const fn waited(&self) -> u128 {
-        (self.beyond as u128) << 64 | self.waited as u128
+        (self.overflows as u128) << 64 | self.waited as u128
     }
 
-    /// Whether a packet of `bytes` may enter now, after those that `entered`, of which some `left`
-    /// the link. `newest(i)` is the departure and the size of the i-th newest packet.
+    /// Whether a packet of `bytes` may enter now. `entered` and `departed` are the packets so far that entered the link and that left
+    /// it at the far end; `newest(i)` is the departure and the size of the i-th newest packet.
     #[inline(always)]
     pub(crate) fn admits(
         &mut self,
         now: Time,
         bytes: u32,
         entered: Count,
-        left: Count,
+        departed: Count,
         newest: impl Fn(usize) -> Option<(Time, u32)> + Copy,
     ) -> bool {
         let limit = self.bytes.as_mut();
-        if limit.is_some_and(|limit| !limit.have_room(now, bytes, entered, left, newest)) {
+        if limit.is_some_and(|limit| !limit.have_room(now, bytes, entered, departed, newest)) {
             return false;
         }
-        // With this packet, as many wait behind the one being sent as have not departed.
+        // If the packet at the maximum length so far has departed, this packet does not exceed the maximum.
         if newest(self.longest as usize).is_none_or(|(departure, _)| departure <= now) {
             return true;
         }
@@ -133,12 +129,12 @@ impl Occupancy {
         admitted
     }
 
-    /// A packet that was admitted will wait for `wait`.
+    /// Adds the waiting time of an admitted packet.
     #[inline]
     pub(crate) const fn wait(&mut self, wait: Span) {
         let (waited, carry) = self.waited.overflowing_add(wait.as_nanos());
         self.waited = waited;
-        self.beyond += carry as u64;
+        self.overflows += carry as u64;
     }
 }
 
@@ -149,28 +145,28 @@ impl Bytes {
         now: Time,
         bytes: u32,
         entered: Count,
-        left: Count,
+        departed: Count,
         newest: impl Fn(usize) -> Option<(Time, u32)>,
     ) -> bool {
-        // Who left the link has departed, too.
-        if self.gone.packets < left.packets {
-            self.gone = left;
+        // A packet that left at the far end has departed from the queue.
+        if self.departed.packets < departed.packets {
+            self.departed = departed;
         }
-        while self.gone.packets < entered.packets {
-            let held = entered.packets - self.gone.packets;
+        while self.departed.packets < entered.packets {
+            let held = entered.packets - self.departed.packets;
             let (departure, size) = newest(held as usize - 1).expect("the link holds it");
             if departure > now {
-                // This one is being sent, those behind it wait.
-                let waiting = entered.bytes - self.gone.bytes - u64::from(size);
+                // This packet is in transmission, the packets behind it wait.
+                let waiting = entered.bytes - self.departed.bytes - u64::from(size);
                 return waiting + u64::from(bytes) <= self.limit;
             }
-            self.gone.add(size);
+            self.departed.add(size);
         }
         true
     }
 }
 
-/// A DropTail queue at work, on a link that does not know departures beforehand.
+/// A DropTail queue with its packets, on a general link.
 #[derive(Debug)]
 pub(crate) struct DropTailQueue<P> {
     queue: DropTail,
@@ -216,7 +212,7 @@ mod tests {
         let marked: Vec<bool> = (0..6)
             .map(|number| {
                 let mut packet = segment(0, number, 1500);
-                // One of those above the threshold is not ECN-capable.
+                // One packet above the threshold is not ECN-capable.
                 packet.payload.capable = number != 4;
                 queue.enqueue(Time::ZERO, packet, true, &mut ledger).is_ok()
                     && queue.backlog.packets.back().unwrap().1.payload.marked

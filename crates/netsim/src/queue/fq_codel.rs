@@ -1,32 +1,31 @@
-//! FQ-CoDel: a CoDel queue for each flow, which take turns. Queues that were empty go first, so
-//! a flow that sends little does not wait behind those that send much.
+//! FQ-CoDel: a CoDel queue for each flow, served in turn. Queues that were empty are served first, so a sparse flow does not wait
+//! behind the others.
 //!
-//! RFC 8290: flows are hashed to queues (section 4.1), deficit round robin over new, then old
-//! queues (4.2), drops from the queue with the most bytes at the limit (4.1.3), parameters of
-//! section 5.2. Departures: a queue exists once a flow needs it; CoDel sees the bytes of its own
-//! queue where Linux shows it those of all.
+//! RFC 8290: flows are hashed to queues (section 4.1), deficit round robin over new, then old queues (4.2), drops from the queue
+//! with the most bytes at the limit (4.1.3), parameters of section 5.2. Departures: a queue is created for the first packet with
+//! its hash; CoDel uses the backlog of its own queue, in Linux that of all queues.
 
 use std::collections::VecDeque;
 
-use crate::dice::mix;
 use crate::packet::{Packet, Payload};
 use crate::queue::codel::{CoDel, Control};
 use crate::queue::{Backlog, Ledger};
+use crate::random::mix;
 use crate::time::{Span, Time};
 
-/// How many queues flows are hashed to.
+/// Number of hash values, and so of queues.
 const FLOWS: usize = 1024;
 
-/// The bytes of a queue's turn: an Ethernet frame.
+/// Bytes of a queue's turn: an Ethernet frame.
 const QUANTUM: u32 = 1514;
 
-/// How many packets may wait in all queues together.
+/// Limit of all queues together, packets.
 const LIMIT: usize = 10_240;
 
-/// At the limit half of the longest queue is dropped, but no more packets than this.
+/// At the limit, half of the longest queue is dropped, and no more packets than this.
 const DROP_BATCH: usize = 64;
 
-/// No queue yet for a hash.
+/// Hash without a queue.
 const NONE: u16 = u16::MAX;
 
 /// An FQ-CoDel queue's parameters.
@@ -54,24 +53,24 @@ impl FqCoDel {
         }
     }
 
-    /// CoDel's target and interval.
+    /// Sets CoDel's target and interval.
     #[must_use]
     pub const fn times(self, target: Span, interval: Span) -> Self {
         let codel = self.codel.times(target, interval);
         Self { codel, ..self }
     }
 
-    /// The bytes of a queue's turn.
+    /// Sets the bytes of a queue's turn.
     ///
     /// # Panics
-    /// When it is zero: no turn would ever come.
+    /// If it is zero: no packet would ever be sent.
     #[must_use]
     pub const fn quantum(self, quantum: u32) -> Self {
         assert!(quantum > 0, "a quantum is at least 1 byte");
         Self { quantum, ..self }
     }
 
-    /// How many packets may wait in all queues together.
+    /// Sets the limit of all queues together, packets.
     #[must_use]
     pub const fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -83,19 +82,19 @@ impl FqCoDel {
 struct Flow<P> {
     backlog: Backlog<P>,
     control: Control,
-    /// What it may still send in this turn, in bytes.
+    /// Remaining bytes of its turn.
     deficit: i64,
-    /// Whether it is among the new or the old queues.
+    /// Whether it is in the list of new or old queues.
     listed: bool,
 }
 
-/// An FQ-CoDel queue at work.
+/// An FQ-CoDel queue with its packets.
 #[derive(Debug)]
 pub(crate) struct FqCoDelQueue<P> {
     fq: FqCoDel,
-    /// Makes the hash another one for each seed.
+    /// Makes the hash depend on the seed.
     perturbation: u64,
-    /// The place in `flows` of each hash, or `NONE`.
+    /// Index into `flows` for each hash, or `NONE`.
     places: Box<[u16]>,
     flows: Vec<Flow<P>>,
     new: VecDeque<u16>,
@@ -156,7 +155,7 @@ impl<P: Payload> FqCoDelQueue<P> {
             }
             list.pop_front();
             if is_new {
-                // Or a flow could come back as new at once and starve the old (section 4.2).
+                // Otherwise a flow could become new again at once and starve the old ones (section 4.2).
                 self.old.push_back(place);
             } else {
                 flow.listed = false;
@@ -164,7 +163,7 @@ impl<P: Payload> FqCoDelQueue<P> {
         }
     }
 
-    /// Takes out all that wait, flow by flow.
+    /// Removes all packets, flow by flow.
     pub(crate) fn purge(&mut self, to: &mut VecDeque<Packet<P>>) {
         for flow in &mut self.flows {
             flow.backlog.purge(to);
@@ -172,7 +171,7 @@ impl<P: Payload> FqCoDelQueue<P> {
         self.len = 0;
     }
 
-    /// The place of the packet's queue.
+    /// Index of the packet's queue, which is created if necessary.
     fn place(&mut self, payload: &P) -> u16 {
         let hash = mix(payload.flow() ^ self.perturbation) % FLOWS as u64;
         let place = &mut self.places[hash as usize];

@@ -5,14 +5,14 @@ use crate::queue::testing::{Segment, segment};
 
 const NOW: Time = Time::ZERO;
 
-/// Makes hashes of the small numbers used here differ.
+/// Gives different hashes to the small flow numbers of these tests.
 const PERTURBATION: u64 = 7;
 
 fn queue(fq: FqCoDel) -> FqCoDelQueue<Segment> {
     FqCoDelQueue::new(fq, PERTURBATION)
 }
 
-/// Takes out `count` packets: the flow and the number of each.
+/// Dequeues `count` packets: flow and number of each.
 fn take(queue: &mut FqCoDelQueue<Segment>, count: usize) -> Vec<(u64, u64)> {
     let mut ledger = Ledger::new();
     let packets = std::iter::from_fn(|| queue.dequeue(NOW, &mut ledger));
@@ -22,7 +22,7 @@ fn take(queue: &mut FqCoDelQueue<Segment>, count: usize) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// A queue in which 98 large packets of flow 1 wait; two have gone, so that its turn as a new one is used up.
+/// A queue with 98 large packets of flow 1. Two packets have been sent, so that its turn as a new queue is over.
 fn behind_a_fat_flow() -> FqCoDelQueue<Segment> {
     let mut queue = queue(FqCoDel::new());
     for number in 0..100 {
@@ -34,7 +34,7 @@ fn behind_a_fat_flow() -> FqCoDelQueue<Segment> {
 
 #[test]
 fn two_flows_share_bytes_evenly() {
-    // One floods the queue with large packets, one sends small ones: bytes count, not packets.
+    // One flow sends large packets, the other small ones: they share bytes, not packets.
     let mut queue = queue(FqCoDel::new());
     let mut ledger = Ledger::new();
     for number in 0..2000 {
@@ -87,8 +87,8 @@ fn a_sparse_flow_does_not_wait_behind_a_fat_one() {
 
 #[test]
 fn sparse_flows_do_not_starve_a_fat_one() {
-    // Two flows of which one sends whenever the other's queue was found empty: were an empty queue
-    // forgotten at once, one of them would be new for ever (RFC 8290 section 4.2).
+    // One of two flows sends whenever the other's queue is empty: if an empty queue were removed at once, one of the two would always
+    // be new (RFC 8290 section 4.2).
     let (mut queue, mut ledger) = (behind_a_fat_flow(), Ledger::new());
     queue.enqueue(NOW, segment(2, 0, 100), &mut ledger);
     queue.enqueue(NOW, segment(3, 0, 100), &mut ledger);
@@ -111,7 +111,7 @@ fn the_limit_drops_half_of_the_fattest_from_its_head() {
         queue.enqueue(NOW, segment(1, number, 1500), &mut ledger);
     }
     for number in 0..13 {
-        // More packets, but fewer bytes.
+        // More packets, fewer bytes.
         queue.enqueue(NOW, segment(2, number, 100), &mut ledger);
     }
     let dropped: Vec<(u64, u64)> = ledger
@@ -121,7 +121,7 @@ fn the_limit_drops_half_of_the_fattest_from_its_head() {
         .collect();
     assert_eq!(dropped, [(1, 0), (1, 1), (1, 2), (1, 3)]);
     assert_eq!((queue.len(), ledger.drops), (17, 4));
-    // Never more than 64 at once.
+    // At most 64 packets at once.
     let mut queue = self::queue(FqCoDel::new().limit(300));
     let mut ledger = Ledger::new();
     for number in 0..301 {
@@ -132,7 +132,7 @@ fn the_limit_drops_half_of_the_fattest_from_its_head() {
 
 #[test]
 fn each_flow_has_a_codel_of_its_own() {
-    // A flow that builds a queue is dropped from, one that sends a packet now and then is not.
+    // Packets of a flow that builds a queue are dropped, those of a sparse flow are not.
     let mut queue = queue(FqCoDel::new());
     let mut ledger = Ledger::new();
     for number in 0..1000 {

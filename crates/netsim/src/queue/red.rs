@@ -1,36 +1,35 @@
-//! RED: random early detection. The longer the queue has been of late, the likelier an arriving
-//! packet is dropped, or marked.
+//! RED: random early detection. The probability that an arriving packet is dropped, or marked, increases with the recent length of
+//! the queue.
 //!
 //! S. Floyd and V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM
-//! Trans. on Networking 1(4), 1993, section IV ("FJ"); the second, steeper part of the curve is that
-//! of S. Floyd, "Recommendation on using the gentle variant of RED", 2000.
+//! Trans. on Networking 1(4), 1993, section IV ("FJ"); the second, steeper part of the curve is from
+//! S. Floyd, "Recommendation on using the gentle variant of RED", 2000.
 //!
-//! The queue that counts is the average over arrivals, as in FJ; a weight of 1 makes it the length
-//! at the instant. Departures: a packet that arrives at an empty queue counts as one sample of 0 in
-//! addition to FJ's idle time; and a packet that is ECN-capable is marked only where the
+//! The length is the average over arrivals, as in FJ; with a weight of 1 it is the length at the instant. Departures: a packet that
+//! arrives at an empty queue is one sample of 0 in addition to FJ's idle time; and an ECN-capable packet is marked only if the
 //! probability is below 1 (RFC 3168 section 7: above the maximum, routers drop).
 
-use crate::dice::Dice;
 use crate::packet::{Packet, Payload};
 use crate::queue::{Backlog, Ledger};
+use crate::random::RandomStream;
 use crate::time::{Rate, Span, Time};
 
-/// The packet whose sending time FJ's idle time is counted in, in bytes: a full Ethernet frame's.
+/// Packet whose transmission time is the unit of FJ's idle time, bytes: that of a full Ethernet frame.
 const TYPICAL_PACKET: u32 = 1500;
 
-/// The rate for which the curve of draft-khalili is given, in bit/s.
+/// Rate of the curve of draft-khalili, bit/s.
 const LIA_OLIA_RATE: f64 = 10e6;
 
-/// A RED queue: its curve, how it averages, its limit.
+/// A RED queue's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
-    /// Nothing is dropped up to this average length, in packets.
+    /// Average length up to which the probability is 0, packets.
     min: f64,
-    /// From here on the curve is steeper.
+    /// Average length from which the curve is steeper, packets.
     max: f64,
-    /// The probability at `max`.
+    /// Probability at `max`.
     max_p: f64,
-    /// From here on everything is dropped.
+    /// Average length from which the probability is 1, packets.
     certain: f64,
     weight: f64,
     even_gaps: bool,
@@ -39,17 +38,17 @@ pub struct Red {
 }
 
 impl Red {
-    /// FJ's w_q in Click's RED: 2^-`STABILITY`, with which `RED::configure` in `elements/aqm/red.cc` begins at 4.
+    /// FJ's w_q in Click's RED: 2^-`STABILITY`, by default 4 (`RED::configure` in `elements/aqm/red.cc`).
     pub const CLICK_WEIGHT: f64 = 1.0 / 16.0;
 
-    /// Packets in Click's queue (`elements/standard/simplequeue.cc`).
+    /// Limit of Click's queue, packets (`elements/standard/simplequeue.cc`).
     pub const CLICK_LIMIT: u32 = 1000;
 
     /// The queue of FJ: probability 0 up to `min` packets, linear to `max_p` at `max`, 1 above; gaps
     /// between drops are made even (FJ section VII); weight 0.002, no limit, no ECN.
     ///
     /// # Panics
-    /// When `min` is not less than `max`, or `max_p` is no probability.
+    /// If `min` is not less than `max`, or `max_p` is no probability.
     #[must_use]
     pub fn new(min: f64, max: f64, max_p: f64) -> Self {
         assert!(0.0 <= min && min < max, "RED needs {min} < {max}");
@@ -71,10 +70,9 @@ impl Red {
     /// section 3): for 10 Mbit/s, probability 0 up to 25 packets, then linear to 0.1 at 50, then
     /// linear to 1 at 100; in proportion for another `rate`.
     ///
-    /// The draft gives the probability of loss and says "following the structure in" FJ, so the
-    /// average counts, and each packet is drawn by itself: FJ's even gaps would lose about twice the
-    /// share. It names no weight, but its routers: Click's, whose RED is gentle, has a weight of 1/16
-    /// unless told otherwise, and a queue of 1000 packets (kohler/click, `elements/aqm/red.cc`,
+    /// The draft has the probability of loss and "following the structure in" FJ, so the length is the average, and the draws of
+    /// packets are independent: FJ's even gaps would lose about twice the share. The draft has no weight, but its routers are Click,
+    /// whose RED is gentle, with a default weight of 1/16 and a queue of 1000 packets (kohler/click, `elements/aqm/red.cc`,
     /// `elements/standard/simplequeue.cc`). FJ's own 0.002 would be Click's `STABILITY 9`.
     #[must_use]
     pub fn lia_olia(rate: Rate) -> Self {
@@ -91,17 +89,17 @@ impl Red {
     /// Above `max` the probability grows linearly to 1 at `certain` (Floyd: twice `max`).
     ///
     /// # Panics
-    /// When `certain` is less than `max`.
+    /// If `certain` is less than `max`.
     #[must_use]
     pub fn gentle(self, certain: f64) -> Self {
         assert!(certain >= self.max, "RED needs {} <= {certain}", self.max);
         Self { certain, ..self }
     }
 
-    /// What a sample counts in the average; 1 makes it the length at the instant.
+    /// Sets the weight of a sample in the average (FJ's w_q); with 1 the average is the length at the instant.
     ///
     /// # Panics
-    /// When it is not in (0, 1].
+    /// If it is not in (0, 1].
     #[must_use]
     pub fn weight(self, weight: f64) -> Self {
         assert!(
@@ -111,7 +109,7 @@ impl Red {
         Self { weight, ..self }
     }
 
-    /// No more than `limit` packets wait, whatever the average.
+    /// Sets the limit of the queue, packets, independent of the average.
     #[must_use]
     pub const fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -138,24 +136,24 @@ impl Red {
     }
 }
 
-/// A RED queue at work.
+/// A RED queue with its packets.
 #[derive(Debug)]
 pub(crate) struct RedQueue<P> {
     red: Red,
     pub(crate) backlog: Backlog<P>,
-    /// Packets.
+    /// Average length, packets.
     average: f64,
-    /// Packets since the last that was dropped or marked; `None` while the probability is 0.
+    /// Number of packets since the last drop or mark; `None` while the probability is 0.
     since: Option<u32>,
-    /// When the queue became empty.
+    /// Time at which the queue became empty.
     empty_at: Time,
-    /// FJ's s: how long a typical packet takes to send.
+    /// FJ's s: transmission time of a typical packet.
     typical: Span,
-    dice: Dice,
+    random: RandomStream,
 }
 
 impl<P: Payload> RedQueue<P> {
-    pub(crate) fn new(red: Red, rate: Rate, dice: Dice) -> Self {
+    pub(crate) fn new(red: Red, rate: Rate, random: RandomStream) -> Self {
         Self {
             red,
             backlog: Backlog::new(),
@@ -163,7 +161,7 @@ impl<P: Payload> RedQueue<P> {
             since: None,
             empty_at: Time::ZERO,
             typical: rate.serialisation(TYPICAL_PACKET),
-            dice,
+            random,
         }
     }
 
@@ -193,7 +191,7 @@ impl<P: Payload> RedQueue<P> {
         Some(packet)
     }
 
-    /// Updates the average with the length that an arriving packet finds.
+    /// Updates the average with the length of the queue at an arrival.
     fn sample(&mut self, now: Time) {
         let length = self.backlog.len();
         let mut samples = 1;
@@ -202,12 +200,12 @@ impl<P: Payload> RedQueue<P> {
             samples += idle;
             self.empty_at = now;
         }
-        // By multiplication alone: a library's power may differ from machine to machine.
+        // By multiplication alone: the results of a library's power function may differ between machines.
         let keep = power(1.0 - self.red.weight, samples);
         self.average = keep * self.average + (1.0 - keep) * length as f64;
     }
 
-    /// Whether the packet is hit, at probability `p` of the curve.
+    /// Whether the packet is to be dropped or marked, at probability `p` of the curve.
     fn draw(&mut self, p: f64) -> bool {
         if p <= 0.0 {
             self.since = None;
@@ -221,7 +219,7 @@ impl<P: Payload> RedQueue<P> {
         } else {
             p
         };
-        let hit = self.dice.chance(p);
+        let hit = self.random.chance(p);
         self.since = Some(if hit { 0 } else { since });
         hit
     }

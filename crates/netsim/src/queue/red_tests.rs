@@ -1,16 +1,16 @@
-//! The curve, the average and the gaps, against the papers.
+//! The curve, the average and the gaps, compared with the papers.
 
 use super::*;
-use crate::dice::Purpose;
 use crate::queue::testing::{Segment, segment};
+use crate::random::Purpose;
 
 fn queue(red: Red) -> RedQueue<Segment> {
     let rate = Rate::from_bits_per_second(10_000_000);
-    RedQueue::new(red, rate, Dice::new(1, 0, Purpose::Queue))
+    RedQueue::new(red, rate, RandomStream::new(1, 0, Purpose::Queue))
 }
 
-/// Of 20 000 packets that arrive at a queue of constant `length`, the share that is lost, and the
-/// mean square of the gaps between losses in units of their mean.
+/// Fraction of 20 000 packets that are lost at a queue of constant `length`, and the mean square of the gaps between losses, divided
+/// by their squared mean.
 fn sample(red: Red, length: usize) -> (f64, f64) {
     const PACKETS: u64 = 20_000;
     let mut queue = queue(red);
@@ -60,7 +60,7 @@ fn the_curve_of_lia_olia() {
             );
         }
     }
-    // Click's average, of which a sample is a sixteenth: sixteen of a sudden 100 packets move it to 64.4.
+    // Click's weight is 1/16: sixteen samples of 100 packets move the average from 0 to 64.4.
     let mut queue = queue(Red::lia_olia(Rate::from_bits_per_second(10_000_000)));
     for number in 0..100 {
         queue.backlog.push(Time::ZERO, segment(0, number, 1500));
@@ -104,12 +104,12 @@ fn the_average_follows_slowly_and_decays_while_idle() {
         })
         .collect();
     assert_eq!(averages, [0.25, 0.4375, 0.578_125]);
-    // Empty from 2 ms on. Of 2.4 ms later: two idle packets and the arriving one.
+    // Empty from 2 ms on. 2.4 ms later: two idle packets and the arriving one.
     let ms = |ms| Time::ZERO + Span::from_micros(ms);
     queue.dequeue(ms(2_000));
     queue.sample(ms(4_400));
     assert_eq!(queue.average, 0.578_125 * 0.75 * 0.75 * 0.75);
-    // Once more at once: no idle time counts twice.
+    // Another packet at the same time: the idle time is not counted twice.
     queue.sample(ms(4_400));
     assert_eq!(queue.average, 0.578_125 * 0.75 * 0.75 * 0.75 * 0.75);
 }
@@ -137,7 +137,7 @@ fn capable_packets_are_marked_below_certainty_and_dropped_above() {
 }
 
 #[test]
-fn a_limit_holds_whatever_the_average() {
+fn a_limit_is_independent_of_the_average() {
     let mut queue = queue(Red::new(10.0, 30.0, 0.1).limit(5));
     let mut ledger = Ledger::new();
     let mut accepted = |must_wait| {

@@ -7,7 +7,7 @@
 //! second segment follows after 3.1 µs. One half of the ACKs are as exact, the other half up to 6 µs late. ACKs that report a gap
 //! or its end take another 8 µs. The constant part is left out: it shifts every server equally.
 
-use netsim::{Dice, Span};
+use netsim::{RandomStream, Span};
 
 /// Range of the jitter, ns.
 const DIFFER: u64 = 600;
@@ -28,12 +28,12 @@ pub(crate) const APART: Span = Span::from_nanos(3100);
 /// Jitter of a server.
 #[derive(Debug)]
 pub(crate) struct Jitter {
-    dice: Dice,
+    random: RandomStream,
 }
 
 impl Jitter {
-    pub(crate) fn new(dice: Dice) -> Self {
-        Self { dice }
+    pub(crate) fn new(random: RandomStream) -> Self {
+        Self { random }
     }
 
     /// How late the first of so many packets is that are sent at once; each next one is [`APART`] later. `gap`: they answer an
@@ -44,7 +44,7 @@ impl Jitter {
     }
 
     fn differ(&mut self) -> u64 {
-        let number = self.dice.number();
+        let number = self.random.number();
         // Each from bits of its own.
         let below = |bits: u64, most: u64| ((bits & 0xffff) * most) >> 16;
         let more = match below(number >> 32, RARE) {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn answers_differ_and_more_at_once_take_longer() {
-        let mut host = Jitter::new(Network::<()>::with_seed(7).dice(0));
+        let mut host = Jitter::new(Network::<()>::with_seed(7).random_stream(0));
         let singles: Vec<u64> = (0..20_000)
             .map(|_| host.draw(1, false).as_nanos())
             .collect();
@@ -88,7 +88,7 @@ mod tests {
         let route = network.add_route(&[link], PortId(0));
         let mut simulation = Simulation::new(network, Quiet);
         let env = simulation.env();
-        env.jitter.push(Jitter::new(env.network.dice(0)));
+        env.jitter.push(Jitter::new(env.network.random_stream(0)));
         let first = Data {
             subflow: SubflowId {
                 connection: 0,

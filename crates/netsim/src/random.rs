@@ -1,9 +1,9 @@
-//! Random draws: a stream of its own for every use, so that none depends on how often another draws.
+//! Streams of random numbers: one for each use, so that no use depends on the number of draws of another.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// What a link draws for.
+/// Use of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     Loss,
@@ -12,23 +12,23 @@ pub(crate) enum Purpose {
     Hosts,
 }
 
-/// One stream of draws.
+/// A stream of random numbers.
 #[derive(Debug)]
-pub struct Dice(Pcg64Mcg);
+pub struct RandomStream(Pcg64Mcg);
 
-impl Dice {
-    /// The stream of the network's `seed`, the link's `stream` and the purpose.
+impl RandomStream {
+    /// The stream for the network's `seed`, the link's `stream` and the purpose.
     pub(crate) fn new(seed: u64, stream: u64, purpose: Purpose) -> Self {
         let key = mix(mix(mix(seed).wrapping_add(stream)).wrapping_add(purpose as u64));
         Self(Pcg64Mcg::seed_from_u64(key))
     }
 
-    /// Whether something of probability `p` happens. What is certain either way draws nothing.
+    /// Whether an event of probability `p` happens. An impossible or a certain event draws no number.
     pub(crate) fn chance(&mut self, p: f64) -> bool {
         if p <= 0.0 || p >= 1.0 {
             return p >= 1.0;
         }
-        // 53 bits: every such fraction is a double of its own.
+        // 53 bits: a double holds each of these fractions exactly.
         let unit = (self.number() >> 11) as f64 / (1u64 << 53) as f64;
         unit < p
     }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn streams_differ_and_repeat() {
-        let first = |seed, stream, purpose| Dice::new(seed, stream, purpose).number();
+        let first = |seed, stream, purpose| RandomStream::new(seed, stream, purpose).number();
         assert_eq!(first(1, 2, Purpose::Loss), first(1, 2, Purpose::Loss));
         let draws = [
             first(1, 2, Purpose::Loss),
@@ -69,11 +69,11 @@ mod tests {
     }
 
     #[test]
-    fn chances_come_true_as_often_as_they_say() {
-        let mut dice = Dice::new(1, 0, Purpose::Loss);
-        let hits = (0..100_000).filter(|_| dice.chance(0.03)).count();
+    fn events_have_their_probability() {
+        let mut random = RandomStream::new(1, 0, Purpose::Loss);
+        let hits = (0..100_000).filter(|_| random.chance(0.03)).count();
         // 3000 ± 54 (one standard deviation).
         assert!((2780..3220).contains(&hits), "{hits}");
-        assert!(!dice.chance(0.0) && dice.chance(1.0));
+        assert!(!random.chance(0.0) && random.chance(1.0));
     }
 }

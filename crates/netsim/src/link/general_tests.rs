@@ -1,4 +1,4 @@
-//! Traces, losses and late packets by hand, and what a queue drops, through a network of one link.
+//! Traces, losses, reordering and drops of queues, computed by hand, in a network of one link.
 
 use crate::queue::testing::{Segment, segment};
 use crate::{
@@ -21,7 +21,7 @@ fn packet(number: u64) -> Segment {
     segment(0, number, 0).payload
 }
 
-/// All that comes out, with its time: packets that arrived and packets that were lost.
+/// Polls all exits: time and number of the packets that arrived, and of the packets that were lost.
 fn drain(network: &mut Network<Segment>) -> [Vec<(Time, u64)>; 2] {
     let [mut arrived, mut lost] = [Vec::new(), Vec::new()];
     while let Some(exit) = network.poll(Time::from_nanos(u64::MAX)) {
@@ -38,8 +38,8 @@ fn a_trace_delivers_at_its_opportunities() {
     let trace: Trace = "1\n4\n4\n".parse().unwrap();
     let spec = LinkSpec::traced(trace, DropTail::new(5), Span::from_millis(10));
     let (mut network, route) = network(spec);
-    // 1 ms: packets 0 and 1. 4 ms: 2 and half of 3; the other half of 3, and 752 bytes of 4. 5 ms:
-    // 1504 more of 4. 8 ms: its last 744; the rest and the second opportunity are lost.
+    // 1 ms: packets 0 and 1. 4 ms: 2 and half of 3; the other half of 3, and 752 bytes of 4. 5 ms: 1504 more of 4. 8 ms: the last 744
+    // of 4; the rest of this opportunity and the second one are unused.
     let sizes = [752, 752, 752, 1504, 3000];
     for (number, bytes) in (0..).zip(sizes) {
         assert!(
@@ -55,7 +55,7 @@ fn a_trace_delivers_at_its_opportunities() {
     let at = [11, 11, 14, 14, 18].map(ms);
     assert!(arrived.into_iter().eq(at.into_iter().zip(0..)));
     assert_eq!(lost, []);
-    // Of an opportunity at the very instant a packet comes too late; the next is at 20 ms.
+    // A packet does not use an opportunity of the instant at which it reaches the link; the next is at 20 ms.
     let late = ms(17);
     assert!(network.inject(late, route, 1504, packet(6)).is_none());
     assert!(network.inject(late, route, 1504, packet(7)).is_none());
@@ -65,12 +65,12 @@ fn a_trace_delivers_at_its_opportunities() {
     let [counters] = counters[..] else { panic!() };
     assert_eq!(counters.utilisation, Some(9768.0 / (15.0 * 1504.0)));
     assert_eq!((counters.drops, counters.queue_max), (1, 5));
-    // Five wait for 1 ms, three for 3 ms, none from then on but for two that wait for 3 ms.
+    // Five packets wait for 1 ms, three for 3 ms, and the last two for 3 ms.
     assert!((counters.queue_mean - (5.0 + 9.0 + 6.0) / 20.0).abs() < 1e-9);
 }
 
 #[test]
-fn a_trace_has_the_rate_it_says() {
+fn a_trace_has_its_rate() {
     // 12 Mbit/s of 1504-byte opportunities, for a minute.
     let trace: Trace = "1\n".parse().unwrap();
     let (mut network, route) = network(LinkSpec::traced(trace, DropTail::new(100_000), Span::ZERO));
@@ -83,7 +83,7 @@ fn a_trace_has_the_rate_it_says() {
 
 #[test]
 fn late_packets_are_overtaken() {
-    // A packet a millisecond over 10 ms; the late ones take 25 ms more.
+    // A line of 10 ms; the late packets take 25 ms more.
     let spec = LinkSpec::delay(Span::from_millis(10));
     let (mut network, route) = network(spec.reorder(Reorder::new(0.2, Span::from_millis(25))));
     for number in 0..1000 {
@@ -97,7 +97,7 @@ fn late_packets_are_overtaken() {
     let (late, timely): (Vec<_>, Vec<_>) = arrived.iter().partition(|(at, _)| *at == ms(35));
     assert!(timely.iter().all(|(at, _)| *at == ms(10)));
     assert!((150..250).contains(&late.len()), "{}", late.len());
-    // Each kind keeps its order, and time does not run back.
+    // Late and timely packets each keep their order, and time does not decrease.
     assert!(late.is_sorted_by_key(|(_, number)| *number));
     assert!(timely.is_sorted_by_key(|(_, number)| *number));
     assert!(arrived.is_sorted_by_key(|(at, _)| *at));
@@ -105,7 +105,7 @@ fn late_packets_are_overtaken() {
 
 #[test]
 fn losses_are_not_drops() {
-    // Room for 10 and the one being sent; who is lost at random takes no room.
+    // Room for 10 packets and the one in transmission; a packet lost at random takes no room.
     let rate = Rate::from_bits_per_second(12_000_000);
     let spec = LinkSpec::shaped(rate, DropTail::new(10), Span::ZERO).loss(Loss::random(0.5));
     let (mut network, route) = network(spec);
@@ -121,8 +121,8 @@ fn losses_are_not_drops() {
 
 #[test]
 fn a_codel_drop_comes_out_of_poll() {
-    // 12 Mbit/s: 1500 bytes a millisecond; the packet begun at 5 ms waited that long, so from
-    // 105 ms on the queue drops, first what would be packet 105. The link then carries the next.
+    // 12 Mbit/s: 1500 bytes a millisecond. The packet that begins at 5 ms has waited as long, so the queue drops from 105 ms on, first
+    // packet 105. The link then sends the next packet.
     let rate = Rate::from_bits_per_second(12_000_000);
     let spec = LinkSpec::shaped(rate, CoDel::new(), Span::from_millis(3));
     let (mut network, route) = network(spec);
@@ -130,7 +130,7 @@ fn a_codel_drop_comes_out_of_poll() {
         assert!(network.inject(ms(0), route, 1500, packet(number)).is_none());
     }
     let [arrived, lost] = drain(&mut network);
-    // The packet that follows it begins at once: a millisecond later 107, and so on.
+    // Packet 106 begins at once, packet 107 a millisecond later, and so on.
     assert_eq!(lost[..2], [(ms(105), 105), (ms(205), 206)]);
     assert_eq!(arrived[104..106], [(ms(108), 104), (ms(109), 106)]);
     let counters = network.counters(ms(1000))[0];
@@ -139,11 +139,11 @@ fn a_codel_drop_comes_out_of_poll() {
 }
 
 #[test]
-fn what_fq_codel_drops_for_another_comes_out_at_once() {
+fn a_drop_by_fq_codel_comes_out_of_poll_at_once() {
     let rate = Rate::from_bits_per_second(12_000_000);
     let spec = LinkSpec::shaped(rate, FqCoDel::new().limit(8), Span::ZERO);
     let (mut network, route) = network(spec);
-    // One is sent at once, eight wait; then a packet of another flow comes.
+    // One in transmission, eight in the queue; then a packet of another flow.
     for number in 0..9 {
         assert!(network.inject(ms(0), route, 1500, packet(number)).is_none());
     }
@@ -157,7 +157,7 @@ fn what_fq_codel_drops_for_another_comes_out_at_once() {
         })
         .collect();
     assert_eq!(dropped, [1, 2, 3, 4]);
-    // Of those that are left, the other flow's is new: it goes before the ones that had a turn.
+    // The other flow is new: it precedes the old flow, which has had a turn.
     let order: Vec<u64> = drain(&mut network)[0]
         .iter()
         .map(|(_, number)| *number)
@@ -183,13 +183,13 @@ fn marks_are_counted_and_delivered() {
             Exit::Lost { .. } => None,
         })
         .collect();
-    // Number 12 finds 11 waiting behind the one being sent.
+    // Packet 12 finds 11 packets in the queue.
     assert!(marked.into_iter().eq(12..20));
     assert_eq!(network.counters(ms(99))[0].marks, 8);
 }
 
 #[test]
-fn an_outage_loses_what_is_not_on_the_line() {
+fn an_outage_loses_packets_that_are_not_on_the_line() {
     let queues: [Queue; 5] = [
         DropTail::new(100).into(),
         DropTail::bytes(150_000).into(),
@@ -198,7 +198,7 @@ fn an_outage_loses_what_is_not_on_the_line() {
         FqCoDel::new().into(),
     ];
     for queue in queues {
-        // 1500 bytes a millisecond; three have left when the link goes down.
+        // 1500 bytes a millisecond; three packets have left when the link goes down.
         let rate = Rate::from_bits_per_second(12_000_000);
         let spec = LinkSpec::shaped(rate, queue, Span::from_millis(10));
         let half = ms(3) + Span::from_micros(500);
@@ -213,12 +213,12 @@ fn an_outage_loses_what_is_not_on_the_line() {
                 other => panic!("{other:?}"),
             })
             .collect();
-        // The one being sent first, then those that wait.
+        // The packet in transmission first, then the queue.
         assert!(lost.into_iter().eq((3..10).map(|number| (half, number))));
         let refused = network.inject(ms(5), route, 1500, packet(10));
         assert!(matches!(refused, Some(Exit::Lost { at, .. }) if at == ms(5)));
         assert_eq!(network.counters(ms(5))[0].inside, 3);
-        // Up again at its end. The last bit of 12 leaves at the instant of the second outage.
+        // The link is up again at 8 ms. The last bit of 12 leaves at the begin of the second outage.
         assert!(network.inject(ms(8), route, 1500, packet(11)).is_none());
         assert!(network.inject(ms(9), route, 1500, packet(12)).is_none());
         let [arrived, lost] = drain(&mut network);
@@ -230,14 +230,14 @@ fn an_outage_loses_what_is_not_on_the_line() {
             (counters.losses, counters.drops, counters.inside),
             (8, 0, 0)
         );
-        // Nine wait for 1 ms, eight for 1 ms, seven for 1 ms, six for 0.5 ms. Five are sent.
+        // Nine packets wait for 1 ms, eight for 1 ms, seven for 1 ms, six for 0.5 ms. Five are sent.
         assert!((counters.queue_mean - 27.0 / 20.0).abs() < 1e-9);
         assert_eq!(counters.utilisation, Some(5.0 / 20.0));
     }
 }
 
 #[test]
-fn an_outage_of_a_line_loses_what_comes() {
+fn an_outage_of_a_line_loses_entering_packets() {
     let spec = LinkSpec::delay(Span::from_millis(10)).down(vec![
         Outage::new(ms(2), ms(3)),
         Outage::new(ms(3), ms(4)),
@@ -262,12 +262,12 @@ fn an_outage_of_a_line_loses_what_comes() {
 }
 
 #[test]
-fn an_outage_passes_a_traces_opportunities_by() {
-    // An opportunity of 1504 bytes at 2, 4, 6 ms and so on; down at that of 4 ms, up at that of 8.
+fn opportunities_during_an_outage_are_unused() {
+    // An opportunity of 1504 bytes at 2, 4, 6 ms and so on; down at 4 ms, up at 8 ms.
     let trace: Trace = "2\n".parse().unwrap();
     let spec = LinkSpec::traced(trace, DropTail::new(5), Span::ZERO);
     let (mut network, route) = network(spec.down(vec![Outage::new(ms(4), ms(8))]));
-    // Of 1 a part is sent at 2 ms.
+    // A part of packet 1 is sent at 2 ms.
     for number in 0..3 {
         assert!(network.inject(ms(0), route, 1000, packet(number)).is_none());
     }
@@ -275,7 +275,7 @@ fn an_outage_passes_a_traces_opportunities_by() {
     assert_eq!(arrived, [(ms(2), 0)]);
     assert_eq!(lost, [(ms(4), 1), (ms(4), 2)]);
     assert!(network.inject(ms(7), route, 1000, packet(3)).is_some());
-    // The opportunity of the instant comes too early, as always; the next is whole.
+    // A packet does not use an opportunity of its own instant.
     assert!(network.inject(ms(8), route, 1504, packet(4)).is_none());
     assert_eq!(drain(&mut network)[0], [(ms(10), 4)]);
     assert_eq!(network.counters(ms(10))[0].losses, 3);

@@ -1,25 +1,23 @@
-//! The other link: a queue with a mind of its own, a rate after a trace, random loss, reordering,
-//! outages.
+//! The general link: any queue discipline, a constant rate or a trace, random loss, reordering, outages.
 //!
-//! Its packets are in a queue until the transmitter takes them, and on the line until they arrive.
-//! So it has events of two kinds, whichever is next: the transmitter is free while packets wait,
-//! and a packet arrives at the far end. What its queue drops comes out as an event of that instant.
-//! An outage is an event only if it finds packets that it loses; otherwise it is seen by the next
-//! packet that comes.
+//! A packet is in the queue until the transmitter takes it, and on the line until it arrives. So the link has two kinds of events:
+//! the transmitter becomes free while packets wait, and a packet arrives at the far end. A drop by the queue is another event of
+//! the same instant. The begin of an outage is an event only if packets are lost by it; otherwise the next packet that reaches the
+//! link detects the outage.
 
 use std::collections::VecDeque;
 
-use crate::impairment::{Lateness, Losses, Outages};
+use crate::impairment::{Losses, Outages, Reordering};
 use crate::link::transmitter::{Opportunities, Transmitter};
-use crate::link::{Count, LinkCounters, LinkSpec, Sender};
-use crate::packet::{Packet, Payload};
+use crate::link::{LinkCounters, LinkSpec, Sender};
+use crate::packet::{Count, Packet, Payload};
 use crate::queue::droptail::DropTail;
 use crate::queue::{Discipline, Ledger};
 use crate::time::{Rate, Span, Time};
 
-/// A link that pays for its own events.
+/// The general link.
 #[derive(Debug)]
-pub(crate) struct Managed<P> {
+pub(crate) struct General<P> {
     losses: Option<Losses>,
     outages: Option<Outages>,
     queue: Discipline<P>,
@@ -28,53 +26,55 @@ pub(crate) struct Managed<P> {
     /// The packet being sent, if the link goes down before its last bit leaves.
     cut: Option<Packet<P>>,
     ledger: Ledger<P>,
-    /// When something last happened here.
+    /// Time of the last event.
     now: Time,
     entered: Count,
-    left: Count,
-    /// What went onto the line.
+    departed: Count,
+    /// Packets sent onto the line.
     sent: Count,
-    /// Packets that the queue did not let in, and packets lost at random or by an outage.
+    /// Packets that the queue refused.
     refused: u64,
+    /// Packets lost at random or by an outage.
     lost: u64,
-    /// The most packets that waited at once, and the integral of their number over time (ns).
+    /// Largest number of packets in the queue.
     longest: usize,
+    /// Integral of the number of packets in the queue over time, ns.
     waited: u128,
 }
 
-/// What takes packets from the queue onto the line.
+/// The transmitter between queue and line.
 #[derive(Debug)]
 enum Source<P> {
-    /// Nothing: packets do not wait.
+    /// None: packets do not wait.
     Open,
     Rate(Transmitter),
     Trace(Opportunities<P>),
 }
 
-/// The packets on the line, by the time of their arrival; those of one time in order of departure.
+/// The packets on the line, by arrival time; packets of one arrival time in order of departure.
 #[derive(Debug)]
 struct Line<P> {
     delay: Span,
-    lateness: Option<Lateness>,
+    reordering: Option<Reordering>,
     packets: VecDeque<(Time, Packet<P>)>,
 }
 
-/// What an event of a link brings.
+/// Result of an event of a link.
 #[derive(Debug)]
 pub(crate) enum Step<P> {
     /// A packet arrived at the far end.
     Arrived(Packet<P>),
     /// The queue dropped a packet, or an outage lost it.
     Lost(Packet<P>),
-    /// Nothing that concerns others.
+    /// The event concerns this link alone.
     Nothing,
 }
 
-impl<P: Payload> Managed<P> {
+impl<P: Payload> General<P> {
     pub(crate) fn new(spec: LinkSpec, seed: u64, stream: u64) -> Self {
         let discipline = |queue, rate| Discipline::new(queue, rate, seed, stream);
         let (source, queue) = match spec.sender {
-            // The queue of an open line stays empty.
+            // Without a transmitter the queue stays empty.
             Sender::Open => (
                 Source::Open,
                 discipline(DropTail::new(0).into(), Rate::from_bits_per_second(1)),
@@ -95,14 +95,14 @@ impl<P: Payload> Managed<P> {
             source,
             line: Line {
                 delay: spec.delay,
-                lateness: (spec.reorder).map(|reorder| Lateness::new(reorder, seed, stream)),
+                reordering: (spec.reorder).map(|reorder| Reordering::new(reorder, seed, stream)),
                 packets: VecDeque::new(),
             },
             cut: None,
             ledger: Ledger::new(),
             now: Time::ZERO,
             entered: Count::default(),
-            left: Count::default(),
+            departed: Count::default(),
             sent: Count::default(),
             refused: 0,
             lost: 0,
@@ -111,9 +111,9 @@ impl<P: Payload> Managed<P> {
         }
     }
 
-    /// A packet comes to the link; it is handed back when it is lost here and now.
+    /// Takes a packet that reaches the link. Returns the packet if it is lost.
     pub(crate) fn enter(&mut self, now: Time, packet: Packet<P>) -> Result<(), Packet<P>> {
-        // What is due at this instant comes before the arrival.
+        // Transmissions of this instant precede the arrival.
         self.serve(now);
         self.entered.add(packet.bytes);
         let result = self.admit(now, packet);
@@ -138,9 +138,9 @@ impl<P: Payload> Managed<P> {
             Source::Rate(transmitter) => {
                 self.queue.len() > 0 || transmitter.ready(now) > Span::ZERO
             }
-            // A packet waits for an opportunity, whether or not others do.
+            // A packet waits for an opportunity even if the queue is empty.
             Source::Trace(opportunities) => {
-                opportunities.wanted(now);
+                opportunities.request(now);
                 true
             }
         };
@@ -149,13 +149,13 @@ impl<P: Payload> Managed<P> {
         result
     }
 
-    /// Does what is due at `now`, the time of [`Managed::next_event`], or a part of it.
+    /// Processes one event of `now`, the time of [`General::next_event`].
     pub(crate) fn advance(&mut self, now: Time) -> Step<P> {
         self.serve(now);
         let step = if let Some(packet) = self.ledger.dropped.pop_front() {
             Step::Lost(packet)
         } else if let Some(packet) = self.line.take(now) {
-            self.left.add(packet.bytes);
+            self.departed.add(packet.bytes);
             Step::Arrived(packet)
         } else {
             Step::Nothing
@@ -164,7 +164,7 @@ impl<P: Payload> Managed<P> {
         step
     }
 
-    /// When [`Managed::advance`] next has something to do.
+    /// Time of the next event.
     pub(crate) fn next_event(&self) -> Option<Time> {
         if !self.ledger.dropped.is_empty() {
             return Some(self.now);
@@ -180,12 +180,12 @@ impl<P: Payload> Managed<P> {
         source.into_iter().chain(line).chain(outage).min()
     }
 
-    /// Moves packets from the queue onto the line, as the source allows.
+    /// Moves packets from the queue onto the line, as the transmitter permits.
     fn serve(&mut self, now: Time) {
         self.waited += self.waiting_until(now);
         self.now = now;
         if (self.outages.as_mut()).is_some_and(|outages| outages.is_down(now)) {
-            return self.cut_off();
+            return self.go_down();
         }
         match &mut self.source {
             Source::Open => {}
@@ -214,13 +214,13 @@ impl<P: Payload> Managed<P> {
         }
     }
 
-    /// What is to be added to `waited`, ns · packets: a year of a thousand packets is more than 64 bits.
+    /// Increase of `waited` from the last event until `now`, ns. A thousand packets in a year exceed 64 bits.
     fn waiting_until(&self, now: Time) -> u128 {
         self.queue.len() as u128 * u128::from(now.since(self.now).as_nanos())
     }
 
-    /// The link is down: what is not on the line is lost.
-    fn cut_off(&mut self) {
+    /// Loses the packets in the queue and in transmission.
+    fn go_down(&mut self) {
         let lost = &mut self.ledger.dropped;
         let before = lost.len();
         match &mut self.source {
@@ -228,7 +228,7 @@ impl<P: Payload> Managed<P> {
             Source::Rate(transmitter) => {
                 if let Some(packet) = self.cut.take() {
                     transmitter.stop(self.now);
-                    // What is sent in part is no use of the link.
+                    // A partial transmission does not count as utilisation.
                     self.sent.bytes -= u64::from(packet.bytes);
                     lost.push_back(packet);
                 }
@@ -244,8 +244,8 @@ impl<P: Payload> Managed<P> {
         LinkCounters {
             packets_in: self.entered.packets,
             bytes_in: self.entered.bytes,
-            packets_out: self.left.packets,
-            bytes_out: self.left.bytes,
+            packets_out: self.departed.packets,
+            bytes_out: self.departed.bytes,
             drops: self.refused + self.ledger.drops,
             losses: self.lost,
             marks: self.ledger.marks,
@@ -257,36 +257,38 @@ impl<P: Payload> Managed<P> {
                 Source::Rate(transmitter) => {
                     Some(transmitter.busy_seconds(now, self.sent.bytes) / elapsed)
                 }
-                Source::Trace(opportunities) => Some(opportunities.used(now, self.sent.bytes)),
+                Source::Trace(opportunities) => {
+                    Some(opportunities.utilisation(now, self.sent.bytes))
+                }
             },
         }
     }
 
-    /// How long it takes to send so many bytes, where it has a rate.
-    pub(crate) fn takes(&self, bytes: u32) -> Option<Span> {
+    /// Transmission time of so many bytes; `None` without a constant rate.
+    pub(crate) fn transmission_time(&self, bytes: u32) -> Option<Span> {
         match &self.source {
-            Source::Rate(transmitter) => Some(transmitter.takes(bytes)),
+            Source::Rate(transmitter) => Some(transmitter.transmission_time(bytes)),
             Source::Open | Source::Trace(_) => None,
         }
     }
 
-    /// Packets inside, and those dropped and not yet handed on.
+    /// Number of packets inside, and of dropped packets that [`General::advance`] has not returned yet.
     pub(crate) fn held(&self) -> u64 {
         self.inside() + self.ledger.dropped.len() as u64
     }
 
-    /// Packets in the queue, being sent and on the line.
+    /// Number of packets in the queue, in transmission and on the line.
     fn inside(&self) -> u64 {
         let partial = matches!(&self.source, Source::Trace(source) if source.is_sending());
         let sending = partial || self.cut.is_some();
         self.queue.len() as u64 + self.line.len() + u64::from(sending)
     }
 
-    /// What came in went out, was lost or is still inside.
+    /// Asserts that each packet that entered has departed, is lost or is inside.
     fn assert_conserved(&self) {
         debug_assert_eq!(
             self.entered.packets,
-            self.left.packets + self.refused + self.ledger.drops + self.lost + self.inside()
+            self.departed.packets + self.refused + self.ledger.drops + self.lost + self.inside()
         );
     }
 }
@@ -296,16 +298,19 @@ impl<P> Line<P> {
         self.packets.len() as u64
     }
 
-    /// A packet whose last bit is sent at `departure`.
+    /// Takes a packet whose last bit is sent at `departure`.
     fn put(&mut self, departure: Time, packet: Packet<P>) {
-        let extra = self.lateness.as_mut().map_or(Span::ZERO, Lateness::next);
+        let extra = self
+            .reordering
+            .as_mut()
+            .map_or(Span::ZERO, Reordering::next);
         let arrival = departure + self.delay + extra;
-        // The end, unless a late packet is overtaken.
+        // Behind all others, unless the packet overtakes a delayed one.
         let place = (self.packets).partition_point(|(other, _)| *other <= arrival);
         self.packets.insert(place, (arrival, packet));
     }
 
-    /// The packet that arrives first, if it does by `now`.
+    /// Removes the first packet, if it arrives by `now`.
     fn take(&mut self, now: Time) -> Option<Packet<P>> {
         let (arrival, _) = self.packets.front()?;
         (*arrival <= now)
@@ -315,5 +320,5 @@ impl<P> Line<P> {
 }
 
 #[cfg(test)]
-#[path = "managed_tests.rs"]
+#[path = "general_tests.rs"]
 mod tests;
