@@ -1,4 +1,4 @@
-//! What can go wrong when the lab is set up, each with what to do about it.
+//! Errors of the lab, each with its remedy.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,21 +20,21 @@ pub enum Error {
         "this kernel has no MPTCP (no sysctl net.mptcp.enabled): boot one built with CONFIG_MPTCP=y"
     )]
     NoMptcp,
-    /// A specification with no path, or with more than MPTCP can use.
+    /// A specification without a path, or with more paths than MPTCP can use.
     #[error("{0} paths: a network has 1 to 9, one for each subflow that Linux allows")]
     Paths(usize),
-    /// A network that cannot be.
+    /// An impossible network.
     #[error(transparent)]
     Topology(#[from] topology::Error),
-    /// A scenario that cannot be drawn.
+    /// A scenario without a possible draw.
     #[error(transparent)]
     Scenario(#[from] scenario::Error),
-    /// Real endpoints here do not do what a scenario asks for.
+    /// The scenario has a feature that the lab's endpoints lack.
     #[error("{place}: the lab does not do {what}: run it in the simulator, with `--on sim`")]
     Unsupported {
-        /// Where in the scenario: `topology`, `connection \`download\``.
+        /// Place in the scenario: `topology`, `connection \`download\``.
         place: String,
-        /// What it does not do.
+        /// The missing feature.
         what: &'static str,
     },
     /// The network runs already, or does not run.
@@ -45,9 +45,9 @@ pub enum Error {
     Sysctl {
         /// The sysctl, with dots.
         name: String,
-        /// What it was to become.
+        /// The refused value.
         value: String,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
     /// An algorithm could not be loaded or watched.
@@ -56,15 +56,15 @@ pub enum Error {
     /// Neither lisa nor the kernel has an algorithm of this name.
     #[error("no congestion control `{0}`: neither lisa nor this kernel has it")]
     UnknownAlgorithm(String),
-    /// The connection was to use MPTCP and does not.
+    /// An MPTCP connection has fallen back to TCP.
     #[error(
         "the connection fell back to plain TCP: is net.mptcp.enabled 1 and nothing in between?"
     )]
     FellBack,
-    /// Somebody asked for an end.
+    /// The run was interrupted.
     #[error("interrupted")]
     Interrupted,
-    /// No QEMU.
+    /// QEMU is not installed.
     #[error("no {0}: install qemu-system-x86, or run `make setup`")]
     NoQemu(&'static str),
     /// No kernel for the VM.
@@ -75,26 +75,26 @@ pub enum Error {
         "no TUN driver: beside the folder of the kernel's vmlinuz there must be its package's lib/modules"
     )]
     NoModules,
-    /// The guest would have to run another program than this.
+    /// The VM's architecture differs from that of this program.
     #[error(
         "the VM is for x86-64, and this program is not: run it on this kernel, with `--on host`"
     )]
     VmProcessor,
-    /// The guest's host could not run the scenario.
+    /// The guest could not run the scenario.
     #[error("in the VM: {0}")]
     InGuest(String),
-    /// The guest ended before it had answered.
+    /// The guest ended without an answer.
     #[error("the VM died: {0}")]
     GuestDied(String),
-    /// The guest does not end.
+    /// The guest exceeded its time limit.
     #[error("the VM hangs: {0}")]
     GuestHangs(String),
     /// A request to the kernel failed.
     #[error("{what}: {source}")]
     Kernel {
-        /// What was asked, and of whom.
+        /// The request.
         what: String,
-        /// The kernel's answer.
+        /// The kernel's error.
         source: io::Error,
     },
 }

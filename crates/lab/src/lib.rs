@@ -1,12 +1,19 @@
 //! Scenarios on real Linux endpoints.
 //!
-//! A [`Host`] runs scenarios (`--on host`): it loads the algorithms that they name, builds the network, moves the
-//! data by real sockets and measures. A [`Vm`] does so on another kernel, in virtual time (`--on vm`).
+//! A [`Host`] runs scenarios (`--on host`): it loads their algorithms, builds the network, transfers data over real sockets and
+//! measures. A [`Vm`] runs scenarios on another kernel, in virtual time (`--on vm`).
 //!
-//! A [`Network`] is two endpoints, each in a network namespace of its own, joined by TUN ports to
-//! links of `netsim` in real time. Sockets made in [`Network::client`] and [`Network::server`] are
-//! the kernel's own; only the links between them are ours. It needs root, `/dev/net/tun` and a
-//! kernel with MPTCP.
+//! A [`Network`] is two endpoints, each in its own network namespace, connected by TUN ports to links of `netsim` in real time. The
+//! sockets in [`Network::client`] and [`Network::server`] are the kernel's; only the links between them are emulated. A network
+//! needs root, `/dev/net/tun` and a kernel with MPTCP.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | `linux` | network configuration of the running kernel: namespaces, TUN ports, addresses, sysctls, MPTCP's path manager |
+//! | `network` | the emulated network between two namespaces |
+//! | `measurement` | transfers over real sockets, and their measurement |
+//! | `host` | scenarios on the running kernel |
+//! | [`vm`] | scenarios on a kernel in QEMU |
 //!
 //! ```no_run
 //! use lisa_lab::{Network, NetworkSpec};
@@ -36,35 +43,21 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Everything lives in file descriptors of this process: the namespaces have no name and the TUN
-//! ports are not persistent. When the [`Network`] is dropped, or the process dies however it dies,
-//! the kernel takes it all down. Only a connection that dies with data under way keeps its
-//! namespace in the kernel's memory, unreachable, until TCP gives it up some minutes later.
+//! File descriptors of this process hold all resources: the namespaces have no name and the TUN ports are not persistent. When the
+//! [`Network`] is dropped, or the process ends in any way, the kernel frees them. Only a connection that ends with data in flight
+//! keeps its namespace in the kernel's memory, unreachable, until TCP gives up some minutes later.
 
-mod addressing;
-mod child;
-mod emulator;
 mod error;
 mod host;
-mod measure;
-mod namespace;
-mod netlink;
+mod linux;
+mod measurement;
 mod network;
-mod packet;
-mod path_manager;
-mod socket;
+mod process;
 mod supported;
-mod sysctl;
-mod transfer;
-mod tun;
 pub mod vm;
-mod watch;
-mod wiring;
 
-pub use emulator::Lateness;
 pub use error::Error;
 pub use host::{Host, check};
-pub use namespace::Namespace;
-pub use network::{LinkReport, Network, NetworkReport};
+pub use linux::namespace::Namespace;
+pub use network::{Lateness, LinkReport, MAX_PATHS, Network, NetworkReport, NetworkSpec};
 pub use vm::Vm;
-pub use wiring::{MAX_PATHS, NetworkSpec};

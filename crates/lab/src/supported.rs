@@ -1,4 +1,4 @@
-//! What of a scenario real endpoints here can do. All else is refused before anything is set up.
+//! Checks that the lab supports a scenario, before anything is set up.
 
 use netsim::Span;
 use scenario::{
@@ -7,9 +7,9 @@ use scenario::{
 };
 
 use crate::error::Error;
-use crate::wiring::paths;
+use crate::network::paths;
 
-/// What the lab sends, in bytes, on each connection.
+/// Size of a connection's transfer, bytes.
 pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
     match connection.application {
         Application::Bytes(bytes @ 1..) => Ok(bytes),
@@ -20,16 +20,19 @@ pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
     }
 }
 
-/// What all connections of a scenario have in common, since it is the namespaces' and not the sockets'.
+/// Properties that all connections of a scenario share, because they are settings of the namespaces, not of the sockets.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Common {
-    /// The receive buffer, bytes.
+    /// Receive buffer, bytes.
     pub(crate) receive_window: Option<u32>,
-    /// The paths whose subflows are backups.
+    /// For each path, whether its subflows are backups.
     pub(crate) backup: Vec<bool>,
 }
 
-/// Whether the lab can run a scenario; what its connections have in common.
+/// Checks that the lab can run a scenario. Returns the common properties of its connections.
+///
+/// # Errors
+/// [`Error::Unsupported`].
 pub(crate) fn check(scenario: &Scenario) -> Result<Common, Error> {
     let paths = paths(&scenario.topology)?;
     let differ = |key: &str| Error::Unsupported {
@@ -53,7 +56,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Common, Error> {
     }
     for connection in &scenario.connections {
         bytes(connection)?;
-        if let Some((what, _)) = beyond(connection, paths).into_iter().find(|(_, is)| *is) {
+        if let Some((what, _)) = unsupported_features(connection, paths)
+            .into_iter()
+            .find(|(_, is)| *is)
+        {
             return Err(unsupported(connection, what));
         }
     }
@@ -63,8 +69,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Common, Error> {
     })
 }
 
-/// What the lab does not do, and whether this connection asks for it.
-fn beyond(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 13] {
+/// Features that the lab does not support, each with whether this connection uses it.
+fn unsupported_features(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 13] {
     let subflows = connection.subflows as usize;
     let whole_set = match &connection.between {
         Between::Set { paths, .. } => paths.is_empty() || paths[..] == [0] && subflows == 1,
@@ -126,7 +132,7 @@ fn unsupported(connection: &ConnectionSpec, what: &'static str) -> Error {
     }
 }
 
-/// When a connection that is supported begins.
+/// Begin of a supported connection.
 pub(crate) fn begin(connection: &ConnectionSpec) -> Span {
     match connection.start {
         Length::Fixed(begin) => begin,
@@ -139,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_lab_does_not_do_is_one_line() {
+    fn unsupported_features_are_one_line() {
         let file = |topology: &str, connection: &str| {
             format!(
                 "stop = \"9s\"\n[topology]\n{topology}\n[[connection]]\nname = \"a\"\n{connection}\n"
@@ -152,7 +158,7 @@ mod tests {
         assert_eq!(common.receive_window, Some(4 << 20));
         assert_eq!(common.backup, [false, false]);
         let backup = "protocol = \"mptcp\"\nbytes = 1\nbackup = [false, true]";
-        // TCP has no subflows to differ in.
+        // A TCP connection has no subflows that could be backups.
         let beside = format!("{backup}\n[[connection]]\nbytes = 1");
         assert_eq!(check(&file(shared, &beside)).unwrap().backup, [false, true]);
         let other = format!("{backup}\n[[connection]]\nprotocol = \"mptcp\"\nbytes = 1");

@@ -18,9 +18,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::exchange::GuestEnd;
 use super::initramfs::MODULES;
 use super::{Answer, GUEST, Job};
-use crate::Host;
 use crate::error::Error;
-use crate::host::Loaded;
+use crate::host::Host;
+use crate::host::LoadRequest;
 
 /// `MODULE_INIT_COMPRESSED_FILE` (linux/module.h): the kernel unpacks the module.
 const COMPRESSED: u32 = 4;
@@ -107,7 +107,7 @@ fn prepare() -> io::Result<GuestEnd> {
 fn work(end: &GuestEnd) -> Result<Run, Error> {
     ready_for_hosts()?;
     rest()?;
-    let algorithms: BTreeSet<Loaded> = job(end);
+    let algorithms: BTreeSet<LoadRequest> = job(end);
     let mut host = Host::new(0, Arc::default())?;
     for algorithm in algorithms {
         load(&format!("tcp_{}", algorithm.name))?;

@@ -32,7 +32,7 @@ use self::kernel_image::KernelImage;
 use self::qemu::Start;
 use self::snapshot::Snapshot;
 use crate::error::Error;
-use crate::host::Loaded;
+use crate::host::LoadRequest;
 use crate::supported;
 
 pub use guest::{be_guest, ready_for_hosts, serve};
@@ -48,7 +48,7 @@ pub struct Vm {
     cancelled: Arc<AtomicBool>,
     booted: Made,
     /// With these algorithms loaded.
-    loaded: Mutex<BTreeMap<BTreeSet<Loaded>, Arc<Made>>>,
+    loaded: Mutex<BTreeMap<BTreeSet<LoadRequest>, Arc<Made>>>,
 }
 
 /// How many snapshots with algorithms loaded are kept, of some 110 MB each. What is beyond is made for each run anew.
@@ -197,8 +197,8 @@ impl<'a> Job<'a> {
 }
 
 /// The algorithms of a scenario, whatever the order of its connections.
-fn algorithms(scenario: &Scenario) -> BTreeSet<Loaded> {
-    scenario.connections.iter().map(Loaded::of).collect()
+fn algorithms(scenario: &Scenario) -> BTreeSet<LoadRequest> {
+    scenario.connections.iter().map(LoadRequest::of).collect()
 }
 
 /// How long a scenario takes at most.

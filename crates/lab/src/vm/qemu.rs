@@ -19,8 +19,8 @@ use super::initramfs::{LIBRARIES, PROGRAM};
 use super::monitor::{Monitor, Said};
 use super::snapshot::{self, Snapshot};
 use super::{Answer, GUEST, KernelImage};
-use crate::child;
 use crate::error::Error;
+use crate::process;
 
 const QEMU: &str = "qemu-system-x86_64";
 
@@ -205,7 +205,7 @@ impl<'a> Machine<'a> {
                     let fd = BorrowedFd::borrow_raw(fd);
                     fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()))?;
                 }
-                child::dies_with(parent)
+                process::die_with_parent(parent)
             });
         }
         let child = command.spawn().map_err(|error| match error.kind() {

@@ -1,4 +1,4 @@
-//! Addresses, routes and rules of an endpoint: rtnetlink(7).
+//! Addresses, routes and rules of a namespace: rtnetlink(7).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -6,17 +6,17 @@ use netlink_bindings::{rt_addr, rt_link, rt_route, rt_rule};
 use nix::net::if_::if_nametoindex;
 
 use crate::error::Error;
-use crate::netlink::Netlink;
-use crate::tun::MTU;
+use crate::linux::netlink::Netlink;
+use crate::linux::tun::MTU;
 
 const AF_INET: u8 = libc::AF_INET as u8;
-/// The bits of an address that name one host.
+/// Prefix length of a single address.
 const HOST: u8 = 32;
 
-/// The main routing table: destinations decide.
+/// The main routing table.
 pub(crate) const MAIN: u8 = libc::RT_TABLE_MAIN;
 
-/// The kernel's tables of the namespace of the thread that makes it.
+/// Addresses, routes and rules of the namespace in which this is created.
 pub(crate) struct Addressing {
     netlink: Netlink,
 }
@@ -41,10 +41,10 @@ impl Addressing {
             request.encode().push_mtu(MTU as u32);
         }
         self.netlink
-            .ask(&request, || format!("bringing {interface} up"))
+            .request(&request, || format!("bringing {interface} up"))
     }
 
-    /// Gives an interface an address, alone on its link.
+    /// Adds an address with a prefix of its own to an interface.
     pub(crate) fn address(&mut self, interface: &str, address: Ipv4Addr) -> Result<(), Error> {
         let header = rt_addr::Ifaddrmsg {
             ifa_index: index(interface)?,
@@ -57,12 +57,12 @@ impl Addressing {
             .set_excl()
             .op_newaddr_do(&header);
         request.encode().push_local(IpAddr::V4(address));
-        self.netlink.ask(&request, || {
+        self.netlink.request(&request, || {
             format!("giving {interface} the address {address}")
         })
     }
 
-    /// In `table`, `destination` is reached through an interface, from the address `source`.
+    /// Adds a route to `table`: to `destination` through an interface, with the source address `source`.
     pub(crate) fn route(
         &mut self,
         table: u8,
@@ -88,12 +88,12 @@ impl Addressing {
             .push_dst(IpAddr::V4(destination))
             .push_oif(index(interface)?)
             .push_prefsrc(IpAddr::V4(source));
-        self.netlink.ask(&request, || {
+        self.netlink.request(&request, || {
             format!("adding a route to {destination} through {interface}")
         })
     }
 
-    /// Packets from `source` are routed by `table`.
+    /// Adds a rule: `table` routes the packets from `source`.
     pub(crate) fn rule(&mut self, source: Ipv4Addr, table: u8) -> Result<(), Error> {
         let header = rt_rule::FibRuleHdr {
             family: AF_INET,
@@ -107,7 +107,7 @@ impl Addressing {
             .set_excl()
             .op_newrule_do(&header);
         request.encode().push_src(IpAddr::V4(source));
-        self.netlink.ask(&request, || {
+        self.netlink.request(&request, || {
             format!("routing packets from {source} by table {table}")
         })
     }

@@ -1,4 +1,4 @@
-//! Listens to an algorithm's events during a run, and makes trace rows and credits of them.
+//! Events of an algorithm during a run, and their trace rows and credits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use scenario::trace::{Credit, Row, Settled};
 
 use crate::error::Error;
 
-/// Collects all events until `done`, and a moment longer.
+/// Collects all events until `done`. Calls `ready` when events are recorded.
 pub(crate) fn collect(
     registered: &Registered,
     ready: impl FnOnce(),
@@ -29,7 +29,8 @@ pub(crate) fn collect(
     Ok(events)
 }
 
-/// What the events of one connection's sender say. `subflow_of` knows a subflow by its remote port.
+/// Trace rows and credits of one connection, whose sender has the local port `port`. `subflow_of` returns the subflow with a remote
+/// port. `start` is the begin of the run on CLOCK_MONOTONIC, ns.
 pub(crate) fn rows_and_credits(
     events: &[lisa_event],
     name: &str,
@@ -46,7 +47,7 @@ pub(crate) fn rows_and_credits(
     let connection: Arc<str> = name.into();
     let id = (first.connection.socket, first.connection.token);
     let seconds = |e: &lisa_event| e.time.saturating_sub(start) as f64 / 1e9;
-    // Slots are given anew when a subflow closes, so the map follows the events.
+    // The slot of a closed subflow is used again, so the map is updated by the events.
     let mut subflow_in: HashMap<u8, usize> = HashMap::new();
     let (mut rows, mut credits) = (Vec::new(), Vec::<Credit>::new());
     for e in events
@@ -87,7 +88,7 @@ pub(crate) fn rows_and_credits(
             _ => {}
         }
         if is(e, kind::LISA_EVENT_VOID) {
-            continue; // the state in it may be the borrower's
+            continue; // its state may be that of the borrower
         }
         rows.push(Row {
             time: seconds(e),

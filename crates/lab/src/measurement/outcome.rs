@@ -1,4 +1,4 @@
-//! What a transfer came to, from the looks at its sender: the same way for every algorithm.
+//! Outcome of a transfer, from the samples of its sender: the same computation for every algorithm.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
 use scenario::trace::Row;
 use scenario::{Application, ConnectionSpec, Protocol};
 
-use crate::socket::Subflow;
+use super::socket::Subflow;
+use super::transfer::{Observation, Sample};
 use crate::supported;
-use crate::transfer::{Sample, Seen};
 
-/// The subflow (path) that a sample's entry belongs to.
+/// The path of a subflow with this local address.
 fn path_of(local: Ipv4Addr, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
     match protocol {
         Protocol::Tcp | Protocol::Udp => Some(0),
@@ -23,25 +23,25 @@ fn path_of(local: Ipv4Addr, protocol: Protocol, servers: &[IpAddr]) -> Option<us
 }
 
 /// The path of the subflow with this remote port.
-pub(crate) fn path_of_port(seen: &Seen, servers: &[IpAddr], port: u16) -> Option<usize> {
-    let mut subflows = seen.samples.iter().flat_map(|sample| &sample.subflows);
+pub(crate) fn path_of_port(observed: &Observation, servers: &[IpAddr], port: u16) -> Option<usize> {
+    let mut subflows = observed.samples.iter().flat_map(|sample| &sample.subflows);
     let found = subflows.find(|s| s.remote_port == port && s.local != Ipv4Addr::UNSPECIFIED)?;
     path_of(found.local, Protocol::Mptcp, servers)
 }
 
-/// When the run began, by the first SYN.
-pub(crate) fn zero(connection: &ConnectionSpec, seen: &Seen) -> Time {
+/// Begin of the run, computed from the first SYN.
+pub(crate) fn begin_of_run(connection: &ConnectionSpec, observed: &Observation) -> Time {
     let begin = supported::begin(connection).as_nanos();
-    Time::from_nanos(seen.start.as_nanos().saturating_sub(begin))
+    Time::from_nanos(observed.start.as_nanos().saturating_sub(begin))
 }
 
-/// Times are since the first SYN.
+/// Outcome of a connection. Times are since the first SYN.
 pub(crate) fn outcome(
     connection: &ConnectionSpec,
-    seen: &Seen,
+    observed: &Observation,
     servers: &[IpAddr],
 ) -> ConnectionOutcome {
-    let seconds = |time: Time| time.since(seen.start).as_secs_f64();
+    let seconds = |time: Time| time.since(observed.start).as_secs_f64();
     let find = |sample: &Sample, path: usize| {
         sample
             .subflows
@@ -49,11 +49,11 @@ pub(crate) fn outcome(
             .find(|s| path_of(s.local, connection.protocol, servers) == Some(path))
             .copied()
     };
-    let completion_s = seen.end.map(seconds);
+    let completion_s = observed.end.map(seconds);
     let goodput = |bytes: u64| completion_s.map(|s| bytes as f64 * 8.0 / 1e6 / s);
     let (mut subflows, mut exits) = (Vec::new(), Vec::new());
     for path in 0..servers.len() {
-        let series: Vec<(Time, Subflow)> = seen
+        let series: Vec<(Time, Subflow)> = observed
             .samples
             .iter()
             .filter_map(|sample| Some((sample.time, find(sample, path)?)))
@@ -77,7 +77,7 @@ pub(crate) fn outcome(
             .map(|pair| pair[1].0)
             .collect();
         let here = |local: Ipv4Addr| path_of(local, connection.protocol, servers) == Some(path);
-        let bytes = seen.bytes.iter().filter(|((local, _), _)| here(*local));
+        let bytes = observed.bytes.iter().filter(|((local, _), _)| here(*local));
         let bytes = bytes.map(|(_, bytes)| bytes).sum();
         subflows.push(SubflowOutcome {
             subflow: path,
@@ -97,10 +97,10 @@ pub(crate) fn outcome(
         });
     }
 
-    // The sample in which the last subflow is seen to have left slow start, if all have.
-    let all_left = exits.into_iter().collect::<Option<Vec<_>>>();
-    let last_left = all_left.and_then(|times| times.into_iter().max());
-    let exit = last_left.and_then(|time| seen.samples.iter().position(|s| s.time == time));
+    // The sample in which the last subflow has left slow start, if all have.
+    let all_exits = exits.into_iter().collect::<Option<Vec<_>>>();
+    let last_exit = all_exits.and_then(|times| times.into_iter().max());
+    let exit = last_exit.and_then(|time| observed.samples.iter().position(|s| s.time == time));
     let retransmits = |sample: &Sample| {
         sample
             .subflows
@@ -114,32 +114,37 @@ pub(crate) fn outcome(
         protocol: connection.protocol,
         algorithm: connection.algorithm.clone(),
         receive_window: connection.receive_window,
-        start_s: seen.start.as_secs_f64(),
+        start_s: observed.start.as_secs_f64(),
         completion_s,
-        bytes: seen.acknowledged,
-        goodput_mbps: goodput(seen.acknowledged),
-        note: unfinished(connection, seen),
-        retransmits: seen.samples.last().map_or(0, retransmits),
+        bytes: observed.acknowledged,
+        goodput_mbps: goodput(observed.acknowledged),
+        note: unfinished(connection, observed),
+        retransmits: observed.samples.last().map_or(0, retransmits),
         retransmits_slow_start: match exit {
             Some(0) => 0,
-            Some(at) => retransmits(&seen.samples[at - 1]),
-            None => seen.samples.last().map_or(0, retransmits),
+            Some(at) => retransmits(&observed.samples[at - 1]),
+            None => observed.samples.last().map_or(0, retransmits),
         },
-        sum_cwnd_at_slow_start_exit: exit
-            .map(|at| seen.samples[at].subflows.iter().map(effective_cwnd).sum()),
+        sum_cwnd_at_slow_start_exit: exit.map(|at| {
+            observed.samples[at]
+                .subflows
+                .iter()
+                .map(effective_cwnd)
+                .sum()
+        }),
         sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
         subflows,
     }
 }
 
-/// That the transfer did not finish, if so.
-fn unfinished(connection: &ConnectionSpec, seen: &Seen) -> Option<String> {
-    // Without numbers, so that tables count such runs together: the outcome has its bytes.
+/// Note for a transfer that did not finish.
+fn unfinished(connection: &ConnectionSpec, observed: &Observation) -> Option<String> {
+    // Without numbers, so that tables count equal notes. The outcome has the number of bytes.
     let transfer = matches!(connection.application, Application::Bytes(_));
-    (transfer && seen.end.is_none()).then(|| "did not finish".into())
+    (transfer && observed.end.is_none()).then(|| "did not finish".into())
 }
 
-/// The window that congestion avoidance begins with: in a reduction, what it reduces to.
+/// Window at the begin of congestion avoidance: during a reduction the slow start threshold.
 fn effective_cwnd(subflow: &Subflow) -> u32 {
     match subflow.ssthresh {
         Some(ssthresh) if subflow.is_reducing() => ssthresh,
@@ -147,13 +152,17 @@ fn effective_cwnd(subflow: &Subflow) -> u32 {
     }
 }
 
-/// Trace rows from the looks at the sender.
-pub(crate) fn rows(connection: &ConnectionSpec, seen: &Seen, servers: &[IpAddr]) -> Vec<Row> {
+/// Trace rows from the samples of the sender.
+pub(crate) fn rows(
+    connection: &ConnectionSpec,
+    observed: &Observation,
+    servers: &[IpAddr],
+) -> Vec<Row> {
     let name: Arc<str> = connection.name.as_str().into();
-    let zero = zero(connection, seen);
+    let begin = begin_of_run(connection, observed);
     let row = |time: Time, s: &Subflow| {
         Some(Row {
-            time: time.since(zero).as_secs_f64(),
+            time: time.since(begin).as_secs_f64(),
             connection: name.clone(),
             subflow: path_of(s.local, connection.protocol, servers)?,
             cwnd: s.cwnd,
@@ -175,5 +184,5 @@ pub(crate) fn rows(connection: &ConnectionSpec, seen: &Seen, servers: &[IpAddr])
             .filter_map(|s| row(time, s))
             .collect::<Vec<_>>()
     };
-    seen.samples.iter().flat_map(rows).collect()
+    observed.samples.iter().flat_map(rows).collect()
 }

@@ -1,4 +1,4 @@
-//! A transfer of N bytes from the server to the client, and a look at the sender's subflows every millisecond.
+//! A transfer of N bytes from the server to the client, and a sample of the sender's subflows every millisecond.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -13,88 +13,89 @@ use netsim::{Clock, RealClock, Span, Time};
 use scenario::Protocol;
 use socket2::Socket;
 
-use crate::Network;
+use super::socket::{self, Subflow};
 use crate::error::Error;
-use crate::socket::{self, Subflow};
+use crate::network::Network;
 
-/// Between two looks at the sender.
-const TICK: Duration = Duration::from_millis(1);
+/// Time between two samples of the sender.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// After which somebody who waits looks whether it was interrupted.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Time between two checks for an interruption during a wait.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where the first connection's server listens; the next ones follow.
+/// Server's port of the first connection; the next connections have the following ports.
 pub(crate) const FIRST_PORT: u16 = 5001;
 
-/// What is to be moved, and how.
+/// Parameters of a transfer.
 pub(crate) struct Transfer<'a> {
     pub(crate) protocol: Protocol,
-    /// The congestion control, by the name that the kernel knows it by.
+    /// Name of the congestion control in the kernel.
     pub(crate) algorithm: &'a str,
     pub(crate) bytes: u64,
     pub(crate) port: u16,
-    /// When it begins, and how long it may take.
+    /// Begin of the transfer.
     pub(crate) begin: Time,
+    /// Longest duration.
     pub(crate) stop: Span,
     pub(crate) cancelled: &'a AtomicBool,
 }
 
-/// The sender's subflows at one time.
+/// A sample of the sender's subflows.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub(crate) time: Time,
     pub(crate) subflows: Vec<Subflow>,
 }
 
-/// What the transfer was seen to do.
+/// Measurements of a transfer.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    /// The first SYN.
+pub(crate) struct Observation {
+    /// Time of the first SYN.
     pub(crate) start: Time,
-    /// The acknowledgement of the last byte, if it came before the stop time.
+    /// Time of the ACK of the last byte, if it arrived before the stop time.
     pub(crate) end: Option<Time>,
     /// Bytes acknowledged.
     pub(crate) acknowledged: u64,
-    /// Samples in which something differs from the one before, and the last one.
+    /// Samples that differ from the previous sample.
     pub(crate) samples: Vec<Sample>,
     /// Bytes acknowledged on each subflow, by its local address and remote port.
     pub(crate) bytes: BTreeMap<(Ipv4Addr, u16), u64>,
 }
 
-/// Moves the bytes. Both sockets are reset in the end, so that nothing of them lingers in the kernel.
+/// Transfers the bytes. Both sockets are reset at the end, so that no closing socket remains in the kernel.
 pub(crate) fn run(
     network: &Network,
     clock: RealClock,
     transfer: &Transfer<'_>,
-) -> Result<Seen, Error> {
+) -> Result<Observation, Error> {
     let server_address = SocketAddr::new(network.server_addresses()[0], transfer.port);
     let listener = network.server.run(|| listen(transfer))?;
     let (started, start) = mpsc::channel();
     let (finished, finish) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        // The receiver keeps its socket until the sender has seen the last acknowledgement.
+        // The receiver keeps its socket until the sender has received the last ACK.
         let client = scope.spawn(move || {
             network
                 .client
                 .run(|| receive(transfer, clock, server_address, started, finish))
         });
-        let seen = network
+        let observed = network
             .server
             .run(|| send(transfer, clock, listener, start));
         drop(finished);
         let received = client
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        match (seen, received) {
-            (Ok(seen), Ok(())) => Ok(seen),
-            // The side that failed first says why; the other only saw the connection go.
+        match (observed, received) {
+            (Ok(observed), Ok(())) => Ok(observed),
+            // The sender's error has precedence: the receiver's may be a consequence of it.
             (Err(error), Ok(())) | (Ok(_), Err(error)) | (Err(error), Err(_)) => Err(error),
         }
     })
 }
 
 fn listen(transfer: &Transfer<'_>) -> Result<Socket, Error> {
-    // At every address: the SYN of a join goes to another than the first.
+    // At every address, because joins connect to other addresses than the first.
     let address = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), transfer.port);
     let socket = socket::open(transfer.protocol, transfer.algorithm)?;
     socket
@@ -103,7 +104,7 @@ fn listen(transfer: &Transfer<'_>) -> Result<Socket, Error> {
     socket
         .listen(1)
         .map_err(Error::kernel(format!("listening at {address}")))?;
-    // So that a client that never comes does not hold the run.
+    // So that a client that does not connect does not block the run.
     socket
         .set_nonblocking(true)
         .map_err(Error::kernel("O_NONBLOCK"))?;
@@ -120,20 +121,20 @@ fn receive(
     let what = || format!("connecting to {server}");
     let mut socket = Reset(socket::open(transfer.protocol, transfer.algorithm)?);
     wait(transfer, clock)?;
-    let patience = Duration::from_nanos(transfer.stop.as_nanos()) + Duration::from_secs(1);
+    let timeout = Duration::from_nanos(transfer.stop.as_nanos()) + Duration::from_secs(1);
     let _ = started.send(clock.now());
     socket
-        .connect_timeout(&server.into(), patience)
+        .connect_timeout(&server.into(), timeout)
         .map_err(Error::kernel(what()))?;
     socket
-        .set_read_timeout(Some(PATIENCE))
+        .set_read_timeout(Some(CHECK_INTERVAL))
         .map_err(Error::kernel(what()))?;
-    let (mut left, mut buffer) = (transfer.bytes, vec![0; 64 * 1024]);
-    while left > 0 && finish.try_recv() == Err(mpsc::TryRecvError::Empty) {
+    let (mut remaining, mut buffer) = (transfer.bytes, vec![0; 64 * 1024]);
+    while remaining > 0 && finish.try_recv() == Err(mpsc::TryRecvError::Empty) {
         match socket.read(&mut buffer) {
             Ok(0) => break,
             Ok(read) => {
-                let offset = transfer.bytes - left;
+                let offset = transfer.bytes - remaining;
                 if let Some(at) = buffer[..read]
                     .iter()
                     .zip(offset..)
@@ -144,39 +145,39 @@ fn receive(
                         ErrorKind::InvalidData,
                     )));
                 }
-                left -= (read as u64).min(left);
+                remaining -= (read as u64).min(remaining);
             }
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(Error::kernel("receiving")(error)),
         }
     }
-    let _ = finish.recv(); // disconnected: the sender is done
+    let _ = finish.recv(); // disconnected: the sender has finished
     Ok(())
 }
 
-/// The first connection of a kernel takes milliseconds longer than those after it: one that is refused takes them. It goes over
-/// the loopback, where nobody listens.
+/// Makes a connection that the loopback refuses. The first connection of a kernel takes some milliseconds more than later ones,
+/// even if it is refused.
 pub(crate) fn warm_up() {
-    let nobody = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), FIRST_PORT);
-    let _ = TcpStream::connect(nobody);
+    let closed = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), FIRST_PORT);
+    let _ = TcpStream::connect(closed);
 }
 
-/// Until it is to begin.
+/// Waits for the begin of the transfer.
 fn wait(transfer: &Transfer<'_>, clock: RealClock) -> Result<(), Error> {
     loop {
-        let left = transfer.begin.since(clock.now());
-        if left == Span::ZERO {
+        let remaining = transfer.begin.since(clock.now());
+        if remaining == Span::ZERO {
             return Ok(());
         }
         if transfer.cancelled.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        thread::sleep(Duration::from_nanos(left.as_nanos()).min(PATIENCE));
+        thread::sleep(Duration::from_nanos(remaining.as_nanos()).min(CHECK_INTERVAL));
     }
 }
 
-/// The byte at this place in the stream.
+/// The byte at this offset of the stream.
 fn pattern(offset: u64) -> u8 {
     (offset % 251) as u8
 }
@@ -186,8 +187,8 @@ fn send(
     clock: RealClock,
     listener: Socket,
     start: Receiver<Time>,
-) -> Result<Seen, Error> {
-    let mut seen = Seen {
+) -> Result<Observation, Error> {
+    let mut observed = Observation {
         start: Time::ZERO,
         end: None,
         acknowledged: 0,
@@ -196,12 +197,12 @@ fn send(
     };
     let mut connection: Option<Reset> = None;
     let mut written = 0;
-    // More than a send buffer holds: where a write ends before that is full, MPTCP begins another piece (struct
-    // mptcp_data_frag), and the next one is short.
+    // More than a send buffer holds: if a write ends before the buffer is full, MPTCP begins another fragment (struct
+    // mptcp_data_frag), and the next fragment is short.
     let data = (0..251).map(pattern).collect::<Vec<u8>>().repeat(32 * 1024);
     let begun = start.recv();
-    // The client says why it has not.
-    seen.start = begun.map_err(|_| match transfer.cancelled.load(Ordering::Relaxed) {
+    // The client returns the cause if it has not connected.
+    observed.start = begun.map_err(|_| match transfer.cancelled.load(Ordering::Relaxed) {
         true => Error::Interrupted,
         false => Error::kernel("the client")(std::io::Error::from(ErrorKind::NotConnected)),
     })?;
@@ -210,7 +211,7 @@ fn send(
         if transfer.cancelled.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        if now.since(seen.start) > transfer.stop {
+        if now.since(observed.start) > transfer.stop {
             break;
         }
         match &mut connection {
@@ -232,26 +233,26 @@ fn send(
             Some(socket) => {
                 write_more(socket, &data, &mut written, transfer.bytes)?;
                 let waiting = socket::unacknowledged(socket)?;
-                seen.acknowledged = written - waiting.min(written);
+                observed.acknowledged = written - waiting.min(written);
                 let (subflows, bytes) = socket::subflows(socket, transfer.protocol)?;
                 let ends = subflows.iter().map(|s| (s.local, s.remote_port));
-                seen.bytes.extend(ends.zip(bytes));
-                let last = seen.samples.last();
+                observed.bytes.extend(ends.zip(bytes));
+                let last = observed.samples.last();
                 if last.is_none_or(|last| last.subflows != subflows) {
-                    seen.samples.push(Sample {
+                    observed.samples.push(Sample {
                         time: now,
                         subflows,
                     });
                 }
-                if seen.acknowledged == transfer.bytes {
-                    seen.end = Some(now);
+                if observed.acknowledged == transfer.bytes {
+                    observed.end = Some(now);
                     break;
                 }
             }
         }
-        thread::sleep(TICK);
+        thread::sleep(SAMPLE_INTERVAL);
     }
-    Ok(seen)
+    Ok(observed)
 }
 
 fn write_more(socket: &mut Socket, data: &[u8], written: &mut u64, all: u64) -> Result<(), Error> {
@@ -267,8 +268,8 @@ fn write_more(socket: &mut Socket, data: &[u8], written: &mut u64, all: u64) -> 
     Ok(())
 }
 
-/// Resets its connection when dropped, however the transfer ends: a namespace, and the algorithm that was loaded for it,
-/// live as long as their sockets, and one that closes in order waits for minutes for a peer that is gone.
+/// Resets its connection when dropped, however the transfer ends. A namespace and a loaded algorithm remain as long as their sockets,
+/// and a socket that closes in order waits for minutes for a peer that is gone.
 struct Reset(Socket);
 
 impl Drop for Reset {

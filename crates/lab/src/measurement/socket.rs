@@ -1,4 +1,4 @@
-//! TCP and MPTCP sockets with a pinned congestion control, and what the kernel says of their subflows.
+//! TCP and MPTCP sockets with a given congestion control, and the state of their subflows in the kernel.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
@@ -16,25 +16,25 @@ const SOL_MPTCP: i32 = 284;
 const MPTCP_TCPINFO: i32 = 2;
 const MPTCP_SUBFLOW_ADDRS: i32 = 3;
 
-/// A threshold that no loss has set yet: TCP_INFINITE_SSTHRESH (net/tcp.h).
+/// Slow start threshold before the first loss: TCP_INFINITE_SSTHRESH (net/tcp.h).
 const NO_THRESHOLD: u32 = i32::MAX as u32;
 
-/// A socket with a congestion control, and without Nagle's delay of the last segment.
+/// Opens a socket with a congestion control and with TCP_NODELAY.
 pub(crate) fn open(protocol: Protocol, algorithm: &str) -> Result<Socket, Error> {
     let ip_protocol = match protocol {
-        // UDP is refused before it comes here.
+        // `supported::check` has refused UDP.
         Protocol::Tcp | Protocol::Udp => socket2::Protocol::TCP,
         Protocol::Mptcp => socket2::Protocol::MPTCP,
     };
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(ip_protocol))
         .map_err(Error::kernel("opening a socket"))?;
-    let known = socket
+    let actual = socket
         .set_tcp_congestion(algorithm.as_bytes())
         .and_then(|()| {
-            // An MPTCP socket without a subflow takes any name; asking makes one.
+            // An MPTCP socket without a subflow accepts any name. Reading the option creates the first subflow.
             socket.tcp_congestion()
         });
-    match known {
+    match actual {
         Ok(found) if found.split(|&c| c == 0).next() == Some(algorithm.as_bytes()) => {}
         Ok(_) => return Err(Error::UnknownAlgorithm(algorithm.into())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -48,15 +48,15 @@ pub(crate) fn open(protocol: Protocol, algorithm: &str) -> Result<Socket, Error>
     Ok(socket)
 }
 
-/// A subflow as the kernel describes it (struct tcp_info).
+/// State of a subflow (struct tcp_info).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Subflow {
-    /// The local address, which tells the path; unspecified for TCP, which has one.
+    /// Local address, which identifies the path; unspecified for TCP, which has one path.
     pub(crate) local: Ipv4Addr,
-    /// The remote port, which tells the subflow apart from others at the same address.
+    /// Remote port, which distinguishes subflows of one local address.
     pub(crate) remote_port: u16,
     pub(crate) cwnd: u32,
-    /// None before the first exit from slow start, but for algorithms that begin with one (CSS).
+    /// `None` before the first exit from slow start, except with an algorithm that sets an initial threshold (CSS).
     pub(crate) ssthresh: Option<u32>,
     pub(crate) srtt: Span,
     pub(crate) flight: u32,
@@ -73,7 +73,7 @@ impl Subflow {
             cwnd: info.tcpi_snd_cwnd,
             ssthresh: (info.tcpi_snd_ssthresh < NO_THRESHOLD).then_some(info.tcpi_snd_ssthresh),
             srtt: Span::from_micros(info.tcpi_rtt.into()),
-            // As tcp_packets_in_flight: out, less what has left the network, plus what was sent again.
+            // As tcp_packets_in_flight: packets_out - (sacked_out + lost_out) + retrans_out.
             flight: (info.tcpi_unacked + info.tcpi_retrans)
                 .saturating_sub(info.tcpi_sacked + info.tcpi_lost),
             state: info.tcpi_ca_state,
@@ -81,7 +81,7 @@ impl Subflow {
         }
     }
 
-    /// Whether it has left slow start, by loss or without; or is in a later one.
+    /// Whether it has left slow start, by a loss or without, or is in a later slow start.
     pub(crate) fn is_past_slow_start(&self) -> bool {
         self.ssthresh
             .is_some_and(|threshold| self.is_reducing() || self.cwnd >= threshold)
@@ -93,7 +93,7 @@ impl Subflow {
     }
 }
 
-/// The subflows of a connected socket, and the bytes of data that were acknowledged on each.
+/// The subflows of a connected socket, and the number of acknowledged data bytes on each.
 pub(crate) fn subflows(
     socket: &Socket,
     protocol: Protocol,
@@ -115,7 +115,7 @@ pub(crate) fn subflows(
     }
 }
 
-/// struct mptcp_subflow_data (linux/mptcp.h): what each entry of an array option has, and how many there are.
+/// struct mptcp_subflow_data (linux/mptcp.h): size and number of the entries of an array option.
 #[repr(C, align(8))]
 struct Header {
     size_subflow_data: u32,
@@ -124,13 +124,13 @@ struct Header {
     size_user: u32,
 }
 
-/// More than any path manager here makes.
-const MOST: usize = 16;
+/// Largest number of subflows that are read: more than the lab's path managers create.
+const MAX_SUBFLOWS: usize = 16;
 
 #[repr(C)]
 struct Array<T> {
     header: Header,
-    entries: [T; MOST],
+    entries: [T; MAX_SUBFLOWS],
 }
 
 /// struct mptcp_subflow_addrs (linux/mptcp.h).
@@ -142,7 +142,7 @@ struct Addresses {
 }
 
 fn mptcp_subflows(fd: RawFd) -> io::Result<(Vec<Subflow>, Vec<u64>)> {
-    // Both walk the same list of subflows; one that joins between the two is left out this time.
+    // Both options iterate over the same list of subflows. A subflow that joins between the two calls is left out.
     let infos = array::<libc::tcp_info>(fd, MPTCP_TCPINFO)?;
     let addresses = array::<Addresses>(fd, MPTCP_SUBFLOW_ADDRS)?;
     let ends = addresses
@@ -163,11 +163,11 @@ fn array<T: Copy>(fd: RawFd, name: i32) -> io::Result<Vec<T>> {
             size_kernel: 0,
             size_user: size_of::<T>() as u32,
         },
-        entries: [empty(); MOST],
+        entries: [empty(); MAX_SUBFLOWS],
     }];
     option(fd, SOL_MPTCP, name, &mut array)?;
     let header = &array[0].header;
-    let count = (header.num_subflows as usize).min(MOST);
+    let count = (header.num_subflows as usize).min(MAX_SUBFLOWS);
     Ok(entries(
         &array[0].entries,
         count,
@@ -175,24 +175,24 @@ fn array<T: Copy>(fd: RawFd, name: i32) -> io::Result<Vec<T>> {
     ))
 }
 
-/// The first entries of an array that the kernel wrote. Those of a kernel whose structure is shorter than ours stand closer
-/// together; what is missing at the end of each is zero.
-fn entries<T: Copy>(array: &[T; MOST], count: usize, size_kernel: usize) -> Vec<T> {
+/// The first entries of an array that the kernel wrote. If the kernel's structure is shorter than `T`, its entries are closer
+/// together, and the missing fields at the end of each are zero.
+fn entries<T: Copy>(array: &[T; MAX_SUBFLOWS], count: usize, size_kernel: usize) -> Vec<T> {
     let size = size_kernel.min(size_of::<T>());
     let bytes = array.as_ptr().cast::<u8>();
     let entry = |number: usize| {
         let mut entry = empty::<T>();
-        // SAFETY: `count` entries of `size`, each at most a T, lie within the array; T is plain old data of the kernel's.
+        // SAFETY: `count` entries of `size`, each at most a T, are within the array; T is plain old data of the kernel.
         unsafe {
             let from = bytes.add(number * size);
             std::ptr::copy_nonoverlapping(from, (&raw mut entry).cast(), size);
         }
         entry
     };
-    (0..count.min(MOST)).map(entry).collect()
+    (0..count.min(MAX_SUBFLOWS)).map(entry).collect()
 }
 
-/// Plain old data of the kernel's, all zero.
+/// Plain old data of the kernel, all zero.
 fn empty<T: Copy>() -> T {
     // SAFETY: used for tcp_info and sockaddr_storage, which are integers.
     unsafe { MaybeUninit::<T>::zeroed().assume_init() }
@@ -211,7 +211,7 @@ fn option<T>(fd: RawFd, level: i32, name: i32, value: &mut [T; 1]) -> io::Result
 }
 
 fn ipv4(address: &libc::sockaddr_storage) -> (Ipv4Addr, u16) {
-    // SAFETY: a sockaddr_storage is large enough and aligned for any address; the lab's are IPv4.
+    // SAFETY: a sockaddr_storage is large enough and aligned for any address; the lab's addresses are IPv4.
     let address = unsafe { &*(&raw const *address).cast::<libc::sockaddr_in>() };
     (
         Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)),
@@ -219,7 +219,7 @@ fn ipv4(address: &libc::sockaddr_storage) -> (Ipv4Addr, u16) {
     )
 }
 
-/// Bytes written to the socket that its peer has not acknowledged, at the data level for MPTCP.
+/// Number of bytes that were written to the socket and not acknowledged, at the data level for MPTCP.
 pub(crate) fn unacknowledged(socket: &Socket) -> Result<u64, Error> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: SIOCOUTQ writes one int.
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn entries_of_a_kernel_with_a_shorter_structure_are_closer_together() {
         // Two entries of three numbers, in an array for four each.
-        let mut array = [[0_u32; 4]; MOST];
+        let mut array = [[0_u32; 4]; MAX_SUBFLOWS];
         (array[0], array[1]) = ([1, 2, 3, 4], [5, 6, 0, 0]);
         assert_eq!(entries(&array, 2, 12), [[1, 2, 3, 0], [4, 5, 6, 0]]);
-        // One that is longer is cut by the kernel.
+        // The kernel truncates longer entries.
         assert_eq!(entries(&array, 2, 20), [[1, 2, 3, 4], [5, 6, 0, 0]]);
     }
 }

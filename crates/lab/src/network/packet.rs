@@ -1,10 +1,10 @@
-//! An IPv4 packet (RFC 791) as the links carry it: what the network may ask of it, and mark.
+//! IPv4 packets (RFC 791) as payload of the links: flow, ECN mark, destination.
 
 use std::net::Ipv4Addr;
 
 use netsim::Payload;
 
-use crate::tun::MTU;
+use crate::linux::tun::MTU;
 
 /// The two ECN bits of the second byte of the header (RFC 3168 section 5).
 const ECN: u8 = 0b11;
@@ -13,7 +13,7 @@ const ECN: u8 = 0b11;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A buffer that holds a packet; how many of its bytes count is the packet's size in the network.
+/// A buffer with a packet. The size of the packet is its size in the network.
 #[derive(Debug)]
 pub(crate) struct Packet(pub(crate) Box<[u8; MTU]>);
 
@@ -24,7 +24,7 @@ impl Default for Packet {
 }
 
 impl Payload for Packet {
-    /// Protocol, addresses and, where there are any, ports.
+    /// Hash of protocol, addresses and, for TCP and UDP, ports.
     fn flow(&self) -> u64 {
         let header = &self.0;
         let protocol = header[9];
@@ -51,7 +51,7 @@ impl Payload for Packet {
         if header[1] & ECN == 0 {
             return false;
         }
-        // RFC 1624: the checksum is a ones' complement sum, so it takes up the change of its word.
+        // RFC 1624: the checksum is a ones' complement sum, so only the difference of the changed word is added.
         let added = u16::from(ECN - (header[1] & ECN));
         header[1] |= ECN;
         let checksum = u16::from_be_bytes([header[10], header[11]]);
@@ -68,7 +68,7 @@ fn word(bytes: &[u8]) -> u64 {
         .fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// Where an IPv4 packet goes; `None` for anything else.
+/// Destination of an IPv4 packet; `None` for other packets.
 pub(crate) fn destination(packet: &[u8]) -> Option<Ipv4Addr> {
     // RFC 791: the version in the first four bits, the destination in bytes 16 to 19.
     let address: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
@@ -79,7 +79,7 @@ pub(crate) fn destination(packet: &[u8]) -> Option<Ipv4Addr> {
 mod tests {
     use super::*;
 
-    /// A TCP packet of 40 bytes with ECN field `ecn` and a right checksum.
+    /// A TCP packet of 40 bytes with ECN field `ecn` and a valid checksum.
     fn packet(ecn: u8, from_port: u8) -> Packet {
         let mut packet = Packet::default();
         let header = &mut packet.0;
@@ -91,7 +91,7 @@ mod tests {
         packet
     }
 
-    /// The ones' complement sum of a header (RFC 1071); of one with its checksum, 0xffff.
+    /// The ones' complement sum of a header (RFC 1071): 0xffff with a valid checksum.
     fn sum(header: &[u8]) -> u16 {
         let words = header
             .chunks(2)

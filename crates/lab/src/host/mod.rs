@@ -1,4 +1,6 @@
-//! Runs scenarios on this host: its kernel's endpoints, our links between them.
+//! Runs scenarios on this host: endpoints of its kernel, links of `netsim`.
+
+mod algorithm;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,32 +15,40 @@ use kernel::{load, requirements};
 use netsim::{Clock, RealClock, Span, Time};
 use scenario::capture::Capture;
 use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
-use scenario::{ConnectionSpec, Protocol, Run, Scenario, Watch, draw};
-use serde::{Deserialize, Serialize};
+use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
+
+pub(crate) use algorithm::LoadRequest;
 
 use crate::error::Error;
-use crate::transfer::{self, FIRST_PORT, Seen, Transfer};
-use crate::{Namespace, Network, NetworkReport, NetworkSpec, measure, supported, tun, watch};
+use crate::linux::namespace::Namespace;
+use crate::linux::tun;
+use crate::measurement::transfer::{self, FIRST_PORT, Observation, Transfer};
+use crate::measurement::{events, outcome};
+use crate::network::{LinkReport, Network, NetworkReport, NetworkSpec};
+use crate::supported;
 
-/// A place to run scenarios. What it loads into the kernel it takes out when it is dropped; what one that was killed
-/// has left, the next one takes out when it is made.
+/// Runs scenarios on the running kernel. A host unloads its algorithms when it is dropped. A new host unloads the algorithms of
+/// processes that were killed.
 pub struct Host {
-    /// Tells this host's registrations from those of others in this process.
+    /// Distinguishes the registrations of the hosts of one process.
     number: usize,
-    algorithms: BTreeMap<Loaded, Registered>,
+    algorithms: BTreeMap<LoadRequest, Registered>,
     cancelled: Arc<AtomicBool>,
 }
 
-/// Says in one line what keeps scenarios from being run here, if anything does.
+/// Checks that this host can run scenarios.
+///
+/// # Errors
+/// The first missing requirement.
 pub fn check() -> Result<(), Error> {
     requirements::check()?;
     tun::check()?;
-    // Root without the right to it, as in most containers.
+    // Root may lack the privilege, as in most containers.
     Namespace::new().map(drop)
 }
 
 impl Host {
-    /// A host; `number` is to differ between those of one process. Once `cancelled` is set a run ends with
+    /// A host with a `number` that no other host of this process has. Once `cancelled` is set, a run ends with
     /// [`Error::Interrupted`].
     pub fn new(number: usize, cancelled: Arc<AtomicBool>) -> Result<Self, Error> {
         check()?;
@@ -50,15 +60,15 @@ impl Host {
         })
     }
 
-    /// Runs a scenario, as this seed draws it.
+    /// Runs a scenario with a seed.
     ///
-    /// Its rows are the sender's windows when a look each millisecond finds them changed, and for lisa's own algorithms also
-    /// after each ACK.
+    /// The rows are the sender's windows, sampled each millisecond if they have changed, and for lisa's own algorithms also after
+    /// each ACK.
     pub fn run(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
         self.run_watched(scenario, seed, Watch::default())
     }
 
-    /// The same, and the packets at the server's ports, if they are asked for. Rows and credits come with it anyway.
+    /// As [`Host::run`], with the packets at the server's ports if `watch` requests them. The run has rows and credits in any case.
     pub fn run_watched(
         &mut self,
         scenario: &Scenario,
@@ -68,7 +78,7 @@ impl Host {
         let wall = Instant::now();
         let common = supported::check(scenario)?;
         for connection in &scenario.connections {
-            self.load(Loaded::of(connection))?;
+            self.load(LoadRequest::of(connection))?;
         }
         let spec = NetworkSpec {
             topology: scenario.drawn_topology(seed),
@@ -83,25 +93,26 @@ impl Host {
         let transferred = transferred?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
         let servers = network.server_addresses();
-        for ((connection, seen), port) in scenario
+        for ((connection, observed), port) in scenario
             .connections
             .iter()
-            .zip(&transferred.seen)
+            .zip(&transferred.observed)
             .zip(FIRST_PORT..)
         {
-            connections.push(measure::outcome(connection, seen, &servers));
+            connections.push(outcome::outcome(connection, observed, &servers));
             let events = transferred
                 .events
-                .get(&Loaded::of(connection))
+                .get(&LoadRequest::of(connection))
                 .map_or(&[][..], Vec::as_slice);
-            let zero = transferred
+            let begin = transferred
                 .clock
-                .monotonic_nanos(measure::zero(connection, seen));
-            let path = |port| measure::path_of_port(seen, &servers, port);
-            let (told, given) = watch::rows_and_credits(events, &connection.name, port, zero, path);
-            rows.extend(told);
-            rows.extend(measure::rows(connection, seen, &servers));
-            credits.extend(given);
+                .monotonic_nanos(outcome::begin_of_run(connection, observed));
+            let path = |port| outcome::path_of_port(observed, &servers, port);
+            let (event_rows, event_credits) =
+                events::rows_and_credits(events, &connection.name, port, begin, path);
+            rows.extend(event_rows);
+            rows.extend(outcome::rows(connection, observed, &servers));
+            credits.extend(event_credits);
         }
         rows.sort_by(|a, b| a.time.total_cmp(&b.time));
         let capture = report.packets.take().map(Capture::real);
@@ -111,7 +122,7 @@ impl Host {
             seed,
             backend: "host",
             connections,
-            // Real endpoints have no events that anyone could count.
+            // Events of real endpoints cannot be counted.
             events: 0,
             packet_hops: report
                 .links
@@ -128,13 +139,13 @@ impl Host {
             outcome,
             rows,
             credits,
-            losses: Vec::new(), // its network does not know whose packets it drops
+            losses: Vec::new(), // the network does not record the owners of dropped packets
             capture,
         })
     }
 
-    /// Loads an algorithm of ours under a name of this process's own; others are the kernel's.
-    pub(crate) fn load(&mut self, key: Loaded) -> Result<(), Error> {
+    /// Loads an algorithm of lisa under a name that is unique to this host. Other algorithms are the kernel's.
+    pub(crate) fn load(&mut self, key: LoadRequest) -> Result<(), Error> {
         let ours = mpcc::Algorithm::find(&key.name).is_some_and(|algorithm| !algorithm.in_linux());
         if ours && !self.algorithms.contains_key(&key) {
             let owner = Owner::this();
@@ -157,40 +168,45 @@ impl Host {
         Ok(())
     }
 
-    /// Runs all transfers at once, and listens to their algorithms meanwhile.
+    /// Runs all transfers at the same time, and collects the events of their algorithms.
     fn transfer_all(&self, network: &Network, scenario: &Scenario) -> Result<Transferred, Error> {
         let clock = network
             .clock()
             .ok_or(Error::State("does not run: start it first"))?;
         let done = AtomicBool::new(false);
-        let used = |key: &Loaded| scenario.connections.iter().any(|c| Loaded::of(c) == *key);
+        let used = |key: &LoadRequest| {
+            scenario
+                .connections
+                .iter()
+                .any(|c| LoadRequest::of(c) == *key)
+        };
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
             thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         thread::scope(|scope| {
-            // Listeners must be there before the first SYN: each drops `ready` then.
+            // Listeners must record before the first SYN. Each drops `ready` as soon as it records.
             let (ready, all_ready) = mpsc::channel::<()>();
-            let mut watchers = Vec::new();
+            let mut listeners = Vec::new();
             for (key, registered) in self.algorithms.iter().filter(|(key, _)| used(key)) {
                 let (ready, done, label) = (ready.clone(), &done, registered.name());
-                let watch =
-                    move || watch::collect(&registry::find_one(label)?, || drop(ready), done);
-                watchers.push((key.clone(), scope.spawn(watch)));
+                let collect =
+                    move || events::collect(&registry::find_one(label)?, || drop(ready), done);
+                listeners.push((key.clone(), scope.spawn(collect)));
             }
             drop(ready);
             let _ = all_ready.recv();
             network.client.run(transfer::warm_up);
-            let began = clock.now() + AHEAD;
+            let begin = clock.now() + LEAD_TIME;
             let transfers: Vec<_> = (FIRST_PORT..)
                 .zip(&scenario.connections)
                 .map(|(port, connection)| {
-                    let transfer = self.transfer(scenario, connection, port, began);
+                    let transfer = self.transfer(scenario, connection, port, begin);
                     scope.spawn(move || transfer::run(network, clock, &transfer?))
                 })
                 .collect();
-            let seen: Vec<Result<Seen, Error>> = transfers
+            let observed: Vec<Result<Observation, Error>> = transfers
                 .into_iter()
                 .map(|t| {
                     t.join()
@@ -198,12 +214,12 @@ impl Host {
                 })
                 .collect();
             done.store(true, Ordering::Release);
-            let events = watchers
+            let events = listeners
                 .into_iter()
-                .map(|(key, watcher)| Ok((key, join(watcher)?)));
+                .map(|(key, listener)| Ok((key, join(listener)?)));
             let events = events.collect::<Result<_, Error>>();
             Ok(Transferred {
-                seen: seen.into_iter().collect::<Result<_, _>>()?,
+                observed: observed.into_iter().collect::<Result<_, _>>()?,
                 events: events?,
                 clock,
             })
@@ -215,72 +231,43 @@ impl Host {
         scenario: &Scenario,
         connection: &'a ConnectionSpec,
         port: u16,
-        began: Time,
+        begin_of_run: Time,
     ) -> Result<Transfer<'a>, Error> {
-        let registered = self.algorithms.get(&Loaded::of(connection));
+        let registered = self.algorithms.get(&LoadRequest::of(connection));
         let begin = supported::begin(connection).min(scenario.stop);
         Ok(Transfer {
             protocol: connection.protocol,
             algorithm: registered.map_or(&connection.algorithm, |r| r.name()),
             bytes: supported::bytes(connection)?,
             port,
-            begin: began + begin,
+            begin: begin_of_run + begin,
             stop: scenario.stop - begin,
             cancelled: &self.cancelled,
         })
     }
 }
 
-/// An algorithm as it is loaded.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Loaded {
-    pub(crate) name: String,
-    /// Whether plain TCP that chooses it runs it, which only a scenario with such a connection wants
-    /// ([`load::Options::keeps_plain`]).
-    runs_plain: bool,
-    /// The settings that differ from their standard values, by name.
-    settings: Vec<(String, u32)>,
-}
-
-impl Loaded {
-    /// What this connection needs.
-    pub(crate) fn of(connection: &ConnectionSpec) -> Self {
-        let algorithm = mpcc::Algorithm::find(&connection.algorithm);
-        let own = algorithm.into_iter().flat_map(|a| a.settings());
-        let settings = own.filter_map(|setting| {
-            let value = *connection.settings.get(setting.name)?;
-            (value != setting.standard).then(|| (setting.name.into(), value))
-        });
-        Self {
-            name: connection.algorithm.clone(),
-            // Linux's own algorithms run on plain TCP in any case.
-            runs_plain: connection.protocol == Protocol::Tcp
-                && algorithm.is_some_and(|a| !a.in_linux()),
-            settings: settings.collect(),
-        }
-    }
-}
-
-/// Transfers begin so long after they were made, so that one does not wait for a thread or a socket that another had.
-const AHEAD: Span = Span::from_millis(50);
+/// Time from the start of the threads to the begin of the run, so that no transfer waits for its thread or its sockets.
+const LEAD_TIME: Span = Span::from_millis(50);
 
 impl Drop for Host {
     fn drop(&mut self) {
         for (_, registered) in std::mem::take(&mut self.algorithms) {
-            // Sockets that have not closed yet keep it until they do.
+            // Sockets that have not closed yet keep the algorithm in the kernel.
             let _ = registered.unload(Some(&mut |_| false));
         }
     }
 }
 
+/// Results of all transfers.
 struct Transferred {
-    /// One a connection, in the scenario's order.
-    seen: Vec<Seen>,
-    events: BTreeMap<Loaded, Vec<lisa_event>>,
+    /// One for each connection, in the scenario's order.
+    observed: Vec<Observation>,
+    events: BTreeMap<LoadRequest, Vec<lisa_event>>,
     clock: RealClock,
 }
 
 fn links(report: NetworkReport) -> Vec<LinkOutcome> {
-    let link = |link: crate::LinkReport| LinkOutcome::new(link.name, &link.counters);
+    let link = |link: LinkReport| LinkOutcome::new(link.name, &link.counters);
     report.links.into_iter().map(link).collect()
 }

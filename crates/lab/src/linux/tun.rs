@@ -1,8 +1,7 @@
-//! A TUN port: an interface of a namespace whose packets this process reads and writes.
+//! TUN ports: interfaces of a namespace whose packets this process reads and writes.
 //!
-//! Linux Documentation/networking/tuntap.rst. The device is not persistent: it goes with its
-//! descriptor. Crates for TUN bring addresses, routes and runtimes along; all that is needed here
-//! is one ioctl.
+//! Linux Documentation/networking/tuntap.rst. A port is not persistent: the kernel removes it with its descriptor. Crates for TUN
+//! also have addresses, routes and runtimes; one ioctl suffices here.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -13,12 +12,12 @@ use nix::errno::Errno;
 
 use crate::error::Error;
 
-/// The largest packet, in bytes: that of Ethernet.
+/// Largest packet, bytes: that of Ethernet.
 pub(crate) const MTU: usize = 1500;
 
 nix::ioctl_write_ptr_bad!(tun_set_iff, libc::TUNSETIFF, libc::ifreq);
 
-/// Whether there is a driver to make ports with.
+/// Checks that the kernel has the TUN driver.
 pub(crate) fn check() -> Result<(), Error> {
     open().map(drop)
 }
@@ -35,17 +34,17 @@ fn open() -> Result<File, Error> {
     })
 }
 
-/// A port.
+/// A TUN port.
 #[derive(Debug)]
 pub(crate) struct Tun {
     file: File,
 }
 
 impl Tun {
-    /// Makes the interface `name` in the namespace of the calling thread; it is down.
+    /// Creates the interface `name` in the namespace of the calling thread. The interface is down.
     pub(crate) fn new(name: &str) -> Result<Self, Error> {
         let file = open()?;
-        // SAFETY: all-zero bytes are a valid ifreq: integers, and a union of such and pointers.
+        // SAFETY: all-zero bytes are a valid ifreq: integers, and a union of integers and pointers.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         assert!(
             name.len() < libc::IFNAMSIZ,
@@ -54,15 +53,15 @@ impl Tun {
         for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
             *to = from as libc::c_char;
         }
-        // IP packets as they are: no header of the driver's before them.
+        // IP packets without the driver's header.
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-        // SAFETY: TUNSETIFF reads and writes one ifreq, which `request` is; the descriptor is open.
+        // SAFETY: TUNSETIFF reads and writes one ifreq, the type of `request`; the descriptor is open.
         unsafe { tun_set_iff(file.as_raw_fd(), &request) }
             .map_err(Error::kernel(format!("making the TUN port {name}")))?;
         Ok(Self { file })
     }
 
-    /// Reads a packet; `None` when none waits.
+    /// Reads a packet; `None` if no packet waits.
     pub(crate) fn read(&self, packet: &mut [u8; MTU]) -> io::Result<Option<usize>> {
         loop {
             match (&self.file).read(packet) {
@@ -74,7 +73,7 @@ impl Tun {
         }
     }
 
-    /// Writes a packet: the kernel takes it in before this returns.
+    /// Writes a packet. The kernel has received it when this returns.
     pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write_all(packet)
     }

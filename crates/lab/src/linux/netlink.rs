@@ -1,8 +1,7 @@
 //! Requests to the kernel by netlink(7).
 //!
-//! Through `netlink-bindings`, generated from the kernel's own specifications: it speaks all five
-//! families that are needed here and brings no runtime along. (rust-netlink's `mptcp-pm` 0.2 can
-//! read MPTCP's limits and endpoints, but not set them.)
+//! By `netlink-bindings`, which is generated from the kernel's own specifications, has all five families that are used here, and
+//! needs no runtime. (rust-netlink's `mptcp-pm` 0.2 can read MPTCP's limits and endpoints, but not set them.)
 
 use std::io;
 
@@ -11,7 +10,7 @@ use netlink_socket2::{NetlinkSocket, ReplyError};
 
 use crate::error::Error;
 
-/// A socket to the kernel; it speaks of the namespace of the thread that first asks.
+/// A netlink socket. Its namespace is that of the thread of the first request.
 pub(crate) struct Netlink(NetlinkSocket);
 
 impl Netlink {
@@ -19,8 +18,8 @@ impl Netlink {
         Self(NetlinkSocket::new())
     }
 
-    /// Asks for a change and waits until it is made; `what` says which, should it be refused.
-    pub(crate) fn ask<R: NetlinkRequest>(
+    /// Requests a change and waits for its acknowledgement. `what` describes the change, for the error.
+    pub(crate) fn request<R: NetlinkRequest>(
         &mut self,
         request: &R,
         what: impl FnOnce() -> String,
@@ -28,7 +27,7 @@ impl Netlink {
         let sent = self.0.request(request).map_err(ReplyError::from);
         sent.and_then(|mut reply| reply.recv_ack())
             .map_err(|refusal| {
-                // The kernel's own words (the extended ACK) are in the text, not in the code.
+                // The text has the kernel's extended ACK, the code does not.
                 Error::Kernel {
                     what: what(),
                     source: io::Error::other(refusal.to_string()),

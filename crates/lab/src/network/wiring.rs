@@ -1,17 +1,15 @@
-//! What a network is to be, and its routes and addresses on the links that its topology has.
+//! Links, routes and addresses of a network.
 //!
-//! The client has one port and one address, the server one of each a path. The server sends the data, so that a path's
-//! forward direction is towards the client.
+//! The client has one port and one address, the server has one of each for each path. The server sends the data, so the forward
+//! direction of a path is towards the client.
 
 use std::net::Ipv4Addr;
 
 use netsim::{LinkId, Payload, PortId, RouteId};
-use topology::{LinkIndex, Path, Spec};
+use topology::{LinkIndex, Path};
 
+use super::spec::NetworkSpec;
 use crate::error::Error;
-
-/// The most paths: MPTCP's path manager allows 8 subflows beyond the first (`MPTCP_PM_ADDR_MAX`).
-pub const MAX_PATHS: usize = 9;
 
 /// The client's address.
 pub(crate) const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -29,52 +27,21 @@ const fn server_port(path: usize) -> PortId {
     PortId(path as u32 + 1)
 }
 
-/// A network between one client and one server.
-#[derive(Clone, Debug)]
-pub struct NetworkSpec {
-    /// Its links: a shared bottleneck, or separate ones.
-    pub topology: Spec,
-    /// What links draw from that lose or reorder at random.
-    pub link_seed: u64,
-    /// The receive buffer of each endpoint's TCP and MPTCP sockets, in bytes (`tcp_rmem`, default
-    /// and maximum). The kernel offers about half of it as its window. The send buffer is made no
-    /// smaller. `None`: 128 KB that grow to 6 MB, the kernel's defaults.
-    pub receive_window: Option<u32>,
-    /// The paths whose subflows are backups; those beyond the list, and the first, are not.
-    pub backup: Vec<bool>,
-}
-
-/// The links and routes of a network, before anything moves on them.
+/// The links and routes of a network.
 #[derive(Debug)]
 pub(crate) struct Wiring<P> {
     pub(crate) network: netsim::Network<P>,
-    /// What to call each link, in their order.
+    /// Names of the links, in their order.
     pub(crate) names: Vec<String>,
-    routes: Vec<(PortId, Ipv4Addr, RouteId)>,
+    routes: Vec<Route>,
 }
 
-impl NetworkSpec {
-    /// How many paths there are; an error if MPTCP cannot use as many.
-    pub(crate) fn paths(&self) -> Result<usize, Error> {
-        let paths = paths(&self.topology)?;
-        if (1..=MAX_PATHS).contains(&paths) {
-            Ok(paths)
-        } else {
-            Err(Error::Paths(paths))
-        }
-    }
-}
-
-/// How many paths there are between the one client and the one server that the lab has.
-pub(crate) fn paths(topology: &Spec) -> Result<usize, Error> {
-    match topology {
-        Spec::SharedBottleneck(spec) => Ok(spec.rtts.len()),
-        Spec::NonSharedBottleneck(spec) => Ok(spec.paths.len()),
-        _ => Err(Error::Unsupported {
-            place: "topology".into(),
-            what: "any network but a shared-bottleneck or a non-shared-bottleneck",
-        }),
-    }
+/// Route of the packets from a port to a destination.
+#[derive(Debug)]
+struct Route {
+    port: PortId,
+    destination: Ipv4Addr,
+    id: RouteId,
 }
 
 impl<P: Payload> Wiring<P> {
@@ -95,19 +62,20 @@ impl<P: Payload> Wiring<P> {
         Ok(wiring)
     }
 
-    /// The way of a packet that came in at `port` for `destination`.
+    /// Route of a packet that entered at `port` for `destination`.
     pub(crate) fn route(&self, port: PortId, destination: Ipv4Addr) -> Option<RouteId> {
-        // At most 18 routes: a search through them is as fast as any table.
+        // At most 18 routes: a linear search is as fast as a table.
         let found = self
             .routes
             .iter()
-            .find(|route| (route.0, route.1) == (port, destination));
-        found.map(|(_, _, route)| *route)
+            .find(|route| (route.port, route.destination) == (port, destination));
+        found.map(|route| route.id)
     }
 
     fn connect(&mut self, number: usize, path: &Path, links: &[LinkId]) {
-        let ids = |way: &[LinkIndex]| {
-            way.iter()
+        let ids = |direction: &[LinkIndex]| {
+            direction
+                .iter()
                 .map(|link| links[link.index()])
                 .collect::<Vec<_>>()
         };
@@ -115,8 +83,16 @@ impl<P: Payload> Wiring<P> {
             .network
             .add_route(&ids(&path.reverse), server_port(number));
         let down = self.network.add_route(&ids(&path.forward), CLIENT_PORT);
-        self.routes.push((CLIENT_PORT, server(number), up));
-        self.routes.push((server_port(number), CLIENT, down));
+        self.routes.push(Route {
+            port: CLIENT_PORT,
+            destination: server(number),
+            id: up,
+        });
+        self.routes.push(Route {
+            port: server_port(number),
+            destination: CLIENT,
+            id: down,
+        });
     }
 }
 
@@ -124,7 +100,9 @@ impl<P: Payload> Wiring<P> {
 mod tests {
     use super::*;
     use netsim::{Exit, Rate, Span, Time};
-    use topology::{Loss, NonSharedBottleneck, PathSpec, Properties, Queue, SharedBottleneck};
+    use topology::{
+        Loss, NonSharedBottleneck, PathSpec, Properties, Queue, SharedBottleneck, Spec,
+    };
 
     fn fast() -> Properties {
         let rate = Rate::from_bits_per_second(8_000_000_000);
@@ -148,11 +126,11 @@ mod tests {
         }
     }
 
-    /// How long a packet of 1000 bytes takes there and back, on each path.
+    /// Round-trip time of a packet of 1000 bytes on each path, ns.
     fn round_trips(topology: &Spec, paths: usize) -> Vec<u64> {
         let mut wiring = Wiring::new(&network(topology, 1)).unwrap();
         let mut trip = |from, to, destination| {
-            let route = wiring.route(from, destination).expect("there is a way");
+            let route = wiring.route(from, destination).expect("there is a route");
             assert_eq!(wiring.network.inject(Time::ZERO, route, 1000, ()), None);
             match wiring.network.poll(Time::from_nanos(u64::MAX)) {
                 Some(Exit::Arrived { at, port, .. }) if port == to => at.as_nanos(),
@@ -198,9 +176,9 @@ mod tests {
         );
     }
 
-    /// As in a simulation, in which a graph adds the same links to a network of the same seed.
+    /// A simulation has the same losses: the graph adds the same links to a network with the same seed.
     #[test]
-    fn the_seed_decides_what_is_lost() {
+    fn losses_depend_on_the_seed() {
         let mut topology = shared(vec![Span::ZERO]);
         if let Spec::SharedBottleneck(spec) = &mut topology {
             spec.bottleneck.loss = Some(Loss::Random(0.5));
@@ -209,7 +187,7 @@ mod tests {
             let mut wiring = Wiring::new(&network(&topology, seed)).unwrap();
             let down = wiring
                 .route(server_port(0), CLIENT)
-                .expect("there is a way");
+                .expect("there is a route");
             (0..64)
                 .map(|_| {
                     let _ = wiring.network.inject(Time::ZERO, down, 1000, ());
@@ -220,14 +198,5 @@ mod tests {
         };
         assert_eq!(lost(1), lost(1));
         assert_ne!(lost(1), lost(2));
-    }
-
-    #[test]
-    fn the_number_of_paths_is_limited() {
-        let spec = |paths| network(&shared(vec![Span::ZERO; paths]), 1);
-        assert!(spec(0).paths().is_err());
-        assert_eq!(spec(1).paths().ok(), Some(1));
-        assert_eq!(spec(9).paths().ok(), Some(9));
-        assert!(spec(10).paths().is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Settings of a network namespace: /proc/sys/net shows that of the thread that opens it.
+//! Sysctls of a network namespace: /proc/sys/net shows the settings of the opening thread's namespace.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,15 +15,15 @@ pub(crate) fn set(name: &str, value: impl ToString) -> Result<(), Error> {
     })
 }
 
-/// As [`set`], where a kernel without that feature needs no setting.
-pub(crate) fn set_if_there(name: &str, value: impl ToString) -> Result<(), Error> {
+/// As [`set`]; a kernel without the sysctl is no error.
+pub(crate) fn set_if_exists(name: &str, value: impl ToString) -> Result<(), Error> {
     match set(name, value) {
         Err(Error::Sysctl { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(()),
         result => result,
     }
 }
 
-/// The numbers that `name` holds.
+/// The numbers of a sysctl.
 pub(crate) fn get(name: &str) -> Result<Vec<u64>, Error> {
     let text =
         fs::read_to_string(path(name)).map_err(Error::kernel(format!("reading sysctl {name}")))?;

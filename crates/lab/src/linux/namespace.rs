@@ -1,8 +1,8 @@
-//! A network namespace without a name: see namespaces(7), "Namespace lifetime".
+//! Network namespaces without a name: see namespaces(7), "Namespace lifetime".
 //!
-//! `ip netns` keeps a namespace by a mount in /run/netns, which outlives the process that dies
-//! before it cleans up. Here a file descriptor keeps it, so the kernel removes it with the last
-//! descriptor, thread or socket in it. The namespace of a thread, not of the process, changes.
+//! `ip netns` keeps a namespace by a mount in /run/netns, which remains if the process is killed. Here a file descriptor keeps the
+//! namespace, so the kernel removes it with its last descriptor, thread or socket. A thread changes its namespace, not the
+//! process.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,19 +17,19 @@ use std::thread;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
 
-use crate::child;
 use crate::error::Error;
+use crate::process;
 
-/// A network namespace. Threads and processes enter it; the sockets they make stay in it.
+/// A network namespace. Threads and processes enter it; their sockets belong to it.
 #[derive(Debug)]
 pub struct Namespace {
     fd: Arc<OwnedFd>,
 }
 
 impl Namespace {
-    /// A new namespace: no interface but a loopback that is down.
+    /// Creates a namespace. Its only interface is a loopback that is down.
     pub fn new() -> Result<Self, Error> {
-        // In a thread of its own, since a thread that has left its namespace is not to be reused.
+        // On a new thread, because a thread in another namespace must not be used again.
         let made = thread::spawn(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             File::open("/proc/thread-self/ns/net")
@@ -45,11 +45,11 @@ impl Namespace {
         }
     }
 
-    /// Runs `f` on a thread inside the namespace and returns its result; a panic of `f` goes on in
-    /// the caller. Sockets that `f` makes belong to the namespace for good.
+    /// Runs `f` on a thread inside the namespace and returns its result. A panic of `f` is resumed in the caller. Sockets that `f`
+    /// creates belong to the namespace.
     ///
     /// # Panics
-    /// When no thread can be made, or the process has given up the right to enter its namespace.
+    /// If no thread can be created, or the process has dropped the privilege to enter the namespace.
     pub fn run<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
         thread::scope(|scope| {
             let inside = scope.spawn(|| {
@@ -60,8 +60,7 @@ impl Namespace {
         })
     }
 
-    /// Starts a thread called `name` (15 bytes show) inside the namespace, which then lives at
-    /// least as long as the thread.
+    /// Starts a thread called `name` (at most 15 bytes are visible) inside the namespace, which exists at least as long as the thread.
     pub fn spawn<T: Send + 'static>(
         &self,
         name: &str,
@@ -76,20 +75,20 @@ impl Namespace {
         })
     }
 
-    /// A command that will run inside the namespace.
+    /// A command that runs inside the namespace.
     ///
-    /// The child is killed when the thread that starts it ends, so start it from a thread that
-    /// stays. Its own children are not.
+    /// The child is killed when the thread that starts it ends, so start it from a long-lived thread. The child's own children are
+    /// not killed.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let fd = Arc::clone(&self.fd);
         let parent = std::process::id();
         let mut command = Command::new(program);
         // SAFETY: between fork and exec the closure makes only system calls: setns, prctl, getppid.
-        // It allocates nothing and takes no lock; the descriptor is closed by exec.
+        // The closure allocates no memory and takes no lock; exec closes the descriptor.
         unsafe {
             command.pre_exec(move || {
                 setns(&*fd, CloneFlags::CLONE_NEWNET)?;
-                child::dies_with(parent)
+                process::die_with_parent(parent)
             });
         }
         command
@@ -97,7 +96,8 @@ impl Namespace {
 
     /// Moves the calling thread into the namespace.
     fn enter(&self) {
-        setns(&*self.fd, CloneFlags::CLONE_NEWNET).expect("entering a namespace of our own");
+        setns(&*self.fd, CloneFlags::CLONE_NEWNET)
+            .expect("this process's own namespace can be entered");
     }
 }
 

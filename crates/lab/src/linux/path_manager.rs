@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use netlink_bindings::mptcp_pm;
 
 use crate::error::Error;
-use crate::netlink::Netlink;
-use crate::sysctl;
+use crate::linux::netlink::Netlink;
+use crate::linux::sysctl;
 
 /// `MPTCP_PM_ADDR_FLAG_SIGNAL`: the address is announced to the peer by ADD_ADDR (linux/mptcp.h).
 const FLAG_SIGNAL: u32 = 1 << 0;
@@ -23,20 +23,20 @@ pub(crate) fn enable() -> Result<(), Error> {
     }
 }
 
-/// A connection may have `joins` subflows beyond its first and, if `accept`, as many that go to
-/// addresses its peer announced.
+/// Limits a connection to `joins` subflows beyond its first. If `accept`, as many may use addresses that the peer announces.
 pub(crate) fn limits(joins: u32, accept: bool) -> Result<(), Error> {
     let mut request = mptcp_pm::Request::new().op_set_limits_do();
     request
         .encode()
         .push_rcv_add_addrs(if accept { joins } else { 0 })
         .push_subflows(joins);
-    Netlink::new().ask(&request, || {
+    Netlink::new().request(&request, || {
         format!("setting MPTCP's limits to {joins} more subflows")
     })
 }
 
-/// Connections of this endpoint announce `address` to their peers. `backup`: what joins there is a backup.
+/// Makes the connections of this namespace announce `address` to their peers. `backup`: subflows that join at the address are
+/// backups.
 pub(crate) fn announce(address: Ipv4Addr, backup: bool) -> Result<(), Error> {
     let flags = FLAG_SIGNAL | if backup { FLAG_BACKUP } else { 0 };
     let mut request = mptcp_pm::Request::new().op_add_addr_do();
@@ -46,5 +46,5 @@ pub(crate) fn announce(address: Ipv4Addr, backup: bool) -> Result<(), Error> {
         .push_family(libc::AF_INET as u16)
         .push_addr4(address.to_bits())
         .push_flags(flags);
-    Netlink::new().ask(&request, || format!("making {address} an MPTCP endpoint"))
+    Netlink::new().request(&request, || format!("making {address} an MPTCP endpoint"))
 }

@@ -13,32 +13,33 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 
+use super::packet::{Packet, destination};
+use super::spec::{MAX_PATHS, NetworkSpec};
+use super::wiring::{CLIENT_PORT, Wiring};
 use crate::error::Error;
-use crate::packet::{Packet, destination};
-use crate::tun::Tun;
-use crate::wiring::{CLIENT_PORT, MAX_PATHS, NetworkSpec, Wiring};
+use crate::linux::tun::Tun;
 
-/// The client's port and the server's.
+/// Largest number of ports: the client's and those of the server.
 const MAX_PORTS: usize = 1 + MAX_PATHS;
 
-/// How much later than computed packets were handed over: what the machine added.
+/// Lateness of packets: delay beyond the computed one, added by the machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lateness {
-    /// Packets handed over.
+    /// Number of delivered packets.
     pub packets: u64,
-    /// On average.
+    /// Mean lateness.
     pub mean: Span,
-    /// At worst.
+    /// Largest lateness.
     pub max: Span,
 }
 
-/// Packets, and when each was at the server.
+/// Captured packets, each with its time at the server's port.
 pub(crate) type Packets = Vec<(Time, Box<[u8]>)>;
 
-/// What the emulator saw from its start to its stop.
+/// Results of the emulator from its start to its stop.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// What it captured.
+    /// The captured packets.
     pub(crate) packets: Option<Packets>,
     pub(crate) duration: Span,
     pub(crate) links: Vec<(String, LinkCounters)>,
@@ -47,7 +48,7 @@ pub(crate) struct Report {
     pub(crate) undelivered: u64,
 }
 
-/// The running thread; it ends when this is dropped.
+/// The running thread. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Emulator {
     stop: Arc<EventFd>,
@@ -56,8 +57,8 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts the clock and the thread. The client's port is the first of `ports`. `captures`: whether it keeps what comes
-    /// from the others and goes to them, in memory, since writing files would make packets late.
+    /// Starts the clock and the thread. The client's port is the first of `ports`. `captures`: whether it stores the packets from and
+    /// to the server's ports, in memory, because writing a file would delay packets.
     pub(crate) fn start(
         spec: &NetworkSpec,
         ports: Arc<[Tun]>,
@@ -85,7 +86,7 @@ impl Emulator {
         self.clock
     }
 
-    /// Stops the thread: what it saw.
+    /// Stops the thread and returns its results.
     pub(crate) fn stop(mut self) -> Result<Report, Error> {
         self.join().map_or_else(
             || Err(Error::State("does not run")),
@@ -95,7 +96,7 @@ impl Emulator {
 
     fn join(&mut self) -> Option<io::Result<Report>> {
         let thread = self.thread.take()?;
-        // Fails only when the counter is about to overflow: then it is set.
+        // Fails only if the counter would overflow, in which case it is set.
         let _ = self.stop.write(1);
         Some(
             thread
@@ -111,19 +112,19 @@ impl Drop for Emulator {
     }
 }
 
-/// Everything the thread has but the network itself.
+/// State of the thread, without the network itself.
 struct Pump {
     clock: RealClock,
     wiring: Wiring<Packet>,
     ports: Arc<[Tun]>,
     stop: Arc<EventFd>,
-    /// Whether each port may have a packet to read.
+    /// For each port, whether it may have a packet to read.
     readable: Vec<bool>,
-    /// Buffers that no packet uses.
+    /// Unused buffers.
     spare: Vec<Packet>,
     lateness: Lateness,
-    /// Sum of all lateness, in ns.
-    late: u64,
+    /// Sum of the lateness of all packets, ns.
+    total_lateness: u64,
     unrouted: u64,
     undelivered: u64,
     failure: Option<io::Error>,
@@ -147,7 +148,7 @@ impl Pump {
             readable,
             spare: Vec::new(),
             lateness: Lateness::default(),
-            late: 0,
+            total_lateness: 0,
             unrouted: 0,
             undelivered: 0,
             failure: None,
@@ -156,7 +157,7 @@ impl Pump {
     }
 
     fn run(mut self) -> io::Result<Report> {
-        hurry();
+        raise_priority();
         let mut network = std::mem::take(&mut self.wiring.network);
         drive(&mut network, &mut self);
         if let Some(failure) = self.failure {
@@ -164,7 +165,7 @@ impl Pump {
         }
         let now = self.clock.now();
         let mean = self
-            .late
+            .total_lateness
             .checked_div(self.lateness.packets)
             .unwrap_or_default();
         self.lateness.mean = Span::from_nanos(mean);
@@ -183,7 +184,7 @@ impl Pump {
         })
     }
 
-    /// Reads `port` until it has a packet with a route, or none.
+    /// Reads `port` up to the next packet with a route; `None` if there is none.
     fn receive_at(&mut self, port: usize) -> io::Result<Option<Arrival<Packet>>> {
         let mut buffer = self.spare.pop().unwrap_or_default();
         while let Some(bytes) = self.ports[port].read(&mut buffer.0)? {
@@ -203,7 +204,7 @@ impl Pump {
         Ok(None)
     }
 
-    /// Keeps a packet that has come from this port or is to go there.
+    /// Stores a packet from or to this port, if it is one of the server.
     fn capture(&mut self, port: PortId, packet: &[u8]) {
         if let Some(packets) = &mut self.packets {
             if port != CLIENT_PORT {
@@ -244,7 +245,7 @@ impl Ports<Packet> for Pump {
                 let late = self.clock.now().since(at);
                 self.lateness.packets += 1;
                 self.lateness.max = self.lateness.max.max(late);
-                self.late += late.as_nanos();
+                self.total_lateness += late.as_nanos();
                 let packet = &payload.0[..bytes as usize];
                 self.capture(port, packet);
                 if self.ports[port.0 as usize].write(packet).is_err() {
@@ -261,7 +262,7 @@ impl Ports<Packet> for Pump {
             return ControlFlow::Break(());
         }
         let timeout = next.map(|next| TimeSpec::from_duration(next.since(self.now()).into()));
-        // The stop first, then each port; places that are left over repeat the stop.
+        // The stop event, then each port; unused entries repeat the stop event.
         let mut fds: [_; 1 + MAX_PORTS] = std::array::from_fn(|i| {
             let port = i.checked_sub(1).and_then(|port| self.ports.get(port));
             let fd = port.map_or(self.stop.as_fd(), |port| port.as_fd());
@@ -286,13 +287,13 @@ impl Ports<Packet> for Pump {
     }
 }
 
-/// Puts the calling thread before all ordinary ones, where that is allowed: a packet that waits for
-/// the processor is a late packet. Where it is not, `lateness` shows it.
-fn hurry() {
-    // Wake at the time asked for, not up to 50 µs later: see PR_SET_TIMERSLACK in prctl(2).
+/// Gives the calling thread real-time priority, if that is permitted: a packet that waits for the processor is late. Otherwise the
+/// result is visible in [`Lateness`].
+fn raise_priority() {
+    // Wake at the requested time, not up to 50 µs later: see PR_SET_TIMERSLACK in prctl(2).
     let _ = set_timerslack(1);
-    // The least real-time priority comes before every ordinary thread.
-    let least = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the call reads one sched_param, which `least` is; 0 is the calling thread.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &least) };
+    // The lowest real-time priority precedes every ordinary thread.
+    let lowest = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the call reads one sched_param, the type of `lowest`; 0 is the calling thread.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &lowest) };
 }

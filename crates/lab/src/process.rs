@@ -1,4 +1,4 @@
-//! Children that do not outlive who started them.
+//! Child processes that do not outlive their parent.
 
 use std::io;
 use std::os::unix::process::parent_id;
@@ -7,9 +7,9 @@ use nix::errno::Errno;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 
-/// Between fork and exec: the child is to be killed when the thread that starts it ends (not only when the process
-/// does: see `PR_SET_PDEATHSIG`). Makes only system calls.
-pub(crate) fn dies_with(parent: u32) -> io::Result<()> {
+/// To be called between fork and exec: the child is killed when the thread that started it ends, which may be before the process
+/// `parent` ends (see `PR_SET_PDEATHSIG`). Makes only system calls.
+pub(crate) fn die_with_parent(parent: u32) -> io::Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     // The parent may have died before the line above.
     if parent_id() == parent {

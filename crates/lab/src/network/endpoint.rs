@@ -1,0 +1,124 @@
+//! Set-up of the endpoints: ports, addresses, routes, sysctls and MPTCP's path manager in their namespaces.
+
+use std::fs;
+
+use super::spec::NetworkSpec;
+use super::wiring::{CLIENT, server};
+use crate::error::Error;
+use crate::linux::addressing::{Addressing, MAIN};
+use crate::linux::tun::Tun;
+use crate::linux::{path_manager, sysctl};
+
+/// Interface of the client. The interfaces of the server are this name and the number of the path.
+const PORT: &str = "port";
+
+/// First routing table of the server: packets from its address on a path are routed by this table plus the path's number (from 0).
+/// Tables below 253 are unused.
+const FIRST_TABLE: u8 = 100;
+
+/// Sizes of a socket's buffer, bytes.
+#[derive(Clone, Copy)]
+struct BufferSizes {
+    min: u32,
+    default: u32,
+    max: u32,
+}
+
+/// The kernel's default of tcp_rmem (Documentation/networking/ip-sysctl.rst) on a machine with enough memory. A machine of some
+/// 100 MB has less, and from Linux 6.16 on every machine has more.
+const RECEIVE: BufferSizes = BufferSizes {
+    min: 4096,
+    default: 131_072,
+    max: 6 << 20,
+};
+
+/// The kernel's default of tcp_wmem on a machine with enough memory.
+const SEND: BufferSizes = BufferSizes {
+    min: 4096,
+    default: 16_384,
+    max: 4 << 20,
+};
+
+pub(super) fn set_up_client(spec: &NetworkSpec, paths: usize) -> Result<Tun, Error> {
+    let mut addressing = set_up_endpoint(spec)?;
+    let port = Tun::new(PORT)?;
+    addressing.up(PORT)?;
+    addressing.address(PORT, CLIENT)?;
+    for path in 0..paths {
+        addressing.route(MAIN, server(path), PORT, CLIENT)?;
+    }
+    path_manager::limits(paths as u32 - 1, true)?;
+    Ok(port)
+}
+
+pub(super) fn set_up_server(spec: &NetworkSpec, paths: usize) -> Result<Vec<Tun>, Error> {
+    let mut addressing = set_up_endpoint(spec)?;
+    let mut ports = Vec::new();
+    for path in 0..paths {
+        let (name, address) = (format!("{PORT}{}", path + 1), server(path));
+        ports.push(Tun::new(&name)?);
+        addressing.up(&name)?;
+        addressing.address(&name, address)?;
+        // Packets leave by the path of their source address.
+        let table = FIRST_TABLE + path as u8;
+        addressing.route(table, CLIENT, &name, address)?;
+        addressing.rule(address, table)?;
+        if path == 0 {
+            addressing.route(MAIN, CLIENT, &name, address)?;
+        } else {
+            let backup = spec.backup.get(path).copied().unwrap_or(false);
+            path_manager::announce(address, backup)?;
+        }
+    }
+    path_manager::limits(paths as u32 - 1, false)?;
+    Ok(ports)
+}
+
+/// Settings of both endpoints. To be called before the ports are created, which inherit the settings.
+fn set_up_endpoint(spec: &NetworkSpec) -> Result<Addressing, Error> {
+    path_manager::enable()?;
+    // No metrics of an earlier connection.
+    sysctl::set("net.ipv4.tcp_no_metrics_save", 1)?;
+    // No packets but those of the scenario: no router solicitations, no MLD.
+    sysctl::set_if_exists("net.ipv6.conf.default.disable_ipv6", 1)?;
+    // Packets may arrive at another interface than the one to their source in the main table.
+    sysctl::set("net.ipv4.conf.all.rp_filter", 0)?;
+    sysctl::set("net.ipv4.conf.default.rp_filter", 0)?;
+    set_buffers(spec.receive_window)?;
+    let mut addressing = Addressing::new();
+    addressing.up("lo")?;
+    Ok(addressing)
+}
+
+/// Sets the receive buffer, by default to the kernel's own sizes, and a send buffer that may grow to at least the same size.
+///
+/// The default of the send buffer remains the kernel's: MPTCP fills the send buffer of a subflow, so with a large one the first
+/// subflow would take a whole short transfer before the second has joined.
+fn set_buffers(receive: Option<u32>) -> Result<(), Error> {
+    let set = |name, BufferSizes { min, default, max }| {
+        sysctl::set(name, format!("{min} {default} {max}"))
+    };
+    let receive = receive.map_or(RECEIVE, |bytes| BufferSizes {
+        default: bytes,
+        max: bytes,
+        ..RECEIVE
+    });
+    set("net.ipv4.tcp_rmem", receive)?;
+    let max = SEND.max.max(receive.max);
+    set("net.ipv4.tcp_wmem", BufferSizes { max, ..SEND })
+}
+
+/// Number of packets that the ports of the calling thread's namespace lost before the emulator.
+pub(super) fn overrun() -> Result<u64, Error> {
+    let file = "/proc/thread-self/net/dev";
+    let text = fs::read_to_string(file).map_err(Error::kernel(format!("reading {file}")))?;
+    // "name:" and 16 numbers; the twelfth is transmit drops. See proc_net(5).
+    let drops = text.lines().filter_map(|line| {
+        let (name, numbers) = line.split_once(':')?;
+        let drops = numbers.split_whitespace().nth(11)?;
+        name.trim()
+            .starts_with(PORT)
+            .then(|| drops.parse::<u64>().ok())?
+    });
+    Ok(drops.sum())
+}

@@ -1,0 +1,142 @@
+//! The emulated network: client and server, each in its namespace, and the links between them.
+
+mod emulator;
+mod endpoint;
+mod packet;
+mod spec;
+mod wiring;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use netsim::{LinkCounters, RealClock, Span, Time};
+
+use crate::error::Error;
+use crate::linux::namespace::Namespace;
+use crate::linux::tun::Tun;
+use emulator::Emulator;
+use wiring::{CLIENT, server};
+
+pub use emulator::Lateness;
+pub(crate) use spec::paths;
+pub use spec::{MAX_PATHS, NetworkSpec};
+
+/// Two endpoints and the links between them. Dropping it removes everything.
+#[derive(Debug)]
+pub struct Network {
+    // Fields are dropped in this order: the thread, then the ports, then the namespaces.
+    emulator: Option<Emulator>,
+    ports: Arc<[Tun]>,
+    spec: NetworkSpec,
+    paths: usize,
+    /// The endpoint with one address.
+    pub client: Namespace,
+    /// The endpoint with an address on each path.
+    pub server: Namespace,
+}
+
+/// Counters of a link.
+#[derive(Clone, Debug)]
+pub struct LinkReport {
+    /// Name: "bottleneck down", "path 2 up"; down is towards the client.
+    pub name: String,
+    /// Counters from start to stop.
+    pub counters: LinkCounters,
+}
+
+/// Results of a network between start and stop.
+#[derive(Clone, Debug)]
+pub struct NetworkReport {
+    /// Time from start to stop.
+    pub duration: Span,
+    /// Counters of each link.
+    pub links: Vec<LinkReport>,
+    /// Delay of packets by the machine. If it is not small beside the round-trip time, the machine was too busy and the run is
+    /// invalid.
+    pub lateness: Lateness,
+    /// Number of packets to addresses that are not in the network.
+    pub unrouted: u64,
+    /// Number of packets that an endpoint refused. A run with such packets is invalid.
+    pub undelivered: u64,
+    /// Number of packets that were lost before the emulator, because it read too slowly; since the network was built. A run with
+    /// such packets is invalid.
+    pub overrun: u64,
+    /// The packets at the server's ports with their times, if they were captured.
+    pub packets: Option<Vec<(Time, Box<[u8]>)>>,
+}
+
+impl Network {
+    /// Creates both endpoints. No packet moves between them before [`Network::start`].
+    pub fn build(spec: &NetworkSpec) -> Result<Self, Error> {
+        let paths = spec.paths()?;
+        let client = Namespace::new()?;
+        let server = Namespace::new()?;
+        let mut ports = vec![client.run(|| endpoint::set_up_client(spec, paths))?];
+        ports.extend(server.run(|| endpoint::set_up_server(spec, paths))?);
+        Ok(Self {
+            emulator: None,
+            ports: ports.into(),
+            spec: spec.clone(),
+            paths,
+            client,
+            server,
+        })
+    }
+
+    /// Starts the network and its clock, at zero.
+    pub fn start(&mut self) -> Result<(), Error> {
+        self.start_watched(false)
+    }
+
+    /// As [`Network::start`]. `captures`: whether the report has the packets.
+    pub fn start_watched(&mut self, captures: bool) -> Result<(), Error> {
+        if self.emulator.is_some() {
+            return Err(Error::State("runs already: stop it first"));
+        }
+        let ports = Arc::clone(&self.ports);
+        self.emulator = Some(Emulator::start(&self.spec, ports, captures)?);
+        Ok(())
+    }
+
+    /// Stops the network and returns its results. Packets in the network are lost. It can be started again.
+    pub fn stop(&mut self) -> Result<NetworkReport, Error> {
+        let emulator = self
+            .emulator
+            .take()
+            .ok_or(Error::State("does not run: start it first"))?;
+        let report = emulator.stop()?;
+        let links = report
+            .links
+            .into_iter()
+            .map(|(name, counters)| LinkReport { name, counters });
+        Ok(NetworkReport {
+            duration: report.duration,
+            links: links.collect(),
+            lateness: report.lateness,
+            unrouted: report.unrouted,
+            undelivered: report.undelivered,
+            packets: report.packets,
+            overrun: self.client.run(endpoint::overrun)? + self.server.run(endpoint::overrun)?,
+        })
+    }
+
+    /// The clock of the run, while it runs.
+    #[must_use]
+    pub fn clock(&self) -> Option<RealClock> {
+        self.emulator.as_ref().map(Emulator::clock)
+    }
+
+    /// The client's address.
+    #[must_use]
+    pub fn client_address(&self) -> IpAddr {
+        IpAddr::V4(CLIENT)
+    }
+
+    /// The server's addresses, one for each path. The server announces the others on a connection to the first.
+    #[must_use]
+    pub fn server_addresses(&self) -> Vec<IpAddr> {
+        (0..self.paths)
+            .map(|path| IpAddr::V4(server(path)))
+            .collect()
+    }
+}
