@@ -1,8 +1,8 @@
-//! How host and guest talk: a piece of memory that both have, of which the guest sees a PCI device (QEMU's
-//! ivshmem-plain). It takes no driver and no interrupt, so any kernel will do and no time passes.
+//! Memory that host and guest share, for jobs and answers. In the guest it is a PCI device (QEMU's ivshmem-plain). It needs no driver
+//! and no interrupt, so every kernel supports it and no virtual time passes.
 //!
-//! It holds two numbers of 64 bits, in the order of bytes of x86: how long the job is, and how long the answer, which is 0
-//! until there is one. Behind them stands the job, and then in its place the answer.
+//! The memory begins with two little-endian numbers of 64 bits: the length of the job, and the length of the answer, which is 0 until
+//! there is an answer. The job follows; the answer replaces it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,15 +13,15 @@ use std::ptr;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap};
 
-/// Room for the rows of some minutes, or for 64 MB of packets, at four characters a byte at the most; what nobody writes
-/// takes no memory. A power of two, as a PCI device wants it.
+/// Size of the memory, bytes: room for the rows of some minutes, or for 64 MB of packets, at no more than four characters for a byte.
+/// Unwritten pages take no memory. A PCI device requires a power of two.
 pub(crate) const SIZE: u64 = 256 << 20;
 
 const JOB_LENGTH: usize = 0;
 const ANSWER_LENGTH: usize = 8;
 const TEXT: usize = 16;
 
-/// Identifiers of the device (QEMU docs/specs/ivshmem-spec): vendor, device, and which of its regions is the memory.
+/// Identifiers of the device (QEMU docs/specs/ivshmem-spec): vendor, device, and the region that is the memory.
 const VENDOR: &str = "0x1af4";
 const DEVICE: &str = "0x1110";
 const REGION: &str = "resource2";
@@ -40,14 +40,14 @@ impl HostEnd {
         Ok(end)
     }
 
-    /// Puts another job in its place. The guest is not to look meanwhile.
+    /// Replaces the job. The guest must not run meanwhile.
     pub(crate) fn put(&self, job: &[u8]) -> io::Result<()> {
         let length = (job.len() as u64).to_le_bytes();
         self.0.write_all_at(&length, JOB_LENGTH as u64)?;
         self.0.write_all_at(job, TEXT as u64)
     }
 
-    /// What the guest answered.
+    /// The guest's answer, if there is one.
     pub(crate) fn answer(&self) -> io::Result<Option<Vec<u8>>> {
         let length = self.number(ANSWER_LENGTH)?.min(SIZE - TEXT as u64);
         let mut answer = vec![0; length as usize];
@@ -62,7 +62,7 @@ impl HostEnd {
     }
 }
 
-/// The guest's end: the device's memory, mapped for as long as the guest is.
+/// The guest's end: the device's memory, mapped for the lifetime of the guest.
 pub(crate) struct GuestEnd {
     memory: *mut u8,
 }
@@ -83,7 +83,7 @@ impl GuestEnd {
                     .open(path.join(REGION))?;
                 let size = NonZeroUsize::new(SIZE as usize).expect("some memory");
                 let protection = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-                // SAFETY: the mapping is a new one, at an address of the kernel's choice, and is never undone.
+                // SAFETY: the mapping is a new one, at an address of the kernel's choice, and is never unmapped.
                 let memory =
                     unsafe { mmap(None, size, protection, MapFlags::MAP_SHARED, region, 0)? };
                 return Ok(Self {
@@ -94,9 +94,9 @@ impl GuestEnd {
         Err(io::Error::other("the host's memory is not there"))
     }
 
-    /// What the host wants.
+    /// The host's job.
     pub(crate) fn job(&self) -> Vec<u8> {
-        // SAFETY: the mapping is SIZE bytes, to which the host writes only while the machine rests; the length is within them.
+        // SAFETY: the mapping is SIZE bytes, to which the host writes only while the machine is paused; the length is within them.
         unsafe {
             let place = self.memory.add(JOB_LENGTH).cast::<u64>();
             let length = ptr::read_volatile(place).min(SIZE - TEXT as u64) as usize;
@@ -104,14 +104,14 @@ impl GuestEnd {
         }
     }
 
-    /// Hands over the answer.
+    /// Stores the answer.
     pub(crate) fn answer(&self, answer: &[u8]) {
         assert!(
             answer.len() <= SIZE as usize - TEXT,
             "the run has too many rows or packets to hand over: {} bytes, of {SIZE}; shorten it",
             answer.len()
         );
-        // SAFETY: the mapping is SIZE bytes and nobody else writes to it; the answer fits.
+        // SAFETY: the mapping is SIZE bytes, the host does not write to it now, and the answer fits.
         unsafe {
             ptr::copy_nonoverlapping(answer.as_ptr(), self.memory.add(TEXT), answer.len());
             let length = self.memory.add(ANSWER_LENGTH).cast::<u64>();

@@ -1,4 +1,4 @@
-//! Inside the VM: this program is the first process of a kernel that has just booted, and has it for itself.
+//! The guest's side of the VM: this program is the first process of a kernel that has just booted.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -25,18 +25,18 @@ use crate::host::LoadRequest;
 /// `MODULE_INIT_COMPRESSED_FILE` (linux/module.h): the kernel unpacks the module.
 const COMPRESSED: u32 = 4;
 
-/// The longest that a guest may take beyond the scenario's end, on its own clock: for what is done before and after.
+/// Virtual time that a guest may take beyond the scenario's stop time, for set-up and results.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// The longest that a kernel has between two ticks (HZ = 100).
+/// Longest period of a kernel's ticks (HZ = 100).
 const TICK: Duration = Duration::from_millis(10);
-/// The port that starts QEMU's IB700 watchdog (hw/watchdog/wdt_ib700.c), what is written there for so many seconds, and how
-/// many they are.
+/// I/O port that starts QEMU's IB700 watchdog (hw/watchdog/wdt_ib700.c).
 const WATCHDOG: u16 = 0x443;
-const REST_CODE: u8 = 14;
-const REST: Duration = Duration::from_secs(2);
+/// Value for the port that sets the watchdog to [`WATCHDOG_TIMEOUT`].
+const WATCHDOG_CODE: u8 = 14;
+const WATCHDOG_TIMEOUT: Duration = Duration::from_secs(2);
 
-// RNDADDENTROPY says the size of its two numbers only (random(4)).
+// The request code of RNDADDENTROPY has the size of its two integers only (random(4)).
 nix::ioctl_write_ptr_bad!(
     add_entropy,
     nix::request_code_write!(b'R', 3, size_of::<[libc::c_int; 2]>()),
@@ -44,21 +44,21 @@ nix::ioctl_write_ptr_bad!(
 );
 nix::ioctl_none!(reseed, b'R', 7);
 
-/// struct rand_pool_info (linux/random.h) with 32 bytes, all that the kernel's generator takes at a time.
+/// struct rand_pool_info (linux/random.h) with 32 bytes, the most that the kernel's generator takes in one request.
 #[repr(C)]
 pub struct Entropy {
-    /// Bits.
+    /// Entropy, bits.
     entropy_count: libc::c_int,
-    /// Bytes.
+    /// Size of `buf`, bytes.
     buf_size: libc::c_int,
     buf: [u8; 32],
 }
 
-/// Where this is the first process of a guest of [`super::Vm`], whose arguments are no user's: does the jobs of a scenario's
-/// run, answers, and switches the VM off. Nothing anywhere else.
+/// In the first process of a guest of [`super::Vm`]: does the jobs of a run, answers, and switches the VM off. Elsewhere it does
+/// nothing.
 ///
 /// # Panics
-/// When the guest is broken.
+/// If the guest fails.
 pub fn be_guest() {
     let is_guest = std::env::args_os()
         .nth(1)
@@ -68,16 +68,16 @@ pub fn be_guest() {
     }
 }
 
-/// Does the job that [`super::Vm::call`] gave, answers, and switches the VM off.
+/// Does the job of [`super::Vm::call`], answers, and switches the VM off.
 ///
 /// # Panics
-/// When this is no guest of [`super::Vm`].
+/// If this is no guest of [`super::Vm`].
 pub fn serve<J: DeserializeOwned, A: Serialize>(work: impl FnOnce(J) -> A) -> ! {
     answers(|end| work(job(end)));
 }
 
 fn answers<A: Serialize>(work: impl FnOnce(&GuestEnd) -> A) -> ! {
-    // A guest that panics stops, and its console is all that is seen of it.
+    // A panic ends the guest. The host reads the message from the console.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         report(panic);
@@ -89,7 +89,7 @@ fn answers<A: Serialize>(work: impl FnOnce(&GuestEnd) -> A) -> ! {
     stop();
 }
 
-/// What a system's first process does.
+/// Mounts the file systems of a first process, and opens the exchange.
 fn prepare() -> io::Result<GuestEnd> {
     for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
         mount(
@@ -103,20 +103,20 @@ fn prepare() -> io::Result<GuestEnd> {
     GuestEnd::open()
 }
 
-/// Boots, rests, loads algorithms, rests, runs a scenario. At each rest the host may go on with copies of this machine.
+/// Pauses after boot, loads algorithms, pauses, runs a scenario. At each pause the host may continue with copies of this machine.
 fn work(end: &GuestEnd) -> Result<Run, Error> {
     ready_for_hosts()?;
-    rest()?;
+    pause()?;
     let algorithms: BTreeSet<LoadRequest> = job(end);
     let mut host = Host::new(0, Arc::default())?;
     for algorithm in algorithms {
         load(&format!("tcp_{}", algorithm.name))?;
         host.load(algorithm)?;
     }
-    rest()?;
+    pause()?;
     let job: Job = job(end);
     seed(job.seed)
-        .and_then(|()| wait_for_a_phase())
+        .and_then(|()| wait_for_a_random_phase())
         .map_err(Error::kernel("seeding the kernel's random numbers"))?;
     let deadline = Duration::from_nanos(job.scenario.stop.as_nanos()) + GRACE;
     thread::spawn(move || {
@@ -131,27 +131,29 @@ fn work(end: &GuestEnd) -> Result<Run, Error> {
 }
 
 fn job<T: DeserializeOwned>(end: &GuestEnd) -> T {
-    serde_json::from_slice(&end.job()).expect("a job of this program's")
+    serde_json::from_slice(&end.job()).expect("a job of this program")
 }
 
-/// Has the host stop this machine after [`REST`], when all its threads have long been asleep, and sleeps for as long again.
-/// The watchdog's time is the guest's: where it ends the processor has stopped by itself, and nothing can happen before the
-/// next timer. So a machine rests in one state and no other, however late the host sees that it does.
-fn rest() -> Result<(), Error> {
-    const AGAIN: u32 = 2;
+/// Pauses this machine after [`WATCHDOG_TIMEOUT`], when all threads have long been asleep.
+///
+/// The watchdog counts virtual time: when it expires the processor is idle, and nothing can happen before the next timer. So the
+/// paused machine has a reproducible state, however late the host detects the pause.
+fn pause() -> Result<(), Error> {
+    // Long enough for the watchdog to expire during the sleep.
+    const SLEEP: u32 = 2;
     start_watchdog().map_err(Error::kernel("starting the VM's watchdog"))?;
-    thread::sleep(REST * AGAIN);
+    thread::sleep(WATCHDOG_TIMEOUT * SLEEP);
     Ok(())
 }
 
 #[cfg(target_arch = "x86_64")]
 fn start_watchdog() -> io::Result<()> {
-    // SAFETY: the port is this device's, whose other bits nobody uses; the call changes nothing but who may write to it.
+    // SAFETY: the port belongs to this device alone; `ioperm` changes only this process's permission to write to it.
     unsafe {
         if libc::ioperm(WATCHDOG.into(), 1, 1) != 0 {
             return Err(io::Error::last_os_error());
         }
-        std::arch::asm!("out dx, al", in("dx") WATCHDOG, in("al") REST_CODE);
+        std::arch::asm!("out dx, al", in("dx") WATCHDOG, in("al") WATCHDOG_CODE);
     }
     Ok(())
 }
@@ -161,7 +163,7 @@ fn start_watchdog() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Loads into the guest's kernel what a [`Host`] needs of it.
+/// Loads the guest's kernel modules that a [`Host`] needs.
 pub fn ready_for_hosts() -> Result<(), Error> {
     load("tun")?;
     match Path::new("/dev/net/tun").exists() {
@@ -170,7 +172,7 @@ pub fn ready_for_hosts() -> Result<(), Error> {
     }
 }
 
-/// Loads a module that came along, packed or not. One that did not is built in, or will be missed.
+/// Loads a module of the initramfs, compressed or not. A module that is not there is built in, or its absence causes an error later.
 fn load(name: &str) -> Result<(), Error> {
     for ending in ["ko", "ko.xz", "ko.zst", "ko.gz"] {
         let path = Path::new(MODULES).join(format!("{name}.{ending}"));
@@ -192,7 +194,7 @@ fn load(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes all random numbers of the kernel from here on a matter of the seed: keys of MPTCP, sequence numbers, ports.
+/// Makes all later random numbers of the kernel a function of the seed: MPTCP keys, sequence numbers, ports.
 fn seed(seed: u64) -> io::Result<()> {
     let random = File::open("/dev/urandom")?;
     let mut entropy = Entropy {
@@ -202,7 +204,7 @@ fn seed(seed: u64) -> io::Result<()> {
     };
     entropy.buf[..8].copy_from_slice(&seed.to_le_bytes());
     let fd = std::os::fd::AsRawFd::as_raw_fd(&random);
-    // SAFETY: RNDADDENTROPY reads a rand_pool_info, which `entropy` is; RNDRESEEDCRNG takes nothing.
+    // SAFETY: RNDADDENTROPY reads a rand_pool_info, the type of `entropy`; RNDRESEEDCRNG takes no argument.
     unsafe {
         add_entropy(fd, &entropy)?;
         reseed(fd)?;
@@ -210,17 +212,18 @@ fn seed(seed: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The kernel's timers go by ticks. Where a run begins between two of them is a matter of chance, and here of the seed.
-fn wait_for_a_phase() -> io::Result<()> {
+/// Waits until a phase of the kernel's tick that depends on the seed. On a real machine a run begins at a random phase of the tick,
+/// on which the kernel's timers depend.
+fn wait_for_a_random_phase() -> io::Result<()> {
     let mut random = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
     thread::sleep(TICK.mul_f64(u64::from_le_bytes(random) as f64 / u64::MAX as f64));
     Ok(())
 }
 
-/// Ends the VM: QEMU takes a reboot for the end.
+/// Ends the VM: QEMU ends at a reboot.
 fn stop() -> ! {
-    let _ = fs::write("/proc/sys/kernel/printk", "1"); // no word of the end behind a last line
+    let _ = fs::write("/proc/sys/kernel/printk", "1"); // no message behind the last line of the console
     match reboot(RebootMode::RB_AUTOBOOT) {
         Ok(never) => match never {},
         Err(error) => panic!("the VM does not stop: {error}"),

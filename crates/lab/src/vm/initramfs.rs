@@ -1,7 +1,6 @@
-//! The guest's files: this very program, the libraries that it runs with, and the kernel's modules.
+//! The guest's files: this program, its shared libraries, and the kernel's modules.
 //!
-//! The guest runs the same program as the host, so that the two cannot differ, however it was built; what is linked
-//! statically has no libraries to bring along.
+//! The guest runs the same program as the host, so that they cannot differ. A statically linked program has no libraries.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::fs;
@@ -13,14 +12,14 @@ use cpio::newc::{Builder, trailer};
 use super::kernel_image::KernelImage;
 use crate::error::Error;
 
-/// The program, which is the guest's first process.
+/// Path of the program, the guest's first process.
 pub(crate) const PROGRAM: &str = "/lisa";
-/// Where libraries are.
+/// Folder of libraries.
 pub(crate) const LIBRARIES: &str = "/lib";
-/// Where modules are.
+/// Folder of modules.
 pub(crate) const MODULES: &str = "/modules";
 
-/// Writes the archive, with other files of the host at their own paths.
+/// Writes the archive. `files` are further files of the host, at the same paths in the guest.
 pub(crate) fn write(
     kernel: &KernelImage,
     files: &[PathBuf],
@@ -37,19 +36,19 @@ fn archive(kernel: &KernelImage, files: &[PathBuf], to: &mut impl Write) -> io::
     for folder in ["/dev", "/proc", "/sys", LIBRARIES, MODULES] {
         archive.folder(Path::new(folder))?;
     }
-    // Without symbols: most of the file, and no part of what runs.
+    // Without symbols, which are most of the file and are not loaded.
     archive.file(Path::new(PROGRAM), &program[..end])?;
     if let Some(interpreter) = interpreter {
-        archive.at_its_path(Path::new(&interpreter))?;
+        archive.at_same_path(Path::new(&interpreter))?;
         for library in libraries() {
-            archive.inside(LIBRARIES, &library)?;
+            archive.in_folder(LIBRARIES, &library)?;
         }
     }
     for module in &kernel.modules {
-        archive.inside(MODULES, module)?;
+        archive.in_folder(MODULES, module)?;
     }
     for file in files {
-        archive.at_its_path(file)?;
+        archive.at_same_path(file)?;
     }
     trailer(archive.to)?;
     Ok(())
@@ -70,14 +69,14 @@ impl<W: Write> Archive<'_, W> {
         self.entry(path, libc::S_IFREG | 0o755, bytes)
     }
 
-    /// A file of the host, in a folder.
-    fn inside(&mut self, folder: &str, file: &Path) -> io::Result<()> {
+    /// A file of the host, in a folder of the guest.
+    fn in_folder(&mut self, folder: &str, file: &Path) -> io::Result<()> {
         let name = file.file_name().unwrap_or(file.as_os_str());
         self.file(&Path::new(folder).join(name), &fs::read(file)?)
     }
 
-    /// A file of the host, where the host has it.
-    fn at_its_path(&mut self, file: &Path) -> io::Result<()> {
+    /// A file of the host, at the same path in the guest.
+    fn at_same_path(&mut self, file: &Path) -> io::Result<()> {
         let parents: Vec<&Path> = file.ancestors().skip(1).collect();
         for folder in parents.into_iter().rev().skip(1) {
             self.folder(folder)?;
@@ -99,11 +98,11 @@ impl<W: Write> Archive<'_, W> {
     }
 }
 
-/// What of an ELF file of 64 bits decides how it runs (elf(5)).
+/// The loaded parts of a 64-bit ELF file (elf(5)).
 struct Elf {
-    /// The program that loads it; none for a static one.
+    /// Path of the dynamic loader; `None` for a static program.
     interpreter: Option<String>,
-    /// The end of the last part that is loaded.
+    /// End of the last loaded segment.
     end: usize,
 }
 
@@ -114,7 +113,7 @@ impl Elf {
             number[..bytes].copy_from_slice(file.get(at..at + bytes)?);
             usize::try_from(u64::from_le_bytes(number)).ok()
         };
-        // The mark, the class of 64 bits, little endian.
+        // Magic number, 64-bit class, little-endian.
         if file.get(..6)? != b"\x7fELF\x02\x01" {
             return None;
         }
@@ -144,21 +143,21 @@ impl Elf {
     }
 }
 
-/// The libraries that this process has loaded, by the names that its loader found them under.
+/// Paths of the libraries that this process has loaded.
 fn libraries() -> Vec<PathBuf> {
-    unsafe extern "C" fn look(
+    unsafe extern "C" fn visit(
         object: *mut libc::dl_phdr_info,
         _: libc::size_t,
         found: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader hands over an object whose name is a string, and what `dl_iterate_phdr` was given below.
+        // SAFETY: the loader passes an object whose name is a string, and the pointer that was passed to `dl_iterate_phdr`.
         let (name, found) = unsafe {
             (
                 CStr::from_ptr((*object).dlpi_name),
                 &mut *found.cast::<Vec<PathBuf>>(),
             )
         };
-        // Not the program, which has no name, nor what the kernel maps, which is no file.
+        // Without the program, which has no name, and the kernel's vDSO, which is no file.
         let path = PathBuf::from(name.to_string_lossy().into_owned());
         if path.is_absolute() {
             found.push(path);
@@ -166,8 +165,8 @@ fn libraries() -> Vec<PathBuf> {
         0
     }
     let mut found: Vec<PathBuf> = Vec::new();
-    // SAFETY: `look` does not unwind but for want of memory, and `found` outlives the call.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    // SAFETY: `visit` does not unwind unless memory is exhausted, and `found` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
     found
 }
 
@@ -175,9 +174,9 @@ fn libraries() -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Run without its symbols, a copy of this program is the same program.
+    /// The symbols of this program are behind its last loaded segment.
     #[test]
-    fn what_is_loaded_is_all_that_runs() {
+    fn symbols_are_not_loaded() {
         let program = fs::read("/proc/self/exe").unwrap();
         let elf = Elf::read(&program).unwrap();
         assert!(elf.end < program.len(), "this program has symbols");

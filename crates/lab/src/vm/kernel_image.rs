@@ -1,4 +1,4 @@
-//! A kernel to boot, and the modules of it that a run needs.
+//! The kernel of the VM, and its modules for a run.
 
 use std::env;
 use std::fs;
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// The kernel that is booted where none is named: a folder in the cache, which `scripts/setup.sh` fills.
+/// The default kernel: a folder in the cache, which `scripts/setup.sh` fills.
 const DEFAULT: &str = "6.12";
 
-/// Of Linux's boot protocol for x86 (Documentation/arch/x86/boot.rst): the header's mark, and where the pointer to the
-/// version stands, which counts from the end of the first sector.
+/// Offset and value of the header's mark in Linux's boot protocol for x86 (Documentation/arch/x86/boot.rst).
 const MARK: (usize, &[u8]) = (0x202, b"HdrS");
+/// Offset of the pointer to the version, which is relative to the end of the first sector.
 const VERSION: usize = 0x20e;
 const SECTOR: usize = 0x200;
 
-/// A kernel to boot.
+/// A kernel image.
 #[derive(Debug)]
 pub(crate) struct KernelImage {
     pub(crate) path: PathBuf,
-    /// As `uname -r` prints it.
+    /// Release, as `uname -r` prints it.
     pub(crate) release: String,
-    /// TUN ports and congestion controls, as files of the kernel's package; none where they are built in.
+    /// Modules of TUN and of congestion controls, as files of the kernel's package; none if they are built in.
     pub(crate) modules: Vec<PathBuf>,
 }
 
 impl KernelImage {
-    /// The kernel in this file. Its modules lie where packages have them: beside its folder, in `lib/modules/RELEASE`, or beside
-    /// itself.
+    /// The kernel in this file. Its modules are searched where packages have them: beside its folder, in `lib/modules/RELEASE`, or
+    /// beside the file.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let refused = |problem: String| Error::Kernel {
             what: format!("the VM's kernel {}", path.display()),
@@ -44,7 +44,7 @@ impl KernelImage {
         })
     }
 
-    /// The one that `make setup` fetched.
+    /// The kernel that `make setup` has fetched.
     pub(crate) fn fetched() -> Result<Self, Error> {
         let folder = cache().join("kernels").join(DEFAULT);
         let boot = fs::read_dir(folder.join("boot"));
@@ -56,7 +56,7 @@ impl KernelImage {
     }
 }
 
-/// Where programs keep what they can fetch again (XDG Base Directory Specification).
+/// Cache folder of this project (XDG Base Directory Specification).
 fn cache() -> PathBuf {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     match (set("XDG_CACHE_HOME"), set("HOME")) {
@@ -79,7 +79,7 @@ fn release(image: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// The modules of a kernel that are there.
+/// The existing modules of a kernel.
 fn modules(image: &Path, release: &str) -> Vec<PathBuf> {
     let beside = image.parent().unwrap_or(Path::new(""));
     let root = beside.parent().unwrap_or(beside);
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_says_its_release() {
+    fn an_image_has_its_release() {
         let mut image = vec![0; 0x400];
         image[0x202..0x206].copy_from_slice(b"HdrS");
         image[0x20e..0x210].copy_from_slice(&0x100u16.to_le_bytes());
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_lie_where_packages_have_them() {
+    fn modules_are_found_where_packages_have_them() {
         let root = env::temp_dir().join(format!("lisa-modules-{}", std::process::id()));
         for (image, place) in [
             ("a/boot/vmlinuz-6.1", "a/lib/modules/6.1"),

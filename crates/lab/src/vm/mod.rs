@@ -1,11 +1,13 @@
-//! Runs scenarios on a Linux kernel in a VM in virtual time: the same figures on every run.
+//! Runs scenarios on a Linux kernel in a VM in virtual time: the same results in every run.
 //!
-//! QEMU executes the guest by software, with a clock that counts instructions. Inside, a [`Host`](crate::Host) runs the
-//! scenario as it would outside: namespaces, TUN ports, the links of `netsim` in the guest's time. It needs neither root
-//! nor /dev/kvm, and the guest is this very program.
+//! QEMU emulates the processor, with a clock that counts instructions. In the guest, a [`Host`](crate::Host) runs the scenario as on
+//! a real machine: namespaces, TUN ports, the links of `netsim` in the guest's time. The VM needs neither root nor /dev/kvm. The
+//! guest's program is this program.
 //!
-//! The kernel boots once. Each run starts from a snapshot of the machine as it was then, with its scenario's algorithms loaded.
+//! The kernel boots once. Each run starts from a snapshot of the booted machine with the scenario's algorithms loaded.
 
+mod command;
+mod console;
 mod exchange;
 mod guest;
 mod initramfs;
@@ -27,9 +29,9 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use scenario::{Run, Scenario, Watch};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use self::command::Start;
 use self::exchange::HostEnd;
 use self::kernel_image::KernelImage;
-use self::qemu::Start;
 use self::snapshot::Snapshot;
 use crate::error::Error;
 use crate::host::LoadRequest;
@@ -37,29 +39,30 @@ use crate::supported;
 
 pub use guest::{be_guest, ready_for_hosts, serve};
 
-/// The argument with which a guest starts its program, which is then to call [`be_guest`] before anything else.
+/// First argument of the program in a guest, which calls [`be_guest`] first.
 const GUEST: &str = "vm-guest";
 
-/// A kernel and files to boot it with, as often as there are runs. Runs may be made at the same time.
+/// A kernel and its files, for any number of runs, also at the same time.
 #[derive(Debug)]
 pub struct Vm {
     kernel: KernelImage,
     initramfs: File,
     cancelled: Arc<AtomicBool>,
-    booted: Made,
-    /// With these algorithms loaded.
-    loaded: Mutex<BTreeMap<BTreeSet<LoadRequest>, Arc<Made>>>,
+    /// Snapshot after boot.
+    booted: LazySnapshot,
+    /// Snapshots with these algorithms loaded.
+    loaded: Mutex<BTreeMap<BTreeSet<LoadRequest>, Arc<LazySnapshot>>>,
 }
 
-/// How many snapshots with algorithms loaded are kept, of some 110 MB each. What is beyond is made for each run anew.
-const KEPT: usize = 8;
+/// Largest number of stored snapshots with algorithms, of some 110 MB each. Further snapshots are made again for each run.
+const MAX_SNAPSHOTS: usize = 8;
 
-/// A snapshot, once there is one.
+/// A snapshot that is made on first use.
 #[derive(Debug, Default)]
-struct Made(Mutex<Option<Arc<Snapshot>>>);
+struct LazySnapshot(Mutex<Option<Arc<Snapshot>>>);
 
-impl Made {
-    /// The snapshot; where there is none yet it is made, and whoever else wants it waits.
+impl LazySnapshot {
+    /// The snapshot, made by `make` if there is none yet. Other threads wait for it.
     fn get(&self, make: impl FnOnce() -> Result<Snapshot, Error>) -> Result<Arc<Snapshot>, Error> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = &*made {
@@ -69,27 +72,27 @@ impl Made {
     }
 }
 
-/// What a guest is to do.
+/// A run, as a job for the guest.
 #[derive(Serialize, Deserialize)]
 struct Job<'a> {
     scenario: Cow<'a, Scenario>,
     seed: u64,
-    /// Whether the packets are kept. Rows always are: a job that said whether somebody wants them would be longer or shorter, and
-    /// each instruction more is a nanosecond, which may decide what a queue drops.
+    /// Whether the packets are recorded. Rows are recorded in any case: a field for them would change the length of the job, and each
+    /// additional instruction is a nanosecond, which may change the drops of a queue.
     capture: bool,
 }
 
-/// What came of it: a run, or why there is none.
+/// Answer to a [`Job`]: a run or an error.
 type Answer = Result<Run, String>;
 
 impl Vm {
-    /// A VM with the kernel in this file, or else with the one that `make setup` fetched. Once `cancelled` is set a run
-    /// ends with [`Error::Interrupted`].
+    /// A VM with the kernel in this file, or with the kernel that `make setup` has fetched. Once `cancelled` is set, a run ends with
+    /// [`Error::Interrupted`].
     pub fn new(kernel: Option<&Path>, cancelled: Arc<AtomicBool>) -> Result<Self, Error> {
         Self::with_files(kernel, cancelled, &[])
     }
 
-    /// The same, with other files of the host at their own paths.
+    /// As [`Vm::new`], with further files of the host at the same paths in the guest.
     pub fn with_files(
         kernel: Option<&Path>,
         cancelled: Arc<AtomicBool>,
@@ -115,45 +118,45 @@ impl Vm {
             kernel,
             initramfs,
             cancelled,
-            booted: Made::default(),
+            booted: LazySnapshot::default(),
             loaded: Mutex::default(),
         })
     }
 
-    /// The kernel's release, as `uname -r` prints it.
+    /// Release of the kernel, as `uname -r` prints it.
     #[must_use]
     pub fn release(&self) -> &str {
         &self.kernel.release
     }
 
-    /// Runs a scenario, as this seed draws it, on a machine that has just loaded its algorithms. The seed also decides what
-    /// the guest's kernel draws.
+    /// Runs a scenario with a seed, on a machine that has just loaded its algorithms. The seed also determines the random numbers of
+    /// the guest's kernel.
     pub fn run(&self, scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
         let wall = Instant::now();
         supported::check(scenario)?;
         let snapshot = self.with_algorithms(scenario)?;
-        let exchange = exchange(&told(&Job::new(scenario, seed, watch)))?;
-        let answer = qemu::to_end(&snapshot, &exchange, stop(scenario), &self.cancelled)?;
+        let exchange = exchange(&serialized(&Job::new(scenario, seed, watch)))?;
+        let answer = qemu::run_to_end(&snapshot, &exchange, stop(scenario), &self.cancelled)?;
         done(answer, wall)
     }
 
-    /// The same, to the last byte, for a run that is the only one: snapshots do not pay for it.
+    /// As [`Vm::run`], with the same results, for a single run: without snapshots, which would take longer.
     pub fn run_once(&self, scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
         let wall = Instant::now();
         supported::check(scenario)?;
         let jobs = [
-            told(&algorithms(scenario)),
-            told(&Job::new(scenario, seed, watch)),
+            serialized(&algorithms(scenario)),
+            serialized(&Job::new(scenario, seed, watch)),
         ];
         let exchange = exchange(&[])?;
         let boot = Start::Boot(&self.kernel, &self.initramfs, GUEST);
         let stop = stop(scenario);
-        let answer = qemu::straight_on(&boot, &exchange, &jobs, stop, &self.cancelled)?;
+        let answer = qemu::run_without_snapshots(&boot, &exchange, &jobs, stop, &self.cancelled)?;
         done(answer, wall)
     }
 
-    /// Has a machine that has just booted do a job, and no other. It starts this program with `arguments`, which is then to
-    /// call [`serve`] and nothing else. `within` is how long the job may take on the guest's clock.
+    /// Boots a machine for one job. The guest starts this program with `arguments`, and the program must call [`serve`]. `within` is
+    /// the longest duration of the job, in virtual time.
     pub fn call<A: DeserializeOwned>(
         &self,
         arguments: &str,
@@ -161,22 +164,28 @@ impl Vm {
         within: Duration,
     ) -> Result<A, Error> {
         let boot = Start::Boot(&self.kernel, &self.initramfs, arguments);
-        qemu::straight_on(&boot, &exchange(&told(job))?, &[], within, &self.cancelled)
+        qemu::run_without_snapshots(
+            &boot,
+            &exchange(&serialized(job))?,
+            &[],
+            within,
+            &self.cancelled,
+        )
     }
 
-    /// A machine that has loaded what this scenario needs.
+    /// Snapshot with the algorithms of this scenario.
     fn with_algorithms(&self, scenario: &Scenario) -> Result<Arc<Snapshot>, Error> {
         let booted = self.booted.get(|| {
             let start = Start::Boot(&self.kernel, &self.initramfs, GUEST);
-            qemu::to_rest(&start, &exchange(&[])?, &self.cancelled)
+            qemu::run_to_pause(&start, &exchange(&[])?, &self.cancelled)
         })?;
         let names = algorithms(scenario);
         let make = || {
-            let exchange = exchange(&told(&names))?;
-            qemu::to_rest(&Start::From(&booted), &exchange, &self.cancelled)
+            let exchange = exchange(&serialized(&names))?;
+            qemu::run_to_pause(&Start::From(&booted), &exchange, &self.cancelled)
         };
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if loaded.len() >= KEPT && !loaded.contains_key(&names) {
+        if loaded.len() >= MAX_SNAPSHOTS && !loaded.contains_key(&names) {
             drop(loaded);
             return make().map(Arc::new);
         }
@@ -196,18 +205,18 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The algorithms of a scenario, whatever the order of its connections.
+/// The algorithms of a scenario, independent of the order of its connections.
 fn algorithms(scenario: &Scenario) -> BTreeSet<LoadRequest> {
     scenario.connections.iter().map(LoadRequest::of).collect()
 }
 
-/// How long a scenario takes at most.
+/// Stop time of a scenario.
 fn stop(scenario: &Scenario) -> Duration {
     Duration::from_nanos(scenario.stop.as_nanos())
 }
 
-/// As a guest is told.
-fn told(job: &impl Serialize) -> Vec<u8> {
+/// A job as the exchange holds it.
+fn serialized(job: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(job).expect("plain data")
 }
 
@@ -215,7 +224,7 @@ fn exchange(job: &[u8]) -> Result<HostEnd, Error> {
     HostEnd::new(job).map_err(Error::kernel("making the VM's exchange"))
 }
 
-/// The run that a guest has answered with, which began at this time.
+/// The run in a guest's answer. `began` is its begin in real time.
 fn done(answer: Answer, began: Instant) -> Result<Run, Error> {
     let mut run = answer.map_err(Error::InGuest)?;
     run.outcome.backend = "vm";

@@ -1,4 +1,4 @@
-//! What a machine at rest was: its memory and its devices, as files without names.
+//! Snapshots of a paused machine: its memory and its devices, as files without names.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,10 +8,10 @@ use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::{Whence, lseek};
 
-/// The guest's memory, in bytes: some three times what it uses.
+/// Size of the guest's memory, bytes: some three times the used size.
 pub(crate) const MEMORY: u64 = 512 << 20;
 
-/// A machine to start others from, as often as one likes: each maps the memory and copies a page when it writes to it.
+/// State of a machine, from which any number of machines can start: each maps the memory and copies a page when it writes to it.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) memory: File,
@@ -19,7 +19,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// One of a machine that is yet to boot.
+    /// An empty snapshot, for a machine that boots.
     pub(crate) fn new() -> io::Result<Self> {
         let file = |name| memfd_create(name, MFdFlags::MFD_CLOEXEC).map(File::from);
         let (memory, devices) = (file(c"lisa-memory")?, file(c"lisa-devices")?);
@@ -27,15 +27,15 @@ impl Snapshot {
         Ok(Self { memory, devices })
     }
 
-    /// One of a machine that is to go on from this: with a copy of its memory.
+    /// A snapshot with a copy of this memory, for a machine that continues from this one.
     pub(crate) fn successor(&self) -> io::Result<Self> {
         let new = Self::new()?;
-        // Others may copy at the same time.
-        let from = again(&self.memory)?;
+        // With its own offset, because other threads may copy at the same time.
+        let from = reopen(&self.memory)?;
         let mut end = 0;
         loop {
             let start = match lseek(&from, end, Whence::SeekData) {
-                Err(Errno::ENXIO) => return Ok(new), // there are only zeros left
+                Err(Errno::ENXIO) => return Ok(new), // the rest is zero
                 start => start?,
             };
             end = lseek(&from, start, Whence::SeekHole)?;
@@ -46,8 +46,8 @@ impl Snapshot {
     }
 }
 
-/// The same file, with a place in it of its own.
-pub(crate) fn again(file: &File) -> io::Result<File> {
+/// Opens the same file with its own offset.
+pub(crate) fn reopen(file: &File) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
