@@ -1,6 +1,5 @@
-//! `exec` by its helper process on the running kernel, with the kernel's own `reno` as the algorithm. Every test has a network
-//! namespace of its own, which distinguishes its sockets and its helper from all others. `exec` by a cgroup:
-//! crates/lisa/tests/exec.rs.
+//! `exec` with its helper process on the running kernel, with the kernel's own `reno` as the algorithm. Every test has its own network
+//! namespace, which distinguishes its sockets and its helper from others. `exec` with a cgroup: crates/lisa/tests/exec.rs.
 
 #[path = "exec/world.rs"]
 mod world;
@@ -19,7 +18,7 @@ fn connections_are_mptcp_with_the_algorithm() {
     if !enter() {
         return;
     }
-    // A listener for both families, a client of each, and what the listener accepted.
+    // A listener for both families, a client of each family, and the accepted sockets.
     let seen = python(
         "
 l = socket.create_server(('::', 5000), family=socket.AF_INET6, dualstack_ipv6=True)
@@ -89,7 +88,7 @@ for kind in (1 | 0x100, 77):
 ",
     );
     assert_eq!(seen, "17 -\n17 -\n0 -\n0 -\n1 -\n22\n22\n");
-    // A program that asks for MPTCP itself gets the algorithm, too.
+    // A program that opens an MPTCP socket itself gets the algorithm, too.
     let own = python("show(socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262))");
     assert_eq!(own, "262 reno\n");
 }
@@ -190,7 +189,7 @@ fn exit_codes_and_signals_pass_through() {
     assert_eq!(run(&["/etc/passwd"]).status.code(), Some(126));
     until(NO_HELPER, || helpers().is_empty());
 
-    // The command is the process that was started, and dies of a closed pipe as any.
+    // The command is the started process, and SIGPIPE ends it as usual.
     let mut child = lisa("reno", &["sh", "-c", "echo $$; exec yes"]);
     let mut child = child.stdout(Stdio::piped()).spawn().expect("fork");
     let mut first = String::new();
@@ -206,7 +205,7 @@ fn a_daemon_keeps_its_helper_and_the_last_one_ends_it() {
     if !enter() {
         return;
     }
-    // The parent ends at once; its orphan makes a socket for each line it is sent.
+    // The parent ends at once; its orphan opens a socket for each line of its input.
     let program = format!(
         "{SHOW}
 if os.fork(): os._exit(0)
@@ -228,8 +227,8 @@ for line in sys.stdin: show(socket.socket())"
     let [helper] = helpers()[..] else {
         panic!("one helper: {:?}", helpers())
     };
-    // It holds nothing of the command's open: whoever reads the command's output sees it end. (The socket that it has
-    // just made may still be there.)
+    // The helper has none of the command's descriptors open, so a reader of the command's output reaches its end. (The last socket
+    // may still be open.)
     let own = ["/dev/null", "anon_inode:seccomp notify", "net:["];
     until("the helper has only its own open", || {
         let fds = fs::read_dir(format!("/proc/{helper}/fd")).expect("descriptors");
@@ -239,7 +238,7 @@ for line in sys.stdin: show(socket.socket())"
                 .any(|start| target.to_string_lossy().starts_with(start))
         })
     });
-    // The polite signals do not part a command from its helper.
+    // The helper blocks these signals.
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
         // SAFETY: sends a signal to a process that this test started.
         assert_eq!(unsafe { libc::kill(helper as i32, signal) }, 0);
@@ -293,7 +292,7 @@ show(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))"
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_line() {
+fn errors_are_one_line() {
     if !enter() {
         return;
     }
@@ -322,7 +321,7 @@ fn nested_is_refused() {
     if !enter() {
         return;
     }
-    // The test binary itself, under `exec`, calls `exec` again: this very test, told so by a variable.
+    // This test, started under `exec` with an environment variable, calls `exec` again.
     if std::env::var_os("LISA_EXEC_NESTED").is_some() {
         let inner = lisa("reno", &["true"]).output().expect("fork");
         let line = String::from_utf8_lossy(&inner.stderr).into_owned();

@@ -1,5 +1,5 @@
-//! `cc/` in the kernel's BPF machine: the worked examples hold there, and any callbacks leave the same bytes as native
-//! code does. And what its verifier refuses, and how much it goes through. Needs root.
+//! `cc/` in the kernel's BPF machine: the worked examples, and a comparison of any callbacks with native code, byte by byte. Also
+//! the verifier's refusals and its number of instructions. Needs root.
 
 #[path = "machine/instructions.rs"]
 mod instructions;
@@ -24,7 +24,7 @@ mod skel {
     }
 }
 
-/// Whether BPF programs can be loaded here; prints why not.
+/// Whether BPF programs can be loaded on this host; prints the reason if not.
 fn able() -> bool {
     let root = nix::unistd::geteuid().is_root();
     if !root {

@@ -132,7 +132,7 @@ fn unsupported(connection: &ConnectionSpec, what: &'static str) -> Error {
     }
 }
 
-/// Begin of a supported connection.
+/// Start of a supported connection.
 pub(crate) fn begin(connection: &ConnectionSpec) -> Span {
     match connection.start {
         Length::Fixed(begin) => begin,

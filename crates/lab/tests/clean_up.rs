@@ -1,6 +1,6 @@
-//! What a network leaves behind: nothing, whether it is dropped or its process is killed.
+//! A network leaves nothing in the kernel, whether it is dropped or its process is killed.
 //!
-//! The one test here runs alone (a test binary of its own): it looks at all processes.
+//! The test is alone in its binary, because it examines all processes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,8 +14,8 @@ use lisa_lab::{Namespace, Network, NetworkSpec};
 use netsim::{Rate, Span};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
-/// How long the kernel may take to clean up.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time that the kernel may take to clean up.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn network() -> Network {
     let rate = Rate::from_bits_per_second(5_000_000);
@@ -34,12 +34,12 @@ fn network() -> Network {
     network
 }
 
-/// The number of a namespace: of its file in nsfs.
+/// Inode number of a namespace in nsfs.
 fn number(namespace: &Namespace) -> u64 {
     namespace.run(|| fs::metadata("/proc/thread-self/ns/net").unwrap().ino())
 }
 
-/// The namespaces that any thread is in or any descriptor holds open.
+/// Inode numbers of the namespaces of all threads and descriptors.
 fn namespaces() -> BTreeSet<u64> {
     let entries = |dir: &str| fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found = BTreeSet::new();
@@ -55,7 +55,7 @@ fn namespaces() -> BTreeSet<u64> {
     found
 }
 
-/// Interfaces of the namespace this process is in that look like ours.
+/// Number of interfaces in this process's namespace with a name of the lab.
 fn ports() -> usize {
     let text = fs::read_to_string("/proc/net/dev").unwrap();
     text.lines()
@@ -63,7 +63,7 @@ fn ports() -> usize {
         .count()
 }
 
-fn threads_of_ours() -> usize {
+fn lab_threads() -> usize {
     let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
     tasks
         .filter(|task| {
@@ -75,13 +75,12 @@ fn threads_of_ours() -> usize {
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
+        assert!(start.elapsed() < TIMEOUT, "{what}");
         sleep(Duration::from_millis(20));
     }
 }
 
-/// Not a test by itself: the process that the test below kills. It says which namespaces it has
-/// made and which process runs in one, and waits.
+/// The process that the test below kills. It prints its namespaces and a process in one of them, and waits.
 #[test]
 #[ignore = "is run by the other test"]
 fn holder() {
@@ -116,7 +115,7 @@ fn nothing_stays() {
         ours.iter()
             .all(|namespace| !namespaces().contains(namespace))
     });
-    assert_eq!(threads_of_ours(), 0);
+    assert_eq!(lab_threads(), 0);
 
     // Killed, with a process of its own inside.
     let mut holder = Command::new(std::env::current_exe().unwrap())

@@ -190,7 +190,7 @@ impl Outages {
         self.next().is_some_and(|outage| outage.from <= now)
     }
 
-    /// Begin of the first outage that is not over.
+    /// Start of the first outage that is not over.
     pub(crate) fn begin(&self) -> Option<Time> {
         self.next().map(|outage| outage.from)
     }

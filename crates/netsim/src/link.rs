@@ -93,7 +93,7 @@ impl LinkSpec {
 
     /// Takes the link down during outages, as an interface without carrier (Linux: `dev_deactivate`, which resets the queue).
     ///
-    /// At the begin of an outage the packets in the queue and in transmission are lost. Packets whose last bit has left by then
+    /// At the start of an outage the packets in the queue and in transmission are lost. Packets whose last bit has left by then
     /// arrive. Packets that reach the link during the outage are lost: they draw no random number and enter no queue.
     ///
     /// # Panics
@@ -130,7 +130,7 @@ pub struct LinkCounters {
     /// Packets dropped by the queue: at its limit, or by its algorithm.
     pub drops: u64,
     /// Packets lost at random, before the queue, and packets lost by an outage: packets that reached the link during it, and packets
-    /// in the queue and in transmission at its begin.
+    /// in the queue and in transmission at its start.
     pub losses: u64,
     /// Packets marked instead of dropped (ECN).
     pub marks: u64,
@@ -172,7 +172,7 @@ impl LinkCounters {
     }
 }
 
-/// A link at work.
+/// A link with its packets.
 #[derive(Debug)]
 pub(crate) enum Link<P> {
     Fifo(Fifo<P>),

@@ -42,7 +42,7 @@ pub enum TraceError {
         /// Text of the line.
         text: String,
     },
-    /// A time lies before the one above it.
+    /// A time is earlier than that of the previous line.
     #[error("line {line}: {time} ms is before the line above it; put the times in order")]
     Disorder {
         /// Number of the line, from 1.

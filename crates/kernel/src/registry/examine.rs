@@ -20,7 +20,7 @@ pub(super) fn programs() -> Result<HashMap<u32, ProgramInfo>> {
     let result = unsafe { libbpf_rs::libbpf_sys::bpf_prog_get_next_id(0, &mut first) };
     if result == -libc::EPERM {
         return Err(Error::NotPermitted {
-            what: "looking at loaded algorithms",
+            what: "listing the loaded algorithms",
         });
     }
     Ok(ProgInfoIter::with_query_opts(options)

@@ -1,10 +1,10 @@
-//! Callers that differ from the command as it began: other users, other networks, many at once.
+//! Callers that differ from the command: other users, other network namespaces, many at the same time.
 
 use super::*;
 use nix::sched::{CloneFlags, unshare};
 
 #[test]
-fn an_ordinary_user_may() {
+fn an_ordinary_user_may_exec() {
     if !enter() {
         return;
     }
@@ -50,11 +50,11 @@ fn root_keeps_setuid_programs() {
 }
 
 #[test]
-fn a_socket_belongs_to_the_user_who_made_it() {
+fn a_socket_belongs_to_the_user_of_its_caller() {
     if !enter() {
         return;
     }
-    // As a server's worker does: it starts as root and gives that up.
+    // As a server's worker, which starts as root and drops the privilege.
     let seen = python(
         "
 def owned():
@@ -72,8 +72,8 @@ fn a_socket_belongs_to_the_network_of_its_caller() {
     if !enter() {
         return;
     }
-    // SO_NETNS_COOKIE (71) names a socket's namespace; a UDP socket is not ours and tells the truth. One thread of the
-    // program moves, the other stays.
+    // SO_NETNS_COOKIE (71) identifies a socket's namespace; `exec` does not change UDP sockets. One thread of the program moves to
+    // another namespace, the other stays.
     let seen = python(
         "
 import ctypes, threading
@@ -94,7 +94,7 @@ print(same() == home)",
     );
 }
 
-/// Prints whether a TCP socket is in the namespace of a UDP socket, which `exec` leaves alone.
+/// Prints whether a TCP socket is in the namespace of a UDP socket, which `exec` does not change.
 const SAME_NETWORK: &str = "
 cookie = lambda s: s.getsockopt(socket.SOL_SOCKET, 71, 8)  # SO_NETNS_COOKIE
 s = socket.socket(); show(s, cookie(s) == cookie(socket.socket(type=socket.SOCK_DGRAM)))";
@@ -105,13 +105,13 @@ fn in_a_pid_namespace_without_its_proc() {
         return;
     }
     let program = format!("{SHOW}{SAME_NETWORK}");
-    // The children of this thread: the first is its process 1. Numbers from 2 on are kernel threads of the host.
+    // The first child of this thread is process 1 of the namespace. Numbers from 2 on are kernel threads in the host's /proc.
     unshare(CloneFlags::CLONE_NEWPID).expect("a PID namespace");
     let ten = "for i in 1 2 3 4 5 6 7 8 9 10; do \"$0\" -c \"$1\"; done";
     let command = ["sh", "-c", ten, PYTHON, &program];
     let output = lisa("reno", &command).output().expect("fork");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    // From Linux 6.13 on a pidfd has what else only /proc has (PIDFD_GET_INFO).
+    // From Linux 6.13 on a pidfd replaces /proc (PIDFD_GET_INFO).
     if lisa_kernel::requirements::version(&lisa_kernel::requirements::release()) >= (6, 13)
         || output.status.success()
     {
@@ -148,8 +148,8 @@ fn many_callers_at_once_and_under_signals() {
     if !enter() {
         return;
     }
-    // Eight processes of four threads each, and a timer that interrupts them without SA_RESTART. A few calls may end
-    // early, while they are not yet received (one in fifty here); no call fails otherwise, and none is plain TCP.
+    // Eight processes of four threads each, and a timer that interrupts them without SA_RESTART. A few calls are interrupted before
+    // they are received (one in fifty here); no call fails otherwise, and none returns a plain TCP socket.
     let seen = python(
         "
 import threading, signal

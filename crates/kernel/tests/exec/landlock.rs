@@ -47,7 +47,7 @@ fn a_restricted_process_is_refused() {
     if !enter() || !has_ports() {
         return;
     }
-    // This test itself, started by one that has restricted itself.
+    // This test, started by a process that has restricted itself.
     if std::env::var_os("LISA_EXEC_RESTRICTED").is_some() {
         let output = lisa("reno", &["true"]).output().expect("fork");
         let line = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,4 +1,4 @@
-//! Where the tests of `exec` run: a network namespace of their own, and `exec` itself in a child process.
+//! Environment of the tests of `exec`: a network namespace for each test, and `exec` in a child process.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -12,13 +12,13 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::{geteuid, write};
 
-/// Long enough for a loaded machine; every wait ends as soon as what it waits for is there.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest wait, for a busy machine. A wait ends as soon as its condition holds.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The system's Python, which every user may run.
 pub(crate) const PYTHON: &str = "/usr/bin/python3";
 
-/// `show(socket)` prints what a socket is: its protocol and its congestion control.
+/// `show(socket)` prints protocol and congestion control of a socket.
 pub(crate) const SHOW: &str = "
 import socket, os, sys
 def show(s, *more):
@@ -27,7 +27,7 @@ def show(s, *more):
 ";
 
 /// Moves the test's thread and its child processes into a network namespace with the loopback up, and into a mount namespace
-/// without cgroups, so that `exec` uses its helper process. Returns `false` and prints the reason where the tests cannot run.
+/// without cgroups, so that `exec` uses its helper process. Returns `false` and prints the reason if the tests cannot run.
 pub(crate) fn enter() -> bool {
     if !geteuid().is_root() {
         eprintln!("skipped: needs root for a network namespace");
@@ -49,13 +49,13 @@ pub(crate) fn enter() -> bool {
     assert!(up.success());
     let default = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").expect("sysctl");
     if default.trim() == "reno" {
-        // Otherwise a default would pass for the algorithm.
+        // Otherwise the default could not be distinguished from the algorithm.
         fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "cubic").expect("another default");
     }
     true
 }
 
-/// What `lisa kernel exec ALGORITHM -- COMMAND…` is: a process that reports the error if `exec` returns.
+/// A process as of `lisa kernel exec ALGORITHM -- COMMAND…`: it reports the error if `exec` returns.
 pub(crate) fn lisa(algorithm: &str, command: &[&str]) -> Command {
     let algorithm = algorithm.to_owned();
     let arguments: Vec<_> = command.iter().map(Into::into).collect();
@@ -79,12 +79,12 @@ pub(crate) fn under_reno(command: &[&str]) -> String {
     text(lisa("reno", command).output().expect("fork"))
 }
 
-/// The standard output of a Python program that knows `show`, under `exec reno`.
+/// The standard output of a Python program with the function `show`, under `exec reno`.
 pub(crate) fn python(program: &str) -> String {
     under_reno(&[PYTHON, "-c", &format!("{SHOW}{program}")])
 }
 
-/// The output of what must have succeeded.
+/// The standard output of a process that must have succeeded.
 pub(crate) fn text(output: Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {errors}", output.status);
@@ -113,7 +113,7 @@ pub(crate) fn helpers() -> Vec<u32> {
 
 /// Waits until `condition` holds.
 pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !condition() {
         assert!(Instant::now() < deadline, "waited in vain for: {what}");
         std::thread::sleep(Duration::from_millis(5));

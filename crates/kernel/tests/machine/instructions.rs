@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 /// Number of processed instructions at which the kernel refuses a program: BPF_COMPLEXITY_LIMIT_INSNS (linux/bpf.h).
 const LIMIT: u32 = 1_000_000;
 
-/// Of the limit: the rest is for kernels and compilers that nobody has tried.
+/// Largest accepted number, a part of the limit: the rest is a margin for other kernels and compilers.
 const MOST: u32 = LIMIT / 4 * 3;
 
 const RENEW: &str = "UPDATE_INSTRUCTIONS=1 cargo test -p lisa-kernel --test machine instructions";
 
-/// What the running kernel counts.
+/// Numbers of the running kernel.
 static COUNTED: LazyLock<Counts> = LazyLock::new(|| {
     let ours = Algorithm::all().filter(|algorithm| !algorithm.in_linux());
     ours.map(|algorithm| (algorithm.name().into(), count(algorithm.name())))
@@ -67,12 +67,12 @@ fn no_callback_grew() {
         return;
     };
     let grown = |(name, counts): (&String, &Vec<u32>)| instructions::grown(name, counts, &baseline);
-    let mut said: Vec<String> = COUNTED.iter().flat_map(grown).collect();
+    let mut changes: Vec<String> = COUNTED.iter().flat_map(grown).collect();
     let gone = baseline.keys().filter(|name| !COUNTED.contains_key(*name));
-    said.extend(gone.map(|name| format!("{name} is no algorithm any more")));
+    changes.extend(gone.map(|name| format!("{name} is no longer an algorithm")));
     assert!(
-        said.is_empty(),
-        "{here}: {}; if that is meant to be, `{RENEW}` writes {BASELINE} anew",
-        said.join(", ")
+        changes.is_empty(),
+        "{here}: {}; if the change is intended, `{RENEW}` rewrites {BASELINE}",
+        changes.join(", ")
     );
 }

@@ -1,4 +1,4 @@
-//! What the kernel refuses to load, on which the design rests: a subflow cannot write another's window.
+//! Refusals of the verifier that the design relies on: a subflow cannot write another's window.
 
 use crate::skel::other_subflow::OtherSubflowSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -6,14 +6,14 @@ use libbpf_rs::{ErrorKind, PrintLevel, set_print};
 use lisa_kernel::requirements;
 use std::{mem::MaybeUninit, sync::Mutex};
 
-/// What libbpf and the verifier have said.
-static SAID: Mutex<String> = Mutex::new(String::new());
+/// Messages of libbpf and the verifier.
+static MESSAGES: Mutex<String> = Mutex::new(String::new());
 
-/// Loads the operations whose `init` is this program, and no others: what the verifier said of a refusal.
+/// Loads the operations whose `init` is this program, and no others. The error has the messages of the verifier.
 fn load(program: &str) -> Result<(), (ErrorKind, String)> {
-    SAID.lock().unwrap().clear();
-    set_print(Some((PrintLevel::Warn, |_, words| {
-        SAID.lock().unwrap().push_str(&words)
+    MESSAGES.lock().unwrap().clear();
+    set_print(Some((PrintLevel::Warn, |_, message| {
+        MESSAGES.lock().unwrap().push_str(&message)
     })));
     let mut object = MaybeUninit::uninit();
     let mut open = OtherSubflowSkelBuilder::default()
@@ -30,7 +30,7 @@ fn load(program: &str) -> Result<(), (ErrorKind, String)> {
     assert!(found, "{program}");
     let loaded = open.load().map(drop);
     set_print(None);
-    loaded.map_err(|error| (error.kind(), SAID.lock().unwrap().clone()))
+    loaded.map_err(|error| (error.kind(), MESSAGES.lock().unwrap().clone()))
 }
 
 #[test]
@@ -40,13 +40,15 @@ fn a_subflow_writes_itself_only() {
     }
     load("write_own").expect("a socket's own window may be written");
 
-    let (kind, said) = load("write_address").expect_err("another's must not be");
-    assert_eq!(kind, ErrorKind::PermissionDenied, "{said}");
-    assert!(said.contains("invalid mem access 'scalar'"), "{said}");
+    let (kind, message) = load("write_address").expect_err("another's must not be");
+    assert_eq!(kind, ErrorKind::PermissionDenied, "{message}");
+    assert!(message.contains("invalid mem access 'scalar'"), "{message}");
 
     match load("write_typed") {
-        Err((_, said)) => assert!(said.contains("only read is supported"), "{said}"),
-        // Without bpf_rdonly_cast (before 6.2) nothing is left of the program.
+        Err((_, message)) => {
+            assert!(message.contains("only read is supported"), "{message}")
+        }
+        // Without bpf_rdonly_cast (before 6.2) the program is empty.
         Ok(()) => assert!(
             requirements::version(&requirements::release()) < (6, 2),
             "another's window can be written: simplify cc/"

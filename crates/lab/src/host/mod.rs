@@ -247,7 +247,7 @@ impl Host {
     }
 }
 
-/// Time from the start of the threads to the begin of the run, so that no transfer waits for its thread or its sockets.
+/// Time from the start of the threads to the start of the run, so that no transfer waits for its thread or its sockets.
 const LEAD_TIME: Span = Span::from_millis(50);
 
 impl Drop for Host {

@@ -30,7 +30,7 @@ pub(crate) fn collect(
 }
 
 /// Trace rows and credits of one connection, whose sender has the local port `port`. `subflow_of` returns the subflow with a remote
-/// port. `start` is the begin of the run on CLOCK_MONOTONIC, ns.
+/// port. `start` is the start of the run on CLOCK_MONOTONIC, ns.
 pub(crate) fn rows_and_credits(
     events: &[lisa_event],
     name: &str,

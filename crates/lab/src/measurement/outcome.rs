@@ -29,7 +29,7 @@ pub(crate) fn path_of_port(observed: &Observation, servers: &[IpAddr], port: u16
     path_of(found.local, Protocol::Mptcp, servers)
 }
 
-/// Begin of the run, computed from the first SYN.
+/// Start of the run, computed from the first SYN.
 pub(crate) fn begin_of_run(connection: &ConnectionSpec, observed: &Observation) -> Time {
     let begin = supported::begin(connection).as_nanos();
     Time::from_nanos(observed.start.as_nanos().saturating_sub(begin))
@@ -144,7 +144,7 @@ fn unfinished(connection: &ConnectionSpec, observed: &Observation) -> Option<Str
     (transfer && observed.end.is_none()).then(|| "did not finish".into())
 }
 
-/// Window at the begin of congestion avoidance: during a reduction the slow start threshold.
+/// Window at the start of congestion avoidance: during a reduction the slow start threshold.
 fn effective_cwnd(subflow: &Subflow) -> u32 {
     match subflow.ssthresh {
         Some(ssthresh) if subflow.is_reducing() => ssthresh,

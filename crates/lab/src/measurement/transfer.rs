@@ -33,7 +33,7 @@ pub(crate) struct Transfer<'a> {
     pub(crate) algorithm: &'a str,
     pub(crate) bytes: u64,
     pub(crate) port: u16,
-    /// Begin of the transfer.
+    /// Start of the transfer.
     pub(crate) begin: Time,
     /// Longest duration.
     pub(crate) stop: Span,
@@ -163,7 +163,7 @@ pub(crate) fn warm_up() {
     let _ = TcpStream::connect(closed);
 }
 
-/// Waits for the begin of the transfer.
+/// Waits for the start of the transfer.
 fn wait(transfer: &Transfer<'_>, clock: RealClock) -> Result<(), Error> {
     loop {
         let remaining = transfer.begin.since(clock.now());

@@ -224,7 +224,7 @@ fn exchange(job: &[u8]) -> Result<HostEnd, Error> {
     HostEnd::new(job).map_err(Error::kernel("making the VM's exchange"))
 }
 
-/// The run in a guest's answer. `began` is its begin in real time.
+/// The run in a guest's answer. `began` is its start in real time.
 fn done(answer: Answer, began: Instant) -> Result<Run, Error> {
     let mut run = answer.map_err(Error::InGuest)?;
     run.outcome.backend = "vm";

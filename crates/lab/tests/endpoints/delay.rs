@@ -11,7 +11,7 @@ use crate::support::{PORT, network, separate, shaping, shared};
 /// Headers of IPv4 and UDP, in bytes.
 const HEADERS: u64 = 28;
 
-/// Round-trip times of `count` datagrams of `payload` bytes, one after the other, on `path`.
+/// Round-trip times of `count` datagrams of `payload` bytes, sent one after another on `path`.
 fn ping(network: &Network, path: usize, payload: usize, count: usize) -> Vec<Duration> {
     let server = SocketAddr::from((network.server_addresses()[path], PORT));
     let echo = network.server.run(|| UdpSocket::bind(server)).unwrap();
@@ -43,12 +43,12 @@ fn ping(network: &Network, path: usize, payload: usize, count: usize) -> Vec<Dur
     rtts
 }
 
-/// No round trip is shorter than `rtt_ms` and two times the sending, and some are not much longer.
+/// Checks that no round trip is shorter than `rtt_ms` and two transmission times, and that the shortest is not much longer.
 fn check(rtts: &[Duration], rtt_ms: u64, payload: u64, bits_per_second: u64) {
     let sending_ns = (payload + HEADERS) * 8 * 1_000_000_000 / bits_per_second;
     let least = Duration::from_millis(rtt_ms) + 2 * Duration::from_nanos(sending_ns);
     let (min, max) = (rtts.iter().min().unwrap(), rtts.iter().max().unwrap());
-    eprintln!("least {least:?}, seen {min:?} to {max:?}");
+    eprintln!("at least {least:?}, measured {min:?} to {max:?}");
     assert!(*min >= least, "a packet came {:?} early", least - *min);
     assert!(
         *min < least + Duration::from_millis(20),
@@ -71,7 +71,7 @@ fn round_trips_take_their_time() {
         (report.unrouted, report.undelivered, report.overrun),
         (0, 0, 0)
     );
-    // 16 datagrams on each of three paths, and what crosses a path crosses the bottleneck.
+    // 16 datagrams on each of three paths, and all of them on the bottleneck.
     let packets: Vec<u64> = report
         .links
         .iter()
@@ -104,7 +104,7 @@ fn each_path_can_have_its_own_bottleneck() {
 
 #[test]
 fn a_full_queue_loses_packets_and_counts_them() {
-    // At 64 kbit/s a datagram of 1500 bytes takes 187.5 ms: all 50 come while the first is sent.
+    // At 64 kbit/s a datagram of 1500 bytes takes 187.5 ms: all 50 arrive during the first transmission.
     let Some(mut network) = network(shared(shaping(64_000, 9), &[0])) else {
         return;
     };
@@ -129,7 +129,7 @@ fn a_full_queue_loses_packets_and_counts_them() {
         }
     };
     assert_eq!(end, ErrorKind::WouldBlock);
-    // One being sent and nine waiting, in order; the rest met a full queue.
+    // One in transmission and nine in the queue, in order; the others found a full queue.
     assert!(received.iter().copied().eq(0..capacity), "{received:?}");
     let report = network.stop().unwrap();
     let bottleneck = report.links[1].counters;

@@ -11,19 +11,19 @@ use netsim::{Rate, Span};
 use socket2::{Domain, Protocol, Socket, Type};
 use topology::{NonSharedBottleneck, PathSpec, Properties, Queue, SharedBottleneck, Spec};
 
-/// Where the server listens.
+/// Port of the server.
 pub(crate) const PORT: u16 = 5001;
 
-/// How long a read or a connect may take before a test fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest duration of a read or a connect.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A bottleneck.
+/// A bottleneck with a rate and a queue in packets.
 pub(crate) fn shaping(bits_per_second: u64, queue: u32) -> Properties {
     let rate = Rate::from_bits_per_second(bits_per_second);
     Properties::shaped(rate, Queue::DropTailPackets(queue), Span::ZERO)
 }
 
-/// Paths of these round-trip times over one bottleneck.
+/// Paths with these round-trip times over one bottleneck.
 pub(crate) fn shared(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
     Spec::SharedBottleneck(SharedBottleneck {
         bottleneck,
@@ -32,7 +32,7 @@ pub(crate) fn shared(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
     })
 }
 
-/// Paths of these round-trip times, each with a bottleneck of its own.
+/// Paths with these round-trip times, each with its own bottleneck.
 pub(crate) fn separate(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
     let path = |ms: &u64| PathSpec {
         bottleneck: bottleneck.clone(),
@@ -44,7 +44,7 @@ pub(crate) fn separate(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
     })
 }
 
-/// A running network, unless the test cannot run here.
+/// A running network; `None` if the test cannot run on this host.
 pub(crate) fn network(topology: Spec) -> Option<Network> {
     let spec = NetworkSpec {
         topology,
@@ -65,38 +65,36 @@ pub(crate) fn network(topology: Spec) -> Option<Network> {
     }
 }
 
-/// A TCP or MPTCP socket; to be called inside a namespace.
+/// Opens a TCP or MPTCP socket in the namespace of the calling thread.
 fn socket(protocol: Protocol) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
-    // The host's default may be anything.
+    // Independent of the host's default.
     socket.set_tcp_congestion(b"reno")?;
     socket.set_tcp_nodelay(true)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(TIMEOUT))?;
+    socket.set_write_timeout(Some(TIMEOUT))?;
     Ok(socket)
 }
 
-/// Bytes that show when one is missing or misplaced.
+/// Bytes in which a missing or misplaced byte is detected.
 pub(crate) fn content(bytes: usize) -> Vec<u8> {
     (0..bytes)
         .map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8)
         .collect()
 }
 
-/// What the client saw of a download.
+/// Result of a download.
 pub(crate) struct Download {
-    /// What came.
+    /// Received bytes.
     pub(crate) received: Vec<u8>,
-    /// From the request to the last byte.
+    /// Time from the request to the last byte.
     pub(crate) took: Duration,
 }
 
-/// The client downloads `content` from the server, when as many subflows have joined the first as
-/// there are other paths.
+/// The client downloads `content` from the server, after a subflow has joined on each other path.
 ///
-/// A short transfer on its own may be over before the last join: addresses are announced one a
-/// round trip, and an announcement that a full queue loses is repeated only after
-/// `net.mptcp.add_addr_timeout`, 120 s.
+/// A short transfer could end before the last join: the server announces one address in each round trip, and an announcement that a
+/// full queue loses is repeated only after `net.mptcp.add_addr_timeout`, 120 s.
 pub(crate) fn download(network: &Network, protocol: Protocol, content: Vec<u8>) -> Download {
     let expected = content.len();
     let server = serve(network, protocol, content);
@@ -114,7 +112,7 @@ pub(crate) fn download(network: &Network, protocol: Protocol, content: Vec<u8>) 
     download
 }
 
-/// A server that sends `content` to the first who connects and asks, and waits until he has closed.
+/// A server that sends `content` to its first client on request, and waits until the client has closed.
 fn serve(network: &Network, protocol: Protocol, content: Vec<u8>) -> JoinHandle<io::Result<()>> {
     let listener = network.server.run(|| -> io::Result<Socket> {
         let listener = socket(protocol)?;
@@ -125,7 +123,7 @@ fn serve(network: &Network, protocol: Protocol, content: Vec<u8>) -> JoinHandle<
     let listener = listener.unwrap();
     let serve = move || {
         let mut connection = TcpStream::from(listener.accept()?.0);
-        // A greeting and its ACK make the connection one that others may join.
+        // A greeting and its ACK: subflows may join from then on.
         connection.write_all(b"!")?;
         connection.read_exact(&mut [0])?;
         connection.write_all(&content)?;
@@ -141,12 +139,12 @@ fn fetch(
     expected_bytes: usize,
 ) -> io::Result<Download> {
     let socket = socket(protocol)?;
-    socket.connect_timeout(&SocketAddr::from((server, PORT)).into(), PATIENCE)?;
+    socket.connect_timeout(&SocketAddr::from((server, PORT)).into(), TIMEOUT)?;
     let mut connection = TcpStream::from(socket);
     connection.read_exact(&mut [0])?;
     let start = Instant::now();
     while expected_joins > 0 && joins(&connection)? < expected_joins {
-        assert!(start.elapsed() < PATIENCE, "{} joins", joins(&connection)?);
+        assert!(start.elapsed() < TIMEOUT, "{} joins", joins(&connection)?);
         sleep(Duration::from_millis(5));
     }
     let start = Instant::now();
@@ -159,7 +157,7 @@ fn fetch(
     })
 }
 
-/// How many subflows have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
+/// Number of subflows that have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
 fn joins(connection: &TcpStream) -> io::Result<usize> {
     const SOL_MPTCP: libc::c_int = 284;
     const MPTCP_INFO: libc::c_int = 1;

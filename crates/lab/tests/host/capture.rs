@@ -1,4 +1,4 @@
-//! Captures of this kernel's packets, read by tshark beside those of the simulator.
+//! Captures of this kernel's packets, compared by tshark with those of the simulator.
 
 use super::*;
 use crate::tshark::{self, number};
@@ -23,8 +23,8 @@ fn packets(run: &Run) -> Vec<tshark::Packet> {
     packets
 }
 
-/// The options of MPTCP that each end sends to open subflows, in order, with the length of their packets; without what the
-/// simulator does not model, a reset at the end and the ACK of a join's last packet, and without what is told again.
+/// The MPTCP options with which the endpoints open subflows, in order, with the length of their packets. Repetitions are left out,
+/// and packets that the simulator does not model: the reset at the end and the ACK of a join's last packet.
 fn handshakes(packets: &[tshark::Packet]) -> Vec<(String, String, String, String)> {
     let opens = |packet: &&tshark::Packet| {
         let subtype = packet.get("tcp.options.mptcp.subtype");
@@ -32,23 +32,23 @@ fn handshakes(packets: &[tshark::Packet]) -> Vec<(String, String, String, String
             && packet["tcp.flags.reset"] == "0"
     };
     let fields = ["tcp.options.mptcp.subtype", "ip.src", "ip.dst", "frame.len"];
-    let told = |packet: &tshark::Packet| {
+    let option = |packet: &tshark::Packet| {
         let [subtype, from, to, length] = fields.map(|field| packet[field].clone());
         (subtype, from, to, length)
     };
     let mut all = Vec::new();
-    for told in packets.iter().filter(opens).map(told) {
-        if !all.contains(&told) {
-            all.push(told);
+    for option in packets.iter().filter(opens).map(option) {
+        if !all.contains(&option) {
+            all.push(option);
         }
     }
     all
 }
 
-/// The same scenario on real and on simulated endpoints: in both captures a stream that is whole, and handshakes of the same
-/// packets between the same addresses.
+/// The same scenario on real and on simulated endpoints: both captures have the whole stream, and handshakes of the same packets
+/// between the same addresses.
 #[test]
-fn the_captures_of_both_backends_lie_side_by_side() {
+fn the_captures_of_both_backends_agree() {
     let Some(mut host) = host(14) else { return };
     if !tshark::is_there() {
         return;
@@ -57,7 +57,7 @@ fn the_captures_of_both_backends_lie_side_by_side() {
     let Spec::SharedBottleneck(bottleneck) = &mut scenario.topology else {
         unreachable!()
     };
-    // An announcement behind an initial window finds room.
+    // Room for an announcement behind an initial window.
     bottleneck.bottleneck = Properties::shaped(
         Rate::from_bits_per_second(5_000_000),
         Queue::DropTailPackets(25),
@@ -81,7 +81,7 @@ fn the_captures_of_both_backends_lie_side_by_side() {
         );
         let again = tshark::retransmissions(&packets, subflows);
         assert_eq!(again, run.outcome.connections[0].retransmits, "{backend}");
-        // A full packet carries as much on both.
+        // Full packets of both have the same payload.
         let full = tshark::data(&packets, subflows).filter(|packet| packet["frame.len"] == "1500");
         let full: Vec<_> = full.map(|packet| number(packet, "tcp.len")).collect();
         assert!(full.len() >= 280, "{backend}");
@@ -93,7 +93,7 @@ fn the_captures_of_both_backends_lie_side_by_side() {
 }
 
 #[test]
-fn nothing_is_captured_that_nobody_asked_for() {
+fn there_is_no_capture_by_default() {
     let Some(mut host) = host(15) else { return };
     let scenario = shared(1, vec![connection(Protocol::Tcp, "reno", 20_000)]);
     assert!(host.run(&scenario, 1).unwrap().capture.is_none());

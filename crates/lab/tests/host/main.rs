@@ -1,4 +1,4 @@
-//! Scenarios on this host's kernel. They need root; without it they say so and pass.
+//! Scenarios on this host's kernel. The tests need root; without root they print that they are skipped.
 
 mod capture;
 #[path = "../../../scenario/tests/support/tshark.rs"]
@@ -15,7 +15,7 @@ use netsim::{Rate, Span};
 use scenario::{Application, ConnectionSpec, Length, Protocol, Run, Scenario};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
-/// A host, unless the test cannot run here.
+/// A host; `None` if the test cannot run here.
 fn host(number: usize) -> Option<Host> {
     match Host::new(number, Arc::default()) {
         Ok(host) => Some(host),
@@ -38,7 +38,7 @@ fn connection(protocol: Protocol, algorithm: &str, bytes: u64) -> ConnectionSpec
     }
 }
 
-/// MPTCP has a subflow on each path.
+/// A scenario in which MPTCP has a subflow on each path.
 fn shared(paths: u32, mut connections: Vec<ConnectionSpec>) -> Scenario {
     for connection in &mut connections {
         if connection.protocol == Protocol::Mptcp {
@@ -72,8 +72,8 @@ fn registered() -> Vec<String> {
         .collect()
 }
 
-/// Runs with a few seeds until a run is as `wanted`: on a machine that is busy with other things a join can come when
-/// all is sent, or when the lender has lost.
+/// Runs with up to five seeds until a run is as `wanted`: on a busy machine a join may arrive after the last byte, or after a loss of
+/// the lender.
 fn run_until(host: &mut Host, scenario: &Scenario, wanted: impl Fn(&Run) -> bool) -> Run {
     (1..=5)
         .map(|seed| host.run(scenario, seed).unwrap())
@@ -82,7 +82,7 @@ fn run_until(host: &mut Host, scenario: &Scenario, wanted: impl Fn(&Run) -> bool
 }
 
 #[test]
-fn lisa_moves_segments_to_a_new_subflow_and_makes_none() {
+fn lisa_lends_segments_to_a_new_subflow() {
     let Some(mut host) = host(1) else { return };
     let scenario = shared(2, vec![connection(Protocol::Mptcp, "lisa", 200_000)]);
     let settled = |run: &Run| run.credits.iter().any(|credit| credit.settled.is_some());
@@ -102,7 +102,7 @@ fn lisa_moves_segments_to_a_new_subflow_and_makes_none() {
     assert_eq!(first.cwnd, credit.segments);
 }
 
-/// A queue without end, and one TCP: doubling would go on to the last byte, HyStart++ sees the queue grow.
+/// One TCP and a queue that never fills: slow start would last until the last byte, but HyStart++ detects the growing queue.
 #[test]
 fn hystartpp_ends_slow_start_without_a_loss() {
     let Some(mut host) = host(13) else { return };
@@ -145,10 +145,10 @@ fn uncoupled_joins_start_at_ten_and_take_nothing() {
     }
 }
 
-/// The first path carries everything while it works; when it dies, the backup carries what is left. Each scenario also runs in the
+/// The first path carries all data while it is up; after its failure, the backup carries the rest. Each scenario also runs in the
 /// simulator.
 #[test]
-fn a_backup_carries_nothing_until_the_first_path_dies() {
+fn a_backup_carries_nothing_until_the_first_path_fails() {
     let Some(mut host) = host(14) else { return };
     let scenario = |down: &str| {
         let text = format!(
@@ -191,20 +191,20 @@ fn connections_share_a_network() {
     };
     let last = lisa.completion_s.unwrap().max(tcp.completion_s.unwrap());
     assert_eq!((lisa.subflows.len(), tcp.subflows.len()), (2, 1));
-    // 5 Mbit/s for both of them, headers and all.
+    // 5 Mbit/s for both connections, headers included.
     let bits = 2.0 * 100_000.0 * 8.0;
     assert!(last > bits / 5e6);
 }
 
 #[test]
-fn one_begins_while_another_is_under_way() {
+fn one_connection_begins_during_another() {
     let Some(mut host) = host(7) else { return };
     let late = ConnectionSpec {
         start: Length::Fixed(Span::from_millis(150)),
         ..connection(Protocol::Mptcp, "lisa", 100_000)
     };
     let mut scenario = shared(2, vec![connection(Protocol::Tcp, "reno", 200_000), late]);
-    // Room for all of it: a join that meets a full queue comes a second later, after the end, or is reset.
+    // Room for all data: a join that finds a full queue is repeated a second later, after the end, or is reset.
     if let Spec::SharedBottleneck(spec) = &mut scenario.topology {
         spec.bottleneck.queue = Queue::DropTailPackets(300);
     }
@@ -278,7 +278,7 @@ fn an_interrupt_ends_a_run_and_nothing_stays() {
     assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
     drop(host);
     assert!(!registered().iter().any(|name| name.contains("_7_")));
-    // Sockets that wait for a peer that is gone would keep it for minutes.
+    // Sockets that wait for a vanished peer would keep the algorithm for minutes.
     let kept = |found: &registry::Registered| found.name().contains("_7_");
     let start = Instant::now();
     while registry::find().unwrap().iter().any(kept) {
@@ -296,9 +296,9 @@ fn an_unknown_algorithm_is_named() {
     assert!(error.to_string().contains("`lissa`"), "{error}");
 }
 
-/// What a killed process has left is taken out by the next one.
+/// A new host unloads the algorithms of a killed process.
 #[test]
-fn what_a_killed_process_left_is_swept() {
+fn algorithms_of_a_killed_process_are_swept() {
     const VICTIM: &str = "LISA_TEST_VICTIM";
     if std::env::var_os(VICTIM).is_some() {
         let mut host = host(9).unwrap();
@@ -312,7 +312,7 @@ fn what_a_killed_process_left_is_swept() {
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "what_a_killed_process_left_is_swept",
+            "algorithms_of_a_killed_process_are_swept",
             "--nocapture",
         ])
         .env(VICTIM, "1")

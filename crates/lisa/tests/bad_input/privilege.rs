@@ -45,14 +45,14 @@ fn an_ordinary_user() {
     bad(
         nobody(&["status"]),
         1,
-        "looking at loaded algorithms needs root",
+        "listing the loaded algorithms needs root",
     );
     bad(
         nobody(&["status", "--json"]),
         1,
-        "looking at loaded algorithms needs root",
+        "listing the loaded algorithms needs root",
     );
-    let refused = "looking at loaded algorithms needs root";
+    let refused = "listing the loaded algorithms needs root";
     bad(nobody(&["default", "lisa"]), 1, refused);
     bad(nobody(&["default", "--off"]), 1, refused);
     let refused = "listing the users of an algorithm needs root";
@@ -66,7 +66,7 @@ fn an_ordinary_user() {
         bad(
             nobody(arguments),
             1,
-            "looking at loaded algorithms needs root",
+            "listing the loaded algorithms needs root",
         );
     }
     bad(
@@ -87,7 +87,7 @@ fn an_ordinary_user() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.starts_with("lisa: looking at loaded algorithms needs root"),
+        said.starts_with("lisa: listing the loaded algorithms needs root"),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");

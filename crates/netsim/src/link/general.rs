@@ -2,7 +2,7 @@
 //!
 //! A packet is in the queue until the transmitter takes it, and on the line until it arrives. So the link has two kinds of events:
 //! the transmitter becomes free while packets wait, and a packet arrives at the far end. A drop by the queue is another event of
-//! the same instant. The begin of an outage is an event only if packets are lost by it; otherwise the next packet that reaches the
+//! the same instant. The start of an outage is an event only if packets are lost by it; otherwise the next packet that reaches the
 //! link detects the outage.
 
 use std::collections::VecDeque;

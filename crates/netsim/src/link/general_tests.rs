@@ -218,7 +218,7 @@ fn an_outage_loses_packets_that_are_not_on_the_line() {
         let refused = network.inject(ms(5), route, 1500, packet(10));
         assert!(matches!(refused, Some(Exit::Lost { at, .. }) if at == ms(5)));
         assert_eq!(network.counters(ms(5))[0].inside, 3);
-        // The link is up again at 8 ms. The last bit of 12 leaves at the begin of the second outage.
+        // The link is up again at 8 ms. The last bit of 12 leaves at the start of the second outage.
         assert!(network.inject(ms(8), route, 1500, packet(11)).is_none());
         assert!(network.inject(ms(9), route, 1500, packet(12)).is_none());
         let [arrived, lost] = drain(&mut network);
