@@ -30,7 +30,7 @@ pub enum Error {
     #[error(transparent)]
     Scenario(#[from] scenario::Error),
     /// The scenario has a feature that the lab's endpoints lack.
-    #[error("{place}: the lab does not do {what}: run it in the simulator, with `--on sim`")]
+    #[error("{place}: the lab does not support {what}: run it in the simulator, with `--on sim`")]
     Unsupported {
         /// Place in the scenario: `topology`, `connection \`download\``.
         place: String,

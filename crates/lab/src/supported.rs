@@ -164,7 +164,7 @@ mod tests {
         let other = format!("{backup}\n[[connection]]\nprotocol = \"mptcp\"\nbytes = 1");
         let error = check(&file(shared, &other)).unwrap_err().to_string();
         assert!(
-            error.starts_with("backup: the lab does not do connections that differ in it"),
+            error.starts_with("backup: the lab does not support connections that differ in it"),
             "{error}"
         );
         for connection in [
@@ -183,7 +183,7 @@ mod tests {
         ] {
             let error = check(&file(shared, connection)).unwrap_err().to_string();
             assert!(
-                error.starts_with("connection `a`: the lab does not do "),
+                error.starts_with("connection `a`: the lab does not support "),
                 "{error}"
             );
             assert!(
@@ -196,7 +196,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .starts_with("topology: the lab does not do any network but")
+                .starts_with("topology: the lab does not support any network but")
         );
     }
 }

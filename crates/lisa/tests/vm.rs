@@ -486,7 +486,7 @@ fn what_is_missing_is_said_in_one_line() {
         return;
     };
     let marked = run("--set connection.0.ecn=true");
-    says(marked, 1, "the lab does not do");
+    says(marked, 1, "the lab does not support");
     let mut without = run("");
     without
         .env("PATH", "/nowhere")

@@ -115,7 +115,7 @@ impl Red {
         Self { limit, ..self }
     }
 
-    /// Marks packets that are ECN-capable, where it would drop them with a probability below 1.
+    /// Marks ECN-capable packets instead of dropping them, while the probability is below 1.
     #[must_use]
     pub const fn ecn(self) -> Self {
         Self { ecn: true, ..self }
