@@ -98,7 +98,7 @@ fn unsupported_features(connection: &ConnectionSpec, paths: usize) -> [(&'static
         ),
         (
             "a `profile` other than the kernel's",
-            connection.profile != Profile::Linux,
+            connection.profile != Profile::linux(),
         ),
         (
             "constants other than the kernel's: `initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`",
@@ -106,7 +106,7 @@ fn unsupported_features(connection: &ConnectionSpec, paths: usize) -> [(&'static
         ),
         (
             "a `path_manager` other than fullmesh",
-            connection.path_manager != PathManager::Fullmesh,
+            connection.path_manager != PathManager::Announced,
         ),
         ("a `join_delay`", connection.join_delay != Span::ZERO),
         ("`ecn`", connection.ecn),

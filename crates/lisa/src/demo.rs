@@ -5,10 +5,10 @@ use crate::report;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Error, Host, Vm};
 use netsim::{Rate, Span};
-use scenario::columns::Format;
+use scenario::export::{self, columns::Format};
 use scenario::metrics::{METRICS, Metric};
 use scenario::statistics::Mean;
-use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, Watch, simulate, trace_file};
+use scenario::{Application, ConnectionSpec, Protocol, Run, Scenario, Watch, simulate};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Write;
@@ -425,7 +425,7 @@ fn write(out: &Path, kernel: &Kernel, cells: &[Cell]) -> Result<(), Failure> {
                 continue;
             };
             let path = out.join(format!("trace-{number:02}-{}.csv", side.name()));
-            trace_file::write_rows(&first.rows, &path, Format::Csv)?;
+            export::write_rows(&first.rows, &path, Format::Csv)?;
         }
     }
     put("outcomes.jsonl", &outcomes)?;

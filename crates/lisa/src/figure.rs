@@ -2,7 +2,7 @@
 
 use plotters::coord::types::{RangedCoordf64, RangedCoordu32};
 use plotters::prelude::*;
-use scenario::trace::{Credit, Loss, Row};
+use scenario::trace::{Credit, Loss, Phase, Row};
 
 /// What the marks mean, where there are two subflows.
 pub const LEGEND: &str = "Blue: first subflow; orange: second; grey: both together. A dashed green line is a credit: \
@@ -201,7 +201,7 @@ fn sums(rows: &[&Row]) -> Vec<(f64, u32)> {
 fn reductions<'r>(rows: impl Iterator<Item = &'r Row>) -> impl Iterator<Item = (f64, u32)> {
     let mut before: Option<(Option<u32>, bool)> = None;
     rows.filter_map(move |row| {
-        let recovers = row.phase == "recovery";
+        let recovers = row.phase == Phase::Recovery;
         let (other, told) = before.map_or((false, true), |(ssthresh, told)| {
             (ssthresh != row.ssthresh, told)
         });
@@ -222,7 +222,7 @@ fn cwnd_before(rows: &[&Row], subflow: usize, time: f64) -> u32 {
 mod tests {
     use super::*;
 
-    fn marks(rows: &[(f64, u32, Option<u32>, &'static str)]) -> Vec<(f64, u32)> {
+    fn marks(rows: &[(f64, u32, Option<u32>, Phase)]) -> Vec<(f64, u32)> {
         let row = |&(time, cwnd, ssthresh, phase)| Row {
             time,
             connection: "".into(),
@@ -241,10 +241,10 @@ mod tests {
     fn a_threshold_to_begin_with_is_no_reduction() {
         for first in [None, Some(64)] {
             let rows = [
-                (0.0, 10, first, "slow start"),
-                (0.1, 20, first, "slow start"),
-                (0.2, 19, Some(10), "recovery"),
-                (0.3, 18, Some(10), "recovery"),
+                (0.0, 10, first, Phase::SlowStart),
+                (0.1, 20, first, Phase::SlowStart),
+                (0.2, 19, Some(10), Phase::Recovery),
+                (0.3, 18, Some(10), Phase::Recovery),
             ];
             assert_eq!(marks(&rows), [(0.2, 19)]);
         }
@@ -253,18 +253,18 @@ mod tests {
     #[test]
     fn a_recovery_to_the_same_threshold_is_a_reduction() {
         let rows = [
-            (0.1, 20, Some(10), "avoidance"),
-            (0.2, 19, Some(10), "recovery"),
-            (0.3, 10, Some(10), "avoidance"),
+            (0.1, 20, Some(10), Phase::Avoidance),
+            (0.2, 19, Some(10), Phase::Recovery),
+            (0.3, 10, Some(10), Phase::Avoidance),
         ];
         assert_eq!(marks(&rows), [(0.2, 19)]);
         let of_a_kernel = [
-            (0.1, 20, None, "slow start"),
-            (0.2, 20, Some(10), "slow start"),
-            (0.201, 20, Some(10), "recovery"),
-            (0.3, 10, Some(10), "avoidance"),
-            (0.4, 12, Some(6), "avoidance"),
-            (0.401, 12, Some(6), "recovery"),
+            (0.1, 20, None, Phase::SlowStart),
+            (0.2, 20, Some(10), Phase::SlowStart),
+            (0.201, 20, Some(10), Phase::Recovery),
+            (0.3, 10, Some(10), Phase::Avoidance),
+            (0.4, 12, Some(6), Phase::Avoidance),
+            (0.401, 12, Some(6), Phase::Recovery),
         ];
         assert_eq!(marks(&of_a_kernel), [(0.2, 20), (0.4, 12)]);
     }

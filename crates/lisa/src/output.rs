@@ -62,9 +62,9 @@ impl From<lab::Error> for Failure {
 impl From<scenario::Error> for Failure {
     fn from(error: scenario::Error) -> Self {
         // A file can be wrong; an override is an argument.
-        match error.place {
-            scenario::Place::Override(_) => Self::usage(error.to_string()),
-            scenario::Place::Line(_) | scenario::Place::Whole => Self::new(error.to_string()),
+        match error.location {
+            scenario::Location::Override(_) => Self::usage(error.to_string()),
+            scenario::Location::Line(_) | scenario::Location::File => Self::new(error.to_string()),
         }
     }
 }

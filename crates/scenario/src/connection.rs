@@ -1,61 +1,63 @@
-//! What a connection is to be: one `[[connection]]` of a scenario. [`ConnectionSpec::default`] has the defaults.
+//! Description of a connection: one `[[connection]]` of a scenario. [`ConnectionSpec::default`] has the defaults.
 
 use netsim::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use transport::{PathManager, Profile};
 
-/// One connection, or several that are alike.
+/// One connection, or several equal ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionSpec {
-    /// `name`: what to call it. Default: its protocol and algorithm, with a number where that is not the only such one.
+    /// `name`: name. Default: protocol and algorithm, with a number from the second connection on.
     pub name: String,
-    /// `count`: how many of the same run, of each host with a `pattern`. Default: the users that the topology is made
-    /// for (`n1` …), else 1.
+    /// `count`: number of equal connections, with a `pattern` from each host. Default: the topology's number of users
+    /// (`n1` …), else 1.
     pub count: u32,
-    /// `protocol`: how data is carried. Default: `tcp`.
+    /// `protocol`: transport protocol. Default: `tcp`.
     pub protocol: Protocol,
-    /// `algorithm`: the congestion control, a name in lisa's table or one of Linux's. Default: `cubic` for TCP, `lia`
-    /// (uncoupled slow start and LIA) for MPTCP. UDP has none; its name here is empty.
+    /// `algorithm`: congestion control, a name in lisa's table or one of Linux. Default: `cubic` for TCP, `lia` (uncoupled
+    /// slow start and LIA) for MPTCP. Empty for UDP.
     pub algorithm: String,
-    /// `settings`: values of settings that the algorithm has, by name. Default, and missing here: each its standard value.
+    /// `settings`: settings of the algorithm, by name. A setting that is not listed has its default value.
     pub settings: BTreeMap<String, u32>,
-    /// `subflows`: how many subflows. Default: 2 for MPTCP, always 1 for TCP and UDP.
+    /// `subflows`: number of subflows. Default: 2 for MPTCP; always 1 for TCP and UDP.
     pub subflows: u32,
-    /// `path`, `paths`, `from` and `to`, or `pattern`: where it runs. Default: the topology's first paths.
+    /// `path`, `paths`, `from` and `to`, or `pattern`: paths or hosts. Default: the topology's first paths.
     pub between: Between,
-    /// `path_choice`: which of the paths each subflow takes. Default: `in-order` on named paths, `random` between hosts.
+    /// `path_choice`: choice of a path for each subflow. Default: `in-order` on named paths, `random` between hosts.
     pub path_choice: PathChoice,
-    /// `bytes`, `requests`, or `rate` with `on` and `off`: what is sent. Default: data without end.
+    /// `bytes`, `requests`, or `rate` with `on` and `off`: data to send. Default: endless.
     pub application: Application,
-    /// `start`: when the first SYN, or the first UDP packet, is sent: a time, or `{ from, to }` for one at random.
-    /// Default: 0.
+    /// `start`: time of the first SYN or the first UDP packet, or `{ from, to }` for a random time. Default: 0.
     pub start: Length,
-    /// `arrivals`: more of the same, one after another. Default: none.
+    /// `arrivals`: further equal connections, one after another. Default: none.
     pub arrivals: Option<Arrivals>,
-    /// `profile`: the endpoints' behaviour. Default: `linux`.
+    /// `profile`: behaviour of the endpoints. Default: `linux`.
+    #[serde(with = "profile_by_name")]
     pub profile: Profile,
-    /// `receive_window`: the receive buffer, bytes. Default: the profile's.
+    /// `receive_window`: receive buffer, bytes. Default: the profile's.
     pub receive_window: Option<u64>,
-    /// Constants of the endpoints in place of the profile's. Default: none.
+    /// Constants that replace the profile's. Default: none.
     pub constants: Constants,
-    /// `path_manager`: when subflows join. Default: `fullmesh`.
+    /// `path_manager`: `fullmesh`, where the client joins addresses that the server announces, or `ndiffports`, where it
+    /// opens all subflows to the first address. Default: `fullmesh`.
     pub path_manager: PathManager,
-    /// `join_delay`: how long after the connection is established the first join is sent. Default: 0.
+    /// `join_delay`: time from the establishment of the connection to the first join. Default: 0.
     pub join_delay: Span,
-    /// `ecn`: whether packets can be marked. Default: no.
+    /// `ecn`: whether the endpoints use ECN (RFC 3168). Default: no.
     pub ecn: bool,
     /// `mss`: payload of a full segment, bytes. Default: 1448, in IPv4 packets of 1500 bytes with timestamps.
     pub mss: u32,
-    /// `packet`: the size of a UDP packet, bytes with all headers. Default: 1500.
+    /// `packet`: size of a UDP packet with all headers, bytes. Default: 1500.
     pub packet: u32,
-    /// `initial_ssthresh`: where slow start ends if no loss ends it, bytes. Default: nowhere.
+    /// `initial_ssthresh`: initial slow start threshold, bytes. Default: none.
     pub initial_ssthresh: Option<u64>,
-    /// `groups`: the group of each subflow, within which it is coupled. Default, and empty here: all in group 0.
+    /// `groups`: group of each subflow; subflows are coupled within a group. Default: empty, all in group 0.
     pub groups: Vec<u8>,
-    /// `backup`: which subflows are backups, never the first. Default, and empty here: none.
+    /// `backup`: whether each subflow is a backup; the first never is. Default: empty, none is.
     pub backup: Vec<bool>,
-    /// `regroup`: when subflows are asked to be in other groups, in order of time. Default: never.
+    /// `regroup`: changes of the groups, in order of time. Default: none.
     pub regroup: Vec<Regroup>,
 }
 
@@ -76,10 +78,10 @@ impl Default for ConnectionSpec {
             application: Application::Endless,
             start: Length::Fixed(Span::ZERO),
             arrivals: None,
-            profile: Profile::Linux,
+            profile: Profile::linux(),
             receive_window: None,
             constants: Constants::default(),
-            path_manager: PathManager::Fullmesh,
+            path_manager: PathManager::Announced,
             join_delay: Span::ZERO,
             ecn: false,
             mss: 1448,
@@ -93,8 +95,8 @@ impl Default for ConnectionSpec {
 }
 
 impl ConnectionSpec {
-    /// The settings that this algorithm has. `lisa compare -a` puts another algorithm in place of the file's, to which the
-    /// file's settings may not apply.
+    /// The settings that apply to this algorithm. `lisa compare -a` replaces the file's algorithm; the new one may lack some
+    /// of the file's settings.
     #[must_use]
     pub fn settings_of(&self, algorithm: mpcc::Algorithm) -> mpcc::Settings {
         let mut settings = mpcc::Settings::standard(algorithm);
@@ -102,30 +104,58 @@ impl ConnectionSpec {
             if let Some(&value) = self.settings.get(setting.name) {
                 settings
                     .set(algorithm, setting.name, value)
-                    .expect("the reader of files has checked its range");
+                    .expect("the range is checked when the file is read");
             }
         }
         settings
     }
+
+    /// The profile with the connection's constants.
+    pub(crate) fn profile_with_constants(&self) -> Profile {
+        let (constants, profile) = (&self.constants, self.profile.clone());
+        Profile {
+            initial_window: constants.initial_window.unwrap_or(profile.initial_window),
+            rto_initial: constants.rto_initial.unwrap_or(profile.rto_initial),
+            rto_min: constants.rto_min.unwrap_or(profile.rto_min),
+            delayed_ack: constants.delayed_ack.unwrap_or(profile.delayed_ack),
+            quick_acks: constants.quick_acks.unwrap_or(profile.quick_acks),
+            ..profile
+        }
+    }
 }
 
-/// Constants of the endpoints of a connection; none: the profile's.
+/// Serialises a profile as its name.
+mod profile_by_name {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+    use transport::Profile;
+
+    pub(super) fn serialize<S: Serializer>(profile: &Profile, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(profile.name)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Profile, D::Error> {
+        let name = String::deserialize(from)?;
+        Profile::find(&name).ok_or_else(|| de::Error::custom(format!("no profile `{name}`")))
+    }
+}
+
+/// Constants of a connection's endpoints; none: the profile's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constants {
-    /// `initial_window`: congestion window at the start of each subflow, segments.
+    /// `initial_window`: initial congestion window of each subflow, segments.
     pub initial_window: Option<u32>,
     /// `rto_initial`: retransmission timeout before the first RTT sample (RFC 6298, 2.1).
     pub rto_initial: Option<Span>,
-    /// `rto_min`: least retransmission timeout above the smoothed RTT.
+    /// `rto_min`: minimum retransmission timeout above the smoothed RTT.
     pub rto_min: Option<Span>,
-    /// `delayed_ack`: longest time that an ACK waits for a second segment. 0: every segment is acknowledged.
+    /// `delayed_ack`: longest time for which an ACK is delayed for a second segment. 0: every segment is acknowledged.
     pub delayed_ack: Option<Span>,
-    /// `quick_acks`: segments that are acknowledged one by one at the start and after a loss (Linux: quick ACKs).
+    /// `quick_acks`: number of segments that are acknowledged one by one at the start and after a loss (Linux: quick ACKs).
     pub quick_acks: Option<u32>,
 }
 
 impl Constants {
-    /// Their keys in a file.
+    /// Keys in a scenario file.
     pub(crate) const KEYS: [&str; 5] = [
         "initial_window",
         "rto_initial",
@@ -135,16 +165,16 @@ impl Constants {
     ];
 }
 
-/// That the subflows of a connection be in other groups: `{ at, groups }`. Each moves on its next ACK.
+/// Change of the groups of a connection: `{ at, groups }`. Each subflow changes its group on its next ACK.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regroup {
-    /// From the start of the run.
+    /// Time since the start of the run.
     pub at: Span,
-    /// The group of each subflow.
+    /// Group of each subflow.
     pub groups: Vec<u8>,
 }
 
-/// How data is carried.
+/// Transport protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -152,12 +182,12 @@ pub enum Protocol {
     Tcp,
     /// `mptcp`: several subflows.
     Mptcp,
-    /// `udp`: packets at a rate, without congestion control.
+    /// `udp`: packets at a fixed rate, without congestion control.
     Udp,
 }
 
 impl Protocol {
-    /// As a file calls it.
+    /// Name in a scenario file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -168,116 +198,96 @@ impl Protocol {
     }
 }
 
-/// Where a connection runs.
+/// Paths or hosts of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Between {
-    /// On paths that the topology knows by name.
+    /// Paths of a named set.
     Set {
-        /// `paths = "type1"`: which; `None`: the topology's first.
+        /// `paths = "type1"`: name of the set; none: the topology's first set.
         name: Option<String>,
-        /// `path = 2` or `paths = [2, 1]`: which of them, from 0 here and from 1 in a file; empty: all in their order.
+        /// `path = 2` or `paths = [2, 1]`: numbers in the set, from 0 here and from 1 in a file; empty: all in order.
         paths: Vec<u32>,
     },
-    /// `from` and `to`: on the shortest paths between two hosts; `from` sends the data.
+    /// `from` and `to`: the shortest paths between two hosts.
     Hosts {
-        /// The sender of data.
+        /// Sender of data.
         from: String,
-        /// Its receiver.
+        /// Receiver of data.
         to: String,
     },
-    /// `pattern = "permutation"`: each host sends to one other and each receives from one, drawn at random.
+    /// `pattern = "permutation"`: each host sends to one random host and receives from one.
     Permutation,
-    /// `pattern = "random"`: each host sends to one other, drawn at random; no pair of hosts twice.
+    /// `pattern = "random"`: each host sends to one random host; no pair of hosts occurs twice.
     Random,
 }
 
-/// Which of several paths a subflow takes.
+/// Choice of a path for each subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PathChoice {
-    /// `in-order`: the first subflow the first path, and so on; after the last the first again.
+    /// `in-order`: subflow n takes path n; after the last path the first follows.
     InOrder,
-    /// `random`: each subflow any path, as by a hash of its ports.
+    /// `random`: each subflow takes a random path, as with a hash of its ports (ECMP).
     Random,
 }
 
-/// What is sent.
+/// Data to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Application {
-    /// Data without end.
+    /// Endless data.
     Endless,
-    /// `bytes`: this many bytes, at once.
+    /// `bytes`: this many bytes, available from the start.
     Bytes(u64),
-    /// `requests = { count, bytes, gap }`: one answer after another on the same connection.
+    /// `requests = { count, bytes, gap }`: one reply after another on the same connection.
     Requests {
-        /// How many.
+        /// Number of replies.
         count: u32,
-        /// The size of each, bytes.
+        /// Size of each reply, bytes.
         bytes: u64,
-        /// From the end of one to the start of the next.
+        /// Time from the end of a reply to the start of the next.
         gap: Length,
     },
-    /// `rate`, and `on` and `off`: data comes at a rate, all the time or in turns.
+    /// `rate`, with `on` and `off`: data at a rate, continuously or in alternating periods.
     Rate {
-        /// For TCP bytes of data, for UDP whole packets; while it is on.
+        /// Rate while on: of payload for TCP, of whole packets for UDP.
         rate: Rate,
-        /// When it is on.
+        /// Periods; none: always on.
         on_off: Option<OnOff>,
     },
 }
 
-/// Times of sending and of silence, in turns, beginning with sending.
+/// Alternating periods of sending and silence; the first is sending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnOff {
-    /// How long it sends.
+    /// Length of a period of sending.
     pub on: Length,
-    /// How long it is silent.
+    /// Length of a period of silence.
     pub off: Length,
 }
 
-/// More connections of the same kind, one after another.
+/// Equal connections, one after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrivals {
-    /// How many, the first included.
+    /// Number of connections, including the first.
     pub count: u32,
-    /// From the start of one to the start of the next; exponential: a Poisson process.
+    /// Time from one start to the next; exponential gaps make a Poisson process.
     pub gap: Length,
 }
 
-/// A length of time, given or drawn.
+/// Length of time, fixed or random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Length {
     /// `"1.2s"`.
     Fixed(Span),
-    /// `{ from = "2s", to = "5s" }`: each in between as likely.
+    /// `{ from = "2s", to = "5s" }`: uniformly distributed.
     Uniform {
-        /// The least.
+        /// Shortest length.
         from: Span,
-        /// The most.
+        /// Longest length.
         to: Span,
     },
-    /// `{ mean = "1s" }`: exponential.
+    /// `{ mean = "1s" }`: exponentially distributed.
     Exponential {
-        /// The mean.
+        /// Mean length.
         mean: Span,
     },
-}
-
-/// How an endpoint behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Profile {
-    /// `linux`: today's Linux.
-    Linux,
-    /// `linux-3.14`: Linux 3.14 with MPTCP 0.89, the endpoints of the LISA papers.
-    Linux314,
-    /// `ns3-newreno`: ns-3's NewReno with delayed acknowledgements, the endpoints of the CSS paper.
-    Ns3NewReno,
-}
-
-/// When the subflows of a connection join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum PathManager {
-    /// `fullmesh`: each when its address is known, as Linux's in-kernel path manager does it.
-    Fullmesh,
-    /// `ndiffports`: all at once when the connection is established, between the same addresses.
-    NDiffPorts,
 }

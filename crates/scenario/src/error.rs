@@ -1,37 +1,37 @@
-//! What is wrong with a scenario, in one line.
+//! Errors of a scenario, in one line.
 
 use std::fmt;
 
-/// Where something stands.
+/// Location of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A line of the file, from 1.
     Line(usize),
-    /// An override, as it was given.
+    /// An override, as given.
     Override(String),
-    /// Nowhere in particular: it is missing, or the scenario did not come from a file.
-    Whole,
+    /// The file as a whole, or a scenario without a file.
+    File,
 }
 
-/// What is wrong with a scenario, where, and what is allowed.
+/// An error of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The file; empty if there is none.
+    /// File; empty if there is none.
     pub file: String,
-    /// Where in it.
-    pub place: Place,
-    /// The key, with dots; empty if there is none.
+    /// Location in the file.
+    pub location: Location,
+    /// Key, with dots; empty if there is none.
     pub key: String,
-    /// What is wrong and what is allowed.
+    /// The problem, and the values that are allowed.
     pub problem: String,
 }
 
 impl Error {
-    /// Something is wrong with a scenario that did not come from a file.
+    /// An error of a scenario without a file.
     pub(crate) fn whole(problem: impl Into<String>) -> Self {
         Self {
             file: String::new(),
-            place: Place::Whole,
+            location: Location::File,
             key: String::new(),
             problem: problem.into(),
         }
@@ -40,11 +40,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Place::Line(line) => write!(f, "{}:{line}: ", self.file)?,
-            Place::Override(text) => write!(f, "--set {}: ", OneLine(text, 100))?,
-            Place::Whole if self.file.is_empty() => {}
-            Place::Whole => write!(f, "{}: ", self.file)?,
+        match &self.location {
+            Location::Line(line) => write!(f, "{}:{line}: ", self.file)?,
+            Location::Override(text) => write!(f, "--set {}: ", OneLine(text, 100))?,
+            Location::File if self.file.is_empty() => {}
+            Location::File => write!(f, "{}: ", self.file)?,
         }
         if !self.key.is_empty() {
             write!(f, "`{}`: ", OneLine(&self.key, 100))?;
@@ -53,7 +53,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Text from a file, without what breaks lines and no longer than this many characters.
+/// Text of a file with control characters escaped, up to this many characters.
 struct OneLine<'a>(&'a str, usize);
 
 impl fmt::Display for OneLine<'_> {
@@ -82,7 +82,7 @@ impl From<topology::Error> for Error {
     }
 }
 
-/// ", did you mean `…`?" with the nearest of the known ones, if one is near.
+/// ", did you mean `…`?" with the nearest known name, if one is near.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match near(wrong, known).first() {
         Some(name) => format!(", did you mean `{name}`?"),
@@ -90,19 +90,19 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>)
     }
 }
 
-/// Those of the known ones that are spelled nearly like it, the nearest first.
+/// Known names with a similar spelling, the nearest first.
 pub(crate) fn near<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    // One wrong letter in three is a slip; more is another word. Text that is longer than any name is not compared.
-    const LONGEST: usize = 64;
-    let slips = (wrong.chars().count() / 3).max(1);
+    // One wrong letter in three is a typing error; more is another word. Text longer than any name is not compared.
+    const MAX_BYTES: usize = 64;
+    let max_distance = (wrong.chars().count() / 3).max(1);
     let distance = |name: &str| {
         let [wrong, name] = [wrong, name].map(str::to_lowercase);
         strsim::damerau_levenshtein(&wrong, &name)
     };
     let mut near: Vec<(usize, &str)> = (known.into_iter())
-        .filter(|_| wrong.len() <= LONGEST)
+        .filter(|_| wrong.len() <= MAX_BYTES)
         .map(|name| (distance(name), name))
-        .filter(|(distance, _)| *distance <= slips)
+        .filter(|(distance, _)| *distance <= max_distance)
         .collect();
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().map(|(_, name)| name).collect()

@@ -1,9 +1,8 @@
-//! What to run ([`Scenario`]), and what every backend returns of it ([`Outcome`], [`trace`]).
+//! Scenarios ([`Scenario`]), and the results that every backend returns ([`Run`]: [`Outcome`], [`trace`], [`capture`]).
 //!
-//! A scenario file is TOML: see [`Scenario`] for its keys, [`units`] for how it writes times, rates and sizes.
-//! [`Scenario::draw`] makes of it what one seed runs: a graph, and flows over it. [`simulate`] runs it; [`batch`] runs
-//! many at once, over the grid that [`vary`] reads; [`metrics`] and [`statistics`] say what they have in common and where
-//! they differ; [`columns`], [`trace_file`] and [`capture`] write files.
+//! A scenario file is TOML: [`Scenario`] has its keys, [`units`] the form of times, rates and sizes. [`Scenario::draw`]
+//! draws a graph and the flows on it from a seed. [`simulate`] runs them; [`batch`] runs many scenarios in parallel, over
+//! the grid of [`vary`]. [`metrics`] and [`statistics`] compare outcomes; [`export`] writes files.
 //!
 //! ```
 //! use lisa_scenario::Scenario;
@@ -36,31 +35,29 @@
 
 pub mod batch;
 pub mod capture;
-pub mod columns;
 mod connection;
 pub mod draw;
 mod error;
+pub mod export;
 mod file;
-mod limits;
 pub mod metrics;
 pub mod outcome;
-mod recorder;
+mod run;
 mod scenario;
 mod simulate;
 pub mod statistics;
 pub mod trace;
-pub mod trace_file;
 pub mod units;
 pub mod vary;
-mod word;
 
 pub use connection::{
-    Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice,
-    PathManager, Profile, Protocol, Regroup,
+    Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice, Protocol,
+    Regroup,
 };
 pub use draw::{Drawn, Flow};
-pub use error::{Error, Place};
-pub use outcome::Outcome;
+pub use error::{Error, Location};
+pub use outcome::{Backend, Outcome};
+pub use run::{Run, Watch};
 pub use scenario::Scenario;
-pub use simulate::{Run, Watch, simulate, simulate_watched, simulate_within};
-pub use word::Word;
+pub use simulate::{simulate, simulate_watched, simulate_within};
+pub use transport::{PathManager, Profile};

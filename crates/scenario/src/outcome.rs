@@ -1,96 +1,137 @@
-//! What a run came to, the same from every backend.
+//! Results of a run in numbers, the same from every backend.
 //!
-//! As JSON it is described by `docs/outcome.schema.json`, which a test compares with these types.
+//! `docs/outcome.schema.json` describes their JSON form; a test compares it with these types.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
 use netsim::LinkCounters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::Protocol;
-use crate::word::{self, Word};
+use crate::connection::Protocol;
 
-/// The version of the JSON that an outcome becomes.
+/// Version of the JSON form of an outcome.
 pub const SCHEMA: &str = "lisa.outcome/4";
 
-/// What a run came to.
+/// Type of [`Outcome::schema`]. An alias, because serde borrows the fields of a type that is spelled `&str`.
+type Schema = &'static str;
+
+/// Results of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// [`SCHEMA`].
-    #[serde(deserialize_with = "word::read")]
-    pub schema: Word,
-    /// The scenario's title.
+    /// Version of this form: [`SCHEMA`].
+    #[serde(deserialize_with = "read_schema")]
+    pub schema: Schema,
+    /// Title of the scenario.
     pub scenario: String,
-    /// What was drawn from.
+    /// Seed of all random draws.
     pub seed: u64,
-    /// Where it ran: `sim`, `host` or `vm`.
-    #[serde(deserialize_with = "word::read")]
-    pub backend: Word,
-    /// Each connection.
+    /// Endpoints that ran the scenario.
+    pub backend: Backend,
+    /// Results of each connection.
     pub connections: Vec<ConnectionOutcome>,
-    /// Each link.
+    /// Results of each link.
     pub links: Vec<LinkOutcome>,
-    /// Things that happened one after another in the network and its endpoints: what a simulation's speed is counted
-    /// in; 0 where nobody counts.
+    /// Number of events of the simulation, in the network and its endpoints; 0 for real endpoints.
     pub events: u64,
-    /// Packets that left a link's queue, data and ACKs.
+    /// Number of packets that left a link's queue, data and ACKs.
     pub packet_hops: u64,
-    /// How long the run was on the network's clock, seconds.
+    /// Duration of the run on the network's clock, seconds.
     pub sim_seconds: f64,
-    /// How long it took, seconds; none where nobody asked, for it is not the same twice.
+    /// Duration of the run in real time, seconds; none where it is left out, because it differs between equal runs.
     pub wall_seconds: Option<f64>,
-    /// How late the network handed packets over at worst, seconds: 0 in virtual time.
+    /// Largest delay of a packet in the network beyond the scenario's, seconds: 0 in virtual time.
     pub lateness_s: f64,
-    /// Packets that the network itself lost, beside those that its queues dropped: anything but 0 spoils the run.
+    /// Number of packets that the network lost by itself, besides queue drops: a run with any is invalid.
     pub spoiled_packets: u64,
 }
 
-/// What a connection came to.
+/// Endpoints that run a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Backend {
+    /// Simulated endpoints.
+    Sim,
+    /// This host's kernel.
+    Host,
+    /// A kernel in a virtual machine, in virtual time.
+    Vm,
+}
+
+impl Backend {
+    /// Name in files and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Host => "host",
+            Self::Vm => "vm",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// For `deserialize_with`: the string is not stored, since only one is valid.
+fn read_schema<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    match String::deserialize(from)? {
+        schema if schema == SCHEMA => Ok(SCHEMA),
+        schema => Err(de::Error::custom(format!(
+            "`{schema}` is not `{SCHEMA}`, the schema of an outcome"
+        ))),
+    }
+}
+
+/// Results of a connection.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectionOutcome {
-    /// Its name in the scenario.
+    /// Name in the scenario.
     pub name: String,
-    /// Which of those of this name, from 1.
+    /// Number among the connections of this name, from 1.
     pub number: u32,
-    /// How it was carried: `tcp`, `mptcp` or `udp`.
+    /// Transport protocol: `tcp`, `mptcp` or `udp`.
     pub protocol: Protocol,
-    /// The congestion control; empty for UDP.
+    /// Congestion control; empty for UDP.
     pub algorithm: String,
-    /// The receive buffer that was asked for, bytes; none: the profile's or the kernel's own.
+    /// Requested receive buffer, bytes; none: the profile's or the kernel's default.
     pub receive_window: Option<u64>,
-    /// When its first SYN was sent, seconds since the start of the run.
+    /// Time of the first SYN, seconds since the start of the run.
     pub start_s: f64,
-    /// First SYN sent until the last byte was acknowledged, seconds; none where the run ended before.
+    /// Time from the first SYN until the last byte was acknowledged, seconds; none where the run ended before.
     pub completion_s: Option<f64>,
-    /// Bytes of data acknowledged, or received of UDP; of an endless connection since the warm-up.
+    /// Bytes of data acknowledged, for UDP received; for an endless connection since the warm-up.
     pub bytes: u64,
-    /// These over the time until they all were, Mbit/s; of a connection without end over the time from its start or the
-    /// warm-up to the end of the run; none for a transfer that did not finish.
+    /// `bytes` over the completion time, Mbit/s. An endless connection counts from its start or the warm-up to the end of
+    /// the run. None for a transfer that did not finish.
     pub goodput_mbps: Option<f64>,
-    /// What a reader of the figures must know: that it did not finish, that a subflow never joined.
+    /// Restriction on the use of the figures: the transfer did not finish, or a subflow never joined.
     pub note: Option<String>,
-    /// Segments retransmitted.
+    /// Number of segments retransmitted.
     pub retransmits: u64,
-    /// Segments retransmitted before the last subflow left slow start (R_ss).
+    /// Number of segments retransmitted before the last subflow left slow start (R_ss).
     pub retransmits_slow_start: u64,
-    /// Σ of the windows with which congestion avoidance begins, when the last subflow leaves slow start; none where
-    /// one never did. A subflow in recovery counts with the threshold that it reduces to.
+    /// Σ cwnd at the begin of congestion avoidance, when the last subflow leaves slow start; none where one never did. A
+    /// subflow in recovery counts with its ssthresh.
     pub sum_cwnd_at_slow_start_exit: Option<u32>,
     /// Σ cwnd when the last byte was acknowledged.
     pub sum_cwnd_at_end: u32,
-    /// Each subflow that was established, in their order.
+    /// Results of each established subflow, in the order of their numbers.
     pub subflows: Vec<SubflowOutcome>,
 }
 
 impl ConnectionOutcome {
-    /// Its name, with its number if that is not the first: as in a trace.
+    /// Name, followed by the number unless it is 1, as in a trace.
     #[must_use]
     pub fn title(&self) -> String {
         title(&self.name, self.number)
     }
 }
 
-/// What tells connections of one name apart.
+/// Unique title of a connection among those of one name.
 pub(crate) fn title(name: &str, number: u32) -> String {
     match number {
         1 => name.into(),
@@ -98,65 +139,66 @@ pub(crate) fn title(name: &str, number: u32) -> String {
     }
 }
 
-/// What a subflow came to.
+/// Results of a subflow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SubflowOutcome {
-    /// Which of the connection's, from 0: as in a trace.
+    /// Number in the connection, from 0, as in a trace.
     pub subflow: usize,
-    /// Its path, from 0: which of the topology's, of those of that name, or of the shortest between two hosts.
+    /// Number of the path, from 0: in the topology, in the named set, or among the shortest between two hosts.
     pub path: u64,
-    /// Whether it is a backup (RFC 8684, 3.3.8); absent where it is not.
+    /// Whether the subflow is a backup (RFC 8684, 3.3.8); absent where it is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub backup: bool,
-    /// Seconds from the first SYN until it was established.
+    /// Time from the connection's first SYN until the subflow was established, seconds.
     pub established_s: f64,
-    /// Bytes of data acknowledged on it, of an endless connection since the warm-up. Bytes that were sent again on another subflow count on both.
+    /// Bytes of data acknowledged on the subflow, for an endless connection since the warm-up. Bytes that were sent again
+    /// on another subflow count on both.
     pub bytes: Option<u64>,
-    /// These over the time that the connection's are counted over, Mbit/s.
+    /// `bytes` over the time that the connection's goodput is measured over, Mbit/s.
     pub goodput_mbps: Option<f64>,
-    /// Segments retransmitted.
+    /// Number of segments retransmitted.
     pub retransmits: u64,
-    /// Segments retransmitted before it left slow start.
+    /// Number of segments retransmitted before the subflow left slow start.
     pub retransmits_slow_start: u64,
-    /// When it left slow start, seconds since the first SYN.
+    /// End of slow start, seconds since the connection's first SYN.
     pub slow_start_exit_s: Option<f64>,
-    /// Its window then, segments.
+    /// cwnd at the end of slow start, segments.
     pub cwnd_at_slow_start_exit: Option<u32>,
-    /// Its window at the end, segments.
+    /// cwnd at the end, segments.
     pub cwnd_at_end: u32,
-    /// Its smoothed RTT at the end, seconds.
+    /// Smoothed RTT at the end, seconds.
     pub srtt: f64,
-    /// Window reductions.
+    /// Number of window reductions.
     pub losses: u32,
-    /// When the first was, seconds since the first SYN.
+    /// Time of the first window reduction, seconds since the connection's first SYN.
     pub first_loss_s: Option<f64>,
 }
 
-/// What a link did: since the warm-up, where there are endless connections and one was asked for.
+/// Results of a link; since the warm-up if there is one and a connection is endless.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LinkOutcome {
-    /// Which.
+    /// Name in the topology.
     pub name: String,
-    /// Packets that came to it.
+    /// Number of packets that arrived at the link.
     pub packets: u64,
-    /// Packets that its queue dropped.
+    /// Number of packets that the queue dropped.
     pub drops: u64,
-    /// Packets that its line lost, or that were lost because it was down.
+    /// Number of packets that the line lost, also during an outage.
     pub losses: u64,
-    /// The part of the packets that it dropped or lost; none without packets.
+    /// Share of packets dropped or lost; none without packets.
     pub loss_rate: Option<f64>,
-    /// Packets that its queue marked.
+    /// Number of packets that the queue marked.
     pub marks: u64,
-    /// The part of the time that it was sending; none for a link without a rate.
+    /// Share of time in transmission; none for a link without a rate.
     pub utilisation: Option<f64>,
-    /// The most packets that waited, in the whole run.
+    /// Largest queue of the whole run, packets.
     pub queue_max: u64,
-    /// How many waited on average over time.
+    /// Time-averaged queue, packets.
     pub queue_mean: f64,
 }
 
 impl LinkOutcome {
-    /// Of a link with these counts.
+    /// Results of a link from its counters.
     #[must_use]
     pub fn new(name: String, counters: &LinkCounters) -> Self {
         let gone = counters.drops + counters.losses;

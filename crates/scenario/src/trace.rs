@@ -1,18 +1,16 @@
-//! What happened during a run, row by row.
+//! Events of a run, row by row.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use crate::word::{self, Word};
-
-/// A subflow's state after something changed it.
+/// State of a subflow after a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Seconds since the run began.
+    /// Seconds since the start of the run.
     pub time: f64,
-    /// The connection's name, which is the same for many rows.
+    /// Title of the connection; many rows share one.
     pub connection: Arc<str>,
-    /// Which subflow of the connection, from 0.
+    /// Number of the subflow in the connection, from 0.
     pub subflow: usize,
     /// Congestion window, segments.
     pub cwnd: u32,
@@ -22,43 +20,76 @@ pub struct Row {
     pub srtt: f64,
     /// Segments in flight.
     pub flight: u32,
-    /// `slow start`, `avoidance` or `recovery`.
-    #[serde(deserialize_with = "word::read")]
-    pub phase: Word,
+    /// Phase of congestion control.
+    pub phase: Phase,
 }
 
-/// A segment of data that the network lost: a queue dropped it, or a link lost it.
+/// Phase of congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// The subflow has no slot in the connection's shared state. In the kernel alone.
+    #[serde(rename = "absent")]
+    Absent,
+    /// Backup subflow with nothing in flight. In the kernel alone.
+    #[serde(rename = "standby")]
+    Standby,
+    /// cwnd is below ssthresh.
+    #[serde(rename = "slow start")]
+    SlowStart,
+    /// cwnd has reached ssthresh.
+    #[serde(rename = "avoidance")]
+    Avoidance,
+    /// cwnd is reduced after a loss.
+    #[serde(rename = "recovery")]
+    Recovery,
+}
+
+impl Phase {
+    /// Name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Standby => "standby",
+            Self::SlowStart => "slow start",
+            Self::Avoidance => "avoidance",
+            Self::Recovery => "recovery",
+        }
+    }
+}
+
+/// A data segment that a queue dropped or a link lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
-    /// Seconds since the run began.
+    /// Seconds since the start of the run.
     pub time: f64,
-    /// The connection's name.
+    /// Title of the connection.
     pub connection: Arc<str>,
-    /// Which subflow of the connection, from 0.
+    /// Number of the subflow in the connection, from 0.
     pub subflow: usize,
 }
 
-/// What became of a credit: one subflow's initial window, taken from another.
+/// A credit: the initial window of one subflow, taken from another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Credit {
-    /// Seconds since the run began, when it was taken.
+    /// Time at which the credit was taken, seconds since the start of the run.
     pub taken: f64,
-    /// The connection's name.
+    /// Title of the connection.
     pub connection: String,
-    /// The subflow that joined with it.
+    /// Number of the subflow that joined with the credit.
     pub to: usize,
-    /// The subflow that it was taken from.
+    /// Number of the subflow that the credit was taken from.
     pub from: usize,
-    /// Segments: the initial window.
+    /// Size, segments: the initial window.
     pub segments: u32,
-    /// When it was paid, and what that did; none where it became void.
+    /// Settlement; none for a credit that became void.
     pub settled: Option<Settled>,
 }
 
-/// A credit that was paid.
+/// Settlement of a credit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
-    /// Seconds since the run began.
+    /// Seconds since the start of the run.
     pub time: f64,
     /// Acknowledged segments of the lender that did not grow its window.
     pub ignored: u32,

@@ -7,7 +7,7 @@
 //! | size | `B`, `KB` (`kB`), `MB`, `GB`, `TB` of 1000, `KiB`, `MiB`, `GiB`, `TiB` of 1024 |
 //! | share | `%`, or a number from 0 to 1 |
 //!
-//! Arithmetic is exact: a value that is no whole number of nanoseconds, bits a second or bytes is refused. What is
+//! Arithmetic is exact: a value that is not a whole number of nanoseconds, bits a second or bytes is refused. What is
 //! displayed parses to the same value.
 
 use netsim::{Rate, Span};
@@ -59,7 +59,7 @@ pub fn parse_time(text: &str) -> Result<Span, String> {
 /// A rate: `2.5Mbit`.
 pub fn parse_rate(text: &str) -> Result<Rate, String> {
     match parse(text, &[RATES], "a rate", "5Mbit", "bits a second")? {
-        0 => Err(format!("`{text}`: a rate is more than 0")),
+        0 => Err(format!("`{text}`: a rate must be more than 0")),
         bits => Ok(Rate::from_bits_per_second(bits)),
     }
 }
@@ -73,7 +73,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').map(str::trim_end);
     let percent = number.filter(|number| decimal(number).is_some());
-    let wrong = || format!("`{text}` is no share: write `10%` or 0.1");
+    let wrong = || format!("`{text}` is not a share: write `10%` or 0.1");
     let percent: f64 = percent.and_then(|n| n.parse().ok()).ok_or_else(wrong)?;
     check_share(percent / 100.0)
 }
@@ -84,9 +84,7 @@ pub fn check_share(share: f64) -> Result<f64, String> {
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {
-        Err(format!(
-            "{share} is no share: 0 to 1, or `0%` to `100%`, are possible"
-        ))
+        Err(format!("{share} is not a share: 0 to 1, or `0%` to `100%`"))
     }
 }
 
@@ -158,7 +156,7 @@ fn parse(
     let text = text.trim();
     let shown: String = text.chars().take(LONGEST).collect();
     if text.starts_with('-') {
-        return Err(format!("`{shown}` is negative: {what} is not"));
+        return Err(format!("`{shown}` is negative: {what} must not be"));
     }
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -168,8 +166,8 @@ fn parse(
     let names = || units().map(|unit| unit.0).collect::<Vec<_>>().join(", ");
     let Some((value, decimals)) = decimal(number) else {
         return Err(format!(
-            "`{shown}` is no {}: write it like `{example}`",
-            &what[2..]
+            "`{shown}` is not {}: write it like `{example}`",
+            what
         ));
     };
     if unit.is_empty() {
@@ -190,7 +188,7 @@ fn parse(
     let scaled = value.checked_mul(u128::from(*size)).ok_or_else(too_much)?;
     let divisor = 10u128.checked_pow(decimals).ok_or_else(too_much)?;
     if scaled % divisor != 0 {
-        return Err(format!("`{shown}` is no whole number of {base}"));
+        return Err(format!("`{shown}` is not a whole number of {base}"));
     }
     u64::try_from(scaled / divisor).map_err(|_| too_much())
 }

@@ -40,12 +40,18 @@ fn what_is_wrong_is_said() {
         time("40"),
         "`40` has no unit: write it like `40ms`; units are ns, us, µs, ms, s, min, h, d"
     );
-    assert_eq!(time("-4ms"), "`-4ms` is negative: a time is not");
-    assert_eq!(time("soon"), "`soon` is no time: write it like `40ms`");
-    assert_eq!(time(""), "`` is no time: write it like `40ms`");
-    assert_eq!(time("1.2.3s"), "`1.2.3s` is no time: write it like `40ms`");
-    assert_eq!(time(".5s"), "`.5s` is no time: write it like `40ms`");
-    assert_eq!(time("0.5ns"), "`0.5ns` is no whole number of nanoseconds");
+    assert_eq!(time("-4ms"), "`-4ms` is negative: a time must not be");
+    assert_eq!(time("soon"), "`soon` is not a time: write it like `40ms`");
+    assert_eq!(time(""), "`` is not a time: write it like `40ms`");
+    assert_eq!(
+        time("1.2.3s"),
+        "`1.2.3s` is not a time: write it like `40ms`"
+    );
+    assert_eq!(time(".5s"), "`.5s` is not a time: write it like `40ms`");
+    assert_eq!(
+        time("0.5ns"),
+        "`0.5ns` is not a whole number of nanoseconds"
+    );
     assert_eq!(time("1000000d"), "`1000000d` is too much");
     assert_eq!(
         time("4sm"),
@@ -56,13 +62,13 @@ fn what_is_wrong_is_said() {
     assert!(time(&"9".repeat(100_000)).len() < 200);
     assert_eq!(
         parse_rate("0Mbit").unwrap_err(),
-        "`0Mbit`: a rate is more than 0"
+        "`0Mbit`: a rate must be more than 0"
     );
     assert!(parse_rate("5Mbps").unwrap_err().contains("no unit `Mbps`"));
     assert!(
         parse_bytes("1.5B")
             .unwrap_err()
-            .contains("no whole number of bytes")
+            .contains("not a whole number of bytes")
     );
     for share in ["", "%", "10", "-1%", "nan%", "1e3%", "101%"] {
         assert!(parse_share(share).is_err(), "{share}");

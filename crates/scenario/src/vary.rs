@@ -179,7 +179,7 @@ impl<'a> Number<'a> {
 
     fn read_in(item: &str, text: &'a str) -> Result<Self, String> {
         Self::read(text).ok_or_else(|| {
-            format!("`{item}`: `{text}` is no number; write a range like `1..34` or `1..34/3`")
+            format!("`{item}`: `{text}` is not a number; write a range like `1..34` or `1..34/3`")
         })
     }
 
@@ -216,7 +216,7 @@ fn range(item: &str) -> Result<Option<Vec<String>>, String> {
         .iter()
         .any(|u| !u.is_empty() && *u != unit)
     {
-        return Err(format!("`{item}`: give all of it in one unit"));
+        return Err(format!("`{item}`: use one unit"));
     }
     let decimals = first.decimals.max(last.decimals).max(step.decimals);
     let scaled = |number: &Number<'_>| {
@@ -225,10 +225,10 @@ fn range(item: &str) -> Result<Option<Vec<String>>, String> {
     };
     let (from, to, by) = (scaled(&first)?, scaled(&last)?, scaled(&step)?);
     if by == 0 {
-        return Err(format!("`{item}`: a step is more than 0"));
+        return Err(format!("`{item}`: a step must be more than 0"));
     }
     if to < from {
-        return Err(format!("`{item}`: a range goes upwards"));
+        return Err(format!("`{item}`: a range must not descend"));
     }
     if (to - from) / by >= MOST {
         return Err(format!(

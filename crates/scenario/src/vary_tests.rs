@@ -33,12 +33,12 @@ fn what_is_wrong_is_said() {
     assert!(wrong("stop").contains("KEY=VALUES"));
     assert!(wrong("=1").contains("KEY=VALUES"));
     assert!(wrong("stop=").contains("KEY=VALUES"));
-    assert!(wrong("stop=1..").contains("`` is no number"));
-    assert!(wrong("stop=1..x").contains("`x` is no number"));
-    assert!(wrong("stop=1..9/").contains("`` is no number"));
-    assert_eq!(wrong("q=1..9/0"), "`1..9/0`: a step is more than 0");
-    assert_eq!(wrong("q=9..1"), "`9..1`: a range goes upwards");
-    assert_eq!(wrong("q=1s..9ms"), "`1s..9ms`: give all of it in one unit");
+    assert!(wrong("stop=1..").contains("`` is not a number"));
+    assert!(wrong("stop=1..x").contains("`x` is not a number"));
+    assert!(wrong("stop=1..9/").contains("`` is not a number"));
+    assert_eq!(wrong("q=1..9/0"), "`1..9/0`: a step must be more than 0");
+    assert_eq!(wrong("q=9..1"), "`9..1`: a range must not descend");
+    assert_eq!(wrong("q=1s..9ms"), "`1s..9ms`: use one unit");
     assert!(wrong("q=1..99999999").contains("at most"));
     assert!(wrong("q=1..18446744073709551615/1").contains("at most"));
     assert!(wrong("q=0.1..18446744073709551615").contains("too long"));

@@ -6,7 +6,7 @@ mod tshark;
 use std::path::PathBuf;
 use std::{env, fs, process};
 
-use lisa_scenario::{Run, Scenario, Watch, capture, simulate, simulate_watched};
+use lisa_scenario::{Run, Scenario, Watch, export, simulate, simulate_watched};
 use tshark::{Packet, number};
 
 /// Two paths, a short queue, and one connection of each kind.
@@ -50,7 +50,7 @@ fn captured<T>(test: &str, text: &str, seed: u64, read: impl Fn(&PathBuf) -> T) 
     let run = simulate_watched(&scenario, seed, WATCH).unwrap();
     let folder = env::temp_dir().join(format!("lisa-capture-{test}-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
-    capture::write(&run, &folder).unwrap();
+    export::write_capture(&run, &folder).unwrap();
     let file = fs::read_dir(&folder)
         .unwrap()
         .next()

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lisa_scenario::outcome::ConnectionOutcome;
+use lisa_scenario::trace::Phase;
 use lisa_scenario::{Run, Scenario, simulate};
 
 fn run(file: &str, set: &[&str], seed: u64, traced: bool) -> Run {
@@ -48,12 +49,12 @@ fn lisa_cubic_takes_from_the_old_subflow_and_goes_on_as_cubic() {
             let (before, row) = (pair[0], pair[1]);
             let cwnd = f64::from(row.cwnd);
             match (before.phase, row.phase) {
-                ("avoidance", "recovery") => {
+                (Phase::Avoidance, Phase::Recovery) => {
                     let last = f64::from(before.cwnd);
                     w_max = if last < w_max { 0.85 * last } else { last };
                     epoch = None;
                 }
-                ("recovery", "avoidance") => {
+                (Phase::Recovery, Phase::Avoidance) => {
                     assert!((cwnd / f64::from(row.ssthresh.unwrap()) - 1.0).abs() < 0.01);
                     let (start, window) = (row.time, cwnd);
                     epoch = Some(Epoch {

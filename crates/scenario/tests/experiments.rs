@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lisa_scenario::outcome::ConnectionOutcome;
-use lisa_scenario::trace::Row;
+use lisa_scenario::trace::{Phase, Row};
 use lisa_scenario::{Run, Scenario, simulate};
 
 fn experiments() -> PathBuf {
@@ -40,7 +40,7 @@ fn every_file_runs() {
 
 /// Window and threshold when the first loss is known.
 fn first_loss(run: &Run) -> (u32, u32) {
-    let before = |pair: &[Row]| pair[1].phase == "recovery";
+    let before = |pair: &[Row]| pair[1].phase == Phase::Recovery;
     let at = run.rows.windows(2).position(before).expect("a loss");
     (run.rows[at].cwnd, run.rows[at + 1].ssthresh.unwrap())
 }

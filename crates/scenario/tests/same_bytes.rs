@@ -7,9 +7,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lisa_scenario::columns::Format;
+use lisa_scenario::export::{self, columns::Format};
 use lisa_scenario::statistics::Mean;
-use lisa_scenario::{Scenario, simulate, trace_file};
+use lisa_scenario::{Scenario, simulate};
 
 /// Two subflows over RED.
 const TWO_PATHS: &str = r#"
@@ -192,7 +192,7 @@ fn run(text: &str, seed: u64, folder: &Path) -> Digest {
     run.outcome.wall_seconds = None;
     let mut digest = Digest::EMPTY.add(&serde_json::to_vec(&run.outcome).unwrap());
     for format in [Format::Csv, Format::Parquet] {
-        trace_file::write(&run, folder, format).unwrap();
+        export::write_trace(&run, folder, format).unwrap();
     }
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()

@@ -9,7 +9,9 @@ use std::path::Path;
 
 use lisa_scenario::Protocol;
 use lisa_scenario::metrics::{self, Value};
-use lisa_scenario::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
+use lisa_scenario::outcome::{
+    Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome,
+};
 
 #[path = "support/json_schema.rs"]
 mod json_schema;
@@ -74,7 +76,7 @@ fn outcome() -> Outcome {
         schema: SCHEMA,
         scenario: "a".into(),
         seed: u64::MAX,
-        backend: "sim",
+        backend: Backend::Sim,
         connections: vec![connection],
         links: vec![
             link.clone(),
@@ -108,7 +110,7 @@ fn an_outcome_is_as_the_schema_says() {
     }
 }
 
-/// DESIGN's list, word by word.
+/// The keys of version 4, which readers of the JSON depend on.
 #[test]
 fn an_outcome_has_all_that_is_promised() {
     let value = serde_json::to_value(outcome()).unwrap();

@@ -1,6 +1,7 @@
 //! Scenarios on simulated endpoints.
 
 use lisa_scenario::outcome::LinkOutcome;
+use lisa_scenario::trace::Phase;
 use lisa_scenario::{Scenario, simulate};
 
 const FILE: &str = r#"
@@ -34,8 +35,12 @@ fn the_example_of_the_design() {
     assert_eq!(settled.sum_before, settled.sum_after);
     // Slow start ends where the window reaches the threshold (RFC 5681): with Linux's `cwnd < ssthresh`.
     let mut at_threshold = run.rows.iter().filter(|r| r.ssthresh == Some(r.cwnd));
-    assert!(at_threshold.clone().any(|row| row.phase == "avoidance"));
-    assert!(at_threshold.all(|row| row.phase != "slow start"));
+    assert!(
+        at_threshold
+            .clone()
+            .any(|row| row.phase == Phase::Avoidance)
+    );
+    assert!(at_threshold.all(|row| row.phase != Phase::SlowStart));
 }
 
 /// The time of a trace is that of the run, as in the lab, so that connections can be compared.

@@ -1,18 +1,18 @@
-//! What a network cannot be.
+//! Errors of building a graph.
 
 use std::fmt;
 
-/// Why a graph could not be built or used: which setting, and what is wrong with it.
+/// A setting from which no graph can be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The setting, as a scenario file calls it within its topology: `k`, `rtt`, `link.3.from`.
+    /// Key of the setting, as in the topology of a scenario file: `k`, `rtt`, `link.3.from`.
     pub key: String,
-    /// What is wrong, and what is allowed.
+    /// The problem, and the values that are allowed.
     pub problem: String,
 }
 
 impl Error {
-    /// `key` is wrong because of `problem`.
+    /// An error of the setting `key`.
     pub(crate) fn new(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             key: key.into(),

@@ -1,40 +1,43 @@
-//! The fat tree of data centres (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation
+//! Fat tree of a data centre (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation
 //! switches, (k/2)² core switches, k/2 hosts at each edge switch.
 //!
-//! Hosts are `h1`, `h2`, … pod by pod. The j-th aggregation switch of each pod leads to the j-th k/2 core switches.
+//! Hosts are `h1`, `h2`, … pod by pod. The j-th aggregation switch of each pod connects to the j-th group of k/2 core
+//! switches.
 
 use netsim::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Graph, Properties, Queue};
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::link::{Properties, Queue};
 
-/// A fat tree. All its links are alike, but for the rate of those at the core.
+/// A fat tree. All links are equal, except for the rate of the links at the core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FatTree {
-    /// How many ports a switch has; even.
+    /// Number of ports of a switch; even.
     pub k: u32,
-    /// The rate of each link.
+    /// Rate of each link.
     pub rate: Rate,
-    /// The rate of the links between aggregation and core, where it differs.
+    /// Rate of the links between aggregation and core; none: `rate`.
     pub core_rate: Option<Rate>,
-    /// The delay of each link, one way. The longest paths have six links.
+    /// One-way delay of each link. The longest paths have six links.
     pub delay: Span,
-    /// The queue before each link.
+    /// Queue of each link.
     pub queue: Queue,
 }
 
 impl FatTree {
-    /// The largest k: 27 648 hosts, 82 944 links of two directions.
+    /// Largest k: 27 648 hosts, 82 944 bidirectional links.
     pub const LARGEST: u32 = 48;
 
-    /// Links on the longest way between two hosts and back.
+    /// Number of links on the longest path between two hosts, in both directions.
     pub const LONGEST_ROUND_TRIP: u64 = 12;
 
-    /// The network.
+    /// Builds the network.
     pub fn build(&self) -> Result<Graph, Error> {
         if self.k < 2 || self.k > Self::LARGEST || self.k % 2 != 0 {
             let problem = format!(
-                "{}: an even number from 2 to {} is possible",
+                "{}: must be an even number from 2 to {}",
                 self.k,
                 Self::LARGEST
             );

@@ -1,22 +1,21 @@
-//! Nodes, directed links between them, and paths.
+//! Nodes, directed links between them, and paths over the links.
 
 use std::collections::BTreeMap;
 
 use netsim::{LinkId, Network, Span};
 
-use crate::Properties;
-use crate::paths::ShortestPaths;
+use crate::link::Properties;
 
-/// A node's place in [`Graph::nodes`].
+/// Index of a node in [`Graph::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(pub(crate) u32);
 
-/// A link's place in [`Graph::links`].
+/// Index of a link in [`Graph::links`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkIndex(pub(crate) u32);
 
 impl NodeIndex {
-    /// Its place in [`Graph::nodes`].
+    /// The index as a number.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -24,7 +23,7 @@ impl NodeIndex {
 }
 
 impl LinkIndex {
-    /// Its place in [`Graph::links`].
+    /// The index as a number.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -34,50 +33,50 @@ impl LinkIndex {
 /// A link in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// What it is called; no two links have the same name.
+    /// Name; no two links have the same.
     pub name: String,
-    /// Where it begins.
+    /// Node at which the link begins.
     pub from: NodeIndex,
-    /// Where it ends.
+    /// Node at which the link ends.
     pub to: NodeIndex,
-    /// What it is like.
+    /// Rate, delay, queue, losses.
     pub properties: Properties,
-    /// The link that carries the other direction.
+    /// Link of the other direction.
     pub(crate) reverse: Option<LinkIndex>,
 }
 
-/// The links from the sender of data to its receiver, and those of the acknowledgements.
+/// The links of data and the links of acknowledgements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// From the sender of data to its receiver.
+    /// Links from the sender of data to the receiver.
     pub forward: Vec<LinkIndex>,
-    /// From the receiver back to the sender.
+    /// Links from the receiver back to the sender.
     pub reverse: Vec<LinkIndex>,
 }
 
-/// The paths that a kind of user has, in the order of their subflows.
+/// The paths of one kind of user, in the order of the subflows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSet {
-    /// What a connection calls it: `type1`, `blue`.
+    /// Name in a scenario file: `type1`, `blue`.
     pub name: String,
     /// The paths; at least one.
     pub paths: Vec<Path>,
-    /// How many such users the network is made for, where it is made for a number.
+    /// Number of users that the network is dimensioned for, if it depends on one.
     pub users: Option<u32>,
 }
 
-/// A network: its nodes and links, and the paths that are known by name.
+/// A network: nodes, links, and named paths.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<String>,
     by_name: BTreeMap<String, NodeIndex>,
     hosts: Vec<NodeIndex>,
     links: Vec<Link>,
-    /// The links that leave each node and where they lead, in the order in which they were added. A search touches
-    /// these and not the links themselves, which do not fit in a cache.
-    pub(crate) leaving: Vec<Vec<(LinkIndex, NodeIndex)>>,
-    /// The nodes from which links lead to each node, likewise.
-    pub(crate) entering: Vec<Vec<NodeIndex>>,
+    /// Outgoing links of each node with their end nodes, in the order in which they were added. A search reads these
+    /// and not the links themselves, which do not fit in a cache.
+    pub(crate) outgoing: Vec<Vec<(LinkIndex, NodeIndex)>>,
+    /// Nodes at which the incoming links of each node begin, in the order in which they were added.
+    pub(crate) incoming: Vec<Vec<NodeIndex>>,
     /// Whether a node is a host: hosts do not forward.
     pub(crate) is_host: Vec<bool>,
     sets: Vec<PathSet>,
@@ -90,7 +89,7 @@ impl Graph {
         &self.nodes
     }
 
-    /// The nodes where connections begin and end. They do not forward the packets of others.
+    /// The nodes at which connections begin and end. Hosts do not forward packets.
     #[must_use]
     pub fn hosts(&self) -> &[NodeIndex] {
         &self.hosts
@@ -102,7 +101,7 @@ impl Graph {
         &self.links
     }
 
-    /// The link at this place.
+    /// The link with this index.
     #[must_use]
     pub fn link(&self, link: LinkIndex) -> &Link {
         &self.links[link.index()]
@@ -114,8 +113,7 @@ impl Graph {
         self.by_name.get(name).copied()
     }
 
-    /// The paths that are known by name. A network between one server and one client has one set of them, `all`; a fat
-    /// tree has none.
+    /// The named paths. A network between one server and one client has one set, `all`; a fat tree has none.
     #[must_use]
     pub fn sets(&self) -> &[PathSet] {
         &self.sets
@@ -127,14 +125,7 @@ impl Graph {
         self.sets.iter().find(|set| set.name == name)
     }
 
-    /// All shortest paths between two hosts, by number of links, in a fixed order; none are made until they are asked
-    /// for. Between a host and itself there is no path.
-    #[must_use]
-    pub fn shortest_paths(&self, from: NodeIndex, to: NodeIndex) -> ShortestPaths<'_> {
-        ShortestPaths::new(self, from, to)
-    }
-
-    /// The time that a path takes there and back, without what sending and queueing add.
+    /// Round-trip time of a path, without transmission and queueing.
     #[must_use]
     pub fn rtt(&self, path: &Path) -> Span {
         let links = path.forward.iter().chain(&path.reverse);
@@ -143,28 +134,28 @@ impl Graph {
         })
     }
 
-    /// Adds all links to a network: their numbers there, in the order of [`Graph::links`].
+    /// Adds all links to a network, and returns their numbers there in the order of [`Graph::links`].
     pub fn add_to<P: netsim::Payload>(&self, network: &mut Network<P>) -> Vec<LinkId> {
         let add = |link: &Link| network.add_link(link.properties.to_netsim());
         self.links.iter().map(add).collect()
     }
 }
 
-/// How builders make a graph.
+/// Construction of a graph.
 impl Graph {
-    /// A node that forwards.
+    /// Adds a node that forwards.
     pub(crate) fn add_router(&mut self, name: impl Into<String>) -> NodeIndex {
         let node = NodeIndex(self.nodes.len() as u32);
         let name = name.into();
         self.by_name.insert(name.clone(), node);
         self.nodes.push(name);
         self.is_host.push(false);
-        self.leaving.push(Vec::new());
-        self.entering.push(Vec::new());
+        self.outgoing.push(Vec::new());
+        self.incoming.push(Vec::new());
         node
     }
 
-    /// A node where connections begin and end.
+    /// Adds a node at which connections begin and end.
     pub(crate) fn add_host(&mut self, name: impl Into<String>) -> NodeIndex {
         let node = self.add_router(name);
         self.hosts.push(node);
@@ -172,7 +163,7 @@ impl Graph {
         node
     }
 
-    /// A link in one direction.
+    /// Adds a link in one direction.
     pub(crate) fn add_link(
         &mut self,
         name: impl Into<String>,
@@ -188,18 +179,18 @@ impl Graph {
             properties,
             reverse: None,
         });
-        self.leaving[from.index()].push((link, to));
-        self.entering[to.index()].push(from);
+        self.outgoing[from.index()].push((link, to));
+        self.incoming[to.index()].push(from);
         link
     }
 
-    /// Two links that carry each other's other direction.
-    pub(crate) fn join(&mut self, one: LinkIndex, other: LinkIndex) {
+    /// Makes each of two links the other's reverse direction.
+    fn pair(&mut self, one: LinkIndex, other: LinkIndex) {
         self.links[one.index()].reverse = Some(other);
         self.links[other.index()].reverse = Some(one);
     }
 
-    /// A link "NAME up" from `low` to `high`, and "NAME down" back; what each is like in that order.
+    /// Adds a link "NAME up" from `low` to `high` and "NAME down" back, with properties in this order. Returns "NAME down".
     pub(crate) fn add_pair(
         &mut self,
         name: &str,
@@ -209,18 +200,18 @@ impl Graph {
     ) -> LinkIndex {
         let up = self.add_link(format!("{name} up"), low, high, up);
         let down = self.add_link(format!("{name} down"), high, low, down);
-        self.join(up, down);
+        self.pair(up, down);
         down
     }
 
-    /// The path over these links and back; `None` if one of them has no other direction.
+    /// The path over these links and back; none if a link has no reverse direction.
     pub(crate) fn path(&self, forward: Vec<LinkIndex>) -> Option<Path> {
         let back = forward.iter().rev().map(|link| self.link(*link).reverse);
         let reverse = back.collect::<Option<Vec<_>>>()?;
         Some(Path { forward, reverse })
     }
 
-    /// Only `link` has `back` as its other direction: several links of one direction may share the way back.
+    /// Sets the reverse direction of `link` alone: several one-way links may share one link back.
     pub(crate) fn set_reverse(&mut self, link: LinkIndex, back: LinkIndex) {
         self.links[link.index()].reverse = Some(back);
     }
@@ -229,7 +220,7 @@ impl Graph {
         self.sets.push(set);
     }
 
-    /// A set of paths over these links, all of which have their other direction.
+    /// Adds a set of paths over these links, all of which have a reverse direction.
     pub(crate) fn add_set(&mut self, name: &str, users: Option<u32>, paths: Vec<Vec<LinkIndex>>) {
         let path = |links| self.path(links).expect("builders join both directions");
         let paths = paths.into_iter().map(path).collect();
@@ -241,8 +232,8 @@ impl Graph {
     }
 }
 
-/// The delays of the two directions of a path, up and down; an odd nanosecond goes to the way back.
-pub(crate) fn halves(rtt: Span) -> [Span; 2] {
+/// Delays of the two directions of a path, up and down; an odd nanosecond is part of the second.
+pub(crate) fn split_rtt(rtt: Span) -> [Span; 2] {
     let there = Span::from_nanos(rtt.as_nanos() / 2);
     [there, rtt - there]
 }

@@ -1,8 +1,8 @@
 //! Networks as graphs, and the paths through them.
 //!
-//! A [`Spec`] says in a few numbers what a network is to be; [`Spec::build`] makes the [`Graph`]: named nodes and
-//! directed links, each with its [`Properties`], and the [`Path`]s that connections take. The simulator and the lab
-//! run on the same graph ([`Graph::add_to`]).
+//! A [`Spec`] describes a network in a few numbers; [`Spec::build`] makes the [`Graph`]: named nodes and directed links,
+//! each with its [`Properties`], and the [`Path`]s of connections. The simulator and the lab run on the same graph
+//! ([`Graph::add_to`]).
 //!
 //! ```
 //! use lisa_topology::{FatTree, Queue, Spec};
@@ -17,37 +17,39 @@
 //! });
 //! let graph = spec.build().unwrap();
 //! assert_eq!((graph.hosts().len(), graph.links().len()), (16, 2 * 48));
-//! // Between pods every core switch is on one shortest path.
+//! // Between pods each core switch is on one shortest path.
 //! let paths = graph.shortest_paths(graph.hosts()[0], graph.hosts()[15]);
 //! assert_eq!(paths.count(), 4);
 //! assert_eq!(paths.nth(3).unwrap().forward.len(), 6);
 //! ```
 
+mod client_server;
 mod error;
 mod fat_tree;
 mod graph;
 mod link;
 mod non_shared_bottleneck;
-mod paths;
 mod scenario_a;
 mod scenario_b;
 mod scenario_c;
 mod shared_bottleneck;
+mod shortest_paths;
 mod spec;
 mod spelled_out;
+mod users;
 
+pub use client_server::Access;
 pub use error::Error;
 pub use fat_tree::FatTree;
 pub use graph::{Graph, Link, LinkIndex, NodeIndex, Path, PathSet};
 pub use link::{Loss, Properties, Queue, Red, RedForRate, Reorder};
 pub use non_shared_bottleneck::{NonSharedBottleneck, PathSpec};
-pub use paths::ShortestPaths;
 pub use scenario_b::ScenarioB;
-pub use shared_bottleneck::{Access, SharedBottleneck};
-pub use spec::{Capacity, Spec, TwoKinds};
+pub use shared_bottleneck::SharedBottleneck;
+pub use shortest_paths::ShortestPaths;
+pub use spec::Spec;
 pub use spelled_out::{SpelledLink, SpelledOut};
+pub use users::{Capacity, TwoKinds};
 
-#[cfg(test)]
-mod paths_tests;
 #[cfg(test)]
 mod tests;

@@ -1,95 +1,95 @@
-//! What a link is like, in plain data.
+//! Properties of a link as plain data.
 
 use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Outage, Rate, Span, Trace};
 use serde::{Deserialize, Serialize};
 
-/// What a link is like.
+/// Properties of a link in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Properties {
-    /// Whole IP packets at this rate; `None`: no limit, and then no queue either.
+    /// Rate of whole IP packets; none: no limit, and no queue.
     pub rate: Option<Rate>,
-    /// How long a packet is on the line.
+    /// Propagation delay.
     pub delay: Span,
-    /// Who waits for the link, and who is dropped.
+    /// Queue and drop policy.
     pub queue: Queue,
-    /// Packets that the line loses.
+    /// Losses on the line.
     pub loss: Option<Loss>,
-    /// Packets that the line delays so that others overtake them.
+    /// Reordering on the line.
     pub reorder: Option<Reorder>,
-    /// When the link may send, in place of `rate`.
+    /// Delivery opportunities, in place of `rate`.
     pub rate_trace: Option<Trace>,
-    /// When it is down; none begins before the one ahead of it has ended.
+    /// Outages, in order of time and without overlap.
     pub down: Vec<Outage>,
 }
 
-/// Who waits for a link, and who is dropped. Packets that wait are counted without the one that is being sent.
+/// Queue and drop policy of a link. The packet in transmission is not part of the queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Queue {
-    /// First in, first out; at most this many packets wait.
+    /// First in, first out; limit in packets.
     DropTailPackets(u32),
-    /// First in, first out; at most this many bytes wait.
+    /// First in, first out; limit in bytes.
     DropTailBytes(u64),
     /// Random early detection.
     Red(Red),
-    /// Random early detection, with a curve in proportion to the link's rate.
+    /// Random early detection, with thresholds in proportion to the link's rate.
     RedForRate(RedForRate),
     /// Controlled delay (RFC 8289).
     CoDel {
-        /// The delay that it lets stand.
+        /// Target delay.
         target: Span,
-        /// How long it lets more than that stand.
+        /// Interval for which the delay may exceed the target.
         interval: Span,
-        /// The most packets that wait.
+        /// Limit, packets.
         limit: u32,
-        /// Whether it marks packets that can be marked, instead of dropping them.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool,
     },
-    /// Flow queues, each with controlled delay (RFC 8290); it marks packets that can be marked.
+    /// Flow queues, each with controlled delay (RFC 8290). ECN-capable packets are marked.
     FqCoDel {
-        /// The delay that it lets stand in a flow's queue.
+        /// Target delay of a flow's queue.
         target: Span,
-        /// How long it lets more than that stand.
+        /// Interval for which the delay may exceed the target.
         interval: Span,
-        /// The most packets that wait, in all queues.
+        /// Limit of all queues together, packets.
         limit: u32,
-        /// How many bytes a queue may send in its turn.
+        /// Bytes that a queue may send in one round.
         quantum: u32,
     },
 }
 
-/// Random early detection (Floyd and Jacobson, 1993). The probability to drop is 0 up to `min`, grows linearly to
-/// `max_p` at `max`, and from there is 1, or with `gentle` grows linearly to 1 at `2 max`.
+/// Random early detection (Floyd and Jacobson, 1993). The drop probability is 0 up to `min` and grows linearly to `max_p`
+/// at `max`. Beyond it is 1, or with `gentle` grows linearly to 1 at `2 max`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Red {
-    /// Average queue below which none is dropped, packets.
+    /// Average queue below which no packet is dropped, packets.
     pub min: u32,
-    /// Average queue at which the probability is `max_p`, packets.
+    /// Average queue at which the drop probability is `max_p`, packets.
     pub max: u32,
-    /// The probability at `max`.
+    /// Drop probability at `max`.
     pub max_p: f64,
-    /// Whether the probability grows on above `max` and does not jump.
+    /// Whether the drop probability grows linearly above `max` instead of jumping to 1.
     pub gentle: bool,
-    /// The most packets that wait.
+    /// Limit, packets.
     pub limit: u32,
-    /// The weight of the present queue in the average; 1: no average.
+    /// Weight of the instantaneous queue in the average; 1: no average.
     pub weight: f64,
-    /// Whether it marks packets that can be marked, instead of dropping them.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 
-/// The RED of draft-khalili-mptcp-performance-issues-04, section 3: its curve follows from the link's rate, and only this is left to choose.
+/// RED of draft-khalili-mptcp-performance-issues-04, section 3: the thresholds follow from the link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RedForRate {
-    /// The most packets that wait.
+    /// Limit, packets.
     pub limit: u32,
-    /// The weight of the present queue in the average; 1: no average.
+    /// Weight of the instantaneous queue in the average; 1: no average.
     pub weight: f64,
-    /// Whether it marks packets that can be marked, instead of dropping them.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 
 impl Default for RedForRate {
-    /// The draft's routers: those of Click ([`netsim::Red::lia_olia`]).
+    /// The values of the Click routers in the draft ([`netsim::Red::lia_olia`]).
     fn default() -> Self {
         Self {
             limit: netsim::Red::CLICK_LIMIT,
@@ -99,35 +99,35 @@ impl Default for RedForRate {
     }
 }
 
-/// How a line loses packets.
+/// Losses on a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Loss {
-    /// Each with this probability, whatever befell the others.
+    /// Independent losses with this probability.
     Random(f64),
-    /// In bursts (Gilbert and Elliott): the line is good or bad, and changes at packets.
+    /// Bursts (Gilbert and Elliott): the line is good or bad, and may change with each packet.
     Bursty {
-        /// The probability to become bad, at each packet.
+        /// Probability of a change from good to bad, for each packet.
         enter: f64,
-        /// The probability to become good again, at each packet.
+        /// Probability of a change from bad to good, for each packet.
         leave: f64,
-        /// The probability to lose a packet while bad.
+        /// Loss probability while bad.
         bad: f64,
-        /// The probability to lose a packet while good.
+        /// Loss probability while good.
         good: f64,
     },
 }
 
-/// How a line lets packets overtake.
+/// Reordering on a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reorder {
-    /// The probability of a packet to be held back.
+    /// Probability that a packet is delayed.
     pub share: f64,
-    /// For how long.
+    /// Additional delay of these packets.
     pub delay: Span,
 }
 
 impl Properties {
-    /// A line of this delay and otherwise without limit.
+    /// A line with this delay and without any limit.
     #[must_use]
     pub fn line(delay: Span) -> Self {
         Self {
@@ -141,7 +141,7 @@ impl Properties {
         }
     }
 
-    /// A link of this rate with this queue before it.
+    /// A link with this rate, queue and delay.
     #[must_use]
     pub fn shaped(rate: Rate, queue: Queue, delay: Span) -> Self {
         Self {
@@ -151,7 +151,7 @@ impl Properties {
         }
     }
 
-    /// The same as the network takes it. A link of a trace has no rate that RED could be in proportion to: its mean is.
+    /// The properties as a link of `netsim`. RED on a link with a trace is in proportion to the trace's mean rate.
     pub(crate) fn to_netsim(&self) -> LinkSpec {
         let mut spec = match (&self.rate_trace, self.rate) {
             (Some(trace), _) => {

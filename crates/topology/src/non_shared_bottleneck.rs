@@ -1,34 +1,33 @@
-//! Paths between one server and one client, each with a bottleneck of its own.
+//! Paths between one server and one client, each with its own bottleneck.
 
 use netsim::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::graph::halves;
-use crate::{Access, Error, Graph, Properties};
-
-/// The most paths between two hosts: more than anyone has, few enough to list.
-const MAX_PATHS: usize = 1024;
+use crate::client_server::{Access, check_paths};
+use crate::error::Error;
+use crate::graph::{Graph, split_rtt};
+use crate::link::Properties;
 
 /// A bottleneck for each path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NonSharedBottleneck {
     /// The paths.
     pub paths: Vec<PathSpec>,
-    /// Links at either end of each path.
+    /// Access links of each path, one at either end.
     pub access: Option<Access>,
 }
 
 /// A path with its own bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathSpec {
-    /// Its bottleneck, alike in both directions. Its delay comes on top of `rtt`.
+    /// Bottleneck, equal in both directions. Its delay is added to `rtt`.
     pub bottleneck: Properties,
-    /// Its round-trip time, without what sending and queueing add.
+    /// Round-trip time, without transmission and queueing.
     pub rtt: Span,
 }
 
 impl NonSharedBottleneck {
-    /// The network.
+    /// Builds the network.
     pub fn build(&self) -> Result<Graph, Error> {
         check_paths(self.paths.len())?;
         let mut graph = Graph::default();
@@ -36,11 +35,11 @@ impl NonSharedBottleneck {
         let server = graph.add_host("server");
         let mut paths = Vec::new();
         for (number, path) in (1..).zip(&self.paths) {
-            let own =
-                halves(Access::rest(self.access.as_ref(), path.rtt)?).map(|delay| Properties {
-                    delay: delay + path.bottleneck.delay,
-                    ..path.bottleneck.clone()
-                });
+            let rtt = Access::remaining_rtt(self.access.as_ref(), path.rtt)?;
+            let own = split_rtt(rtt).map(|delay| Properties {
+                delay: delay + path.bottleneck.delay,
+                ..path.bottleneck.clone()
+            });
             let name = format!("path {number}");
             let Some(access) = &self.access else {
                 paths.push(vec![graph.add_pair(&name, client, server, own)]);
@@ -57,15 +56,5 @@ impl NonSharedBottleneck {
         }
         graph.add_set("all", None, paths);
         Ok(graph)
-    }
-}
-
-/// There must be a path, and not absurdly many.
-pub(crate) fn check_paths(paths: usize) -> Result<(), Error> {
-    if (1..=MAX_PATHS).contains(&paths) {
-        Ok(())
-    } else {
-        let problem = format!("{paths} paths: 1 to {MAX_PATHS} are possible");
-        Err(Error::new("paths", problem))
     }
 }

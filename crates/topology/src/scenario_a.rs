@@ -1,21 +1,22 @@
-//! Scenario A of draft-khalili-mptcp-performance-issues-04, section 4: users who reach a streaming server (R1) by a
-//! private path take a second one through an access point (R2) that others depend on.
+//! Scenario A of draft-khalili-mptcp-performance-issues-04, section 4: users that reach a streaming server (R1) over a
+//! private path add a path through an access point (R2), which other users depend on.
 //!
-//! `type1`: through R1, and through R1 and R2. `type2`: through R2 alone. Both bottlenecks are alike in both
-//! directions. High-speed private connections have no rate here; delays are behind the bottlenecks, so that each path
-//! has the same round-trip time.
+//! `type1`: through R1, and through R1 and R2. `type2`: through R2 alone. Both bottlenecks are equal in both directions.
+//! High-speed private connections have no rate here. Delays are behind the bottlenecks: all paths have one round-trip
+//! time.
 
 use netsim::Span;
 
-use crate::graph::halves;
-use crate::spec::{TwoKinds, capacity};
-use crate::{Error, Graph, Properties};
+use crate::error::Error;
+use crate::graph::{Graph, split_rtt};
+use crate::link::Properties;
+use crate::users::{TwoKinds, bottleneck_of_users};
 
-/// The network.
+/// Builds the network.
 pub(crate) fn build(users: &TwoKinds) -> Result<Graph, Error> {
-    let r1 = capacity(["n1", "c1"], users.n1, users.c1, &users.queues[0])?;
-    let r2 = capacity(["n2", "c2"], users.n2, users.c2, &users.queues[1])?;
-    let last = || halves(users.rtt).map(Properties::line);
+    let r1 = bottleneck_of_users(["n1", "c1"], users.n1, users.c1, &users.queues[0])?;
+    let r2 = bottleneck_of_users(["n2", "c2"], users.n2, users.c2, &users.queues[1])?;
+    let last = || split_rtt(users.rtt).map(Properties::line);
     let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
     let mut graph = Graph::default();
     let [streaming, internet, type1, type2] =

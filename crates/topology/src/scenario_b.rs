@@ -1,38 +1,39 @@
-//! Scenario B of draft-khalili-mptcp-performance-issues-04, section 5: four providers, of which X and T are tight.
+//! Scenario B of draft-khalili-mptcp-performance-issues-04, section 5: four providers, of which X and T are bottlenecks.
 //!
-//! `blue` users download from Z by b1 (Z–X) and b2 (Z–Y), `red` ones from T by r1 (T–Y) and r2 (T–X). The draft does not
-//! draw which access links a path crosses; its numbers say it. Both kinds reach the optimum of 2.1 Mbit/s when red
+//! `blue` users download from Z over b1 (Z–X) and b2 (Z–Y), `red` users from T over r1 (T–Y) and r2 (T–X). The draft does
+//! not draw the access links of a path; its numbers imply them. Both kinds reach the optimum of 2.1 Mbit/s when red
 //! users have r1 alone: 15 · 2.1 + (15 · 2.1 − CX) = CT = 36, so b2 crosses T. With r2 the sum of all users falls
 //! below CX + CT, so r2 crosses both X and T.
 
 use netsim::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::graph::halves;
-use crate::spec::{bottleneck, check_users};
-use crate::{Error, Graph, Properties, Queue};
+use crate::error::Error;
+use crate::graph::{Graph, split_rtt};
+use crate::link::{Properties, Queue};
+use crate::users::{bottleneck, check_users};
 
 /// The network of scenario B.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScenarioB {
-    /// Users of each kind.
+    /// Number of users of each kind.
     pub users: u32,
-    /// The access rate of provider X.
+    /// Access rate of provider X.
     pub cx: Rate,
-    /// Of Y.
+    /// Access rate of provider Y.
     pub cy: Rate,
-    /// Of Z.
+    /// Access rate of provider Z.
     pub cz: Rate,
-    /// Of T.
+    /// Access rate of provider T.
     pub ct: Rate,
-    /// The round-trip time of each path, without what sending and queueing add.
+    /// Round-trip time of each path, without transmission and queueing.
     pub rtt: Span,
-    /// The queues of X, Y, Z and T; the draft's is [`Queue::RedForRate`].
+    /// Queues of X, Y, Z and T; the draft has [`Queue::RedForRate`].
     pub queues: [Queue; 4],
 }
 
 impl ScenarioB {
-    /// The network.
+    /// Builds the network.
     pub fn build(&self) -> Result<Graph, Error> {
         check_users("users", self.users)?;
         let [queue_x, queue_y, queue_z, queue_t] = &self.queues;
@@ -40,7 +41,7 @@ impl ScenarioB {
         let y = bottleneck(self.cy, queue_y);
         let z = bottleneck(self.cz, queue_z);
         let t = bottleneck(self.ct, queue_t);
-        let last = || halves(self.rtt).map(Properties::line);
+        let last = || split_rtt(self.rtt).map(Properties::line);
         let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
         let mut graph = Graph::default();
         let [server_z, server_t, blue, red] =

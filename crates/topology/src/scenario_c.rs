@@ -1,17 +1,18 @@
-//! Scenario C of draft-khalili-mptcp-performance-issues-04, section 6: users with two access points beside users who
-//! have only the second.
+//! Scenario C of draft-khalili-mptcp-performance-issues-04, section 6: users with two access points beside users with
+//! the second alone.
 //!
 //! `multipath`: through AP1, and through AP2. `single-path`: through AP2.
 
-use crate::graph::halves;
-use crate::spec::{TwoKinds, capacity};
-use crate::{Error, Graph, Properties};
+use crate::error::Error;
+use crate::graph::{Graph, split_rtt};
+use crate::link::Properties;
+use crate::users::{TwoKinds, bottleneck_of_users};
 
-/// The network.
+/// Builds the network.
 pub(crate) fn build(users: &TwoKinds) -> Result<Graph, Error> {
-    let ap1 = capacity(["n1", "c1"], users.n1, users.c1, &users.queues[0])?;
-    let ap2 = capacity(["n2", "c2"], users.n2, users.c2, &users.queues[1])?;
-    let last = || halves(users.rtt).map(Properties::line);
+    let ap1 = bottleneck_of_users(["n1", "c1"], users.n1, users.c1, &users.queues[0])?;
+    let ap2 = bottleneck_of_users(["n2", "c2"], users.n2, users.c2, &users.queues[1])?;
+    let last = || split_rtt(users.rtt).map(Properties::line);
     let mut graph = Graph::default();
     let [internet, multipath, single] =
         ["internet", "multipath", "single-path"].map(|name| graph.add_host(name));

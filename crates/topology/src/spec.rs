@@ -1,17 +1,19 @@
-//! What a network is to be.
+//! Description of a network.
 
-use netsim::{Rate, Span};
+use netsim::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Error, FatTree, Graph, NonSharedBottleneck, Properties, Queue, ScenarioB, SharedBottleneck,
-    SpelledOut, scenario_a, scenario_c,
-};
+use crate::error::Error;
+use crate::fat_tree::FatTree;
+use crate::graph::Graph;
+use crate::non_shared_bottleneck::NonSharedBottleneck;
+use crate::scenario_b::ScenarioB;
+use crate::shared_bottleneck::SharedBottleneck;
+use crate::spelled_out::SpelledOut;
+use crate::users::TwoKinds;
+use crate::{scenario_a, scenario_c};
 
-/// The most users of a kind.
-const MAX_USERS: u32 = 100_000;
-
-/// What a network is to be: a scenario's `[topology]`.
+/// Description of a network: a scenario's `[topology]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Spec {
     /// `shared-bottleneck`.
@@ -30,34 +32,8 @@ pub enum Spec {
     SpelledOut(SpelledOut),
 }
 
-/// The users of scenarios A and C: two kinds, each with a bottleneck.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TwoKinds {
-    /// Users of type 1 (A), multipath users (C).
-    pub n1: u32,
-    /// Users of type 2 (A), single-path users (C).
-    pub n2: u32,
-    /// The rate of the bottleneck of the first: of the streaming server, R1 (A), of the first access point, AP1 (C).
-    pub c1: Capacity,
-    /// Of the second: of the access point, R2 (A), of the second access point, AP2 (C).
-    pub c2: Capacity,
-    /// The round-trip time of each path, without what sending and queueing add.
-    pub rtt: Span,
-    /// The queue of each of these bottlenecks; the draft's is [`Queue::RedForRate`].
-    pub queues: [Queue; 2],
-}
-
-/// The rate of a bottleneck of scenarios A and C.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Capacity {
-    /// For each user of its kind, as the draft has it.
-    PerUser(Rate),
-    /// Of the link, for all users together.
-    Link(Rate),
-}
-
 impl Spec {
-    /// The network.
+    /// Builds the network.
     pub fn build(&self) -> Result<Graph, Error> {
         match self {
             Self::SharedBottleneck(spec) => spec.build(),
@@ -70,7 +46,7 @@ impl Spec {
         }
     }
 
-    /// Changes every delay, and so every round-trip time.
+    /// Changes every delay, and with it every round-trip time.
     pub fn map_delays(&mut self, change: impl Fn(Span) -> Span) {
         let map = |delay: &mut Span| *delay = change(*delay);
         match self {
@@ -101,37 +77,4 @@ impl Spec {
             }
         }
     }
-}
-
-/// A bottleneck for so many users, in both directions; `keys` name users and rate.
-pub(crate) fn capacity(
-    keys: [&str; 2],
-    users: u32,
-    capacity: Capacity,
-    queue: &Queue,
-) -> Result<[Properties; 2], Error> {
-    check_users(keys[0], users)?;
-    let rate = match capacity {
-        Capacity::Link(rate) => rate,
-        Capacity::PerUser(rate) => {
-            let total = rate.bits_per_second().checked_mul(users.into());
-            let too_much = || Error::new(keys[1], "too much for all users together");
-            Rate::from_bits_per_second(total.ok_or_else(too_much)?)
-        }
-    };
-    Ok(bottleneck(rate, queue))
-}
-
-/// Both directions of a bottleneck.
-pub(crate) fn bottleneck(rate: Rate, queue: &Queue) -> [Properties; 2] {
-    [(); 2].map(|()| Properties::shaped(rate, queue.clone(), Span::ZERO))
-}
-
-/// Whether so many users are possible; `key` names them.
-pub(crate) fn check_users(key: &str, users: u32) -> Result<(), Error> {
-    if (1..=MAX_USERS).contains(&users) {
-        return Ok(());
-    }
-    let problem = format!("{users} users: 1 to {MAX_USERS} are possible");
-    Err(Error::new(key, problem))
 }

@@ -1,55 +1,55 @@
-//! A graph whose nodes and links are spelled out one by one.
+//! A graph whose nodes and links are given one by one.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::PathSet;
-use crate::{Error, Graph, Link, LinkIndex, NodeIndex, Properties};
+use crate::error::Error;
+use crate::graph::{Graph, Link, LinkIndex, NodeIndex, Path, PathSet};
+use crate::link::Properties;
 
-/// The most nodes.
+/// Largest number of nodes.
 const MAX_NODES: usize = 10_000;
-/// The most links.
+/// Largest number of links.
 const MAX_LINKS: usize = 100_000;
 
-/// Nodes, links, and paths by name.
+/// Nodes, links, and named paths.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpelledOut {
-    /// Nodes where connections begin and end.
+    /// Nodes at which connections begin and end.
     pub hosts: Vec<String>,
     /// Nodes that forward.
     pub routers: Vec<String>,
-    /// Links between them.
+    /// Links between the nodes.
     pub links: Vec<SpelledLink>,
-    /// Paths by name, each as the nodes that it visits, for connections that are not to take all shortest ones.
+    /// Sets of paths by name, each path as a list of nodes. Connections can use them in place of all shortest paths.
     pub paths: Vec<(String, Vec<Vec<String>>)>,
 }
 
-/// A link that is spelled out.
+/// A link of a [`SpelledOut`] graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpelledLink {
-    /// What it is called; `None`: by its ends. A link of two directions has ` up` added in the one and ` down` in the
-    /// other.
+    /// Name; none: the names of the two nodes. A bidirectional link is `NAME up` from `from` to `to` and `NAME down` back.
     pub name: Option<String>,
-    /// A node.
+    /// Node at which the link begins.
     pub from: String,
-    /// Another one.
+    /// Node at which the link ends.
     pub to: String,
-    /// What it is like, the same in both directions.
+    /// Properties, equal in both directions.
     pub properties: Properties,
-    /// Whether there is only the direction from `from` to `to`.
+    /// Whether the link has only the direction from `from` to `to`.
     pub one_way: bool,
 }
 
 impl SpelledOut {
-    /// The network.
+    /// Builds the network.
     pub fn build(&self) -> Result<Graph, Error> {
         let mut graph = Graph::default();
         self.add_nodes(&mut graph)?;
         self.add_links(&mut graph)?;
         for (at, host) in graph.hosts().iter().enumerate() {
             let node = host.index();
-            if graph.leaving[node].is_empty() && graph.entering[node].is_empty() {
+            if graph.outgoing[node].is_empty() && graph.incoming[node].is_empty() {
                 let problem = format!("no link is connected to `{}`", self.hosts[at]);
                 return Err(Error::new(format!("hosts.{at}"), problem));
             }
@@ -122,7 +122,7 @@ impl SpelledOut {
                 }
             }
         }
-        // Links of one direction: the first the other way round carries their way back.
+        // The reverse direction of a one-way link is the first link between the same nodes in that direction.
         for link in (0..graph.links().len()).map(|at| LinkIndex(at as u32)) {
             let (from, to) = (graph.link(link).from, graph.link(link).to);
             if graph.link(link).reverse.is_none() {
@@ -138,7 +138,7 @@ impl SpelledOut {
         for (name, paths) in &self.paths {
             let key = format!("paths.{name}");
             if paths.is_empty() {
-                return Err(Error::new(key, "no path: at least one is needed"));
+                return Err(Error::new(key, "no path: give at least one"));
             }
             let paths = paths.iter().map(|nodes| {
                 walk(graph, nodes).map_err(|problem| Error::new(key.clone(), problem))
@@ -155,7 +155,7 @@ impl SpelledOut {
 }
 
 /// The path over these nodes.
-fn walk(graph: &Graph, nodes: &[String]) -> Result<crate::Path, String> {
+fn walk(graph: &Graph, nodes: &[String]) -> Result<Path, String> {
     let find = |name: &String| graph.node(name).ok_or_else(|| unknown_node(graph, name));
     let found = nodes.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     let ([first, .., last], true) = (&found[..], found.len() >= 2) else {
@@ -169,7 +169,7 @@ fn walk(graph: &Graph, nodes: &[String]) -> Result<crate::Path, String> {
     let mut visited = BTreeSet::new();
     for (at, (node, name)) in found.iter().zip(nodes).enumerate() {
         if !visited.insert(node) {
-            return Err(format!("it comes to `{name}` twice: a path has no circle"));
+            return Err(format!("it visits `{name}` twice: a path has no loop"));
         }
         if graph.is_host[node.index()] && (1..found.len() - 1).contains(&at) {
             return Err(format!("`{name}` is a host: hosts do not forward"));
@@ -177,20 +177,20 @@ fn walk(graph: &Graph, nodes: &[String]) -> Result<crate::Path, String> {
     }
     let mut links = Vec::new();
     for (pair, names) in found.windows(2).zip(nodes.windows(2)) {
-        let none = || format!("no link leads from `{}` to `{}`", names[0], names[1]);
+        let none = || format!("there is no link from `{}` to `{}`", names[0], names[1]);
         links.push(first_link(graph, pair[0], pair[1]).ok_or_else(none)?);
     }
     graph
         .path(links)
-        .ok_or_else(|| "a link on it has no other direction, for the acknowledgements".into())
+        .ok_or_else(|| "a link on it has no reverse direction for the acknowledgements".into())
 }
 
 fn first_link(graph: &Graph, from: NodeIndex, to: NodeIndex) -> Option<LinkIndex> {
-    let mut leaving = graph.leaving[from.index()].iter();
+    let mut leaving = graph.outgoing[from.index()].iter();
     leaving.find(|(_, next)| *next == to).map(|(link, _)| *link)
 }
 
-/// The nodes are known by name; a misspelt one is told.
+/// Error text for a name that no node has.
 fn unknown_node(graph: &Graph, name: &str) -> String {
     const SHOWN: usize = 8;
     let mut nodes: Vec<_> = graph

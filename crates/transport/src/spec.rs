@@ -4,13 +4,15 @@ use crate::application::Application;
 use crate::profile::Profile;
 use mpcc::{Algorithm, Settings};
 use netsim::{RouteId, Span, Time};
+use serde::{Deserialize, Serialize};
 
-/// Who opens further subflows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Origin of the addresses of further subflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PathManager {
-    /// The server tells of its addresses, and the client joins them (Linux: `signal` endpoints; `fullmesh`).
+    /// The server announces its addresses, and the client joins them (Linux: `signal` endpoints; `fullmesh`).
     Announced,
-    /// The client joins at once when the first data arrives (Linux: `subflow` endpoints; `ndiffports`).
+    /// The client opens all subflows to the first address when the first data arrives (Linux: `subflow` endpoints;
+    /// `ndiffports`).
     Client,
 }
 

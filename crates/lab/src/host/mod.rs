@@ -14,7 +14,7 @@ use kernel::registry::{self, Registered};
 use kernel::{load, requirements};
 use netsim::{Clock, RealClock, Span, Time};
 use scenario::capture::Capture;
-use scenario::outcome::{LinkOutcome, Outcome, SCHEMA};
+use scenario::outcome::{Backend, LinkOutcome, Outcome, SCHEMA};
 use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
 
 pub(crate) use algorithm::LoadRequest;
@@ -120,7 +120,7 @@ impl Host {
             schema: SCHEMA,
             scenario: scenario.title.clone(),
             seed,
-            backend: "host",
+            backend: Backend::Host,
             connections,
             // Events of real endpoints cannot be counted.
             events: 0,

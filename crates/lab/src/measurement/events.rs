@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kernel::contract::{lisa_event, lisa_event_kind as kind};
+use kernel::contract::{lisa_event, lisa_event_kind as kind, mpcc_phase};
 use kernel::events::{Kinds, Listener};
 use kernel::registry::Registered;
-use kernel::status::phase_name;
-use scenario::trace::{Credit, Row, Settled};
+use scenario::trace::{Credit, Phase, Row, Settled};
 
 use crate::error::Error;
 
@@ -98,10 +97,20 @@ pub(crate) fn rows_and_credits(
             ssthresh: (e.ssthresh < i32::MAX as u32).then_some(e.ssthresh),
             srtt: f64::from(e.srtt8) / 8e6,
             flight: e.flight,
-            phase: phase_name(e.phase),
+            phase: phase(e.phase),
         });
     }
     (rows, credits)
+}
+
+fn phase(phase: u8) -> Phase {
+    match phase.into() {
+        mpcc_phase::MPCC_STANDBY => Phase::Standby,
+        mpcc_phase::MPCC_SLOW_START => Phase::SlowStart,
+        mpcc_phase::MPCC_AVOIDANCE => Phase::Avoidance,
+        mpcc_phase::MPCC_RECOVERY => Phase::Recovery,
+        _ => Phase::Absent,
+    }
 }
 
 fn is(event: &lisa_event, kind: u32) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netsim::Time;
 use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
-use scenario::trace::Row;
+use scenario::trace::{Phase, Row};
 use scenario::{Application, ConnectionSpec, Protocol};
 
 use super::socket::Subflow;
@@ -170,9 +170,9 @@ pub(crate) fn rows(
             srtt: s.srtt.as_secs_f64(),
             flight: s.flight,
             phase: match s.ssthresh {
-                _ if s.is_reducing() => "recovery",
-                Some(ssthresh) if s.cwnd >= ssthresh => "avoidance",
-                _ => "slow start",
+                _ if s.is_reducing() => Phase::Recovery,
+                Some(ssthresh) if s.cwnd >= ssthresh => Phase::Avoidance,
+                _ => Phase::SlowStart,
             },
         })
     };

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use scenario::{Run, Scenario, Watch};
+use scenario::{Backend, Run, Scenario, Watch};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use self::command::Start;
@@ -227,7 +227,7 @@ fn exchange(job: &[u8]) -> Result<HostEnd, Error> {
 /// The run in a guest's answer. `began` is its start in real time.
 fn done(answer: Answer, began: Instant) -> Result<Run, Error> {
     let mut run = answer.map_err(Error::InGuest)?;
-    run.outcome.backend = "vm";
+    run.outcome.backend = Backend::Vm;
     run.outcome.wall_seconds = Some(began.elapsed().as_secs_f64());
     Ok(run)
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tshark::{self, number};
-use scenario::{Watch, capture, simulate_watched};
+use scenario::{Watch, export, simulate_watched};
 use std::{env, fs, process};
 
 const WATCH: Watch = Watch {
@@ -15,7 +15,7 @@ fn packets(run: &Run) -> Vec<tshark::Packet> {
     let backend = run.outcome.backend;
     let folder = env::temp_dir().join(format!("lisa-host-capture-{backend}-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
-    capture::write(run, &folder).unwrap();
+    export::write_capture(run, &folder).unwrap();
     let file = folder.join(format!("a-test-seed-{}.pcap", run.outcome.seed));
     let packets = tshark::read(&file);
     fs::remove_dir_all(&folder).unwrap();

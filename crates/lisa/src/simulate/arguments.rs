@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::metrics::Names;
 use crate::algorithms::Algorithms;
 use clap::{Args, ValueEnum, ValueHint};
-use scenario::columns::Format;
+use scenario::export::columns::Format;
 
 /// What all three have.
 #[derive(Args)]

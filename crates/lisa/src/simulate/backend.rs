@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use lab::Vm;
-use scenario::columns::Format;
-use scenario::{Error, Run, Scenario, Watch, batch, capture, trace_file};
+use scenario::export::{self, columns::Format};
+use scenario::{Error, Run, Scenario, Watch, batch};
 
 use super::arguments::{Common, On};
 use super::progress::Progress;
@@ -67,10 +67,10 @@ impl Traces {
             return Ok(());
         }
         if let Some((directory, format)) = &self.trace {
-            trace_file::write(run, directory, *format)?;
+            export::write_trace(run, directory, *format)?;
         }
         if let Some(directory) = &self.pcap {
-            capture::write(run, directory)?;
+            export::write_capture(run, directory)?;
         }
         Ok(())
     }

@@ -75,7 +75,9 @@ fn load_checked(common: &Common, set: &str) -> Result<(), String> {
         .chain([set])
         .collect();
     match Scenario::load_with(&common.file, &all) {
-        Err(error) if error.place == scenario::Place::Override(set.into()) => Err(error.problem),
+        Err(error) if error.location == scenario::Location::Override(set.into()) => {
+            Err(error.problem)
+        }
         _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use scenario::Outcome;
-use scenario::columns::{Format, Kind, Table, Value};
+use scenario::export::columns::{Format, Kind, Table, Value};
 use scenario::metrics::{Goodputs, Metric, Value as Of};
 use scenario::outcome::{ConnectionOutcome, LinkOutcome};
 use scenario::vary::{Numbers, Vary};

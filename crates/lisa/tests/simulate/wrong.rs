@@ -13,7 +13,7 @@ fn what_is_wrong_is_one_line() {
     std::os::unix::fs::symlink("/dev/full", place.0.join("full.csv")).unwrap();
     for (arguments, code, words) in [
         ("run missing.toml", 1, "missing.toml: No such file"),
-        ("run .", 1, ".: this is no file"),
+        ("run .", 1, ".: not a file"),
         (
             "run broken.toml",
             1,
@@ -158,12 +158,12 @@ fn what_is_wrong_is_one_line() {
         (
             "sweep small.toml --vary bottleneck.queue=9..1",
             2,
-            "`9..1`: a range goes upwards",
+            "`9..1`: a range must not descend",
         ),
         (
             "sweep small.toml --vary bottleneck.queue=1..x",
             2,
-            "`x` is no number",
+            "`x` is not a number",
         ),
         (
             "sweep small.toml --vary bottleneck.queu=1..3",

@@ -1,4 +1,4 @@
-//! The file: pcap with nanoseconds (draft-ietf-opsawg-pcap), which tcpdump, Wireshark and what is built on them read.
+//! pcap files with nanoseconds (draft-ietf-opsawg-pcap), for tcpdump, Wireshark and their libraries.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use netsim::Time;
 
-/// What such a file begins with: times have nanoseconds; version 2.4; the time zone and the accuracy, which nobody uses; the
-/// most bytes of a packet (tcpdump's default); LINKTYPE_RAW: packets begin with their IP header.
+/// File header: magic number of nanosecond times; version 2.4; time zone and accuracy, both unused; longest packet
+/// (tcpdump's default); LINKTYPE_RAW: a packet begins with its IP header.
 const HEADER: [u32; 6] = [0xa1b2_3c4d, 2 | 4 << 16, 0, 0, 262_144, 101];
 
-/// A file that packets are written into.
+/// A pcap file that is open for writing.
 pub(super) struct Pcap(BufWriter<File>);
 
 impl Pcap {
@@ -22,11 +22,11 @@ impl Pcap {
         Ok(Self(file))
     }
 
-    /// A packet: its bytes, and as many zeros behind them.
+    /// Writes a packet: bytes, followed by this many zeros.
     pub(super) fn packet(&mut self, at: Time, bytes: &[u8], zeros: usize) -> io::Result<()> {
         let nanos = at.as_nanos();
         let length = (bytes.len() + zeros) as u32;
-        // Seconds, nanoseconds, bytes that are here, bytes that there were.
+        // Seconds, nanoseconds, captured length, original length.
         let seconds = (nanos / 1_000_000_000) as u32;
         for word in [seconds, (nanos % 1_000_000_000) as u32, length, length] {
             self.0.write_all(&word.to_le_bytes())?;

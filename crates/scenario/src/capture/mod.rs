@@ -1,15 +1,16 @@
-//! The packets of a run in a file that Wireshark and tcpdump read, as if captured where the data are sent from: a packet
-//! that leaves stands there when it is sent, one that comes in when it arrives. Time 0 is the begin of the run.
+//! The packets of a run as a pcap file for Wireshark and tcpdump, as if captured at the sender of the data: an outgoing
+//! packet has the time at which it is sent, an incoming one the time of its arrival. Time 0 is the start of the run.
 //!
-//! A simulated packet is a few numbers; `packet.rs` makes of them what a real endpoint would have sent, as long as the
-//! packet that the network carried.
+//! A simulated packet is a few numbers. [`packet`] turns them into the bytes of a real endpoint's packet, with the length
+//! that the network carried.
 
-mod ends;
+mod addresses;
+mod fields;
 mod file;
 mod keys;
 mod options;
 mod packet;
-mod watcher;
+mod packets;
 
 use std::io;
 use std::path::Path;
@@ -17,11 +18,12 @@ use std::path::Path;
 use netsim::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::{Drawn, Run, Scenario, trace_file};
-use ends::Ends;
+use crate::draw::Drawn;
+use crate::scenario::Scenario;
+use addresses::Endpoints;
 use file::Pcap;
-use packet::Writer;
-pub(crate) use watcher::{Packets, Watcher};
+use packet::Encoder;
+pub(crate) use packets::Packets;
 
 /// The packets of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,23 +31,24 @@ pub struct Capture(Source);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Source {
-    #[serde(skip)] // it has no way to go: who simulates also writes
-    Simulated(Ends, Packets),
+    // Never sent to another process: the simulating process writes the file.
+    #[serde(skip)]
+    Simulated(Endpoints, Packets),
     Real(Vec<(Time, Box<[u8]>)>),
 }
 
 impl Capture {
-    /// Of IP packets that real endpoints sent, in order of time.
+    /// A capture of IP packets of real endpoints, in order of time.
     #[must_use]
     pub fn real(packets: Vec<(Time, Box<[u8]>)>) -> Self {
         Self(Source::Real(packets))
     }
 
     pub(crate) fn simulated(scenario: &Scenario, drawn: &Drawn, packets: Packets) -> Self {
-        Self(Source::Simulated(Ends::new(scenario, drawn), packets))
+        Self(Source::Simulated(Endpoints::new(scenario, drawn), packets))
     }
 
-    /// Writes them into a file.
+    /// Writes the packets into a pcap file.
     ///
     /// # Errors
     /// With the file's name.
@@ -58,11 +61,11 @@ impl Capture {
     fn write_to(&self, path: &Path) -> io::Result<()> {
         let mut file = Pcap::create(path)?;
         match &self.0 {
-            Source::Simulated(ends, packets) => {
-                let mut writer = Writer::new(ends);
+            Source::Simulated(endpoints, packets) => {
+                let mut encoder = Encoder::new(endpoints);
                 for (at, packet, sack) in packets.iter() {
-                    let (head, payload) = writer.packet(at, packet, sack);
-                    file.packet(at, &head, payload)?;
+                    let encoded = encoder.encode(at, packet, sack);
+                    file.packet(at, &encoded.head, encoded.payload)?;
                 }
             }
             Source::Real(packets) => {
@@ -72,18 +75,6 @@ impl Capture {
             }
         }
         file.finish()
-    }
-}
-
-/// Writes a run's packets, if it has them, into `<title>-seed-<seed>.pcap` of this directory, as
-/// [`trace_file::write`] names its files.
-///
-/// # Errors
-/// With the file's name.
-pub fn write(run: &Run, directory: &Path) -> io::Result<()> {
-    match &run.capture {
-        Some(capture) => capture.write(&trace_file::path(&run.outcome, directory, "pcap")),
-        None => Ok(()),
     }
 }
 

@@ -1,12 +1,13 @@
-//! Keys as Linux 6.18 used them on a connection of its own, and what is told in which bytes.
+//! Keys of a connection of Linux 6.18, and the bytes of simulated packets.
 
 use std::net::Ipv4Addr;
 
 use super::keys::{self, Keys};
+use super::packet::Encoded;
 use super::*;
 use crate::{Watch, simulate_watched};
 
-/// A connection of `lisa run --on host --pcap`: its keys, its nonces, and what the kernel made of them.
+/// Keys and nonces of a connection of `lisa run --on host --pcap`; the test has the kernel's values.
 const KEYS: Keys = Keys {
     client: 0xd5b4_da73_d391_ad8b,
     server: 0x731b_241e_32b2_20df,
@@ -14,20 +15,20 @@ const KEYS: Keys = Keys {
 const NONCES: (u32, u32) = (0xbb94_7c65, 0xbf70_e958);
 
 #[test]
-fn what_is_made_of_keys_is_what_linux_makes_of_them() {
+fn values_derived_from_keys_are_those_of_linux() {
     assert_eq!(keys::token(KEYS.server), 0x8def_fd42);
-    assert_eq!(keys::first_data(KEYS.server), 0xda66_8220_975b_c4f2);
-    assert_eq!(keys::first_data(KEYS.client) as u32, 0x12c1_4e7d);
-    let answer = KEYS.join_answer(NONCES.0, NONCES.1);
+    assert_eq!(keys::initial_dsn(KEYS.server), 0xda66_8220_975b_c4f2);
+    assert_eq!(keys::initial_dsn(KEYS.client) as u32, 0x12c1_4e7d);
+    let answer = KEYS.server_hmac(NONCES.0, NONCES.1);
     assert_eq!(u64::from_be_bytes(answer), 0x394e_5249_26d8_bca2);
-    let proof = KEYS.join_proof(NONCES.0, NONCES.1);
+    let proof = KEYS.client_hmac(NONCES.0, NONCES.1);
     let proof: String = proof.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(proof, "fb635023fe0da5466656071ccd6a0b5465342c22");
-    let address = KEYS.address(1, Ipv4Addr::new(10, 0, 2, 1));
+    let address = KEYS.address_hmac(1, Ipv4Addr::new(10, 0, 2, 1));
     assert_eq!(u64::from_be_bytes(address), 0x3631_949f_5e4e_0354);
 }
 
-/// The packets of a run as they stand in its file: when, and the bytes without the payload.
+/// The packets of a run as in its file: time, bytes without the payload, length of the payload.
 fn written(text: &str) -> Vec<(Time, Vec<u8>, usize)> {
     let scenario = Scenario::parse(text, "a.toml").unwrap();
     let watch = Watch {
@@ -35,22 +36,21 @@ fn written(text: &str) -> Vec<(Time, Vec<u8>, usize)> {
         capture: true,
     };
     let run = simulate_watched(&scenario, 1, watch).unwrap();
-    let Some(Capture(Source::Simulated(ends, packets))) = &run.capture else {
+    let Some(Capture(Source::Simulated(endpoints, packets))) = &run.capture else {
         panic!("no capture");
     };
-    let mut writer = Writer::new(ends);
+    let mut encoder = Encoder::new(endpoints);
     let packet = |(at, packet, sack)| {
-        let (head, payload) = writer.packet(at, packet, sack);
+        let Encoded { head, payload } = encoder.encode(at, packet, sack);
         assert_eq!(head.len() + payload, packet.bytes as usize, "{packet:?}");
         (at, head, payload)
     };
     packets.iter().map(packet).collect()
 }
 
-/// Whatever the simulated network carries has room for its headers, and no more: else the numbers of bytes in the
-/// simulator are not Linux's.
+/// Each simulated packet has exactly the length of its headers and payload: the simulator counts the bytes of Linux.
 #[test]
-fn a_packet_is_as_long_as_the_network_carried_it() {
+fn a_packet_has_the_length_that_the_network_carried() {
     let topology = "stop = '3s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '2Mbit'\nrtt = ['30ms', '50ms']\n\
                     queue = 5\nloss = 0.02\n[[connection]]\n";
     let mut packets = 0;
@@ -72,10 +72,10 @@ fn a_packet_is_as_long_as_the_network_carried_it() {
     assert!(packets > 5000, "{packets}");
 }
 
-/// A request of 4000 bytes is two segments of 1424 bytes and one of 1152: the next begins where it ends, in the stream as in
-/// the subflow.
+/// A reply of 4000 bytes is two segments of 1424 bytes and one of 1152. The next reply begins at the next byte, in the stream
+/// and in the subflow.
 #[test]
-fn a_short_segment_takes_its_bytes_and_no_more() {
+fn a_short_segment_takes_no_more_than_its_bytes() {
     let text = "stop = '3s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '2Mbit'\nrtt = '30ms'\nqueue = 50\n\
                 [[connection]]\nprotocol = 'mptcp'\nsubflows = 1\nrequests = { count = 3, bytes = 4000, gap = '20ms' }";
     let data = |(_, head, payload): (Time, Vec<u8>, usize)| {
@@ -97,8 +97,9 @@ fn a_short_segment_takes_its_bytes_and_no_more() {
     assert_eq!(data, [one(0), one(4000), one(8000)].concat());
 }
 
-/// The path delays a packet by 40 ms, and the queue by at most ten packets of 2.4 ms; the receiver acknowledges every segment. An ACK with
-/// SACK blocks echoes the timestamp of the last segment before the gap (RFC 7323, 4.3). A sender echoes the last timestamp received.
+/// The path delays a packet by 40 ms, and the queue by at most ten packets of 2.4 ms; the receiver acknowledges every
+/// segment. An ACK with SACK blocks echoes the timestamp of the last segment before the gap (RFC 7323, 4.3). A sender echoes
+/// the last timestamp received.
 #[test]
 fn a_timestamp_is_echoed_after_a_round_trip() {
     let text = "stop = '9s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 9\n\

@@ -1,17 +1,18 @@
-//! What a connection sends, and when: `bytes`, `requests`, `rate`, `start`, `arrivals`.
+//! Data of a connection and its times: `bytes`, `requests`, `rate`, `start`, `arrivals`.
 
 use std::ops::RangeInclusive;
 
 use netsim::Span;
 
+use super::limits::{INSTANT, LONGEST, MAX_FLOWS};
 use super::table::{Field, Table};
-use super::{INSTANT, LONGEST, MOST_FLOWS};
-use crate::{Application, Arrivals, Error, Length, OnOff, Protocol};
+use crate::connection::{Application, Arrivals, Length, OnOff, Protocol};
+use crate::error::Error;
 
-/// The most bytes of a transfer: a petabyte.
-const MOST_BYTES: u64 = 1_000_000_000_000_000;
+/// Largest transfer, bytes: a petabyte.
+const MAX_BYTES: u64 = 1_000_000_000_000_000;
 
-/// What is sent.
+/// Reads the data to send.
 pub(super) fn read(table: &Table<'_>, protocol: Protocol) -> Result<Application, Error> {
     let one = "a connection has one of `bytes`, `requests` and `rate`";
     if let Some(rate) = table.get("rate") {
@@ -30,7 +31,7 @@ pub(super) fn read(table: &Table<'_>, protocol: Protocol) -> Result<Application,
             on_off,
         });
     }
-    table.refuse(&["on", "off"], "only a `rate` goes on and off")?;
+    table.refuse(&["on", "off"], "`on` and `off` need a `rate`")?;
     if let Some(requests) = table.get("requests") {
         table.refuse(&["bytes"], one)?;
         let table = requests.table(&["count", "bytes", "gap"])?;
@@ -38,23 +39,24 @@ pub(super) fn read(table: &Table<'_>, protocol: Protocol) -> Result<Application,
             count: table.need("count", "count = 10")?.small(1..=1_000_000)?,
             bytes: table
                 .need("bytes", "bytes = \"300KB\"")?
-                .bytes(1..=MOST_BYTES)?,
+                .bytes(1..=MAX_BYTES)?,
             gap: length(&table.need("gap", "gap = \"1s\"")?, Span::ZERO..=LONGEST)?,
         });
     }
     debug_assert_ne!(protocol, Protocol::Udp);
     Ok(match table.get("bytes") {
-        Some(bytes) => Application::Bytes(bytes.bytes(0..=MOST_BYTES)?),
+        Some(bytes) => Application::Bytes(bytes.bytes(0..=MAX_BYTES)?),
         None => Application::Endless,
     })
 }
 
+/// Reads `arrivals`.
 pub(super) fn arrivals(field: &Field<'_>) -> Result<Arrivals, Error> {
     let table = field.table(&["count", "gap"])?;
     Ok(Arrivals {
         count: table
             .need("count", "count = 80")?
-            .small(1..=MOST_FLOWS as u32)?,
+            .small(1..=MAX_FLOWS as u32)?,
         gap: length(
             &table.need("gap", "gap = { mean = \"100ms\" }")?,
             Span::ZERO..=LONGEST,
@@ -62,7 +64,7 @@ pub(super) fn arrivals(field: &Field<'_>) -> Result<Arrivals, Error> {
     })
 }
 
-/// When it begins, before the run ends.
+/// Reads `start`, which is before the end of the run.
 pub(super) fn start(table: &Table<'_>, stop: Span) -> Result<Length, Error> {
     let Some(field) = table.get("start") else {
         return Ok(Length::Fixed(Span::ZERO));
@@ -77,7 +79,7 @@ pub(super) fn start(table: &Table<'_>, stop: Span) -> Result<Length, Error> {
         }
     };
     if latest >= stop {
-        return Err(field.error("not before `stop`"));
+        return Err(field.error("must be before `stop`"));
     }
     Ok(start)
 }
@@ -91,7 +93,7 @@ fn length(field: &Field<'_>, range: RangeInclusive<Span>) -> Result<Length, Erro
     if let Some(mean) = table.get("mean") {
         table.refuse(
             &["from", "to"],
-            "a `mean` is of exponential lengths: they have no ends",
+            "an exponential length with `mean` has no `from` and `to`",
         )?;
         return Ok(Length::Exponential {
             mean: mean.time(INSTANT..=*range.end())?,
@@ -101,6 +103,6 @@ fn length(field: &Field<'_>, range: RangeInclusive<Span>) -> Result<Length, Erro
     let to = table.need("to", "to = \"5s\"")?;
     match to.time(range)? {
         end if end >= from => Ok(Length::Uniform { from, to: end }),
-        _ => Err(to.error("not before `from`")),
+        _ => Err(to.error("must not be before `from`")),
     }
 }

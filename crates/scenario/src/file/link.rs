@@ -1,26 +1,24 @@
-//! What a link is like: `rate`, `queue`, `loss`, `reorder`, `trace`, `down`.
+//! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `trace`, `down`.
 
 use std::path::Path;
 
 use netsim::{Outage, Span, Time, Trace};
 use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder};
 
+use super::limits::{INSTANT, LONGEST, LONGEST_DELAY};
 use super::table::{Field, Table};
-use super::{INSTANT, LONGEST};
-use crate::{Error, units};
+use crate::error::Error;
+use crate::units;
 
-/// The longest delay or round-trip time: an hour is further than Mars.
-pub(super) const LONGEST_DELAY: Span = Span::from_secs(3600);
+/// Longest queue, packets.
+const MAX_PACKETS: u32 = 100_000_000;
+/// Longest queue, bytes.
+const MAX_BYTES: u64 = 1 << 40;
 
-/// The longest queue, packets.
-const MOST_PACKETS: u32 = 100_000_000;
-/// The longest queue, bytes.
-const MOST_BYTES: u64 = 1 << 40;
-
-/// The keys of what a link is like, but for its delay.
+/// Keys of a link, except for its delay.
 pub(super) const KEYS: [&str; 6] = ["rate", "queue", "loss", "reorder", "trace", "down"];
 
-/// What a link is like, from a table with [`KEYS`]. `at` picks one of several that a key may list.
+/// Properties of a link, from a table with [`KEYS`]. `at` selects the item of a key that lists several.
 pub(super) fn properties<'a>(
     table: &Table<'a>,
     at: impl Fn(Field<'a>) -> Result<Field<'a>, Error>,
@@ -35,10 +33,10 @@ pub(super) fn properties<'a>(
     if properties.rate.is_some() || properties.rate_trace.is_some() {
         let queue = at(table.need("queue", "queue = { kind = \"droptail\", packets = 30 }")?)?;
         properties.queue = self::queue(&queue)?;
-        // A packet waits for its opportunity even when no other does.
+        // Even a single packet waits for a delivery opportunity.
         let none = [Queue::DropTailPackets(0), Queue::DropTailBytes(0)].contains(&properties.queue);
         if none && properties.rate_trace.is_some() {
-            return Err(queue.error("a link with a trace needs room for a packet at least"));
+            return Err(queue.error("a link with a trace needs room for at least one packet"));
         }
     } else {
         table.refuse(
@@ -52,12 +50,12 @@ pub(super) fn properties<'a>(
     Ok(properties)
 }
 
-/// A number of packets, or a table of some kind.
+/// A queue: a number of packets, or a table.
 pub(super) fn queue(field: &Field<'_>) -> Result<Queue, Error> {
     queue_or(field, "droptail")
 }
 
-/// The same, with what a table is that does not say its kind.
+/// A queue; a table without `kind` is of the standard kind.
 pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queue, Error> {
     const KINDS: [(&str, &str); 4] = [
         ("droptail", "droptail"),
@@ -66,10 +64,10 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
         ("fq-codel", "fq-codel"),
     ];
     if field.is_integer() {
-        return field.small(0..=MOST_PACKETS).map(Queue::DropTailPackets);
+        return field.small(0..=MAX_PACKETS).map(Queue::DropTailPackets);
     }
     if !field.is_table() {
-        return Err(field.not_a("a number of packets, or a table like `{ kind = \"red\" }`,"));
+        return Err(field.not_a("a number of packets or a table like `{ kind = \"red\" }`"));
     }
     let kind = match field.peek("kind") {
         Some(kind) => kind.choice(&KINDS)?,
@@ -83,7 +81,7 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
             Ok(Queue::CoDel {
                 target,
                 interval,
-                limit: integer(&table, "limit", 1..=MOST_PACKETS, 1000)?,
+                limit: integer(&table, "limit", 1..=MAX_PACKETS, 1000)?,
                 ecn: ecn(&table)?,
             })
         }
@@ -93,7 +91,7 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
             Ok(Queue::FqCoDel {
                 target,
                 interval,
-                limit: integer(&table, "limit", 1..=MOST_PACKETS, 10_240)?,
+                limit: integer(&table, "limit", 1..=MAX_PACKETS, 10_240)?,
                 quantum: integer(&table, "quantum", 64..=1 << 20, 1514)?,
             })
         }
@@ -105,18 +103,18 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
                         &["packets"],
                         "a queue is limited in packets or in bytes, not both",
                     )?;
-                    bytes.bytes(0..=MOST_BYTES).map(Queue::DropTailBytes)
+                    bytes.bytes(0..=MAX_BYTES).map(Queue::DropTailBytes)
                 }
                 None => {
                     let packets = table.need("packets", "packets = 30")?;
-                    packets.small(0..=MOST_PACKETS).map(Queue::DropTailPackets)
+                    packets.small(0..=MAX_PACKETS).map(Queue::DropTailPackets)
                 }
             }
         }
     }
 }
 
-/// Defaults of Linux's tc-codel(8) and of RFC 8289.
+/// Target and interval, with the defaults of tc-codel(8) and RFC 8289.
 fn delays(table: &Table<'_>) -> Result<(Span, Span), Error> {
     let time = |key, default| match table.get(key) {
         Some(field) => field.time(INSTANT..=LONGEST_DELAY),
@@ -140,23 +138,23 @@ fn ecn(table: &Table<'_>) -> Result<bool, Error> {
     table.get("ecn").map_or(Ok(false), |field| field.boolean())
 }
 
-/// Without a curve: that of the lia-olia draft, in proportion to the rate.
+/// RED; without thresholds with those of the lia-olia draft, in proportion to the rate.
 fn red(field: &Field<'_>) -> Result<Queue, Error> {
     let curve = ["min", "max", "max_p", "gentle"];
     let table = field.table(&[&["kind"][..], &curve, &["limit", "weight", "ecn"]].concat())?;
     if curve.iter().all(|key| table.get(key).is_none()) {
         let standard = RedForRate::default();
         return Ok(Queue::RedForRate(RedForRate {
-            limit: integer(&table, "limit", 1..=MOST_PACKETS, standard.limit)?,
+            limit: integer(&table, "limit", 1..=MAX_PACKETS, standard.limit)?,
             weight: weight(&table, standard.weight)?,
             ecn: ecn(&table)?,
         }));
     }
-    let min = table.need("min", "min = 25")?.small(0..=MOST_PACKETS)?;
+    let min = table.need("min", "min = 25")?.small(0..=MAX_PACKETS)?;
     let field = table.need("max", "max = 50")?;
-    let max = field.small(1..=MOST_PACKETS)?;
+    let max = field.small(1..=MAX_PACKETS)?;
     if max <= min {
-        return Err(field.error(format!("more than `min` is wanted, which is {min}")));
+        return Err(field.error(format!("must be more than `min`, which is {min}")));
     }
     Ok(Queue::Red(Red {
         min,
@@ -165,7 +163,7 @@ fn red(field: &Field<'_>) -> Result<Queue, Error> {
         gentle: table
             .get("gentle")
             .map_or(Ok(true), |field| field.boolean())?,
-        limit: integer(&table, "limit", 1..=MOST_PACKETS, MOST_PACKETS)?,
+        limit: integer(&table, "limit", 1..=MAX_PACKETS, MAX_PACKETS)?,
         // Floyd and Jacobson, section VI.
         weight: weight(&table, 0.002)?,
         ecn: ecn(&table)?,
@@ -177,12 +175,12 @@ fn weight(table: &Table<'_>, standard: f64) -> Result<f64, Error> {
         return Ok(standard);
     };
     match field.share()? {
-        0.0 => Err(field.error("more than 0 is wanted, or the average never moves")),
+        0.0 => Err(field.error("must be more than 0: with 0 the average never changes")),
         weight => Ok(weight),
     }
 }
 
-/// A share of packets, or a table for bursts.
+/// Losses: a share of packets, or a table for bursts.
 fn loss(field: &Field<'_>) -> Result<Loss, Error> {
     if !field.is_table() {
         return field.share().map(Loss::Random);
@@ -192,7 +190,7 @@ fn loss(field: &Field<'_>) -> Result<Loss, Error> {
     Ok(Loss::Bursty {
         enter: table.need("enter", "enter = \"0.1%\"")?.share()?,
         leave: table.need("leave", "leave = \"20%\"")?.share()?,
-        // Gilbert's own: all is lost while it is bad, nothing while it is good.
+        // Gilbert's model: all packets are lost while bad, none while good.
         bad: share("bad", 1.0)?,
         good: share("good", 0.0)?,
     })
@@ -208,14 +206,14 @@ fn reorder(field: &Field<'_>) -> Result<Reorder, Error> {
     })
 }
 
-/// An outage, or a list of them in order of time. One without an end is for good.
+/// An outage, or a list in order of time. An outage without `to` has no end.
 fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
     let items = match field.is_list() {
         true => field.list()?,
         false => vec![field.clone()],
     };
     let mut outages = Vec::new();
-    // When the one before has ended.
+    // End of the outage before; none for an outage without an end.
     let mut up = Some(Span::ZERO);
     for item in items {
         if !item.is_table() {
@@ -238,7 +236,7 @@ fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
         outages.push(match (end, up) {
             (Some(end), Some(to)) if to <= from => {
                 let from = units::show_time(from);
-                return Err(end.error(format!("later than `from` is wanted, which is {from}")));
+                return Err(end.error(format!("must be later than `from`, which is {from}")));
             }
             (_, Some(to)) => Outage::new(at, Time::ZERO + to),
             (_, None) => Outage::for_good(at),
@@ -247,14 +245,14 @@ fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
     Ok(outages)
 }
 
-/// A trace in mahimahi's form, beside the scenario.
+/// A trace in mahimahi's format, with a path relative to the scenario.
 fn read_trace(field: &Field<'_>) -> Result<Trace, Error> {
     let path = field
         .file()
         .parent()
         .unwrap_or(Path::new(""))
         .join(field.text()?);
-    let text = super::read(&path).map_err(|error| field.error(error.to_string()))?;
+    let text = super::text::read(&path).map_err(|error| field.error(error.to_string()))?;
     let wrong = |error| field.error(format!("{}: {error}", path.display()));
     text.parse().map_err(wrong)
 }

@@ -1,46 +1,43 @@
 //! Reads a scenario from TOML.
 //!
-//! The file becomes a tree whose values know their lines; overrides change the tree; then each part reads its keys.
-//! What only the whole can tell (hosts, paths, how many connections) is checked last, on the graph itself.
+//! The file becomes a tree of values with their lines. Overrides change the tree. Then each part reads its keys. Hosts, paths
+//! and the number of connections are checked last, on the graph.
 
 mod application;
 mod connection;
+mod draft;
+mod endpoint;
+mod limits;
 mod link;
 mod node;
 pub(crate) mod overrides;
-mod place;
+mod paths;
+mod subflows;
 mod table;
+mod text;
 mod topology;
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use ::topology::{Graph, Spec};
 use netsim::Span;
 
-use self::node::{LONGEST_FILE, Node};
+use self::limits::{INSTANT, LONGEST, MAX_FLOWS};
+use self::node::Node;
 use self::table::{Field, Table};
-use crate::error::Place;
-use crate::{Application, ConnectionSpec, Error, Scenario, outcome, units};
+use crate::connection::{Application, ConnectionSpec};
+use crate::error::{Error, Location};
+use crate::scenario::Scenario;
+use crate::{outcome, units};
 
-/// The longest run, and the longest of all times: a year.
-const LONGEST: Span = Span::from_secs(365 * 86_400);
+/// Largest number of requests of all connections: their gaps are drawn before a run.
+const MAX_REQUESTS: u64 = 10_000_000;
 
-/// The shortest time that is more than none.
-const INSTANT: Span = Span::from_nanos(1);
+/// Largest spread of round-trip times, which stay above 0.
+const MAX_SPREAD: f64 = 0.9;
 
-/// The most subflows in all, of connections one after another or at once; so, too, the most connections.
-const MOST_FLOWS: u64 = 250_000;
-
-/// The most requests of all connections together: what they wait for is drawn before a run.
-const MOST_REQUESTS: u64 = 10_000_000;
-
-/// The widest spread of round-trip times: they stay above 0.
-const WIDEST_SPREAD: f64 = 0.9;
-
-/// The keys of a scenario.
+/// Keys of a scenario.
 const KEYS: &[&str] = &[
     "title",
     "stop",
@@ -50,11 +47,50 @@ const KEYS: &[&str] = &[
     "connection",
 ];
 
-pub(crate) fn parse(
-    text: &str,
-    file: &Path,
-    overrides: &[impl AsRef<str>],
-) -> Result<Scenario, Error> {
+impl Scenario {
+    /// Reads the text of a file. `file` is its name, for errors and for the traces beside it.
+    ///
+    /// # Errors
+    /// The first problem, with its line and key.
+    pub fn parse(text: &str, file: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::parse_with(text, file, &[] as &[&str])
+    }
+
+    /// Reads the text of a file, and changes keys before anything is checked. Each override is `KEY=VALUE`.
+    ///
+    /// A key is a path through the file, with dots: `stop`, `topology.queue.packets`. A connection is given by its name or
+    /// by its number from 0: `connection.download.algorithm`, `connection.0.bytes`; `connection.*.algorithm` is all of
+    /// them. A new key is added. A value is written as in the file; text needs no quotes.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`].
+    pub fn parse_with(
+        text: &str,
+        file: impl AsRef<Path>,
+        overrides: &[impl AsRef<str>],
+    ) -> Result<Self, Error> {
+        parse(text, file.as_ref(), overrides)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`], and those of reading.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::load_with(path, &[] as &[&str])
+    }
+
+    /// Reads a file, and changes keys: see [`Scenario::parse_with`].
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn load_with(path: impl AsRef<Path>, overrides: &[impl AsRef<str>]) -> Result<Self, Error> {
+        let text = text::read(path.as_ref())?;
+        Self::parse_with(&text, path, overrides)
+    }
+}
+
+fn parse(text: &str, file: &Path, overrides: &[impl AsRef<str>]) -> Result<Scenario, Error> {
     let mut root = node::read(text, file)?;
     for text in overrides {
         overrides::apply(&mut root, text.as_ref())?;
@@ -76,7 +112,7 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
             warmup if warmup < stop => warmup,
             warmup => {
                 let [warmup, stop] = [warmup, stop].map(units::show_time);
-                let problem = format!("{warmup}: less than `stop` is wanted, which is {stop}");
+                let problem = format!("{warmup}: must be less than `stop`, which is {stop}");
                 return Err(field.error(problem));
             }
         },
@@ -84,16 +120,16 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
     };
     let rtt_spread = match top.get("rtt_spread") {
         Some(field) => match field.share()? {
-            spread if spread <= WIDEST_SPREAD => spread,
-            _ => return Err(field.error(format!("at most {WIDEST_SPREAD} is possible"))),
+            spread if spread <= MAX_SPREAD => spread,
+            _ => return Err(field.error(format!("at most {MAX_SPREAD} is possible"))),
         },
         None => 0.0,
     };
     let connections = read_connections(&top, stop)?;
     let example = "[topology]` with `kind = \"shared-bottleneck\"";
     let field = top.need("topology", example)?;
-    let wanted = connections.iter().map(connection::Read::paths).max();
-    let topology = topology::read(&field, wanted.unwrap_or(1))?;
+    let paths = connections.iter().map(connection::Unchecked::paths).max();
+    let topology = topology::read(&field, paths.unwrap_or(1))?;
     let graph = build(&topology, root, file)?;
     let connections = finish(connections, &graph)?;
     Ok(Scenario {
@@ -106,7 +142,10 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
     })
 }
 
-fn read_connections<'a>(top: &Table<'a>, stop: Span) -> Result<Vec<connection::Read<'a>>, Error> {
+fn read_connections<'a>(
+    top: &Table<'a>,
+    stop: Span,
+) -> Result<Vec<connection::Unchecked<'a>>, Error> {
     let example = "[[connection]]` with `protocol = \"mptcp\"";
     let list = top.need("connection", example)?;
     let items = list.list()?;
@@ -119,46 +158,46 @@ fn read_connections<'a>(top: &Table<'a>, stop: Span) -> Result<Vec<connection::R
         .collect()
 }
 
-/// The graph, to be checked; errors stand at the key that they name.
+/// Builds the graph for the checks. An error has the location of its key.
 fn build(spec: &Spec, root: &Node, file: &Path) -> Result<Graph, Error> {
     spec.build().map_err(|error| {
         let error = Error::from(error);
-        let place = match &root.locate(&error.key).place {
-            // The first value of a topology that has no header of its own.
-            Place::Whole => Place::Line(1),
-            place => place.clone(),
+        let location = match &root.locate(&error.key).location {
+            // A topology without a header of its own begins with its first value.
+            Location::File => Location::Line(1),
+            location => location.clone(),
         };
         Error {
             file: file.display().to_string(),
-            place,
+            location,
             ..error
         }
     })
 }
 
-/// Gives each connection what depends on the network and on the others: its name, its number.
+/// Checks each connection on the network, and sets its count and its unique name.
 fn finish(
-    connections: Vec<connection::Read<'_>>,
+    connections: Vec<connection::Unchecked<'_>>,
     graph: &Graph,
 ) -> Result<Vec<ConnectionSpec>, Error> {
     let mut finished: Vec<ConnectionSpec> = Vec::new();
     let mut titles = BTreeSet::new();
     let (mut subflows, mut requests) = (0u64, 0u64);
-    for read in connections {
-        let (table, mut spec) = place::finish(read, graph)?;
-        let connections = place::connections(&spec, graph);
+    for connection::Unchecked { table, mut spec } in connections {
+        paths::check(&table, &mut spec, graph)?;
+        let connections = paths::connections(&spec, graph);
         subflows = subflows.saturating_add(connections * u64::from(spec.subflows));
-        if subflows > MOST_FLOWS {
+        if subflows > MAX_FLOWS {
             return Err(table.error(format!(
-                "{subflows} subflows in all: at most {MOST_FLOWS} are possible"
+                "{subflows} subflows in all: at most {MAX_FLOWS} are possible"
             )));
         }
         if let Application::Requests { count, .. } = spec.application {
             requests += connections * u64::from(count);
         }
-        if requests > MOST_REQUESTS {
+        if requests > MAX_REQUESTS {
             return Err(table.error(format!(
-                "{requests} requests in all: at most {MOST_REQUESTS} are possible"
+                "{requests} requests in all: at most {MAX_REQUESTS} are possible"
             )));
         }
         spec.name = name(&table, &spec.name, connections as u32, &mut titles)?;
@@ -167,10 +206,10 @@ fn finish(
     Ok(finished)
 }
 
-/// A name with which each of so many connections has a title of its own, for outcomes and traces tell them apart by it.
+/// A name with which this many connections have unique titles: outcomes and traces identify connections by title.
 fn name(
     table: &Table<'_>,
-    wanted: &str,
+    name: &str,
     connections: u32,
     taken: &mut BTreeSet<String>,
 ) -> Result<String, Error> {
@@ -178,37 +217,15 @@ fn name(
         (1..=connections).map(|n| outcome::title(name, n)).collect()
     };
     for number in 1.. {
-        let name = outcome::title(wanted, number);
+        let name = outcome::title(name, number);
         let titles = titles(&name);
         let Some(same) = titles.iter().find(|title| taken.contains(*title)) else {
             taken.extend(titles);
             return Ok(name);
         };
         if let Some(field) = table.get("name") {
-            return Err(field.error(format!("there is another `{same}`")));
+            return Err(field.error(format!("there is already a `{same}`")));
         }
     }
     unreachable!("no file has so many connections")
-}
-
-/// The text of a file, if it is a file and not too long.
-pub(crate) fn read(path: &Path) -> Result<String, Error> {
-    let wrong = |problem: String| Error {
-        file: path.display().to_string(),
-        place: Place::Whole,
-        key: String::new(),
-        problem,
-    };
-    let refused = |error: std::io::Error| wrong(error.to_string());
-    let opened = File::open(path).map_err(refused)?;
-    if !opened.metadata().map_err(refused)?.is_file() {
-        return Err(wrong("this is no file".into()));
-    }
-    let mut text = Vec::new();
-    let most = LONGEST_FILE as u64 + 1;
-    opened.take(most).read_to_end(&mut text).map_err(refused)?;
-    if text.len() > LONGEST_FILE {
-        return Err(wrong(format!("longer than {LONGEST_FILE} bytes")));
-    }
-    String::from_utf8(text).map_err(|_| wrong("this is no text: UTF-8 is wanted".into()))
 }

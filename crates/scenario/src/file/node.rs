@@ -1,50 +1,47 @@
-//! A scenario file as a tree in which each value knows where it stands.
+//! A scenario file as a tree of values with their locations.
 
 use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::Error;
-use crate::error::Place;
+use super::text::MAX_BYTES;
+use crate::error::{Error, Location};
 
-/// The longest file, bytes: far more than a graph with the most links takes.
-pub(crate) const LONGEST_FILE: usize = 16 << 20;
+/// Largest number of dots on a line. Each dot of a key nests a table, and the TOML parser does not limit the depth.
+const MAX_DOTS: usize = 200;
 
-/// The most dots on a line. Each dot of a key makes a table within a table, which the TOML parser does not limit.
-const MOST_DOTS: usize = 200;
-
-/// A value and where it stands.
+/// A value and its location.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
-    /// As it is written, without underscores; `None` where it does not fit.
+    /// None for a number of more than 128 bits.
     Integer(Option<i128>),
     Float(f64),
     Boolean(bool),
     Date,
     List(Vec<Node>),
-    /// In the order of the file.
+    /// Entries in the order of the file.
     Table(Vec<Entry>),
 }
 
-/// A key, where it stands, and its value.
+/// A key with its location, and its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     pub(crate) node: Node,
 }
 
 impl Node {
-    /// What it is, for people.
-    pub(crate) fn what(&self) -> &'static str {
+    /// Type of the value, for errors.
+    pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "text",
             Value::Integer(_) => "a number",
@@ -56,10 +53,10 @@ impl Node {
         }
     }
 
-    /// What is at the end of this way, or as far along it as there is something.
-    pub(crate) fn locate(&self, way: &str) -> &Node {
+    /// The node of a key with dots, or the deepest node on the path to it.
+    pub(crate) fn locate(&self, path: &str) -> &Node {
         let mut node = self;
-        for key in way.split('.') {
+        for key in path.split('.') {
             let next = match &node.value {
                 Value::Table(entries) => entries.iter().find(|e| e.key == key).map(|e| &e.node),
                 Value::List(items) => key.parse().ok().and_then(|at: usize| items.get(at)),
@@ -72,53 +69,53 @@ impl Node {
     }
 }
 
-/// The tree of a file.
+/// Reads the tree of a file.
 pub(crate) fn read(text: &str, file: &Path) -> Result<Node, Error> {
     let wrong = |line, problem| Error {
         file: file.display().to_string(),
-        place: Place::Line(line),
+        location: Location::Line(line),
         key: String::new(),
         problem,
     };
-    if text.len() > LONGEST_FILE {
-        let problem = format!("{} bytes: at most {LONGEST_FILE} are read", text.len());
+    if text.len() > MAX_BYTES {
+        let problem = format!("{} bytes: at most {MAX_BYTES} are read", text.len());
         return Err(wrong(1, problem));
     }
     for (line, content) in (1..).zip(text.lines()) {
-        if content.bytes().filter(|byte| *byte == b'.').count() > MOST_DOTS {
-            return Err(wrong(line, format!("more than {MOST_DOTS} dots")));
+        if content.bytes().filter(|byte| *byte == b'.').count() > MAX_DOTS {
+            return Err(wrong(line, format!("more than {MAX_DOTS} dots")));
         }
     }
     let lines = Lines::new(text);
     let document = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        // Some of the parser's messages have several lines.
+        // Some messages of the parser have several lines.
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
-        wrong(lines.at(at), format!("this is no TOML: {message}"))
+        wrong(lines.at(at), format!("not TOML: {message}"))
     })?;
-    let place = |at| Place::Line(lines.at(at));
+    let location = |at| Location::Line(lines.at(at));
     Ok(Node {
-        value: table(document.get_ref(), &place),
-        place: Place::Whole,
+        value: table(document.get_ref(), &location),
+        location: Location::File,
     })
 }
 
-/// The tree of an override's value: as in a file, or else text.
+/// Reads the value of an override: TOML, or text without quotes.
 pub(crate) fn read_override(value: &str, whole: &str) -> Node {
-    let place = |_| Place::Override(whole.into());
-    // In one line as in a file, and so within the same limits.
-    let limited = value.len() <= LONGEST_FILE && value.matches('.').count() <= MOST_DOTS;
+    let location = |_| Location::Override(whole.into());
+    // One line of a file, with the same limits.
+    let limited = value.len() <= MAX_BYTES && value.matches('.').count() <= MAX_DOTS;
     let parsed = limited.then(|| DeValue::parse(value).ok()).flatten();
     match parsed {
-        Some(parsed) => convert(&parsed, &place),
+        Some(parsed) => convert(&parsed, &location),
         None => Node {
             value: Value::Text(value.into()),
-            place: place(0),
+            location: location(0),
         },
     }
 }
 
-fn convert(node: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place) -> Node {
+fn convert(node: &Spanned<DeValue<'_>>, location: &impl Fn(usize) -> Location) -> Node {
     let value = match node.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => {
@@ -128,31 +125,31 @@ fn convert(node: &Spanned<DeValue<'_>>, place: &impl Fn(usize) -> Place) -> Node
         DeValue::Boolean(boolean) => Value::Boolean(*boolean),
         DeValue::Datetime(_) => Value::Date,
         DeValue::Array(items) => {
-            Value::List(items.iter().map(|item| convert(item, place)).collect())
+            Value::List(items.iter().map(|item| convert(item, location)).collect())
         }
-        DeValue::Table(entries) => table(entries, place),
+        DeValue::Table(entries) => table(entries, location),
     };
     Node {
         value,
-        place: place(node.span().start),
+        location: location(node.span().start),
     }
 }
 
-fn table(entries: &DeTable<'_>, place: &impl Fn(usize) -> Place) -> Value {
+fn table(entries: &DeTable<'_>, location: &impl Fn(usize) -> Location) -> Value {
     let mut sorted: Vec<_> = entries.iter().collect();
     sorted.sort_by_key(|(key, _)| key.span().start);
     let entry = |(key, node): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
         let key: &Spanned<toml::de::DeString<'_>> = key;
         Entry {
             key: key.get_ref().to_string(),
-            place: place(key.span().start),
-            node: convert(node, place),
+            location: location(key.span().start),
+            node: convert(node, location),
         }
     };
     Value::Table(sorted.into_iter().map(entry).collect())
 }
 
-/// Where lines begin.
+/// Offsets at which lines 2, 3 … begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -161,7 +158,7 @@ impl Lines {
         Self(ends.map(|(at, _)| at + 1).collect())
     }
 
-    /// The line, from 1, of a byte.
+    /// Number of the line, from 1, that contains a byte.
     fn at(&self, byte: usize) -> usize {
         self.0.partition_point(|start| *start <= byte) + 1
     }

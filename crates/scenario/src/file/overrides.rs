@@ -1,34 +1,36 @@
-//! `--set KEY=VALUE`: changes the tree before anything is checked.
+//! `--set KEY=VALUE`: changes of the tree before its check.
 
 use super::node::{Entry, Node, Value, read_override};
-use crate::Error;
-use crate::error::{Place, nearest};
+use crate::error::{Error, Location, nearest};
 
-/// The most parts of a key: more than any key has.
-const DEEPEST: usize = 16;
+/// Largest number of parts of a key: more than any key has.
+const MAX_PARTS: usize = 16;
 
-/// Puts an override in its place in the tree.
+/// Applies an override to the tree.
 pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
     let wrong = |key: &str, problem: String| Error {
         file: String::new(),
-        place: Place::Override(text.into()),
+        location: Location::Override(text.into()),
         key: key.into(),
         problem,
     };
-    let Some((way, value)) = text.split_once('=') else {
+    let Some((path, value)) = text.split_once('=') else {
         return Err(wrong("", "write it as KEY=VALUE, like stop=10s".into()));
     };
-    let way = way.trim();
+    let path = path.trim();
     let value = read_override(value.trim(), text);
-    let keys = parts(way);
-    if keys.len() > DEEPEST || keys.iter().any(|key| key.is_empty()) {
-        let way: String = way.chars().take(64).collect();
-        return Err(wrong(&way, "a key is like `topology.queue.packets`".into()));
+    let keys = parts(path);
+    if keys.len() > MAX_PARTS || keys.iter().any(|key| key.is_empty()) {
+        let path: String = path.chars().take(64).collect();
+        return Err(wrong(
+            &path,
+            "a key is like `topology.queue.packets`".into(),
+        ));
     }
-    put(root, &keys, &value).map_err(|problem| wrong(way, problem))
+    put(root, &keys, &value).map_err(|problem| wrong(path, problem))
 }
 
-/// The parts of a key. The bottleneck is what a topology of one kind of bottleneck describes.
+/// Parts of a key. `bottleneck` is an alias of `topology`.
 pub(crate) fn parts(key: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = key.split('.').collect();
     if parts[0] == "bottleneck" {
@@ -46,18 +48,18 @@ fn put(node: &mut Node, keys: &[&str], value: &Node) -> Result<(), String> {
         Value::Table(entries) => {
             if let Some(entry) = entries.iter_mut().find(|entry| entry.key == *key) {
                 if rest.is_empty() {
-                    entry.place = value.place.clone();
+                    entry.location = value.location.clone();
                 }
                 return put(&mut entry.node, rest, value);
             }
             let mut inner = Node {
                 value: Value::Table(Vec::new()),
-                place: value.place.clone(),
+                location: value.location.clone(),
             };
             put(&mut inner, rest, value)?;
             entries.push(Entry {
                 key: (*key).into(),
-                place: value.place.clone(),
+                location: value.location.clone(),
                 node: inner,
             });
             Ok(())
@@ -70,13 +72,13 @@ fn put(node: &mut Node, keys: &[&str], value: &Node) -> Result<(), String> {
             put(&mut items[at], rest, value)
         }
         _ => Err(format!(
-            "`{key}` has no place: there is {} before it",
-            node.what()
+            "expected a table or a list before `{key}`, found {}",
+            node.kind()
         )),
     }
 }
 
-/// An item by its number from 0, or by its name.
+/// Index of an item that is given by its name, or by its number from 0.
 fn find(items: &[Node], key: &str) -> Result<usize, String> {
     let name = |item: &Node| match &item.value {
         Value::Table(entries) => entries.iter().find_map(|entry| match &entry.node.value {
@@ -99,11 +101,11 @@ fn find(items: &[Node], key: &str) -> Result<usize, String> {
         Err(_) => {
             let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
             let nearest = nearest(key, names.iter().copied());
-            let there = match &names[..] {
+            let known = match &names[..] {
                 [] => "nothing here has a name, use its number from 0".into(),
                 names => format!("names are {}", names.join(", ")),
             };
-            Err(format!("nothing named `{key}`{nearest}; {there}"))
+            Err(format!("nothing named `{key}`{nearest}; {known}"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads keys and values, and says what is wrong with them.
+//! Keys and values of the tree, and errors at their locations.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -7,37 +7,37 @@ use std::path::Path;
 use netsim::{Rate, Span};
 
 use super::node::{Entry, Node, Value};
-use crate::error::{Place, nearest};
-use crate::{Error, units};
+use crate::error::{Error, Location, nearest};
+use crate::units;
 
-/// The most items that an error lists.
-const SHOWN: usize = 32;
+/// Largest number of names in an error.
+const MAX_NAMES: usize = 32;
 
-/// A table of which all keys are known.
+/// A table without unknown keys.
 #[derive(Clone)]
 pub(crate) struct Table<'a> {
     field: Field<'a>,
     entries: &'a [Entry],
 }
 
-/// A value and its key.
+/// A value with its key.
 #[derive(Clone)]
 pub(crate) struct Field<'a> {
     file: &'a Path,
-    /// The way to it, with dots; empty for the whole file.
+    /// Key from the root, with dots; empty for the root.
     key: String,
-    /// Where its key stands.
-    place: &'a Place,
+    /// Location of the key.
+    location: &'a Location,
     node: &'a Node,
 }
 
 impl<'a> Field<'a> {
-    /// The whole file.
+    /// The root of a file.
     pub(crate) fn root(file: &'a Path, node: &'a Node) -> Self {
         Self {
             file,
             key: String::new(),
-            place: &node.place,
+            location: &node.location,
             node,
         }
     }
@@ -45,7 +45,7 @@ impl<'a> Field<'a> {
     pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
         Error {
             file: self.file.display().to_string(),
-            place: self.place.clone(),
+            location: self.location.clone(),
             key: self.key.clone(),
             problem: problem.into(),
         }
@@ -55,15 +55,12 @@ impl<'a> Field<'a> {
         self.file
     }
 
-    pub(crate) fn not_a(&self, wanted: &str) -> Error {
-        self.error(format!(
-            "{} is wanted here, this is {}",
-            wanted,
-            self.node.what()
-        ))
+    /// The error of a value of another type.
+    pub(crate) fn not_a(&self, expected: &str) -> Error {
+        self.error(format!("expected {expected}, found {}", self.node.kind()))
     }
 
-    /// That a key is missing in this table.
+    /// The error of a missing key in this table; `example` is a valid entry.
     pub(crate) fn missing(&self, key: &str, example: &str) -> Error {
         Error {
             key: self.key_of(key),
@@ -74,11 +71,11 @@ impl<'a> Field<'a> {
     fn key_of(&self, key: &str) -> String {
         match &self.key[..] {
             "" => key.into(),
-            way => format!("{way}.{key}"),
+            path => format!("{path}.{key}"),
         }
     }
 
-    /// A table with these keys and no others.
+    /// The value as a table with these keys and no others.
     pub(crate) fn table(&self, known: &[&str]) -> Result<Table<'a>, Error> {
         let Value::Table(entries) = &self.node.value else {
             return Err(self.not_a("a table"));
@@ -94,13 +91,13 @@ impl<'a> Field<'a> {
             return Ok(table);
         };
         let nearest = nearest(&unknown.key, known.iter().copied());
-        let there = known.join(", ");
+        let names = known.join(", ");
         Err(table
             .field_of(unknown)
-            .error(format!("no such key{nearest}; there are {there}")))
+            .error(format!("no such key{nearest}; there are {names}")))
     }
 
-    /// The entries of a table whose keys are names.
+    /// The entries of a table with any keys.
     pub(crate) fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>, Error> {
         let Value::Table(entries) = &self.node.value else {
             return Err(self.not_a("a table"));
@@ -115,7 +112,7 @@ impl<'a> Field<'a> {
         Ok(named.collect())
     }
 
-    /// The value under a key, of a table in which other keys may be unknown.
+    /// The value of a key, in a table that may have unknown keys.
     pub(crate) fn peek(&self, key: &str) -> Option<Field<'a>> {
         let Value::Table(entries) = &self.node.value else {
             return None;
@@ -151,7 +148,7 @@ impl<'a> Field<'a> {
         let field = |(at, node): (usize, &'a Node)| Field {
             file: self.file,
             key: format!("{}.{at}", self.key),
-            place: &node.place,
+            location: &node.location,
             node,
         };
         Ok(items.iter().enumerate().map(field).collect())
@@ -164,7 +161,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Text that names something: not empty, on one line, not too long.
+    /// The value as a name: not empty, one line, not too long.
     pub(crate) fn name(&self) -> Result<&'a str, Error> {
         const LONGEST: usize = 64;
         let text = self.text()?;
@@ -184,28 +181,28 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// One of some words.
-    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
+    /// The value of one of these names.
+    pub(crate) fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = self.text()?;
         if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
-            return Ok(*value);
+            return Ok(value.clone());
         }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         Err(self.unknown(text, "value", &names))
     }
 
-    /// There is none of that name.
+    /// The error of an unknown name.
     pub(crate) fn unknown(&self, name: &str, what: &str, known: &[&str]) -> Error {
         let nearest = nearest(name, known.iter().copied());
-        let more = if known.len() > SHOWN { ", …" } else { "" };
-        let list = known[..known.len().min(SHOWN)].join(", ");
+        let more = if known.len() > MAX_NAMES { ", …" } else { "" };
+        let list = known[..known.len().min(MAX_NAMES)].join(", ");
         let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
         self.error(format!(
             "no {what} `{name}`{nearest}; there are {list}{more}"
         ))
     }
 
-    /// A whole number within a range.
+    /// The value as a whole number in a range.
     pub(crate) fn integer(&self, range: RangeInclusive<u64>) -> Result<u64, Error> {
         let value = match self.node.value {
             Value::Integer(value) => value,
@@ -215,19 +212,19 @@ impl<'a> Field<'a> {
             .and_then(|value| u64::try_from(value).ok())
             .filter(|v| range.contains(v));
         fits.ok_or_else(|| {
-            let value = value.map_or("too much".into(), |value| value.to_string());
+            let value = value.map_or("the number".into(), |value| value.to_string());
             self.range(value, range.start(), range.end())
         })
     }
 
-    /// The same, for a range of smaller numbers.
+    /// The value as a whole number in a range of 32 bits.
     pub(crate) fn small(&self, range: RangeInclusive<u32>) -> Result<u32, Error> {
         let value = self.integer(u64::from(*range.start())..=u64::from(*range.end()))?;
         Ok(value as u32)
     }
 
     fn range(&self, value: impl Display, least: impl Display, most: impl Display) -> Error {
-        self.error(format!("{value}: {least} to {most} is possible"))
+        self.error(format!("{value} is out of range: {least} to {most}"))
     }
 
     pub(crate) fn time(&self, range: RangeInclusive<Span>) -> Result<Span, Error> {
@@ -243,23 +240,23 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn rate(&self) -> Result<Rate, Error> {
-        /// A tenth of a petabit: no link is as fast, and a packet still takes longer than nothing.
-        const MOST: u64 = 100_000_000_000_000;
+        /// A tenth of a petabit: faster than any link, and a packet still takes more than 0 ns.
+        const MAX: u64 = 100_000_000_000_000;
         let Value::Text(text) = &self.node.value else {
             return Err(self.not_a("a rate like \"5Mbit\""));
         };
         let rate = units::parse_rate(text).map_err(|problem| self.error(problem))?;
-        if rate.bits_per_second() <= MOST {
+        if rate.bits_per_second() <= MAX {
             return Ok(rate);
         }
         Err(self.range(
             units::show_rate(rate),
             "1bit",
-            units::show_rate(Rate::from_bits_per_second(MOST)),
+            units::show_rate(Rate::from_bits_per_second(MAX)),
         ))
     }
 
-    /// A size like "300KB", or a number of bytes.
+    /// The value as a size like "300KB", or a number of bytes.
     pub(crate) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, Error> {
         let bytes = match &self.node.value {
             Value::Text(text) => units::parse_bytes(text).map_err(|problem| self.error(problem))?,
@@ -273,7 +270,7 @@ impl<'a> Field<'a> {
         Err(self.range(units::show_bytes(bytes), least, most))
     }
 
-    /// A share like "10%" or 0.1.
+    /// The value as a share like "10%" or 0.1.
     pub(crate) fn share(&self) -> Result<f64, Error> {
         let share = match &self.node.value {
             Value::Text(text) => units::parse_share(text),
@@ -292,25 +289,25 @@ impl<'a> Table<'a> {
         Some(self.field_of(entry))
     }
 
-    /// A key that must be there; `example` shows how.
+    /// The value of a required key; `example` is a valid entry.
     pub(crate) fn need(&self, key: &str, example: &str) -> Result<Field<'a>, Error> {
         self.get(key).ok_or_else(|| self.missing(key, example))
     }
 
-    /// That a key is missing, at the table's place.
+    /// The error of a missing key, at the location of the table.
     pub(crate) fn missing(&self, key: &str, example: &str) -> Error {
         self.field.missing(key, example)
     }
 
-    /// A key that makes no sense beside others, if it is there.
-    pub(crate) fn refuse(&self, keys: &[&str], why: &str) -> Result<(), Error> {
+    /// Refuses the first of these keys that is present, for example beside a key that excludes it.
+    pub(crate) fn refuse(&self, keys: &[&str], problem: &str) -> Result<(), Error> {
         match keys.iter().find_map(|key| self.get(key)) {
-            Some(field) => Err(field.error(why)),
+            Some(field) => Err(field.error(problem)),
             None => Ok(()),
         }
     }
 
-    /// Something is wrong with the table as a whole.
+    /// An error of the table as a whole.
     pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
         self.field.error(problem)
     }
@@ -319,7 +316,7 @@ impl<'a> Table<'a> {
         Field {
             file: self.field.file,
             key: self.field.key_of(&entry.key),
-            place: &entry.place,
+            location: &entry.location,
             node: &entry.node,
         }
     }

@@ -1,122 +1,187 @@
-//! What a simulation came to, connection by connection and link by link.
+//! The outcome of a simulation: connection by connection, and link by link.
 
-use netsim::Time;
+use netsim::{Span, Time};
 use transport::{Report, SubflowReport};
 
-use super::{Place, World, finite};
-use crate::limits::Kept;
-use crate::outcome::{ConnectionOutcome, SubflowOutcome};
-use crate::{Drawn, Flow, Scenario};
+use super::application::is_finite;
+use super::model::{Endpoints, Model};
+use super::recording::Recording;
+use crate::connection::ConnectionSpec;
+use crate::draw::Flow;
+use crate::error::Error;
+use crate::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
 
-/// Bytes that a flow has delivered, and each of its subflows.
+/// Bytes that a flow and each of its subflows have delivered.
 #[derive(Clone, Default)]
-pub(super) struct Counted {
+struct Delivered {
     bytes: u64,
     subflows: Vec<u64>,
 }
 
-impl<O: Kept> World<O> {
-    /// What each flow has delivered.
-    pub(super) fn counted(&self, scenario: &Scenario, drawn: &Drawn) -> Vec<Counted> {
-        let of = |(flow, place): (&Flow, &Place)| match *place {
-            Place::Connection(number) => {
-                let report = self.simulation.report(number);
-                Counted {
-                    bytes: report.bytes,
-                    subflows: report.subflows.iter().map(|s| s.tally.bytes).collect(),
-                }
-            }
-            Place::Udp(number) => {
-                let packet = scenario.connections[flow.connection].packet;
-                Counted {
-                    bytes: self.simulation.udp_report(number).1 * u64::from(packet),
-                    subflows: Vec::new(),
-                }
-            }
-        };
-        drawn.flows.iter().zip(&self.places).map(of).collect()
-    }
+/// Period over which a goodput is measured.
+#[derive(Clone, Copy)]
+struct Period {
+    from: Time,
+    /// End; none for a transfer that did not finish.
+    to: Option<Time>,
+}
 
-    /// What a flow came to, which had delivered `before` when it was `warm`.
-    pub(super) fn outcome(
-        &self,
-        scenario: &Scenario,
-        flow: &Flow,
-        place: Place,
-        before: &Counted,
-        [warm, end]: [Time; 2],
-    ) -> ConnectionOutcome {
-        let spec = &scenario.connections[flow.connection];
-        let outcome = ConnectionOutcome {
-            name: spec.name.clone(),
-            number: flow.number,
-            protocol: spec.protocol,
-            algorithm: spec.algorithm.clone(),
-            receive_window: spec.receive_window,
-            start_s: flow.start.as_secs_f64(),
-            completion_s: None,
-            bytes: 0,
-            goodput_mbps: None,
-            note: None,
-            retransmits: 0,
-            retransmits_slow_start: 0,
-            sum_cwnd_at_slow_start_exit: None,
-            sum_cwnd_at_end: 0,
-            subflows: Vec::new(),
+/// Runs the simulation of a model, and returns its outcome.
+pub(super) fn run<O: Recording>(
+    model: &mut Model<'_, O>,
+    seed: u64,
+    max_events: u64,
+) -> Result<Outcome, Error> {
+    let (scenario, drawn) = (model.scenario, model.drawn);
+    let warm = Time::ZERO + scenario.warmup;
+    let mut before = vec![Delivered::default(); drawn.flows.len()];
+    let mut links_before = None;
+    if scenario.warmup > Span::ZERO {
+        // Endless connections are measured from the warm-up to `stop`: the run then does not end with the last transfer.
+        let any_endless = drawn.flows.iter().any(|flow| !is_finite(model.spec(flow)));
+        if any_endless {
+            model.simulation.run_to_stop();
+        }
+        model.run_until(warm, max_events)?;
+        before = delivered(model);
+        links_before = any_endless.then(|| model.simulation.network().counters(warm));
+    }
+    model.run_until(Time::ZERO + scenario.stop, max_events)?;
+    let end = model.simulation.now();
+    let mut counters = model.simulation.network().counters(end);
+    let packet_hops = counters.iter().map(|link| link.packets_out).sum();
+    for (link, earlier) in counters.iter_mut().zip(links_before.iter().flatten()) {
+        *link = link.since(earlier, warm, end);
+    }
+    let flows = drawn.flows.iter().zip(&model.endpoints).zip(&before);
+    let connections = flows.map(|((flow, endpoints), before)| {
+        let from = (Time::ZERO + flow.start).max(warm);
+        let period = Period {
+            from,
+            to: Some(end),
         };
-        let start = Time::ZERO + flow.start;
-        let measured = (start.max(warm), Some(end));
-        match place {
-            Place::Udp(number) => {
-                let received = self.simulation.udp_report(number).1;
-                let bytes = received * u64::from(spec.packet) - before.bytes;
-                ConnectionOutcome {
-                    bytes,
-                    goodput_mbps: mbps(bytes, measured),
-                    ..outcome
-                }
-            }
-            Place::Connection(number) => {
-                let report = self.simulation.report(number);
-                // All of a transfer counts, from its start on.
-                let whole = ((start, report.completion), &Counted::default());
-                let (measured, before) = match finite(spec) {
-                    true => whole,
-                    false => (measured, before),
-                };
-                let mut subflows = subflows(&report, flow, &spec.backup);
-                for subflow in &mut subflows {
-                    let before = before.subflows.get(subflow.subflow).unwrap_or(&0);
-                    let bytes = subflow.bytes.map(|bytes| bytes - before);
-                    subflow.goodput_mbps = bytes.and_then(|bytes| mbps(bytes, measured));
-                    subflow.bytes = bytes;
-                }
-                let bytes = report.bytes - before.bytes;
-                let retransmits = subflows.iter().map(|s| s.retransmits).sum();
-                ConnectionOutcome {
-                    completion_s: report.completion.map(|at| at.since(start).as_secs_f64()),
-                    bytes,
-                    goodput_mbps: mbps(bytes, measured),
-                    note: note(&report, finite(spec)),
-                    retransmits,
-                    retransmits_slow_start: report.exit.map_or(retransmits, |exit| exit.1),
-                    sum_cwnd_at_slow_start_exit: report.exit.map(|exit| exit.0),
-                    sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
-                    subflows,
-                    ..outcome
-                }
+        connection(model, flow, *endpoints, before, period)
+    });
+    let links = drawn.graph.links().iter().zip(&counters);
+    let links = links.map(|(link, counters)| LinkOutcome::new(link.name.clone(), counters));
+    Ok(Outcome {
+        schema: SCHEMA,
+        scenario: scenario.title.clone(),
+        seed,
+        backend: Backend::Sim,
+        connections: connections.collect(),
+        links: links.collect(),
+        events: model.simulation.events(),
+        packet_hops,
+        sim_seconds: end.as_secs_f64(),
+        wall_seconds: None,
+        lateness_s: 0.0,
+        spoiled_packets: 0,
+    })
+}
+
+/// Bytes that each flow has delivered so far.
+fn delivered<O: Recording>(model: &Model<'_, O>) -> Vec<Delivered> {
+    let of = |(flow, endpoints): (&Flow, &Endpoints)| match *endpoints {
+        Endpoints::Connection(number) => {
+            let report = model.simulation.report(number);
+            Delivered {
+                bytes: report.bytes,
+                subflows: report.subflows.iter().map(|s| s.tally.bytes).collect(),
             }
         }
+        Endpoints::Udp(number) => Delivered {
+            bytes: udp_bytes(model, model.spec(flow), number),
+            subflows: Vec::new(),
+        },
+    };
+    let flows = model.drawn.flows.iter();
+    flows.zip(&model.endpoints).map(of).collect()
+}
+
+/// Bytes that the sink of a UDP flow has received.
+fn udp_bytes<O: Recording>(model: &Model<'_, O>, spec: &ConnectionSpec, number: usize) -> u64 {
+    let received = model.simulation.udp_report(number).1;
+    received * u64::from(spec.packet)
+}
+
+/// Results of a flow that delivered `before` until the warm-up ended.
+fn connection<O: Recording>(
+    model: &Model<'_, O>,
+    flow: &Flow,
+    endpoints: Endpoints,
+    before: &Delivered,
+    period: Period,
+) -> ConnectionOutcome {
+    let spec = model.spec(flow);
+    let outcome = ConnectionOutcome {
+        name: spec.name.clone(),
+        number: flow.number,
+        protocol: spec.protocol,
+        algorithm: spec.algorithm.clone(),
+        receive_window: spec.receive_window,
+        start_s: flow.start.as_secs_f64(),
+        completion_s: None,
+        bytes: 0,
+        goodput_mbps: None,
+        note: None,
+        retransmits: 0,
+        retransmits_slow_start: 0,
+        sum_cwnd_at_slow_start_exit: None,
+        sum_cwnd_at_end: 0,
+        subflows: Vec::new(),
+    };
+    let report = match endpoints {
+        Endpoints::Udp(number) => {
+            let bytes = udp_bytes(model, spec, number) - before.bytes;
+            return ConnectionOutcome {
+                bytes,
+                goodput_mbps: mbps(bytes, period),
+                ..outcome
+            };
+        }
+        Endpoints::Connection(number) => model.simulation.report(number),
+    };
+    let start = Time::ZERO + flow.start;
+    // A transfer counts as a whole, from its start.
+    let whole = Period {
+        from: start,
+        to: report.completion,
+    };
+    let (period, before) = match is_finite(spec) {
+        true => (whole, &Delivered::default()),
+        false => (period, before),
+    };
+    let mut subflows = subflows(&report, flow, &spec.backup);
+    for subflow in &mut subflows {
+        let before = before.subflows.get(subflow.subflow).unwrap_or(&0);
+        let bytes = subflow.bytes.map(|bytes| bytes - before);
+        subflow.goodput_mbps = bytes.and_then(|bytes| mbps(bytes, period));
+        subflow.bytes = bytes;
+    }
+    let bytes = report.bytes - before.bytes;
+    let retransmits = subflows.iter().map(|s| s.retransmits).sum();
+    ConnectionOutcome {
+        completion_s: report.completion.map(|at| at.since(start).as_secs_f64()),
+        bytes,
+        goodput_mbps: mbps(bytes, period),
+        note: note(&report, is_finite(spec)),
+        retransmits,
+        retransmits_slow_start: report.exit.map_or(retransmits, |exit| exit.1),
+        sum_cwnd_at_slow_start_exit: report.exit.map(|exit| exit.0),
+        sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
+        subflows,
+        ..outcome
     }
 }
 
-/// So many bytes over a time; none where it has no end, or no length.
-fn mbps(bytes: u64, (from, to): (Time, Option<Time>)) -> Option<f64> {
-    let seconds = to?.since(from).as_secs_f64();
+/// Goodput over a period, Mbit/s; none for a period without an end or a length.
+fn mbps(bytes: u64, period: Period) -> Option<f64> {
+    let seconds = period.to?.since(period.from).as_secs_f64();
     (seconds > 0.0).then(|| bytes as f64 * 8e-6 / seconds)
 }
 
-/// What a reader of the figures must know.
+/// Restriction on the use of the figures.
 fn note(report: &Report, finite: bool) -> Option<String> {
     let joined = report
         .subflows

@@ -65,7 +65,7 @@ fn all_of_a_connection() {
             count: 80,
             gap: Length::Exponential { mean: ms(1200) },
         }),
-        profile: Profile::Linux314,
+        profile: Profile::linux_3_14(),
         receive_window: Some(4 << 20),
         constants: Constants {
             initial_window: Some(3),
@@ -74,7 +74,7 @@ fn all_of_a_connection() {
             delayed_ack: Some(Span::ZERO),
             quick_acks: Some(0),
         },
-        path_manager: PathManager::NDiffPorts,
+        path_manager: PathManager::Client,
         join_delay: ms(10),
         ecn: true,
         mss: 1400,
@@ -106,15 +106,15 @@ fn all_of_a_connection() {
     );
     assert_eq!(
         connection("profile = 'ns3-newreno'").profile,
-        Profile::Ns3NewReno
+        Profile::ns3_newreno()
     );
     assert_eq!(
         connection("profile = 'linux'\npath_choice = 'in-order'").profile,
-        Profile::Linux
+        Profile::linux()
     );
     assert_eq!(
         connection("protocol = 'mptcp'\npath_manager = 'fullmesh'").path_manager,
-        PathManager::Fullmesh
+        PathManager::Announced
     );
 }
 

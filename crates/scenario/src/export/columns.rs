@@ -1,6 +1,6 @@
-//! A table that is written to a file row by row: Apache Parquet, or CSV with a heading.
+//! Tables in files, written row by row: Apache Parquet, or CSV with a heading.
 //!
-//! Parquet files have no index and no time of writing in them: the same rows make the same bytes.
+//! The Parquet files contain no index and no time stamp: equal rows make equal bytes.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -15,20 +15,20 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-/// How many rows wait in memory until Parquet gets them; readers work on as many at once.
-const ROWS: usize = 1 << 17;
+/// Number of rows of a row group: the rows that are held in memory, here and in readers.
+const ROWS_PER_GROUP: usize = 1 << 17;
 
-/// A kind of file.
+/// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Apache Parquet, compressed with Snappy.
     Parquet,
-    /// Comma-separated values (RFC 4180); what is not there is empty.
+    /// Comma-separated values (RFC 4180); a missing value is empty.
     Csv,
 }
 
 impl Format {
-    /// By a file's name.
+    /// The format by a file's extension.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -37,7 +37,7 @@ impl Format {
             .find(|format| format.extension() == extension)
     }
 
-    /// What a file's name ends with.
+    /// Extension of a file.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -47,12 +47,12 @@ impl Format {
     }
 }
 
-/// What a column holds. Any value may be missing.
+/// Type of a column. Any value may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 64 bits with a sign.
+    /// 64 bits, signed.
     Integer,
-    /// 64 bits.
+    /// 64 bits, IEEE 754.
     Float,
     /// UTF-8.
     Text,
@@ -61,13 +61,13 @@ pub enum Kind {
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Not there.
+    /// Missing.
     None,
-    /// For [`Kind::Integer`].
+    /// A value of [`Kind::Integer`].
     Integer(i64),
-    /// For [`Kind::Float`].
+    /// A value of [`Kind::Float`].
     Float(f64),
-    /// For [`Kind::Text`].
+    /// A value of [`Kind::Text`].
     Text(&'a str),
 }
 
@@ -83,14 +83,13 @@ impl From<Option<u32>> for Value<'_> {
     }
 }
 
-/// A file to which rows are written. Without [`Table::finish`] a CSV file lacks the last rows, and a Parquet file
-/// cannot be read.
+/// A file of rows. Without [`Table::finish`] a CSV file lacks the last rows, and a Parquet file cannot be read.
 pub struct Table {
     path: PathBuf,
-    to: To,
+    sink: Sink,
 }
 
-enum To {
+enum Sink {
     Csv(Box<csv::Writer<File>>),
     Parquet {
         writer: Box<SerializedFileWriter<BufWriter<File>>>,
@@ -99,10 +98,11 @@ enum To {
     },
 }
 
-/// Values that wait, and for each row whether there is one.
+/// Buffered values of a column.
 struct Column {
     values: Values,
-    there: Vec<i16>,
+    /// Definition level of each row: 1 with a value, 0 without.
+    levels: Vec<i16>,
 }
 
 enum Values {
@@ -112,23 +112,23 @@ enum Values {
 }
 
 impl Table {
-    /// A new file with these columns, in place of one that may be there.
+    /// Creates or replaces a file with these columns.
     ///
     /// # Errors
-    /// As all of these: with the file's name.
+    /// Errors of all methods begin with the file's name.
     pub fn create(path: &Path, format: Format, columns: &[(&str, Kind)]) -> io::Result<Self> {
-        let named = |error| at(path, error);
+        let named = |error| with_path(path, error);
         let file = File::create(path).map_err(named)?;
-        let to = match format {
+        let sink = match format {
             Format::Csv => {
                 let mut writer = csv::Writer::from_writer(file);
                 let heading = columns.iter().map(|(name, _)| name);
                 writer
                     .write_record(heading)
                     .map_err(|error| named(error.into()))?;
-                To::Csv(Box::new(writer))
+                Sink::Csv(Box::new(writer))
             }
-            Format::Parquet => To::Parquet {
+            Format::Parquet => Sink::Parquet {
                 writer: Box::new(open(file, columns).map_err(|error| named(error.into()))?),
                 columns: columns.iter().map(|(_, kind)| Column::new(*kind)).collect(),
                 rows: 0,
@@ -136,17 +136,17 @@ impl Table {
         };
         Ok(Self {
             path: path.into(),
-            to,
+            sink,
         })
     }
 
-    /// Adds a row: a value of its kind for each column.
+    /// Adds a row: a value for each column.
     ///
     /// # Panics
-    /// If a value is of another kind.
+    /// For a value that is not of its column's kind.
     pub fn row(&mut self, row: &[Value<'_>]) -> io::Result<()> {
-        let done = match &mut self.to {
-            To::Csv(writer) => {
+        let done = match &mut self.sink {
+            Sink::Csv(writer) => {
                 let text = |value: &Value<'_>| match value {
                     Value::None => String::new(),
                     Value::Integer(value) => value.to_string(),
@@ -157,7 +157,7 @@ impl Table {
                     .write_record(row.iter().map(text))
                     .map_err(io::Error::from)
             }
-            To::Parquet {
+            Sink::Parquet {
                 writer,
                 columns,
                 rows,
@@ -167,48 +167,48 @@ impl Table {
                     column.push(*value);
                 }
                 *rows += 1;
-                match *rows % ROWS {
+                match *rows % ROWS_PER_GROUP {
                     0 => write_group(writer, columns).map_err(io::Error::from),
                     _ => Ok(()),
                 }
             }
         };
-        done.map_err(|error| at(&self.path, error))
+        done.map_err(|error| with_path(&self.path, error))
     }
 
-    /// Lets others see what has been written, as far as the format can.
+    /// Writes buffered rows, if the format allows it before the end of a group.
     pub fn flush(&mut self) -> io::Result<()> {
-        match &mut self.to {
-            To::Csv(writer) => writer.flush().map_err(|error| at(&self.path, error)),
-            To::Parquet { .. } => Ok(()),
+        match &mut self.sink {
+            Sink::Csv(writer) => writer.flush().map_err(|error| with_path(&self.path, error)),
+            Sink::Parquet { .. } => Ok(()),
         }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining rows and closes the file.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        let To::Parquet {
+        let Sink::Parquet {
             mut writer,
             mut columns,
             ..
-        } = self.to
+        } = self.sink
         else {
             return Ok(());
         };
         let mut finish = || {
-            if !columns[0].there.is_empty() {
+            if !columns[0].levels.is_empty() {
                 write_group(&mut writer, &mut columns)?;
             }
             writer.finish()?;
             writer.inner_mut().flush()?;
             Ok(())
         };
-        finish().map_err(|error: ParquetError| at(&self.path, error.into()))
+        finish().map_err(|error: ParquetError| with_path(&self.path, error.into()))
     }
 }
 
-/// With the file's name before it.
-fn at(path: &Path, error: io::Error) -> io::Error {
+/// The error with the file's name.
+fn with_path(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
@@ -247,23 +247,23 @@ fn write_group<W: Write + Send>(
         let mut to = group
             .next_column()?
             .expect("as many columns as the schema has");
-        let there = Some(&column.there[..]);
+        let levels = Some(&column.levels[..]);
         match (to.untyped(), &mut column.values) {
             (ColumnWriter::Int64ColumnWriter(to), Values::Integers(values)) => {
-                to.write_batch(values, there, None)?;
+                to.write_batch(values, levels, None)?;
                 values.clear();
             }
             (ColumnWriter::DoubleColumnWriter(to), Values::Floats(values)) => {
-                to.write_batch(values, there, None)?;
+                to.write_batch(values, levels, None)?;
                 values.clear();
             }
             (ColumnWriter::ByteArrayColumnWriter(to), Values::Texts(values)) => {
-                to.write_batch(values, there, None)?;
+                to.write_batch(values, levels, None)?;
                 values.clear();
             }
-            _ => unreachable!("the schema is made of the columns' kinds"),
+            _ => unreachable!("the schema has the columns' kinds"),
         }
-        column.there.clear();
+        column.levels.clear();
         to.close()?;
     }
     group.close()?;
@@ -279,7 +279,7 @@ impl Column {
         };
         Self {
             values,
-            there: Vec::new(),
+            levels: Vec::new(),
         }
     }
 
@@ -289,14 +289,14 @@ impl Column {
             (Values::Integers(values), Value::Integer(value)) => values.push(value),
             (Values::Floats(values), Value::Float(value)) => values.push(value),
             (Values::Texts(values), Value::Text(value)) => {
-                // The same name stands in row after row: it is kept once.
-                let again = values.last().filter(|last| last.data() == value.as_bytes());
-                let value = again.cloned().unwrap_or_else(|| value.into());
+                // Successive rows often have the same text: they share one copy.
+                let same = values.last().filter(|last| last.data() == value.as_bytes());
+                let value = same.cloned().unwrap_or_else(|| value.into());
                 values.push(value);
             }
             _ => panic!("{value:?} is not of its column's kind"),
         }
-        self.there.push((value != Value::None).into());
+        self.levels.push((value != Value::None).into());
     }
 }
 

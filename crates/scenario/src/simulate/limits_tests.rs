@@ -1,18 +1,18 @@
-//! Runs that no memory, no clock and nobody's patience has room for. The limits are lower in tests.
+//! Runs beyond the limits, which are lower in tests.
 
 use super::*;
 use crate::{Watch, simulate, simulate_watched, simulate_within};
 
-/// What is wrong with a run of this file.
+/// The error of a run of this file.
 fn problem(text: &str, trace: bool) -> String {
     let scenario = Scenario::parse(text, "a.toml").unwrap_or_else(|error| panic!("{error}"));
     match simulate(&scenario, 1, trace) {
         Err(error) => error.to_string(),
-        Ok(run) => panic!("it came to an end: {:?}", run.outcome),
+        Ok(run) => panic!("it ended: {:?}", run.outcome),
     }
 }
 
-/// `from` and `to` of a connection over a graph with one link like this.
+/// A file with a connection over one link.
 fn over(link: &str, stop: &str, connection: &str) -> String {
     format!(
         "stop = '{stop}'\n[topology]\nkind = 'graph'\nhosts = ['a', 'b']\n[[topology.link]]\nfrom = 'a'\nto = 'b'\n{link}\n\
@@ -21,12 +21,12 @@ fn over(link: &str, stop: &str, connection: &str) -> String {
 }
 
 #[test]
-fn more_packets_than_fit_into_a_memory() {
+fn too_many_packets_in_flight() {
     let udp = "protocol = 'udp'\nrate = '100Gbit'";
-    // 8.3 million packets a second, an hour long; and a queue that holds as many as one likes.
+    // 8.3 million packets a second on a line of an hour; a queue of 10⁸ packets.
     for link in ["delay = '1h'", "rate = '1Mbit'\nqueue = 100000000"] {
         let problem = problem(&over(link, "365d", udp), false);
-        let end = " packets are under way: shorten queues and delays, or lower rates";
+        let end = " packets are in flight: shorten queues and delays, or lower rates";
         assert!(
             problem.starts_with("after 0.") && problem.ends_with(end),
             "{problem}"
@@ -35,17 +35,17 @@ fn more_packets_than_fit_into_a_memory() {
 }
 
 #[test]
-fn more_rows_than_fit_into_a_memory() {
+fn too_many_rows() {
     let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
     let problem = problem(&text, true);
     let end = format!(
-        "a trace has more than {MOST_ROWS} rows: trace a shorter run, or fewer connections"
+        "a trace has more than {MAX_RECORDS} rows: trace a shorter run, or fewer connections"
     );
     assert!(problem.ends_with(&end), "{problem}");
 }
 
 #[test]
-fn more_captured_packets_than_fit_into_a_memory() {
+fn too_many_captured_packets() {
     let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
     let scenario = Scenario::parse(&text, "a.toml").unwrap();
     let watch = Watch {
@@ -54,14 +54,14 @@ fn more_captured_packets_than_fit_into_a_memory() {
     };
     let problem = simulate_watched(&scenario, 1, watch).unwrap_err();
     let end = format!(
-        "a capture has more than {MOST_ROWS} packets: capture a shorter run, or fewer connections"
+        "a capture has more than {MAX_RECORDS} packets: capture a shorter run, or fewer connections"
     );
     assert!(problem.to_string().ends_with(&end), "{problem}");
 }
 
 #[test]
-fn time_that_does_not_pass() {
-    let end = "after 0.000923173s no time passes: give each path a delay or a rate";
+fn time_that_does_not_advance() {
+    let end = "after 0.000923173s time does not advance: give each path a delay or a rate";
     assert_eq!(problem(&over("delay = '0s'", "1s", ""), false), end);
 }
 
@@ -72,8 +72,8 @@ fn packets_after_the_end_of_the_clock() {
     let udp = "protocol = 'udp'\nrate = '1Mbit'";
     assert_eq!(
         problem(&over(link, "1s", udp), false),
-        "a packet might leave `a b up` after 2562048 h, where the clock of 2 links ends: lower `stop`, or shorten \
-         its queue"
+        "a packet might leave `a b up` after 2562048 h, where the clock of 2 links ends: lower `stop`, or shorten the \
+         queue"
     );
     // A fat tree of 49 152 links leaves 78 hours.
     let tree = "stop = '4d'\n[topology]\nkind = 'fat-tree'\nk = 32\nrate = '1Gbit'\ndelay = '1ms'\nqueue = 10\n\
@@ -85,19 +85,19 @@ fn packets_after_the_end_of_the_clock() {
     );
 }
 
-/// What a link holds back leaves it later.
+/// A reordered packet leaves the link later.
 #[test]
-fn packets_held_back_until_the_end_of_the_clock() {
+fn reordered_packets_after_the_end_of_the_clock() {
     let link = "delay = '2s'\nreorder = { share = 1, delay = '10s' }";
     let scenario = Scenario::parse(&over(link, "5s", "bytes = 1"), "a.toml").unwrap();
     let graph = scenario.topology.build().unwrap();
-    let until = |seconds| in_time(&scenario, &graph, Time::ZERO + Span::from_secs(seconds));
+    let until = |seconds| check_horizon(&scenario, &graph, Time::ZERO + Span::from_secs(seconds));
     assert!(until(17).is_err());
     assert_eq!(until(18), Ok(()));
 }
 
 #[test]
-fn more_events_than_were_asked_for() {
+fn more_events_than_the_limit() {
     let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
     let scenario = Scenario::parse(&text, "a.toml").unwrap();
     for events in [0, 1, 1000, 5000] {

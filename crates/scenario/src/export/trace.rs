@@ -1,16 +1,15 @@
-//! A run's trace in files: its rows as a table, its credits as JSON, one a line.
+//! Files with the trace of a run: the rows as a table, the credits as JSON Lines.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::columns::{Format, Kind, Table, Value};
-use crate::{Outcome, Run, trace};
+use super::columns::{Format, Kind, Table, Value};
+use super::path;
+use crate::run::Run;
+use crate::trace::Row;
 
-/// The longest part of a title that a file's name has, bytes.
-const LONGEST: usize = 60;
-
-/// The columns of a trace: those of [`trace::Row`].
+/// Columns of a trace: the fields of [`Row`].
 const COLUMNS: [(&str, Kind); 8] = [
     ("time", Kind::Float),
     ("connection", Kind::Text),
@@ -22,15 +21,15 @@ const COLUMNS: [(&str, Kind); 8] = [
     ("phase", Kind::Text),
 ];
 
-/// Writes a run's rows into `<title>-seed-<seed>.parquet` (or `.csv`) of this directory, and its credits into
-/// `<title>-seed-<seed>.credits.jsonl`, where `<title>` is the scenario's in small letters, digits and hyphens.
+/// Writes the rows of a run into `TITLE-seed-SEED.parquet` (or `.csv`) of this directory, and the credits into
+/// `TITLE-seed-SEED.credits.jsonl`. `TITLE` is the scenario's title in small letters, digits and hyphens.
 ///
 /// # Errors
 /// With the file's name.
-pub fn write(run: &Run, directory: &Path, format: Format) -> io::Result<()> {
-    let path = path(&run.outcome, directory, format.extension());
-    write_rows(&run.rows, &path, format)?;
-    let path = self::path(&run.outcome, directory, "credits.jsonl");
+pub fn write_trace(run: &Run, directory: &Path, format: Format) -> io::Result<()> {
+    let rows = path(&run.outcome, directory, format.extension());
+    write_rows(&run.rows, &rows, format)?;
+    let path = path(&run.outcome, directory, "credits.jsonl");
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let mut file = BufWriter::new(File::create(&path).map_err(named)?);
@@ -41,11 +40,11 @@ pub fn write(run: &Run, directory: &Path, format: Format) -> io::Result<()> {
     file.flush().map_err(named)
 }
 
-/// Writes rows into a file.
+/// Writes the rows of a trace into a file.
 ///
 /// # Errors
 /// With the file's name.
-pub fn write_rows(rows: &[trace::Row], path: &Path, format: Format) -> io::Result<()> {
+pub fn write_rows(rows: &[Row], path: &Path, format: Format) -> io::Result<()> {
     let mut table = Table::create(path, format, &COLUMNS)?;
     for row in rows {
         table.row(&values(row))?;
@@ -53,7 +52,7 @@ pub fn write_rows(rows: &[trace::Row], path: &Path, format: Format) -> io::Resul
     table.finish()
 }
 
-fn values(row: &trace::Row) -> [Value<'_>; 8] {
+fn values(row: &Row) -> [Value<'_>; 8] {
     [
         Value::Float(row.time),
         Value::Text(&row.connection),
@@ -62,36 +61,14 @@ fn values(row: &trace::Row) -> [Value<'_>; 8] {
         row.ssthresh.into(),
         Value::Float(row.srtt),
         Value::Integer(row.flight.into()),
-        Value::Text(row.phase),
+        Value::Text(row.phase.name()),
     ]
-}
-
-pub(crate) fn path(outcome: &Outcome, directory: &Path, extension: &str) -> PathBuf {
-    let title = slug(&outcome.scenario);
-    directory.join(format!("{title}-seed-{}.{extension}", outcome.seed))
-}
-
-fn slug(title: &str) -> String {
-    let mut slug = String::new();
-    for c in title.chars().flat_map(char::to_lowercase) {
-        if slug.len() >= LONGEST {
-            break;
-        }
-        match c.is_ascii_alphanumeric() {
-            true => slug.push(c),
-            false if slug.ends_with('-') || slug.is_empty() => {}
-            false => slug.push('-'),
-        }
-    }
-    match slug.trim_end_matches('-') {
-        "" => "scenario".into(),
-        slug => slug.into(),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Phase;
     use crate::{Scenario, simulate};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
@@ -101,11 +78,11 @@ mod tests {
         algorithm = \"lisa\"\nbytes = \"100KB\"\n";
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn a_written_trace_reads_back() {
         let directory = std::env::temp_dir().join(format!("lisa-trace-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         let run = simulate(&Scenario::parse(FILE, "a.toml").unwrap(), 4, true).unwrap();
-        write(&run, &directory, Format::Parquet).unwrap();
+        write_trace(&run, &directory, Format::Parquet).unwrap();
         let file = File::open(directory.join("a-trace-seed-4.parquet")).unwrap();
         let credits = std::fs::read_to_string(directory.join("a-trace-seed-4.credits.jsonl"));
         std::fs::remove_dir_all(&directory).unwrap();
@@ -126,7 +103,7 @@ mod tests {
                 ("ssthresh", row.ssthresh.map_or(Field::Null, integer)),
                 ("srtt", Field::Double(row.srtt)),
                 ("flight", integer(row.flight)),
-                ("phase", Field::Str(row.phase.into())),
+                ("phase", Field::Str(row.phase.name().into())),
             ];
             let read = read
                 .get_column_iter()
@@ -136,17 +113,9 @@ mod tests {
         assert!(
             run.rows
                 .iter()
-                .any(|row| row.subflow == 1 && row.phase == "slow start")
+                .any(|row| row.subflow == 1 && row.phase == Phase::SlowStart)
         );
         assert_eq!(credits.unwrap().lines().count(), run.credits.len());
         assert_eq!(run.credits.len(), 1);
-    }
-
-    #[test]
-    fn titles_are_names_of_files() {
-        assert_eq!(slug("300 KB over 2.5 Mbit/s"), "300-kb-over-2-5-mbit-s");
-        assert_eq!(slug("../LISA fig. 6: (a)"), "lisa-fig-6-a");
-        assert_eq!(slug("…"), "scenario");
-        assert_eq!(slug(&"x".repeat(1000)).len(), 60);
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
-/// A file that is gone afterwards.
+/// A file that is removed afterwards.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -60,9 +60,9 @@ fn read(file: &Temporary) -> Vec<Row> {
 fn parquet_reads_back() {
     let file = Temporary::new("back.parquet");
     // More than one group of rows.
-    write(&file, Format::Parquet, ROWS + 5);
+    write(&file, Format::Parquet, ROWS_PER_GROUP + 5);
     let rows = read(&file);
-    assert_eq!(rows.len(), ROWS + 5);
+    assert_eq!(rows.len(), ROWS_PER_GROUP + 5);
     for (number, row) in rows.iter().enumerate() {
         let columns: Vec<_> = row.get_column_iter().collect();
         let name = if number % 2 == 0 {
@@ -84,7 +84,7 @@ fn parquet_reads_back() {
 }
 
 #[test]
-fn the_same_rows_are_the_same_bytes() {
+fn equal_rows_are_equal_bytes() {
     let files = [Temporary::new("one.parquet"), Temporary::new("two.parquet")];
     let bytes = files.each_ref().map(|file| {
         write(file, Format::Parquet, 1000);
@@ -94,7 +94,7 @@ fn the_same_rows_are_the_same_bytes() {
 }
 
 #[test]
-fn no_rows_are_a_file_too() {
+fn a_file_without_rows_can_be_read() {
     let file = Temporary::new("none.parquet");
     write(&file, Format::Parquet, 0);
     assert!(read(&file).is_empty());
@@ -117,7 +117,7 @@ fn errors_name_the_file() {
         .err()
         .unwrap();
     assert!(error.to_string().starts_with("/nowhere/a.csv: "), "{error}");
-    // A disk that is full.
+    // A full disk.
     let full = Path::new("/dev/full");
     for format in [Format::Csv, Format::Parquet] {
         let mut table = Table::create(full, format, &COLUMNS).unwrap();

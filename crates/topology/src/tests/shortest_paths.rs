@@ -1,11 +1,11 @@
-//! Graphs that are spelled out, and all the shortest paths on them.
+//! Shortest paths on graphs whose nodes and links are given.
 
 use std::collections::BTreeSet;
 
 use netsim::Span;
 use proptest::prelude::*;
 
-use crate::tests::check;
+use super::check;
 use crate::*;
 
 fn spelled(hosts: &[&str], routers: &[&str], links: &[(&str, &str)]) -> SpelledOut {
@@ -58,7 +58,7 @@ fn a_graph_may_have_cycles_and_parallel_links() {
     assert_eq!(graph.set("loop").unwrap().paths[0], paths.nth(0).unwrap());
 }
 
-/// Shortest paths by trying all: the links to a host over nodes that forward, with how many ways there are.
+/// Number of shortest paths by enumeration of all walks over nodes that forward.
 fn brute(graph: &Graph, from: NodeIndex, to: NodeIndex) -> u64 {
     let mut ways = vec![(from, 1u64)];
     for _ in 0..graph.nodes().len() {
@@ -67,7 +67,7 @@ fn brute(graph: &Graph, from: NodeIndex, to: NodeIndex) -> u64 {
             if node != from && graph.is_host[node.index()] {
                 continue;
             }
-            for (_, to) in &graph.leaving[node.index()] {
+            for (_, to) in &graph.outgoing[node.index()] {
                 next.push((*to, count));
             }
         }
@@ -95,7 +95,7 @@ proptest! {
         for (number, link) in spec.links.iter_mut().enumerate() {
             link.name = Some(format!("link {number}"));
         }
-        // Hosts that no link reaches are another test's.
+        // Hosts without a link are the subject of another test.
         if let Ok(graph) = spec.build() {
             check(&graph);
             let hosts = graph.hosts();

@@ -1,4 +1,4 @@
-//! Writes down what happens at the senders of a simulation.
+//! Records the states, credits and losses of the senders of a simulation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,50 +7,82 @@ use mpcc::{Note, Settlement, Subflow as Coupled};
 use netsim::Time;
 use transport::{Observer, SubflowId, View};
 
-use crate::trace::{Credit, Loss, Row, Settled};
+use super::recording::Recording;
+use crate::trace::{Credit, Loss, Phase, Row, Settled};
 
-/// What happened, in order of time.
+/// Records in order of time.
 #[derive(Debug, Default)]
-pub(crate) struct Recorder {
-    rows: Vec<(Time, SubflowId, View)>,
+pub(super) struct Recorder {
+    states: Vec<State>,
     credits: Vec<Taken>,
-    losses: Vec<(Time, SubflowId)>,
-    /// Which subflow of a connection has a slot.
+    losses: Vec<Lost>,
+    /// Subflow that owns a slot, by connection and slot.
     slots: BTreeMap<(u32, u8), SubflowId>,
 }
 
+/// The trace of a run.
+#[derive(Default)]
+pub(super) struct Trace {
+    pub(super) rows: Vec<Row>,
+    pub(super) credits: Vec<Credit>,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// State of a subflow after a change.
+#[derive(Debug)]
+struct State {
+    at: Time,
+    subflow: SubflowId,
+    view: View,
+}
+
+/// A segment that the network lost.
+#[derive(Debug)]
+struct Lost {
+    at: Time,
+    subflow: SubflowId,
+}
+
+/// A credit that a joining subflow took.
 #[derive(Debug)]
 struct Taken {
     at: Time,
+    /// Borrower.
     to: SubflowId,
-    /// Its slot, and the lender.
+    /// Slot of the borrower.
     slot: u8,
+    /// Lender.
     from: SubflowId,
     segments: u32,
     settled: Option<(Time, Settlement)>,
+    /// Neither settled nor void.
     open: bool,
 }
 
 impl Observer for Recorder {
     const ON: bool = true;
 
-    fn window(&mut self, at: Time, who: SubflowId, view: &View) {
-        match self.rows.last_mut() {
-            // Of one instant the last is what counts.
-            Some(last) if last.0 == at && last.1 == who => last.2 = *view,
-            _ => self.rows.push((at, who, *view)),
+    fn window(&mut self, at: Time, subflow: SubflowId, view: &View) {
+        match self.states.last_mut() {
+            // One row for an instant: the last state.
+            Some(last) if last.at == at && last.subflow == subflow => last.view = *view,
+            _ => self.states.push(State {
+                at,
+                subflow,
+                view: *view,
+            }),
         }
     }
 
-    fn opened(&mut self, at: Time, who: SubflowId, cc: &Coupled, taken: Option<(u8, u32)>) {
+    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Coupled, taken: Option<(u8, u32)>) {
         let Some(slot) = cc.slot() else { return };
-        self.slots.insert((who.connection, slot), who);
+        self.slots.insert((subflow.connection, slot), subflow);
         if let Some((lender, segments)) = taken {
             self.credits.push(Taken {
                 at,
-                to: who,
+                to: subflow,
                 slot,
-                from: self.slots[&(who.connection, lender)],
+                from: self.slots[&(subflow.connection, lender)],
                 segments,
                 settled: None,
                 open: true,
@@ -58,15 +90,15 @@ impl Observer for Recorder {
         }
     }
 
-    fn credit(&mut self, at: Time, who: SubflowId, _: &Coupled, note: &Note) {
+    fn credit(&mut self, at: Time, subflow: SubflowId, _: &Coupled, note: &Note) {
         if note.withdraws_credit() {
-            let of_this = |taken: &&mut Taken| taken.open && taken.to == who;
+            let of_this = |taken: &&mut Taken| taken.open && taken.to == subflow;
             self.credits
                 .iter_mut()
                 .filter(of_this)
                 .for_each(|taken| taken.open = false);
         }
-        let of_this = |taken: &&mut Taken| taken.open && taken.from == who;
+        let of_this = |taken: &&mut Taken| taken.open && taken.from == subflow;
         for taken in self.credits.iter_mut().filter(of_this) {
             taken.open &= !note.settles(taken.slot) && !note.voids(taken.slot);
             if note.settles(taken.slot) {
@@ -76,36 +108,31 @@ impl Observer for Recorder {
     }
 
     fn lost(&mut self, at: Time, subflow: SubflowId) {
-        self.losses.push((at, subflow));
+        self.losses.push(Lost { at, subflow });
     }
 }
 
 impl Recorder {
-    /// How many rows there are.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The rows, the credits and the losses. `names`: those of the connections.
-    pub(crate) fn finish(self, names: &[Arc<str>]) -> (Vec<Row>, Vec<Credit>, Vec<Loss>) {
-        let name = |id: SubflowId| names[id.connection as usize].clone();
-        let row = |(at, id, view): (Time, SubflowId, View)| Row {
+    /// The trace. `titles` has the title of each connection.
+    pub(super) fn finish(self, titles: &[Arc<str>]) -> Trace {
+        let title = |id: SubflowId| titles[id.connection as usize].clone();
+        let row = |State { at, subflow, view }: State| Row {
             time: at.as_secs_f64(),
-            connection: name(id),
-            subflow: id.subflow.into(),
+            connection: title(subflow),
+            subflow: subflow.subflow.into(),
             cwnd: view.cwnd,
             ssthresh: view.ssthresh,
             srtt: f64::from(view.srtt8) / 8e6,
             flight: view.flight,
             phase: match view.ssthresh {
-                _ if view.reducing => "recovery",
-                Some(ssthresh) if view.cwnd >= ssthresh => "avoidance",
-                _ => "slow start",
+                _ if view.reducing => Phase::Recovery,
+                Some(ssthresh) if view.cwnd >= ssthresh => Phase::Avoidance,
+                _ => Phase::SlowStart,
             },
         };
         let credit = |taken: Taken| Credit {
             taken: taken.at.as_secs_f64(),
-            connection: name(taken.to).to_string(),
+            connection: title(taken.to).to_string(),
             to: taken.to.subflow.into(),
             from: taken.from.subflow.into(),
             segments: taken.segments,
@@ -116,16 +143,22 @@ impl Recorder {
                 sum_after: settlement.sum_after,
             }),
         };
-        let loss = |(at, id): (Time, SubflowId)| Loss {
+        let loss = |Lost { at, subflow }: Lost| Loss {
             time: at.as_secs_f64(),
-            connection: name(id),
-            subflow: id.subflow.into(),
+            connection: title(subflow),
+            subflow: subflow.subflow.into(),
         };
-        (
-            self.rows.into_iter().map(row).collect(),
-            self.credits.into_iter().map(credit).collect(),
-            self.losses.into_iter().map(loss).collect(),
-        )
+        Trace {
+            rows: self.states.into_iter().map(row).collect(),
+            credits: self.credits.into_iter().map(credit).collect(),
+            losses: self.losses.into_iter().map(loss).collect(),
+        }
+    }
+}
+
+impl Recording for Recorder {
+    fn rows(&self) -> usize {
+        self.states.len()
     }
 }
 
@@ -137,14 +170,14 @@ mod tests {
         Time::ZERO + netsim::Span::from_millis(millis)
     }
 
-    fn who(subflow: u8) -> SubflowId {
+    fn id(subflow: u8) -> SubflowId {
         SubflowId {
             connection: 0,
             subflow,
         }
     }
 
-    /// Two subflows take from the first, and a third one from the second. Each lender settles its own credits only.
+    /// Two subflows borrow from the first, and a fourth from the third. Each lender settles its own credits alone.
     #[test]
     fn credits_are_settled_by_their_lenders() {
         let mut connection = mpcc::Connection::new(mpcc::Algorithm::find("lisa").unwrap());
@@ -162,11 +195,11 @@ mod tests {
             let (mut subflow, note) = connection.open(tcp, 0);
             let taken = note.credit_taken();
             let taken = taken.map(|credit| (connection.lender(&subflow).unwrap(), credit));
-            recorder.opened(at(10 * u64::from(i)), who(i), &subflow, taken);
+            recorder.opened(at(10 * u64::from(i)), id(i), &subflow, taken);
             match i {
                 0 => drop(connection.on_ack(&mut subflow, tcp, 30)), // grows to 40
                 2 => {
-                    // The fastest from now on.
+                    // The subflow with the lowest RTT from now on.
                     tcp.srtt8 = 8 * 1000;
                     connection.on_ack(&mut subflow, tcp, 10);
                 }
@@ -178,9 +211,9 @@ mod tests {
             let note = connection.on_ack(&mut subflows[lender], &mut tcp[lender], 1);
             let ignored = note.settlement().unwrap().ignored;
             assert_eq!(ignored, 0, "nothing was in flight beyond the window");
-            recorder.credit(at(millis), who(lender as u8), &subflows[lender], &note);
+            recorder.credit(at(millis), id(lender as u8), &subflows[lender], &note);
         }
-        let (_, credits, _) = recorder.finish(&["a".into()]);
+        let credits = recorder.finish(&["a".into()]).credits;
         let settled: Vec<_> = (credits.iter())
             .map(|c| (c.from, c.to, c.settled.as_ref().map(|s| s.time)))
             .collect();

@@ -1,0 +1,182 @@
+//! Paths and hosts of a connection, and their check on the network.
+
+use topology::{Graph, NodeIndex};
+
+use super::limits::{MAX_PATHS, MAX_SUBFLOWS};
+use super::table::{Field, Table};
+use crate::connection::{Between, ConnectionSpec, PathChoice};
+use crate::error::Error;
+
+/// Reads the keys of paths and hosts.
+pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
+    const PATTERNS: &[(&str, bool)] = &[("permutation", true), ("random", false)];
+    const CHOICES: &[(&str, PathChoice)] = &[
+        ("in-order", PathChoice::InOrder),
+        ("random", PathChoice::Random),
+    ];
+    let hosts = ["from", "to"];
+    let paths = ["path", "paths"];
+    if let Some(pattern) = table.get("pattern") {
+        table.refuse(&hosts, "`pattern` chooses the hosts: give one of them")?;
+        table.refuse(
+            &paths,
+            "`pattern` chooses hosts, not paths: give one of them",
+        )?;
+        let permutation = pattern.choice(PATTERNS)?;
+        spec.between = if permutation {
+            Between::Permutation
+        } else {
+            Between::Random
+        };
+    } else if hosts.iter().any(|key| table.get(key).is_some()) {
+        table.refuse(
+            &paths,
+            "`from` and `to` take all shortest paths: give one of them",
+        )?;
+        spec.between = Between::Hosts {
+            from: table.need("from", "from = \"h1\"")?.text()?.into(),
+            to: table.need("to", "to = \"h2\"")?.text()?.into(),
+        };
+    } else {
+        spec.between = named_paths(table)?;
+    }
+    spec.path_choice = match (table.get("path_choice"), &spec.between) {
+        (Some(choice), _) => choice.choice(CHOICES)?,
+        (None, Between::Set { .. }) => PathChoice::InOrder,
+        (None, _) => PathChoice::Random,
+    };
+    Ok(())
+}
+
+/// `path = 2`, `paths = [2, 1]`, `paths = "type1"`, or the last with `path`.
+fn named_paths(table: &Table<'_>) -> Result<Between, Error> {
+    // Files and the names of links count from 1.
+    let number = |field: &Field<'_>| Ok(field.small(1..=MAX_PATHS)? - 1);
+    let mut name = None;
+    let mut paths = Vec::new();
+    if let Some(field) = table.get("paths") {
+        if field.is_text() {
+            name = Some(field.text()?.into());
+        } else {
+            table.refuse(&["path"], "already listed by `paths`: give one of them")?;
+            paths = field
+                .list()?
+                .iter()
+                .map(number)
+                .collect::<Result<_, Error>>()?;
+            if paths.is_empty() || paths.len() > MAX_SUBFLOWS as usize {
+                return Err(field.error(format!("needs 1 to {MAX_SUBFLOWS} numbers of paths")));
+            }
+        }
+    }
+    if let Some(path) = table.get("path") {
+        paths = vec![number(&path)?];
+    }
+    Ok(Between::Set { name, paths })
+}
+
+/// Checks the paths or hosts on the network. Without the key `count`, sets `count` to the network's number of users.
+pub(super) fn check(
+    table: &Table<'_>,
+    spec: &mut ConnectionSpec,
+    graph: &Graph,
+) -> Result<(), Error> {
+    let set = match &spec.between {
+        Between::Set { name, paths } => Some(set(table, graph, name.as_deref(), paths)?),
+        Between::Hosts { from, to } => {
+            hosts(table, graph, from, to)?;
+            None
+        }
+        Between::Permutation | Between::Random => None,
+    };
+    let users = set.and_then(|set| graph.sets()[set].users);
+    if let (None, Some(users)) = (table.get("count"), users) {
+        spec.count = users;
+    }
+    Ok(())
+}
+
+/// Total number of connections: of all hosts and arrivals.
+pub(super) fn connections(spec: &ConnectionSpec, graph: &Graph) -> u64 {
+    let hosts = match spec.between {
+        Between::Permutation | Between::Random => graph.hosts().len() as u64,
+        _ => 1,
+    };
+    let each = spec.arrivals.as_ref().map_or(1, |arrivals| arrivals.count);
+    // At most 10 000 hosts with 100 000 connections each and 100 000 arrivals of each: no overflow.
+    hosts * u64::from(spec.count) * u64::from(each)
+}
+
+/// The index of a set in the graph, with these paths.
+fn set(
+    table: &Table<'_>,
+    graph: &Graph,
+    name: Option<&str>,
+    paths: &[u32],
+) -> Result<usize, Error> {
+    let sets = graph.sets();
+    let names: Vec<&str> = sets.iter().map(|set| &set.name[..]).collect();
+    let set = match (name, &names[..]) {
+        (None, []) => {
+            let problem = "this topology has no named paths: give `from` and `to`, or `pattern`";
+            return Err(table
+                .get("path")
+                .or(table.get("paths"))
+                .map_or_else(|| table.error(problem), |f| f.error(problem)));
+        }
+        (None, _) if sets.len() == 1 => 0,
+        (None, names) => {
+            let example = format!("paths = \"{}\"", names.join("\"` or `paths = \""));
+            return Err(table.missing("paths", &example));
+        }
+        (Some(name), _) => match names.iter().position(|known| *known == name) {
+            Some(at) => at,
+            None => {
+                let field = table.need("paths", "paths = [1, 2]")?;
+                return Err(field.unknown(name, "paths", &names));
+            }
+        },
+    };
+    let count = sets[set].paths.len();
+    if let Some(path) = paths.iter().find(|path| **path as usize >= count) {
+        let key = if table.get("path").is_some() {
+            "path"
+        } else {
+            "paths"
+        };
+        let field = table.need(key, "path = 1")?;
+        return Err(field.error(format!("no path {}: there are 1 to {count}", path + 1)));
+    }
+    Ok(set)
+}
+
+/// Checks that a path connects two hosts.
+fn hosts(table: &Table<'_>, graph: &Graph, from: &str, to: &str) -> Result<(), Error> {
+    let find = |key: &str, name: &str| -> Result<NodeIndex, Error> {
+        let host = graph.node(name).filter(|node| graph.hosts().contains(node));
+        host.ok_or_else(|| {
+            let names: Vec<&str> = graph
+                .hosts()
+                .iter()
+                .map(|host| &graph.nodes()[host.index()][..])
+                .collect();
+            match table.need(key, "from = \"h1\"") {
+                Ok(field) => field.unknown(name, "host", &names),
+                Err(error) => error,
+            }
+        })
+    };
+    let ends = [find("from", from)?, find("to", to)?];
+    let to = table.need("to", "to = \"h2\"")?;
+    if ends[0] == ends[1] {
+        return Err(to.error("a connection from a host to itself"));
+    }
+    let paths = graph.shortest_paths(ends[0], ends[1]);
+    match (paths.count(), paths.nth(0)) {
+        (0, _) => Err(to.error(format!("there is no path from `{from}`"))),
+        (_, None) => Err(to.error(format!(
+            "a link on the path from `{from}` has no reverse direction"
+        ))),
+        (_, Some(_)) => Ok(()),
+    }
+}

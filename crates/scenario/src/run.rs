@@ -1,0 +1,31 @@
+//! A run: its outcome, trace and packets.
+
+use serde::{Deserialize, Serialize};
+
+use crate::capture::Capture;
+use crate::outcome::Outcome;
+use crate::trace::{Credit, Loss, Row};
+
+/// All results of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// Results in numbers.
+    pub outcome: Outcome,
+    /// States of the senders, in order of time.
+    pub rows: Vec<Row>,
+    /// Credits between subflows.
+    pub credits: Vec<Credit>,
+    /// Losses in the network, in order of time; empty on a real kernel, where they are not observed.
+    pub losses: Vec<Loss>,
+    /// Packets, if they were captured.
+    pub capture: Option<Capture>,
+}
+
+/// Records of a run that are kept besides its outcome. Each makes the run slower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Whether the run has rows, credits and losses.
+    pub trace: bool,
+    /// Whether the run has a capture.
+    pub capture: bool,
+}

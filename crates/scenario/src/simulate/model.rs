@@ -1,0 +1,187 @@
+//! The network and the endpoints of a scenario in the simulator.
+
+use std::sync::Arc;
+
+use mpcc::Algorithm;
+use netsim::{Network, PortId, RouteId, Span, Time};
+use topology::{LinkIndex, Path};
+use transport::{Pace, Simulation, UdpSpec, Wire};
+
+use super::application::{data, on_off_periods};
+use super::limits;
+use super::recording::Recording;
+use crate::connection::{Application, ConnectionSpec, Protocol, Regroup};
+use crate::draw::{Drawn, Flow};
+use crate::error::Error;
+use crate::outcome;
+use crate::scenario::Scenario;
+
+/// A simulation of the flows of a scenario.
+pub(super) struct Model<'a, O> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) drawn: &'a Drawn,
+    pub(super) simulation: Simulation<O>,
+    /// Endpoints of each flow.
+    pub(super) endpoints: Vec<Endpoints>,
+    /// Title of each connection of TCP and MPTCP.
+    titles: Vec<Arc<str>>,
+}
+
+/// Endpoints of a flow, by their number in the simulation.
+#[derive(Clone, Copy)]
+pub(super) enum Endpoints {
+    /// A connection of TCP or MPTCP.
+    Connection(usize),
+    /// A source of UDP and its sink.
+    Udp(usize),
+}
+
+/// A finished simulation.
+pub(super) struct Observed<O> {
+    pub(super) observer: O,
+    /// Title of each connection of TCP and MPTCP.
+    pub(super) titles: Vec<Arc<str>>,
+}
+
+/// Change of a connection's groups at a time.
+struct DueRegroup<'a> {
+    at: Time,
+    connection: usize,
+    groups: &'a [u8],
+}
+
+impl<'a, O: Recording> Model<'a, O> {
+    pub(super) fn new(
+        scenario: &'a Scenario,
+        drawn: &'a Drawn,
+        observer: O,
+    ) -> Result<Self, Error> {
+        let mut network: Network<Wire> = Network::with_seed(drawn.link_seed);
+        let links = drawn.graph.add_to(&mut network);
+        limits::check_horizon(scenario, &drawn.graph, network.horizon())?;
+        let mut route = |path: &[LinkIndex]| -> RouteId {
+            let path: Vec<_> = path.iter().map(|link| links[link.index()]).collect();
+            // One port for all: each packet carries the number of its endpoint.
+            network.add_route(&path, PortId(0))
+        };
+        let routes: Vec<Vec<(RouteId, RouteId)>> = drawn
+            .flows
+            .iter()
+            .map(|flow| {
+                let both = |path: &Path| (route(&path.forward), route(&path.reverse));
+                flow.paths.iter().map(both).collect()
+            })
+            .collect();
+        let mut model = Self {
+            scenario,
+            drawn,
+            simulation: Simulation::new(network, observer),
+            endpoints: Vec::new(),
+            titles: Vec::new(),
+        };
+        for (flow, routes) in drawn.flows.iter().zip(routes) {
+            let spec = &scenario.connections[flow.connection];
+            let endpoints = match spec.protocol {
+                Protocol::Udp => model.add_udp(spec, flow, routes[0].0),
+                Protocol::Tcp | Protocol::Mptcp => model.add_connection(spec, flow, routes)?,
+            };
+            model.endpoints.push(endpoints);
+        }
+        Ok(model)
+    }
+
+    /// Description of a flow's connection.
+    pub(super) fn spec(&self, flow: &Flow) -> &'a ConnectionSpec {
+        &self.scenario.connections[flow.connection]
+    }
+
+    pub(super) fn finish(self) -> Observed<O> {
+        Observed {
+            observer: self.simulation.into_observer(),
+            titles: self.titles,
+        }
+    }
+
+    fn add_udp(&mut self, spec: &ConnectionSpec, flow: &Flow, route: RouteId) -> Endpoints {
+        let Application::Rate { rate, on_off } = &spec.application else {
+            unreachable!("UDP without a rate is refused when the file is read");
+        };
+        let spec = UdpSpec {
+            route,
+            pace: Pace::new(*rate, on_off_periods(on_off.as_ref(), flow.seed)),
+            packet: spec.packet as u16,
+            start: Time::ZERO + flow.start,
+        };
+        Endpoints::Udp(self.simulation.add_udp(spec))
+    }
+
+    fn add_connection(
+        &mut self,
+        spec: &ConnectionSpec,
+        flow: &Flow,
+        routes: Vec<(RouteId, RouteId)>,
+    ) -> Result<Endpoints, Error> {
+        let algorithm = Algorithm::find(&spec.algorithm).ok_or_else(|| {
+            let names: Vec<_> = Algorithm::all().map(|known| known.name()).collect();
+            let (name, known) = (&spec.algorithm, names.join(", "));
+            Error {
+                key: format!("connection.{}.algorithm", spec.name),
+                ..Error::whole(format!("the simulator has no `{name}`; there are {known}"))
+            }
+        })?;
+        self.titles
+            .push(outcome::title(&spec.name, flow.number).into());
+        let profile = spec.profile_with_constants();
+        let connection = transport::ConnectionSpec {
+            algorithm,
+            settings: spec.settings_of(algorithm),
+            mptcp: spec.protocol == Protocol::Mptcp,
+            routes,
+            start: Time::ZERO + flow.start,
+            application: data(&spec.application, flow.seed),
+            phase: Span::from_nanos(flow.seed % profile.looks.as_nanos().max(1)),
+            packet: spec.mss as u16 + profile.header,
+            receive_window: spec
+                .receive_window
+                .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+            path_manager: spec.path_manager,
+            join_delay: spec.join_delay,
+            ecn: spec.ecn,
+            ssthresh: spec.initial_ssthresh.map(|bytes| {
+                u32::try_from(bytes / u64::from(spec.mss))
+                    .unwrap_or(u32::MAX)
+                    .max(2)
+            }),
+            groups: spec.groups.clone(),
+            backup: spec.backup.clone(),
+            profile,
+        };
+        Ok(Endpoints::Connection(
+            self.simulation.add_connection(connection),
+        ))
+    }
+
+    /// Runs the simulation until `stop`, and changes groups on the way.
+    pub(super) fn run_until(&mut self, stop: Time, max_events: u64) -> Result<(), Error> {
+        let mut due: Vec<DueRegroup<'_>> = Vec::new();
+        let times = self.simulation.now()..stop;
+        for (flow, endpoints) in self.drawn.flows.iter().zip(&self.endpoints) {
+            let Endpoints::Connection(connection) = *endpoints else {
+                continue;
+            };
+            let change = |regroup: &'a Regroup| DueRegroup {
+                at: Time::ZERO + regroup.at,
+                connection,
+                groups: &regroup.groups,
+            };
+            let changes = self.spec(flow).regroup.iter().map(change);
+            due.extend(changes.filter(|change| times.contains(&change.at)));
+        }
+        due.sort_by_key(|change| change.at);
+        for change in due {
+            limits::run_until(&mut self.simulation, change.at, max_events)?;
+            self.simulation.ask_groups(change.connection, change.groups);
+        }
+        limits::run_until(&mut self.simulation, stop, max_events)
+    }
+}
