@@ -1,8 +1,8 @@
-//! How fast scenarios run on simulated endpoints: packet hops a second on one core, what a trace costs, what a second
-//! core brings, and the memory. `cargo bench -p lisa-scenario`; `bench/README.md` says what is measured.
+//! Performance of scenarios on simulated endpoints: packet hops per second on one core, cost of a trace, gain of a second core,
+//! and memory. `cargo bench -p lisa-scenario`; `bench/README.md` describes the measurement.
 //!
-//! `BENCH_ROUNDS` (5) changes how often each is run at the least, and each is run for three seconds; the fastest round
-//! counts, for whatever else the machine does can only slow one down.
+//! Each scenario runs for at least three seconds and at least `BENCH_ROUNDS` (5) times. The fastest round counts: other load on
+//! the machine can only slow a round down.
 
 use lisa_scenario::{Scenario, batch, simulate};
 use std::path::Path;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Scenario, and the hops a second (millions) below which it fails.
+/// Scenario, and the least packet hops per second (millions).
 const SCENARIOS: [(&str, f64); 3] = [
     ("one-connection", 36.0),
     ("fat-tree-4", 28.0),
     ("fat-tree-8", 18.0),
 ];
 
-/// The most memory that the largest one may take, MiB.
+/// Memory limit of the largest scenario, MiB.
 const MEMORY: f64 = 32.0;
 
 fn main() {
@@ -40,7 +40,7 @@ fn main() {
         let (hops, quiet) = fastest(rounds, &scenario, false);
         let speed = hops as f64 / quiet / 1e6;
         let memory = peak_mib();
-        // With a trace of all windows a long run takes a lot of memory: the shorter ones show what it costs.
+        // The trace of a long run takes much memory: the shorter runs show the cost.
         let traced = if name == "fat-tree-8" {
             "–".into()
         } else {
@@ -73,10 +73,10 @@ fn load(name: &str) -> Scenario {
     Scenario::load(file).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A short scenario needs many rounds to come upon a quiet moment.
+/// Least time of all rounds: a short scenario needs many rounds until one is undisturbed.
 const AT_LEAST: Duration = Duration::from_secs(3);
 
-/// Hops, and seconds of the fastest round.
+/// Hops, and the seconds of the fastest round.
 fn fastest(rounds: usize, scenario: &Scenario, trace: bool) -> (u64, f64) {
     let mut best = (0, f64::INFINITY);
     let (first, mut round) = (Instant::now(), 0);
@@ -108,7 +108,7 @@ fn in_parallel() {
     println!("eight seeds on two cores: {best:.2} × as fast as on one");
 }
 
-/// The most memory that this process has had, MiB.
+/// Peak memory of this process, MiB.
 fn peak_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status

@@ -1,4 +1,4 @@
-//! Many runs at once, whose results come in order: the same whatever the number of threads.
+//! Parallel jobs with results in order, independent of the number of threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,16 +6,16 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// How long at most until it is noticed that somebody wants an end.
-const LOOK: Duration = Duration::from_millis(50);
+/// Longest delay of a cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Does `work` for the numbers from 0 to `jobs`, on so many threads. Each result is handed to `done` in the order of
-/// the numbers; `tick` is told now and then how many are finished. Returns how many were handed over: fewer than
-/// `jobs` if `cancelled` became true, and then at once; what is still being worked on ends by itself, and counts for
-/// nothing.
+/// Calls `work` for the numbers from 0 to `jobs` on this many threads. `done` receives each result in the order of the
+/// numbers; `tick` receives the number of finished jobs from time to time. Returns the number of results that `done` has
+/// received: fewer than `jobs` if `cancelled` became true. A cancellation returns at once, and running jobs end without an
+/// effect.
 ///
 /// # Errors
-/// The first one, in the order of the numbers, of `work` or `done`.
+/// The first error, in the order of the numbers, of `work` or `done`.
 pub fn in_order<T, E>(
     jobs: usize,
     threads: usize,
@@ -55,14 +55,14 @@ where
         .collect();
     drop(results);
 
-    // Results that wait for one before them.
+    // Results after a number that is not finished.
     let mut waiting = BTreeMap::new();
-    let (mut finished, mut handed) = (0, 0);
+    let (mut finished, mut delivered) = (0, 0);
     loop {
         if cancelled.load(Ordering::Relaxed) {
-            return Ok(handed);
+            return Ok(delivered);
         }
-        match received.recv_timeout(LOOK) {
+        match received.recv_timeout(POLL_INTERVAL) {
             Ok((number, result)) => {
                 finished += 1;
                 waiting.insert(number, result);
@@ -70,11 +70,11 @@ where
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
-        while let Some(result) = waiting.remove(&handed) {
-            done(handed, result?)?;
-            handed += 1;
+        while let Some(result) = waiting.remove(&delivered) {
+            done(delivered, result?)?;
+            delivered += 1;
             if cancelled.load(Ordering::Relaxed) {
-                return Ok(handed);
+                return Ok(delivered);
             }
         }
         tick(finished);
@@ -84,7 +84,7 @@ where
             std::panic::resume_unwind(panic);
         }
     }
-    Ok(handed)
+    Ok(delivered)
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
     fn results_come_in_order() {
         for threads in [1, 2, 7] {
             let mut seen = Vec::new();
-            // The first waits until a later one has been begun, where there are several threads.
+            // With several threads, the first job waits until another has started.
             let begun = AtomicUsize::new(0);
             let work = move |number: usize| {
                 begun.fetch_add(1, Ordering::SeqCst);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_in_order_ends_it() {
+    fn the_first_error_in_order_is_returned() {
         for threads in [1, 4] {
             let mut seen = 0;
             let work = |number: usize| if number >= 3 { Err(number) } else { Ok(()) };
@@ -143,9 +143,9 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_somebody_wants_it() {
+    fn a_cancellation_ends_it() {
         let cancelled = AtomicBool::new(false);
-        let handed = in_order(
+        let delivered = in_order(
             usize::MAX,
             2,
             &cancelled,
@@ -156,11 +156,11 @@ mod tests {
                 Ok(())
             },
         );
-        assert_eq!(handed, Ok(10));
+        assert_eq!(delivered, Ok(10));
     }
 
     #[test]
-    fn no_jobs_are_done_at_once() {
+    fn no_jobs_return_at_once() {
         let never = AtomicBool::new(false);
         assert_eq!(
             in_order(0, 4, &never, |_| Err::<(), _>(()), |_| (), |_, ()| Ok(())),

@@ -1,5 +1,5 @@
-//! What a seed draws. The same seed draws the same for every algorithm, so that runs are paired, and each connection
-//! draws for itself, so that one more changes nothing for the others.
+//! Random draws of a run. A seed draws the same for every algorithm: runs are paired. Each connection has its own generator:
+//! a further connection does not change the draws of the others.
 
 use std::collections::BTreeSet;
 
@@ -8,38 +8,40 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use topology::{Graph, NodeIndex, Path, ShortestPaths};
 
-use crate::{Between, ConnectionSpec, Error, Length, PathChoice, Scenario};
+use crate::connection::{Between, ConnectionSpec, Length, PathChoice};
+use crate::error::Error;
+use crate::scenario::Scenario;
 
-/// What one seed runs of a scenario.
+/// A scenario with the draws of a seed.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// The network.
+    /// Network.
     pub graph: Graph,
-    /// What runs on it, in the order of the connections and their numbers.
+    /// Connections that run, in the order of the scenario and of their numbers.
     pub flows: Vec<Flow>,
-    /// What the links draw from: losses, marks, reordering.
+    /// Seed of the links: losses, marks, reordering.
     pub link_seed: u64,
 }
 
 /// One connection that runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its place in [`Scenario::connections`], which says all that is not drawn.
+    /// Index of the description in [`Scenario::connections`].
     pub connection: usize,
-    /// Which of those of this name, from 1.
+    /// Number among the connections of this name, from 1.
     pub number: u32,
-    /// When it starts.
+    /// Start, since the start of the run.
     pub start: Span,
-    /// The path of each subflow.
+    /// Path of each subflow.
     pub paths: Vec<Path>,
-    /// Which path each of these is of those between its ends or in its set, from 0.
+    /// Number of each path in its set or among the shortest paths between the hosts, from 0.
     pub numbers: Vec<u64>,
-    /// What it draws from while it runs: gaps, times of sending and silence.
+    /// Seed of the draws during the run: gaps, periods of sending and silence.
     pub seed: u64,
 }
 
 impl Scenario {
-    /// The topology with the round-trip times that this seed draws.
+    /// The topology with the round-trip times of this seed.
     #[must_use]
     pub fn drawn_topology(&self, seed: u64) -> topology::Spec {
         let mut topology = self.topology.clone();
@@ -50,7 +52,10 @@ impl Scenario {
         topology
     }
 
-    /// The scenario as this seed draws it: its graph, and its flows. What would start after the end is left out.
+    /// The graph and the flows of this seed, without flows that would start after the end.
+    ///
+    /// # Errors
+    /// For a topology without a graph, and for paths or hosts that the topology lacks.
     pub fn draw(&self, seed: u64) -> Result<Drawn, Error> {
         let graph = self.drawn_topology(seed).build()?;
         let mut flows = Vec::new();
@@ -74,10 +79,10 @@ impl Scenario {
     }
 }
 
-/// What the links of a run with this seed draw from, on any backend.
+/// Seed of the links of a run with this seed, on any backend.
 #[must_use]
 pub fn link_seed(seed: u64) -> u64 {
-    mix(!seed) // another stream than the flows'
+    mix(!seed) // a different stream from that of the flows
 }
 
 /// Draws the flows of one connection.
@@ -111,7 +116,7 @@ impl Draw<'_> {
                     }
                 }
                 Between::Random => {
-                    // Pairs stay apart among all that this connection draws.
+                    // No pair occurs twice among all that this connection draws.
                     let each = self.spec.count as usize;
                     for (from, to) in pairs(self.graph.hosts(), each, &mut generator) {
                         self.between(from, to)?;
@@ -123,7 +128,7 @@ impl Draw<'_> {
         Ok(())
     }
 
-    /// The chosen paths of a set, or all, and their numbers in it.
+    /// The chosen paths of a set, or all, with their numbers in the set.
     fn set(&self, name: Option<&str>, chosen: &[u32]) -> Result<Vec<(u64, Path)>, Error> {
         let set = match name {
             Some(name) => self.graph.set(name),
@@ -148,7 +153,7 @@ impl Draw<'_> {
         self.add(&|n| Some((n, paths.nth(n)?)), paths.count())
     }
 
-    /// A flow, and those that arrive after it, each over some of `count` paths: the n-th and its number.
+    /// Adds a flow and its arrivals. `nth` returns path n of `count`, with its number.
     fn add(&mut self, nth: &dyn Fn(u64) -> Option<(u64, Path)>, count: u64) -> Result<(), Error> {
         let mut start = None;
         for _ in 0..self
@@ -166,7 +171,7 @@ impl Draw<'_> {
             };
             start = Some(next);
             if count == 0 {
-                return Err(self.error("the topology has no way between its ends"));
+                return Err(self.error("the topology has no path between its hosts"));
             }
             let which =
                 (0..u64::from(self.spec.subflows)).map(|subflow| match self.spec.path_choice {
@@ -174,7 +179,7 @@ impl Draw<'_> {
                     PathChoice::Random => below(count, &mut generator),
                 });
             let paths: Option<Vec<(u64, Path)>> = which.map(nth).collect();
-            let paths = paths.ok_or_else(|| self.error("a path has no way back"))?;
+            let paths = paths.ok_or_else(|| self.error("a path has no reverse direction"))?;
             if next >= self.stop {
                 continue;
             }
@@ -191,11 +196,11 @@ impl Draw<'_> {
         Ok(())
     }
 
-    /// What flow `number` draws from; 0: what all of them draw from.
+    /// Generator of the flow `number`; 0: generator of the connection as a whole.
     fn generator(&self, number: u32) -> Pcg64Mcg {
-        let place = ((self.connection as u64) << 32) | u64::from(number);
-        // Two rounds, so that neighbours in one differ in all bits of the other.
-        Pcg64Mcg::seed_from_u64(mix(mix(self.seed) ^ place))
+        let stream = ((self.connection as u64) << 32) | u64::from(number);
+        // Two rounds: neighbouring seeds or streams differ in all bits.
+        Pcg64Mcg::seed_from_u64(mix(mix(self.seed) ^ stream))
     }
 
     fn error(&self, problem: &str) -> Error {
@@ -207,7 +212,7 @@ impl Draw<'_> {
 }
 
 impl Length {
-    /// One such length.
+    /// Draws a length.
     pub fn draw(self, generator: &mut impl Rng) -> Span {
         match self {
             Self::Fixed(length) => length,
@@ -219,7 +224,7 @@ impl Length {
                 sum(from, Span::from_nanos(below(choices, generator)))
             }
             Self::Exponential { mean } => {
-                // Never the logarithm of 0: 1 - unit is above it. libm's is the same on every machine.
+                // 1 - unit is above 0. The logarithm of libm is the same on every machine.
                 let factor = -libm::log(1.0 - unit(generator));
                 Span::from_nanos((mean.as_nanos() as f64 * factor).round() as u64)
             }
@@ -227,20 +232,20 @@ impl Length {
     }
 }
 
-/// The round-trip times of a run as a multiple of the scenario's, uniform within `spread` of 1.
+/// Factor of the round-trip times, uniform within `spread` of 1.
 fn rtt_factor(seed: u64, spread: f64) -> f64 {
     (1.0 - spread) + 2.0 * spread * unit(&mut Pcg64Mcg::seed_from_u64(seed))
 }
 
-/// A time multiplied, to the nanosecond.
+/// A time multiplied by a factor, rounded to a nanosecond.
 fn scaled(span: Span, factor: f64) -> Span {
     Span::from_nanos((span.as_nanos() as f64 * factor).round() as u64)
 }
 
-/// Each host's partner: all orders of the hosts in which none is its own are as likely.
+/// Partner of each host: a uniformly drawn permutation without fixed points.
 fn derangement(hosts: &[NodeIndex], generator: &mut impl Rng) -> Vec<NodeIndex> {
     let mut order = hosts.to_vec();
-    // One shuffle in e has no host in its place. A host alone has no partner.
+    // One shuffle in e has no fixed point. A single host has no partner.
     while hosts.len() > 1 {
         for last in (1..order.len()).rev() {
             order.swap(last, below(last as u64 + 1, generator) as usize);
@@ -252,7 +257,7 @@ fn derangement(hosts: &[NodeIndex], generator: &mut impl Rng) -> Vec<NodeIndex> 
     Vec::new()
 }
 
-/// `each` partners for each host, no two hosts twice; a host for whom nobody is left gets fewer.
+/// Pairs of hosts, `each` for each host. No pair occurs twice: a host without a free partner gets fewer.
 fn pairs(
     hosts: &[NodeIndex],
     each: usize,
@@ -276,18 +281,18 @@ fn pairs(
     pairs
 }
 
-/// A number from 0 to 1, without 1.
+/// Uniform number in [0, 1).
 fn unit(generator: &mut impl Rng) -> f64 {
-    // 53 bits: every such fraction is a double of its own.
+    // 53 bits: each fraction is a double.
     (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A number below `end`, all alike but for one part in 2⁶⁴ / `end`.
+/// Uniform number below `end`, with a bias of at most `end` / 2⁶⁴.
 fn below(end: u64, generator: &mut impl Rng) -> u64 {
     ((u128::from(generator.next_u64()) * u128::from(end)) >> 64) as u64
 }
 
-/// SplitMix64's finalizer (Steele, Lea and Flood, 2014): each bit of the input changes half of the output's.
+/// Finalizer of SplitMix64 (Steele, Lea and Flood, 2014): each input bit changes half of the output bits.
 pub(crate) fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -4,7 +4,7 @@ use netsim::Rate;
 use topology::{FatTree, Queue, SharedBottleneck, Spec};
 
 use super::*;
-use crate::{Application, Arrivals, Protocol};
+use crate::connection::{Application, Arrivals, Protocol};
 
 fn connection() -> ConnectionSpec {
     ConnectionSpec {
@@ -44,7 +44,7 @@ fn shared(paths: usize) -> Spec {
     })
 }
 
-/// The hosts of each flow.
+/// Hosts of each flow.
 fn ends(drawn: &Drawn) -> Vec<(NodeIndex, NodeIndex)> {
     let from = |path: &Path| drawn.graph.link(path.forward[0]).from;
     let to = |path: &Path| drawn.graph.link(path.forward[path.forward.len() - 1]).to;
@@ -93,7 +93,7 @@ fn a_permutation_has_each_host_once_at_either_end() {
         assert!(drawn.flows.iter().map(|flow| flow.number).eq(1..=32));
         seen.insert(ends);
     }
-    assert_eq!(seen.len(), 20, "each seed draws another one");
+    assert_eq!(seen.len(), 20, "each seed draws a different permutation");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn random_pairs_are_never_drawn_twice() {
             .collect();
         assert_eq!((drawn.flows.len(), pairs.len()), (48, 48));
     }
-    // Two hosts have one pair, whatever is asked for.
+    // Two hosts have one pair, also for a larger count.
     let connection = ConnectionSpec {
         between: Between::Random,
         count: 3,
@@ -151,7 +151,7 @@ fn subflows_take_paths_in_order_or_at_random() {
     let drawn = scenario(shared(2), vec![chosen]).draw(1).unwrap();
     assert_eq!(drawn.flows[0].paths, vec![all[1].clone(); 3]);
     assert_eq!(drawn.flows[0].numbers, [1, 1, 1]);
-    // Each of four equal paths about as often.
+    // Each of four equal paths is drawn about equally often.
     let hosts = ConnectionSpec {
         between: Between::Hosts {
             from: "h1".into(),
@@ -180,7 +180,7 @@ fn subflows_take_paths_in_order_or_at_random() {
 }
 
 #[test]
-fn an_algorithm_and_one_connection_more_change_no_draw() {
+fn algorithms_and_further_connections_change_no_draw() {
     let between = Between::Random;
     let start = Length::Uniform {
         from: Span::from_secs(2),
@@ -224,7 +224,7 @@ fn arrivals_follow_each_other_until_the_end() {
     assert_eq!(flows[0].start, Span::from_secs(1));
     assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
     assert!(flows.iter().all(|flow| flow.start < scenario.stop));
-    // 99 s at 10 a second; the deviation of such a number is its square root, about 31.
+    // 99 s at 10 a second; the standard deviation of a Poisson count is its square root, about 31.
     assert!((890..1090).contains(&flows.len()), "{}", flows.len());
 }
 
@@ -259,7 +259,7 @@ fn a_seed_draws_the_round_trip_times() {
 }
 
 #[test]
-fn what_does_not_fit_the_network_is_an_error() {
+fn unknown_paths_and_hosts_are_errors() {
     let set = |name: Option<&str>, path| Between::Set {
         name: name.map(Into::into),
         paths: vec![path],

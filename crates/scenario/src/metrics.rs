@@ -1,12 +1,14 @@
-//! What is compared between runs: numbers of connections, subflows and links by their names in an
-//! [`Outcome`](crate::Outcome), and how connections share a run.
+//! Metrics of runs: the numbers of connections, subflows and links under their names in an [`Outcome`], and the fairness of
+//! the connections of a run.
+//!
+//! [`Outcome`]: crate::outcome::Outcome
 
 mod choice;
 mod fairness;
 mod fields;
 mod groups;
 
-use crate::Protocol;
+use crate::connection::Protocol;
 use crate::outcome::{ConnectionOutcome, LinkOutcome, SubflowOutcome};
 
 pub use choice::choose;
@@ -16,28 +18,28 @@ pub use groups::{Group, Groups, Part, Samples};
 /// A metric.
 #[derive(Debug)]
 pub struct Metric {
-    /// Its name: that of the field, after `subflows.` or `links.` where those have it.
+    /// Name: of the field, for subflows and links after `subflows.` or `links.`.
     pub key: &'static str,
-    /// What people call it.
+    /// Title in tables.
     pub title: &'static str,
-    /// Its unit; empty for a share or an index.
+    /// Unit; empty for a share or an index.
     pub unit: &'static str,
-    /// How many decimals of a mean are worth showing.
+    /// Number of decimals of a mean in tables.
     pub decimals: usize,
-    /// Whether it is a whole number in a single run.
+    /// Whether the value of a single run is a whole number.
     pub whole: bool,
-    /// What has it, and how it is read; none where it has none.
+    /// Source of the value.
     pub value: Value,
 }
 
-/// What has a metric, and how it is read.
+/// Source of a metric; a function returns none where there is no value.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
-    /// A connection.
+    /// A connection by itself.
     Connection(fn(&ConnectionOutcome) -> Option<f64>),
-    /// A connection among all connections of its run.
+    /// A connection among all connections of the run.
     Share(fn(&Goodputs, &ConnectionOutcome) -> Option<f64>),
-    /// A run.
+    /// The run as a whole.
     Run(fn(&Goodputs) -> Option<f64>),
     /// A subflow.
     Subflow(fn(&SubflowOutcome) -> Option<f64>),
@@ -46,7 +48,7 @@ pub enum Value {
 }
 
 impl Metric {
-    /// Whether such a part can have it.
+    /// Whether the metric applies to this part of a run.
     #[must_use]
     pub fn is_of(&self, part: Part<'_>) -> bool {
         match self.value {
@@ -57,7 +59,7 @@ impl Metric {
         }
     }
 
-    /// Of a connection; `goodputs` are those of its run, where they can be compared.
+    /// Value of a connection; `goodputs` are those of the run, if they can be compared.
     #[must_use]
     pub fn of_connection(
         &self,
@@ -71,13 +73,13 @@ impl Metric {
         }
     }
 
-    /// Its name in the JSON of what has it.
+    /// Name of the field in JSON.
     #[must_use]
     pub fn field(&self) -> &'static str {
         self.key.rsplit('.').next().unwrap_or(self.key)
     }
 
-    /// Of a subflow.
+    /// Value of a subflow.
     #[must_use]
     pub fn of_subflow(&self, subflow: &SubflowOutcome) -> Option<f64> {
         match self.value {
@@ -86,7 +88,7 @@ impl Metric {
         }
     }
 
-    /// Of a link.
+    /// Value of a link.
     #[must_use]
     pub fn of_link(&self, link: &LinkOutcome) -> Option<f64> {
         match self.value {
@@ -95,7 +97,7 @@ impl Metric {
         }
     }
 
-    /// Of a run.
+    /// Value of a run.
     #[must_use]
     pub fn of_run(&self, goodputs: Option<&Goodputs>) -> Option<f64> {
         match self.value {
@@ -105,7 +107,7 @@ impl Metric {
     }
 }
 
-/// The metrics of a connection by itself, in the order of tables.
+/// Metrics of a connection by itself, in the order of tables.
 pub const METRICS: [Metric; 6] = [
     Metric {
         key: "completion_s",
@@ -157,7 +159,7 @@ pub const METRICS: [Metric; 6] = [
     },
 ];
 
-/// How connections share the network.
+/// Metrics of fairness.
 pub const FAIRNESS: [Metric; 2] = [
     Metric {
         key: "share",
@@ -177,7 +179,7 @@ pub const FAIRNESS: [Metric; 2] = [
     },
 ];
 
-/// The metrics that are shown where none are chosen, in the order of tables.
+/// Metrics that are shown by default, in the order of tables.
 pub fn standard() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().chain(&FAIRNESS)
 }

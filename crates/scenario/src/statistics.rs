@@ -3,19 +3,19 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A sample's mean, and half the width of its 95 % confidence interval (Student's t).
+/// Mean of a sample, with its 95 % confidence interval (Student's t).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mean {
-    /// How many values.
+    /// Number of values.
     pub n: usize,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
-    /// The interval is mean ± this; none for fewer than two values.
+    /// Half the width of the interval, mean ± `ci95`; none for fewer than two values.
     pub ci95: Option<f64>,
 }
 
 impl Mean {
-    /// Of these values; none of none.
+    /// Mean of these values; none without values.
     pub fn of(values: &[f64]) -> Option<Mean> {
         let n = values.len();
         if n == 0 {
@@ -32,8 +32,8 @@ impl Mean {
     }
 }
 
-/// The quantile 0.975 of Student's t. It is made of logarithms and powers of the system's library, whose last digits differ
-/// from machine to machine: those are rounded off.
+/// Quantile 0.975 of Student's t. Rounded, because the last digits of the system library's logarithms and powers differ
+/// between machines.
 fn student(freedom: usize) -> f64 {
     const DIGITS: f64 = 1e9;
     let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("at least one degree of freedom");
@@ -55,7 +55,7 @@ mod tests {
                 ci95: None
             })
         );
-        // t for 4 degrees of freedom is 2.776; the deviation is √2.5
+        // t of 4 degrees of freedom is 2.776; the standard deviation is √2.5.
         let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert!((mean.mean - 3.0).abs() < 1e-12);
         assert!((mean.ci95.unwrap() - 2.776 * (2.5f64 / 5.0).sqrt()).abs() < 1e-3);
@@ -77,7 +77,7 @@ mod tests {
             (298, 1.967_956_506_496_82),
         ] {
             let is = student(freedom);
-            assert!((is - t).abs() < 1e-8, "{freedom}: {is}, not {t}");
+            assert!((is - t).abs() < 1e-8, "{freedom}: {is}, expected {t}");
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Times, rates, sizes and shares as a file writes them: `40ms`, `2.5Mbit`, `300KB`, `10%`.
+//! Times, rates, sizes and shares in scenario files: `40ms`, `2.5Mbit`, `300KB`, `10%`.
 //!
 //! | | units |
 //! | --- | --- |
 //! | time | `ns`, `us` (`µs`), `ms`, `s`, `min`, `h`, `d` |
-//! | rate | `bit`, `kbit`, `Mbit`, `Gbit`, `Tbit`, all a second |
+//! | rate | `bit`, `kbit`, `Mbit`, `Gbit`, `Tbit`, per second |
 //! | size | `B`, `KB` (`kB`), `MB`, `GB`, `TB` of 1000, `KiB`, `MiB`, `GiB`, `TiB` of 1024 |
 //! | share | `%`, or a number from 0 to 1 |
 //!
-//! Arithmetic is exact: a value that is not a whole number of nanoseconds, bits a second or bytes is refused. What is
-//! displayed parses to the same value.
+//! Arithmetic is exact: a value that is not a whole number of nanoseconds, bits per second or bytes is refused. A displayed
+//! value parses to the same value.
 
 use netsim::{Rate, Span};
 
-/// A unit's name, and how many of the base unit it is.
+/// Name of a unit, and its size in base units.
 type Unit = (&'static str, u64);
 
-/// In the order of their size; a second name of the same size stands after the one that is displayed.
+/// Units in the order of their size; a second name follows the displayed one.
 const TIMES: &[Unit] = &[
     ("ns", 1),
     ("us", 1_000),
@@ -48,28 +48,28 @@ const BINARY_SIZES: &[Unit] = &[
     ("TiB", 1 << 40),
 ];
 
-/// The longest number that is read, in characters: more digits than any value here has.
-const LONGEST: usize = 40;
+/// Longest number that is read, in characters: more digits than any valid value.
+const MAX_LENGTH: usize = 40;
 
-/// A time: `40ms`. An error is what is wrong, to be put behind a key.
+/// Parses a time: `40ms`. The error is a text that follows the key.
 pub fn parse_time(text: &str) -> Result<Span, String> {
     parse(text, &[TIMES], "a time", "40ms", "nanoseconds").map(Span::from_nanos)
 }
 
-/// A rate: `2.5Mbit`.
+/// Parses a rate: `2.5Mbit`.
 pub fn parse_rate(text: &str) -> Result<Rate, String> {
-    match parse(text, &[RATES], "a rate", "5Mbit", "bits a second")? {
+    match parse(text, &[RATES], "a rate", "5Mbit", "bits per second")? {
         0 => Err(format!("`{text}`: a rate must be more than 0")),
         bits => Ok(Rate::from_bits_per_second(bits)),
     }
 }
 
-/// A size in bytes: `300KB`.
+/// Parses a size in bytes: `300KB`.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text, &[SIZES, BINARY_SIZES], "a size", "300KB", "bytes")
 }
 
-/// A share: `10%`.
+/// Parses a share: `10%`.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').map(str::trim_end);
     let percent = number.filter(|number| decimal(number).is_some());
@@ -78,9 +78,9 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
     check_share(percent / 100.0)
 }
 
-/// A share as a number from 0 to 1.
+/// Checks a share: a number from 0 to 1.
 pub fn check_share(share: f64) -> Result<f64, String> {
-    // Not a number is in no range.
+    // NaN is in no range.
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {
@@ -88,11 +88,11 @@ pub fn check_share(share: f64) -> Result<f64, String> {
     }
 }
 
-/// As [`parse_time`] reads it.
+/// Displays a time in the form of [`parse_time`].
 #[must_use]
 pub fn show_time(time: Span) -> String {
     let nanos = time.as_nanos();
-    // Minutes and more have no decimals; they are shown where none are needed.
+    // Minutes and longer units are used without decimals.
     let whole = |unit: &&Unit| nanos % unit.1 == 0;
     match TIMES[5..].iter().rev().find(whole) {
         _ if nanos == 0 => "0s".into(),
@@ -101,13 +101,13 @@ pub fn show_time(time: Span) -> String {
     }
 }
 
-/// As [`parse_rate`] reads it.
+/// Displays a rate in the form of [`parse_rate`].
 #[must_use]
 pub fn show_rate(rate: Rate) -> String {
     show(rate.bits_per_second(), RATES)
 }
 
-/// As [`parse_bytes`] reads it.
+/// Displays a size in the form of [`parse_bytes`].
 #[must_use]
 pub fn show_bytes(bytes: u64) -> String {
     let binary = |unit: &&Unit| bytes >= unit.1 && bytes % unit.1 == 0;
@@ -117,11 +117,11 @@ pub fn show_bytes(bytes: u64) -> String {
     }
 }
 
-/// In the largest unit of which there is one, with as many decimals as it takes.
+/// Displays a value in the largest unit that it reaches, with all decimals.
 fn show(value: u64, units: &[Unit]) -> String {
     let fits = |unit: &&Unit| unit.1 <= value || unit.1 == 1;
     let largest = units.iter().rev().find(fits);
-    // The first of two names.
+    // The first of two names is displayed.
     let named = |size: u64| units.iter().find(|unit| unit.1 == size);
     let (name, size) = *largest.and_then(|unit| named(unit.1)).unwrap_or(&units[0]);
     let mut text = (value / size).to_string();
@@ -134,11 +134,11 @@ fn show(value: u64, units: &[Unit]) -> String {
     text + name
 }
 
-/// Digits, and perhaps a point and digits: the digits without the point, and how many follow it.
+/// Parses digits, with an optional point and digits: the number without the point, and the number of decimals.
 fn decimal(number: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || number.len() > LONGEST {
+    if !digits(whole) || !digits(fraction) || number.len() > MAX_LENGTH {
         return None;
     }
     let fraction = fraction.trim_end_matches('0');
@@ -154,7 +154,7 @@ fn parse(
     base: &str,
 ) -> Result<u64, String> {
     let text = text.trim();
-    let shown: String = text.chars().take(LONGEST).collect();
+    let shown: String = text.chars().take(MAX_LENGTH).collect();
     if text.starts_with('-') {
         return Err(format!("`{shown}` is negative: {what} must not be"));
     }
@@ -177,7 +177,7 @@ fn parse(
         ));
     }
     let Some((_, size)) = units().find(|known| known.0 == unit) else {
-        let unit: String = unit.chars().take(LONGEST).collect();
+        let unit: String = unit.chars().take(MAX_LENGTH).collect();
         let nearest = crate::error::nearest(&unit, units().map(|unit| unit.0));
         return Err(format!(
             "`{shown}`: no unit `{unit}`{nearest}; units are {}",

@@ -34,7 +34,7 @@ fn values_are_exact() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_have_the_problem() {
     let time = |text: &str| parse_time(text).unwrap_err();
     assert_eq!(
         time("40"),
@@ -99,7 +99,7 @@ fn values_are_shown_short() {
 
 proptest! {
     #[test]
-    fn what_is_shown_parses_to_the_same(value: u64, shift in 0..64u32) {
+    fn displayed_values_parse_to_the_same(value: u64, shift in 0..64u32) {
         let value = value >> shift;
         prop_assert_eq!(parse_time(&show_time(Span::from_nanos(value))), Ok(Span::from_nanos(value)));
         prop_assert_eq!(parse_bytes(&show_bytes(value)), Ok(value));

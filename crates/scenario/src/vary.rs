@@ -1,45 +1,45 @@
-//! A grid of values for keys: `topology.queue.packets=1..34`, `connection.*.bytes=50KB,300KB`.
+//! Grids of values for keys: `topology.queue.packets=1..34`, `connection.*.bytes=50KB,300KB`.
 //!
-//! | written | means |
+//! | form | values |
 //! | --- | --- |
-//! | `9,17,30` | these |
-//! | `1..34` | 1, 2 … 34, both ends |
+//! | `9,17,30` | 9, 17, 30 |
+//! | `1..34` | 1, 2 … 34 |
 //! | `1..34/3` | 1, 4 … 34 |
-//! | `0.5Mbit..2.5Mbit/0.5Mbit` | with a unit, which all three share |
-//! | `1..9,20..40/10` | one after the other |
+//! | `0.5Mbit..2.5Mbit/0.5Mbit` | 0.5Mbit, 1Mbit … 2.5Mbit; all three numbers have one unit |
+//! | `1..9,20..40/10` | 1, 2 … 9, 20, 30, 40 |
 //!
-//! Steps are counted in decimals, so that `0.1..0.3/0.1` ends with 0.3. What is no range is taken as it stands.
+//! Arithmetic is decimal: `0.1..0.3/0.1` ends with 0.3. A value that is not a range is used unchanged.
 
 use crate::file::overrides::parts;
 use crate::units;
 
-/// The most values of one key: more than anyone waits for.
-const MOST: u64 = 100_000;
-/// The most decimals of a number in a range: those of a nanosecond in a second.
-const MOST_DECIMALS: usize = 9;
+/// Largest number of values of a key.
+const MAX_VALUES: u64 = 100_000;
+/// Largest number of decimals in a range: a nanosecond in seconds.
+const MAX_DECIMALS: usize = 9;
 
-/// A key of a scenario and the values that it takes.
+/// A key of a scenario with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
-    /// As [`crate::Scenario::parse_with`] takes it.
+    /// Key, in the form of [`crate::Scenario::parse_with`].
     pub key: String,
-    /// In the order in which they were given.
+    /// Values, in the given order.
     pub values: Vec<String>,
 }
 
-/// What the values of a key are as numbers, for a table.
+/// Values of a key as numbers, for a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
     /// Whole numbers; sizes in bytes, rates in bit/s.
     Integers(Vec<i64>),
-    /// Others; times in seconds.
+    /// Other numbers; times in seconds.
     Floats(Vec<f64>),
-    /// No numbers.
+    /// At least one value is not a number.
     Texts,
 }
 
 impl Vary {
-    /// Of `KEY=VALUES`. An error is what is wrong, and how to write it.
+    /// Parses `KEY=VALUES`. The error is a text with the correct form.
     pub fn parse(text: &str) -> Result<Self, String> {
         let example = "write it as KEY=VALUES, like topology.queue.packets=1..34";
         let (key, values) = text.split_once('=').ok_or(example)?;
@@ -51,11 +51,11 @@ impl Vary {
         for item in items(values) {
             match range(item)? {
                 Some(range) => all.extend(range),
-                None if item.is_empty() => return Err("there is nothing between two commas".into()),
+                None if item.is_empty() => return Err("no value between two commas".into()),
                 None => all.push(item.to_string()),
             }
-            if all.len() as u64 > MOST {
-                return Err(format!("at most {MOST} values are possible"));
+            if all.len() as u64 > MAX_VALUES {
+                return Err(format!("at most {MAX_VALUES} values are possible"));
             }
         }
         Ok(Self {
@@ -64,26 +64,26 @@ impl Vary {
         })
     }
 
-    /// Whether this changes what `other` changes: `bottleneck.rate` and `topology.rate` are the same key.
+    /// Whether both change the same key: `bottleneck.rate` and `topology.rate` are one.
     #[must_use]
     pub fn replaces(&self, other: &Self) -> bool {
         parts(&self.key) == parts(&other.key)
     }
 
-    /// The override for one of the values.
+    /// The override of a value, by its index.
     #[must_use]
     pub fn set(&self, value: usize) -> String {
         format!("{}={}", self.key, self.values[value])
     }
 
-    /// The values as numbers, if all are.
+    /// The values as numbers, if all of them are.
     #[must_use]
     pub fn numbers(&self) -> Numbers {
         fn all<T>(values: &[String], of: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
             values.iter().map(|value| of(value)).collect()
         }
         let integer = |value: u64| i64::try_from(value).ok();
-        // A file, too, takes a size or a share without its unit.
+        // As in a file, a size or a share may have no unit.
         let size = |text: &str| integer(units::parse_bytes(text).ok()?);
         let share = |text: &str| units::parse_share(text).ok();
         let integers = all(&self.values, |text| {
@@ -103,7 +103,7 @@ impl Vary {
             let time = |text: &str| Some(units::parse_time(text).ok()?.as_secs_f64());
             all(&self.values, time)
         });
-        // "inf" and "nan" are numbers to Rust.
+        // Rust parses "inf" and "nan" as numbers.
         match floats {
             Some(floats) if floats.iter().all(|value| value.is_finite()) => Numbers::Floats(floats),
             _ => Numbers::Texts,
@@ -111,7 +111,7 @@ impl Vary {
     }
 }
 
-/// How many combinations there are; none for more than a machine can count.
+/// Number of combinations; none for more than fit into `usize`.
 #[must_use]
 pub fn combinations(varied: &[Vary]) -> Option<usize> {
     varied.iter().try_fold(1usize, |product, vary| {
@@ -119,7 +119,7 @@ pub fn combinations(varied: &[Vary]) -> Option<usize> {
     })
 }
 
-/// The number of each key's value in a combination; the last key changes fastest.
+/// Index of the value of each key in a combination; the last key changes fastest.
 #[must_use]
 pub fn combination(varied: &[Vary], mut number: usize) -> Vec<usize> {
     let mut chosen: Vec<usize> = (varied.iter().rev())
@@ -133,7 +133,7 @@ pub fn combination(varied: &[Vary], mut number: usize) -> Vec<usize> {
     chosen
 }
 
-/// Splits at commas, but not at those within brackets or quotes: `{ kind = "red", packets = 9 }` is one value.
+/// Splits at commas outside of brackets and quotes: `{ kind = "red", packets = 9 }` is one value.
 fn items(text: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut from) = (0u32, false, 0);
     let mut items = Vec::new();
@@ -153,9 +153,11 @@ fn items(text: &str) -> Vec<&str> {
     items
 }
 
-/// A number without its point, how many decimals it had, and its unit.
+/// A decimal number with a unit.
 struct Number<'a> {
+    /// Digits without the point.
     digits: u64,
+    /// Number of digits after the point.
     decimals: usize,
     unit: &'a str,
 }
@@ -167,7 +169,7 @@ impl<'a> Number<'a> {
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let point_alone = number.contains('.') && fraction.is_empty();
-        if whole.is_empty() || point_alone || fraction.len() > MOST_DECIMALS {
+        if whole.is_empty() || point_alone || fraction.len() > MAX_DECIMALS {
             return None;
         }
         Some(Self {
@@ -183,14 +185,14 @@ impl<'a> Number<'a> {
         })
     }
 
-    /// With this many decimals.
+    /// Digits of the number with this many decimals.
     fn scaled(&self, decimals: usize) -> Option<u64> {
         let more = u32::try_from(decimals - self.decimals).ok()?;
         self.digits.checked_mul(10u64.checked_pow(more)?)
     }
 }
 
-/// The values of `FIRST..LAST` or `FIRST..LAST/STEP`; none where it does not begin like one.
+/// Values of `FIRST..LAST` or `FIRST..LAST/STEP`; none for an item that does not begin like a range.
 fn range(item: &str) -> Result<Option<Vec<String>>, String> {
     let Some((first, rest)) = item.split_once("..") else {
         return Ok(None);
@@ -210,7 +212,7 @@ fn range(item: &str) -> Result<Option<Vec<String>>, String> {
         unit: "",
     };
     let step = step.unwrap_or(one);
-    // `1..34ms` and `50KB..900KB/50`: a unit that is missing is that of the last.
+    // `1..34ms` and `50KB..900KB/50`: a missing unit is that of the last number.
     let unit = last.unit;
     if [first.unit, step.unit]
         .iter()
@@ -230,9 +232,9 @@ fn range(item: &str) -> Result<Option<Vec<String>>, String> {
     if to < from {
         return Err(format!("`{item}`: a range must not descend"));
     }
-    if (to - from) / by >= MOST {
+    if (to - from) / by >= MAX_VALUES {
         return Err(format!(
-            "`{item}`: at most {MOST} values are possible; a step makes fewer, like `1..34/3`"
+            "`{item}`: at most {MAX_VALUES} values are possible; a step makes fewer, like `1..34/3`"
         ));
     }
     let show = |value: u64| {

@@ -28,7 +28,7 @@ fn ranges_and_lists() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_have_the_problem() {
     let wrong = |text: &str| Vary::parse(text).unwrap_err();
     assert!(wrong("stop").contains("KEY=VALUES"));
     assert!(wrong("=1").contains("KEY=VALUES"));

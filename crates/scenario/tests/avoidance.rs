@@ -1,8 +1,8 @@
-//! What LIA, OLIA, Balia, NMCC and wVegas promise, in networks that are small enough to say what is right.
+//! Properties of LIA, OLIA, Balia, NMCC and wVegas, in small networks with a known result.
 //!
-//! In the papers' profile, whose scheduler gives each segment to a subflow with room. Linux's own hands out 32 KB at a time: where
-//! a path's window is kept at one segment, as OLIA does, the others soon wait for what that path holds, and the windows do
-//! not decide any more.
+//! The profile is that of the papers, whose scheduler gives each segment to a subflow with room in its window. Linux's
+//! scheduler gives 32 KB at a time: where a window stays at one segment, as with OLIA, the other subflows soon wait for the
+//! data of that path, and the windows no longer determine the rates.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn run(file: &str, set: &[&str], seed: u64) -> Outcome {
     simulate(&scenario, seed, false).unwrap().outcome
 }
 
-/// The mean goodput of the connections of this name, Mbit/s.
+/// Mean goodput of the connections of this name, Mbit/s.
 fn goodput(outcome: &Outcome, name: &str) -> f64 {
     let of_name = |c: &&lisa_scenario::outcome::ConnectionOutcome| c.name.starts_with(name);
     let all: Vec<f64> = outcome
@@ -36,7 +36,7 @@ fn mean(of: impl Fn(u64) -> f64) -> f64 {
     SEEDS.map(of).sum::<f64>() / SEEDS.count() as f64
 }
 
-/// The part that N subflows over one bottleneck with RED take of it beside one Reno flow.
+/// Share of N subflows at a bottleneck with RED, beside one Reno flow.
 fn share(algorithm: &str, subflows: u32) -> f64 {
     let algorithm = format!("connection.multipath.algorithm={algorithm}");
     let subflows = format!("connection.multipath.subflows={subflows}");
@@ -47,14 +47,14 @@ fn share(algorithm: &str, subflows: u32) -> f64 {
     })
 }
 
-/// Together they take what one Reno flow takes, a half, within a tenth of it. LIA with eight has up to 0.60: crates/harness/tests/share.rs
-/// and docs/algorithms/properties.md have why.
+/// Together the subflows take the share of one Reno flow, a half, within a tenth. LIA with eight subflows takes up to 0.60:
+/// crates/harness/tests/share.rs and docs/algorithms/properties.md have the reason.
 #[test]
 fn subflows_are_fair_to_one_flow() {
     for algorithm in ["lia", "olia", "balia", "lisa", "lisa_olia", "lisa_balia"] {
         let most = match algorithm {
             "lia" | "olia" | "balia" => 8,
-            _ => 2, // what comes after slow start is the same
+            _ => 2, // their congestion avoidance is that of the others
         };
         for subflows in [2, 4, 8].into_iter().filter(|n| *n <= most) {
             let share = share(algorithm, subflows);
@@ -71,7 +71,7 @@ fn subflows_are_fair_to_one_flow() {
     }
 }
 
-/// Uncoupled, N take N of N + 1 parts; NMCC's take √N of √N + 1, since each loses for itself.
+/// N uncoupled subflows take N/(N + 1). With NMCC they take √N/(√N + 1), since the losses of each are independent.
 #[test]
 fn without_coupling_each_subflow_takes_a_share_and_nmcc_takes_the_root() {
     for subflows in [2, 8] {
@@ -86,7 +86,8 @@ fn without_coupling_each_subflow_takes_a_share_and_nmcc_takes_the_root() {
     }
 }
 
-/// φ's windows are proportional to (1/p)^(1/φ), for the loss rate p of a path. Here the second has four times that of the first.
+/// φ's windows are proportional to (1/p)^(1/φ), for the loss rate p of a path. Here the second path has four
+/// times the loss rate of the first.
 #[test]
 fn phi_divides_by_loss_rates() {
     for (phi, expected) in [(200, 2.0), (150, 4_f64.powf(1.0 / 1.5)), (100, 4.0)] {
@@ -105,10 +106,10 @@ fn phi_divides_by_loss_rates() {
 
 const EQUAL: [&str; 2] = ["topology.rate=10Mbit", "topology.rtt=40ms"];
 
-/// Over two paths that share nothing, of 10 and 4 Mbit/s or of 10 each, both are filled, but for what a half of a window short of the
-/// path costs (1448 of 1500 bytes are payload). wVegas fills neither, but has more than Reno on the better one.
+/// Two disjoint paths, of 10 and 4 Mbit/s or of 10 Mbit/s each, are filled, except for the time in which a halved window is
+/// smaller than the path (1448 of 1500 bytes are payload). wVegas fills neither, but exceeds Reno on the better path.
 #[test]
-fn two_paths_give_at_least_the_best_one() {
+fn two_paths_give_at_least_the_goodput_of_the_best() {
     for (network, both) in [(&[][..], 13.52), (&EQUAL, 19.31)] {
         let rate = |set: &[&str]| {
             let set = [network, set].concat();
@@ -134,10 +135,11 @@ fn two_paths_give_at_least_the_best_one() {
     }
 }
 
-/// Where random losses keep windows below the paths, a connection has at least what Reno has on the better of two with one RTT,
-/// and up to a sixth less where RTTs are 40 and 80 ms (docs/algorithms/properties.md). wVegas is held against itself.
+/// With random losses that keep windows smaller than the paths, a connection has at least the goodput of Reno on the better of
+/// two paths with one RTT, and up to a sixth less with RTTs of 40 and 80 ms (docs/algorithms/properties.md). wVegas is
+/// compared with wVegas on one path.
 #[test]
-fn with_random_losses_two_paths_give_about_the_best_one() {
+fn with_random_losses_two_paths_give_about_the_goodput_of_the_best() {
     for (network, least) in [(&["topology.rate=10Mbit"][..], 0.83), (&EQUAL, 0.93)] {
         let rate = |algorithm: &str, set: &[&str]| {
             let algorithm = format!("connection.multipath.algorithm={algorithm}");
@@ -164,8 +166,8 @@ fn with_random_losses_two_paths_give_about_the_best_one() {
     }
 }
 
-/// wVegas loses nothing, and its queues stay short: below ten segments for the connection, and one round's growth by slow
-/// start. Reno and LIA fill all 50.
+/// wVegas has no losses, and its queues stay below ten segments for the connection plus the growth of slow start in one round
+/// trip. Reno and LIA fill all 50 packets.
 #[test]
 fn wvegas_keeps_queues_short_and_loses_nothing() {
     let outcome = run(
@@ -186,8 +188,8 @@ fn wvegas_keeps_queues_short_and_loses_nothing() {
     assert!(lia.links.iter().any(|link| link.queue_max == 50));
 }
 
-/// Tables 1, 3, 4 and 6 of draft-khalili-mptcp-performance-issues-04: what users with one path lose to those with two. With
-/// LIA their rates are near its fixed point (0.74, 0.50; 0.7, 0.48); OLIA leaves them more, and Balia is near LIA.
+/// Tables 1, 3, 4 and 6 of draft-khalili-mptcp-performance-issues-04: rates of users with one path beside users with two. With
+/// LIA they are near its fixed point (0.74, 0.50; 0.7, 0.48); with OLIA they are higher, and with Balia near LIA's.
 #[test]
 fn olia_leaves_more_to_users_of_a_single_path_than_lia() {
     for (file, users, n1, fixed_point) in [
@@ -215,8 +217,8 @@ fn olia_leaves_more_to_users_of_a_single_path_than_lia() {
     }
 }
 
-/// Tables 2 and 5: all lose when Red users, who gain nothing by it, upgrade to a second path; the sum by 13 % with LIA (14 % at
-/// its fixed point) and by 3 % at the optimum with probing. OLIA is between.
+/// Tables 2 and 5: all rates fall when red users upgrade to a second path. The sum falls by 13 % with LIA (14 % at its fixed
+/// point), and by 3 % at the optimum with probing. OLIA is between the two.
 #[test]
 fn an_upgrade_to_two_paths_costs_less_with_olia_than_with_lia() {
     let single = [

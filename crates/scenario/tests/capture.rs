@@ -44,7 +44,7 @@ const WATCH: Watch = Watch {
     capture: true,
 };
 
-/// A run of this file, and its capture, which is removed when it has been read.
+/// A run of this file, and the content of its capture, which is removed afterwards.
 fn captured<T>(test: &str, text: &str, seed: u64, read: impl Fn(&PathBuf) -> T) -> (Run, T) {
     let scenario = Scenario::parse(text, "a.toml").unwrap();
     let run = simulate_watched(&scenario, seed, WATCH).unwrap();
@@ -69,7 +69,7 @@ fn packets(test: &str, text: &str) -> (Run, Vec<Packet>) {
 }
 
 #[test]
-fn tshark_reads_what_was_simulated() {
+fn tshark_reads_a_simulated_run() {
     if !tshark::is_there() {
         return;
     }
@@ -77,14 +77,14 @@ fn tshark_reads_what_was_simulated() {
     let [download, competitor, calls] = &run.outcome.connections[..] else {
         panic!("{:?}", run.outcome.connections);
     };
-    // Both subflows are one connection, whose stream is sent whole.
+    // Both subflows are one connection; the whole stream is sent.
     let connections = tshark::connections(&packets);
     let subflows = &connections[&0];
     assert_eq!((connections.len(), subflows.len()), (1, 2));
     assert_eq!(tshark::stream(&packets, subflows), [(1, 300_001)]);
     let join = |packet: &&Packet| packet.contains_key("tcp.options.mptcp.recvtok");
     let join = packets.iter().find(join).unwrap();
-    // It names the connection by the token of the server's key, which the SYN/ACK has.
+    // The join has the token of the server's key, which is in the SYN/ACK.
     let answer = |packet: &&Packet| {
         packet["ip.src"] == "10.0.1.1" && packet.get("mptcp.expected_token").is_some()
     };
@@ -94,7 +94,7 @@ fn tshark_reads_what_was_simulated() {
         number(answer, "mptcp.expected_token")
     );
     // MP_CAPABLE three times, MP_JOIN three times, ADD_ADDR and its echo.
-    let tells = |subtype: &str| {
+    let count_of = |subtype: &str| {
         let is = |packet: &&Packet| {
             packet
                 .get("tcp.options.mptcp.subtype")
@@ -102,8 +102,8 @@ fn tshark_reads_what_was_simulated() {
         };
         packets.iter().filter(is).count()
     };
-    assert_eq!(["0", "1", "3"].map(tells), [3, 3, 2]);
-    // What was sent again is what the outcome counts, on each subflow.
+    assert_eq!(["0", "1", "3"].map(count_of), [3, 3, 2]);
+    // The outcome counts the same retransmissions on each subflow.
     for (subflow, outcome) in subflows.iter().zip(&download.subflows) {
         let again = tshark::retransmissions(&packets, &[*subflow]);
         assert_eq!(again, outcome.retransmits, "subflow {}", outcome.subflow);
@@ -123,7 +123,7 @@ fn tshark_reads_what_was_simulated() {
             .iter()
             .any(|packet| packet.contains_key("tcp.options.sack.count"))
     );
-    // What came in of UDP is a part of what was sent.
+    // The datagrams received are a part of those sent.
     let datagrams = packets
         .iter()
         .filter(|packet| !packet.contains_key("tcp.stream"));
@@ -135,9 +135,9 @@ fn tshark_reads_what_was_simulated() {
     assert_eq!(first["frame.time_epoch"], "0.020102400");
 }
 
-/// A stream of writes that do not fill their last segments; the older profiles; joins without announcements; ECN; many hosts.
+/// Writes that do not fill their last segments; older profiles; joins without announcements; ECN; many hosts.
 #[test]
-fn tshark_reads_whatever_a_file_asks_for() {
+fn tshark_reads_all_kinds_of_connections() {
     if !tshark::is_there() {
         return;
     }
@@ -160,7 +160,7 @@ fn tshark_reads_whatever_a_file_asks_for() {
             assert_eq!(again, run.outcome.connections[0].retransmits, "{keys}");
         }
     }
-    // Each echoed mark is answered by a reduction, which is told.
+    // The sender answers each ECE with a reduction and CWR.
     let red = "{ kind = 'red', min = 5, max = 15, max_p = 0.1, ecn = true }";
     let (run, marked) = packets("ecn", &bottleneck(red, "bytes = '3MB'\necn = true"));
     let count = |field: &str, value: &str| {
@@ -172,14 +172,14 @@ fn tshark_reads_whatever_a_file_asks_for() {
     let again = run.outcome.connections[0].retransmits as usize;
     assert_eq!(sent + again, tshark::data(&marked, &[0, 1, 2]).count());
     assert!(count("tcp.flags.cwr", "1") > 3 && count("tcp.flags.ece", "1") > 6);
-    // Sixteen hosts, each of which sends and receives.
+    // Sixteen hosts that send and receive.
     let tree = "stop = '300ms'\n[topology]\nkind = 'fat-tree'\nk = 4\nrate = '10Mbit'\ndelay = '100us'\nqueue = 20\n\
                 [[connection]]\npattern = 'permutation'\nprotocol = 'mptcp'\nsubflows = 4";
     let (run, packets) = packets("tree", tree);
     let connections = tshark::connections(&packets);
     assert_eq!(connections.len(), 16);
     for (subflows, outcome) in connections.values().zip(&run.outcome.connections) {
-        // What was handed to a subflow may not have left it yet.
+        // Data that was given to a subflow may still be unsent.
         assert_eq!(
             tshark::stream(&packets, subflows)[0].0,
             1,
@@ -192,9 +192,9 @@ fn tshark_reads_whatever_a_file_asks_for() {
     assert_eq!(tshark::retransmissions(&packets, &all), again);
 }
 
-/// The B flag of MP_JOIN is in the SYN/ACK where the server's endpoint is a backup, and in the SYN where the client's is.
+/// The B flag of MP_JOIN is in the SYN/ACK for a backup endpoint of the server, and in the SYN for one of the client.
 #[test]
-fn a_backup_is_asked_for_by_the_end_whose_endpoint_it_is() {
+fn the_host_of_the_backup_endpoint_requests_the_backup() {
     if !tshark::is_there() {
         return;
     }

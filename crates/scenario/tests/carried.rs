@@ -1,4 +1,4 @@
-//! Scenarios and runs go to another process and back as JSON: nothing of them may change on the way.
+//! Scenarios and runs are sent to another process and back as JSON, without a change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn a_scenario_survives() {
     for file in files {
         let mut scenario = Scenario::load(&file).unwrap();
         if let Spec::SharedBottleneck(shared) = &mut scenario.topology {
-            // What no file there has.
+            // Keys that no file has.
             shared.bottleneck.rate_trace = Some("1\n4\n4\n".parse().unwrap());
             shared.bottleneck.down = vec![netsim::Outage::for_good(netsim::Time::from_nanos(7))];
         }
@@ -39,7 +39,7 @@ fn a_scenario_survives() {
 }
 
 #[test]
-fn a_run_survives_to_the_last_bit() {
+fn a_run_survives_bit_by_bit() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/examples");
     let scenario = Scenario::load(file.join("shared-bottleneck.toml")).unwrap();
     let run = simulate(&scenario, 1, true).unwrap();
@@ -49,7 +49,7 @@ fn a_run_survives_to_the_last_bit() {
     assert_eq!(read.rows, run.rows);
     assert_eq!(read.credits, run.credits);
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
-    let stranger = text.replacen("\"sim\"", "\"moon\"", 1);
-    let error = serde_json::from_str::<Run>(&stranger).unwrap_err();
-    assert!(error.to_string().contains("no result has the word `moon`"));
+    let unknown = text.replacen("\"sim\"", "\"moon\"", 1);
+    let error = serde_json::from_str::<Run>(&unknown).unwrap_err();
+    assert!(error.to_string().contains("unknown variant `moon`"));
 }

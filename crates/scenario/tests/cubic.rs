@@ -13,7 +13,7 @@ fn run(file: &str, set: &[&str], seed: u64, traced: bool) -> Run {
     simulate(&scenario, seed, traced).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// One subflow's windows by RFC 9438, 4.2, 4.3 and 4.7, as a reduction to this window left them.
+/// Windows of a subflow after a reduction, by RFC 9438, 4.2, 4.3 and 4.7.
 struct Epoch {
     start: f64,
     window: f64,
@@ -31,14 +31,15 @@ impl Epoch {
     }
 }
 
-/// A join takes ten segments from the subflow that is there, and makes none; then each follows CUBIC's curve, loss for loss.
+/// A join takes ten segments from the existing subflow: the sum of the windows does not change. Then each subflow follows
+/// CUBIC's curve after each loss.
 #[test]
-fn lisa_cubic_takes_from_the_old_subflow_and_goes_on_as_cubic() {
+fn lisa_cubic_takes_from_the_old_subflow_and_continues_as_cubic() {
     let run = run("epoch.toml", &["stop=40s"], 1, true);
     let [credit] = &run.credits[..] else {
         panic!("{:?}", run.credits)
     };
-    let settled = credit.settled.as_ref().expect("it was paid");
+    let settled = credit.settled.as_ref().expect("it is settled");
     assert_eq!((credit.from, credit.to, credit.segments), (0, 1, 10));
     assert_eq!(settled.sum_before, settled.sum_after);
 
@@ -80,7 +81,7 @@ fn lisa_cubic_takes_from_the_old_subflow_and_goes_on_as_cubic() {
     }
 }
 
-/// The mean of ten seeds, of the first connection.
+/// Mean of ten seeds, of the first connection.
 fn mean(file: &str, algorithm: &str, queue: u32, of: impl Fn(&ConnectionOutcome) -> f64) -> f64 {
     let set = [
         format!("connection.download.algorithm={algorithm}"),
@@ -91,7 +92,7 @@ fn mean(file: &str, algorithm: &str, queue: u32, of: impl Fn(&ConnectionOutcome)
     (1..=10).map(one).sum::<f64>() / 10.0
 }
 
-/// Where two subflows would overflow a short queue while they double, coupled ones lose a fraction, and are as soon done.
+/// Two uncoupled slow starts overflow a short queue; coupled ones have a fraction of the losses and complete as early.
 #[test]
 fn coupled_slow_starts_lose_less_than_cubic_s_own() {
     for queue in [9, 17] {
@@ -110,10 +111,10 @@ fn coupled_slow_starts_lose_less_than_cubic_s_own() {
     }
 }
 
-/// With a queue of twice the path HyStart++ sees the delay a round before the end, and loses less than half of what doubling
-/// does; with one of half the path the queue is full before any round's first samples show it.
+/// With a queue of twice the path, HyStart++ detects the delay one round before the queue is full, and has less than half the
+/// losses of doubling. With a queue of half the path, the queue is full before the first samples of a round show a delay.
 #[test]
-fn hystartpp_sees_long_queues_and_not_short_ones() {
+fn hystartpp_detects_long_queues_and_not_short_ones() {
     let lost = |algorithm, queue| mean("start.toml", algorithm, queue, |c| c.retransmits as f64);
     let (long, doubling) = (lost("hystartpp_cubic", 340), lost("reno", 340));
     assert!(long < 0.5 * doubling, "{long}, Reno {doubling}");

@@ -1,8 +1,8 @@
-//! What is wrong with a file is said in one line: the file, the line, the key, what is allowed.
+//! Errors of a file in one line: file, line, key, allowed values.
 
 use lisa_scenario::Scenario;
 
-/// A valid file; line numbers below are its.
+/// A valid file, to which the line numbers below refer.
 const SHARED: &str = r#"title = "a"
 stop = "30s"
 
@@ -65,7 +65,7 @@ protocol = "mptcp"
 paths = "type1"
 "#;
 
-/// A file, a piece of it, what stands there instead, and the error.
+/// A file, a piece of it, the replacement of the piece, and the error.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 #[rustfmt::skip]
@@ -167,7 +167,7 @@ const CASES: &[Case] = &[
     (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"r\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: `r` is no host: paths begin and end at hosts"),
     (GRAPH, "[\"a\", \"b\"]\nrouters = [\"r\"]", "[\"a\", \"b\", \"r\"]\npaths = { x = [[\"a\", \"r\", \"b\"]] }", "a.toml:5: `topology.paths.x`: `r` is a host: hosts do not forward"),
     (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"r\", \"r\", \"b\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: it visits `r` twice: a path has no loop"),
-    // Paths by name.
+    // Named paths.
     (USERS, "n1 = 10", "n1 = 0", "a.toml:4: `topology.n1`: 0 is out of range: 1 to 100000"),
     (USERS, "\"1Mbit\"\nc2", "\"3Gbit\"\nc3", "a.toml:7: `topology.c3`: no such key, did you mean `c1`?; there are kind, n1, n2, c1, c2, rate, rtt, queue"),
     (USERS, "rtt", "rate = \"9Mbit\"\nrtt", "a.toml:6: `topology.c1`: already given by `rate`: give one of them"),
@@ -246,7 +246,7 @@ const CASES: &[Case] = &[
 
 fn parse(case: &Case, number: usize) -> String {
     let (file, piece, instead, _) = case;
-    // In a graph links come before connections, and their ends look alike: the last is meant.
+    // In a graph the keys of links also occur in connections: the last occurrence is the connection.
     let at = match *piece {
         "from = \"a\"\nto = \"b\"\n" | "to = \"b\"\n" => file.rfind(piece),
         _ => file.find(piece),
@@ -260,7 +260,7 @@ fn parse(case: &Case, number: usize) -> String {
 }
 
 #[test]
-fn each_error_is_one_line_that_says_where() {
+fn each_error_is_one_line_with_its_location() {
     for text in [SHARED, TREE, GRAPH, USERS] {
         Scenario::parse(text, "a.toml").unwrap_or_else(|error| panic!("{error}"));
     }
@@ -337,7 +337,7 @@ fn a_file_that_cannot_be_read_is_named() {
     assert_eq!(error("/dev/zero"), "/dev/zero: not a file");
 }
 
-/// What a file says may itself break a line, or be long.
+/// Values of a file can contain line breaks and can be long.
 #[test]
 fn errors_stay_on_one_line() {
     let long = "x".repeat(100_000);
@@ -360,7 +360,7 @@ fn errors_stay_on_one_line() {
     assert!(error.to_string().chars().count() < 600 && !error.to_string().contains('\n'));
 }
 
-/// A key of many dots makes tables in tables without end; so do brackets.
+/// Dots of a key and brackets nest tables without a limit of their own.
 #[test]
 fn depth_is_limited() {
     for text in [

@@ -1,4 +1,4 @@
-//! The scenario files under `experiments/`: all run, and what LISA's paper claims of them and comes out stays so.
+//! The scenario files under `experiments/`: all run, and the reproduced claims of LISA's paper stay reproduced.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn every_file_runs() {
     }
 }
 
-/// Window and threshold when the first loss is known.
+/// Window and threshold when the first loss is detected.
 fn first_loss(run: &Run) -> (u32, u32) {
     let before = |pair: &[Row]| pair[1].phase == Phase::Recovery;
     let at = run.rows.windows(2).position(before).expect("a loss");
@@ -49,8 +49,8 @@ fn drops(run: &Run) -> u64 {
     run.outcome.links.iter().map(|link| link.drops).sum()
 }
 
-/// LISA's section IV: 10 segments in the first round trip and 20 in the second, of which a path of 17 and a queue of one
-/// take 18. A window of 20 leaves with 10, 55 % of these.
+/// LISA's section IV: 10 segments in the first round trip and 20 in the second; the path holds 17 and the queue one. A window
+/// of 20 is reduced to 10, 55 % of the 18.
 #[test]
 fn the_example_of_a_small_queue() {
     let first = run("lisa/example.toml", &["connection.flow.bytes=14480"], 1);
@@ -61,17 +61,17 @@ fn the_example_of_a_small_queue() {
     assert_eq!(100 * 10 / 18, 55);
 }
 
-/// What the example leaves out: slow start goes on until the loss is known, here for another ten ACKs.
+/// Not in the example: slow start continues until the loss is detected, here for another ten ACKs.
 #[test]
-fn slow_start_goes_on_until_a_loss_is_known() {
+fn slow_start_continues_until_a_loss_is_detected() {
     let on = ["connection.flow.initial_ssthresh=1MB"];
     let run = run("lisa/example.toml", &on, 1);
     assert_eq!(drops(&run), 2);
     assert_eq!(first_loss(&run), (30, 15));
 }
 
-/// And that an initial window is a burst: one segment is being sent and one waits, eight are lost, and the two ACKs make a
-/// window of 12.
+/// Not in the example: the initial window is a burst. One segment is in transmission and one is queued; eight are lost. The
+/// two ACKs make a window of 12.
 #[test]
 fn a_burst_of_ten_into_a_queue_of_one_loses_eight() {
     let set = [
@@ -86,7 +86,7 @@ fn a_burst_of_ten_into_a_queue_of_one_loses_eight() {
     assert_eq!(first_loss(&run("lisa/example.toml", &set, 1)), (12, 6));
 }
 
-/// What LISA has more than MPTCP of a metric, in each of three seeds.
+/// Difference of a metric between LISA and MPTCP, for each of three seeds.
 fn differences(
     queue: u32,
     profile: &str,
@@ -110,9 +110,9 @@ fn r_ss(connection: &ConnectionOutcome) -> f64 {
     connection.retransmits_slow_start as f64
 }
 
-/// Figure 6a: with fewer than 9 packets of queue the first subflow has left slow start before the second joins, and LISA takes
-/// nothing; from 11 on, where that joins into a window of 40 as in the paper's example, it retransmits less in slow start. (With
-/// today's Linux, whose receivers and buffers are others, it does not at 12.)
+/// Figure 6a: with a queue below 9 packets the first subflow has left slow start before the second joins, and LISA takes no
+/// credit. From 11 on, where the second joins at a window of 40 as in the paper's example, LISA has fewer retransmissions in
+/// slow start. (Not at 12 with the profile of today's Linux, whose receivers and buffers differ.)
 #[test]
 fn r_ss_is_similar_with_small_queues_and_lower_with_all_others() {
     let profile = "linux-3.14";
@@ -126,8 +126,8 @@ fn r_ss_is_similar_with_small_queues_and_lower_with_all_others() {
     }
 }
 
-/// Where the second joins as soon as the handshakes allow, the overshoot is that of the next round trip, and with LISA its
-/// losses lie further apart in queues from 21 to 30.
+/// A second subflow that joins as early as possible overshoots in the next round trip. With LISA its losses are further apart
+/// with queues from 21 to 30.
 #[test]
 fn r_ss_depends_on_when_the_second_subflow_joins() {
     for (queue, lower) in [(16, true), (17, true), (24, false), (27, false)] {
@@ -139,7 +139,7 @@ fn r_ss_depends_on_when_the_second_subflow_joins() {
     }
 }
 
-/// Figure 6c: a file that the first subflow alone has sent by then takes as long with LISA as without.
+/// Figure 6c: a file that the first subflow has sent before the join takes the same time with LISA and without.
 #[test]
 fn a_file_that_ends_before_the_join_is_the_same() {
     let set = ["connection.download.bytes=40KB", "topology.queue=9"];

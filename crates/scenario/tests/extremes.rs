@@ -1,4 +1,4 @@
-//! Far ends of what a file can ask for.
+//! Extreme values of a file.
 
 use lisa_scenario::outcome::Outcome;
 use lisa_scenario::{Scenario, simulate};
@@ -11,7 +11,7 @@ fn run(text: &str) -> Outcome {
         .outcome
 }
 
-/// Two paths alike, and what runs on them.
+/// Two equal paths with a connection.
 fn paths(rate: &str, rtt: &str, queue: u32, connection: &str) -> Outcome {
     run(&format!(
         "stop = '1h'\n[topology]\nkind = 'non-shared-bottleneck'\npaths = 2\nrate = '{rate}'\nrtt = '{rtt}'\nqueue = {queue}\n\
@@ -41,8 +41,8 @@ fn an_hour() {
     assert!((0.95..=1.0).contains(&share), "{share}");
 }
 
-/// Three one-way trips of a handshake and the server's wake-up are all that nothing takes. One byte takes a round trip more,
-/// and the 200 ms by which ns-3 delays the ACK of a segment alone.
+/// A transfer of no bytes takes the three one-way delays of a handshake and the server's wake-up. One byte takes a further round
+/// trip, and the 200 ms for which ns-3 delays the ACK of a single segment.
 #[test]
 fn no_byte_and_one_byte() {
     for profile in ["linux", "linux-3.14", "ns3-newreno"] {
@@ -56,14 +56,14 @@ fn no_byte_and_one_byte() {
                 let one = &outcome.connections[0];
                 assert_eq!(one.bytes, bytes, "{connection}");
                 assert!((0.06..most).contains(&one.completion_s.unwrap()), "{one:?}");
-                // ns-3's ACK comes when its sender's timeout does, both after 200 ms and a round trip.
+                // With ns-3 the ACK arrives at the sender's timeout, both after 200 ms and a round trip.
                 assert!(one.retransmits == 0 || profile == "ns3-newreno", "{one:?}");
             }
         }
     }
 }
 
-/// From 64 kbit/s to 100 Gbit/s, from 10 µs to 10 s, with room for one packet or many: each arrives.
+/// From 64 kbit/s to 100 Gbit/s, from 10 µs to 10 s, with queues of one packet or many: each transfer completes.
 #[test]
 fn rates_round_trips_and_queues() {
     for rate in ["64kbit", "10Mbit", "100Gbit"] {
@@ -82,7 +82,7 @@ fn rates_round_trips_and_queues() {
     }
 }
 
-/// `queue = 0`: whoever must wait is lost.
+/// `queue = 0`: a packet that would have to wait is lost.
 #[test]
 fn no_queue_at_all() {
     let outcome = paths(

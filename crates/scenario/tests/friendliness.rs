@@ -1,5 +1,5 @@
-//! What CSS and NMCC do beside other flows, with the scenario files of their papers: docs/algorithms/css.md and nmcc.md have
-//! the figures.
+//! CSS and NMCC beside other flows, with the scenario files of their papers: docs/algorithms/css.md and nmcc.md have the
+//! figures.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn goodput(connection: &ConnectionOutcome) -> f64 {
     connection.goodput_mbps.unwrap()
 }
 
-/// What the short flow sends again, mean of ten seeds.
+/// Retransmissions of the short flow, mean of ten seeds.
 fn retransmits(algorithm: &str, queue: u32) -> f64 {
     let algorithm = format!("connection.short.algorithm={algorithm}");
     let queue = format!("topology.queue={queue}");
@@ -27,8 +27,8 @@ fn retransmits(algorithm: &str, queue: u32) -> f64 {
     (1..=10).map(of).sum::<f64>() / 10.0
 }
 
-/// Figure 5: far fewer losses than MPTCP and LISA have, and none, as TCP, where the buffer holds con_ssthresh and what the
-/// long flow has grown to.
+/// Figure 5: far fewer losses than with MPTCP and LISA, and none, as with TCP, where the buffer holds con_ssthresh and the
+/// window of the long flow.
 #[test]
 fn css_loses_less_at_a_shared_bottleneck() {
     for queue in [50, 60, 70, 80] {
@@ -44,7 +44,7 @@ fn css_loses_less_at_a_shared_bottleneck() {
     assert!(retransmits("lia", 100) > 5.0);
 }
 
-/// The multipath connection's part of what it and its rival get, mean of so many seeds.
+/// Share of the multipath connection in the goodput of both connections, mean of this many seeds.
 fn share(algorithm: &str, subflows: u32, set: &[&str], seeds: u64) -> f64 {
     let algorithm = format!("connection.multi.algorithm={algorithm}");
     let subflows = format!("connection.multi.subflows={subflows}");
@@ -57,7 +57,7 @@ fn share(algorithm: &str, subflows: u32, set: &[&str], seeds: u64) -> f64 {
     (1..=seeds).map(of).sum::<f64>() / seeds as f64
 }
 
-/// Figure 5: two subflows take half of a link within ten points, and less than they would uncoupled.
+/// Figure 5: two subflows take half of a link within ten percentage points, and less than uncoupled ones.
 #[test]
 fn nmcc_with_two_subflows_takes_about_half_of_a_link() {
     let [nmcc, uncoupled] = ["nmcc", "reno"].map(|name| share(name, 2, &[], 12));
@@ -65,8 +65,8 @@ fn nmcc_with_two_subflows_takes_about_half_of_a_link() {
     assert!(uncoupled > nmcc + 0.03, "{uncoupled}, {nmcc}");
 }
 
-/// Why it is not half: each subflow loses for itself. With losses that hit each packet alike, N subflows of growth 1/N have
-/// √(2/(N·p)) each, √N of what Reno has in all.
+/// The reason for more than half: the losses of each subflow are independent. With one loss probability p for all packets, N
+/// subflows with a growth of 1/N have windows of √(2/(N·p)) each, in total √N times Reno's.
 #[test]
 fn nmcc_takes_the_root_of_its_subflows_where_losses_are_independent() {
     let random = [
@@ -86,9 +86,9 @@ fn nmcc_takes_the_root_of_its_subflows_where_losses_are_independent() {
     }
 }
 
-/// Table 1: two paths that share nothing give at least what the best of them does.
+/// Table 1: two disjoint paths give at least the goodput of the better one.
 #[test]
-fn nmcc_over_two_bottlenecks_gets_what_the_best_path_has() {
+fn nmcc_over_two_bottlenecks_has_the_goodput_of_the_best_path() {
     let set = [
         "stop=60s",
         "warmup=20s",

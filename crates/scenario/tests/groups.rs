@@ -1,9 +1,9 @@
-//! Groups: subflows of different groups are not coupled, and a change of groups counts from the next ACK on.
+//! Groups: subflows of different groups are not coupled, and a change of groups takes effect on the next ACK.
 
 use lisa_scenario::trace::Row;
 use lisa_scenario::{Run, Scenario, simulate};
 
-/// Two paths with little in common, of which each loses now and then.
+/// Two different paths, each with occasional losses.
 fn run(algorithm: &str, keys: &str, seed: u64) -> Run {
     let text = format!(
         "stop = '20s'\nrtt_spread = '10%'\n[topology]\nkind = 'non-shared-bottleneck'\nrate = ['5Mbit', '3Mbit']\n\
@@ -14,7 +14,7 @@ fn run(algorithm: &str, keys: &str, seed: u64) -> Run {
     simulate(&scenario, seed, true).unwrap()
 }
 
-/// All that a run came to, but for the algorithm's name and how long it took.
+/// A run as JSON, without the name of the algorithm and the elapsed time.
 fn bytes(run: &Run) -> String {
     let mut outcome = run.outcome.clone();
     outcome.connections[0].algorithm.clear();
@@ -22,7 +22,8 @@ fn bytes(run: &Run) -> String {
     format!("{outcome:?} {:?}", run.rows)
 }
 
-/// Whose windows are coupled, and else are each a Reno's. CSS starts otherwise than TCP alone does, and wVegas goes by delay.
+/// Algorithms whose uncoupled subflows are Reno. Not CSS, whose slow start differs from TCP's, and not wVegas, which reacts to
+/// delay.
 const RENO_ALONE: [&str; 8] = [
     "lisa",
     "lisa_reno",
@@ -55,7 +56,7 @@ fn in_a_group_of_its_own_each_subflow_is_reno_to_the_byte() {
 }
 
 #[test]
-fn all_together_is_one_group_whatever_its_number() {
+fn the_number_of_a_common_group_has_no_effect() {
     for algorithm in mpcc::Algorithm::all().map(|algorithm| algorithm.name()) {
         let together = bytes(&run(algorithm, "", 1));
         for keys in [
@@ -72,14 +73,14 @@ fn all_together_is_one_group_whatever_its_number() {
     }
 }
 
-/// The first row in which two runs differ.
+/// First row in which two runs differ.
 fn first_difference<'a>(one: &'a Run, other: &'a Run) -> Option<(&'a Row, &'a Row)> {
     let mut pairs = one.rows.iter().zip(&other.rows);
     pairs.find(|(a, b)| format!("{a:?}") != format!("{b:?}"))
 }
 
 #[test]
-fn a_change_counts_from_the_next_ack_on_and_not_before() {
+fn a_change_takes_effect_on_the_next_ack() {
     for algorithm in ["lisa", "nmcc", "lia", "olia", "balia", "css"] {
         let together = run(algorithm, "", 1);
         let changed = run(algorithm, "regroup = { at = '7s', groups = [0, 1] }", 1);
@@ -89,7 +90,7 @@ fn a_change_counts_from_the_next_ack_on_and_not_before() {
             (7.0..9.0).contains(&after.time),
             "{algorithm}: {before:?}, {after:?}"
         );
-        // What is taken back before an ACK comes never was.
+        // A change that is undone before an ACK arrives has no effect.
         let keys =
             "regroup = [{ at = '7s', groups = [0, 1] }, { at = '7000000001ns', groups = [0, 0] }]";
         assert_eq!(
@@ -100,7 +101,7 @@ fn a_change_counts_from_the_next_ack_on_and_not_before() {
     }
 }
 
-/// Group 0 lends to the second subflow when it joins; told in time that they share nothing, it need not pay.
+/// The first subflow lends to the second when it joins. A change of groups before the settlement makes the credit void.
 #[test]
 fn a_credit_that_is_open_when_one_of_the_two_moves_is_void() {
     let paid = run("lisa", "", 1);
@@ -132,19 +133,19 @@ fn a_credit_that_is_open_when_one_of_the_two_moves_is_void() {
         );
         let later = settled.time + 1e-9;
         if groups == "[1, 0]" {
-            // The lender moves with the ACK that it would have paid on, and grows by that ACK.
+            // The lender changes its group on the ACK that would settle the credit, and its window grows by that ACK.
             assert!(void.credits[0].settled.is_none(), "{:?}", void.credits[0]);
             let (kept, gave) = (window(&void, 0, later), window(&paid, 0, later));
             assert!((10..13).contains(&(kept - gave)), "{kept}, {gave}");
         } else {
-            // The taker's next ACK comes a round trip later: the lender has paid by then.
+            // The borrower's next ACK arrives a round trip later, after the lender's settlement.
             assert_eq!(window(&void, 0, later), window(&paid, 0, later));
             assert!(void.credits[0].settled.is_some());
         }
     }
 }
 
-/// What the multipath connection gets of a bottleneck that it shares with a Reno flow, in percent: three seeds.
+/// Share of the multipath connection at a bottleneck beside a Reno flow, percent, mean of three seeds.
 fn share(keys: &str) -> f64 {
     let of = |seed| {
         let text = format!(
@@ -159,10 +160,10 @@ fn share(keys: &str) -> f64 {
     (1..=3).map(of).sum::<f64>() / 3.0
 }
 
-/// What assistance is for: subflows in groups of their own are each a TCP, two of three at this bottleneck; told that they
-/// share it, they take a half together.
+/// The use of network assistance: subflows in separate groups are TCP flows, two of three at this bottleneck. In one group they
+/// take half of it together.
 #[test]
-fn who_learns_of_a_shared_bottleneck_takes_half_of_it() {
+fn one_group_takes_half_of_a_shared_bottleneck() {
     let apart = share("groups = [0, 1]");
     let together = share("");
     let learnt = share("groups = [0, 1]\nregroup = { at = '20s', groups = [0, 0] }");

@@ -1,5 +1,5 @@
-//! Files that a slip of the hand, or malice, has changed: each is read or refused in one line, soon, without a panic;
-//! and what is read can be drawn, and begins to run. `fuzz/` does the same for as long as one likes.
+//! Mutated files: each is read or refused in one line, in short time and without a panic. A valid one can be drawn, and its run
+//! starts. `fuzz/` does the same without a time limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use lisa_scenario::{Scenario, simulate_within};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// How long reading and drawing may take, in a debug build on a busy machine. The largest fat tree takes the longest.
+/// Longest time of reading and drawing, in a debug build on a busy machine. The largest fat tree takes longest.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// So many packets and timers of a run are enough for connections to open and to lose something.
+/// Number of events in which connections open and have losses.
 const EVENTS: u64 = 1000;
-/// More subflows take longer to set up than to run.
+/// Largest number of subflows of a run: more take longer to set up than to run.
 const SUBFLOWS: usize = 200;
 
 /// All scenario files of the repository.
@@ -39,7 +39,7 @@ fn texts() -> Vec<String> {
         .iter()
         .map(|file| fs::read_to_string(file).unwrap())
         .collect();
-    // Kinds of which the repository has no file.
+    // Kinds of network without a file in the repository.
     let rest = "[[connection]]\nprotocol = 'mptcp'\nsubflows = 2\nbytes = '300KB'\nreceive_window = '4MiB'\n";
     for topology in [
         "kind = 'non-shared-bottleneck'\nrate = ['5Mbit', '1Gbit']\nrtt = ['40ms', '1us']\nqueue = [17, { kind = 'codel' }]\naccess = { rate = '1Gbit', delay = '0s', queue = { kind = 'fq-codel' } }\ndown = [[], [{ from = '1s', to = '2s' }, { from = '2s' }]]",
@@ -53,7 +53,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Pieces that stand where others were.
+/// Replacements of tokens.
 const PIECES: &[&str] = &[
     "",
     " ",
@@ -127,7 +127,7 @@ const PIECES: &[&str] = &[
     "{ from = \"0s\", to = \"1s\" }",
 ];
 
-/// Reads a file, draws it if it is one, and begins to run it.
+/// Reads a file; draws and starts a valid one.
 fn check(text: &str) -> Result<(), TestCaseError> {
     let start = Instant::now();
     match Scenario::parse(text, "a.toml") {
@@ -150,7 +150,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Any scenario can be drawn. Its run may be too long or too large, or need what only the lab has.
+/// Any scenario can be drawn. Its run may exceed a limit, or use an algorithm of the lab alone.
 fn run(scenario: &Scenario) -> Result<(), String> {
     let drawn = scenario.draw(1).map_err(|error| error.to_string())?;
     if drawn
@@ -168,7 +168,7 @@ fn run(scenario: &Scenario) -> Result<(), String> {
     }
 }
 
-/// Where words, numbers and signs begin and end.
+/// Ranges of words, numbers and signs.
 fn tokens(text: &str) -> Vec<(usize, usize)> {
     let kind = |c: char| match c {
         _ if c.is_alphanumeric() || c == '_' || c == '-' => 'w',
@@ -261,7 +261,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        // A file that is no text is refused before.
+        // A file that is not UTF-8 is refused when it is read.
         check(&String::from_utf8_lossy(&bytes))?;
     }
 
@@ -272,14 +272,14 @@ proptest! {
         let set = format!("{}={piece}", keys[at.index(keys.len())]);
         match Scenario::parse_with(&text, "a.toml", &[&set]) {
             Ok(scenario) => run(&scenario).map_err(TestCaseError::fail)?,
-            // Spaces and what breaks a line stand in the override itself.
+            // The error quotes the override, with its spaces and line breaks.
             Err(error) => prop_assert!(!error.problem.contains('\n'), "{}", error),
         }
     }
 }
 
 #[test]
-fn what_the_repository_has_is_valid() {
+fn the_files_of_the_repository_are_valid() {
     for file in files() {
         let scenario = Scenario::load(&file).unwrap_or_else(|error| panic!("{error}"));
         for seed in [0, 1, u64::MAX] {
@@ -291,9 +291,9 @@ fn what_the_repository_has_is_valid() {
     }
 }
 
-/// The largest network, and a connection of each host's.
+/// The largest network, with a connection of each host.
 #[test]
-fn the_largest_fat_tree_is_drawn_soon() {
+fn the_largest_fat_tree_is_drawn_in_time() {
     let text = fs::read_to_string(
         files()
             .iter()

@@ -1,8 +1,8 @@
-//! The same bytes on every machine, at every number of threads: outcomes without what the clock on the wall says, and all
-//! files of a trace. A change of behaviour changes digests, and is to be seen in the change that makes it.
+//! Equal bytes on every machine and with any number of threads: outcomes without the elapsed time, and all files of a trace.
+//! A change of behaviour changes digests; the same commit has the new ones.
 //!
-//! What links of all kinds and applications draw is in here, and the statistics of several runs: a function that is not
-//! the same in every library (a logarithm, a power) must not get into results.
+//! The digests cover the draws of all kinds of links and applications, and the statistics of several runs. Functions that
+//! differ between libraries (a logarithm, a power) must not have an effect on results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ subflows  = 2
 bytes     = "2MB"
 "#;
 
-/// Five paths of a kind each, and all that a connection may draw.
+/// Five kinds of path, and all random keys of a connection.
 const ALL: &str = r#"
 title      = "all that is drawn"
 stop       = "12s"
@@ -142,7 +142,7 @@ off      = { from = "100ms", to = "200ms" }
 count    = 3
 "#;
 
-/// FNV-1a, 64 bits: what Rust's own hashes need not be from one version to the next, this stays.
+/// FNV-1a, 64 bits. Rust's own hashes may change between versions.
 #[derive(Clone, Copy)]
 struct Digest(u64);
 
@@ -160,7 +160,7 @@ impl Digest {
     }
 }
 
-/// A folder of a test's own, gone with it.
+/// A test's folder, which is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -184,7 +184,7 @@ impl Drop for Folder {
     }
 }
 
-/// A run's outcome and its files.
+/// Digest of the outcome and the files of a run.
 fn run(text: &str, seed: u64, folder: &Path) -> Digest {
     let file = folder.join("a.toml").display().to_string();
     let scenario = Scenario::parse(text, &file).unwrap_or_else(|error| panic!("{error}"));
@@ -205,7 +205,7 @@ fn run(text: &str, seed: u64, folder: &Path) -> Digest {
     digest
 }
 
-/// On this thread and on three more at once.
+/// The digest of this thread and of three parallel ones, which must be equal.
 fn on_threads(digest: impl Fn(usize) -> String + Sync) -> String {
     let here = digest(0);
     let there: Vec<String> = std::thread::scope(|scope| {
@@ -240,7 +240,7 @@ fn of_each_algorithm() {
 }
 
 #[test]
-fn of_all_that_is_drawn() {
+fn of_all_random_keys() {
     let digests = [1, 2].map(|seed| {
         on_threads(|thread| {
             let folder = Folder::new(&format!("all-{seed}-{thread}"));

@@ -1,7 +1,7 @@
-//! The published schema of an outcome is that of the types, and outcomes are as it says.
+//! The published schema of an outcome: equal to the schema of the types, and valid for outcomes.
 //!
-//! To write it anew after a change of the types: `UPDATE_SCHEMA=1 cargo test -p lisa-scenario --test schema`. A change
-//! that a reader of older outcomes would notice raises `lisa_scenario::outcome::SCHEMA`.
+//! `UPDATE_SCHEMA=1 cargo test -p lisa-scenario --test schema` writes the file after a change of the types. A change that
+//! affects readers of older outcomes raises `lisa_scenario::outcome::SCHEMA`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ fn the_published_schema_is_that_of_the_types() {
     let published = fs::read_to_string(&file).unwrap_or_default();
     assert!(
         published == text,
-        "docs/outcome.schema.json is not what the types give: UPDATE_SCHEMA=1 writes it anew"
+        "docs/outcome.schema.json differs from the schema of the types: UPDATE_SCHEMA=1 writes it"
     );
 }
 
@@ -95,7 +95,7 @@ fn outcome() -> Outcome {
 }
 
 #[test]
-fn an_outcome_is_as_the_schema_says() {
+fn an_outcome_is_valid_by_the_schema() {
     let schema = schema();
     let value = serde_json::to_value(outcome()).unwrap();
     json_schema::validate(&value, &schema).unwrap();
@@ -112,7 +112,7 @@ fn an_outcome_is_as_the_schema_says() {
 
 /// The keys of version 4, which readers of the JSON depend on.
 #[test]
-fn an_outcome_has_all_that_is_promised() {
+fn an_outcome_has_all_keys_of_its_version() {
     let value = serde_json::to_value(outcome()).unwrap();
     let has = |value: &serde_json::Value, keys: &str| {
         for key in keys.split(", ") {
@@ -144,7 +144,7 @@ fn an_outcome_has_all_that_is_promised() {
     );
 }
 
-/// Every number of a connection, a subflow and a link is a metric, but for the numbers that tell them apart.
+/// Every number of a connection, a subflow and a link is a metric, except for the numbers that identify them.
 #[test]
 fn every_number_is_a_metric() {
     let schema = schema();
@@ -172,7 +172,7 @@ fn every_number_is_a_metric() {
         .collect();
     assert_eq!(metrics, numbers);
     assert_eq!(metrics::all().count(), numbers.len() + of_several.len());
-    // Each is that field: no two have the same value.
+    // All fields have different values: each metric reads its own field.
     let mut outcome = outcome();
     outcome.connections[0].completion_s = Some(9.5);
     outcome.connections[0].goodput_mbps = Some(1.25);

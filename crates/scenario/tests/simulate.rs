@@ -23,7 +23,7 @@ bytes     = "300KB"
 "#;
 
 #[test]
-fn the_example_of_the_design() {
+fn a_transfer_at_a_shared_bottleneck() {
     let scenario = Scenario::parse(FILE, "example.toml").unwrap();
     let run = simulate(&scenario, 1, true).unwrap();
     let download = &run.outcome.connections[0];
@@ -33,7 +33,7 @@ fn the_example_of_the_design() {
     assert_eq!(run.credits.len(), 1);
     let settled = run.credits[0].settled.as_ref().unwrap();
     assert_eq!(settled.sum_before, settled.sum_after);
-    // Slow start ends where the window reaches the threshold (RFC 5681): with Linux's `cwnd < ssthresh`.
+    // Slow start ends when the window reaches the threshold (RFC 5681): Linux compares `cwnd < ssthresh`.
     let mut at_threshold = run.rows.iter().filter(|r| r.ssthresh == Some(r.cwnd));
     assert!(
         at_threshold
@@ -43,9 +43,9 @@ fn the_example_of_the_design() {
     assert!(at_threshold.all(|row| row.phase != Phase::SlowStart));
 }
 
-/// The time of a trace is that of the run, as in the lab, so that connections can be compared.
+/// Traces have the time since the start of the run, as in the lab: connections can be compared.
 #[test]
-fn a_traces_time_begins_with_the_run() {
+fn the_time_of_a_trace_begins_with_the_run() {
     let run = |start: &str| {
         let file = FILE.replace("packets = 30", "packets = 9");
         let file = format!("{file}start = '{start}'\n");
@@ -76,7 +76,7 @@ fn constants_of_endpoints() {
     let hops = |keys| run(keys, "").outcome.packet_hops;
     let (each, second) = (hops("delayed_ack = '0s'"), hops("quick_acks = 0"));
     assert!(each > second, "{each} {second}");
-    // The path is down while the first window is sent: only a timeout repairs that.
+    // The path is down while the first window is sent: only a timeout recovers.
     let completion = |keys| {
         let run = run(keys, "down = { from = '150ms', to = '400ms' }");
         run.outcome.connections[0].completion_s.unwrap()
@@ -95,9 +95,9 @@ fn constants_of_endpoints() {
     assert!((1.9..2.1).contains(&(late - early)), "{early} {late}");
 }
 
-/// All that the links drop is data of the one connection: those that the sender is at, and those behind a line.
+/// All packets that the links drop are data of the one connection, on the first link and on later ones.
 #[test]
-fn a_trace_has_what_was_lost() {
+fn a_trace_has_the_losses() {
     for file in [FILE, &FILE.replace("shared-b", "non-shared-b")] {
         let file = file.replace("packets = 30", "packets = 9");
         let run = simulate(&Scenario::parse(&file, "example.toml").unwrap(), 1, true).unwrap();
@@ -111,7 +111,7 @@ fn a_trace_has_what_was_lost() {
     }
 }
 
-/// Every kind of network and queue reaches the simulator: users of scenario C share what its two access points give.
+/// Networks and queues of all kinds reach the simulator: the users of scenario C share its two access points.
 #[test]
 fn the_drafts_users_share_red_bottlenecks() {
     let text = "stop = '20s'\nwarmup = '10s'\n[topology]\nkind = 'scenario-c'\nn1 = 10\nn2 = 10\nc1 = '1Mbit'\nc2 = '1Mbit'\n\
@@ -136,8 +136,8 @@ fn the_drafts_users_share_red_bottlenecks() {
     assert_eq!(drops("AP1 up"), 0);
 }
 
-/// Two paths that share nothing, and an MPTCP connection over both. Their 5 and 3 Mbit/s are 4.827 and 2.896 Mbit/s of
-/// payload: 1448 of 1500 bytes.
+/// Two disjoint paths with an MPTCP connection over both. 5 and 3 Mbit/s are 4.827 and 2.896 Mbit/s of payload: 1448 of 1500
+/// bytes.
 fn two_paths(down: &str, keys: &str, top: &str) -> Scenario {
     let text = format!(
         "{top}\n[topology]\nkind = 'non-shared-bottleneck'\nrate = ['5Mbit', '3Mbit']\nrtt = '40ms'\nqueue = 20\n\
@@ -150,7 +150,7 @@ fn algorithms() -> impl Iterator<Item = &'static str> {
     mpcc::Algorithm::all().map(|algorithm| algorithm.name())
 }
 
-/// What an algorithm fills of a path at least: wVegas backs off from the queue that its own bursts make
+/// Least share of a path that an algorithm fills: wVegas reduces its window because of the queue that its own bursts cause
 /// (docs/algorithms/wvegas.md).
 fn filled(algorithm: &str) -> f64 {
     let avoidance = mpcc::Algorithm::find(algorithm).map(|found| found.avoidance());
@@ -161,10 +161,10 @@ fn filled(algorithm: &str) -> f64 {
     }
 }
 
-/// In the first second no more than 965 kB come over both. The rest takes the other path 1.7 s if it is the fast one, 2.8 s
-/// if it is the slow one; alone it would take 3.3 s or 5.5 s for all. What waits at the dead path fills the connection's send
-/// buffers: the other path stands still until the connection's timer fires, 0.3 s, for each piece that waits there. (Linux 6.12 in
-/// the VM took 3.7 to 4.9 s where the slow path dies, at 20 and 40 ms.)
+/// In the first second at most 965 kB arrive over both paths. The remaining data takes 1.7 s on the fast path, 2.8 s on the slow
+/// one; the whole transfer over one path takes 3.3 s or 5.5 s. Data queued at the dead path fills the send buffers of the
+/// connection: the other path is idle for 0.3 s, until the connection's timer fires, for each piece of this data. (Linux 6.12
+/// in the VM took 3.7 to 4.9 s for a dead slow path, at 20 and 40 ms.)
 #[test]
 fn a_transfer_outlives_a_path_that_dies() {
     for algorithm in algorithms() {
@@ -185,7 +185,7 @@ fn a_transfer_outlives_a_path_that_dies() {
                 "{algorithm}, {down}: {completion} s"
             );
             assert_eq!(outcome.sim_seconds, completion);
-            // Each direction of the dead path has lost something, and no queue is blamed for it.
+            // Each direction of the dead path has losses, which are not counted as drops.
             let dead = if down.starts_with("[[]") {
                 "path 2"
             } else {
@@ -217,13 +217,13 @@ fn a_transfer_dies_with_both_paths() {
     }
 }
 
-/// The second path is down from 2 s to 5 s. Timeouts double from 200 ms or a little more, so one comes at most about as long
-/// after the return as the outage was: from 10 s on both paths are full again. An ACK that fills a gap may bring a queue's 20
-/// packets from before the interval: 8 % of a second.
+/// The second path is down from 2 s to 5 s. Timeouts double from about 200 ms: the first one after the outage fires at most about
+/// the length of the outage later, and from 10 s on both paths are full again. An ACK that fills a gap may acknowledge 20
+/// queued packets from before the interval: 8 % of a second.
 #[test]
-fn a_path_that_comes_back_carries_again() {
+fn a_path_is_used_again_after_an_outage() {
     for algorithm in algorithms() {
-        // What each subflow delivers between two times, as shares of what its path can carry.
+        // Data of each subflow between two times, as a share of the capacity of its path.
         let shares = |from: u32, to: u32| -> Vec<f64> {
             let top = format!("warmup = '{from}s'\nstop = '{to}s'");
             let keys = format!("algorithm = '{algorithm}'");
@@ -250,7 +250,7 @@ fn a_path_that_comes_back_carries_again() {
     }
 }
 
-/// What links draw, they draw from the seed: another one loses other packets.
+/// Losses depend on the seed: different seeds lose different packets.
 #[test]
 fn losses_are_drawn_from_the_seed() {
     let lossy = ["topology.loss=5%"];
@@ -265,8 +265,8 @@ fn losses_are_drawn_from_the_seed() {
     assert!(several.iter().flatten().any(|losses| *losses > 0));
 }
 
-/// A transfer beside an endless connection: the run ends with the transfer, but after a warm-up what is endless is measured
-/// until `stop`, however early the transfer was done.
+/// A transfer beside an endless connection: the run ends with the transfer. With a warm-up, the endless connection is measured
+/// until `stop`.
 #[test]
 fn a_warm_up_is_measured_until_the_end() {
     let endless = "\n[[connection]]\nname = 'long'\nalgorithm = 'reno'\n";
@@ -285,19 +285,19 @@ fn a_warm_up_is_measured_until_the_end() {
         with.connections[0].completion_s,
         without.connections[0].completion_s
     );
-    // Alone it has all of 2.5 Mbit/s, of which 1448 bytes of 1500 are payload.
+    // It has the whole 2.5 Mbit/s, of which 1448 of 1500 bytes are payload.
     let goodput = with.connections[1].goodput_mbps.unwrap();
     assert!((2.3..2.42).contains(&goodput), "{goodput}");
     // UDP is counted in whole packets.
     let udp = "connection.long={protocol='udp',rate='1Mbit'}";
     let goodput = outcome(&["warmup=10s", udp]).connections[1].goodput_mbps;
     assert!((0.999..1.001).contains(&goodput.unwrap()), "{goodput:?}");
-    // Where all are transfers a warm-up has nothing to measure.
+    // A run of transfers ignores the warm-up.
     let warm = ["warmup=10s", "connection.long.bytes=300KB"];
     assert!(outcome(&warm).sim_seconds < 10.0);
 }
 
-/// What a link did after the warm-up is what it did in all less what it had done until then.
+/// The counters of a link after the warm-up are those of the whole run less those until the warm-up.
 #[test]
 fn links_count_from_the_warm_up() {
     let text = "[topology]\nkind = 'shared-bottleneck'\nrate = '2.5Mbit'\nrtt = '70ms'\nqueue = 30\n\
@@ -325,9 +325,9 @@ fn links_count_from_the_warm_up() {
     assert!(bottleneck(&until) < 0.99, "slow start");
 }
 
-/// An outcome says which path a subflow took, and not only which of the subflows it is.
+/// An outcome has the number of a subflow's path besides the number of the subflow.
 #[test]
-fn subflows_know_their_paths() {
+fn subflows_have_the_numbers_of_their_paths() {
     let keys = "bytes = '300KB'\npaths = [2, 1]";
     let scenario = two_paths("[[], []]", keys, "stop = '9s'");
     let outcome = simulate(&scenario, 1, false).unwrap().outcome;
@@ -342,9 +342,9 @@ fn subflows_know_their_paths() {
     assert!(busy.all(|link| link.name.starts_with("path 2")));
 }
 
-/// Where a subflow never leaves slow start, all that was sent again was so before the last one did.
+/// If a subflow never leaves slow start, all retransmissions count as before its exit.
 #[test]
-fn without_an_end_of_slow_start_all_counts() {
+fn without_an_end_of_slow_start_all_retransmissions_count() {
     let many = ["connection.download.subflows=64"];
     let scenario = Scenario::parse_with(FILE, "example.toml", &many).unwrap();
     let outcome = simulate(&scenario, 1, false).unwrap().outcome;
@@ -359,14 +359,14 @@ fn without_an_end_of_slow_start_all_counts() {
     }
 }
 
-/// What a connection's keys ask for reaches its endpoints.
+/// The keys of a connection reach its endpoints.
 #[test]
 fn keys_reach_the_endpoints() {
     let outcome = |set: &[&str]| {
         let scenario = Scenario::parse_with(FILE, "example.toml", set).unwrap();
         simulate(&scenario, 1, false).unwrap().outcome
     };
-    // With `ndiffports` the second and the third subflow join at once, with `fullmesh` when their addresses are known.
+    // With `ndiffports` the second and the third subflow join together, with `fullmesh` after the announcement of each address.
     let apart = |manager| {
         let manager = format!("connection.download.path_manager={manager}");
         let outcome = outcome(&[&manager, "connection.download.subflows=3"]);
@@ -387,7 +387,7 @@ fn keys_reach_the_endpoints() {
         let all = format!("connection=[{{name='download',{keys}}}]");
         outcome(&["stop=20s", &all]).connections.remove(0)
     };
-    // Two gaps between three answers.
+    // Two gaps between three replies.
     let requests = connection("requests={count=3,bytes='10KB',gap='2s'}");
     assert_eq!(requests.bytes, 30_000);
     assert!((4.0..5.0).contains(&requests.completion_s.unwrap()));

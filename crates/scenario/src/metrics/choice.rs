@@ -1,15 +1,15 @@
-//! Metrics by their names.
+//! Choice of metrics by name.
 
 use super::{Metric, all};
 use crate::error::near;
 
-/// The most names that an error offers.
-const OFFERED: usize = 3;
+/// Largest number of suggestions in an error.
+const MAX_SUGGESTIONS: usize = 3;
 
-/// The metrics of these names, in their order.
+/// The metrics of these names, in this order.
 ///
 /// # Errors
-/// What is wrong with a name, in one line.
+/// The problem of a name, in one line.
 pub fn choose(names: &[impl AsRef<str>]) -> Result<Vec<&'static Metric>, String> {
     let mut chosen: Vec<&'static Metric> = Vec::new();
     for name in names {
@@ -24,37 +24,38 @@ pub fn choose(names: &[impl AsRef<str>]) -> Result<Vec<&'static Metric>, String>
     Ok(chosen)
 }
 
-/// Offers the fields of that name of subflows and links, else the names that are spelled alike, else all.
+/// Error of an unknown name. Suggests the fields of this name of subflows and links, else names with a similar spelling,
+/// else all names.
 fn unknown(name: &str) -> String {
     let keys = || all().map(|metric| metric.key);
     let same: Vec<&str> = (all().filter(|metric| metric.field() == name))
         .map(|metric| metric.key)
         .collect();
-    let offered = match same.is_empty() {
+    let similar = match same.is_empty() {
         false => same,
         true => near(name, keys().chain(all().map(Metric::field))),
     };
-    // A field alone stands for each metric that has it.
-    let mut offers: Vec<&str> = Vec::new();
-    for offer in offered {
-        let metrics = keys().filter(|key| *key == offer);
-        let fields = all().filter(|metric| metric.field() == offer);
+    // The name of a field stands for each metric with this field.
+    let mut suggestions: Vec<&str> = Vec::new();
+    for similar in similar {
+        let metrics = keys().filter(|key| *key == similar);
+        let fields = all().filter(|metric| metric.field() == similar);
         for key in metrics.chain(fields.map(|metric| metric.key)) {
-            if !offers.contains(&key) {
-                offers.push(key);
+            if !suggestions.contains(&key) {
+                suggestions.push(key);
             }
         }
     }
-    offers.truncate(OFFERED);
+    suggestions.truncate(MAX_SUGGESTIONS);
     let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
-    match &offers[..] {
+    match &suggestions[..] {
         [] => {
             let keys: Vec<&str> = keys().collect();
             format!("no metric `{name}`; there are {}", keys.join(", "))
         }
-        offers => {
-            let offers: Vec<String> = offers.iter().map(|offer| format!("`{offer}`")).collect();
-            format!("no metric `{name}`, did you mean {}?", offers.join(" or "))
+        suggestions => {
+            let quoted: Vec<String> = suggestions.iter().map(|key| format!("`{key}`")).collect();
+            format!("no metric `{name}`, did you mean {}?", quoted.join(" or "))
         }
     }
 }

@@ -1,8 +1,7 @@
-//! How connections share the network: the share of each, and the fairness index of R. Jain, D. Chiu and W. Hawe, "A
+//! Fairness of connections: the share of each, and the fairness index of R. Jain, D. Chiu and W. Hawe, "A
 //! Quantitative Measure of Fairness and Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984.
 
-use crate::Outcome;
-use crate::outcome::ConnectionOutcome;
+use crate::outcome::{ConnectionOutcome, Outcome};
 
 /// Sums over the goodputs of all connections of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,8 +15,8 @@ pub struct Goodputs {
 }
 
 impl Goodputs {
-    /// Of a run. None where nothing can be compared: one connection, one without a goodput (a transfer that did not finish),
-    /// or nothing delivered by any.
+    /// Goodputs of a run. None if they cannot be compared: of one connection, of a connection without a goodput (a transfer
+    /// that did not finish), or without any data delivered.
     #[must_use]
     pub fn of(outcome: &Outcome) -> Option<Self> {
         let connections = outcome.connections.len();
@@ -31,13 +30,13 @@ impl Goodputs {
         (goodputs.sum > 0.0).then_some(goodputs)
     }
 
-    /// A connection's share of the sum.
+    /// Share of a connection in the sum.
     #[must_use]
     pub fn share(&self, connection: &ConnectionOutcome) -> Option<f64> {
         Some(connection.goodput_mbps? / self.sum)
     }
 
-    /// (Σx)² / (n Σx²): 1 where all are equal, 1/n where one has everything.
+    /// (Σx)² / (n Σx²): 1 for equal goodputs, 1/n where one connection has everything.
     #[must_use]
     pub fn jain_index(&self) -> f64 {
         self.sum * self.sum / (self.connections as f64 * self.squares)
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_has_none() {
+    fn incomparable_goodputs_are_none() {
         assert_eq!(goodputs(&[Some(1.0)]).1, None);
         assert_eq!(goodputs(&[Some(1.0), None]).1, None);
         assert_eq!(goodputs(&[Some(0.0), Some(0.0)]).1, None);

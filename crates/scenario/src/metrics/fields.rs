@@ -1,5 +1,5 @@
-//! The other numbers of an outcome, under the names of its schema: what [`METRICS`](super::METRICS) leaves out of a
-//! connection's, and those of subflows and links. `tests/schema.rs` compares them with the schema.
+//! The other numbers of an outcome, under the names of its schema: those of a connection that are not in
+//! [`METRICS`](super::METRICS), and those of subflows and links. `tests/schema.rs` compares them with the schema.
 
 use super::Value::{Connection, Link, Subflow};
 use super::{Metric, Value};
@@ -33,7 +33,7 @@ pub(super) static FIELDS: [Metric; 23] = [
     measure("links.queue_mean", "queue, mean", "packets", 2, Link(|l| Some(l.queue_mean))),
 ];
 
-/// A whole number in a single run.
+/// A metric that is a whole number in a single run.
 const fn count(key: &'static str, title: &'static str, unit: &'static str, value: Value) -> Metric {
     Metric {
         key,

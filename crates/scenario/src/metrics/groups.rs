@@ -1,33 +1,33 @@
 //! Metrics over several runs.
 //!
-//! Connections of one name are alike; a run counts with their mean, so that a run, and not a connection, is one
-//! observation: connections of one run disturb each other.
+//! Connections of one name are equal, and their mean is the value of a run. One run is one observation, not one connection:
+//! the connections of a run depend on each other.
 
 use std::collections::BTreeMap;
 
 use super::{Goodputs, Metric, Value, standard};
-use crate::outcome::{ConnectionOutcome, LinkOutcome, SubflowOutcome};
+use crate::connection::Protocol;
+use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SubflowOutcome};
 use crate::statistics::Mean;
-use crate::{Outcome, Protocol};
 
-/// Values of one part of the network: for each metric of [`Groups`] its value in each run.
+/// Values of one part of the runs: for each metric of [`Groups`] the value in each run.
 #[derive(Clone, Debug)]
 pub struct Samples(Vec<Vec<Option<f64>>>);
 
 impl Samples {
-    /// Without a value in each of so many runs.
+    /// Samples of this many runs without a value.
     fn new(metrics: usize, runs: usize) -> Self {
         Self(vec![vec![None; runs]; metrics])
     }
 
-    /// A metric's mean over the runs that have it.
+    /// Mean of a metric over the runs with a value.
     #[must_use]
     pub fn mean(&self, metric: usize) -> Option<Mean> {
         let values: Vec<f64> = self.0[metric].iter().flatten().copied().collect();
         Mean::of(&values)
     }
 
-    /// The mean of what this has more than `base` in the same run: with the same seeds, runs are paired.
+    /// Mean difference to `base`, run by run: runs with the same seed are paired.
     #[must_use]
     pub fn difference(&self, base: &Samples, metric: usize) -> Option<Mean> {
         let pairs = self.0[metric].iter().zip(&base.0[metric]);
@@ -35,20 +35,20 @@ impl Samples {
         Mean::of(&values)
     }
 
-    /// A value of each run, as far as it has it.
+    /// Value of each run; none for a run without one.
     #[must_use]
     pub fn values(&self, metric: usize) -> &[Option<f64>] {
         &self.0[metric]
     }
 
-    /// Adds a run.
+    /// Adds the values of a run.
     fn push(&mut self, value: impl Fn(usize) -> Option<f64>) {
         for (metric, values) in self.0.iter_mut().enumerate() {
             values.push(value(metric));
         }
     }
 
-    /// What did not occur in the last run has no value in it.
+    /// Adds missing values up to this number of runs.
     fn fill(&mut self, runs: usize) {
         for values in &mut self.0 {
             values.resize(runs, None);
@@ -59,26 +59,26 @@ impl Samples {
 /// Connections of one name, over several runs.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Their name.
+    /// Name.
     pub name: String,
-    /// How they are carried.
+    /// Transport protocol.
     pub protocol: Protocol,
-    /// Their congestion control.
+    /// Congestion control.
     pub algorithm: String,
-    /// The most of them in one run.
+    /// Largest number of connections in one run.
     pub connections: usize,
-    /// What a reader of the figures must know, and of how many connections.
+    /// Notes of the connections, with the number of connections of each.
     pub notes: BTreeMap<String, usize>,
-    /// Their metrics.
+    /// Samples of the connections.
     pub samples: Samples,
-    /// Those of their subflows, by the subflow's number in its connection, from 0; empty where no metric is of subflows.
+    /// Samples of the subflows, by the number in the connection, from 0; empty without a metric of subflows.
     pub subflows: BTreeMap<usize, Samples>,
 }
 
-/// What has metrics.
+/// Part of a run that has metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// All connections of a run together.
+    /// The run as a whole.
     Run,
     /// The connections of this name.
     Connection(&'a str),
@@ -88,19 +88,19 @@ pub enum Part<'a> {
     Link(&'a str),
 }
 
-/// Some metrics of some runs: of connections and links by their names, in the order in which they first occur, and of
-/// the run as a whole.
+/// Metrics of several runs: of connections and links by name, in the order of their first occurrence, and of the run as a
+/// whole.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// How many runs.
+    /// Number of runs.
     pub runs: usize,
-    /// Which metrics, in the order of tables.
+    /// Metrics, in the order of tables.
     pub metrics: Vec<&'static Metric>,
-    /// Each name's.
+    /// Connections, by name.
     pub groups: Vec<Group>,
-    /// Each link's; empty where no metric is of links.
+    /// Links, by name; empty without a metric of links.
     pub links: Vec<(String, Samples)>,
-    /// The run's own.
+    /// Samples of the runs as a whole.
     pub run: Samples,
 }
 
@@ -111,7 +111,7 @@ impl Default for Groups {
 }
 
 impl Groups {
-    /// Of no runs yet.
+    /// Groups without a run.
     #[must_use]
     pub fn new(metrics: Vec<&'static Metric>) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl Groups {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// A part's metrics.
+    /// Samples of a part.
     #[must_use]
     pub fn samples(&self, part: Part<'_>) -> Option<&Samples> {
         match part {
@@ -182,7 +182,7 @@ impl Groups {
         }
     }
 
-    /// What a link had before; runs list their links in one order, so it is mostly `at` this place.
+    /// Samples of a link. Runs list their links in one order: the link is usually at the index `at`.
     fn link(&mut self, link: &LinkOutcome, at: usize) -> &mut Samples {
         let is = |(name, _): &(String, Samples)| *name == link.name;
         let found = match self.links.get(at).is_some_and(is) {
@@ -237,7 +237,7 @@ impl Group {
 }
 
 impl Group {
-    /// After so many runs.
+    /// Adds the subflows of a run, which follows this many runs.
     fn add_subflows(
         &mut self,
         metrics: &[&Metric],
@@ -256,7 +256,7 @@ impl Group {
     }
 }
 
-/// The mean of those that there are.
+/// Mean of the present values.
 fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.flatten().collect();
     Mean::of(&values).map(|mean| mean.mean)

@@ -2,7 +2,7 @@ use super::*;
 use crate::metrics::choose;
 use crate::{Scenario, simulate};
 
-/// An outcome with so many connections, each changed.
+/// An outcome with this many connections, each changed.
 pub(crate) fn outcome_of(
     connections: usize,
     change: impl Fn(&mut ConnectionOutcome, usize),
@@ -38,7 +38,7 @@ fn a_run_is_one_observation() {
     assert_eq!(a.connections, 3);
     assert_eq!(a.notes["did not finish"], 1);
     assert_eq!(a.samples.values(0), [Some(2.0), Some(4.0)]);
-    // Student's t of one degree of freedom is 12.706, the deviation √2, over the root of two runs.
+    // Student's t of one degree of freedom is 12.706; the standard deviation √2 is divided by the root of two runs.
     let mean = a.samples.mean(0).unwrap();
     assert_eq!((mean.n, mean.mean), (2, 3.0));
     assert!((mean.ci95.unwrap() - 12.706).abs() < 1e-3);
@@ -65,7 +65,7 @@ fn differences_are_of_the_same_run() {
     assert_eq!(difference.ci95, Some(0.0));
 }
 
-/// Two connections of one name count with the mean of their shares; the index is of all three, and of the run.
+/// Two connections of one name have the mean of their shares. The index belongs to the run and covers all three.
 #[test]
 fn fairness_is_of_all_connections() {
     let mut groups = Groups::default();
@@ -98,7 +98,7 @@ fn subflows_and_links_have_metrics_of_their_own() {
         srtt,
         ..SubflowOutcome::default()
     };
-    // The second subflow of one of two connections, then of none.
+    // In the first run, one of two connections has a second subflow; in the second, none has.
     let mut first = outcome_of(2, |connection, number| {
         connection.name = "a".into();
         connection.subflows = vec![subflow(0, 0.1 + 0.1 * number as f64)];

@@ -148,13 +148,13 @@ fn applications() {
 }
 
 #[test]
-fn where_a_connection_runs() {
+fn paths_and_hosts() {
     let set = |name: Option<&str>, paths: &[u32]| Between::Set {
         name: name.map(Into::into),
         paths: paths.to_vec(),
     };
     assert_eq!(connection("path = 1").between, set(None, &[0]));
-    // The network has as many paths as are asked for.
+    // The network has as many paths as the connections use.
     assert_eq!(connection("path = 2").between, set(None, &[1]));
     let on = |topology: &str, keys: &str| {
         let text = format!("stop = '9s'\n[topology]\n{topology}\n[[connection]]\n{keys}\n");
@@ -162,7 +162,7 @@ fn where_a_connection_runs() {
     };
     let b = "kind = 'scenario-b'\nusers = 15\ncx = '27Mbit'\ncy = '1Mbit'\ncz = '1Mbit'\nct = '36Mbit'\nrtt = '100ms'";
     let red = on(b, "paths = 'red'\npath = 2");
-    // As many as the network is made for.
+    // The number of users of the network.
     assert_eq!((red.between, red.count), (set(Some("red"), &[1]), 15));
     assert_eq!(on(b, "paths = 'red'\ncount = 3").count, 3);
     let tree = "kind = 'fat-tree'\nk = 4\nrate = '1Mbit'\nrtt = '5ms'\nqueue = 9";
@@ -188,7 +188,7 @@ fn where_a_connection_runs() {
 
 #[test]
 fn names_differ() {
-    // The second of the first is "tcp cubic 2".
+    // The second connection of the first table is "tcp cubic 2".
     let text = format!(
         "stop = '9s'\n[topology]\n{SHARED}\n[[connection]]\ncount = 2\n[[connection]]\n[[connection]]\n"
     );

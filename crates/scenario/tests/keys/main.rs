@@ -1,4 +1,4 @@
-//! Every key of a file, what it becomes, and what it is when it is not there.
+//! Every key of a file, with its value and its default.
 
 mod connection;
 mod topologies;
@@ -7,7 +7,7 @@ use lisa_scenario::{Application, Scenario};
 use netsim::{Rate, Span};
 use topology::{Queue, Spec};
 
-/// A topology's keys.
+/// A topology with these keys.
 pub(crate) const SHARED: &str =
     "kind = 'shared-bottleneck'\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 17";
 

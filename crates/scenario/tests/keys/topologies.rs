@@ -176,7 +176,7 @@ fn queues() {
 }
 
 #[test]
-fn a_trace_stands_beside_the_scenario() {
+fn the_path_of_a_trace_is_relative_to_the_scenario() {
     // Names of files need not be UTF-8.
     let name = [
         &b"lisa-scenario-\xff-"[..],
@@ -288,7 +288,7 @@ fn the_drafts_scenarios() {
     assert_eq!(topology(text), Spec::ScenarioB(b));
 }
 
-/// An item for each bottleneck, or one for all; rates are then those of the links.
+/// A value for each bottleneck, or one for all; `rate` is that of the links.
 #[test]
 fn the_drafts_bottlenecks_may_differ() {
     let users = "n1 = 30\nn2 = 10\nrtt = '100ms'";
@@ -345,7 +345,7 @@ fn the_drafts_bottlenecks_may_differ() {
     let by_name = "rate = ['27Mbit', '100Mbit', '101Mbit', '36Mbit']";
     let keys = "cx = '27Mbit'\ncy = '100Mbit'\ncz = '101Mbit'\nct = '36Mbit'";
     assert_eq!(topology(&text.replace(by_name, keys)), Spec::ScenarioB(b));
-    // From outside: one item.
+    // An override of one item.
     let text = format!(
         "stop = '9s'\n[topology]\n{}\n[[connection]]\npaths = 'blue'\n",
         text
@@ -403,7 +403,7 @@ fn outages() {
     let both = [&once[..], &dies].concat();
     let one = "{ from = '5s', to = '8s' }";
     let two = format!("[{one}, {{ from = '20s' }}]");
-    // Of a shared bottleneck: one, or a list.
+    // On a shared bottleneck: one, or a list.
     let shared = |text: &str| match topology(&format!("{SHARED}\n{text}")) {
         Spec::SharedBottleneck(spec) => spec.bottleneck.down,
         other => panic!("{other:?}"),
@@ -413,7 +413,7 @@ fn outages() {
     assert_eq!(shared(&format!("down = {one}")), once);
     assert_eq!(shared(&format!("down = {two}")), both);
     assert_eq!(shared("[[topology.down]]\nfrom = '20s'"), dies);
-    // Of each path: one for all, or for each path none, one, or a list.
+    // On each path: one for all, or for each path none, one, or a list.
     let separate = |down: &str| {
         let text = SHARED.replace("shared", "non-shared");
         match topology(&format!("{text}\ndown = {down}")) {
@@ -430,7 +430,7 @@ fn outages() {
         separate(&format!("[[], {one}, {two}]")),
         [vec![], once.clone(), both.clone()]
     );
-    // Of a link, in both directions.
+    // On a link, in both directions.
     let text = format!(
         "kind = 'graph'\nhosts = ['a', 'b']\n[[topology.link]]\nfrom = 'a'\nto = 'b'\ndown = {two}"
     );
@@ -439,7 +439,7 @@ fn outages() {
         .map(|link| &link.properties.down)
         .collect();
     assert_eq!(down, [&both, &both]);
-    // From outside.
+    // Overrides.
     let text = format!("stop = '9s'\n[topology]\n{SHARED}\n[[connection]]\n");
     let set = |text: &str, set: &str| match Scenario::parse_with(text, "a.toml", &[set]) {
         Ok(scenario) => scenario.topology,

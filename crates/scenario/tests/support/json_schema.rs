@@ -1,9 +1,9 @@
-//! What of JSON Schema the published schemas use: references, objects, arrays, types, one of several, constants. A key that
-//! a schema does not name is an error, unless it says what others are; a key without a description is one, too.
+//! The part of JSON Schema in the published schemas: references, objects, arrays, types, alternatives, constants. A key that is
+//! not in a schema is an error, unless the schema has additional properties. A key without a description is an error.
 
 use serde_json::Value;
 
-/// Whether `value` is as `schema` says; where it is not.
+/// Validates `value`; the error is the place that differs from the schema.
 pub fn validate(value: &Value, schema: &Value) -> Result<(), String> {
     part(value, schema, schema, "it")
 }

@@ -1,10 +1,10 @@
-//! What tshark, Wireshark without its windows, reads in a capture.
+//! Captures as read by tshark.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What of each packet is asked for.
+/// Fields of each packet.
 const FIELDS: [&str; 27] = [
     "frame.time_epoch",
     "frame.len",
@@ -35,24 +35,24 @@ const FIELDS: [&str; 27] = [
     "_ws.malformed",
 ];
 
-/// A packet: its fields that have a value.
+/// Fields of a packet that have a value.
 pub type Packet = BTreeMap<&'static str, String>;
 
-/// Whether there is a tshark; where there is none, the test says so and ends.
+/// Whether tshark is installed; prints the reason of a skipped test.
 pub fn is_there() -> bool {
-    let asked = Command::new("tshark")
+    let status = Command::new("tshark")
         .arg("--version")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    let there = asked.is_ok_and(|status| status.success());
-    if !there {
+    let installed = status.is_ok_and(|status| status.success());
+    if !installed {
         eprintln!("skipped: no tshark: `make setup` installs it");
     }
-    there
+    installed
 }
 
-/// The packets of a file, with every analysis and checksum that there is.
+/// The packets of a file, with all analyses and checksums.
 pub fn read(file: &Path) -> Vec<Packet> {
     let mut tshark = Command::new("tshark");
     tshark.arg("-n").arg("-r").arg(file);
@@ -81,7 +81,7 @@ pub fn read(file: &Path) -> Vec<Packet> {
     text.lines().map(packet).collect()
 }
 
-/// A number that it has.
+/// Value of a numeric field.
 pub fn number(packet: &Packet, field: &str) -> Option<u64> {
     let value = packet.get(field)?;
     let parsed = match value.strip_prefix("0x") {
@@ -91,7 +91,7 @@ pub fn number(packet: &Packet, field: &str) -> Option<u64> {
     Some(parsed.unwrap_or_else(|_| panic!("{field}: {value}")))
 }
 
-/// Nothing is malformed, each length and checksum is right, and time goes on.
+/// Checks that no packet is malformed, that lengths and checksums are right, and that time does not go back.
 pub fn assert_valid(packets: &[Packet]) {
     let mut before = 0.0;
     for (i, packet) in packets.iter().enumerate() {
@@ -117,7 +117,7 @@ pub fn assert_valid(packets: &[Packet]) {
     }
 }
 
-/// The data of the server's port: each with its stream of TCP.
+/// Data segments of these TCP streams.
 pub fn data<'a>(packets: &'a [Packet], subflows: &'a [u64]) -> impl Iterator<Item = &'a Packet> {
     let is = |packet: &&Packet| number(packet, "tcp.len").is_some_and(|len| len > 0);
     let of =
@@ -125,16 +125,16 @@ pub fn data<'a>(packets: &'a [Packet], subflows: &'a [u64]) -> impl Iterator<Ite
     packets.iter().filter(is).filter(of)
 }
 
-/// How many of these segments tshark takes for sent again: whatever begins before the end of what was sent. One that
-/// follows within milliseconds of another it takes for one that was overtaken; at the sender nothing was.
+/// Number of retransmissions by tshark: segments that begin before the highest byte sent. tshark takes one that follows another
+/// within milliseconds for reordered; at the sender there is no reordering.
 pub fn retransmissions(packets: &[Packet], subflows: &[u64]) -> u64 {
     let again = ["tcp.analysis.retransmission", "tcp.analysis.out_of_order"];
     let is = |packet: &&Packet| again.iter().any(|field| packet.contains_key(field));
     data(packets, subflows).filter(is).count() as u64
 }
 
-/// The subflows of each connection of MPTCP, streams of TCP in the order in which they began. The token of each join is
-/// the one that tshark makes of the server's key.
+/// TCP streams of each MPTCP connection, in the order of their start. tshark derives the token of each join from the server's
+/// key.
 pub fn connections(packets: &[Packet]) -> BTreeMap<u64, Vec<u64>> {
     let mut connections: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for packet in packets {
@@ -150,7 +150,7 @@ pub fn connections(packets: &[Packet]) -> BTreeMap<u64, Vec<u64>> {
     connections
 }
 
-/// The bytes of the stream that were sent, as ranges without gaps between those of one: 1 is the first byte.
+/// Ranges of the stream that were sent, merged where they touch; 1 is the first byte.
 pub fn stream(packets: &[Packet], subflows: &[u64]) -> Vec<(u64, u64)> {
     let range = |packet: &Packet| {
         let dsn = number(packet, "mptcp.dsn").unwrap_or_else(|| panic!("{packet:?}"));
