@@ -1,9 +1,8 @@
 //! Scenarios A, B and C of draft-khalili-mptcp-performance-issues-04.
 
-use netsim::{Rate, Span};
+use netsim::Rate;
 use topology::{Capacity, Queue, RedForRate, ScenarioB, TwoKinds};
 
-use super::limits::LONGEST_DELAY;
 use super::link;
 use super::table::{Field, Table};
 use crate::error::Error;
@@ -50,12 +49,6 @@ fn link_rates<const N: usize>(
     of_bottlenecks(&field, names, Field::rate).map(Some)
 }
 
-fn rtt(table: &Table<'_>) -> Result<Span, Error> {
-    table
-        .need("rtt", "rtt = \"70ms\"")?
-        .time(Span::ZERO..=LONGEST_DELAY)
-}
-
 fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {
     table.need(key, &format!("{key} = 10"))?.small(1..=100_000)
 }
@@ -81,7 +74,7 @@ pub(super) fn two_kinds(field: &Field<'_>, names: [&str; 2]) -> Result<TwoKinds,
         n2: users(&table, "n2")?,
         c1,
         c2,
-        rtt: rtt(&table)?,
+        rtt: link::rtt(&table, 0)?,
         queues: queues(&table, names)?,
     })
 }
@@ -107,7 +100,7 @@ pub(super) fn scenario_b(field: &Field<'_>) -> Result<ScenarioB, Error> {
         cy,
         cz,
         ct,
-        rtt: rtt(&table)?,
+        rtt: link::rtt(&table, 0)?,
         queues: queues(&table, names)?,
     })
 }

@@ -50,6 +50,24 @@ pub(super) fn properties<'a>(
     Ok(properties)
 }
 
+/// Value of a key for a path: an item of a list, or the one value for all paths.
+pub(super) fn of_path<'a>(field: Field<'a>, path: usize) -> Result<Field<'a>, Error> {
+    if !field.is_list() {
+        return Ok(field);
+    }
+    let mut items = field.list()?;
+    if path < items.len() {
+        Ok(items.swap_remove(path))
+    } else {
+        Err(field.error("too few items"))
+    }
+}
+
+/// Round-trip time of a path.
+pub(super) fn rtt(table: &Table<'_>, path: usize) -> Result<Span, Error> {
+    of_path(table.need("rtt", "rtt = \"70ms\"")?, path)?.time(Span::ZERO..=LONGEST_DELAY)
+}
+
 /// A queue: a number of packets, or a table.
 pub(super) fn queue(field: &Field<'_>) -> Result<Queue, Error> {
     queue_or(field, "droptail")

@@ -91,23 +91,6 @@ fn count(table: &Table<'_>, lists: &[&str], default: u32) -> Result<usize, Error
     Ok(count.map_or(default as usize, |(_, paths)| paths))
 }
 
-/// Value of a key for a path: an item of a list, or the one value for all paths.
-fn of_path<'a>(field: Field<'a>, path: usize) -> Result<Field<'a>, Error> {
-    if !field.is_list() {
-        return Ok(field);
-    }
-    let mut items = field.list()?;
-    if path < items.len() {
-        Ok(items.swap_remove(path))
-    } else {
-        Err(field.error("too few items"))
-    }
-}
-
-fn rtt(table: &Table<'_>, path: usize) -> Result<Span, Error> {
-    of_path(table.need("rtt", "rtt = \"70ms\"")?, path)?.time(Span::ZERO..=LONGEST_DELAY)
-}
-
 fn need_rate(table: &Table<'_>) -> Result<(), Error> {
     match table.get("rate").or_else(|| table.get("trace")) {
         Some(_) => Ok(()),
@@ -128,7 +111,7 @@ fn shared(field: &Field<'_>, paths: u32) -> Result<SharedBottleneck, Error> {
     Ok(SharedBottleneck {
         bottleneck: link::properties(&table, Ok)?,
         rtts: (0..paths)
-            .map(|path| rtt(&table, path))
+            .map(|path| link::rtt(&table, path))
             .collect::<Result<_, _>>()?,
         access: access(&table)?,
     })
@@ -140,8 +123,8 @@ fn non_shared(field: &Field<'_>, paths: u32) -> Result<NonSharedBottleneck, Erro
     let lists = ["rtt", "rate", "queue", "loss", "reorder", "trace", "down"];
     let path = |path| -> Result<PathSpec, Error> {
         Ok(PathSpec {
-            bottleneck: link::properties(&table, |field| of_path(field, path))?,
-            rtt: rtt(&table, path)?,
+            bottleneck: link::properties(&table, |field| link::of_path(field, path))?,
+            rtt: link::rtt(&table, path)?,
         })
     };
     Ok(NonSharedBottleneck {
