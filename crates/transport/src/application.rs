@@ -1,4 +1,4 @@
-//! Applications: the data that they write, at which pace.
+//! Applications: their data and their pace.
 
 pub(crate) mod pace;
 pub(crate) mod udp;
@@ -7,20 +7,20 @@ use netsim::Span;
 use pace::Pace;
 use std::collections::VecDeque;
 
-/// What a connection's server has to send.
+/// Data that a connection's server sends.
 #[derive(Debug)]
 pub enum Application {
-    /// For ever.
+    /// Endless data, always available.
     Endless,
-    /// So many bytes.
+    /// A file of this many bytes.
     File(u64),
-    /// Replies of `bytes` each; the next is written that long after the last byte of the one before was acknowledged.
+    /// Replies of `bytes` each. A reply is written one gap after the last byte of the reply before was acknowledged.
     Requests {
         /// Bytes of each reply.
         bytes: u64,
-        /// The pauses between replies: one fewer than replies.
+        /// Gaps between replies, one fewer than replies.
         gaps: VecDeque<Span>,
     },
-    /// Segment by segment at a pace, for ever.
+    /// One segment at a time at a pace, endless.
     Paced(Pace),
 }

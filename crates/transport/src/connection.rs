@@ -34,7 +34,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection that has not started. It starts at its time.
+    /// A connection that starts at [`ConnectionSpec::start`].
     pub(crate) fn new(
         spec: ConnectionSpec,
         profile: &Arc<Profile>,

@@ -1,4 +1,4 @@
-//! What an endpoint acts on: the time, the network, the timers.
+//! Environment of an endpoint: time, network, timers, observer.
 
 pub(crate) mod jiffies;
 pub(crate) mod jitter;
@@ -14,11 +14,11 @@ use netsim::{BurstTiming, Exit, Network, RouteId, Span, Time};
 pub(crate) use timer_owner::TimerOwner;
 use timers::Timers;
 
-/// Segments that leave at once.
+/// A burst of segments on its way to the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
     pub(crate) route: RouteId,
-    /// Bytes of each packet that are not payload.
+    /// Headers of each packet, bytes.
     pub(crate) header: u32,
     pub(crate) burst: Burst,
 }
@@ -35,14 +35,14 @@ impl Leaving {
     }
 }
 
-/// Everything outside of the endpoint that runs.
+/// Environment of an endpoint.
 pub(crate) struct Env<O> {
     pub(crate) now: Time,
     pub(crate) network: Network<Wire>,
     pub(crate) timers: Timers<TimerOwner>,
     pub(crate) sacks: Sacks,
     pub(crate) observer: O,
-    /// What leaves now, where hosts are not exact, and whether an ACK made it leave that tells of a gap or of its end.
+    /// Bursts of the current event, which leave after a random delay.
     pub(crate) late: Vec<Leaving>,
     pub(crate) gap: bool,
     /// Jitter of the server of each connection.
@@ -50,7 +50,7 @@ pub(crate) struct Env<O> {
 }
 
 impl<O: Observer> Env<O> {
-    /// Sends a packet of so many bytes.
+    /// Sends a packet of `bytes` bytes.
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
         if O::PACKETS {
@@ -63,7 +63,7 @@ impl<O: Observer> Env<O> {
         }
     }
 
-    /// Sends segments. `is_late`: the host has jitter. The segments then wait for [`flush`](Self::flush), because the jitter depends on the
+    /// Sends segments. With `host_jitter` they wait for [`flush`](Self::flush), because the jitter depends on the
     /// number of segments that one event sends.
     #[inline(always)]
     pub(crate) fn send_burst(&mut self, leaving: Leaving, is_late: bool) {
@@ -85,7 +85,7 @@ impl<O: Observer> Env<O> {
         }
     }
 
-    /// What happened now is over: sends what it made leave ([`Network::inject_burst`]).
+    /// Ends an event: sends its bursts ([`Network::inject_burst`]).
     #[inline(always)]
     pub(crate) fn flush(&mut self) {
         if !self.late.is_empty() {
@@ -104,7 +104,7 @@ impl<O: Observer> Env<O> {
             jitter,
             ..
         } = self;
-        // All are of one connection: an event concerns no other.
+        // All bursts are of one connection: an event concerns one connection.
         let connection = bursts[0].burst.first.subflow.connection;
         let count = bursts
             .iter()
@@ -130,7 +130,7 @@ impl<O: Observer> Env<O> {
         bursts.clear();
     }
 
-    /// What the network lost.
+    /// The network has lost a packet.
     pub(crate) fn lost(&mut self, at: Time, payload: Wire) {
         if let Some(ack) = payload.ack() {
             self.sacks.take(ack.sack);
@@ -139,8 +139,8 @@ impl<O: Observer> Env<O> {
         }
     }
 
-    /// Shows the observer a packet that now leaves one end, or comes to the other, if that end is the server. (To ask that
-    /// here and not where it is called keeps the packet in its three words there: 3 % fewer instructions without an observer.)
+    /// Reports a packet to the observer that leaves (`leaves`) or arrives at the server. (Checking the server's end
+    /// here and not at the call keeps the packet in its three words there: 3 % fewer instructions without an observer.)
     #[cold]
     pub(crate) fn show(&mut self, bytes: u32, wire: Wire, leaves: bool) {
         if wire.goes_to_client() != leaves {

@@ -1,7 +1,7 @@
-//! Simulated endpoints: TCP and MPTCP as Linux does them, UDP, and the applications on them.
+//! Simulated endpoints: Linux's TCP and MPTCP, UDP, and the applications on them.
 //!
-//! A [`Simulation`] puts connections on a network of `netsim` and runs them in virtual time. Their congestion control is
-//! `cc/`, called where Linux calls it.
+//! A [`Simulation`] runs connections on a network of `netsim` in virtual time. Their congestion control is `cc/`,
+//! called where Linux calls `tcp_congestion_ops`.
 
 mod application;
 mod connection;

@@ -1,97 +1,100 @@
-//! How an endpoint behaves: today's Linux, the Linux of the LISA papers, the ns-3 of the CSS paper.
+//! Behaviour of an endpoint: today's Linux, the Linux of the LISA papers, the ns-3 of the CSS paper.
 
 use netsim::{Span, Time};
 
-/// How a sender learns that a segment is lost.
+/// Loss detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detection {
-    /// By time since segments that were sent later have arrived, with a probe for lost tails (RACK-TLP, RFC 8985).
+    /// By time: a segment is lost when a later one was delivered and a reordering window has passed. A probe repairs
+    /// lost tails (RACK-TLP, RFC 8985).
     RackTlp,
-    /// By segments beyond the highest that was acknowledged: three more (forward acknowledgement, Mathis and Mahdavi
-    /// 1996; Linux until 4.x), with a probe for lost tails.
+    /// By sequence: a segment is lost when segments three or more beyond it are SACKed (forward acknowledgement, Mathis
+    /// and Mahdavi 1996; Linux until 4.x). A probe repairs lost tails.
     Fack,
-    /// By three ACKs that acknowledge nothing new; no SACK (NewReno, RFC 6582).
+    /// By three duplicate ACKs, without SACK (NewReno, RFC 6582).
     DuplicateAcks,
 }
 
-/// An endpoint's behaviour. Sizes in bytes of whole IP packets where nothing else is said.
+/// Behaviour of an endpoint. Sizes are of whole IP packets, in bytes, unless a field says otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Its name in scenario files.
+    /// Name in scenario files.
     pub name: &'static str,
     /// Initial window, segments.
     pub initial_window: u32,
-    /// How losses are found.
+    /// Loss detection.
     pub detection: Detection,
-    /// Whether a reduction is spread over a round trip (RFC 6937), or made at once.
+    /// Whether a reduction is spread over a round trip (PRR, RFC 6937) or made at once.
     pub prr: bool,
-    /// Whether a reduction or a timeout that was a mistake is found and undone (F-RTO, RFC 5682; Eifel; DSACK).
+    /// Whether spurious reductions and timeouts are undone (F-RTO, RFC 5682; Eifel, RFC 3522; DSACK, RFC 3708).
     pub undo: bool,
-    /// The timeout before the first sample (RFC 6298, 2.1).
+    /// Retransmission timeout before the first RTT sample (RFC 6298, 2.1).
     pub rto_initial: Span,
-    /// What a timeout is longer than the smoothed RTT, at least (Linux: TCP_RTO_MIN).
+    /// Minimum of the part of the retransmission timeout beyond the smoothed RTT (Linux: TCP_RTO_MIN).
     pub rto_min: Span,
-    /// The longest timeout (Linux: TCP_RTO_MAX).
+    /// Maximum retransmission timeout (Linux: TCP_RTO_MAX).
     pub rto_max: Span,
-    /// Unit of the timers of an established sender (Linux: a jiffy); 0: they are exact.
+    /// Granularity of the timers of an established sender (Linux: a jiffy); 0: exact.
     pub jiffy: Span,
-    /// Whether a window grows for each ACK, as RFC 5681 has it, or for each segment that one acknowledges (Linux). CSS counts
-    /// bytes in slow start with either.
+    /// Whether a window grows for each ACK (RFC 5681), not for each acknowledged segment (Linux). CSS counts bytes in
+    /// slow start in both cases.
     pub counts_acks: bool,
-    /// How long an ACK may wait for a second segment (Linux: TCP_DELACK_MIN).
+    /// Maximum delay of an ACK that waits for a second segment (Linux: TCP_DELACK_MIN).
     pub delayed_ack: Span,
-    /// So many segments are acknowledged one by one, at the start and round a loss, and any while the receive window grows
-    /// (Linux: quick ACKs); 0: none.
+    /// Number of segments that are acknowledged one by one at the start and after a duplicate (Linux: quick ACKs).
+    /// While the receive window grows, each segment is. 0: none.
     pub quick_acks: u32,
-    /// Whether the end of a write is acknowledged as soon as the application has read it, which it does at once (Linux:
-    /// ICSK_ACK_PUSHED in tcp_cleanup_rbuf).
+    /// Whether the ACK of a segment with the push flag is sent when the application reads it, which happens on arrival
+    /// (Linux: ICSK_ACK_PUSHED in tcp_cleanup_rbuf).
     pub reads_push: bool,
-    /// From the end of the handshake, or from the ACK that makes room for more, until the server's application has been woken
-    /// and writes. Addresses are announced before: on a slow link a full queue would else lose them.
+    /// Delay of the server's application: from the end of the handshake, or from the ACK that frees send buffer, to its
+    /// next write. ADD_ADDR leaves before that write: on a slow link a full queue would otherwise drop it.
     pub wake_up: Span,
-    /// It looks so often whether it can write; zero: it is told, as it is where a round trip is shorter.
+    /// Interval at which the application polls for free send buffer; 0: it blocks and is woken. Below a round trip of
+    /// one interval it is woken, too.
     pub looks: Span,
-    /// A receiver's buffer at first, bytes, and the most that it grows to (Linux: tcp_rmem).
+    /// Receive buffer (Linux: tcp_rmem).
     pub receive_buffer: (u32, u32),
-    /// Half of it is offered: until a segment has been seen and what it takes in memory (Linux: scaling_ratio), or always.
+    /// Whether the advertised share of the receive buffer follows the memory of a received segment (scaling_ratio):
+    /// half until the first segment, then the measured share. Otherwise half always.
     pub measures_frames: bool,
-    /// The most segments that are offered before any has come.
+    /// Maximum receive window before the first segment, segments (tcp_default_init_rwnd).
     pub first_window: u32,
-    /// Whether the window is halved for each timeout that it was idle (RFC 5681, 4.1).
+    /// Whether an idle sender's window is halved for each retransmission timeout (RFC 5681, 4.1).
     pub idle_restart: bool,
-    /// Whether segments leave in bursts, and what is less than one may wait (Linux: tcp_tso_should_defer; that of old kernels is
-    /// another).
+    /// Whether segments leave in TSO bursts and less than a burst may be deferred (Linux 6.x: tcp_tso_should_defer; old
+    /// kernels decide otherwise).
     pub bursts: bool,
-    /// Whether its data leave some microseconds late, by chance ([`netsim::Network::inject_burst`]).
+    /// Whether the server has random processing delays of some microseconds ([`netsim::Network::inject_burst`]).
     pub is_late: bool,
-    /// Whether all addresses are announced at once, or each when the one before was taken up.
+    /// Whether all addresses are announced at once, not each after the echo of the one before.
     pub announces_at_once: bool,
-    /// Whether unsent data waits in write queues of the subflows, to which MPTCP gives it in large pieces (Linux); otherwise each
-    /// segment goes to the subflow with room and the lowest RTT when it is sent (MPTCP until 0.9x, ns-3).
+    /// Whether unsent data waits in write queues of the subflows, filled in large pieces by MPTCP (Linux). Otherwise
+    /// each segment goes to the subflow with room and the lowest RTT at the time it is sent (MPTCP until 0.9x, ns-3).
     pub write_queues: bool,
-    /// Whether the server answers the third packet of a join, and the client waits for that (RFC 8684, 3.2).
+    /// Whether the server acknowledges the third packet of a join and the client waits for that (RFC 8684, 3.2).
     pub answers_joins: bool,
-    /// Whether the first RTT sample of a join is in milliseconds: Linux completes the join without its request socket
-    /// (tcp_check_req: drop_req).
+    /// Whether the first RTT sample of a join has millisecond resolution: Linux completes the join without its request
+    /// socket (tcp_check_req: drop_req).
     pub joins_in_milliseconds: bool,
-    /// The headers of a full data packet and of an ACK without SACK: TCP's, and what MPTCP adds to each.
+    /// Headers of a TCP packet without SACK, bytes: IPv4, TCP and timestamps.
     pub header: u16,
     /// See `header`.
     pub mptcp_data_header: u16,
     /// See `header`.
     pub mptcp_ack_header: u16,
-    /// How many SACK blocks fit beside the other options: TCP's, MPTCP's.
+    /// Number of SACK blocks that fit beside the other options.
     pub sack_blocks: (usize, usize),
 }
 
 /// Bytes of IPv4 (20), TCP (20) and the timestamp option (12).
 const HEADER: u16 = 52;
 
-/// An application that is told writes after: the median of 20 connections between two namespaces, Linux 6.18.
+/// Time from wake-up to write of a blocked application: median of 20 connections between two namespaces, Linux 6.18.
 const TOLD: Span = Span::from_micros(250);
 
 impl Profile {
-    /// Linux 6.x. What was read off its traces is in `docs/notes/kernel.md`.
+    /// Linux 6.x. Values that were measured are in `docs/notes/kernel.md`.
     #[must_use]
     pub const fn linux() -> Self {
         Self {
@@ -108,8 +111,8 @@ impl Profile {
             delayed_ack: Span::from_millis(40),
             reads_push: true,
             quick_acks: 16,                  // TCP_MAX_QUICKACKS
-            wake_up: Span::from_micros(200), // the least of 26 in the VM, most 1.1 ms; ADD_ADDR goes after 50 µs
-            looks: Span::from_millis(1),     // so does the lab's application
+            wake_up: Span::from_micros(200), // minimum of 26 runs in the VM, maximum 1.1 ms; ADD_ADDR leaves after 50 µs
+            looks: Span::from_millis(1),     // as the lab's application
             receive_buffer: (131_072, 6_291_456),
             measures_frames: true,
             first_window: u32::MAX,
@@ -128,8 +131,8 @@ impl Profile {
         }
     }
 
-    /// Linux 3.14 with MPTCP 0.89: no RACK; all addresses announced at once; larger receive windows than the papers'
-    /// files need.
+    /// Linux 3.14 with MPTCP 0.89: no RACK; all addresses are announced at once; the receive buffer does not grow and
+    /// is larger than the papers' files need.
     #[must_use]
     pub const fn linux_3_14() -> Self {
         Self {
@@ -146,7 +149,7 @@ impl Profile {
             write_queues: false,
             answers_joins: false,
             joins_in_milliseconds: false,
-            jiffy: Span::ZERO, // its wheel was another one
+            jiffy: Span::ZERO, // its timer wheel was different and is not modelled
             ..Self::linux()
         }
     }
@@ -179,30 +182,31 @@ impl Profile {
         }
     }
 
-    /// When the application writes that can since `now`. It looks `phase` after each whole number of times that it looks.
+    /// Time of the application's next write if it can write since `now`. It polls at `phase` and every `poll_interval`
+    /// after.
     pub(crate) fn writes_at(&self, now: Time, phase: Span) -> Time {
         let looks = self.looks.as_nanos().max(1);
         let waited = (now.as_nanos() + looks - phase.as_nanos() % looks) % looks;
         now + Span::from_nanos((looks - waited) % looks) + self.wake_up
     }
 
-    /// How often the application looks, µs.
+    /// Poll interval, µs.
     pub(crate) const fn looks_us(&self) -> u32 {
         (self.looks.as_nanos() / 1000) as u32
     }
 
-    /// Bytes of a data packet that are not payload.
+    /// Headers of a data packet, bytes.
     pub(crate) const fn data_header(&self, mptcp: bool) -> u16 {
         self.header + if mptcp { self.mptcp_data_header } else { 0 }
     }
 
-    /// The profile of this name.
+    /// Profile of this name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::all().into_iter().find(|profile| profile.name == name)
     }
 
-    /// Every profile.
+    /// All profiles.
     #[must_use]
     pub const fn all() -> [Self; 3] {
         [Self::linux(), Self::linux_3_14(), Self::ns3_newreno()]
@@ -213,7 +217,7 @@ impl Profile {
 mod tests {
     use super::*;
 
-    /// A look comes once a millisecond, 300 µs after each, and what is written then leaves 200 µs later.
+    /// The application polls every millisecond, at 300 µs past it, and writes 200 µs after a poll.
     #[test]
     fn an_application_writes_when_it_has_looked() {
         let profile = Profile {

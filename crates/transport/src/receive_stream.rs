@@ -9,16 +9,17 @@ pub(crate) use buffer::ReceiveBuffer;
 use netsim::Span;
 use reassembly::StreamReassembly;
 
-/// What the subflows share: the stream and its receive buffer. The application reads what is in order as soon as it arrives.
+/// Shared state of the receiving subflows: the stream and its receive buffer. The application reads data in order as
+/// soon as it arrives.
 pub(crate) struct ReceiveStream {
     reassembly: StreamReassembly,
-    /// Bytes of the stream that have arrived, in order or not.
+    /// Number of bytes of the stream that have arrived, in order or not.
     pub(crate) arrived: u64,
-    /// Bytes that wait at a subflow for a missing segment of that subflow.
+    /// Number of bytes in out-of-order queues of subflows.
     pub(crate) out_of_order: u64,
-    /// Byte after the last one that the application has read.
+    /// Number of bytes that the application has read.
     pub(crate) read: u64,
-    /// The ACK of a subflow waits until the application has read.
+    /// The ACK of a subflow waits for a read of the application.
     pub(crate) ack_waits_for_read: bool,
     /// The client joins when the first data arrives.
     pub(crate) joins_with_data: bool,
@@ -49,7 +50,7 @@ impl ReceiveStream {
         }
     }
 
-    /// Next byte of the stream that the receiver waits for.
+    /// First missing byte of the stream.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.reassembly.next()
@@ -62,8 +63,7 @@ impl ReceiveStream {
         self.arrived += self.reassembly.insert(place, dsn, len);
     }
 
-    /// Bytes in the receive buffer, and bytes once the application has read what it can. MPTCP's buffer has what has left the
-    /// receive queue of its subflow.
+    /// Number of bytes in the receive buffer. MPTCP's buffer excludes out-of-order queues of subflows.
     #[inline(always)]
     pub(crate) fn held(&self) -> Held {
         let out_of_order = if self.buffer.mptcp {
@@ -79,10 +79,10 @@ impl ReceiveStream {
     }
 }
 
-/// Bytes in a receive buffer.
+/// Number of bytes in a receive buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) now: u64,
-    /// Once the application has read what it can.
+    /// After the application has read all data in order.
     pub(crate) after_read: u64,
 }

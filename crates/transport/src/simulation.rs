@@ -22,22 +22,22 @@ use std::sync::Arc;
 
 pub use report::{Report, SubflowReport};
 
-/// Endpoints on a network.
+/// Connections and UDP sources on a network.
 pub struct Simulation<O> {
     env: Env<O>,
     connections: Vec<Connection>,
     /// The profiles of the connections, each once.
     profiles: Vec<Arc<Profile>>,
     udp: Vec<Udp>,
-    /// Connections with an end that have not come to it.
+    /// Number of connections of finite data that are not complete.
     unfinished: usize,
-    /// Whether it ends at its stop and never before.
+    /// A run ends at its stop, not when all connections are complete.
     to_stop: bool,
     events: u64,
 }
 
 impl<O: Observer> Simulation<O> {
-    /// Nothing runs on this network yet.
+    /// A simulation without connections.
     pub fn new(network: Network<Wire>, observer: O) -> Self {
         Self {
             env: Env {
@@ -59,7 +59,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Adds a connection, which starts at its time. Returns its number, from 0.
+    /// Adds a connection, which starts at [`ConnectionSpec::start`]. Returns its number, from 0.
     ///
     /// # Panics
     /// If it has no route or more than 256, or there are more than [`SubflowId::CONNECTIONS`] connections.
@@ -80,7 +80,7 @@ impl<O: Observer> Simulation<O> {
         number
     }
 
-    /// The profile that is equal to this one and shared by connections.
+    /// Shared copy of a profile.
     fn profile(&mut self, profile: &Profile) -> Arc<Profile> {
         if let Some(known) = self.profiles.iter().find(|known| ***known == *profile) {
             return known.clone();
@@ -89,8 +89,8 @@ impl<O: Observer> Simulation<O> {
         self.profiles[self.profiles.len() - 1].clone()
     }
 
-    /// Requests groups for the subflows of a connection; those beyond the list stay. An established subflow moves
-    /// on its next ACK outside of a recovery.
+    /// Requests groups for the subflows of a connection; subflows beyond the list keep theirs. An established subflow
+    /// moves on its next ACK outside of a recovery.
     ///
     /// # Panics
     /// If there is no connection of this number.
@@ -110,22 +110,22 @@ impl<O: Observer> Simulation<O> {
         me as usize
     }
 
-    /// From now on a run ends at its stop, even if every connection that has an end has come to it.
+    /// Makes runs end at their stop, also when all connections are complete.
     pub fn run_to_stop(&mut self) {
         self.to_stop = true;
     }
 
-    /// Runs until every connection that has an end has come to it, or until `stop`.
+    /// Runs until all connections of finite data are complete, or until `stop`.
     pub fn run(&mut self, stop: Time) {
         self.run_for(stop, u64::MAX);
     }
 
-    /// The same, but for so many [events](Self::events) at most. Returns whether it came to the end.
+    /// Runs as [`run`](Self::run), for at most `events` [events](Self::events). Returns whether the run has ended.
     pub fn run_for(&mut self, stop: Time, events: u64) -> bool {
         self.run_events(stop, events, |_, _| false)
     }
 
-    /// Runs. Packets for which `drops` returns true at their arrival do not arrive.
+    /// Runs as [`run_for`](Self::run_for). Packets for which `drops` returns true at their arrival are lost.
     #[inline(always)]
     fn run_events(
         &mut self,
@@ -178,7 +178,7 @@ impl<O: Observer> Simulation<O> {
         true
     }
 
-    /// The next timer that has come due until `now` acts. Returns its owner.
+    /// Fires the next timer that is due at `now`. Returns its owner.
     fn fire(&mut self, now: Time) -> Option<TimerOwner> {
         self.env.now = now;
         let owner = self.env.timers.fire(now)?;
@@ -212,7 +212,7 @@ impl<O: Observer> Simulation<O> {
         self.env.flush();
     }
 
-    /// A packet reaches its end. Data and ACKs are decoded first and by themselves: as an enum they would go through memory.
+    /// A packet arrives at an endpoint. Data and ACKs are decoded separately: as an enum they would go through memory.
     #[inline(always)]
     fn deliver(&mut self, wire: Wire) {
         if let Some(data) = wire.data() {
@@ -255,7 +255,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// See [`invariants`]. Large windows are not recounted after each event, which would take most of the time.
+    /// Checks the [`invariants`]. Large windows are not recounted after each event, which would take most of the time.
     #[cfg(any(debug_assertions, test))]
     fn check(&self, number: u32) {
         let connection = &self.connections[number as usize];
@@ -267,27 +267,27 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// The time that it has come to.
+    /// Current time.
     pub fn now(&self) -> Time {
         self.env.now
     }
 
-    /// The network.
+    /// Network.
     pub fn network(&self) -> &Network<Wire> {
         &self.env.network
     }
 
-    /// Packets at endpoints and timers that there were.
+    /// Number of packet arrivals and timer instants so far.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// What watches it.
+    /// Observer.
     pub fn observer(&self) -> &O {
         &self.env.observer
     }
 
-    /// The observer.
+    /// Observer, at the end of the simulation.
     pub fn into_observer(self) -> O {
         self.env.observer
     }

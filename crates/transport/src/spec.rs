@@ -1,4 +1,4 @@
-//! What is to be simulated.
+//! Specification of a connection.
 
 use crate::application::Application;
 use crate::profile::Profile;
@@ -16,40 +16,41 @@ pub enum PathManager {
     Client,
 }
 
-/// A connection to be simulated: the client opens it, the server sends.
+/// A connection: the client opens it, the server sends.
 #[derive(Debug)]
 pub struct ConnectionSpec {
-    /// The endpoints' behaviour.
+    /// Behaviour of both endpoints.
     pub profile: Profile,
     /// Congestion control.
     pub algorithm: Algorithm,
-    /// Its settings.
+    /// Settings of the congestion control.
     pub settings: Settings,
-    /// Whether it speaks MPTCP; without, there is one subflow.
+    /// Whether the connection is MPTCP; without MPTCP only the first of the routes is used.
     pub mptcp: bool,
-    /// Each subflow's routes: data's, and that of what the client sends.
+    /// Routes of each subflow.
     pub routes: Vec<(RouteId, RouteId)>,
-    /// When the first SYN is sent.
+    /// Time of the first SYN.
     pub start: Time,
-    /// What is sent.
+    /// Data that the server sends.
     pub application: Application,
-    /// Where the application looks whether it can write, in the time between two looks ([`Profile::looks`]).
+    /// Phase of the host's clocks: offset of the application's polls in a poll interval ([`Profile::poll_interval`]),
+    /// and of millisecond timestamps.
     pub phase: Span,
-    /// Bytes of a full IP packet.
+    /// Size of a full IP packet, bytes.
     pub packet: u16,
-    /// The receive buffer, bytes; none: the profile's, which grows.
+    /// Receive buffer, bytes; none: the profile's, which grows.
     pub receive_window: Option<u32>,
     /// Who opens further subflows.
     pub path_manager: PathManager,
-    /// How long the client waits with a join that it could make.
+    /// Delay of the client's joins.
     pub join_delay: Span,
     /// Whether the endpoints use ECN (RFC 3168).
     pub ecn: bool,
-    /// The initial slow start threshold, segments; none: no bound.
+    /// Initial slow start threshold, segments; none: unlimited.
     pub ssthresh: Option<u32>,
-    /// Each subflow's group, within which it is coupled; those beyond the list are in group 0.
+    /// Group of each subflow; subflows beyond the list are in group 0. Coupling acts within a group.
     pub groups: Vec<u8>,
-    /// Which subflows are backups (RFC 8684, 3.3.8); those beyond the list are not. The path manager's end asks for it in the
-    /// handshake of the join, as the flag of its endpoint says (Linux: MPTCP_PM_ADDR_FLAG_BACKUP).
+    /// Whether each subflow is a backup (RFC 8684, 3.3.8); subflows beyond the list are not. The end that manages the
+    /// paths requests it in the handshake of the join (Linux: MPTCP_PM_ADDR_FLAG_BACKUP).
     pub backup: Vec<bool>,
 }

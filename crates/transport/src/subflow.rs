@@ -1,4 +1,5 @@
-//! A subflow: one TCP connection of an MPTCP connection, or plain TCP. The server's end is a sender, the client's end a receiver.
+//! A subflow: one TCP connection of an MPTCP connection, or plain TCP. Its server's end is a sender, its client's end a
+//! receiver.
 
 mod handshake;
 pub(crate) mod receiver;

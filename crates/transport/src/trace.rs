@@ -1,10 +1,10 @@
-//! Who watches a simulation. Watching is a type parameter: with [`Quiet`] it costs nothing.
+//! Observers of a simulation. The observer is a type parameter: [`Quiet`] costs nothing.
 
 use crate::packet::SubflowId;
 use mpcc::{Note, Subflow};
 use netsim::Time;
 
-/// What shows of a sender.
+/// State of a sender, for traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
     /// Congestion window, segments.
@@ -15,107 +15,107 @@ pub struct View {
     pub srtt8: u32,
     /// Segments in flight.
     pub flight: u32,
-    /// Whether its window is being reduced.
+    /// Whether the window is in a reduction (CWR, Recovery, Loss).
     pub reducing: bool,
 }
 
-/// A packet at the end of a path that data is sent from: as it leaves, or as it comes in. Sequence numbers count bytes from 0.
+/// A packet at the server's end of a path, as it leaves or arrives. Sequence numbers count bytes from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Where it belongs.
+    /// Flow of the packet.
     pub flow: Flow,
-    /// The whole IP packet, bytes.
+    /// Size of the IP packet, bytes.
     pub bytes: u32,
-    /// What it is.
+    /// Content of the packet.
     pub content: Content,
 }
 
-/// What a packet belongs to.
+/// Flow of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// A subflow.
     Subflow(SubflowId),
-    /// A source of UDP datagrams, by its number.
+    /// UDP source, by its number.
     Udp(u32),
 }
 
-/// What a packet tells.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Comes in: opens a subflow.
+    /// SYN, arriving.
     Syn {
-        /// The client asks for a backup subflow (RFC 8684, 3.2: B).
+        /// Flag B: the client requests a backup subflow (RFC 8684, 3.2).
         backup: bool,
     },
-    /// Leaves: answers it.
+    /// SYN/ACK, leaving.
     SynAck {
-        /// The server asks for a backup subflow.
+        /// Flag B: the server requests a backup subflow.
         backup: bool,
     },
-    /// Comes in: the third packet of the handshake.
+    /// Third packet of the handshake, arriving.
     Established {
-        /// When the SYN/ACK that it answers left, µs.
+        /// Timestamp of the SYN/ACK that it answers, µs.
         answers_us: u32,
     },
-    /// Leaves: announces the server's address of this subflow of the connection (ADD_ADDR).
+    /// ADD_ADDR of the server's address of this subflow, leaving.
     AddAddress(u8),
-    /// Comes in: the echo of that.
+    /// Echo of an ADD_ADDR, arriving.
     AddressEcho(u8),
-    /// Leaves: the ACK of the last packet of a join (RFC 8684, 3.2).
+    /// ACK of the third packet of a join, leaving (RFC 8684, 3.2).
     Joined,
-    /// The client resets a subflow (RFC 8684, 3.6).
+    /// Reset of a subflow by the client, arriving (RFC 8684, 3.6).
     Reset,
-    /// Leaves: payload.
+    /// Segment with payload, leaving.
     Data {
-        /// Its first byte of the subflow, the low 32 bits.
+        /// Sequence number in the subflow, the low 32 bits.
         seq: u32,
-        /// Its first byte of the connection's stream, the low 32 bits.
+        /// Data sequence number, the low 32 bits.
         data: u32,
         /// Bytes of payload.
         len: u16,
-        /// It carries the push flag (PSH).
+        /// Push flag (PSH).
         pushed: bool,
-        /// The network may mark it (ECT).
+        /// ECN-capable transport (ECT).
         ecn_capable: bool,
-        /// The window was reduced since an echoed mark (CWR).
+        /// Congestion window reduced (CWR).
         reduced: bool,
     },
-    /// Comes in: an acknowledgement.
+    /// ACK without payload, arriving.
     Ack {
-        /// The next byte expected in the subflow, the low 32 bits.
+        /// Next sequence number expected in the subflow, the low 32 bits.
         seq: u32,
-        /// The next byte expected in the stream, the low 32 bits.
+        /// Next data sequence number expected (DATA_ACK), the low 32 bits.
         data: u32,
-        /// How many bytes from `data` on the receiver takes.
+        /// Receive window, bytes from `data` on.
         window: u32,
-        /// How long ago the segment left whose timestamp it echoes, µs.
+        /// Age of the echoed timestamp, µs.
         echo_age_us: u32,
-        /// A mark was seen (ECE).
+        /// ECN echo (ECE).
         echo: bool,
     },
-    /// Leaves: a UDP datagram.
+    /// UDP datagram, leaving.
     Datagram,
 }
 
-/// Hears what happens at the senders.
+/// Observer of the senders.
 pub trait Observer {
-    /// Whether it listens at all.
+    /// Whether the observer is called at all.
     const ON: bool;
-    /// Whether it listens to packets.
+    /// Whether [`packet`](Self::packet) is called.
     const PACKETS: bool = false;
-    /// A packet leaves, or comes in. `sack`: the blocks of an ACK, first byte and the one after the last, in their order.
+    /// A packet leaves or arrives. `sack`: SACK blocks of an ACK in their order, first byte and byte after the last.
     fn packet(&mut self, _at: Time, _packet: &Packet, _sack: &[(u64, u64)]) {}
-    /// A sender's state after something changed it.
+    /// The state of a sender has changed.
     fn window(&mut self, at: Time, subflow: SubflowId, view: &View);
-    /// A subflow is established: what it took for its initial window, and from which slot of its connection.
+    /// A subflow is established. `taken`: the credit that its initial window took from another subflow.
     fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, taken: Option<(u8, u32)>);
-    /// What the congestion control told of credits.
+    /// The congestion control reports the end of credits.
     fn credit(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, note: &Note);
-    /// The network lost a segment of a subflow's data: a queue dropped it, or a link lost it.
+    /// The network lost a data segment: a queue dropped it, or a link lost it.
     fn lost(&mut self, at: Time, subflow: SubflowId);
 }
 
-/// Does not listen.
+/// Observer that is never called.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet;
 

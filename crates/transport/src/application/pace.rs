@@ -1,16 +1,16 @@
-//! Sources that send at a rate: all the time, or on and off in turns.
+//! Sources that send at a rate, always or on and off.
 
 use netsim::{Rate, Span, Time};
 use std::fmt;
 
-/// Draws how long a source is on, and how long it is off after that.
+/// Draws the times of the next on and off period.
 pub type Turns = Box<dyn FnMut() -> (Span, Span) + Send>;
 
-/// A rate, and when it is kept.
+/// Rate of a source and its on and off periods.
 pub struct Pace {
     rate: Rate,
     turns: Option<Turns>,
-    /// It is on until then; none before it was on at all.
+    /// End of the current on period; none: no period has begun, or an off period is over.
     on_until: Option<Time>,
     off: Span,
 }
@@ -27,7 +27,7 @@ impl fmt::Debug for Pace {
 }
 
 impl Pace {
-    /// At this rate, all the time or in turns, beginning with on.
+    /// A source of this rate that is always on, or on and off by turns, starting with on.
     pub fn new(rate: Rate, turns: Option<Turns>) -> Self {
         Self {
             rate,
@@ -37,7 +37,7 @@ impl Pace {
         }
     }
 
-    /// Its time has come: whether `bytes` are sent now, and how long until its time comes again.
+    /// A packet of `bytes` is due: whether it is sent now, and the time until the next call.
     pub(crate) fn tick(&mut self, now: Time, bytes: u32) -> (bool, Span) {
         if let Some(turns) = &mut self.turns {
             if self.on_until.is_some_and(|until| now >= until) && self.off > Span::ZERO {
@@ -50,7 +50,7 @@ impl Pace {
                 self.off = off;
             }
         }
-        // A rate above a packet a nanosecond must not stop the time.
+        // At a rate above one packet per nanosecond time would not advance.
         (
             true,
             self.rate.serialisation(bytes).max(Span::from_nanos(1)),
@@ -62,7 +62,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// When it sends, in ms, until 50 ms.
+    /// Times of the packets until 50 ms, ms.
     fn sent(mut pace: Pace) -> Vec<u64> {
         let (mut now, mut sent) = (Time::ZERO, vec![]);
         while now.as_nanos() < 50_000_000 {
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn sends_at_its_rate_while_it_is_on() {
-        let rate = Rate::from_bits_per_second(2_000_000); // a packet each 6 ms
+        let rate = Rate::from_bits_per_second(2_000_000); // one packet every 6 ms
         assert_eq!(
             sent(Pace::new(rate, None)),
             [0, 6, 12, 18, 24, 30, 36, 42, 48]

@@ -1,4 +1,4 @@
-//! UDP: datagrams of one size at a pace, which nobody acknowledges.
+//! UDP sources: datagrams of one size at a pace, unacknowledged.
 
 use super::pace::Pace;
 use crate::environment::Env;
@@ -7,20 +7,20 @@ use crate::packet::Segment;
 use crate::trace::Observer;
 use netsim::{RouteId, Time};
 
-/// A source of datagrams.
+/// A UDP source.
 #[derive(Debug)]
 pub struct UdpSpec {
-    /// The way.
+    /// Route of the datagrams.
     pub route: RouteId,
-    /// How fast, in whole IP packets.
+    /// Pace, with packets counted with their headers.
     pub pace: Pace,
-    /// Bytes of an IP packet.
+    /// Size of an IP packet, bytes.
     pub packet: u16,
-    /// When it begins.
+    /// Time of the first datagram.
     pub start: Time,
 }
 
-/// A source, and how much came through.
+/// A UDP source with its counters.
 #[derive(Debug)]
 pub(crate) struct Udp {
     pub(crate) spec: UdpSpec,

@@ -1,4 +1,4 @@
-//! The application at the server: what it writes, and when all of that is acknowledged.
+//! The application at the server: its writes, and the completion of the connection.
 
 use super::Connection;
 use crate::application::Application;
@@ -12,14 +12,14 @@ use netsim::Time;
 /// State of the application.
 #[derive(Debug)]
 pub(crate) struct ApplicationState {
-    /// Fires when it writes next.
+    /// Timer of the next write.
     pub(crate) write_timer: TimerId,
-    /// Whether its data has an end.
+    /// Whether the application writes a finite number of bytes.
     pub(crate) is_finite: bool,
-    /// Not all that it has written is acknowledged.
+    /// Written data is not yet acknowledged.
     is_writing: bool,
     pub(crate) completion: Option<Time>,
-    /// Windows of the subflows at the completion, segments.
+    /// Congestion windows of the subflows at the completion, segments.
     pub(crate) cwnd_at_end: Vec<u32>,
 }
 
@@ -39,7 +39,7 @@ impl ApplicationState {
 }
 
 impl Connection {
-    /// The application has data to write. Returns whether the connection has come to its end with that.
+    /// The application has data to write. Returns whether the connection is complete with that.
     pub(crate) fn write<O: Observer>(&mut self, env: &mut Env<O>) -> bool {
         let mss = self.send.stream.mss;
         let bytes = match &mut self.spec.application {
@@ -63,7 +63,8 @@ impl Connection {
         false
     }
 
-    /// All that was written is acknowledged: the next reply, or the end. Returns whether it is the end.
+    /// All written data is acknowledged: schedules the next reply, or completes the connection. Returns whether it is
+    /// complete.
     #[cold]
     pub(crate) fn on_all_acknowledged<O: Observer>(&mut self, env: &mut Env<O>) -> bool {
         let application = &mut self.application;

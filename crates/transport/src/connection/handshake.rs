@@ -1,4 +1,4 @@
-//! The opening of subflows: SYN, SYN/ACK, ACK (RFC 9293, 3.5; RFC 8684, 3.1 and 3.2).
+//! Handshakes of subflows: SYN, SYN/ACK, ACK (RFC 9293, 3.5; RFC 8684, 3.1 and 3.2).
 
 use super::Connection;
 use crate::environment::Env;
@@ -11,7 +11,7 @@ use crate::trace::Observer;
 use netsim::Time;
 
 impl Connection {
-    /// Sizes of the packets that open this subflow.
+    /// Sizes of the handshake packets of a subflow.
     fn opening(&self, place: usize) -> Opening {
         match (self.spec.mptcp, place) {
             (false, _) => TCP,
@@ -27,7 +27,7 @@ impl Connection {
         self.receive.subflows[place].send_syn(env, bytes);
     }
 
-    /// Any segment but data and ACKs arrives.
+    /// A segment arrives that is neither data nor an ACK.
     #[cold]
     pub(crate) fn on_other<O: Observer>(
         &mut self,
@@ -63,7 +63,7 @@ impl Connection {
         }
     }
 
-    /// The third packet of a subflow reaches the server.
+    /// The third packet of a handshake arrives at the server.
     fn on_handshake_ack<O: Observer>(&mut self, env: &mut Env<O>, place: usize, echo_us: u32) {
         let profile = &self.spec.profile;
         let stream = &mut self.send.stream;
@@ -71,7 +71,7 @@ impl Connection {
         let answers = place > 0 && self.spec.mptcp && profile.answers_joins;
         if sender.life != Life::Opening {
             if answers {
-                sender.answer_join(env); // the first answer was lost
+                sender.answer_join(env); // the ACK of the first one was lost
             }
             return;
         }

@@ -1,4 +1,4 @@
-//! The path manager: announcements of the server's addresses (ADD_ADDR, RFC 8684, 3.4.1) and the joins that follow from them.
+//! Path manager: announcements of the server's addresses (ADD_ADDR, RFC 8684, 3.4.1) and the joins that follow.
 
 use super::Connection;
 use crate::environment::Env;
@@ -10,21 +10,21 @@ use crate::subflow::sender::Life;
 use crate::trace::Observer;
 use netsim::Span;
 
-/// How long an announced address waits for its echo at most, and how often it is announced again (Linux:
-/// net.mptcp.add_addr_timeout, ADD_ADDR_RETRANS_MAX). Until 6.17 it waited so long; since then it waits for the longest
-/// retransmission timeout of a subflow if that is shorter, and each time twice as long (net/mptcp/pm.c:
-/// mptcp_adjust_add_addr_timeout, mptcp_pm_add_timer; Documentation/networking/mptcp-sysctl.rst).
+/// Maximum time from an ADD_ADDR to its repetition (net.mptcp.add_addr_timeout). Until Linux 6.17 the time was this
+/// one; since then it is the longest retransmission timeout of a subflow if that is shorter, doubled for each
+/// repetition (net/mptcp/pm.c: mptcp_adjust_add_addr_timeout, mptcp_pm_add_timer;
+/// Documentation/networking/mptcp-sysctl.rst).
 const ECHO_WAIT: Span = Span::from_secs(120);
 const ANNOUNCEMENTS_AGAIN: u32 = 3;
 
-/// The address that was announced last.
+/// State of the announcements: the address announced last.
 #[derive(Debug)]
 pub(crate) struct Announcements {
-    /// Place of its subflow.
+    /// Subflow of that address.
     announced: usize,
-    /// How often it was announced.
+    /// Number of times that it was announced.
     count: u32,
-    /// Fires when it is announced again.
+    /// Timer of its repetition.
     timer: TimerId,
 }
 
@@ -44,8 +44,8 @@ impl Announcements {
 }
 
 impl Connection {
-    /// The server announces the address of a subflow, or all from that one on: MPTCP 0.89 announces each with the next segment, once,
-    /// and receives no echo (net/mptcp/mptcp_fullmesh.c: full_mesh_addr_signal).
+    /// The server announces the address of a subflow, or all addresses from that one on: MPTCP 0.89 announces each with
+    /// the next segment, once, and receives no echo (net/mptcp/mptcp_fullmesh.c: full_mesh_addr_signal).
     pub(super) fn announce<O: Observer>(&mut self, env: &mut Env<O>, from: usize) {
         let subflows = self.send.subflows.len();
         if self.spec.path_manager != PathManager::Announced || from >= subflows {
@@ -62,7 +62,8 @@ impl Connection {
         self.announce_again(env);
     }
 
-    /// The address that was announced last, on a subflow that works, if there is one. After the last time, the next address.
+    /// Announces the last address on an open subflow if there is one. After the last repetition the next address
+    /// follows.
     #[cold]
     pub(crate) fn announce_again<O: Observer>(&mut self, env: &mut Env<O>) {
         let subflows = &self.send.subflows;
@@ -82,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Sends the address of the subflow at `place` on another one.
+    /// Sends the address of subflow `address` on subflow `on`.
     fn send_address<O: Observer>(&self, env: &mut Env<O>, on: usize, place: usize) {
         let sender = &self.send.subflows[on];
         let segment = Segment::AddAddr {
@@ -92,7 +93,7 @@ impl Connection {
         env.send(sender.route, ADD_ADDRESS, segment);
     }
 
-    /// The client receives an address: it joins.
+    /// An ADD_ADDR arrives: the client joins.
     pub(super) fn on_address<O: Observer>(
         &mut self,
         env: &mut Env<O>,
@@ -102,7 +103,7 @@ impl Connection {
         let receive = &mut self.receive;
         if !self.spec.profile.announces_at_once {
             let receiver = &mut receive.subflows[subflow.place()];
-            // Linux sends the ACK that waits beside the echo, which has no room for it.
+            // Linux sends a pending ACK separately from the echo, which has no room for it.
             if receiver.has_to_acknowledge() {
                 receiver.acknowledge(&mut receive.stream, env);
             }
@@ -114,7 +115,7 @@ impl Connection {
         }
     }
 
-    /// The server receives the echo of an address: it announces the next one.
+    /// The echo of an ADD_ADDR arrives: the server announces the next address.
     pub(super) fn on_address_echo<O: Observer>(&mut self, env: &mut Env<O>, address: u8) {
         if usize::from(address) == self.announcements.announced {
             env.timers.clear(self.announcements.timer);
@@ -122,7 +123,7 @@ impl Connection {
         }
     }
 
-    /// The first data has reached the client: it joins.
+    /// The first data has arrived: the client joins.
     #[cold]
     pub(crate) fn join_with_data<O: Observer>(&mut self, env: &mut Env<O>) {
         self.receive.stream.joins_with_data = false;

@@ -1,4 +1,4 @@
-//! The receiving end of a connection: its subflows and what they share.
+//! Receiving end of a connection: its subflows and their shared state.
 
 use crate::environment::Env;
 use crate::packet::Data;
@@ -31,7 +31,7 @@ impl ReceiveSide {
         }
     }
 
-    /// The application has read what arrived, and the ACK of a subflow waits for that.
+    /// The application has read data for which the ACK of a subflow waits.
     #[cold]
     fn acknowledge_what_was_read<O: Observer>(&mut self, env: &mut Env<O>) {
         let Self { subflows, stream } = self;
@@ -41,7 +41,7 @@ impl ReceiveSide {
         }
     }
 
-    /// The application has read what arrived, and a round trip is over: the receive buffer may grow.
+    /// The application has read data, and a round trip is over: the receive buffer may grow.
     #[cold]
     fn tune<O: Observer>(&mut self, env: &Env<O>) {
         let Self { subflows, stream } = self;
@@ -61,7 +61,7 @@ impl ReceiveSide {
         }
     }
 
-    /// See [`crate::simulation::invariants`]. `end`: length of the stream.
+    /// Checks an [invariant](crate::simulation::invariants). `end`: length of the stream.
     #[cfg(any(debug_assertions, test))]
     pub(crate) fn check(&self, end: u64) {
         if self.stream.next() == end {

@@ -1,6 +1,6 @@
-//! The sending end of a connection: its subflows and what they share.
+//! Sending end of a connection: its subflows and their shared state.
 //!
-//! The stream counts bytes from 0. A subflow cuts what it sends of the stream into segments when it sends.
+//! Offsets in the stream count bytes from 0. The stream is cut into segments when a subflow sends.
 
 pub(crate) mod buffer;
 pub(crate) mod discipline;
@@ -27,7 +27,7 @@ use scheduler::{Mptcp, Scheduler};
 use std::sync::Arc;
 use tcp::Tcp;
 
-/// More bytes than any run sends: the length of a stream without end.
+/// Length of an endless stream, more than any run sends.
 const ENDLESS: u64 = u64::MAX / 2;
 
 /// Sending end of a connection.
@@ -36,25 +36,25 @@ pub(crate) struct SendSide {
     pub(crate) stream: SendStream,
 }
 
-/// What the subflows share: the stream, its send buffer, the coupled congestion control.
+/// Shared state of the subflows: the stream, its send buffer, the coupled congestion control.
 pub(crate) struct SendStream {
-    /// First byte that is not acknowledged (snd_una).
+    /// First unacknowledged byte (snd_una).
     pub(crate) una: u64,
-    /// First byte that was neither sent nor queued at a subflow (snd_nxt).
+    /// First byte that is neither sent nor queued at a subflow (snd_nxt).
     pub(crate) nxt: u64,
-    /// Byte after the last one of the application's data.
+    /// End of the application's data.
     pub(crate) end: u64,
-    /// Byte after the last one that the receive window allows (wnd_end).
+    /// End of the receive window (wnd_end).
     pub(crate) window_end: u64,
     /// Largest receive window so far, bytes (max_window).
     max_window: u64,
-    /// Byte after the last one that the application has written to the send buffer (write_seq).
+    /// End of the data that the application has written to the send buffer (write_seq).
     pub(crate) written: u64,
-    /// The application writes again when all before this byte is acknowledged; `u64::MAX`: it does not wait for that.
+    /// Stream offset whose acknowledgement lets the application write again; `u64::MAX`: it does not wait for that.
     pub(crate) writable_at: u64,
-    /// Send buffers of all subflows, bytes (sk_sndbuf).
+    /// Sum of the send buffers of all subflows, bytes (sk_sndbuf).
     pub(crate) send_buffer: u64,
-    /// The application found the send buffer full, and less than a third has become free since (SOCK_NOSPACE).
+    /// The application found the send buffer full, and less than a third of it has become free since (SOCK_NOSPACE).
     pub(crate) no_space: bool,
     /// Payload of a full segment, bytes.
     pub(crate) mss: u16,
@@ -62,19 +62,18 @@ pub(crate) struct SendStream {
     pub(crate) scheduler: Scheduler,
     pub(crate) reinjection: Reinjection,
     pub(crate) retransmission: RetransmissionTimer,
-    /// Fires when the application, which has come to have room, runs and writes; none: it writes in the same instant.
+    /// Timer of the application's write after its wake-up; none: it writes in the same instant.
     pub(crate) wakeup_timer: Option<TimerId>,
     /// See [`ConnectionSpec::phase`].
     pub(crate) phase: Span,
     pub(crate) profile: Arc<Profile>,
-    /// Σ cwnd of all subflows, and their retransmissions, when a subflow left slow start the last time.
+    /// Sums over the subflows when one left slow start the last time.
     pub(crate) slow_start_exit: Option<(u32, u64)>,
     pub(crate) coupled: Coupled,
 }
 
 impl SendSide {
-    /// A connection that has not started. `window`: the receive window that the SYN advertises, bytes. `timers`: that of
-    /// retransmissions and that of wake-ups.
+    /// Sending end of a connection that has not started. `window`: receive window of the SYN, bytes.
     pub(crate) fn new(
         spec: &ConnectionSpec,
         mss: u16,
@@ -128,7 +127,7 @@ impl SendSide {
             return;
         }
         sender.last_ack = env.now;
-        // mptcp_subflow_active: a subflow that receives is not stale.
+        // An ACK ends staleness (mptcp_subflow_active).
         if D::IS_MPTCP && sender.life == Life::Stalled {
             sender.life = Life::Open;
         }
@@ -140,7 +139,8 @@ impl SendSide {
         let more_than_two = sender.scoreboard.una() - before > 2 * u64::from(sender.mss);
         env.gap = ack.sack != 0 || more_than_two;
         let mut has_timer = if D::concerns_all(stream, subflows, place) {
-            // The timer of the connection follows that of this subflow, which tcp_ack sets before anything is sent.
+            // The interval of the connection's timer depends on that of this subflow, which tcp_ack sets before any
+            // segment is sent.
             if needs_timer {
                 subflows[place].set_timer(env);
             }
@@ -160,7 +160,7 @@ impl SendSide {
         }
     }
 
-    /// What a subflow reports after an event.
+    /// Handles the events that a subflow has reported.
     #[cold]
     fn on_notices<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
         let notices = std::mem::take(&mut self.subflows[place].notices);
@@ -172,7 +172,7 @@ impl SendSide {
         }
     }
 
-    /// A subflow left slow start for the first time. Its retransmissions for that very loss do not count.
+    /// A subflow left slow start for the first time. Retransmissions of the loss that ended it do not count.
     fn record_slow_start_exit(&mut self, place: usize) {
         let (mut cwnd, mut retransmits) = (0, 0);
         for (i, sender) in self.subflows.iter().enumerate() {
@@ -186,7 +186,7 @@ impl SendSide {
         self.stream.slow_start_exit = Some((cwnd, retransmits));
     }
 
-    /// The window of a subflow has opened: all send that may.
+    /// The window of a subflow has opened: it sends, and others if they have become able to.
     pub(crate) fn push<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
         match self.stream.discipline {
             Discipline::Mptcp => self.push_by::<Mptcp, O>(env, place),
@@ -204,7 +204,7 @@ impl SendSide {
         }
     }
 
-    /// All subflows send what their windows allow. Not triggered by an ACK of any subflow.
+    /// All subflows send as far as their windows allow. Not triggered by an ACK of any subflow.
     pub(crate) fn push_all<O: Observer>(&mut self, env: &mut Env<O>) {
         let Self { subflows, stream } = self;
         match stream.discipline {
@@ -253,7 +253,8 @@ impl SendSide {
         }
     }
 
-    /// The client has reset a subflow: its data goes over the others (Linux: __mptcp_close_ssk, __mptcp_retransmit_pending_data).
+    /// The client has reset a subflow: its data is queued at the others (Linux: __mptcp_close_ssk,
+    /// __mptcp_retransmit_pending_data).
     pub(crate) fn on_reset<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
         let sender = &mut self.subflows[place];
         if matches!(sender.life, Life::Open | Life::Stalled) {
@@ -283,7 +284,7 @@ impl SendSide {
 }
 
 impl SendStream {
-    /// The application has more data for the stream; `None`: data without end.
+    /// The application appends `bytes` to its data; `None`: endless data.
     pub(crate) fn extend(&mut self, bytes: Option<u64>) {
         self.end = bytes.map_or(ENDLESS, |bytes| self.end + bytes);
     }
@@ -294,7 +295,7 @@ impl SendStream {
         self.una == self.end
     }
 
-    /// DATA_ACK and receive window of an ACK. Returns whether it acknowledges more of the stream.
+    /// Processes DATA_ACK and receive window of an ACK. Returns whether more of the stream is acknowledged.
     #[inline]
     fn on_ack<D: Distribute>(&mut self, segment: Ack) -> bool {
         let ack = widen(self.una, segment.data_ack);
@@ -310,7 +311,7 @@ impl SendStream {
         true
     }
 
-    /// Whether a piece ends at the end of a write.
+    /// Whether the end of a piece is the end of a write.
     #[inline]
     fn ends_a_write(&self, piece: &Piece) -> bool {
         piece.dsn + piece.len == self.end
@@ -329,7 +330,7 @@ impl SendStream {
         room - room % mss
     }
 
-    /// Next new data of a subflow that the receiver takes, for a probe of the tail.
+    /// Takes the next unsent segment of a subflow for a loss probe, if the receive window allows.
     fn take_for_probe(&mut self, sender: &mut Sender) -> Option<Piece> {
         match self.discipline {
             Discipline::Mptcp => self.take_one::<Mptcp>(sender),
@@ -345,7 +346,7 @@ impl SendStream {
         piece.map(|piece| Piece { flags, ..piece })
     }
 
-    /// A subflow sends as far as its window goes. Returns whether it has set its timer (Linux: tcp_write_xmit).
+    /// A subflow sends as far as its window allows. Returns whether it has set its timer.
     #[inline(always)]
     fn push_one<D: Distribute, O: Observer>(
         &mut self,
@@ -364,7 +365,7 @@ impl SendStream {
         env: &mut Env<O>,
     ) -> bool {
         let (before, from) = (sender.out(), sender.scoreboard.nxt());
-        // The window holds the subflow back, although it has some room.
+        // Segments are deferred although the window has room (is_cwnd_limited).
         let mut waits = false;
         if sender.life == Life::Open {
             let mut starts = sender.starts_sending();
@@ -387,13 +388,13 @@ impl SendStream {
                     break;
                 };
                 let count = piece.count;
-                // The last segment of a burst carries the push flag (__tcp_transmit_skb), and so does that of a buffer.
+                // The last segment of a burst or of an sk_buff carries the push flag (__tcp_transmit_skb).
                 let buffer_ends = D::BUFFERS && sender.queue.at_an_end();
                 let burst_ends = buffer_ends || count == burst && count > 1;
                 let pushed = sender.profile.bursts && burst_ends || self.ends_a_write(&piece);
                 piece.flags = (u8::from(pushed) * flag::PUSH) | (u8::from(maps) * flag::MAPPING);
                 sender.send_new(&mut self.coupled, env, piece);
-                // The first burst may have lowered the window: congestion control is called when sending starts.
+                // CA_EVENT_TX_START, reported with the first burst, may have lowered the window.
                 space = match starts {
                     true => sender.space(),
                     false => space - count,
@@ -420,7 +421,8 @@ impl SendStream {
         false
     }
 
-    /// See [`crate::simulation::invariants`].
+    /// Checks the [invariants](crate::simulation::invariants) of the stream. `received`: bytes that have arrived in
+    /// order.
     #[cfg(any(debug_assertions, test))]
     pub(crate) fn check(&self, received: u64) {
         assert!(self.una <= received, "acknowledged, not there");

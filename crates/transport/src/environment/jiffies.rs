@@ -1,28 +1,28 @@
-//! When a timer of Linux fires (kernel/time/timer.c: calc_wheel_index): never early, at a tick, and one that waits long at
-//! every eighth, every 64th … It lies in one of several rings, each of which turns an eighth as fast as the one before.
+//! Expiry of Linux's timers (kernel/time/timer.c: calc_wheel_index). A timer never fires early, and fires at a tick.
+//! The wheel has levels: a long timer fires at every eighth tick, a longer one at every 64th, and so on.
 
 use netsim::{Span, Time};
 
-/// The first ring holds waits of fewer ticks (LVL_START(1)).
+/// Ticks from which on a timer is not in the first level (LVL_START(1)).
 const FIRST: u64 = 63;
 
-/// Each ring turns slower by so many bits (LVL_CLK_SHIFT).
+/// Granularity of a level relative to the one before, as a shift (LVL_CLK_SHIFT).
 const SLOWER: u32 = 3;
 
-/// The tick for which a timer is set at `set` to wait so long (what Linux keeps as `expires`), which is not the one at which it
-/// fires. Ticks are counted from the start of the run.
+/// The tick for which a timer is set at `set` to wait for `wait` (timer_list.expires). It fires at a later one. Ticks
+/// are counted from the start of the run.
 pub(crate) fn expires(tick: Span, set: Time, wait: Span) -> Time {
     let tick = tick.as_nanos();
     Time::from_nanos((set.as_nanos() / tick + wait.as_nanos().div_ceil(tick)) * tick)
 }
 
-/// How long it is until that tick, in whole ones.
+/// Time from `now` until `expires`, in whole ticks.
 pub(crate) fn left(tick: Span, expires: Time, now: Time) -> Span {
     let now = now.as_nanos() / tick.as_nanos() * tick.as_nanos();
     expires.since(Time::from_nanos(now))
 }
 
-/// When a timer fires that was set at `set` to wait so long.
+/// Time at which a timer fires that was set at `set` to wait for `wait`.
 pub(crate) fn fires_at(tick: Span, set: Time, wait: Span) -> Time {
     let expires = expires(tick, set, wait).as_nanos() / tick.as_nanos();
     let ticks = wait.as_nanos().div_ceil(tick.as_nanos());
@@ -37,7 +37,7 @@ pub(crate) fn fires_at(tick: Span, set: Time, wait: Span) -> Time {
 mod tests {
     use super::*;
 
-    /// Of a tick of 4 ms, in milliseconds.
+    /// Time at which a timer fires, with ticks of 4 ms. All times are in ms.
     fn after(set: u64, wait: u64) -> u64 {
         let set = Time::ZERO + Span::from_millis(set);
         fires_at(Span::from_millis(4), set, Span::from_millis(wait)).as_nanos() / 1_000_000

@@ -12,7 +12,7 @@ use netsim::{RandomStream, Span};
 /// Range of the jitter, ns.
 const DIFFER: u64 = 600;
 
-/// One of so many answers is later.
+/// One answer of this number has an additional delay.
 const RARE: u64 = 4;
 /// Largest additional delay of such an answer, ns.
 const MORE: u64 = 6000;
@@ -36,8 +36,8 @@ impl Jitter {
         Self { random }
     }
 
-    /// How late the first of so many packets is that are sent at once; each next one is [`APART`] later. `gap`: they answer an
-    /// ACK that tells of a gap or of its end.
+    /// Delay of the first of `count` packets that are sent at once; each next one is [`APART`] later. `gap`: the
+    /// packets answer an ACK that reports a gap or its end.
     #[inline]
     pub(crate) fn draw(&mut self, count: u32, gap: bool) -> Span {
         Span::from_nanos(self.differ() + (u64::from(count) - 1) * BUILD + u64::from(gap) * GAP)
@@ -45,7 +45,7 @@ impl Jitter {
 
     fn differ(&mut self) -> u64 {
         let number = self.random.number();
-        // Each from bits of its own.
+        // Each draw uses its own bits.
         let below = |bits: u64, most: u64| ((bits & 0xffff) * most) >> 16;
         let more = match below(number >> 32, RARE) {
             0 => below(number >> 16, MORE),
@@ -78,7 +78,7 @@ mod tests {
         assert!(host.draw(3, true).as_nanos() >= 2 * BUILD + GAP);
     }
 
-    /// Those that leave at once come to their first queue one after the other.
+    /// Packets of one event reach their first queue one after the other.
     #[test]
     fn what_is_built_at_once_leaves_apart() {
         let mut network = Network::with_seed(7);
@@ -100,7 +100,7 @@ mod tests {
             sent_us: 0,
             flags: 0,
         };
-        // Two and one, of 20 bytes, which take 1.6 µs.
+        // Bursts of two segments and of one. A packet of 20 bytes takes 1.6 µs.
         for len in [20, 10] {
             let burst = Burst {
                 first,

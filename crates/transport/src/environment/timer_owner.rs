@@ -5,26 +5,26 @@ use crate::packet::SubflowId;
 /// Owner and purpose of a timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TimerOwner {
-    /// A sender: its handshake, its retransmissions.
+    /// Sender: SYN/ACK, retransmissions, probes.
     Sender(SubflowId),
-    /// A receiver: its handshake, its delayed ACK.
+    /// Receiver: SYN, third packet of a join, delayed ACK.
     Receiver(SubflowId),
-    /// The start of a connection.
+    /// Start of a connection.
     Start(u32),
-    /// The next write of the application.
+    /// Next write of the application.
     Write(u32),
-    /// An announced address, whose echo is expected.
+    /// Repetition of an ADD_ADDR.
     Announcement(u32),
-    /// MPTCP's retransmission timer (mptcp_retransmit_timer).
+    /// Retransmission timer of an MPTCP connection (mptcp_retransmit_timer).
     Retransmission(u32),
-    /// The application has room to write and is woken.
+    /// Wake-up of the application, which has free send buffer.
     Wakeup(u32),
-    /// A source of datagrams.
+    /// Next datagram of a UDP source.
     Udp(u32),
 }
 
 impl TimerOwner {
-    /// Number of the connection; none for a source of datagrams.
+    /// Number of the connection; none for a UDP source.
     #[cfg(any(debug_assertions, test))]
     pub(crate) fn connection(self) -> Option<u32> {
         match self {

@@ -1,7 +1,8 @@
-//! Timers, one for each purpose of each owner.
+//! Timers of the endpoints.
 //!
-//! A timer that is set later than before stays where it is in the order of timers, and is put in its place when its old time comes.
-//! Retransmission timers move with every ACK and hardly ever fire, so that nearly all settings cost one store and one comparison.
+//! Setting a timer to a later time leaves it where it is in the order of timers; it is moved when its old time comes.
+//! Retransmission timers move with every ACK and hardly ever fire, so that nearly all settings cost one store and one
+//! comparison.
 
 use netsim::{Span, Time, Tournament};
 
@@ -13,21 +14,21 @@ pub(crate) const NEVER: Time = Time::from_nanos(u64::MAX);
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// When the timer fires.
+    /// Time at which the timer fires.
     due: Time,
-    /// When it is examined, which is no later.
+    /// Time at which the timer stands in the order, no later than `due`.
     examined: Time,
 }
 
 /// Timers, numbered from 0.
 #[derive(Debug)]
 pub(crate) struct Timers<K> {
-    /// Who each timer belongs to.
+    /// Owner of each timer.
     owners: Vec<K>,
     slots: Vec<Slot>,
-    /// When each timer is examined.
+    /// Timers by `queued`.
     order: Tournament,
-    /// When the first one is.
+    /// `queued` of the first timer.
     next: Time,
 }
 
@@ -43,7 +44,7 @@ impl<K> Default for Timers<K> {
 }
 
 impl<K: Copy> Timers<K> {
-    /// Adds a timer, which is not set.
+    /// Adds a timer that is not set.
     pub(crate) fn add(&mut self, owner: K) -> TimerId {
         self.owners.push(owner);
         self.slots.push(Slot {
@@ -54,7 +55,7 @@ impl<K: Copy> Timers<K> {
         self.owners.len() as TimerId - 1
     }
 
-    /// Sets a timer, whatever it was set to.
+    /// Sets a timer, set or not.
     #[inline]
     pub(crate) fn set(&mut self, timer: TimerId, due: Time) {
         let slot = &mut self.slots[timer as usize];
@@ -64,34 +65,34 @@ impl<K: Copy> Timers<K> {
         }
     }
 
-    /// The timer will not fire.
+    /// Clears a timer.
     #[inline]
     pub(crate) fn clear(&mut self, timer: TimerId) {
         self.slots[timer as usize].due = NEVER;
     }
 
-    /// Time until it fires; none if it is not set.
+    /// Time until a timer fires; none if it is not set.
     pub(crate) fn left(&self, timer: TimerId, now: Time) -> Option<Span> {
         let due = self.slots[timer as usize].due;
         (due < NEVER).then(|| due.since(now))
     }
 
-    /// Whether it will fire.
+    /// Whether a timer is set.
     pub(crate) fn is_set(&self, timer: TimerId) -> bool {
         self.slots[timer as usize].due < NEVER
     }
 
-    /// No timer fires before this.
+    /// Lower bound of the time at which the next timer fires.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.next
     }
 
-    /// Takes the owner of a timer that fires at `now`, of those of one instant the one with the lowest number; none if what was due
-    /// by then has been set to later or cleared.
+    /// Clears a timer that is due at `now` and returns its owner. Of several the one with the lowest number comes
+    /// first. None: every timer that was due by then has been set to a later time or cleared.
     ///
     /// # Panics
-    /// If so many timers leave no room for times as late as `now` ([`Tournament::horizon`]).
+    /// If `now` is beyond the times that the order can hold ([`Tournament::horizon`]).
     pub(crate) fn fire(&mut self, now: Time) -> Option<K> {
         assert!(
             now < self.order.horizon(),
@@ -112,7 +113,7 @@ impl<K: Copy> Timers<K> {
 
     fn examine(&mut self, timer: usize, at: Time) {
         self.slots[timer].examined = at;
-        // A run never comes to the horizon (`fire`).
+        // `fire` panics before a run reaches the horizon.
         self.order
             .set(timer, (at < self.order.horizon()).then_some(at));
         self.next = self.order.first().map_or(NEVER, |(at, _)| at);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list that is searched: timers that are added, set, cleared and fire.
+        /// Comparison with a list that is searched, while timers are added, set, cleared and fire.
         #[test]
         fn agrees_with_a_list(steps in proptest::collection::vec((0u8..10, any::<prop::sample::Index>(), 0u64..50), 1..400)) {
             let mut timers = Timers::default();

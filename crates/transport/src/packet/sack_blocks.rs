@@ -1,16 +1,16 @@
-//! SACK blocks (RFC 2018), kept beside the segments that carry them: few ACKs have any.
+//! SACK blocks (RFC 2018). They are stored beside the segments that carry them: few ACKs have any.
 
-/// The most blocks that an ACK has room for.
+/// Maximum number of blocks in an ACK.
 pub(crate) const MOST: usize = 4;
 
-/// The blocks of one ACK.
+/// SACK blocks of one ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocks {
-    /// First byte and the one after the last, the newest block first.
+    /// Ranges of bytes, the latest first.
     pub(crate) list: [(u64, u64); MOST],
-    /// How many there are.
+    /// Number of blocks.
     pub(crate) count: u8,
-    /// The first tells of a segment that arrived twice (RFC 2883).
+    /// The first block reports a duplicate segment (DSACK, RFC 2883).
     pub(crate) duplicate: bool,
 }
 
@@ -21,7 +21,7 @@ impl Blocks {
     }
 }
 
-/// The blocks of all ACKs on the way. Place 0 is nobody's.
+/// SACK blocks of all ACKs in the network. Index 0 stands for an ACK without blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Sacks {
     all: Vec<Blocks>,
@@ -29,8 +29,10 @@ pub(crate) struct Sacks {
 }
 
 impl Sacks {
+    /// Stores the blocks of an ACK. Returns their index.
+    ///
     /// # Panics
-    /// If 2^24 ACKs with blocks are on the way.
+    /// If 2^24 ACKs with blocks are in the network.
     pub(crate) fn put(&mut self, blocks: Blocks) -> u32 {
         if let Some(place) = self.free.pop() {
             self.all[place as usize - 1] = blocks;
@@ -44,7 +46,7 @@ impl Sacks {
         self.all.len() as u32
     }
 
-    /// An ACK's blocks, which stay where they are.
+    /// Blocks of an ACK that stays in the network.
     pub(crate) fn see(&self, place: u32) -> &[(u64, u64)] {
         place.checked_sub(1).map_or(&[], |place| {
             let blocks = &self.all[place as usize];
@@ -52,7 +54,7 @@ impl Sacks {
         })
     }
 
-    /// Takes an ACK's blocks off it, at its end or when it is lost.
+    /// Removes the blocks of an ACK that has arrived or was lost.
     pub(crate) fn take(&mut self, place: u32) -> Option<Blocks> {
         if place == 0 {
             return None;
@@ -64,13 +66,14 @@ impl Sacks {
 
 #[cfg(test)]
 impl Sacks {
-    /// How many are on the way.
+    /// Number of ACKs with blocks in the network.
     pub(crate) fn under_way(&self) -> usize {
         self.all.len() - self.free.len()
     }
 }
 
-/// What a receiver has beyond a gap, as Linux keeps it: up to four blocks, that of the latest arrival first.
+/// Out-of-order ranges that a receiver reports (tcp_sock.selective_acks): up to four blocks, that of the latest arrival
+/// first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Beyond {
     list: [(u64, u64); MOST],
@@ -78,7 +81,7 @@ pub(crate) struct Beyond {
 }
 
 impl Beyond {
-    /// A segment arrived beyond a gap.
+    /// Adds an out-of-order segment (tcp_sack_new_ofo_skb).
     pub(crate) fn insert(&mut self, start: u64, end: u64) {
         let mut block = (start, end);
         let mut kept = [(0, 0); MOST];
@@ -99,7 +102,7 @@ impl Beyond {
         }
     }
 
-    /// All before `next` is in order now.
+    /// Removes the blocks before `next`, which are in order now (tcp_sack_remove).
     pub(crate) fn advance(&mut self, next: u64) {
         let mut count = 0;
         for i in 0..self.count {
@@ -111,7 +114,7 @@ impl Beyond {
         self.count = count;
     }
 
-    /// The blocks to send, after one for a duplicate; at most `room`.
+    /// Blocks of an ACK: the DSACK block, then the others; at most `room`.
     pub(crate) fn blocks(&self, duplicate: Option<(u64, u64)>, room: usize) -> Option<Blocks> {
         let mut blocks = Blocks {
             duplicate: duplicate.is_some(),

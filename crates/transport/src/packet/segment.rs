@@ -1,21 +1,22 @@
 //! Segments of TCP and MPTCP, and UDP datagrams.
 //!
-//! Sequence numbers of a subflow and data sequence numbers, those of the connection's stream (RFC 8684, 3.3), count bytes from 0.
+//! Sequence numbers of a subflow, and data sequence numbers of the connection's stream (RFC 8684, 3.3), count bytes
+//! from 0.
 
-/// A subflow, by its connection and its place in that, both from 0.
+/// Identifier of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubflowId {
-    /// Number of the connection, of 24 bits.
+    /// Number of the connection, from 0, 24 bits.
     pub connection: u32,
-    /// Place in the connection: 0 is the subflow that opens it.
+    /// Index in the connection, from 0: 0 is the subflow that opens the connection.
     pub subflow: u8,
 }
 
 impl SubflowId {
-    /// Connections that a simulation can have: packets name them by 24 bits.
+    /// Maximum number of connections in a simulation: packets have 24 bits for the number.
     pub const CONNECTIONS: usize = 1 << 24;
 
-    /// Place of the subflow in its connection, as an index.
+    /// Index of the subflow in its connection.
     #[inline(always)]
     pub(crate) fn place(self) -> usize {
         self.subflow.into()
@@ -24,8 +25,8 @@ impl SubflowId {
 
 /// Contents of one packet.
 ///
-/// Data, [`SynAck`](Self::SynAck), [`AddAddr`](Self::AddAddr), [`JoinAck`](Self::JoinAck) and datagrams go to the client, the others to the
-/// server, which sends the data.
+/// Data, [`SynAck`](Self::SynAck), [`AddAddr`](Self::AddAddr), [`JoinAck`](Self::JoinAck) and datagrams go to the
+/// client, the others to the server, which sends the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
     /// Payload.
@@ -79,7 +80,7 @@ pub(crate) enum Segment {
 }
 
 impl Segment {
-    /// Subflow that it belongs to; none for a datagram.
+    /// Subflow of the segment; none for a datagram.
     pub(crate) fn subflow(&self) -> Option<SubflowId> {
         match *self {
             Self::Data(Data { subflow, .. })
@@ -112,20 +113,20 @@ pub(crate) struct Data {
     pub(crate) flags: u8,
 }
 
-/// Segments with payload that follow one another and leave at once.
+/// Consecutive segments with payload that are sent at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Burst {
-    /// The first one, as long as any of them; the last one may be shorter.
+    /// First segment, of full length. Only the last segment may be shorter.
     pub(crate) first: Data,
-    /// How many there are, and bytes of payload of all.
+    /// Number of segments.
     pub(crate) count: u32,
     pub(crate) len: u32,
-    /// The last one carries the push flag.
+    /// Whether the last segment carries the push flag.
     pub(crate) pushed: bool,
 }
 
 impl Burst {
-    /// The segment of this number, from 0.
+    /// Segment `number` of the burst, from 0.
     #[inline(always)]
     pub(crate) fn segment(&self, number: u32) -> Data {
         let full = u32::from(self.first.len);
@@ -153,7 +154,7 @@ pub(crate) struct Ack {
     pub(crate) data_ack: u32,
     /// Receive window, bytes from `data_ack` on.
     pub(crate) window: u32,
-    /// SACK blocks, by their place in [`super::sack_blocks::Sacks`], 24 bits; 0: none.
+    /// SACK blocks: index in [`super::sack_blocks::SackStore`], 24 bits; 0: none.
     pub(crate) sack: u32,
     /// Echoed timestamp (RFC 7323), the low [`ECHO_BITS`](super::sequence::ECHO_BITS).
     pub(crate) echo_us: u32,
@@ -161,7 +162,7 @@ pub(crate) struct Ack {
     pub(crate) flags: u8,
 }
 
-/// Flags of data and ACKs, of 6 bits.
+/// Flags of data and ACKs, 6 bits.
 pub(crate) mod flag {
     /// ECN-capable transport (RFC 3168).
     pub(crate) const ECT: u8 = 2;

@@ -8,13 +8,13 @@ pub(crate) fn micros(now: Time) -> u32 {
     (now.as_nanos() / 1000) as u32
 }
 
-/// Elapsed time as timestamps in milliseconds show it, µs. `ago`: the elapsed time, µs (tcp_rtt_tsopt_us).
+/// Elapsed time as shown by timestamps of millisecond resolution, µs. `ago`: the elapsed time, µs (tcp_rtt_tsopt_us).
 #[inline]
 pub(crate) fn in_milliseconds(now: u32, ago: u32) -> u32 {
     (ago.saturating_add(999 - now % 1000)) / 1000 * 1000
 }
 
-/// Full number whose low 32 bits are `wire` and which is nearest to `near`.
+/// The number nearest to `near` whose low 32 bits are `wire`.
 #[inline]
 pub(crate) fn widen(near: u64, wire: u32) -> u64 {
     near.wrapping_add(wire.wrapping_sub(near as u32) as i32 as i64 as u64)

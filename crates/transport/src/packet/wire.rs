@@ -3,12 +3,12 @@
 use super::sequence::ECHO_BITS;
 use super::{Ack, Data, Segment, SubflowId, flag};
 
-/// A segment as the network carries it: three words, which stay in registers. (Fields of several sizes are copied
-/// through memory in pieces that do not match, and the processor waits: a fifth of all time.)
+/// A segment on simulated links: three words, which stay in registers. (Fields of several sizes are copied through
+/// memory in pieces that do not match, and the processor stalls: a fifth of all time.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire(u64, u64, u64);
 
-/// Kinds of segments.
+/// Kind of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
@@ -27,30 +27,30 @@ enum Kind {
 /// Flag B of MP_JOIN, in SYN and SYN/ACK.
 const BACKUP: u8 = 1;
 
-/// Fields of every kind, under the name that data and ACKs have for them.
+/// Fields of a packet of any kind, with the names that data and ACKs have for them.
 #[derive(Clone, Copy, Default)]
 struct Fields {
-    /// Connection (24 bits) and subflow (8 bits), or source of datagrams.
+    /// Connection (24 bits) and subflow (8 bits), or number of the UDP source.
     to: u32,
     seq: u32,
     /// Data sequence number or DATA_ACK.
     dsn: u32,
     /// Receive window, or the timestamp of a handshake.
     window: u32,
-    /// Of data: the timestamp (32 bits) and the length above it (16). Of an ACK: the echo (30) and SACK blocks above it (24). Else
-    /// nothing or a length. 54 bits.
+    /// 54 bits. Data: timestamp (32 bits) and length above it (16). ACK: echoed timestamp (30) and SACK index above it
+    /// (24). Datagram: length.
     more: u64,
     /// 6 bits.
     flags: u8,
 }
 
-/// Bits of [`Fields::more`], and those of an echo in it.
+/// Number of bits of [`Fields::extra`].
 const MORE_BITS: u32 = 54;
 const ECHO: u64 = (1 << ECHO_BITS) - 1;
-/// Bits of flags.
+/// Number of bits of [`Fields::flags`].
 const FLAG_BITS: u32 = 6;
 
-/// Bits of [`Fields::to`] that are a subflow's place in its connection.
+/// Number of bits of [`Fields::to`] for the index of the subflow.
 const PLACE_BITS: u32 = 8;
 
 impl SubflowId {
@@ -100,7 +100,7 @@ impl Wire {
         (self.2 >> (MORE_BITS + FLAG_BITS)) as u8
     }
 
-    /// Whether the client receives it.
+    /// Whether the packet goes to the client.
     pub(crate) fn goes_to_client(self) -> bool {
         const TO_CLIENT: [Kind; 5] = [
             Kind::Data,
@@ -217,7 +217,7 @@ impl From<Wire> for Segment {
 }
 
 impl Wire {
-    /// The segment if it has payload.
+    /// The segment, if it has payload.
     #[inline(always)]
     pub(crate) fn data(self) -> Option<Data> {
         let fields = self.fields();
@@ -231,7 +231,7 @@ impl Wire {
         })
     }
 
-    /// The segment if it is an ACK without payload.
+    /// The segment, if it is an ACK without payload.
     #[inline(always)]
     pub(crate) fn ack(self) -> Option<Ack> {
         let fields = self.fields();
@@ -248,7 +248,7 @@ impl Wire {
 }
 
 impl Wire {
-    /// Any segment but data and ACKs.
+    /// The segment, if it is neither data nor an ACK.
     #[inline(never)]
     fn rare(self) -> Segment {
         const SYN: u8 = Kind::Syn as u8;

@@ -1,38 +1,40 @@
-//! The receive buffer of a connection, as Linux 6.12 sizes it (net/ipv4: tcp_grow_window, tcp_rcv_space_adjust,
+//! The receive buffer of a connection, as in Linux 6.12 (net/ipv4: tcp_grow_window, tcp_rcv_space_adjust,
 //! __tcp_select_window; net/mptcp: mptcp_rcv_space_adjust, mptcp_space, mptcp_set_rwin).
 //!
-//! A share of the buffer is advertised: half of it until the first segment, then the share of a segment's memory that is payload.
-//! Segments that wait for a missing one take room. MPTCP has one buffer for all subflows. While a subflow has joined and had no
-//! data, the connection advertises half.
+//! A share of the buffer is advertised: half of it until the first segment, then the share of payload in the memory of
+//! a segment. Out-of-order segments reduce the window. MPTCP has one buffer for all subflows. While a subflow has
+//! joined and had no data, the connection advertises half.
 
 use crate::environment::timers::NEVER;
 use crate::profile::Profile;
 use netsim::{Span, Time};
 
-/// Shares of the buffer are counted in so many parts (TCP_RMEM_TO_WIN_SCALE).
+/// Unit of shares of the buffer (TCP_RMEM_TO_WIN_SCALE).
 const WHOLE: u64 = 256;
 pub(crate) const HALF: u64 = WHOLE / 2;
 
-/// Memory of a segment that is not its packet: 2 304 bytes for 1 500 (a head of kmalloc's 2 048 and a struct sk_buff).
+/// Memory of a segment beyond its packet, bytes: 2 304 bytes for a packet of 1 500 (2 048 of kmalloc for the head, and
+/// a struct sk_buff).
 const OVERHEAD: u64 = 804;
 
-/// A packet's head holds so much more (NET_SKB_PAD, struct skb_shared_info), in one of kmalloc's powers of two; and a struct sk_buff.
+/// Memory in the head of an sk_buff beyond the packet, bytes (NET_SKB_PAD, struct skb_shared_info); the sum is rounded
+/// up to a power of two by kmalloc.
 const HEAD: u64 = 384;
 const SKB: u64 = 256;
 
-/// A segment of less has no part in what is offered (tcp_event_data_recv), bytes.
+/// Minimum size of segments that let the window grow, bytes (tcp_event_data_recv).
 const GROWS: u16 = 128;
 
-/// What has to be read in a round trip before the buffer may grow, segments (TCP_INIT_CWND).
+/// Initial value of `space`, segments: the buffer grows if more is read in a round trip (TCP_INIT_CWND).
 const FIRST_SPACE: u64 = 10;
 
-/// What a buffer has room for at least, segments: one is always offered.
+/// Minimum size of a buffer, segments: a window of one is always advertised.
 const LEAST: u64 = 4;
 
-/// Bytes of IPv4's header and TCP's.
+/// Headers of IPv4 and TCP without options, bytes.
 const HEADERS: u16 = 40;
 
-/// By how many bits a window's field is shifted where the buffer may grow to so many bytes (tcp_select_initial_window).
+/// Window scale for a receive buffer of at most `max` bytes (tcp_select_initial_window).
 pub fn window_scale(most: u32) -> u32 {
     most.max(1).ilog2().saturating_sub(15).min(14)
 }
@@ -42,42 +44,42 @@ pub fn window_scale(most: u32) -> u32 {
 pub(crate) struct ReceiveBuffer {
     /// Size, bytes (sk_rcvbuf).
     pub(crate) size: u64,
-    /// Largest size, bytes.
+    /// Maximum size, bytes.
     pub(crate) most: u64,
     /// Payload of a full segment, bytes.
     pub(crate) mss: u64,
     /// Payload of a full segment without MPTCP's option, bytes (advmss).
     pub(crate) advertised: u64,
-    /// Memory of a byte of payload, 2⁻²⁴ bytes. A short segment fits behind another one (skb_try_coalesce).
+    /// Memory of a byte of payload, 2⁻²⁴ bytes. A short segment is coalesced with the one before (skb_try_coalesce).
     each: u64,
     /// Share of the buffer that is advertised, of 256 (scaling_ratio).
     pub(crate) ratio: u64,
-    /// That share once a segment has been measured.
+    /// That share after the first segment.
     pub(crate) measured_ratio: u64,
     /// Whether all subflows share the buffer.
     pub(crate) mptcp: bool,
-    /// Low bits that the field of a window does not carry (RFC 7323, 2.2).
+    /// Low bits of a window that its field does not carry (RFC 7323, 2.2).
     pub(crate) scale_mask: u64,
     /// Window of the SYN, bytes.
     pub(crate) syn: u64,
-    /// Byte of the stream after the last one that was advertised.
+    /// End of the last advertised window, by offset in the stream.
     pub(crate) edge: u64,
     /// Headers of a packet, bytes.
     headers: u64,
-    /// Largest buffer of any connection, bytes (net.ipv4.tcp_rmem).
+    /// Maximum of net.ipv4.tcp_rmem, bytes.
     largest: u64,
-    /// When the round trip ends after which the size is adjusted.
+    /// End of the round trip, after which the size is adjusted.
     pub(crate) tune_at: Time,
-    /// When it began (rcvq_space.time).
+    /// Begin of the round trip (rcvq_space.time).
     since: Time,
-    /// Bytes that the application had read by then.
+    /// Number of bytes that the application had read at the begin of the round trip.
     read: u64,
-    /// Bytes that it read in the round trip before (rcvq_space.space).
+    /// Number of bytes that the application read in the round trip before (rcvq_space.space).
     space: u64,
 }
 
 impl ReceiveBuffer {
-    /// A buffer of `asked` bytes, or one of the profile's size, which grows.
+    /// A buffer of `fixed` bytes, or one of the profile's size, which grows.
     pub(crate) fn new(
         profile: &Profile,
         packet: u16,
@@ -105,7 +107,8 @@ impl ReceiveBuffer {
                 true => (1 << window_scale(most)) - 1,
                 false => 0,
             },
-            // Full segments, whose options are not known yet, and no more than fit into its field (tcp_select_initial_window).
+            // Full segments, without the options that are not negotiated yet, and at most the range of the field
+            // (tcp_select_initial_window).
             syn: match profile.measures_frames {
                 true => {
                     let half = Self::window(HALF, size.into()).min(u16::MAX.into());
@@ -127,7 +130,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Window that so many bytes of memory allow (tcp_win_from_space).
+    /// Window for `bytes` of memory (tcp_win_from_space).
     pub(crate) fn window(ratio: u64, bytes: u64) -> u64 {
         bytes * ratio / WHOLE
     }
@@ -138,9 +141,8 @@ impl ReceiveBuffer {
         self.tune_at < NEVER
     }
 
-    /// By how many bytes a segment of so many lets the window grow that is `threshold`: by two segments, where a segment that
-    /// takes so much memory fits, now or in a window of some smaller size that is not reached yet (tcp_grow_window,
-    /// __tcp_grow_window).
+    /// Growth of the window `threshold` for a segment of `len` bytes of payload, bytes: two segments if a segment of
+    /// this memory fits, now or in a smaller window above `threshold`; else 0 (tcp_grow_window, __tcp_grow_window).
     pub(crate) fn step(&self, len: u16, threshold: u64) -> u64 {
         if len < GROWS {
             return 0;
@@ -168,9 +170,9 @@ impl ReceiveBuffer {
         Self::window(ratio, self.size.saturating_sub(held))
     }
 
-    /// Once a round trip, where a segment arrives and is read: room for twice what was read in it, and for its growth.
-    /// `next`: the byte of the stream that is waited for. `found`: whether each subflow that there is has had data. Where
-    /// the buffer grows: what its subflows may come to offer.
+    /// Adjusts the size once a round trip, after a read: room for twice the bytes read in it, and for their growth
+    /// (tcp_rcv_space_adjust). `next`: first missing byte of the stream. `all_have_data`: each subflow has had data.
+    /// Returns the new limit of the windows of the subflows if the buffer grows.
     pub(crate) fn tune(
         &mut self,
         now: Time,

@@ -1,20 +1,21 @@
-//! Which bytes of a connection's stream have arrived, on whatever subflow.
+//! Reassembly of a connection's stream, whose bytes arrive on several subflows.
 //!
-//! A subflow carries the stream in pieces (`scheduler.rs`), each in order, and the pieces of several subflows are on their
-//! way at the same time: the stream hardly ever arrives in order, each subflow's share of it does. So each subflow has a
-//! run that it extends, which costs three comparisons, and only a run's begin and end look at the others.
+//! A subflow carries the stream in pieces (`scheduler.rs`), each in order, and pieces of several subflows are in the
+//! network at the same time: the stream hardly ever arrives in order, each subflow's share of it does. Therefore each
+//! subflow has a run that it extends, which costs three comparisons. Only the begin and the end of a run examine the
+//! others.
 
-/// Bytes that came one after the other on one subflow.
+/// Consecutive bytes that arrived in order on one subflow.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     from: u64,
-    /// The next one of it, or `CLOSED`.
+    /// Byte after the last one, or `CLOSED`.
     until: u64,
-    /// It ends here at the latest: this one has come on another subflow, or earlier on this one.
+    /// Limit of `until`: this byte has arrived on another subflow, or earlier on this one.
     bound: u64,
 }
 
-/// No byte has this number.
+/// Offset of no byte.
 const CLOSED: u64 = u64::MAX;
 
 impl Run {
@@ -32,16 +33,16 @@ impl Run {
 /// The receiving end of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamReassembly {
-    /// The first byte that is missing.
+    /// First missing byte.
     next: u64,
-    /// What is in no run and beyond `next`: first byte and the one after the last, in order, none touching the next.
+    /// Ranges beyond `next` that are in no run, sorted, neither overlapping nor adjacent.
     rest: Vec<(u64, u64)>,
-    /// Of each subflow.
+    /// Run of each subflow.
     runs: Box<[Run]>,
 }
 
 impl StreamReassembly {
-    /// Nothing has arrived.
+    /// A stream of which no byte has arrived.
     pub(crate) fn new(subflows: usize) -> Self {
         Self {
             next: 0,
@@ -50,13 +51,13 @@ impl StreamReassembly {
         }
     }
 
-    /// All before this one have arrived, and this one has not.
+    /// First missing byte.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Bytes arrive on a subflow, from this one on. Returns how many of them are new.
+    /// Bytes arrive on a subflow. Returns the number of those that are new.
     #[inline(always)]
     pub(crate) fn insert(&mut self, subflow: usize, from: u64, len: u16) -> u64 {
         let (run, len) = (&mut self.runs[subflow], u64::from(len));
@@ -65,7 +66,7 @@ impl StreamReassembly {
             return self.begin(subflow, from, until);
         }
         run.until = until;
-        // Without a branch: whose run is the first is what the processor cannot predict.
+        // Without a branch: the processor cannot predict which run is the first.
         self.next += if from == self.next { len } else { 0 };
         if until == run.bound {
             self.close(subflow);
@@ -73,7 +74,7 @@ impl StreamReassembly {
         len
     }
 
-    /// A subflow goes on elsewhere in the stream.
+    /// Begins a new run of a subflow.
     #[inline(never)]
     fn begin(&mut self, subflow: usize, from: u64, until: u64) -> u64 {
         let runs = self.runs.iter().filter(|run| run.is_open());
@@ -108,7 +109,7 @@ impl StreamReassembly {
         until - from
     }
 
-    /// Some of it may have come: no run goes on.
+    /// Inserts bytes of which some may have arrived. Closes all runs.
     #[cold]
     fn insert_over(&mut self, from: u64, until: u64) -> u64 {
         (0..self.runs.len()).for_each(|subflow| self.close(subflow));
@@ -127,7 +128,7 @@ impl StreamReassembly {
         new
     }
 
-    /// A run goes to the rest.
+    /// Closes a run: its bytes go to the closed ranges.
     #[cold]
     fn close(&mut self, subflow: usize) {
         let run = std::mem::replace(&mut self.runs[subflow], Run::NONE);
@@ -136,10 +137,10 @@ impl StreamReassembly {
         }
     }
 
-    /// The rest has this too. What follows the first missing byte without a gap has come.
+    /// Adds a range to the closed ranges, and advances the first missing byte.
     fn keep(&mut self, from: u64, until: u64) {
         if until > self.next {
-            // All that it meets or touches become one.
+            // Overlapping and adjacent ranges are merged.
             let first = self.rest.partition_point(|(_, end)| *end < from);
             let last = self.rest.partition_point(|(begin, _)| *begin <= until);
             let met = &self.rest[first..last];
@@ -172,7 +173,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
-        /// Pieces on several subflows at once, in segments of any sizes, that are late, missing, come twice or overlap.
+        /// Pieces on several subflows at once, in segments of any sizes, that are delayed, missing, duplicated or
+        /// overlapping.
         #[test]
         fn agrees_with_a_set(
             pieces in proptest::collection::vec((0u64..400, 1u64..60, 0usize..4), 1..40),

@@ -1,14 +1,14 @@
-//! What must hold after every event, in debug builds.
+//! Invariants that are checked after every event in debug builds.
 
 use crate::environment::timers::Timers;
 use crate::profile::Detection;
 use crate::subflow::sender::{Life, Sender};
 use crate::{connection::Connection, environment::TimerOwner};
 
-/// A sender's counts and its timer.
+/// Checks the counts and the timer of a sender.
 ///
 /// # Panics
-/// Where they differ.
+/// If an invariant does not hold.
 pub(crate) fn sender(sender: &Sender, timers: &Timers<TimerOwner>) {
     let (me, out) = (sender.id, sender.out());
     (sender.scoreboard).check(sender.profile.detection != Detection::DuplicateAcks);
@@ -21,11 +21,11 @@ pub(crate) fn sender(sender: &Sender, timers: &Timers<TimerOwner>) {
     }
 }
 
-/// A connection's stream: nothing is sent that was not written or that the receiver does not take, nothing is
+/// Checks a connection's stream: no byte is sent that was not written or is beyond the receive window, no byte is
 /// acknowledged that has not arrived.
 ///
 /// # Panics
-/// Where it is otherwise.
+/// If an invariant does not hold.
 pub(crate) fn connection(connection: &Connection) {
     let (send, receive) = (&connection.send, &connection.receive);
     send.stream.check(receive.stream.next());

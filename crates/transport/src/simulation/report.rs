@@ -1,39 +1,38 @@
-//! What connections came to.
+//! Results of connections and UDP sources.
 
 use super::Simulation;
 use crate::subflow::sender::Tally;
 use crate::trace::Observer;
 use netsim::Time;
 
-/// What a connection came to.
+/// Results of a connection.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// When the first SYN was sent.
+    /// Time of the first SYN.
     pub start: Time,
-    /// When the last byte was acknowledged; none where that did not happen.
+    /// Time at which the last byte was acknowledged; none: not complete.
     pub completion: Option<Time>,
-    /// Bytes acknowledged in order.
+    /// Bytes of the stream acknowledged in order.
     pub bytes: u64,
-    /// When the last subflow left slow start, where all have: Σ of the windows with which avoidance begins, segments, and
-    /// the segments sent again until then.
+    /// Sums over the subflows when the last one left slow start; none: not all have.
     pub exit: Option<(u32, u64)>,
-    /// Each subflow.
+    /// Results of each subflow.
     pub subflows: Vec<SubflowReport>,
 }
 
-/// What a subflow came to.
+/// Results of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct SubflowReport {
-    /// Its counts.
+    /// Counters.
     pub tally: Tally,
-    /// Window at the end, segments.
+    /// Congestion window at the end, segments.
     pub cwnd: u32,
     /// Smoothed RTT at the end, µs.
     pub srtt_us: u32,
 }
 
 impl<O: Observer> Simulation<O> {
-    /// What a connection has come to.
+    /// Results of a connection so far.
     pub fn report(&self, number: usize) -> Report {
         let connection = &self.connections[number];
         let (send, application) = (&connection.send, &connection.application);
@@ -66,7 +65,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Datagrams that a UDP source sent, and that arrived.
+    /// Results of a UDP source so far.
     pub fn udp_report(&self, number: usize) -> (u64, u64) {
         let udp = &self.udp[number];
         (udp.sent, udp.received)

@@ -1,4 +1,4 @@
-//! The ends of a subflow while it opens.
+//! Handshake of a subflow.
 
 use crate::environment::Env;
 use crate::environment::jiffies;
@@ -11,7 +11,7 @@ use crate::trace::Observer;
 use netsim::Span;
 
 impl Receiver {
-    /// Opens a subflow, once, after a while.
+    /// Opens the subflow after `delay`, unless it was opened before.
     pub(crate) fn join<O: Observer>(&mut self, env: &mut Env<O>, delay: Span) {
         if !std::mem::replace(&mut self.requested, true) {
             env.timers.set(self.timer, env.now + delay);
@@ -30,7 +30,7 @@ impl Receiver {
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
     }
 
-    /// The SYN/ACK arrives. `waits`: the join waits for an answer to its last packet.
+    /// The SYN/ACK arrives. `waits_for_ack`: the server acknowledges the third packet of the join.
     pub(crate) fn on_syn_ack<O: Observer>(
         &mut self,
         env: &mut Env<O>,
@@ -51,7 +51,7 @@ impl Receiver {
         self.send_handshake_ack(env, bytes);
     }
 
-    /// Sends the handshake's last packet, that of a join again after two round trips without an answer (Linux:
+    /// Sends the third packet of the handshake, that of a join again after two round trips without an ACK (Linux:
     /// schedule_3rdack_retransmission).
     pub(crate) fn send_handshake_ack<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         let segment = Segment::HandshakeAck {
@@ -66,9 +66,10 @@ impl Receiver {
         }
     }
 
-    /// A packet comes on a subflow that has joined. Returns whether it is taken: the first has to be the next one, or the
-    /// client resets the subflow, since the server is not to send data before its answer has come (Linux:
-    /// check_fully_established). That is so where the answer is lost, in a full queue before the initial window.
+    /// The first packet arrives after the third packet of a join. Returns whether it is accepted. The client resets the
+    /// subflow unless the packet is the next one in sequence, because the server may send data only after its ACK
+    /// (Linux: check_fully_established). The reset happens if that ACK is dropped by a full queue before the initial
+    /// window.
     #[cold]
     pub(crate) fn on_first_packet<O: Observer>(&mut self, env: &mut Env<O>, is_next: bool) -> bool {
         if self.join == Join::Waits {
@@ -84,7 +85,7 @@ impl Receiver {
 }
 
 impl Sender {
-    /// Answers a SYN, again when its timer fires.
+    /// Sends a SYN/ACK, for a SYN or when the timer fires.
     pub(crate) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         let segment = Segment::SynAck {
             subflow: self.id,
@@ -95,13 +96,13 @@ impl Sender {
         if self.recovery.timeouts == 0 {
             self.last_sent = env.now;
         }
-        // The wait doubles, as the client's does.
+        // The timeout doubles, as that of the SYN.
         let wait = self.profile.rto_initial.as_nanos() << self.recovery.timeouts.min(6);
         self.recovery.timeouts += 1;
         env.timers.set(self.timer, env.now + Span::from_nanos(wait));
     }
 
-    /// Answers the last packet of a join (RFC 8684, 3.2).
+    /// Acknowledges the third packet of a join (RFC 8684, 3.2).
     pub(crate) fn answer_join<O: Observer>(&self, env: &mut Env<O>) {
         let segment = Segment::JoinAck {
             subflow: self.id,
@@ -110,9 +111,9 @@ impl Sender {
         env.send(self.route, JOIN_ACK, segment);
     }
 
-    /// The handshake's last packet, which answers one of the SYN/ACKs: the first RTT sample, and a window of one
-    /// segment where more than one SYN/ACK was sent again (RFC 5681, 3.1; Linux: tcp_init_transfer) and not because
-    /// the path is long.
+    /// The third packet of the handshake arrives: takes the first RTT sample. The window is one segment if the SYN/ACK
+    /// was retransmitted more than once (RFC 5681, 3.1; Linux: tcp_init_transfer), unless the first SYN/ACK is
+    /// acknowledged, which shows a long path.
     pub(crate) fn finish_handshake<O: Observer>(
         &mut self,
         env: &mut Env<O>,

@@ -1,7 +1,8 @@
 //! The receiving end of a subflow: arrivals and ACKs.
 //!
-//! Linux acknowledges each segment at first and while the receive window grows (quick ACKs), then every second segment, or after 40 ms. It
-//! acknowledges at once while a segment is missing, when a gap is filled (RFC 5681, 4.2), and when a segment arrives twice (RFC 2883).
+//! Linux acknowledges each segment at first and while the receive window grows (quick ACKs), then every second segment,
+//! or after 40 ms. It acknowledges at once while a segment is missing, when a gap is filled (RFC 5681, 4.2), and when a
+//! segment arrives twice (RFC 2883).
 
 mod reassembly;
 pub(crate) mod window;
@@ -27,12 +28,12 @@ pub(crate) struct Receiver {
     reassembly: Reassembly,
     /// SACK blocks, the latest first.
     blocks: Beyond,
-    /// Range that arrived twice, for the DSACK block of the next ACK (RFC 2883).
+    /// Duplicate range for the DSACK block of the next ACK (RFC 2883).
     duplicate: Option<(u64, u64)>,
-    /// Number of segments that are still acknowledged at once, each by itself (icsk_ack.quick).
+    /// Number of segments that are still acknowledged one by one (icsk_ack.quick).
     quick_acks: u32,
     pub(crate) window: AdvertisedWindow,
-    /// Segments that no ACK covers.
+    /// Number of segments that no ACK covers.
     unacknowledged: u32,
     /// First byte that no ACK covers.
     rcv_wup: u64,
@@ -133,7 +134,8 @@ impl Receiver {
         env: &mut Env<O>,
         segment: Data,
     ) {
-        // Header prediction (tcp_rcv_established): a full segment is next, nothing is missing, the window is as large as it may be.
+        // Header prediction (tcp_rcv_established): the segment is full and next in sequence, no segment is missing, the
+        // window is at its limit.
         let is_predicted = segment.seq == self.reassembly.next() as u32
             && segment.len == stream.mss
             && segment.flags & (flag::CE | flag::CWR) == 0
@@ -208,7 +210,8 @@ impl Receiver {
         }
     }
 
-    /// The timestamp that the next ACK echoes. An older copy of a segment does not change it (tcp_replace_ts_recent).
+    /// Updates the timestamp that the next ACK echoes. A duplicate with an older timestamp does not change it
+    /// (tcp_replace_ts_recent).
     #[inline(always)]
     fn update_timestamp(&mut self, seq: u64, sent_us: u32) {
         if seq <= self.rcv_wup && sent_us.wrapping_sub(self.ts_recent) as i32 >= 0 {
@@ -216,7 +219,7 @@ impl Receiver {
         }
     }
 
-    /// The round trip of a full segment (tcp_rcv_rtt_measure_ts).
+    /// Measures the round trip with a full segment (tcp_rcv_rtt_measure_ts).
     #[inline(always)]
     fn measure(&mut self, stream: &ReceiveStream, now: Time, sent_us: u32) {
         if stream.buffer.is_tuned() && !self.window.is_measured(sent_us) {
@@ -225,8 +228,8 @@ impl Receiver {
         }
     }
 
-    /// A segment has arrived in order: sends an ACK, or waits for another segment, for the application or for the timer
-    /// (__tcp_ack_snd_check).
+    /// A segment has arrived in order: sends an ACK, or delays it until another segment, a read of the application or
+    /// the timer (__tcp_ack_snd_check).
     #[inline(always)]
     fn acknowledge_or_wait<O: Observer>(
         &mut self,
@@ -246,22 +249,23 @@ impl Receiver {
         }
     }
 
-    /// Whether more than one segment waits for its ACK.
+    /// Whether more than one full segment is unacknowledged.
     #[inline(always)]
     fn has_two(&self, mss: u64) -> bool {
         self.reassembly.next() - self.rcv_wup > mss
     }
 
-    /// Whether an ACK would offer less than the last one did: it is not sent before the application has read
-    /// (__tcp_ack_snd_check). What comes over MPTCP leaves the subflow's buffer at once.
+    /// Whether an ACK would advertise less than the last one: it is delayed until the application has read
+    /// (__tcp_ack_snd_check). Data of MPTCP leaves the subflow's buffer at once.
     #[inline]
     fn shrinks(&self, stream: &ReceiveStream) -> bool {
         let (buffer, held) = (&stream.buffer, stream.held().now);
         !buffer.mptcp && self.window.offers_less(buffer, held, self.rcv_wup)
     }
 
-    /// Sends the ACK that is due once the application has read all data in order (tcp_cleanup_rbuf, mptcp_cleanup_rbuf): for two or more
-    /// segments, or for a segment with the push flag if the receive buffer is empty. At least one segment is unacknowledged.
+    /// The application has read all data in order: sends an ACK for two or more segments, or for a segment with the
+    /// push flag if the receive buffer is empty (tcp_cleanup_rbuf, mptcp_cleanup_rbuf). At least one segment is
+    /// unacknowledged.
     #[cold]
     pub(crate) fn on_read<O: Observer>(&mut self, stream: &mut ReceiveStream, env: &mut Env<O>) {
         let pushed = self.pushed && self.profile.reads_push && stream.held().now == 0;
@@ -270,8 +274,9 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168, 6.1.3: marks are echoed until the sender says that it has reduced. The sender's window may be a single
-    /// segment then: what tells of a reduction, and two with the first mark, are acknowledged at once (Linux).
+    /// Processes CE and CWR: marks are echoed until the sender reports its reduction (RFC 3168, 6.1.3). The sender's
+    /// window may be a single segment then, so that a segment with CWR is acknowledged at once, as are two segments
+    /// from the first mark on (Linux: tcp_ecn_accept_cwr, __tcp_ecn_check_ce).
     #[cold]
     fn ecn(&mut self, flags: u8, most_quick: u32) {
         if flags & flag::CWR != 0 {
@@ -286,7 +291,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment waits for its ACK.
+    /// Whether a segment is unacknowledged.
     #[inline]
     pub(crate) fn has_to_acknowledge(&self) -> bool {
         self.unacknowledged > 0

@@ -1,9 +1,10 @@
-//! Loss: found, repaired, and taken back where it was a mistake.
+//! Loss recovery: the slow path of ACKs and the state machine.
 //!
-//! The states and what moves between them are Linux's (Open, Disorder, CWR, Recovery, Loss). Sources: RFC 8985 (RACK-TLP),
-//! RFC 6937 (PRR), RFC 6675 and RFC 2018 (SACK), RFC 6582 (NewReno), RFC 5682 (F-RTO), RFC 2883 (DSACK), RFC 3168 (ECN).
+//! The states and their transitions are Linux's (Open, Disorder, CWR, Recovery, Loss). Sources: RFC 8985 (RACK-TLP),
+//! RFC 6937 (PRR), RFC 6675 and RFC 2018 (SACK), RFC 6582 (NewReno), RFC 5682 (F-RTO), RFC 2883 (DSACK), RFC 3168
+//! (ECN).
 //!
-//! Here is the state machine; what it asks for has its files in `recovery/`.
+//! The parts of the slow path are in `recovery/`.
 
 mod ack;
 mod detection;
@@ -24,7 +25,7 @@ use crate::trace::Observer;
 use mpcc::{Connection as Coupled, State};
 use netsim::{Span, Time};
 
-/// The most that the threshold grows to where segments overtake each other (Linux: tcp_max_reordering).
+/// Maximum reordering degree, segments (Linux: tcp_max_reordering).
 const MOST_REORDERING: u32 = 300;
 
 /// Contents of an ACK, as far as loss recovery needs them.
@@ -32,16 +33,16 @@ const MOST_REORDERING: u32 = 300;
 struct AckInfo {
     /// snd_una advanced.
     advanced: bool,
-    /// Segments newly acknowledged, cumulatively or by SACK.
+    /// Number of segments newly acknowledged, cumulatively or by SACK.
     delivered: u32,
     newly_sacked: bool,
-    /// A segment that was sent once, before the recovery, has arrived (FLAG_ORIG_SACK_ACKED).
+    /// A segment sent once, before the recovery, was delivered (FLAG_ORIG_SACK_ACKED).
     original_acked: bool,
     /// A retransmitted segment was acknowledged (FLAG_RETRANS_DATA_ACKED).
     retransmission_acked: bool,
-    /// Ages of the first and last newly acknowledged segments that were sent once, ns.
+    /// Ages of newly acknowledged segments that were sent once.
     ages: Option<(u64, u64)>,
-    /// First byte of the lowest of these segments that was overtaken by others.
+    /// First byte of the lowest such segment that was delivered after a higher one.
     lowest_reordered: u64,
     /// The echoed timestamp is older than the first retransmission.
     echoes_original: bool,
@@ -51,7 +52,7 @@ struct AckInfo {
     dsack: bool,
 }
 
-/// What to do when the state is settled.
+/// Transmission that follows the state machine (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Nothing,
@@ -60,7 +61,7 @@ enum Then {
 }
 
 impl Sender {
-    /// An ACK while something is missing, or one that is out of the ordinary. Returns whether the timer is to be set.
+    /// The slow path of an ACK (tcp_ack). Returns whether the timer has to be set.
     #[cold]
     pub(crate) fn on_odd_ack<O: Observer>(
         &mut self,
@@ -75,10 +76,10 @@ impl Sender {
         let flags = segment.flags;
         let blocks = env.sacks.take(segment.sack);
         if ack > self.scoreboard.nxt() {
-            return false; // of what was never sent
+            return false; // beyond snd_nxt
         }
         let sacks = self.profile.detection != Detection::DuplicateAcks;
-        // What was ack_info beyond a gap before this ACK (tcp_highest_sack_seq).
+        // Highest SACKed byte before this ACK (prior_fack).
         let told_before = match self.scoreboard.sacked_out {
             0 => self.scoreboard.una(),
             _ => self.recovery.highest_sacked,
@@ -125,7 +126,7 @@ impl Sender {
             then = self.update_state(coupled, env, &ack_info, flags, &mut waits_for_reordering);
         }
         if self.state == State::Cwr || self.state == State::Recovery {
-            // Not by how many are lost now: those that the ACK repairs are not any more (Linux: tcp_ack, rs->losses).
+            // Compares the total, not lost_out, from which the ACK removes repaired segments (tcp_ack, rs->losses).
             let newly_lost = self.recovery.lost_total != found_before;
             self.reduce(ack_info.delivered, newly_lost, ack_info.advanced);
         } else if ack_info.advanced || (self.recovery.reordering_seen && ack_info.newly_sacked) {
@@ -141,7 +142,7 @@ impl Sender {
         ack_info.advanced && !waits_for_reordering
     }
 
-    /// The state machine (Linux: tcp_fastretrans_alert).
+    /// The state machine (tcp_fastretrans_alert).
     fn update_state<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -152,13 +153,13 @@ impl Sender {
     ) -> Then {
         let echo = flags & packet::flag::ECE != 0;
         if echo {
-            self.recovery.prior_ssthresh = 0; // a mark is no mistake
+            self.recovery.prior_ssthresh = 0; // a reduction for a mark is not undone
         }
         if self.state == State::Open {
             self.recovery.retrans_stamp = 0;
         } else if self.scoreboard.una() >= self.recovery.high_seq {
             match self.state {
-                // CWR ends beyond the mark, for the ACK of the mark itself may echo it once more.
+                // CWR ends beyond high_seq, because the ACK of high_seq itself may echo the mark once more.
                 State::Cwr if self.scoreboard.una() != self.recovery.high_seq => {
                     self.end_reduction();
                     self.enter(coupled, env.now, State::Open);
@@ -219,15 +220,15 @@ impl Sender {
         Then::Retransmit
     }
 
-    /// Every time, and not on a change alone: each timeout of an episode tells of Loss (Linux: tcp_set_ca_state, which
-    /// tcp_enter_loss calls without a question; all others ask before).
+    /// Sets the state and reports it to the congestion control, also if it is unchanged: each timeout of an episode
+    /// reports Loss (tcp_enter_loss calls tcp_set_ca_state unconditionally).
     fn enter(&mut self, coupled: &mut Coupled, now: Time, to: State) {
         self.state = to;
         self.refresh(now);
         coupled.set_state(&mut self.cc, &self.tcp, to);
     }
 
-    /// Nothing is lost: Open, or Disorder while segments are missing (Linux: tcp_try_to_open).
+    /// No segment is lost: enters Open, or Disorder while segments are missing (tcp_try_to_open).
     fn try_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
         if self.scoreboard.retrans_out() == 0 {
             self.recovery.retrans_stamp = 0;
@@ -255,7 +256,8 @@ impl Sender {
 }
 
 impl AckInfo {
-    /// The ACK covers a segment that was sent again and answers its first copy.
+    /// The ACK covers a retransmitted segment and echoes the timestamp of the original: the retransmission was
+    /// spurious.
     fn is_spurious(&self) -> bool {
         self.retransmission_acked && self.echoes_original
     }

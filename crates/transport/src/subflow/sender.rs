@@ -1,7 +1,7 @@
-//! The sending end of a subflow: its window, what is in flight, and the fast path of an ACK, on which nothing is missing.
+//! The sending end of a subflow: its window, transmission, and the fast path of ACKs.
 //!
-//! It calls the congestion control where Linux calls it. What was sent is in `scoreboard.rs`, and what happens when something is
-//! missing in `recovery.rs`.
+//! It calls the congestion control where Linux calls it. Sent segments are in `scoreboard.rs`, the slow path of ACKs
+//! and loss recovery in `recovery.rs`.
 
 mod burst;
 pub(crate) mod recovery_state;
@@ -31,38 +31,38 @@ use timer::JiffyTimer;
 pub(crate) use timer::{TIMER_LEAST, TimerPurpose};
 use validation::WindowUse;
 
-/// Linux: TCP_INFINITE_SSTHRESH.
+/// Initial slow start threshold (TCP_INFINITE_SSTHRESH).
 const NO_THRESHOLD: u32 = i32::MAX as u32;
 
-/// Where a subflow is in its life.
+/// State of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// It has not been asked for.
+    /// Not requested.
     Idle,
-    /// Its handshake runs.
+    /// Handshake in progress.
     Opening,
-    /// It sends.
+    /// Established.
     Open,
-    /// Its timer has fired and nothing was acknowledged since: it gets no new data.
+    /// Timed out or stale, without an ACK since: gets no new data.
     Stalled,
-    /// It was closed.
+    /// Closed.
     Closed,
 }
 
-/// What a sender came to, for outcomes.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// When its handshake ended.
+    /// Time at which the handshake ended.
     pub established: Option<Time>,
-    /// Segments sent again.
+    /// Number of retransmitted segments.
     pub retransmits: u32,
-    /// Window reductions.
+    /// Number of window reductions.
     pub losses: u32,
-    /// When the first was.
+    /// Time of the first reduction.
     pub first_loss: Option<Time>,
-    /// Timeouts.
+    /// Number of retransmission timeouts.
     pub timeouts: u32,
-    /// When it left slow start, with which window, having sent again how many segments.
+    /// First exit from slow start.
     pub exit: Option<(Time, u32, u32)>,
     /// Bytes acknowledged.
     pub bytes: u64,
@@ -73,14 +73,14 @@ pub struct Tally {
 pub(crate) struct Piece {
     pub(crate) dsn: u64,
     pub(crate) len: u64,
-    /// How many segments they are.
+    /// Number of segments.
     pub(crate) count: u32,
     /// Bits of [`scoreboard::flag`].
     pub(crate) flags: u8,
 }
 
 impl Piece {
-    /// Of segments of `mss` bytes, of which the last one may have fewer.
+    /// A piece of segments of `mss` bytes; the last one may be shorter.
     #[inline]
     pub(crate) fn new(dsn: u64, len: u64, mss: u16) -> Self {
         let count = (len as u32).div_ceil(mss.into());
@@ -95,20 +95,20 @@ impl Piece {
 
 /// The sending end of a subflow.
 pub(crate) struct Sender {
-    /// What the congestion control sees; it owns `cwnd`.
+    /// State that the congestion control reads; it owns `cwnd`.
     pub(crate) tcp: Tcp,
-    /// What the congestion control keeps.
+    /// Private state of the congestion control.
     pub(crate) cc: mpcc::Subflow,
-    /// The group that it shall be in.
+    /// Requested group.
     group: u8,
     pub(crate) scoreboard: Scoreboard,
-    /// One of `mpcc::State`.
+    /// State of congestion control (icsk_ca_state).
     pub(crate) state: State,
     pub(crate) life: Life,
     pub(crate) timer_purpose: TimerPurpose,
     rounded: JiffyTimer,
     pub(crate) usage: WindowUse,
-    /// No byte from here on was ever sent twice.
+    /// No byte from here on was ever retransmitted.
     pub(crate) clean_from: u64,
     pub(crate) rtt: Rtt,
     pub(crate) recovery: Recovery,
@@ -117,27 +117,27 @@ pub(crate) struct Sender {
     pub(crate) timer: TimerId,
     pub(crate) id: SubflowId,
     pub(crate) profile: Arc<Profile>,
-    /// When it last sent, for the restart after idling.
+    /// Time of the last transmission (lsndtime).
     pub(crate) last_sent: Time,
-    /// When the last ACK arrived.
+    /// Time of the last ACK.
     pub(crate) last_ack: Time,
     pub(crate) stale: Stale,
     pub(crate) ecn: bool,
-    /// The B flag of its SYN/ACK (subflow_request_sock.request_bkup).
+    /// Flag B of its SYN/ACK (subflow_request_sock.request_bkup).
     pub(crate) requests_backup: bool,
     pub(crate) header: u16,
     pub(crate) mss: u16,
-    /// What of the stream waits here.
+    /// Queued data of the stream, and the send buffer.
     pub(crate) queue: Queue,
     pub(crate) tally: Tally,
-    /// What the connection has not noticed yet: bits of `notice`.
+    /// Events that the connection has not handled: bits of [`event`].
     pub(crate) notices: u8,
 }
 
 pub(crate) mod notice {
-    /// It left slow start for the first time.
+    /// The subflow left slow start for the first time.
     pub(crate) const LEFT_SLOW_START: u8 = 1;
-    /// After a timeout it waits for what becomes of new segments, if there are any (RFC 5682, 2.1, step 2b).
+    /// F-RTO sends new segments after a timeout; if there are none, it retransmits (RFC 5682, 2.1, step 2b).
     pub(crate) const WANTS_NEW: u8 = 2;
 }
 
@@ -186,25 +186,25 @@ impl Sender {
         }
     }
 
-    /// Segments sent and not yet acknowledged in order (packets_out).
+    /// Number of segments sent and not acknowledged cumulatively (packets_out).
     #[inline]
     pub(crate) fn out(&self) -> u32 {
         self.scoreboard.packets_out()
     }
 
-    /// Segments in the network (tcp_packets_in_flight).
+    /// Number of segments in flight (tcp_packets_in_flight).
     #[inline]
     pub(crate) fn flight(&self) -> u32 {
         self.scoreboard.in_flight()
     }
 
-    /// How many segments the window has room for.
+    /// Number of segments that the window has room for (tcp_cwnd_test).
     #[inline]
     pub(crate) fn space(&self) -> u32 {
         self.tcp.cwnd.saturating_sub(self.flight())
     }
 
-    /// The handshake is done: the congestion control begins.
+    /// The handshake is complete: starts congestion control.
     pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.life = Life::Open;
         self.tally.established = Some(env.now);
@@ -222,7 +222,7 @@ impl Sender {
         self.noted(env, &note);
     }
 
-    /// Shall be in this group, from the start or from its next ACK on.
+    /// Requests a group, from the start or from the next ACK on.
     pub(crate) fn ask_group(&mut self, coupled: &mut Coupled, group: u8) {
         self.group = group;
         if self.tally.established.is_some() {
@@ -230,8 +230,8 @@ impl Sender {
         }
     }
 
-    /// An ACK. Here is the case that nothing is missing: nothing was lost, sent again or acknowledged beyond a gap.
-    /// Returns whether the timer is to be set anew.
+    /// An ACK arrives. The fast path is here: no segment is lost, SACKed or retransmitted. Returns whether the timer
+    /// has to be set.
     #[inline]
     pub(crate) fn on_ack<O: Observer>(
         &mut self,
@@ -276,7 +276,7 @@ impl Sender {
         true
     }
 
-    /// Calls the congestion control for newly acknowledged segments.
+    /// Reports newly acknowledged segments to the congestion control (tcp_cong_avoid).
     #[inline]
     pub(crate) fn grow<O: Observer>(
         &mut self,
@@ -294,17 +294,17 @@ impl Sender {
         self.noted(env, &note);
     }
 
-    /// What the congestion control sees of this sender.
+    /// Updates the state that the congestion control reads.
     #[inline]
     pub(crate) fn refresh(&mut self, now: Time) {
         self.tcp.now = now.as_nanos();
         self.tcp.flight = self.flight();
         self.tcp.srtt8 = self.rtt.srtt8;
-        // Linux: tcp_is_cwnd_limited. In slow start a window may grow to twice what was out of it.
+        // tcp_is_cwnd_limited: in slow start the window may grow to twice the number of packets out.
         self.tcp.cwnd_limited = self.is_limited().into();
     }
 
-    /// Keeps what a callback of the congestion control tells.
+    /// Records what a callback of the congestion control reports.
     #[inline]
     pub(crate) fn noted<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
         if !note.is_empty() {
@@ -321,7 +321,7 @@ impl Sender {
         }
     }
 
-    /// The window that avoidance begins with, or goes on with: in a reduction, what it goes down to.
+    /// Window in congestion avoidance: during a reduction, its target.
     pub(crate) fn effective_cwnd(&self) -> u32 {
         if self.state >= State::Cwr {
             self.tcp.ssthresh
@@ -330,7 +330,7 @@ impl Sender {
         }
     }
 
-    /// What a trace shows of it.
+    /// State for traces.
     pub(crate) fn view(&self) -> View {
         View {
             cwnd: self.tcp.cwnd,
@@ -341,7 +341,7 @@ impl Sender {
         }
     }
 
-    /// Sends segments of the stream at once, for the first time on this subflow. There is room for them in the window.
+    /// Sends new segments of the stream at once. The window has room for them.
     #[inline(always)]
     pub(crate) fn send_new<O: Observer>(
         &mut self,
@@ -369,8 +369,9 @@ impl Sender {
         self.transmit(env, &skb);
     }
 
-    /// After sending segments for the first time, `before` having been out: the window, and the timer where it depends on
-    /// that. `all`: nothing more is written. `waits`: the window has room, for less than a burst. Returns whether the timer was set.
+    /// Called after new segments were sent: validates the window and sets the timer if needed
+    /// (tcp_event_new_data_sent). `prior_packets_out`: packets out before. `all`: no unsent data is left. `deferred`:
+    /// segments were deferred although the window has room. Returns whether the timer was set.
     #[inline(always)]
     pub(crate) fn sent<O: Observer>(
         &mut self,
@@ -389,20 +390,20 @@ impl Sender {
         probes || before == 0
     }
 
-    /// Whether the next segment starts the sending: nothing is in flight (tcp_event_data_sent). That is also so where segments are out
-    /// and all of them are lost or SACKed, for example at the first retransmission after a timeout.
+    /// Whether the next segment is sent with nothing in flight (tcp_event_data_sent). Segments may be out: all of them
+    /// lost or SACKed, for example at the first retransmission after a timeout.
     #[inline]
     pub(crate) fn starts_sending(&self) -> bool {
         self.flight() == 0
     }
 
-    /// Data goes to this subflow only while no other can send (mptcp_subflow_context.backup || request_bkup).
+    /// Whether data goes to this subflow only while no other can send (mptcp_subflow_context.backup || request_bkup).
     #[inline]
     pub(crate) fn is_backup(&self) -> bool {
         self.tcp.backup != 0
     }
 
-    /// Reports to the congestion control that the next segment starts the sending (CA_EVENT_TX_START).
+    /// Reports CA_EVENT_TX_START to the congestion control: the next segment is sent with nothing in flight.
     #[cold]
     pub(crate) fn start_sending<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let idle = env.now.since(self.last_sent);
@@ -412,7 +413,7 @@ impl Sender {
         self.noted(env, &note);
     }
 
-    /// There is something to send after a time without (tcp_slow_start_after_idle_check).
+    /// Reduces the window before new data is sent after an idle time (tcp_slow_start_after_idle_check).
     #[cold]
     pub(crate) fn restart_after_idle<O: Observer>(
         &mut self,
@@ -426,7 +427,7 @@ impl Sender {
         }
     }
 
-    /// RFC 5681, 4.1, as Linux does it: the window is halved for each timeout that it was idle.
+    /// Halves the window for each timeout of the idle time (RFC 5681, 4.1; tcp_cwnd_restart).
     fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, idle: Span) {
         self.refresh(env.now);
         let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
@@ -443,7 +444,7 @@ impl Sender {
         self.usage.full_at = env.now;
     }
 
-    /// The threshold to come back to (Linux: tcp_current_ssthresh).
+    /// Slow start threshold before a reduction (tcp_current_ssthresh).
     pub(crate) fn current_ssthresh(&self) -> u32 {
         if self.state == State::Cwr || self.state == State::Recovery {
             return self.tcp.ssthresh;
@@ -451,12 +452,12 @@ impl Sender {
         self.tcp.ssthresh.max(self.tcp.cwnd - self.tcp.cwnd / 4)
     }
 
-    /// Puts segments on the wire.
+    /// Transmits segments.
     #[inline(always)]
     pub(crate) fn transmit<O: Observer>(&mut self, env: &mut Env<O>, skb: &Skb) {
         let again = skb.is(scoreboard::flag::EVER_RETRANS);
         let mut flags = 0;
-        // What is sent again is neither marked nor tells of a reduction (RFC 3168, 6.1.2, 6.1.5).
+        // Retransmissions carry neither ECT nor CWR (RFC 3168, 6.1.2, 6.1.5).
         if self.ecn && !again {
             let reduced = std::mem::take(&mut self.recovery.reduced);
             flags = flag::ECT | (u8::from(reduced) * flag::CWR);

@@ -1,7 +1,7 @@
-//! The send buffer of a connection: how much the application writes, and when it is woken to write on.
+//! Send buffer of a connection: the application's writes and wake-ups.
 //!
-//! TCP's application writes to the write queue of the only subflow (`tcp.rs`), MPTCP's in pieces that the scheduler queues at subflows
-//! (`scheduler.rs`).
+//! TCP's application writes to the write queue of the only subflow (`tcp.rs`), MPTCP's in pieces that the scheduler
+//! queues at subflows (`scheduler.rs`).
 
 use super::discipline::{Discipline, Distribute};
 use super::lowest_rtt::LowestRtt;
@@ -12,16 +12,17 @@ use crate::environment::Env;
 use crate::subflow::sender::{Life, Sender};
 use crate::trace::Observer;
 
-/// Payload of the largest sk_buff, bytes: 65 535 with all headers (sk_gso_max_size).
+/// Maximum payload of an sk_buff, bytes: 65 535 with all headers (sk_gso_max_size).
 const LARGEST: u64 = 65_280;
 
-/// Send buffer of an MPTCP connection beside those of its subflows, bytes (net.ipv4.tcp_wmem).
+/// Send buffer of an MPTCP connection without those of its subflows, bytes (net.ipv4.tcp_wmem, minimum).
 const LEAST: u64 = 4096;
 
 impl SendSide {
-    /// The application has come to have room and is woken. It writes after the ACK has released what was waiting
-    /// (tcp_data_snd_check): in the same instant, the burst of a subflow with an empty queue would take the places in a network
-    /// queue of the segments that another subflow sends for its ACK. Returns whether the subflow at `place` has set its timer.
+    /// Wakes the application, which has free send buffer. A polling application writes after the ACK has released
+    /// queued segments (tcp_data_snd_check): in the same instant, the burst of a subflow with an empty queue would take
+    /// the places in a network queue of the segments that another subflow sends for its ACK. Returns whether the
+    /// subflow `index` has set its timer.
     #[cold]
     pub(super) fn wake<D: Distribute, O: Observer>(
         &mut self,
@@ -41,7 +42,7 @@ impl SendSide {
         false
     }
 
-    /// The application writes, and all subflows send what their windows allow.
+    /// The application writes, and all subflows send as far as their windows allow.
     pub(crate) fn write<O: Observer>(&mut self, env: &mut Env<O>) {
         let Self { subflows, stream } = self;
         match stream.discipline {
@@ -54,7 +55,7 @@ impl SendSide {
 }
 
 impl SendStream {
-    /// Payload that an sk_buff of a subflow has room for, bytes: full segments, of half of the largest receive window at most
+    /// Maximum payload of an sk_buff of a subflow, bytes: full segments, at most half of the largest receive window
     /// (tcp_xmit_size_goal, tcp_bound_to_half_wnd).
     pub(super) fn skb_size(&self) -> u64 {
         let mss = u64::from(self.mss);
@@ -62,25 +63,25 @@ impl SendStream {
         (bytes - bytes % mss).max(mss)
     }
 
-    /// A subflow that has joined gets a send buffer.
+    /// Initialises the send buffers of new subflows.
     pub(super) fn open_buffers(&mut self, subflows: &mut [Sender]) {
         let new = |sender: &&mut Sender| sender.life == Life::Open && sender.queue.buffer == 0;
         let buffers = subflows.iter_mut().filter(new).map(Sender::expand_buffer);
         self.send_buffer += buffers.sum::<u64>();
     }
 
-    /// A subflow was closed: its send buffer goes.
+    /// Releases the send buffer of a closed subflow.
     pub(super) fn close_buffer(&mut self, sender: &mut Sender) {
         self.send_buffer -= std::mem::take(&mut sender.queue).buffer;
     }
 
-    /// Whether a third of the send buffer is free: an application that waits is woken (sk_stream_is_writeable).
+    /// Whether a third of the send buffer is free, at which a waiting application is woken (sk_stream_is_writeable).
     #[inline]
     pub(super) fn has_third_free(&self) -> bool {
         3 * (self.written - self.una) <= 2 * (LEAST + self.send_buffer)
     }
 
-    /// A subflow's window has room that the application could not fill: its send buffer grows (tcp_check_space,
+    /// A subflow's window has room that the application could not fill: the send buffer grows (tcp_check_space,
     /// tcp_should_expand_sndbuf).
     #[inline(always)]
     pub(super) fn has_room_for_more<D: Distribute>(&mut self, sender: &mut Sender) {

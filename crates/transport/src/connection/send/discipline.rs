@@ -1,4 +1,5 @@
-//! How a connection gives its stream to its subflows: one choice for each connection, made once for each event.
+//! Disciplines that distribute the stream of a connection over its subflows. A connection has one discipline; events
+//! branch on it once.
 
 use super::SendStream;
 use crate::environment::Env;
@@ -6,19 +7,19 @@ use crate::profile::Profile;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
 
-/// The disciplines.
+/// Discipline of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Discipline {
     /// Linux's MPTCP scheduler: pieces wait in the send buffers of the subflows (`scheduler.rs`).
     Mptcp,
-    /// Segment by segment, to the subflow with room and the lowest RTT (`lowest_rtt.rs`).
+    /// Each segment goes to the subflow with room and the lowest RTT (`lowest_rtt.rs`).
     LowestRtt,
     /// Linux's TCP: one subflow with a write queue of sk_buffs (`tcp.rs`).
     Tcp,
 }
 
 impl Discipline {
-    /// That of a connection.
+    /// Discipline of a connection with this profile.
     pub(crate) fn of(profile: &Profile, mptcp: bool) -> Self {
         match (profile.write_queues, mptcp) {
             (false, _) => Self::LowestRtt,
@@ -28,27 +29,27 @@ impl Discipline {
     }
 }
 
-/// What a discipline decides. The code of a connection's events is compiled for each.
+/// Decisions of a discipline. The code of a connection's events is compiled for each discipline.
 pub(crate) trait Distribute {
     const IS_MPTCP: bool = false;
     const IS_TCP: bool = false;
-    /// Whether unsent data waits in the send buffers of subflows.
+    /// Whether unsent data waits in the send queues of subflows.
     const BUFFERS: bool = Self::IS_MPTCP || Self::IS_TCP;
 
-    /// Bytes that wait for a subflow in one sk_buff, and whether none wait behind them.
+    /// The sk_buff from which a subflow sends next.
     fn first(stream: &SendStream, sender: &Sender) -> (u64, bool);
 
-    /// Takes at most `most` unsent segments for a subflow.
+    /// Takes at most `max` unsent segments for a subflow.
     fn take(stream: &mut SendStream, sender: &mut Sender, most: u32) -> Option<Piece>;
 
-    /// Whether a segment waits for this subflow that the receiver takes.
+    /// Whether a segment waits for this subflow and fits the receive window.
     fn can_send(stream: &SendStream, sender: &Sender) -> bool;
 
-    /// Whether other subflows than this one may have something to send, now that its window has opened.
+    /// Whether other subflows may have become able to send, too, when the window of subflow `index` has opened.
     fn concerns_all(stream: &SendStream, subflows: &[Sender], place: usize) -> bool;
 
-    /// All subflows send what their windows allow. `trigger`: the subflow whose ACK is the reason. Returns whether that one has
-    /// set its timer.
+    /// All subflows send as far as their windows allow. `trigger`: the subflow whose ACK is the reason. Returns whether
+    /// `trigger` has set its timer.
     fn push_all<O: Observer>(
         stream: &mut SendStream,
         subflows: &mut [Sender],
@@ -56,13 +57,13 @@ pub(crate) trait Distribute {
         trigger: Option<usize>,
     ) -> bool;
 
-    /// Whether the application has come to have room, after an ACK of this subflow.
+    /// Whether the application has free send buffer after an ACK of this subflow.
     fn is_writable(stream: &SendStream, sender: &Sender) -> bool;
 
     /// The application writes to the send buffers.
     fn write(stream: &mut SendStream, subflows: &mut [Sender]);
 
-    /// A subflow has sent what it could.
+    /// Called after a subflow has sent as far as its window allows.
     #[inline(always)]
     fn after_push(_: &mut SendStream) {}
 }

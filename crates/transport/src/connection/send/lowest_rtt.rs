@@ -1,5 +1,5 @@
-//! Segment by segment, to the subflow with room in its window and the lowest smoothed RTT (MPTCP until 0.9x, ns-3). What a
-//! subflow has in flight when it times out goes over the others at once.
+//! Each segment goes to the subflow with room in its window and the lowest smoothed RTT (MPTCP until 0.9x, ns-3).
+//! Segments in flight on a subflow that times out are reinjected on the others at once.
 
 use super::SendStream;
 use super::discipline::Distribute;
@@ -9,15 +9,15 @@ use crate::subflow::sender::{Life, Piece, Sender};
 use crate::trace::Observer;
 use std::collections::VecDeque;
 
-/// The lowest RTT first.
+/// Discipline of the lowest RTT.
 pub(crate) struct LowestRtt;
 
-/// What this discipline keeps.
+/// State of the discipline.
 #[derive(Debug)]
 pub(crate) struct Reinjection {
-    /// Segments in flight on a subflow that has timed out, which wait for another one.
+    /// Segments in flight on timed-out subflows, waiting for another subflow.
     pending: VecDeque<Pending>,
-    /// When a subflow had room the last time, there were no data or no receive window for it.
+    /// The subflow that had room last found no data or no receive window.
     pub(crate) starved: bool,
 }
 
@@ -30,19 +30,19 @@ impl Default for Reinjection {
     }
 }
 
-/// A segment that waits for another subflow.
+/// A segment waiting for another subflow.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    /// Its first byte of the stream.
+    /// Data sequence number of the first byte.
     dsn: u64,
     /// Bytes.
     len: u16,
-    /// Place of the subflow on which it is in flight.
+    /// Subflow on which the segment is in flight.
     on: usize,
 }
 
 impl Pending {
-    /// Whether all of it was acknowledged by way of another subflow.
+    /// Whether the whole segment is acknowledged, by way of another subflow.
     fn is_acknowledged(&self, una: u64) -> bool {
         self.dsn + u64::from(self.len) <= una
     }
@@ -103,7 +103,7 @@ impl Distribute for LowestRtt {
     }
 }
 
-/// Open subflow with room and the lowest smoothed RTT.
+/// The open subflow with room and the lowest smoothed RTT.
 fn best(subflows: &[Sender]) -> Option<usize> {
     (0..subflows.len())
         .filter(|&i| subflows[i].life == Life::Open && subflows[i].space() > 0)
@@ -111,13 +111,13 @@ fn best(subflows: &[Sender]) -> Option<usize> {
 }
 
 impl SendStream {
-    /// Whether there is an unsent segment, and the receiver takes the whole of it.
+    /// Whether there is an unsent segment that fits the receive window.
     #[inline(always)]
     fn has_unsent_segment(&self) -> bool {
         self.whole_segments(self.end - self.nxt, 1) > 0
     }
 
-    /// Takes at most `most` unsent segments of the stream.
+    /// Takes at most `max` unsent segments of the stream.
     #[inline(always)]
     fn cut(&mut self, most: u32) -> Option<Piece> {
         let len = self.whole_segments(self.end - self.nxt, most);
@@ -126,7 +126,7 @@ impl SendStream {
         (len > 0).then(|| Piece::new(dsn, len, self.mss))
     }
 
-    /// A subflow that has room sends a segment. Returns whether it has set its timer.
+    /// Sends a segment on a subflow with room. Returns whether the subflow has set its timer.
     fn send_one<O: Observer>(
         &mut self,
         sender: &mut Sender,
@@ -143,7 +143,7 @@ impl SendStream {
         sender.sent(env, before, all, false)
     }
 
-    /// Next segment that is in flight on a stalled subflow, for the subflow `on`.
+    /// Takes the next segment in flight on another, stalled subflow, for subflow `on`.
     fn next_pending(&mut self, subflows: &[Sender], on: usize) -> Option<Piece> {
         while let Some(&pending) = self.reinjection.pending.front() {
             let recovered = subflows[pending.on].life == Life::Open;
@@ -160,7 +160,7 @@ impl SendStream {
         None
     }
 
-    /// A subflow has timed out: what it has in flight waits for the others.
+    /// A subflow has timed out: its segments in flight wait for the others.
     pub(crate) fn reinject(&mut self, sender: &Sender, place: usize) {
         self.reinjection
             .pending

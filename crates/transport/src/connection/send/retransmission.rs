@@ -1,11 +1,11 @@
-//! MPTCP's own retransmissions (Linux, net/mptcp/protocol.c: __mptcp_retrans, mptcp_subflow_get_retrans; pm.c:
-//! mptcp_pm_subflow_chk_stale).
+//! MPTCP's retransmissions at the level of the connection (net/mptcp/protocol.c: __mptcp_retrans,
+//! mptcp_subflow_get_retrans; pm.c: mptcp_pm_subflow_chk_stale).
 //!
-//! A timer of the connection runs while the stream is not acknowledged. It waits as long as the longest timer of a subflow when data
-//! was last queued, and starts again with each progress of the stream. When it fires, the first piece that is not acknowledged goes
-//! over an idle subflow, if there is one. A subflow that receives no ACK for five such intervals while another does is stale: the
-//! scheduler does not choose it any more. An idle backup subflow carries the piece if no subflow has received an ACK for two
-//! intervals.
+//! The connection has a timer that runs while data is unacknowledged. Its interval is the longest remaining time of a
+//! subflow's timer when data was last queued, and it restarts when more of the stream is acknowledged. When it fires,
+//! the first unacknowledged piece is sent on an idle subflow, if there is one. A subflow that receives no ACK for five
+//! intervals while another does is stale: the scheduler does not choose it any more. An idle backup subflow carries the
+//! piece if no subflow has received an ACK for two intervals.
 
 use super::scheduler::PIECE;
 use super::{SendSide, SendStream};
@@ -17,13 +17,13 @@ use crate::subflow::sender::{Life, Sender};
 use crate::trace::Observer;
 use netsim::{Span, Time};
 
-/// The timer.
+/// Retransmission timer of a connection.
 #[derive(Debug)]
 pub(crate) struct RetransmissionTimer {
-    /// None: the connection has no retransmissions of its own.
+    /// None: the connection does not retransmit.
     timer: Option<TimerId>,
     pub(crate) interval: Span,
-    /// When it was set the last time, and for how long.
+    /// When the timer was set last.
     set_at: Time,
     set_for: Span,
 }
@@ -42,14 +42,14 @@ impl RetransmissionTimer {
         self.timer.is_some()
     }
 
-    /// When it fires.
+    /// Time at which the timer is due.
     #[cfg(test)]
     pub(crate) fn due<O>(&self, env: &Env<O>) -> Time {
         let timer = self.timer.expect("a timer");
         env.now + env.timers.left(timer, env.now).expect("it is set")
     }
 
-    /// Data is queued: sets the interval.
+    /// Sets the interval, when data is queued (mptcp_set_timeout).
     pub(crate) fn follow<O>(&mut self, subflows: &[Sender], env: &Env<O>) {
         if self.timer.is_none() {
             return;
@@ -73,7 +73,7 @@ impl RetransmissionTimer {
         env.timers.set(timer, env.now + self.interval);
     }
 
-    /// When the timer that is due fires: Linux counts in jiffies.
+    /// Time at which the due timer fires, rounded up to jiffies.
     fn fires_at(&self, jiffy: Span, now: Time) -> Time {
         if jiffy == Span::ZERO {
             return now;
@@ -83,7 +83,7 @@ impl RetransmissionTimer {
 }
 
 impl SendStream {
-    /// Data is in flight: starts the timer.
+    /// Starts the timer if data is in flight and it does not run.
     pub(super) fn wait_for_acknowledgement<O>(&mut self, env: &mut Env<O>) {
         if let Some(timer) = self.retransmission.timer {
             if self.una < self.nxt && !env.timers.is_set(timer) {
@@ -92,7 +92,7 @@ impl SendStream {
         }
     }
 
-    /// More of the stream was acknowledged.
+    /// Restarts the timer when more of the stream is acknowledged, or clears it when all is.
     #[inline]
     pub(crate) fn on_progress<O>(&mut self, env: &mut Env<O>) {
         if let Some(timer) = self.retransmission.timer {
@@ -146,7 +146,7 @@ impl SendSide {
             }
         }
         let Self { subflows, stream } = self;
-        // A backup behind the stale subflow in the list is examined after it was given what that one held.
+        // A backup after the stale subflow in the list is examined after data of the stale one was queued at it.
         idle_backup = idle_backup.filter(|&backup| {
             let comes_before = stale.is_some_and(|stale| backup < stale);
             least_intervals > 1 && (comes_before || subflows[backup].is_idle())

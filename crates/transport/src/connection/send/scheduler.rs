@@ -1,10 +1,10 @@
 //! Linux's MPTCP scheduler (net/mptcp/protocol.c: mptcp_subflow_get_send, __subflow_push_pending).
 //!
-//! The stream is queued in pieces at the subflows, in their own send buffers, not segment by segment as windows open: a subflow that
-//! slows down keeps what it was given. The next piece goes to the subflow that would drain its queue first, by its pacing
-//! rate (BLEST's idea: Ferlin et al., IFIP Networking 2016), and waits for that subflow if its send buffer is full. A backup subflow is
-//! chosen only while no other can send (RFC 8684, 3.3.8). The application writes until the send buffers of all subflows
-//! together are full, and is woken when there is room for a byte.
+//! The stream is queued in pieces at the subflows, in their own send buffers, not segment by segment as windows open: a
+//! subflow that slows down keeps the pieces queued at it. The next piece goes to the subflow that would drain its queue
+//! first, by its pacing rate (BLEST's idea: Ferlin et al., IFIP Networking 2016), and waits for that subflow if its
+//! send buffer is full. A backup subflow is chosen only while no other can send (RFC 8684, 3.3.8). The application
+//! writes until the send buffers of all subflows together are full, and is woken when a byte is free.
 
 use super::SendStream;
 use super::discipline::Distribute;
@@ -12,23 +12,23 @@ use crate::environment::Env;
 use crate::subflow::sender::{Life, Piece, Sender};
 use crate::trace::Observer;
 
-/// Bytes of a piece: a page fragment (32 KB) without the struct mptcp_data_frag at its head.
+/// Size of a piece, bytes: a page fragment (32 KB) without the struct mptcp_data_frag at its head.
 pub(crate) const PIECE: u64 = 32_728;
 
-/// So many bytes, and then the rest of the piece, go to the chosen subflow at once (MPTCP_SEND_BURST_SIZE).
+/// Bytes that are queued at the chosen subflow at once, rounded up to a piece (MPTCP_SEND_BURST_SIZE).
 const BURST: u64 = 65_428;
 
 /// Linux's MPTCP scheduler.
 pub(crate) struct Mptcp;
 
-/// What the scheduler keeps.
+/// State of the scheduler.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
-    /// Next byte that is queued at a subflow (first_pending): `nxt`, or before it where data is queued again.
+    /// Next byte to queue at a subflow (first_pending): `nxt`, or before it where data is queued again.
     pub(crate) first_pending: u64,
-    /// Place of the subflow that was chosen for the next piece.
+    /// Subflow chosen for the next piece.
     chosen: usize,
-    /// It had no room for the piece.
+    /// The chosen subflow's send buffer is full.
     waits_for_room: bool,
 }
 
@@ -50,7 +50,7 @@ impl Distribute for Mptcp {
         !sender.queue.is_empty()
     }
 
-    /// There is more to queue, and this subflow has an empty queue or may be chosen.
+    /// Whether data is left to queue, and this subflow has an empty queue or may be chosen.
     #[inline(always)]
     fn concerns_all(stream: &SendStream, subflows: &[Sender], place: usize) -> bool {
         let scheduler = &stream.scheduler;
@@ -97,7 +97,7 @@ impl Distribute for Mptcp {
 }
 
 impl SendStream {
-    /// What was queued at subflows and is not acknowledged is queued again (__mptcp_retransmit_pending_data).
+    /// Queues unacknowledged data again (__mptcp_retransmit_pending_data).
     pub(crate) fn schedule_again(&mut self) {
         self.scheduler.first_pending = self.una;
     }
@@ -139,8 +139,8 @@ impl SendStream {
     }
 }
 
-/// The subflow that would drain its queue first. A stale subflow cannot send; one that has timed out can, until it is stale
-/// (mptcp_subflow_active).
+/// Chooses the subflow that would drain its queue first. A stale subflow cannot send; a subflow that has timed out can,
+/// until it is stale (mptcp_subflow_active).
 fn choose(subflows: &mut [Sender]) -> Option<usize> {
     let can_send = |sender: &Sender| sender.life == Life::Open;
     for sender in subflows.iter_mut().filter(|sender| can_send(sender)) {

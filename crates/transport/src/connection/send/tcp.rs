@@ -1,4 +1,4 @@
-//! Linux's TCP: the application writes to a write queue of sk_buffs (tcp_sendmsg_locked).
+//! Linux's TCP: the application writes to a queue of sk_buffs (tcp_sendmsg_locked).
 
 use super::SendStream;
 use super::discipline::Distribute;
@@ -6,7 +6,7 @@ use crate::environment::Env;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
 
-/// One subflow with a write queue.
+/// Discipline of TCP: one subflow with a write queue.
 pub(crate) struct Tcp;
 
 impl Distribute for Tcp {
@@ -17,7 +17,7 @@ impl Distribute for Tcp {
         sender.queue.first()
     }
 
-    /// Whole segments, as far as the receive window goes.
+    /// Takes whole segments, as far as the receive window allows.
     #[inline(always)]
     fn take(stream: &mut SendStream, sender: &mut Sender, most: u32) -> Option<Piece> {
         let (bytes, _) = sender.queue.first();
@@ -76,8 +76,8 @@ impl Distribute for Tcp {
 }
 
 impl SendStream {
-    /// Bytes that the application can write at once, if any: what the last unsent sk_buff lacks, whatever memory is taken, or
-    /// another sk_buff where there is memory.
+    /// Bytes that the application can write at once: the rest of the last unsent sk_buff, regardless of memory, or
+    /// another sk_buff while memory is left.
     fn room_in_write_queue(&self, sender: &Sender) -> Option<u64> {
         let (most, last) = (self.skb_size(), sender.queue.last_len());
         match last {

@@ -1,46 +1,46 @@
-//! Which bytes of a subflow have arrived: all before one that is missing, and ranges beyond it (Linux: rcv_nxt and
-//! out_of_order_queue).
+//! Reassembly of a subflow's bytes (Linux: rcv_nxt and out_of_order_queue).
 
 use std::collections::VecDeque;
 
 /// Bytes that have arrived, in any order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
-    /// All before this one have arrived, and this one has not.
+    /// First missing byte (rcv_nxt).
     next: u64,
-    /// Out-of-order ranges, sorted and disjoint: first byte and the one after the last.
+    /// Out-of-order ranges, sorted and disjoint.
     beyond: VecDeque<(u64, u64)>,
-    /// Bytes in `beyond`.
+    /// Number of bytes in `out_of_order`.
     held: u64,
 }
 
 impl Reassembly {
-    /// The first byte that is missing.
+    /// First missing byte (rcv_nxt).
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Whether some are missing before others that have arrived.
+    /// Whether bytes have arrived out of order.
     #[inline]
     pub(crate) fn has_gap(&self) -> bool {
         self.held > 0
     }
 
-    /// Bytes that have arrived beyond one that is missing.
+    /// Number of bytes that have arrived out of order.
     #[inline]
     pub(crate) fn held(&self) -> u64 {
         self.held
     }
 
-    /// The next bytes arrive, and none are missing.
+    /// The next `len` bytes arrive while no byte is missing.
     #[inline(always)]
     pub(crate) fn advance(&mut self, len: u64) {
         debug_assert!(!self.has_gap());
         self.next += len;
     }
 
-    /// A segment arrives. Returns how many bytes are now in order that were not; `None` if all of it had arrived.
+    /// A segment arrives. Returns the number of bytes by which the first missing byte advances; `None`: all of the
+    /// segment had arrived before.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Option<u64> {
         if start == self.next && self.held == 0 {
             self.next = end;

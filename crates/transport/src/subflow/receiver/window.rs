@@ -1,6 +1,6 @@
-//! The receive window that a subflow advertises, as Linux 6.12 computes it (net/ipv4: tcp_grow_window, __tcp_select_window,
-//! tcp_rcv_rtt_measure_ts; net/mptcp: mptcp_set_rwin). It grows by two segments for each segment that arrives, up to the share of the
-//! receive buffer that may be advertised.
+//! The receive window of a subflow, as in Linux 6.12 (net/ipv4: tcp_grow_window, __tcp_select_window,
+//! tcp_rcv_rtt_measure_ts; net/mptcp: mptcp_set_rwin). It grows by two segments for each segment that arrives, up to
+//! the advertised share of the receive buffer.
 
 use crate::packet::sequence::in_milliseconds;
 use crate::profile::Profile;
@@ -11,28 +11,28 @@ use netsim::Span;
 /// Receive window of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Advertised {
-    /// Bytes from the stream's next one on.
+    /// Window, bytes from the next byte of the stream on.
     pub(crate) window: u32,
-    /// Whether half of what may be advertised is free.
+    /// Whether half of the largest window is free.
     pub(crate) is_roomy: bool,
 }
 
 /// Receive window of a subflow.
 #[derive(Debug)]
 pub(crate) struct AdvertisedWindow {
-    /// Largest window that may be advertised now, bytes (rcv_ssthresh).
+    /// Maximum window at present, bytes (rcv_ssthresh).
     threshold: u64,
-    /// Limit of `threshold`, bytes (window_clamp).
+    /// Maximum of `threshold`, bytes (window_clamp).
     clamp: u64,
     /// Whether a segment has arrived.
     pub(crate) has_data: bool,
-    /// Byte of the subflow after the last one that was advertised (rcv_wup + rcv_wnd).
+    /// End of the last advertised window, by sequence number of the subflow (rcv_wup + rcv_wnd).
     edge: u64,
     /// Smoothed round-trip time, eighths of a microsecond (rcv_rtt_est).
     round_trip8: u32,
-    /// One-way delay of the SYN/ACK's answer, µs.
+    /// One-way delay of the SYN, µs.
     way: u32,
-    /// Begin of the millisecond in which the ACK of the last RTT sample was sent, µs.
+    /// Begin of the millisecond of the timestamp with which the last RTT sample was taken, µs.
     stamp: u32,
     /// Window in the last ACK, bytes.
     pub(crate) bytes: u64,
@@ -41,7 +41,7 @@ pub(crate) struct AdvertisedWindow {
 impl AdvertisedWindow {
     pub(crate) fn new(profile: &Profile, buffer: &ReceiveBuffer) -> Self {
         let segment = buffer.advertised;
-        // A segment is reserved (tcp_init_buffer_space).
+        // tcp_init_buffer_space reserves a segment.
         let clamp = ReceiveBuffer::window(HALF, buffer.size)
             .saturating_sub(segment)
             .max(2 * segment);
@@ -58,7 +58,7 @@ impl AdvertisedWindow {
         }
     }
 
-    /// As after many segments, one at a time: it lacks so many of what it may come to.
+    /// Sets the window to so many segments below its limit, as after many segments that were read one at a time.
     #[cfg(test)]
     pub(crate) fn lacks(&mut self, buffer: &mut ReceiveBuffer, segments: u64) {
         self.threshold = 0;
@@ -66,39 +66,40 @@ impl AdvertisedWindow {
         self.threshold -= segments * buffer.mss;
     }
 
-    /// So many segments it lacks of what it may come to.
+    /// Number of segments by which the window is below its limit.
     #[cfg(test)]
     pub(crate) fn lacking(&self) -> u64 {
         (self.clamp - self.threshold).div_ceil(1448)
     }
 
-    /// What it has come to offer.
+    /// Maximum window at present, bytes.
     #[cfg(test)]
     pub(crate) fn threshold(&self) -> u64 {
         self.threshold
     }
 
-    /// The SYN was under way for so long, µs.
+    /// Sets the one-way delay of the SYN, µs.
     pub(crate) fn opened(&mut self, way: u32) {
         self.way = way;
     }
 
-    /// Whether a segment that was sent then, µs, tells of no other ACK than the one that it was last measured with. Timestamps
-    /// tell how long ago the ACK left that a segment was sent upon, in milliseconds (tcp_rcv_rtt_measure_ts).
+    /// Whether the timestamp `sent`, µs, is in a millisecond that was sampled already (tcp_rcv_rtt_measure_ts).
+    /// Timestamps have millisecond resolution there.
     #[inline]
     pub(crate) fn is_measured(&self, sent: u32) -> bool {
         sent.wrapping_sub(self.way).wrapping_sub(self.stamp) < 1000 && self.round_trip8 > 0
     }
 
-    /// A full segment arrives that was sent then and is not [measured](Self::is_measured), µs. `phase`: how much of a
-    /// millisecond was over when time began, µs.
+    /// Samples the round trip with a full segment that was sent at `sent`, µs, and is not
+    /// [measured](Self::is_measured): the time since the ACK left that released it. `phase`: offset of the millisecond
+    /// clock, µs.
     #[inline(never)]
     pub(crate) fn measure(&mut self, now: u32, sent: u32, phase: u32) {
         let now = now.wrapping_add(phase);
         let left = sent.wrapping_add(phase).wrapping_sub(self.way);
         self.stamp = (left / 1000 * 1000).wrapping_sub(phase);
         let ago = now.wrapping_sub(left);
-        // 2^28 µs: more than any path, and eight times that fits.
+        // 2^28 µs is more than any path has, and eight times it fits into 32 bits.
         let sample = in_milliseconds(now, ago).min(1 << 28);
         if sample == 0 {
             return;
@@ -110,23 +111,24 @@ impl AdvertisedWindow {
         }
     }
 
-    /// Smoothed; 0 before the first segment.
+    /// Smoothed round-trip time; 0 before the first sample.
     pub(crate) fn round_trip(&self) -> Span {
         Span::from_micros((self.round_trip8 / 8).into())
     }
 
-    /// The buffer has grown.
+    /// Sets the limit of the window after the buffer has grown.
     pub(crate) fn set_clamp(&mut self, clamp: u64) {
         self.clamp = clamp;
     }
 
-    /// Whether it is as large as it may be while so many bytes are in the buffer.
+    /// Whether the window is at its limit while `held` bytes are in the buffer.
     #[inline]
     pub(crate) fn is_grown(&self, buffer: &ReceiveBuffer, held: u64) -> bool {
         self.has_data && self.threshold + held.min(buffer.mss) >= self.clamp
     }
 
-    /// A segment arrives; with it so many bytes are in this subflow's buffer. Returns whether the window grows.
+    /// A segment arrives, with which `held` bytes are in the buffer of this subflow. Returns whether the window grows
+    /// (tcp_grow_window).
     #[cold]
     pub(crate) fn grow(&mut self, buffer: &mut ReceiveBuffer, len: u16, held: u64) -> bool {
         if !self.has_data {
@@ -145,7 +147,8 @@ impl AdvertisedWindow {
         step > 0
     }
 
-    /// Whether an ACK would offer fewer bytes than the last one did, which covered all before this byte of the subflow.
+    /// Whether an ACK would advertise fewer bytes than the last one, which acknowledged the bytes before
+    /// `acknowledged`.
     #[inline]
     pub(crate) fn offers_less(&self, buffer: &ReceiveBuffer, held: u64, covered: u64) -> bool {
         let free = buffer.free(buffer.ratio, held).min(self.threshold);
@@ -162,7 +165,8 @@ impl AdvertisedWindow {
         held: Held,
     ) -> Advertised {
         let mut free = buffer.free(buffer.ratio, held.now);
-        // What is read at once may open so much that another ACK would tell of it (tcp_cleanup_rbuf): it is this one here.
+        // The application reads at once, and tcp_cleanup_rbuf sends another ACK if that doubles the window. Here the
+        // two ACKs are one.
         if 2 * free <= self.clamp {
             free = buffer.free(buffer.ratio, held.after_read);
         }
@@ -170,18 +174,18 @@ impl AdvertisedWindow {
         let roomy = free >= self.clamp.min(all) / 2;
         if !roomy {
             free &= !buffer.scale_mask;
-            // Better none than little (RFC 1122, 4.2.3.3).
+            // A small window is not advertised (silly window syndrome, RFC 1122, 4.2.3.3).
             if free < all / 16 || free < buffer.mss {
                 free = 0;
             }
         }
-        // What was offered is not taken back, nor stretched to a unit.
+        // The end of the window does not move back, and is not rounded up again.
         let window = (free.min(self.threshold) + buffer.scale_mask) & !buffer.scale_mask;
         let mut window = window.max(self.edge.saturating_sub(next));
         if stream + window > buffer.edge {
             buffer.edge = stream + window;
         } else {
-            // Whichever subflow has offered it.
+            // Another subflow may have advertised this end.
             window = buffer.edge - stream;
         }
         self.edge = next + window;
@@ -198,7 +202,7 @@ mod tests {
     use super::*;
     use netsim::Time;
 
-    const MSS: u16 = 1424; // MPTCP's
+    const MSS: u16 = 1424; // of MPTCP
 
     fn ends(mptcp: bool, mss: u16) -> (ReceiveBuffer, AdvertisedWindow) {
         let profile = Profile::linux();
@@ -216,7 +220,7 @@ mod tests {
         offer.grow(buffer, buffer.mss as u16, 0)
     }
 
-    /// Short segments do not count, once the window is larger than half of the largest that there is.
+    /// Short segments do not grow a window above half of the largest one.
     #[test]
     fn short_segments_let_a_window_grow_that_is_small() {
         let profile = Profile::linux();
@@ -237,14 +241,14 @@ mod tests {
         bytes.next_multiple_of(128)
     }
 
-    /// Bytes that the ACK of segment `next - 1` offers.
+    /// Window of the ACK of segment `next - 1`, bytes.
     fn advertised(buffer: &mut ReceiveBuffer, offer: &mut AdvertisedWindow, next: u64) -> u64 {
         let next = next * buffer.mss;
         offer.advertise(buffer, next, next, held(buffer.mss, 0));
         offer.bytes
     }
 
-    /// As Linux 6.12 advertises of 131 072 bytes: 64 240 in the SYN, 80 512 in the end (in units of 128).
+    /// Linux 6.12 with a buffer of 131 072 bytes advertises 64 240 in the SYN and finally 80 512 (in units of 128).
     #[test]
     fn tcp_comes_to_offer_what_a_segment_is_of_its_memory() {
         let (mut buffer, mut offer) = ends(false, 1448);
@@ -259,8 +263,8 @@ mod tests {
         assert!(offer.is_grown(&buffer, 0));
     }
 
-    /// As Linux 6.12 advertises: 64 384 from the join on, and what the buffer has grown to, by two segments an ACK, when the second
-    /// subflow has had data.
+    /// Linux 6.12 advertises 64 384 from the join on. When the second subflow has had data, the window grows by two
+    /// segments an ACK to the size that the buffer has grown to.
     #[test]
     fn a_subflow_without_data_keeps_the_connection_at_half() {
         let (mut buffer, mut offer) = ends(true, MSS);
@@ -283,7 +287,7 @@ mod tests {
         let clamp = buffer
             .tune(at(260), round_trip, 31 * u64::from(MSS), true)
             .unwrap();
-        // 2 × 20 + 16 segments, and nearly twice as many again for a rate that has nearly doubled.
+        // 2 × 20 + 16 segments, and nearly twice as many again because the rate has nearly doubled.
         assert_eq!(
             clamp,
             ReceiveBuffer::window(buffer.measured_ratio, buffer.size)
@@ -304,16 +308,16 @@ mod tests {
         while grow(&mut offer, &mut buffer) {}
         let edge = advertised(&mut buffer, &mut offer, 1) + u64::from(MSS);
         let mss = u64::from(MSS);
-        // Twenty segments beyond a gap.
+        // Twenty segments are out of order.
         offer.advertise(&mut buffer, mss, mss, held(20 * mss, 20 * mss));
         assert_eq!(offer.bytes + u64::from(MSS), edge);
-        // Another subflow tells of the same edge, whatever it has room for itself.
+        // Another subflow advertises the same end, regardless of its own window.
         let mut other = AdvertisedWindow::new(&Profile::linux(), &buffer);
         other.advertise(&mut buffer, 0, mss, held(40 * mss, 40 * mss));
         assert_eq!(other.bytes + u64::from(MSS), edge);
         let advertised = other.advertise(&mut buffer, 0, mss, held(50 * mss, 50 * mss));
         assert!(!advertised.is_roomy);
-        // Most of it is read at once.
+        // Most of the data is read at once.
         let advertised = other.advertise(&mut buffer, 0, mss, held(50 * mss, mss));
         assert!(advertised.is_roomy);
     }

@@ -1,26 +1,25 @@
-//! What an ACK tells: of segments that arrived, in order or beyond a gap, of duplicates, of the round trip.
+//! Processing of an ACK: SACK blocks, cumulatively acknowledged segments, duplicate ACKs, RTT samples.
 //! Sources: RFC 2018 and RFC 2883 (SACK, DSACK), RFC 5681 (duplicate ACKs), RFC 6298, RFC 7323.
 
 use super::*;
 
-/// The most that RACK's patience grows to (Linux: reo_wnd_steps up to 255), and how many recoveries it lasts
-/// (RFC 8985, 6.2, step 4: reo_wnd_persist).
+/// Maximum of `reordering_steps` (Linux: reo_wnd_steps up to 255).
 const MOST_PATIENCE: u32 = 254;
 const PATIENT_RECOVERIES: u32 = 16;
 
 impl Sender {
-    /// Whether an ACK answers a segment that was sent before anything was sent again (Eifel, RFC 3522; tcp_packet_delayed).
+    /// Whether an ACK echoes a timestamp from before the first retransmission (Eifel, RFC 3522; tcp_packet_delayed).
     pub(super) fn answers_original(&self, segment: Ack) -> bool {
         let first_again = self.recovery.retrans_stamp;
         if first_again > 0 {
             return is_echo_before(segment.echo_us, micros(Time::from_nanos(first_again)));
         }
-        // Nothing was sent again in this recovery. NewReno forgets when it was, at the end of one.
+        // No segment was retransmitted in this recovery. NewReno clears retrans_stamp at the end of a recovery.
         self.profile.detection != Detection::DuplicateAcks
             || self.scoreboard.una() < self.recovery.high_seq
     }
 
-    /// Marks what the blocks say has arrived.
+    /// Marks segments SACKed (tcp_sacktag_write_queue).
     pub(super) fn take_sacks<O: Observer>(
         &mut self,
         env: &Env<O>,
@@ -46,7 +45,7 @@ impl Sender {
             let mut start = start.max(self.scoreboard.una());
             let end = end.min(self.scoreboard.nxt());
             while start < end {
-                // What the last ACK ack_info need not be gone through again.
+                // Blocks of the last ACK are skipped (recv_sack_cache).
                 if let Some(old) = known.iter().find(|old| old.0 <= start && start < old.1) {
                     start = old.1;
                     continue;
@@ -60,7 +59,7 @@ impl Sender {
         self.recovery.last_sacks = *blocks;
     }
 
-    /// Segments from this byte up to another one have arrived (tcp_sacktag_walk).
+    /// Marks the segments `from..until` SACKed (tcp_sacktag_walk).
     fn take_sack<O: Observer>(
         &mut self,
         env: &Env<O>,
@@ -107,14 +106,15 @@ impl Sender {
         self.recovery.highest_sacked = self.recovery.highest_sacked.max(skb.end);
     }
 
-    /// An ACK that comes back sooner than any round trip answers the first copy, and says nothing of the second.
+    /// Updates RACK, unless the ACK of a retransmitted segment arrives within less than the minimum RTT: it
+    /// acknowledges the original (tcp_rack_advance).
     fn advance_rack(&mut self, at: u64, end: u64, age: u64, flags: u8) {
         if flags & flag::EVER_RETRANS == 0 || age / 1000 >= u64::from(self.rtt.least) {
             self.recovery.rack_advance(at, end, age);
         }
     }
 
-    /// Takes off what is acknowledged in order.
+    /// Removes cumulatively acknowledged segments (tcp_clean_rtx_queue).
     pub(super) fn take_cumulative<O: Observer>(
         &mut self,
         env: &Env<O>,
@@ -142,7 +142,7 @@ impl Sender {
                 ack_info.retransmission_acked = true;
             } else {
                 ages = Some((ages.map_or(age, |ages| ages.0), age));
-                // A hole that is filled, and not by a copy: it was overtaken.
+                // An original fills a hole below a SACKed segment: it was reordered.
                 if piece.seq < told_before && sacks {
                     ack_info.lowest_reordered = ack_info.lowest_reordered.min(piece.seq);
                 }
@@ -154,12 +154,12 @@ impl Sender {
             self.advance_rack(piece.sent_at, piece.end, age, piece.flags);
         }
         if !sacks {
-            // One fills the gap; the others had been ack_info of by duplicate ACKs.
+            // One segment fills the gap; the others had sent duplicate ACKs (tcp_remove_reno_sacks).
             let duplicates = self.scoreboard.sacked_out;
             ack_info.delivered += acked.saturating_sub(duplicates).max(1);
             self.scoreboard.sacked_out = duplicates.saturating_sub(acked - 1);
         }
-        // A sample of what lies in order comes first.
+        // The sample is of cumulatively acknowledged segments if there are any.
         if !ack_info.retransmission_acked {
             ack_info.ages = ages.or(ack_info.ages);
         }
@@ -171,12 +171,13 @@ impl Sender {
         self.recovery.highest_sacked = self.recovery.highest_sacked.max(ack);
     }
 
-    /// Without SACK a duplicate ACK stands for a segment that has left the network (Linux: tcp_add_reno_sack).
+    /// Without SACK: counts a duplicate ACK as a segment that has left the network (tcp_add_reno_sack).
     pub(super) fn count_duplicates(&mut self, ack_info: &mut AckInfo) {
         if ack_info.advanced && !matches!(self.state, State::Recovery) {
             self.scoreboard.sacked_out = 0;
         }
-        // After a timeout they may answer what was sent again needlessly, but for those of new segments (RFC 5682, 2.1).
+        // After a timeout duplicate ACKs may answer needless retransmissions. They count only if new segments were sent
+        // (RFC 5682, 2.1).
         let counts = self.state != State::Loss || self.scoreboard.nxt() > self.recovery.high_seq;
         if ack_info.duplicate && counts {
             let before = self.scoreboard.sacked_out;
@@ -186,18 +187,18 @@ impl Sender {
         }
     }
 
-    /// One segment at least is missing, or there would be no duplicate.
+    /// Maximum number of duplicate ACKs to count: at least one segment is missing (tcp_limit_reno_sacked).
     fn most_duplicates(&self) -> u32 {
         self.out().saturating_sub(self.scoreboard.lost_out().max(1))
     }
 
-    /// The RTT sample of an ACK, and with one the end of the timeout's back-off.
+    /// Takes the RTT sample of an ACK, which also ends the back-off of the timeout (tcp_ack_update_rtt).
     pub(super) fn measure<O: Observer>(&mut self, env: &Env<O>, segment: Ack, ack_info: &AckInfo) {
         self.tcp.rtt_us = 0;
         let (una, nxt) = (self.scoreboard.una(), self.scoreboard.nxt());
         if ack_info.ages.is_none() && ack_info.advanced {
-            // All acknowledged segments were retransmitted. The echoed timestamp shows which copy arrived (RFC 7323, 4.3;
-            // tcp_ack_update_rtt).
+            // All acknowledged segments were retransmitted. The echoed timestamp shows which transmission arrived (RFC
+            // 7323, 4.3).
             let age = since_echo(micros(env.now), segment.echo_us);
             if age >= self.rtt.least {
                 self.rtt.sample(age, una, nxt);

@@ -1,13 +1,14 @@
-//! Which segments are lost: by time (RACK, RFC 8985), by what lies beyond them (FACK, Mathis and Mahdavi 1996), or by
-//! duplicate ACKs (NewReno, RFC 6582).
+//! Loss detection by time (RACK, RFC 8985), by SACKed segments (FACK, Mathis and Mahdavi 1996) or by duplicate ACKs
+//! (NewReno, RFC 6582).
 //!
-//! Segments that were sent once are in order of their sending, and so are those sent again, in a queue of their own: what
-//! RACK has to look at is at the head of the two (Linux: tsorted_sent_queue).
+//! Original transmissions are in the order of their sending, and retransmissions have a queue of their own: RACK
+//! examines only the heads of the two (Linux: tsorted_sent_queue).
 
 use super::*;
 
 impl Sender {
-    /// Decides which segments are lost. Returns whether one was lost that had been sent again.
+    /// Marks lost segments (tcp_identify_packet_loss). Sets `waits` if it has set the reordering timer. Returns whether
+    /// a retransmission was marked lost.
     pub(super) fn detect_losses<O: Observer>(
         &mut self,
         env: &mut Env<O>,
@@ -51,8 +52,8 @@ impl Sender {
         }
     }
 
-    /// How long RACK waits beyond a round trip, ns (RFC 8985, 6.2, step 4; tcp_rack_reo_wnd): a quarter of the least RTT, another one
-    /// after each round trip with a DSACK, no more than the smoothed RTT.
+    /// RACK's reordering window, ns (RFC 8985, 6.2, step 4; tcp_rack_reo_wnd): a quarter of the minimum RTT, another
+    /// quarter for each round trip with a DSACK, at most the smoothed RTT.
     pub(crate) fn reordering_window(&self) -> u64 {
         let r = &self.recovery;
         if !r.reordering_seen
@@ -64,7 +65,7 @@ impl Sender {
         (u64::from(self.rtt.least) / 4 * quarters).min(u64::from(self.rtt.srtt())) * 1000
     }
 
-    /// Those that were sent once. Returns how long to wait for the rest, ns.
+    /// Marks lost original transmissions (tcp_rack_detect_loss). Returns the time until the rest may be lost, ns.
     fn rack_first<O: Observer>(&mut self, env: &Env<O>, reordering_window: u64) -> u64 {
         let rack = self.recovery.rack;
         let now = env.now.as_nanos();
@@ -91,7 +92,7 @@ impl Sender {
         wait
     }
 
-    /// Those that were sent again.
+    /// Marks lost retransmissions (tcp_rack_detect_loss).
     fn rack_again<O: Observer>(&mut self, env: &Env<O>, reordering_window: u64) -> (bool, u64) {
         let rack = self.recovery.rack;
         let now = env.now.as_nanos();
@@ -111,7 +112,7 @@ impl Sender {
         (lost, 0)
     }
 
-    /// Marks segments lost that were sent once and lie below [`fack_edge`](Self::fack_edge) (Linux until 4.x: tcp_mark_head_lost).
+    /// Marks original transmissions below [`fack_limit`](Self::fack_limit) lost (Linux until 4.x: tcp_mark_head_lost).
     fn fack_first(&mut self) {
         let Some(below) = self.fack_edge() else {
             return;
@@ -126,7 +127,7 @@ impl Sender {
         }
     }
 
-    /// The byte from which on there are exactly as many segments up to the highest SACKed one as the reordering threshold.
+    /// Byte from which the highest SACKed byte is as many segments away as the reordering threshold.
     fn fack_edge(&self) -> Option<u64> {
         let mut left = self.recovery.threshold();
         let behind = self.scoreboard.find(self.recovery.highest_sacked);
@@ -140,8 +141,8 @@ impl Sender {
         None
     }
 
-    /// Without RACK a copy is lost when something is acknowledged that was new after it was sent: with nothing new to send
-    /// only a timeout finds it (Linux: tcp_mark_lost_retrans, until 4.10).
+    /// Marks retransmissions lost when a segment is acknowledged that was new after them. Without new data only a
+    /// timeout detects their loss (Linux until 4.10: tcp_mark_lost_retrans).
     fn fack_again(&mut self) -> bool {
         let mut lost = false;
         while let Some((index, nxt)) = self.first_copy() {
@@ -154,7 +155,7 @@ impl Sender {
         lost
     }
 
-    /// The copy that was sent first and is still under way, by its index, and the next byte then that had never been sent.
+    /// The oldest retransmission in flight.
     fn first_copy(&mut self) -> Option<(usize, u64)> {
         while let Some(&copy) = self.recovery.retransmissions.front() {
             // SACK blocks may have split the retransmitted entry since.
@@ -163,7 +164,7 @@ impl Sender {
                 if skb.seq >= copy.end {
                     break;
                 }
-                // Of a probe nothing is known.
+                // A loss probe has no flag.
                 let known = skb.flags & (flag::SACKED | flag::LOST | flag::RETRANS);
                 let under_way =
                     known == 0 || known & (flag::SACKED | flag::RETRANS) == flag::RETRANS;
@@ -176,7 +177,7 @@ impl Sender {
         None
     }
 
-    /// Takes segments for lost.
+    /// Marks an entry lost.
     pub(super) fn mark_lost(&mut self, index: usize) {
         self.recovery.lost_total = self.recovery.lost_total.wrapping_add(1);
         self.scoreboard.mark_lost(index);

@@ -1,9 +1,10 @@
-//! The reduction of the window: its threshold is the algorithm's, and PRR spreads it over a round trip (RFC 6937).
+//! Reductions of the window. The algorithm sets the threshold, and PRR spreads the reduction over a round trip (RFC
+//! 6937).
 
 use super::*;
 
 impl Sender {
-    /// An ECN mark: a reduction without a loss (RFC 3168, 6.1.2).
+    /// Enters CWR for an ECN mark: a reduction without a loss (RFC 3168, 6.1.2; tcp_enter_cwr).
     pub(super) fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         if self.state < State::Cwr {
             self.recovery.prior_ssthresh = 0;
@@ -30,7 +31,7 @@ impl Sender {
         self.enter(coupled, env.now, State::Recovery);
     }
 
-    /// Asks the algorithm for the threshold, which the window goes down to.
+    /// Starts a reduction (tcp_init_cwnd_reduction).
     pub(super) fn begin_reduction<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.recovery.high_seq = self.scoreboard.nxt();
         self.recovery.tlp_high_seq = 0;
@@ -48,16 +49,16 @@ impl Sender {
         let was_slow = self.tally.exit.is_none();
         let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
         self.tcp.ssthresh = ssthresh;
-        self.recovery.reduced = true; // whatever for (RFC 3168, 6.1.2)
+        self.recovery.reduced = true; // also for a loss (RFC 3168, 6.1.2)
         self.tally.losses += 1;
         self.tally.first_loss.get_or_insert(env.now);
         self.noted(env, &note);
         if let (true, Some(exit)) = (was_slow, &mut self.tally.exit) {
-            exit.1 = ssthresh; // the window with which avoidance begins
+            exit.1 = ssthresh; // initial window of congestion avoidance
         }
     }
 
-    /// Proportional rate reduction (RFC 6937, with its slow start reduction bound).
+    /// Proportional rate reduction (RFC 6937 with the slow start reduction bound; tcp_cwnd_reduction).
     pub(super) fn reduce(&mut self, delivered: u32, newly_lost: bool, advanced: bool) {
         if delivered == 0 || self.recovery.prior_cwnd == 0 || !self.profile.prr {
             return;
@@ -77,7 +78,7 @@ impl Sender {
             send += i64::from(advanced && !newly_lost);
             send = send.min(i64::from(ssthresh - flight));
         }
-        // The first segment is sent again at once.
+        // The first retransmission is sent at once.
         let send = send.max(i64::from(r.prr_out == 0)) as u32;
         self.tcp.cwnd = flight + send;
     }

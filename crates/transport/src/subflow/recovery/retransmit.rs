@@ -1,11 +1,12 @@
-//! Sending again what is lost, and the timers that find it out: the timeout (RFC 6298) and RACK's.
+//! Retransmission of lost segments, the timeout (RFC 6298) and RACK's timer.
 
 use super::*;
 
 impl Sender {
-    /// Sends lost segments again, as far as the window goes.
+    /// Retransmits lost segments as far as the window allows (tcp_xmit_retransmit_queue).
     pub(crate) fn retransmit_lost<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        // Without SACK the first one goes at once: duplicate ACKs bring the flight down below the window only later.
+        // Without SACK the first segment is sent regardless of the window: duplicate ACKs bring the flight below the
+        // window only later.
         let at_once = self.profile.detection == Detection::DuplicateAcks;
         let mut index = self.scoreboard.find(self.recovery.retransmit_hint);
         while index < self.scoreboard.len()
@@ -44,7 +45,7 @@ impl Sender {
         }
     }
 
-    /// Puts segments on the wire again.
+    /// Transmits an entry again (__tcp_retransmit_skb).
     pub(super) fn resend<O: Observer>(
         &mut self,
         env: &mut Env<O>,
@@ -65,7 +66,8 @@ impl Sender {
         skb
     }
 
-    /// The retransmission timer fires: everything is taken for lost but what was sent within a round trip.
+    /// The retransmission timer fires: marks all segments lost, with RACK only those that were not sent within the last
+    /// round trip (tcp_enter_loss, tcp_retransmit_timer).
     pub(crate) fn on_timeout<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let now = env.now.as_nanos();
         let rack = self.profile.detection == Detection::RackTlp;
@@ -105,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// Time has shown what overtook what: RACK judges again.
+    /// RACK's reordering timer fires (tcp_rack_reo_timeout).
     pub(crate) fn on_reordering<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let before = self.recovery.lost_total;
         self.timer_purpose = TimerPurpose::Timeout;

@@ -1,9 +1,10 @@
-//! Probes of the tail (TLP, RFC 8985, 7).
+//! Loss probes of the tail (TLP, RFC 8985, 7).
 
 use super::*;
 
 impl Sender {
-    /// A probe was under way: it is answered, and perhaps it repaired a loss (RFC 8985, 7.4.2).
+    /// Ends the episode of a loss probe that this ACK covers, with a reduction if the probe repaired a loss (RFC 8985,
+    /// 7.4.2; tcp_process_tlp_ack).
     pub(super) fn end_probe<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -12,7 +13,7 @@ impl Sender {
         ack_info: &AckInfo,
     ) {
         let dsack = ack_info.dsack;
-        // Both copies came: this one answers the second.
+        // A duplicate ACK of the end: both the original and the probe have arrived.
         let repeats = !ack_info.advanced && !ack_info.newly_sacked;
         let end = self.recovery.tlp_high_seq;
         if end == 0 || ack < end {
@@ -21,7 +22,7 @@ impl Sender {
         if !self.recovery.tlp_retrans || dsack || repeats {
             self.recovery.tlp_high_seq = 0;
         } else if ack > end {
-            // The original was lost, for nobody has it twice.
+            // The original was lost: the receiver does not report a duplicate.
             self.begin_reduction(coupled, env);
             self.enter(coupled, env.now, State::Cwr);
             self.end_reduction();
@@ -30,7 +31,7 @@ impl Sender {
         }
     }
 
-    /// A probe for the tail, where nothing new can be sent: the last segment once more.
+    /// Sends the last segment again as a loss probe, if no new segment can be sent.
     pub(crate) fn probe_with_last_segment<O: Observer>(&mut self, env: &mut Env<O>) {
         let last = self.scoreboard.len() - 1;
         self.scoreboard
@@ -38,12 +39,12 @@ impl Sender {
         let last = self.scoreboard.len() - 1;
         if !self.scoreboard.at(last).is(flag::RETRANS | flag::SACKED) {
             let skb = self.resend(env, last, true);
-            self.clean_from = skb.end + 1; // the ACK after its own tells whether it was needed
+            self.clean_from = skb.end + 1; // the ACK after that of the probe shows whether the probe was needed
         }
         self.probe_is_out(env, true);
     }
 
-    /// A probe is out; the timeout is next.
+    /// A loss probe was sent: starts its episode, and sets the retransmission timeout.
     pub(crate) fn probe_is_out<O: Observer>(&mut self, env: &mut Env<O>, again: bool) {
         self.recovery.tlp_high_seq = self.scoreboard.nxt();
         self.recovery.tlp_retrans = again;

@@ -1,8 +1,8 @@
-//! Reductions and timeouts that were mistakes: found by DSACK (RFC 3708), Eifel (RFC 3522) and F-RTO (RFC 5682), and undone.
+//! Spurious reductions and timeouts: detected by DSACK (RFC 3708), Eifel (RFC 3522) and F-RTO (RFC 5682), and undone.
 
 use super::*;
 
-/// No segment was sent again since the reduction that may be undone.
+/// `Undo::retransmissions` before the first retransmission.
 const NONE_YET: i32 = -1;
 
 impl Sender {
@@ -22,8 +22,8 @@ impl Sender {
         undo.is_some_and(|undo| undo.retransmissions == 0)
     }
 
-    /// Whether all retransmissions were needless: the receiver had each twice (DSACK), or the segment that is
-    /// acknowledged was sent again and yet its first copy is answered (Eifel, RFC 3522).
+    /// Whether the reduction may be undone (tcp_may_undo): the receiver has reported each retransmission as a duplicate
+    /// (DSACK), or the ACK of a retransmitted segment acknowledges the original (Eifel, RFC 3522).
     fn may_undo(&self, ack_info: &AckInfo) -> bool {
         let needless = self.all_were_needless();
         self.profile.undo && self.recovery.undo.is_some() && (needless || ack_info.is_spurious())
@@ -33,7 +33,7 @@ impl Sender {
         if unmark {
             self.scoreboard.unmark_lost();
             if self.profile.detection == Detection::Fack {
-                self.recovery.examined = self.scoreboard.una(); // they can be lost all the same
+                self.recovery.examined = self.scoreboard.una(); // they may be lost nevertheless
             }
         }
         if self.recovery.prior_ssthresh != 0 {
@@ -64,7 +64,7 @@ impl Sender {
         if self.scoreboard.una() == self.recovery.high_seq
             && self.profile.detection == Detection::DuplicateAcks
         {
-            // Duplicates of what was sent again may follow and must not start another recovery (RFC 6582, 4).
+            // Duplicate ACKs of retransmissions may follow and must not start another recovery (RFC 6582, 4).
             self.end_reduction();
             self.recovery.undo = None;
             return true;
@@ -84,7 +84,7 @@ impl Sender {
         if self.recovery.undo.is_none() || !self.profile.undo || !ack_info.is_spurious() {
             return false;
         }
-        // Segments overtook each other; those sent again are still to be heard of.
+        // Segments were reordered. The ACKs of retransmissions are still to come.
         if self.scoreboard.retrans_out() > 0 {
             return true;
         }
@@ -108,7 +108,8 @@ impl Sender {
         false
     }
 
-    /// In Loss: F-RTO, and the end of it. `Some`: what to do instead of repairing.
+    /// Processes an ACK in Loss: F-RTO and the end of the episode (tcp_process_loss). `Some`: the transmission that
+    /// replaces the one of lost segments.
     pub(super) fn process_loss<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -122,7 +123,7 @@ impl Sender {
             return Some(Then::Nothing);
         }
         if self.recovery.frto {
-            // A segment sent before the timeout and not since has arrived: the timeout was too early.
+            // A segment that was sent before the timeout and not after it was delivered: the timeout was spurious.
             if ack_info.original_acked && self.profile.undo {
                 self.undo(coupled, env, true);
                 self.enter(coupled, env.now, State::Open);
@@ -146,7 +147,7 @@ impl Sender {
         None
     }
 
-    /// There was nothing new to send, so F-RTO has nothing to wait for.
+    /// Retransmits lost segments if F-RTO could not send new ones.
     pub(crate) fn retransmit_after_frto<O: Observer>(
         &mut self,
         coupled: &mut Coupled,

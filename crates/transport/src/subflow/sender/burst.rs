@@ -1,31 +1,32 @@
-//! How many segments go at once, as Linux 6.12 decides it (net/ipv4/tcp_output.c: tcp_tso_segs, tcp_tso_should_defer).
+//! Size of bursts, as in Linux 6.12 (net/ipv4/tcp_output.c: tcp_tso_segs, tcp_tso_should_defer).
 //!
-//! They leave the stack in bursts of a millisecond's, two at least. What the window has room for that is less than a burst
-//! waits for the next ACK, if that is expected within a millisecond or overdue and something was sent in the last one.
+//! Segments leave the stack in bursts of a millisecond's worth at the pacing rate, at least two segments. If the window
+//! has room for less than a burst, the segments are deferred to the next ACK, provided that it is expected within a
+//! millisecond or overdue and something was sent in the last millisecond.
 
 use super::Sender;
 use mpcc::State;
 use netsim::{Span, Time};
 
-/// The least segments in a burst (net.ipv4.tcp_min_tso_segs).
+/// Minimum number of segments in a burst (net.ipv4.tcp_min_tso_segs).
 const LEAST: u64 = 2;
 
-/// A burst is what goes in this part of a second (sk_pacing_shift).
+/// A burst is what is sent in 2^-10 s at the pacing rate (sk_pacing_shift).
 const PART: u32 = 10;
 
-/// Bytes of the largest burst (sk_gso_max_size), which one may have if the RTT is short: it is halved for each 2⁹ µs of the
-/// least RTT (net.ipv4.tcp_tso_rtt_log).
+/// Maximum size of a burst, bytes (sk_gso_max_size).
 const MOST: u64 = 65_536;
 const RTT_LOG: u32 = 9;
 
-/// An ACK that is expected so soon is waited for, and what was sent so long ago is the past.
+/// Limit of the expected time until the next ACK, and of the time since the last transmission, for deferring.
 const SOON: Span = Span::from_millis(1);
 
-/// A share of the window that is sent at once (net.ipv4.tcp_tso_win_divisor).
+/// Segments are sent without deferring if the window has room for this part of it (net.ipv4.tcp_tso_win_divisor).
 const SHARE: u32 = 3;
 
 impl Sender {
-    /// What it would be paced at, bytes/s (tcp_update_pacing_rate: 200 % in the first half of slow start, else 120 %).
+    /// Pacing rate, bytes/s (tcp_update_pacing_rate: 200 % of the window per RTT in the first half of slow start, else
+    /// 120 %).
     pub(crate) fn pacing_rate(&self) -> u64 {
         let percent = if self.tcp.cwnd < self.tcp.ssthresh / 2 {
             200
@@ -37,7 +38,7 @@ impl Sender {
         u64::from(self.mss) * window * percent * 80_000 / srtt8
     }
 
-    /// Segments in a burst.
+    /// Number of segments in a burst (tcp_tso_autosize).
     pub(crate) fn burst_size(&self) -> u32 {
         let halvings = self.rtt.least >> RTT_LOG;
         let short = if halvings < u32::BITS {
@@ -49,8 +50,8 @@ impl Sender {
         (bytes / u64::from(self.mss)).max(LEAST) as u32
     }
 
-    /// How many segments go now of so many bytes, where the window has room for `space` segments; none where it is better to
-    /// wait. `last`: nothing waits behind these bytes.
+    /// Number of segments to send now of `bytes` unsent bytes; 0: defer. `quota`: segments that the window has room
+    /// for. `is_last`: no data is queued behind these bytes.
     #[inline]
     pub(crate) fn burst(&self, now: Time, space: u32, bytes: u64, last: bool) -> u32 {
         if !self.profile.bursts {
@@ -66,7 +67,7 @@ impl Sender {
         self.burst_of_many(now, space, may_wait && (last || !self.takes(space, bytes)))
     }
 
-    /// Whether the window has room for so many bytes.
+    /// Whether the window has room for `bytes`.
     #[inline]
     pub(crate) fn takes(&self, space: u32, bytes: u64) -> bool {
         u64::from(space) * u64::from(self.mss) >= bytes
@@ -81,7 +82,7 @@ impl Sender {
         space.min(size)
     }
 
-    /// Whether the next ACK comes soon, or should have come.
+    /// Whether the next ACK is expected soon or is overdue.
     fn is_ack_near(&self, now: Time) -> bool {
         let srtt = u64::from(self.rtt.srtt8) * 125;
         let sent_at = self.scoreboard.front().map_or(0, |first| first.sent_at);

@@ -1,35 +1,35 @@
-//! Round-trip time and retransmission timeout, as Linux works them out of RFC 6298: in integer microseconds, with a
-//! variance that follows the largest deviation of each round trip and never falls below the least timeout.
+//! Round-trip time and retransmission timeout, as in Linux (tcp_rtt_estimator): RFC 6298 in integer microseconds, with
+//! a variance that follows the largest deviation of each round trip and is never below the minimum timeout.
 
 use netsim::Span;
 
-/// The estimator of one subflow.
+/// RTT estimator of a subflow.
 #[derive(Clone, Debug)]
 pub(crate) struct Rtt {
-    /// Smoothed RTT in eighths of a microsecond; 0: no sample yet.
+    /// Smoothed RTT, eighths of a microsecond; 0: no sample (srtt_us).
     pub(crate) srtt8: u32,
-    /// Mean deviation, quarters of a microsecond.
+    /// Mean deviation, quarters of a microsecond (mdev_us).
     deviation4: u32,
-    /// The largest of this round trip.
+    /// Largest mean deviation of this round trip, quarters of a microsecond (mdev_max_us).
     most4: u32,
-    /// What is added to the smoothed RTT, microseconds.
+    /// Part of the timeout beyond the smoothed RTT, µs (rttvar_us).
     variance: u32,
-    /// The round trip ends when this segment is acknowledged.
+    /// The round trip ends when this byte is acknowledged (rtt_seq).
     round: u64,
-    /// The least of the connection, microseconds; `u32::MAX` before the first.
+    /// Minimum RTT of the connection, µs; `u32::MAX` before the first sample.
     pub(crate) least: u32,
-    /// The least that may be added, microseconds.
+    /// Minimum of `rttvar`, µs (TCP_RTO_MIN).
     floor: u32,
-    /// The timeout without back-off.
+    /// Timeout without back-off (icsk_rto).
     timeout: Span,
-    /// How often it was doubled.
+    /// Number of doublings (icsk_backoff).
     doubled: u32,
-    /// The longest timeout.
+    /// Maximum timeout (TCP_RTO_MAX).
     longest: Span,
 }
 
 impl Rtt {
-    /// Before any sample the timeout is `initial`.
+    /// An estimator without samples, whose timeout is `initial`.
     pub(crate) fn new(initial: Span, floor: Span, longest: Span) -> Self {
         Self {
             srtt8: 0,
@@ -45,10 +45,10 @@ impl Rtt {
         }
     }
 
-    /// A sample of a segment that was sent once. `una` and `nxt` are the subflow's.
+    /// Adds a sample of a segment that was sent once, µs. `una` and `nxt`: snd_una and snd_nxt.
     #[inline]
     pub(crate) fn sample(&mut self, us: u32, una: u64, nxt: u64) {
-        // 2^28 µs: more than any path, and eight times that fits.
+        // 2^28 µs is more than any path has, and eight times it fits into 32 bits.
         let us = us.clamp(1, 1 << 28);
         self.least = self.least.min(us);
         if self.srtt8 == 0 {
@@ -82,13 +82,13 @@ impl Rtt {
         self.doubled = 0;
     }
 
-    /// Smoothed, microseconds.
+    /// Smoothed RTT, µs.
     #[inline]
     pub(crate) fn srtt(&self) -> u32 {
         self.srtt8 >> 3
     }
 
-    /// The retransmission timeout, backed off.
+    /// Retransmission timeout with back-off.
     #[inline]
     pub(crate) fn timeout(&self) -> Span {
         if self.doubled == 0 {
@@ -101,7 +101,7 @@ impl Rtt {
         Span::from_nanos(ns.min(self.longest.as_nanos()))
     }
 
-    /// The timer fired (RFC 6298, 5.5).
+    /// Doubles the timeout after the timer has fired (RFC 6298, 5.5).
     pub(crate) fn back_off(&mut self) {
         self.doubled += 1;
     }
@@ -159,7 +159,7 @@ mod tests {
         (100..104).for_each(|i| rtt.sample(800_000, i, i + 1));
         let high = rtt.timeout();
         assert!(high > Span::from_millis(800), "{high:?}");
-        // An eighth of the distance each for the mean, a quarter of what is above 200 ms for the deviation.
+        // Each round trip removes an eighth of the error of the mean, and a quarter of the deviation above 200 ms.
         (104..180).for_each(|i| rtt.sample(40_000, 2 * i, 2 * i + 1));
         assert!(rtt.timeout() < Span::from_millis(250), "{rtt:?}");
     }

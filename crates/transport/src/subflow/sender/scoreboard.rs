@@ -1,44 +1,44 @@
-//! What a subflow has sent and what is known of it: the retransmit queue of Linux (tcp_rtx_queue), with its counts.
+//! The scoreboard: Linux's retransmit queue (tcp_rtx_queue) with its counters.
 //!
-//! An entry is a struct sk_buff: the segments that were sent at once. What is known of one of its segments is known of all of them:
-//! SACK blocks, losses and retransmissions split entries, and SACK blocks join them again.
-//! Source: Linux 6.12, net/ipv4/tcp_input.c (tcp_shift_skb_data, tcp_match_skb_to_sack), tcp_output.c (__tcp_retransmit_skb,
-//! tcp_fragment).
+//! An entry is a struct sk_buff: segments that were sent at once and have the same state. SACK blocks, losses and
+//! retransmissions split entries; SACK blocks join them again.
+//! Source: Linux 6.12, net/ipv4/tcp_input.c (tcp_shift_skb_data, tcp_match_skb_to_sack), tcp_output.c
+//! (__tcp_retransmit_skb, tcp_fragment).
 
 use std::collections::VecDeque;
 
-/// Memory of an entry beside its payload, bytes: a struct sk_buff and its end.
+/// Memory of an entry without its payload, bytes: struct sk_buff and struct skb_shared_info.
 pub(crate) const OVERHEAD: u64 = 896;
 
-/// What is known of the segments of an entry. Linux: TCPCB_SACKED_ACKED and the like.
+/// Flags of an entry (TCPCB_SACKED_ACKED and the like).
 pub(crate) mod flag {
-    /// The receiver has them, beyond a gap.
+    /// SACKed.
     pub(crate) const SACKED: u8 = 1;
-    /// They are taken for lost.
+    /// Marked lost.
     pub(crate) const LOST: u8 = 2;
-    /// They were sent again, and that copy is under way (TCPCB_SACKED_RETRANS).
+    /// Retransmission in flight (TCPCB_SACKED_RETRANS).
     pub(crate) const RETRANS: u8 = 4;
-    /// They were sent more than once (TCPCB_EVER_RETRANS).
+    /// Retransmitted at least once (TCPCB_EVER_RETRANS).
     pub(crate) const EVER_RETRANS: u8 = 8;
-    /// The last one carries the push flag.
+    /// The last segment carries the push flag.
     pub(crate) const PUSH: u8 = 16;
-    /// The first one begins a mapping of the connection's stream (RFC 8684, 3.3.1).
+    /// The first segment begins a mapping of the connection's stream (RFC 8684, 3.3.1).
     pub(crate) const MAPPING: u8 = 32;
 }
 
-/// Segments that were sent at once.
+/// An entry: segments that were sent at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Skb {
-    /// First byte of the subflow, and the one after the last.
+    /// Sequence number of the first byte.
     pub(crate) seq: u64,
     pub(crate) end: u64,
-    /// When they were sent, the last time, ns.
+    /// Time of the last transmission, ns.
     pub(crate) sent_at: u64,
-    /// First byte of the connection's stream.
+    /// Data sequence number of the first byte.
     pub(crate) dsn: u64,
-    /// How many segments (tcp_skb_pcount).
+    /// Number of segments (tcp_skb_pcount).
     pub(crate) count: u32,
-    /// Bytes of each segment; the last one may have fewer (gso_size).
+    /// Size of a segment, bytes; the last one may be shorter (gso_size).
     pub(crate) segment: u16,
     /// Bits of [`flag`].
     pub(crate) flags: u8,
@@ -56,7 +56,7 @@ impl Skb {
         self.end - self.seq
     }
 
-    /// Bytes of a segment, its own where it is the only one (tcp_skb_seglen).
+    /// Size of a segment, bytes; that of a single segment may be shorter (tcp_skb_seglen).
     pub(crate) fn segment_len(&self) -> u64 {
         match self.count {
             1 => self.len(),
@@ -64,13 +64,13 @@ impl Skb {
         }
     }
 
-    /// Whether all that is known is that the receiver has them.
+    /// Whether the entry is SACKed and neither lost nor retransmitted.
     fn is_only_sacked(&self) -> bool {
         self.flags & (flag::SACKED | flag::LOST | flag::RETRANS) == flag::SACKED
     }
 }
 
-/// What left the queue with a cumulative ACK: an entry, or the first segments of one.
+/// Segments that a cumulative ACK removed from the queue: an entry, or the first segments of one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     pub(crate) seq: u64,
@@ -84,16 +84,16 @@ pub(crate) struct Acked {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     queue: VecDeque<Skb>,
-    /// The first byte that is not acknowledged, and the next that was never sent (snd_una, snd_nxt).
+    /// First unacknowledged byte (snd_una).
     una: u64,
     nxt: u64,
-    /// Segments sent and not acknowledged cumulatively.
+    /// Number of segments sent and not acknowledged cumulatively.
     packets_out: u32,
-    /// SACKed segments. Without SACK: duplicate ACKs.
+    /// Number of SACKed segments; without SACK, of duplicate ACKs.
     pub(crate) sacked_out: u32,
-    /// Segments marked lost.
+    /// Number of segments marked lost.
     lost_out: u32,
-    /// Retransmitted segments in flight.
+    /// Number of retransmissions in flight.
     retrans_out: u32,
 }
 
@@ -123,26 +123,27 @@ impl Scoreboard {
         self.retrans_out
     }
 
-    /// Whether no segment is SACKed, lost, or under way for the second time.
+    /// Whether no segment is SACKed or lost and no retransmission is in flight.
     #[inline]
     pub(crate) fn is_clean(&self) -> bool {
         self.sacked_out | self.lost_out | self.retrans_out == 0
     }
 
-    /// Segments in the network (tcp_packets_in_flight).
+    /// Number of segments in flight (tcp_packets_in_flight).
     #[inline]
     pub(crate) fn in_flight(&self) -> u32 {
-        // Without SACK a duplicate ACK stands for a segment that has left, and there may be one too many.
+        // Without SACK each duplicate ACK stands for a segment that has left the network, and there may be one ACK too
+        // many.
         (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
 
-    /// Memory that the queue takes, bytes.
+    /// Memory of the queue, bytes.
     #[inline]
     pub(crate) fn memory(&self) -> u64 {
         self.nxt - self.una + self.queue.len() as u64 * OVERHEAD
     }
 
-    /// The entry that was sent first.
+    /// First entry.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Skb> {
         self.queue.front()
@@ -161,12 +162,12 @@ impl Scoreboard {
         self.queue.iter()
     }
 
-    /// Index of the entry with this byte, or of the first one behind it; [`len`](Self::len) if there is none.
+    /// Index of the entry with this byte, or of the first one after it; [`len`](Self::len) if there is none.
     pub(crate) fn find(&self, seq: u64) -> usize {
         self.queue.partition_point(|skb| skb.end <= seq)
     }
 
-    /// Segments were sent for the first time.
+    /// Adds new segments.
     #[inline]
     pub(crate) fn push(&mut self, skb: Skb) {
         debug_assert!(skb.seq == self.nxt && skb.count > 0);
@@ -175,7 +176,7 @@ impl Scoreboard {
         self.queue.push_back(skb);
     }
 
-    /// All before a byte is acknowledged. Returns what leaves the queue with that, a piece each time it is called.
+    /// Removes acknowledged segments, an entry or a part of one per call; none: no whole segment before `ack` is left.
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u64) -> Option<Acked> {
         let skb = self.queue.front_mut()?;
@@ -195,7 +196,7 @@ impl Scoreboard {
         Some(acked)
     }
 
-    /// The first segments of the first entry (tcp_tso_acked).
+    /// Removes the first segments of the first entry (tcp_tso_acked).
     fn trim_front(&mut self, ack: u64) -> Option<Acked> {
         let skb = self.queue.front_mut()?;
         let count = (ack.saturating_sub(skb.seq) / u64::from(skb.segment)) as u32;
@@ -235,7 +236,7 @@ impl Scoreboard {
         }
     }
 
-    /// An entry ends before this byte, and another begins with it (tcp_fragment). Returns whether there is one that begins with it.
+    /// Splits an entry at this byte (tcp_fragment). Returns whether an entry begins there.
     pub(crate) fn split(&mut self, seq: u64) -> bool {
         let index = self.find(seq);
         let Some(skb) = self.queue.get_mut(index) else {
@@ -247,7 +248,8 @@ impl Scoreboard {
         if skb.count < 2 {
             return false;
         }
-        // The parts of a merged entry have an approximate number of segments, as in Linux. Only SACKed entries are merged.
+        // The parts of a merged entry have an approximate number of segments, as in Linux. Only SACKed entries are
+        // merged.
         let count = (seq - skb.seq).div_ceil(u64::from(skb.segment)) as u32;
         let count = count.min(skb.count - 1);
         debug_assert!(
@@ -276,7 +278,7 @@ impl Scoreboard {
         }
     }
 
-    /// An entry was sent again. `probe`: its first copy still counts, and this one does not (tcp_send_loss_probe).
+    /// Marks an entry as retransmitted. `probe`: a loss probe, which is not counted in flight (tcp_send_loss_probe).
     pub(crate) fn retransmit(&mut self, index: usize, now: u64, probe: bool) -> Skb {
         let skb = &mut self.queue[index];
         skb.flags |= flag::EVER_RETRANS;
@@ -288,7 +290,7 @@ impl Scoreboard {
         *skb
     }
 
-    /// An entry is taken for lost, and a copy of it with that (tcp_mark_skb_lost).
+    /// Marks an entry lost, together with its retransmission (tcp_mark_skb_lost).
     pub(crate) fn mark_lost(&mut self, index: usize) {
         let skb = &mut self.queue[index];
         if skb.is(flag::RETRANS) {
@@ -301,7 +303,7 @@ impl Scoreboard {
         }
     }
 
-    /// Nothing is taken for lost any more (tcp_undo_cwnd_reduction with unmark_loss).
+    /// Clears all loss marks (tcp_undo_cwnd_reduction with unmark_loss).
     pub(crate) fn unmark_lost(&mut self) {
         for skb in &mut self.queue {
             skb.flags &= !flag::LOST;
@@ -309,12 +311,12 @@ impl Scoreboard {
         self.lost_out = 0;
     }
 
-    /// The receiver has an entry. Returns what was known before.
+    /// Marks an entry SACKed. Returns its state before (tcp_sacktag_one).
     pub(crate) fn sack(&mut self, index: usize) -> Skb {
         let skb = &mut self.queue[index];
         let before = *skb;
         skb.flags |= flag::SACKED;
-        // The retransmission of an entry that was not marked lost stays in retrans_out (tcp_sacktag_one).
+        // Linux leaves the retransmission of an entry that is not marked lost in retrans_out.
         if before.is(flag::LOST) {
             skb.flags &= !(flag::LOST | flag::RETRANS);
             self.lost_out -= before.count;
@@ -326,8 +328,8 @@ impl Scoreboard {
         before
     }
 
-    /// An entry that has just been SACKed becomes part of the one before, if that was SACKED, too, and has segments of the same
-    /// length. Returns whether it did (tcp_shift_skb_data).
+    /// Joins a newly SACKed entry to the one before if that is SACKed, too, and has segments of the same size. Returns
+    /// whether they were joined (tcp_shift_skb_data).
     pub(crate) fn join(&mut self, index: usize) -> bool {
         let Some(before) = index.checked_sub(1).map(|before| self.queue[before]) else {
             return false;
@@ -341,8 +343,8 @@ impl Scoreboard {
         joins
     }
 
-    /// The gap between an entry and the next one is closed: the next one, which was SACKed before, becomes part of it, too, if its
-    /// segments have the same length.
+    /// Joins the next entry, which was SACKed before, to this one if the gap between them is closed and its segments
+    /// have size `segment_len`.
     pub(crate) fn join_next(&mut self, index: usize, segment_len: u64) {
         let Some(next) = self.queue.get(index + 1) else {
             return;
@@ -364,8 +366,8 @@ impl Scoreboard {
 }
 
 impl Skb {
-    /// Whether it may be joined to the one before: it is of the same mapping of the stream (mptcp_skb_can_collapse), and no copy of
-    /// it is under way that nobody takes for lost.
+    /// Whether the entry may be joined to the one before: it does not begin a mapping of the stream
+    /// (mptcp_skb_can_collapse), and no retransmission of it is in flight.
     fn may_join(&self) -> bool {
         !self.is(flag::MAPPING | flag::RETRANS)
     }
@@ -373,10 +375,10 @@ impl Skb {
 
 #[cfg(any(debug_assertions, test))]
 impl Scoreboard {
-    /// Recounts what it counts.
+    /// Recounts the counters.
     ///
     /// # Panics
-    /// Where a count is wrong, or the entries do not follow one another.
+    /// If a counter is wrong, or the entries are not consecutive.
     pub(crate) fn check(&self, has_sack: bool) {
         let count = |flags: u8| -> u32 {
             let known = self.queue.iter().filter(|skb| skb.is(flags));
@@ -411,7 +413,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Entries of so many segments each, all full.
+    /// A scoreboard with entries of these numbers of full segments.
     fn sent(counts: &[u32]) -> Scoreboard {
         let mut board = Scoreboard::default();
         for &count in counts {
@@ -429,7 +431,7 @@ mod tests {
         board
     }
 
-    /// Segments of each entry.
+    /// Number of segments of each entry.
     fn counts(board: &Scoreboard) -> Vec<u32> {
         board.iter().map(|skb| skb.count).collect()
     }
@@ -463,7 +465,7 @@ mod tests {
         assert_eq!((board.in_flight(), board.retrans_out()), (3, 2));
         board.retransmit(1, 9, true);
         assert_eq!((board.in_flight(), board.retrans_out()), (3, 2));
-        // Its copy is lost, too.
+        // The retransmission is lost, too.
         board.mark_lost(0);
         assert_eq!((board.in_flight(), board.lost_out()), (1, 2));
         board.retransmit(0, 10, false);
@@ -494,7 +496,7 @@ mod tests {
     }
 
     proptest! {
-        /// Its counts are those of its entries, which follow one another, after any steps that a sender may take.
+        /// The counters agree with the entries, which are consecutive, after any steps that a sender may take.
         #[test]
         fn counts_hold(steps in proptest::collection::vec(step(), 1..80)) {
             let mut board = Scoreboard::default();

@@ -1,39 +1,39 @@
-//! A subflow's send buffer: what it has to send and has not sent, in the buffers of Linux (struct sk_buff) that decide how much
-//! goes at once, how much memory all of that takes, and how large it may become.
+//! Send queue and send buffer of a subflow. Unsent data is in buffers (struct sk_buff), which determine the size of
+//! bursts and the memory that the data takes.
 
 use super::Sender;
 use super::scoreboard::OVERHEAD;
 use std::collections::VecDeque;
 
-/// What a send buffer has room for: twice the window, or the initial one, of so many bytes a segment (tcp_sndbuf_expand:
-/// 2048 for a frame and its headers, 256 for its struct sk_buff).
+/// Memory of a segment in the send buffer, bytes: 2048 for a frame and its headers, 256 for its struct sk_buff. The
+/// buffer has room for twice the window, at least for twice the initial one (tcp_sndbuf_expand).
 const FRAME: u64 = 2304;
 const LEAST_FRAMES: u32 = 10;
 
-/// The largest send buffer (net.ipv4.tcp_wmem).
+/// Maximum send buffer, bytes (net.ipv4.tcp_wmem).
 const MOST: u64 = 4 << 20;
 
-/// What was handed to a subflow and not yet sent, and its send buffer.
+/// Unsent data of a subflow, and its send buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    /// The bytes `next..until` of the stream are in the first buffer (struct sk_buff), then come those in `more`.
+    /// First unsent byte of the stream in the first buffer (struct sk_buff).
     next: u64,
     until: u64,
     more: VecDeque<(u64, u64)>,
-    /// Bytes in `more`.
+    /// Bytes in `rest`.
     behind: u64,
-    /// Some of the first buffer was sent: nothing is added to it any more (struct mptcp_ext: frozen).
+    /// A part of the first buffer was sent: no data is added to it (struct mptcp_ext: frozen).
     begun: bool,
-    /// The send buffer, bytes (sk_sndbuf).
+    /// Size of the send buffer, bytes (sk_sndbuf).
     pub(crate) buffer: u64,
-    /// What it was paced at when it was chosen, bytes/s (avg_pacing_rate); 0: not yet.
+    /// Average pacing rate when the subflow was chosen by the scheduler, bytes/s (avg_pacing_rate); 0: not chosen yet.
     pub(crate) pace: u64,
-    /// It was handed something and is to send.
+    /// Data was queued since the subflow sent last.
     pub(crate) is_handed: bool,
 }
 
 impl Queue {
-    /// Bytes of the stream wait, in buffers of at most so many (mptcp_sendmsg_frag).
+    /// Queues bytes of the stream in buffers of at most `max` bytes (mptcp_sendmsg_frag).
     pub(crate) fn put(&mut self, mut from: u64, until: u64, most: u64) {
         self.is_handed = true;
         while from < until {
@@ -51,7 +51,7 @@ impl Queue {
         }
     }
 
-    /// The first buffer takes so many bytes of the next (tcp_grow_skb).
+    /// Moves bytes from the second buffer to the first one (tcp_grow_skb).
     #[cold]
     pub(crate) fn grow(&mut self, bytes: u64) {
         if let Some((from, until)) = self.more.front_mut() {
@@ -72,7 +72,7 @@ impl Queue {
             .map_or(self.until - self.next, |(from, until)| until - from)
     }
 
-    /// The last buffer goes on to here.
+    /// Extends the last buffer up to `end`.
     pub(crate) fn extend(&mut self, until: u64) -> u64 {
         match self.more.back_mut() {
             Some((_, end)) => {
@@ -84,7 +84,7 @@ impl Queue {
         until
     }
 
-    /// Another buffer, to here.
+    /// Adds a buffer.
     pub(crate) fn push(&mut self, from: u64, until: u64) -> u64 {
         if self.is_empty() {
             (self.next, self.until) = (from, until);
@@ -100,13 +100,13 @@ impl Queue {
         self.next == self.until
     }
 
-    /// Bytes that wait.
+    /// Number of unsent bytes.
     #[inline]
     fn len(&self) -> u64 {
         self.until - self.next + self.behind
     }
 
-    /// Takes so many bytes at most of the first buffer. Returns the first byte of the stream, and how many.
+    /// Takes at most `max` bytes of the first buffer.
     #[inline]
     pub(crate) fn take(&mut self, most: u64) -> Option<(u64, u64)> {
         if self.is_empty() {
@@ -121,13 +121,13 @@ impl Queue {
         Some((first, len))
     }
 
-    /// Buffers that wait.
+    /// Number of buffers with unsent bytes.
     #[inline]
     fn count(&self) -> u64 {
         u64::from(!self.is_empty()) + self.more.len() as u64
     }
 
-    /// Memory that they take, bytes.
+    /// Memory of the unsent data, bytes.
     #[inline]
     fn memory(&self) -> u64 {
         self.len() + self.count() * OVERHEAD
@@ -147,13 +147,13 @@ impl Queue {
         }
     }
 
-    /// Bytes of the first buffer that wait, and whether that is all.
+    /// Unsent bytes of the first buffer.
     #[inline]
     pub(crate) fn first(&self) -> (u64, bool) {
         (self.until - self.next, self.behind == 0)
     }
 
-    /// What waits, in order: first byte and the one after the last.
+    /// Unsent bytes, by buffer: first byte and byte after the last.
     #[cfg(test)]
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
         let first = (!self.is_empty()).then_some((self.next, self.until));
@@ -162,7 +162,7 @@ impl Queue {
 }
 
 impl Sender {
-    /// Bytes of memory that it holds (sk_wmem_queued).
+    /// Memory of unsent and unacknowledged data, bytes (sk_wmem_queued).
     #[inline]
     pub(crate) fn memory(&self) -> u64 {
         self.queue.memory() + self.scoreboard.memory()
@@ -173,7 +173,7 @@ impl Sender {
         self.memory() < self.queue.buffer
     }
 
-    /// The buffer follows the window (tcp_sndbuf_expand). Returns by how much it grows, bytes.
+    /// Grows the send buffer with the window (tcp_sndbuf_expand). Returns the growth, bytes.
     pub(crate) fn expand_buffer(&mut self) -> u64 {
         let frames = u64::from(self.tcp.cwnd.max(LEAST_FRAMES));
         let before = self.queue.buffer;
@@ -181,7 +181,7 @@ impl Sender {
         self.queue.buffer - before
     }
 
-    /// TCP's first buffer takes what the window has room for.
+    /// Moves data of the second buffer to the first one, up to a burst that the window has room for.
     #[inline(always)]
     pub(crate) fn grow_buffer(&mut self, space: u32) {
         let (bytes, last) = self.queue.first();
@@ -194,7 +194,7 @@ impl Sender {
         }
     }
 
-    /// Whether it would be done with what it holds before another is. 2^23 bytes at 2^40 bytes/s.
+    /// Whether this subflow would drain its queue before another one. The products fit: 2^23 bytes at 2^40 bytes/s.
     #[inline]
     pub(crate) fn drains_before(&self, other: &Self) -> bool {
         self.memory() * other.queue.pace < other.memory() * self.queue.pace

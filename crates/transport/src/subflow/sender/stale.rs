@@ -1,17 +1,18 @@
-//! Stale subflows: in-flight data without an ACK for several intervals of MPTCP's retransmission timer (net/mptcp/pm.c:
+//! Stale subflows: data in flight without an ACK for several intervals of MPTCP's retransmission timer (net/mptcp/pm.c:
 //! mptcp_pm_subflow_chk_stale).
 
 use super::{Life, Sender};
 use netsim::Time;
 
-/// A subflow without an ACK for more intervals than this is stale (net.mptcp.stale_loss_cnt), if another has fewer than one less.
+/// Limit of intervals without an ACK, above which a subflow is stale (net.mptcp.stale_loss_cnt), if another subflow is
+/// below this limit minus one.
 pub(crate) const STALE: u32 = 4;
 
 /// Intervals of the retransmission timer without an ACK of a subflow.
 #[derive(Debug, Default)]
 pub(crate) struct Stale {
     pub(crate) intervals: u32,
-    /// When the last ACK had come at the interval before.
+    /// Time of the last ACK, as of the interval before.
     last_ack: Time,
 }
 
@@ -23,12 +24,12 @@ impl Stale {
 }
 
 impl Sender {
-    /// Nothing is in flight or waits to be sent (tcp_rtx_and_write_queues_empty).
+    /// Whether no data is unacknowledged or unsent (tcp_rtx_and_write_queues_empty).
     pub(crate) fn is_idle(&self) -> bool {
         self.out() == 0 && self.queue.is_empty()
     }
 
-    /// Called once an interval, with data in flight. Returns whether there was no ACK for too many.
+    /// Counts an interval, with data in flight. Returns whether there were too many without an ACK.
     pub(crate) fn becomes_stale(&mut self) -> bool {
         let stale = &mut self.stale;
         if stale.intervals > 0 && stale.last_ack != self.last_ack {

@@ -1,10 +1,10 @@
-//! The timer of a sender: the retransmission timeout (RFC 6298), the probe of the tail (RFC 8985, 7) and the reordering timer of RACK
-//! (RFC 8985, 6.2, step 5).
+//! Timer of a sender: retransmission timeout (RFC 6298), loss probe (RFC 8985, 7) and RACK's reordering timer (RFC
+//! 8985, 6.2, step 5).
 
 use super::*;
 use crate::environment::jiffies;
 
-/// Added to a probe's and a reordering timer's wait (TCP_TIMEOUT_MIN_US).
+/// Addition to the waits of loss probe and reordering timer (TCP_TIMEOUT_MIN_US).
 pub(crate) const TIMER_LEAST: Span = Span::from_millis(2);
 
 /// Purpose of the timer.
@@ -12,7 +12,7 @@ pub(crate) const TIMER_LEAST: Span = Span::from_millis(2);
 pub(crate) enum TimerPurpose {
     /// Retransmission timeout.
     Timeout,
-    /// Probe of the tail (TLP).
+    /// Loss probe (TLP).
     Probe,
     /// RACK's wait for reordered segments.
     Reordering,
@@ -21,14 +21,14 @@ pub(crate) enum TimerPurpose {
 /// A timer that was rounded up to jiffies.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JiffyTimer {
-    /// When it fires.
+    /// Time at which the timer fires.
     fires_at: Time,
-    /// The jiffy for which it was set (timer_list.expires).
+    /// Jiffy for which the timer was set (timer_list.expires).
     expires: Time,
 }
 
 impl Sender {
-    /// Whether the tail is to be probed (RFC 8985, 7.2).
+    /// Whether a loss probe may be scheduled (RFC 8985, 7.2).
     #[inline]
     pub(super) fn probes(&self) -> bool {
         self.profile.detection != Detection::DuplicateAcks
@@ -37,10 +37,10 @@ impl Sender {
             && self.rtt.srtt8 != 0
     }
 
-    /// When the timer that is due fires: Linux's goes by ticks.
+    /// Time at which the due timer fires, rounded up to jiffies.
     pub(crate) fn fires_at(&mut self, due: Time) -> Time {
         if self.profile.jiffy > Span::ZERO && self.rounded.fires_at != due {
-            // It is set by an ACK or by what was sent.
+            // The timer is set by an ACK or a transmission.
             let set = self.last_sent.max(self.last_ack);
             let fires = jiffies::fires_at(self.profile.jiffy, set, due.since(set)).max(due);
             let expires = jiffies::expires(self.profile.jiffy, set, due.since(set));
@@ -53,7 +53,7 @@ impl Sender {
         due
     }
 
-    /// How long its timer waits still; none where it does not.
+    /// Remaining time of the timer; none: not set.
     pub(crate) fn timer_remaining<O>(&self, env: &Env<O>) -> Option<Span> {
         let left = env.timers.left(self.timer, env.now)?;
         if self.profile.jiffy == Span::ZERO {
@@ -69,7 +69,7 @@ impl Sender {
         Some(jiffies::left(self.profile.jiffy, expires, env.now))
     }
 
-    /// Sets the timer after an ACK that was a progress.
+    /// Sets the timer after an ACK that advanced snd_una.
     #[inline]
     pub(crate) fn set_timer<O: Observer>(&mut self, env: &mut Env<O>) {
         if self.out() == 0 {
@@ -87,8 +87,8 @@ impl Sender {
         env.timers.set(self.timer, env.now + self.rtt.timeout());
     }
 
-    /// A probe after two round trips, with a delayed ACK's time where only one segment is out; and not after the timeout
-    /// of the first segment that is out (Linux: tcp_schedule_loss_probe).
+    /// Schedules a loss probe after two round trips, with the time of a delayed ACK if only one segment is out, and not
+    /// after the timeout of the first segment (Linux: tcp_schedule_loss_probe).
     #[inline(always)]
     pub(super) fn set_probe<O: Observer>(&mut self, env: &mut Env<O>) {
         self.timer_purpose = TimerPurpose::Probe;

@@ -1,20 +1,20 @@
-//! Whether the congestion window limits a sender, and its reduction where it does not (Linux: tcp_cwnd_validate,
-//! tcp_cwnd_application_limited; RFC 7661).
+//! Congestion window validation: whether the window limits the sender, and its reduction if not (Linux:
+//! tcp_cwnd_validate, tcp_cwnd_application_limited; RFC 7661).
 
 use super::*;
 
-/// How much of the window is in use.
+/// Use of the congestion window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowUse {
-    /// The window limits the sender (is_cwnd_limited).
+    /// Whether the window limits the sender (is_cwnd_limited).
     is_limited: bool,
-    /// Largest number of segments in flight in this window's worth of data (max_packets_out).
+    /// Maximum number of packets out in this window's worth of data (max_packets_out).
     max_packets_out: u32,
-    /// Byte of the subflow at which that window's worth of data ends (cwnd_usage_seq).
+    /// End of this window's worth of data (cwnd_usage_seq).
     until: u64,
-    /// When the window limited the sender the last time (snd_cwnd_stamp).
+    /// Time at which the window limited the sender last (snd_cwnd_stamp).
     pub(crate) full_at: Time,
-    /// Largest number of segments in flight since `since` (snd_cwnd_used).
+    /// Maximum number of packets out since `used_since` (snd_cwnd_used).
     most: u32,
     since: Time,
 }
@@ -26,7 +26,8 @@ impl Sender {
             || (self.tcp.cwnd < self.tcp.ssthresh && self.tcp.cwnd < 2 * self.usage.max_packets_out)
     }
 
-    /// After sending: whether it was the window that held it back (Linux: tcp_cwnd_validate).
+    /// Called after sending: records whether the window limited the sender (tcp_cwnd_validate). `all`: no unsent data
+    /// is left. `deferred`: segments were deferred although the window has room.
     #[inline]
     pub(crate) fn validate<O: Observer>(&mut self, env: &Env<O>, all: bool, waits: bool) {
         let limited = waits || self.flight() >= self.tcp.cwnd;
@@ -43,9 +44,9 @@ impl Sender {
         }
     }
 
-    /// It is not the window that holds it back: after a timeout's time of that, the window goes half of the way to what
-    /// was used of it (RFC 7661's idea; Linux: tcp_cwnd_application_limited). While more is written and waits for the
-    /// receive window, Linux leaves it alone: the socket's buffer is full then.
+    /// The window does not limit the sender: after a timeout without limit the window is reduced half-way to its used
+    /// part (RFC 7661; tcp_cwnd_application_limited). Linux does not do so while data waits for the receive window: the
+    /// send buffer is full then (SOCK_NOSPACE).
     #[cold]
     fn starve<O: Observer>(&mut self, env: &Env<O>, all: bool) {
         if self.usage.since < self.usage.full_at {
