@@ -219,7 +219,7 @@ mod tests {
 
     /// The application polls every millisecond, at 300 µs past it, and writes 200 µs after a poll.
     #[test]
-    fn an_application_writes_when_it_has_looked() {
+    fn a_polling_application_writes_at_its_next_poll() {
         let profile = Profile {
             wake_up: Span::from_micros(200),
             looks: Span::from_millis(1),

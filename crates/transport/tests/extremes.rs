@@ -1,4 +1,4 @@
-//! Far ends of what can be asked for.
+//! Extreme networks and transfers.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn ten_thousand_connections_on_one_network() {
 }
 
 #[test]
-fn an_hour_of_a_slow_flow() {
+fn a_slow_flow_for_an_hour() {
     let (network, routes) = separate(&[(64, ms(500), 10)]);
     let mut simulation = Simulation::new(network, Quiet);
     let mut spec = file("cubic", false, routes, 0);
@@ -53,8 +53,8 @@ fn an_hour_of_a_slow_flow() {
 
 #[test]
 fn rates_round_trips_and_queues_of_any_size() {
-    // kbit/s: to 100 Gbit/s; µs: to 10 s; packets; bytes; seconds at most, of which all but the last are a sum done by
-    // hand: 3.5 round trips, slow start, sending.
+    // Rate, kbit/s (to 100 Gbit/s); RTT, µs (to 10 s); queue, packets; bytes; maximum time, s. All but the last of the
+    // maxima are computed by hand: 3.5 round trips, slow start, sending.
     let cases = [
         (64, 10, 1, 30_000, 30),
         (64, 10_000_000, 1, 30_000, 1000),
@@ -84,9 +84,9 @@ fn rates_round_trips_and_queues_of_any_size() {
     }
 }
 
-/// The first timeouts are sooner than the path's round trip: they are found to be needless, and a sample ends them.
+/// The first timeouts are shorter than the path's RTT: they are found to be spurious, and a sample ends them.
 #[test]
-fn a_path_longer_than_the_first_timeout_does_not_repeat_every_segment() {
+fn an_rtt_above_the_first_timeout_does_not_repeat_every_segment() {
     let (network, routes) = separate(&[(10_000, ms(4000), 1000)]);
     let mut simulation = Simulation::new(network, Quiet);
     simulation.add_connection(file("reno", false, routes, 1_000_000));
@@ -94,7 +94,7 @@ fn a_path_longer_than_the_first_timeout_does_not_repeat_every_segment() {
     let report = simulation.report(0);
     let tally = report.subflows[0].tally;
     assert!(tally.retransmits <= 3, "{tally:?}");
-    // Handshake of 1.5, then 10, 20, 40 … segments: 691 are seven round trips more.
+    // A handshake of 1.5 round trips, then 10, 20, 40 … segments: 691 segments are seven more round trips.
     assert!(report.completion.unwrap() < seconds(4 * 10), "{report:?}");
 }
 
@@ -109,7 +109,7 @@ fn twenty_subflows() {
         let report = simulation.report(0);
         assert_eq!(report.bytes, 30_000_000);
         assert!(report.subflows.iter().all(|s| s.tally.bytes > 100_000));
-        // 38 Mbit/s of payload at the best, 6.3 s.
+        // 6.3 s at the maximum of 38 Mbit/s of payload.
         assert!(report.completion.unwrap() < seconds(13), "{report:?}");
     }
 }
@@ -135,7 +135,7 @@ impl Observer for Digest {
 }
 
 #[test]
-fn the_same_twice_whether_it_is_watched_or_not() {
+fn two_runs_are_equal_with_and_without_an_observer() {
     fn run<O: Observer>(observer: O) -> (Vec<String>, O) {
         let (network, routes) = shared(5_000, &[ms(40), ms(40), ms(55), ms(90)], 12);
         let mut simulation = Simulation::new(network, observer);

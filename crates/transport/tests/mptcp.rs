@@ -1,4 +1,4 @@
-//! MPTCP: when subflows join, what each carries, and what becomes of data when a path dies.
+//! MPTCP: times of joins, distribution of data, failed paths.
 
 mod support;
 
@@ -6,7 +6,7 @@ use lisa_transport::{Application, PathManager, Profile, Quiet, Report, Simulatio
 use netsim::{DropTail, LinkSpec, Loss, Network, PortId, Rate, Span, Time};
 use support::*;
 
-/// Milliseconds from the first SYN until each subflow could send.
+/// Time from the first SYN until each subflow was established, ms.
 fn established(report: &Report) -> Vec<Option<f64>> {
     let of = |at: Time| at.since(report.start).as_secs_f64() * 1e3;
     report
@@ -36,7 +36,8 @@ fn joins(profile: Profile, manager: PathManager, delay: Span, paths: usize) -> V
         .collect()
 }
 
-/// 20 ms one way, and 0.115 ms for each of the packets of the handshake, which have 60 to 76 bytes, most 72, at 5 Mbit/s.
+/// Time of `n` one-way trips of handshake packets, ms: 20 ms of delay, and 0.115 ms for a packet at 5 Mbit/s (60 to 76
+/// bytes, most 72).
 fn one_ways(n: f64) -> f64 {
     n * (20.0 + 72.0 * 8.0 / 5e3)
 }
@@ -47,16 +48,16 @@ fn near(is: f64, expected: f64) {
 
 #[test]
 fn an_announced_address_is_joined_three_and_a_half_round_trips_after_the_first_syn() {
-    // SYN, SYN/ACK, ACK; ADD_ADDR; SYN, SYN/ACK, ACK: seven one-way trips. Linux 6.18 was seen to take 141 ms.
+    // SYN, SYN/ACK, ACK; ADD_ADDR; SYN, SYN/ACK, ACK: seven one-way trips. Measured with Linux 6.18: 141 ms.
     let at = joins(Profile::linux(), PathManager::Announced, ms(0), 2);
     near(at[0], one_ways(3.0));
     near(at[1], one_ways(7.0));
 }
 
 #[test]
-fn linux_announces_one_after_another_and_the_old_one_all_at_once() {
+fn linux_announces_addresses_one_by_one_and_linux_3_14_all_at_once() {
     let at = joins(Profile::linux(), PathManager::Announced, ms(0), 4);
-    // The next address follows when the one before was taken up: with its SYN, two one-way trips later.
+    // The next address is announced with the echo of the one before: its join is two one-way trips later.
     for (i, at) in at[1..].iter().enumerate() {
         assert!((*at - one_ways(7.0 + 2.0 * i as f64)).abs() < 30.0, "{at}");
         assert!(*at > one_ways(6.9 + 2.0 * i as f64), "{at}");
@@ -68,8 +69,8 @@ fn linux_announces_one_after_another_and_the_old_one_all_at_once() {
 }
 
 #[test]
-fn a_client_joins_with_the_first_data_and_after_the_delay_that_was_asked_for() {
-    // The first data arrives 4 one-way trips after the SYN, and takes 2.4 ms to send (1500 bytes at 5 Mbit/s).
+fn a_client_joins_with_the_first_data_after_the_join_delay() {
+    // The first data arrives 4 one-way trips after the SYN, and takes 2.4 ms to serialise (1500 bytes at 5 Mbit/s).
     let at = joins(Profile::linux(), PathManager::Client, ms(0), 3);
     near(at[1], one_ways(3.0) + 20.0 + 2.4 + one_ways(3.0));
     near(at[2], at[1]);
@@ -79,7 +80,7 @@ fn a_client_joins_with_the_first_data_and_after_the_delay_that_was_asked_for() {
     near(later[1], one_ways(7.0) + 55.0);
 }
 
-/// Two paths, of which the second's directions lose everything or nothing.
+/// Two paths. Each direction of the second loses all packets or none.
 fn two_paths(
     down_dies: bool,
     up_dies: bool,
@@ -105,7 +106,7 @@ fn two_paths(
 }
 
 #[test]
-fn a_path_that_carries_nothing_is_never_joined_and_the_other_carries_all() {
+fn a_dead_path_is_never_joined_and_the_other_carries_all_data() {
     for dead in [(true, false), (false, true), (true, true)] {
         let (network, routes) = two_paths(dead.0, dead.1);
         let mut simulation = Simulation::new(network, Quiet);
@@ -120,7 +121,7 @@ fn a_path_that_carries_nothing_is_never_joined_and_the_other_carries_all() {
 }
 
 #[test]
-fn the_first_path_dead_the_run_ends_at_its_stop() {
+fn with_the_first_path_dead_the_run_ends_at_its_stop() {
     let (network, mut routes) = two_paths(true, true);
     routes.reverse();
     let mut simulation = Simulation::new(network, Quiet);
@@ -129,13 +130,13 @@ fn the_first_path_dead_the_run_ends_at_its_stop() {
     let report = simulation.report(0);
     assert_eq!((report.completion, report.bytes), (None, 0));
     assert_eq!(simulation.now(), seconds(600));
-    // SYNs at 0, 1, 3, 7, 15, 31, 63 s and then each 64 s: 15 by then, and no more.
+    // SYNs at 0, 1, 3, 7, 15, 31, 63 s and then every 64 s: 15 by then.
     assert!(simulation.events() < 50, "{}", simulation.events());
 }
 
-/// Linux 6.18, net/mptcp/pm.c: the first repetition after a retransmission timeout, which is 240 ms (RFC 6298 with Linux's
-/// least variance of 200 ms) after a handshake of 40 ms, the second after two more, the third after four more; timeouts of
-/// data have doubled it by then, or not. MPTCP 0.89 tells of an address once.
+/// Linux 6.18, net/mptcp/pm.c: the first repetition follows after a retransmission timeout, which is 240 ms after a
+/// handshake of 40 ms (RFC 6298 with Linux's minimum variance of 200 ms), the second after two more, the third after
+/// four more; timeouts of data may have doubled it by then. MPTCP 0.89 announces an address once.
 #[test]
 fn a_lost_announcement_is_repeated_after_a_retransmission_timeout() {
     for profile in [Profile::linux(), Profile::linux_3_14()] {
@@ -157,7 +158,7 @@ fn a_lost_announcement_is_repeated_after_a_retransmission_timeout() {
             simulation.add_connection(spec);
             simulation.run(seconds(700));
             let at = established(&simulation.report(0));
-            // The first attempt would take four one-way trips after the first subflow is open.
+            // Without loss the join takes four one-way trips after the first subflow is established.
             match at[1].zip(at[0]) {
                 Some((at, first)) => waits.push((at - first - 80.0).round() as u64),
                 None => never += 1,
@@ -165,7 +166,8 @@ fn a_lost_announcement_is_repeated_after_a_retransmission_timeout() {
         }
         let count = |wait: u64| waits.iter().filter(|w| **w == wait).count();
         let [at_once, once_more] = [0, 240].map(count);
-        // Of a hundred 70 arrive, 21 the second time, 6.3 and 1.9 later, 0.8 never: three deviations round each.
+        // Of a hundred ADD_ADDRs 70 arrive, 21 at the second attempt, 6.3 and 1.9 later, 0.8 never. The bounds are
+        // three standard deviations.
         assert!((56..=84).contains(&at_once), "{waits:?}");
         if profile.announces_at_once {
             assert_eq!(at_once, waits.len(), "{waits:?}");
@@ -183,9 +185,9 @@ fn a_lost_announcement_is_repeated_after_a_retransmission_timeout() {
     }
 }
 
-/// The echo says that an address is known; whether it can be reached is not waited for.
+/// The echo acknowledges an address. The next one is announced without waiting for the join.
 #[test]
-fn an_address_that_is_not_reached_does_not_hold_up_the_next() {
+fn an_unreachable_address_does_not_delay_the_next() {
     let (mut network, routes) = two_paths(true, true);
     let link = network.add_link(LinkSpec::delay(ms(20)));
     let third = network.add_route(&[link], PortId(0));
@@ -200,7 +202,7 @@ fn an_address_that_is_not_reached_does_not_hold_up_the_next() {
 }
 
 #[test]
-fn the_lowest_round_trip_carries_what_little_there_is() {
+fn little_data_is_carried_by_the_path_of_the_lowest_rtt() {
     let bytes = |profile| {
         let (network, routes) = separate(&[(10_000, ms(80), 100), (10_000, ms(20), 100)]);
         let mut simulation = Simulation::new(network, Quiet);
@@ -217,7 +219,7 @@ fn the_lowest_round_trip_carries_what_little_there_is() {
     };
     let [slow, fast] = bytes(Profile::linux_3_14());
     assert!(fast > 50 * slow, "{fast}, {slow}");
-    // Today's Linux goes by what the subflows hold: one that holds nothing is due, too.
+    // Today's Linux chooses by queue length: a subflow with an empty queue is chosen, too.
     let [slow, fast] = bytes(Profile::linux());
     assert!(fast > 5 * slow && slow > 500_000, "{fast}, {slow}");
 }
@@ -227,7 +229,7 @@ fn a_small_receive_window_and_a_lossy_slow_path_do_not_deadlock() {
     for (seed, window) in [(1, 3_000), (2, 6_000), (3, 12_000), (4, 64_000)] {
         let mut network = Network::with_seed(seed);
         let mut routes = Vec::new();
-        // The second path is slow and loses a fifth in each direction: what it holds stalls the window.
+        // The second path is slow and loses a fifth in each direction: its data in flight stalls the window.
         for (rate, loss, rtt) in [(5_000_000, 0.0, 20), (200_000, 0.2, 300)] {
             let mut link = || {
                 let rate = Rate::from_bits_per_second(rate);
@@ -244,7 +246,7 @@ fn a_small_receive_window_and_a_lossy_slow_path_do_not_deadlock() {
         simulation.run(seconds(3600));
         let report = simulation.report(0);
         assert_eq!(report.bytes, 1_000_000);
-        // Each stall costs at most some timeouts.
+        // Each stall takes at most some timeouts.
         let took = report.completion.unwrap().as_secs_f64();
         println!("{window}: {took} s");
         assert!(took < 300.0, "{window}: {took} s");

@@ -5,10 +5,10 @@ mod support;
 use lisa_transport::{Quiet, Simulation};
 use support::*;
 
-/// It takes what the bottleneck takes for its packets and two round trips of 40 ms, a handshake's and one to the end of the data, and no
-/// quarter more but behind a queue of one packet.
+/// A transfer takes the time of its packets at the bottleneck and two round trips of 40 ms, of the handshake and of the
+/// last data, and at most a quarter more, except with a queue of one packet.
 #[test]
-fn a_file_over_the_papers_bottleneck() {
+fn a_file_over_the_bottleneck_of_the_paper() {
     const BYTES: u64 = 300_000;
     for algorithm in ["reno", "cubic", "lia", "lisa"] {
         for queue in [1, 9, 17, 30] {
@@ -31,9 +31,9 @@ fn a_file_over_the_papers_bottleneck() {
     }
 }
 
-/// What is lost when slow start ends is sent again after it: a single flow has retransmitted nothing before.
+/// Losses at the end of slow start are retransmitted after it: a single flow has retransmitted nothing before.
 #[test]
-fn a_single_flow_sends_nothing_again_before_it_leaves_slow_start() {
+fn a_single_flow_retransmits_nothing_in_slow_start() {
     let (network, routes) = shared(5_000, &[ms(40)], 9);
     let mut simulation = Simulation::new(network, Quiet);
     simulation.add_connection(file("reno", false, routes, 300_000));
@@ -43,7 +43,7 @@ fn a_single_flow_sends_nothing_again_before_it_leaves_slow_start() {
     assert_eq!(report.exit.unwrap().1, 0);
 }
 
-/// What one connection does takes nothing from the chances of another.
+/// Random draws of one connection do not affect another.
 #[test]
 fn connections_on_disjoint_links_are_independent() {
     let completion = |connections: usize| {
@@ -55,7 +55,7 @@ fn connections_on_disjoint_links_are_independent() {
         simulation.run(seconds(60));
         let report = simulation.report(0);
         assert!(report.subflows[0].tally.losses > 0);
-        report.completion.expect("it ends")
+        report.completion.expect("the connection completes")
     };
     assert_eq!(completion(1), completion(2));
 }

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn sends_at_its_rate_while_it_is_on() {
+    fn a_source_sends_at_its_rate_while_it_is_on() {
         let rate = Rate::from_bits_per_second(2_000_000); // one packet every 6 ms
         assert_eq!(
             sent(Pace::new(rate, None)),

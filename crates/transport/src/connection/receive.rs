@@ -65,7 +65,7 @@ impl ReceiveSide {
     #[cfg(any(debug_assertions, test))]
     pub(crate) fn check(&self, end: u64) {
         if self.stream.next() == end {
-            assert_eq!(self.stream.arrived, end, "each byte once");
+            assert_eq!(self.stream.arrived, end, "each byte counts once");
         }
     }
 }

@@ -425,9 +425,15 @@ impl SendStream {
     /// order.
     #[cfg(any(debug_assertions, test))]
     pub(crate) fn check(&self, received: u64) {
-        assert!(self.una <= received, "acknowledged, not there");
+        assert!(
+            self.una <= received,
+            "bytes are acknowledged that have not arrived"
+        );
         assert!(self.una <= self.nxt && self.nxt <= self.end);
-        assert!(self.nxt <= self.window_end, "beyond the receive window");
-        assert!(received <= self.nxt, "arrived, never sent");
+        assert!(
+            self.nxt <= self.window_end,
+            "bytes are sent beyond the receive window"
+        );
+        assert!(received <= self.nxt, "unsent bytes have arrived");
     }
 }

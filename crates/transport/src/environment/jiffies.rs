@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_wait_ends_with_the_tick_after_it() {
+    fn a_short_timer_fires_at_the_tick_after_its_expiry() {
         assert_eq!(after(0, 4), 8);
         assert_eq!(after(3, 4), 8);
         assert_eq!(after(4, 4), 12);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_whole_ticks() {
+    fn the_remaining_time_is_in_whole_ticks() {
         let ms = |ms| Time::ZERO + Span::from_millis(ms);
         let tick = Span::from_millis(4);
         let left = |set, wait, now| {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_wait_ends_when_its_ring_turns() {
+    fn a_long_timer_fires_with_the_granularity_of_its_level() {
         assert_eq!(after(0, 63 * 4), 64 * 4);
         assert_eq!(after(0, 64 * 4), 72 * 4);
         assert_eq!(after(0, 71 * 4), 72 * 4);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn none_is_early_and_none_is_later_than_an_eighth_of_its_wait() {
+    fn no_timer_is_early_or_later_than_an_eighth_of_its_wait() {
         for wait in [1, 7, 250, 1000, 3333, 120_000] {
             for set in 0..300 {
                 let late = after(set, wait) - (set + wait);

@@ -65,7 +65,7 @@ mod tests {
     use netsim::{DropTail, Exit, LinkSpec, Network, PortId, Rate, Time};
 
     #[test]
-    fn answers_differ_and_more_at_once_take_longer() {
+    fn jitter_is_within_its_range_and_grows_with_the_burst() {
         let mut host = Jitter::new(Network::<()>::with_seed(7).random_stream(0));
         let singles: Vec<u64> = (0..20_000)
             .map(|_| host.draw(1, false).as_nanos())
@@ -80,7 +80,7 @@ mod tests {
 
     /// Packets of one event reach their first queue one after the other.
     #[test]
-    fn what_is_built_at_once_leaves_apart() {
+    fn packets_of_one_event_leave_apart() {
         let mut network = Network::with_seed(7);
         let rate = Rate::from_bits_per_second(100_000_000);
         let link = LinkSpec::shaped(rate, DropTail::new(9), Span::ZERO);

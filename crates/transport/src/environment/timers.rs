@@ -96,7 +96,7 @@ impl<K: Copy> Timers<K> {
     pub(crate) fn fire(&mut self, now: Time) -> Option<K> {
         assert!(
             now < self.order.horizon(),
-            "{now} is too late for so many timers"
+            "{now} is beyond the horizon of this number of timers"
         );
         while self.next <= now {
             let (_, timer) = self.order.first()?;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn fires_in_order_what_is_still_set() {
+    fn timers_that_are_still_set_fire_in_order() {
         let mut timers = Timers::default();
         let [a, b, c] = [0, 1, 2].map(|owner| timers.add(owner));
         timers.set(a, at(10));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_same_instant_in_the_order_of_their_numbers() {
+    fn timers_of_one_instant_fire_in_the_order_of_their_numbers() {
         let mut timers = Timers::default();
         let all: Vec<u32> = (0..5).map(|owner| timers.add(owner)).collect();
         all.iter().rev().for_each(|&timer| timers.set(timer, at(7)));
@@ -162,7 +162,7 @@ mod tests {
     proptest! {
         /// Comparison with a list that is searched, while timers are added, set, cleared and fire.
         #[test]
-        fn agrees_with_a_list(steps in proptest::collection::vec((0u8..10, any::<prop::sample::Index>(), 0u64..50), 1..400)) {
+        fn agrees_with_a_searched_list(steps in proptest::collection::vec((0u8..10, any::<prop::sample::Index>(), 0u64..50), 1..400)) {
             let mut timers = Timers::default();
             let mut list: Vec<Option<Time>> = Vec::new();
             let mut now = 0;

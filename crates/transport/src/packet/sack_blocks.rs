@@ -40,7 +40,7 @@ impl Sacks {
         }
         assert!(
             self.all.len() + 1 < 1 << 24,
-            "SACK blocks of an ACK are found by 24 bits"
+            "an ACK has 24 bits for the index of its SACK blocks"
         );
         self.all.push(blocks);
         self.all.len() as u32
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_block_comes_first_and_neighbours_become_one() {
+    fn the_latest_block_is_first_and_adjacent_blocks_are_merged() {
         let mut beyond = Beyond::default();
         [5, 9, 6]
             .into_iter()
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fifth_block_is_forgotten_and_a_duplicate_is_told_first() {
+    fn a_fifth_block_is_dropped_and_the_dsack_block_is_first() {
         let mut beyond = Beyond::default();
         (0..5).for_each(|i| beyond.insert(10 + 2 * i, 11 + 2 * i));
         assert_eq!(list(&beyond, 9), [(18, 19), (16, 17), (14, 15), (12, 13)]);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_used_again() {
+    fn indices_are_reused() {
         let mut sacks = Sacks::default();
         let first = sacks.put(Blocks::default());
         assert_ne!(first, 0);

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn milliseconds_begin_with_the_clocks() {
+    fn elapsed_time_has_the_milliseconds_of_the_clock() {
         for (now, ago, told) in [
             (5000, 0, 0),
             (5000, 1, 1000),
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn echoes_wrap() {
+    fn echoed_timestamps_wrap() {
         const ALL: u32 = (1 << ECHO_BITS) - 1;
         for now in [0, 5, ALL - 3, ALL, u32::MAX - 7, u32::MAX] {
             for ago in [0, 1, 77, 1 << 28] {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_wrap() {
+    fn sequence_numbers_wrap() {
         for near in [0, 5, u64::from(u32::MAX), 1 << 32, (1 << 40) + 3] {
             for step in [0u64, 1, 77, 1 << 30] {
                 assert_eq!(widen(near, (near + step) as u32), near + step);

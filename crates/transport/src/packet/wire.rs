@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_arrives_as_it_was_sent() {
+    fn encoding_keeps_every_segment() {
         let (subflow, address) = (LAST, u8::MAX);
         let segments = [
             Segment::Data(data()),
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_of_datagrams_is_a_flow_of_its_own() {
+    fn a_udp_source_is_a_separate_flow() {
         let first = SubflowId {
             connection: 0,
             subflow: 0,
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn only_capable_data_is_marked() {
+    fn only_ecn_capable_data_is_marked() {
         let mut wire = Wire::from(Segment::Data(data()));
         assert!(wire.mark());
         let flags = data().flags | flag::CE;

@@ -10,13 +10,13 @@ use crate::{connection::Connection, environment::TimerOwner};
 /// # Panics
 /// If an invariant does not hold.
 pub(crate) fn sender(sender: &Sender, timers: &Timers<TimerOwner>) {
-    let (me, out) = (sender.id, sender.out());
+    let (id, out) = (sender.id, sender.out());
     (sender.scoreboard).check(sender.profile.detection != Detection::DuplicateAcks);
-    assert!(sender.tcp.cwnd >= 1, "no window at {me:?}");
+    assert!(sender.tcp.cwnd >= 1, "{id:?}: the window is 0");
     if matches!(sender.life, Life::Open | Life::Stalled) {
         assert!(
             out == 0 || timers.is_set(sender.timer),
-            "{me:?} has {out} out and waits for nothing"
+            "{id:?} has {out} packets out and no timer"
         );
     }
 }
@@ -33,5 +33,5 @@ pub(crate) fn connection(connection: &Connection) {
     let sent: u64 = (send.subflows.iter())
         .map(|sender| sender.scoreboard.nxt())
         .sum();
-    assert!(send.stream.una <= sent, "acknowledged and never sent");
+    assert!(send.stream.una <= sent, "unsent bytes are acknowledged");
 }

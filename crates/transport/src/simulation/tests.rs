@@ -15,7 +15,7 @@ use crate::trace::Quiet;
 use mpcc::{Algorithm, Settings};
 use netsim::{LinkSpec, PortId, RouteId, Span};
 
-/// A subflow of the first connection.
+/// Identifier of a subflow of the first connection.
 const fn subflow(place: u8) -> SubflowId {
     SubflowId {
         connection: 0,

@@ -250,10 +250,7 @@ impl Sender {
         if !plain {
             return self.on_odd_ack(coupled, env, ack, Segment::Ack(segment).into());
         }
-        debug_assert!(
-            ack <= self.scoreboard.nxt(),
-            "an ACK of what was never sent"
-        );
+        debug_assert!(ack <= self.scoreboard.nxt(), "an ACK beyond snd_nxt");
         let (mut acked, mut first, mut last) = (0, 0, 0);
         while self.scoreboard.una() < ack {
             let Some(piece) = self.scoreboard.acknowledge(ack) else {

@@ -1,5 +1,5 @@
 //! Small networks for tests.
-#![allow(dead_code)] // each test takes what it needs
+#![allow(dead_code)] // each test uses a part
 
 use lisa_transport::{Application, ConnectionSpec, PathManager, Profile, Wire};
 use mpcc::{Algorithm, Settings};
@@ -13,7 +13,7 @@ pub fn seconds(s: u64) -> Time {
     Time::ZERO + Span::from_secs(s)
 }
 
-/// Paths with a bottleneck each: rate in kbit/s, round trip, packets that may wait.
+/// Paths with a bottleneck each: rate, kbit/s; round trip; queue, packets.
 pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Wire>, Vec<(RouteId, RouteId)>) {
     let mut network = Network::new();
     let mut port = 0;
@@ -50,7 +50,7 @@ pub fn shared(kbits: u64, rtts: &[Span], queue: usize) -> (Network<Wire>, Vec<(R
     (network, routes)
 }
 
-/// A file over these routes.
+/// A transfer of a file over these routes.
 pub fn file(
     algorithm: &str,
     mptcp: bool,

@@ -45,8 +45,8 @@ impl RetransmissionTimer {
     /// Time at which the timer is due.
     #[cfg(test)]
     pub(crate) fn due<O>(&self, env: &Env<O>) -> Time {
-        let timer = self.timer.expect("a timer");
-        env.now + env.timers.left(timer, env.now).expect("it is set")
+        let timer = self.timer.expect("the connection has a timer");
+        env.now + env.timers.left(timer, env.now).expect("the timer is set")
     }
 
     /// Sets the interval, when data is queued (mptcp_set_timeout).

@@ -1,4 +1,4 @@
-//! What tests see and set of a simulation.
+//! Access of tests to the state of a simulation.
 
 use super::*;
 use crate::connection::Connection;
@@ -27,7 +27,7 @@ impl<O: Observer> Simulation<O> {
         &mut self.connections[0].send.subflows[place]
     }
 
-    /// The receive window of the first connection's first subflow lacks so many segments of what it may grow to.
+    /// Sets the receive window of the first connection's first subflow to so many segments below its limit.
     pub(crate) fn set_missing_window(&mut self, segments: u64) {
         let receive = &mut self.connections[0].receive;
         let window = &mut receive.subflows[0].window;
@@ -49,7 +49,8 @@ impl<O: Observer> Simulation<O> {
         self.connections[0].receive.stream.next()
     }
 
-    /// The subflows of the first connection send what their windows allow. `trigger`: the subflow whose ACK is the reason.
+    /// The subflows of the first connection send as far as their windows allow. `trigger`: the subflow whose ACK is the
+    /// reason.
     pub(crate) fn push_all(&mut self, trigger: Option<usize>) {
         let send = &mut self.connections[0].send;
         match trigger {
@@ -58,25 +59,24 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Data is queued: the first connection's retransmission timer follows those of its subflows.
+    /// Sets the interval of the first connection's retransmission timer, as when data is queued.
     pub(crate) fn follow_timers(&mut self) {
         let send = &mut self.connections[0].send;
         send.stream.retransmission.follow(&send.subflows, &self.env);
     }
 
-    /// More of the first connection's stream was acknowledged.
+    /// Restarts the first connection's retransmission timer, as when more of its stream is acknowledged.
     pub(crate) fn restart_retransmission_timer(&mut self) {
         self.connections[0].send.stream.on_progress(&mut self.env);
     }
 
-    /// The first connection's first subflow retransmits what is lost, as far as its window goes.
+    /// The first connection's first subflow retransmits lost segments as far as its window allows.
     pub(crate) fn retransmit_lost(&mut self) {
         let send = &mut self.connections[0].send;
         send.subflows[0].retransmit_lost(&mut send.stream.coupled, &mut self.env);
     }
 
-    /// Runs until `stop` or until all is acknowledged, as [`run`](Self::run). Packets for which `drops` returns true at their
-    /// arrival do not arrive.
+    /// Runs as [`run`](Self::run). Packets for which `drops` returns true at their arrival are lost.
     pub(crate) fn run_dropping(
         &mut self,
         stop: Time,
@@ -85,7 +85,7 @@ impl<O: Observer> Simulation<O> {
         self.run_events(stop, u64::MAX, |at, wire| drops(at, &wire.into()));
     }
 
-    /// All packets that are under way arrive.
+    /// All packets in the network arrive.
     pub(crate) fn drain(&mut self) {
         while let Some(exit) = self.env.network.poll(Time::from_nanos(u64::MAX / 2)) {
             match exit {
@@ -98,7 +98,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// ACKs with SACK blocks that are under way.
+    /// Number of ACKs with SACK blocks in the network.
     pub(crate) fn sacks_under_way(&self) -> usize {
         self.env.sacks.under_way()
     }

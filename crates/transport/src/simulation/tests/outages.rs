@@ -1,4 +1,4 @@
-//! Paths that die in mid-transfer, and come back.
+//! Paths that fail during a transfer, and recover.
 
 use super::*;
 use netsim::{DropTail, Rate};
@@ -8,7 +8,7 @@ fn two_subflows(bytes: u64, profile: Profile) -> Simulation<Quiet> {
     first_and(Vec::new(), bytes, profile)
 }
 
-/// The same; `backup`: which of them are backups.
+/// Two subflows of one connection; `backup`: whether each is a backup.
 fn first_and(backup: Vec<bool>, bytes: u64, profile: Profile) -> Simulation<Quiet> {
     let mut network = Network::new();
     let mut way = || {
@@ -45,14 +45,14 @@ fn ms(at: Time) -> u64 {
     at.as_nanos() / 1_000_000
 }
 
-/// Runs until `stop`, ms, or until all is acknowledged. Packets for which `dead` returns true at their arrival do not arrive.
+/// Runs until `stop`, ms, or until completion. Packets for which `dead` returns true at their arrival are lost.
 fn run(simulation: &mut Simulation<Quiet>, stop: u64, dead: impl Fn(u64, &Segment) -> bool) {
     let stop = Time::ZERO + Span::from_millis(stop);
     simulation.run_dropping(stop, |at, segment| dead(ms(at), segment));
 }
 
 #[test]
-fn what_a_dead_path_held_arrives_by_the_other() {
+fn data_of_a_dead_path_arrives_on_the_other() {
     for profile in Profile::all() {
         for dead in [0, 1] {
             for data_only in [true, false] {
@@ -65,7 +65,8 @@ fn what_a_dead_path_held_arrives_by_the_other() {
                 let report = simulation.report(0);
                 assert_eq!(report.bytes, 3_000_000);
                 assert_eq!(simulation.received(), 3_000_000);
-                // 3 MB at 4.7 Mbit/s of payload are 5.1 s; half a second at both; a timeout, a recovery.
+                // 3 MB at 4.7 Mbit/s of payload are 5.1 s. Half a second uses both paths; a timeout and a recovery
+                // follow.
                 let took = ms(report.completion.unwrap());
                 assert!((4000..9000).contains(&took), "{took} ms, {}", profile.name);
                 assert!(report.subflows[dead as usize].tally.timeouts > 2);
@@ -75,7 +76,7 @@ fn what_a_dead_path_held_arrives_by_the_other() {
 }
 
 #[test]
-fn a_path_that_comes_back_carries_again() {
+fn a_recovered_path_carries_data_again() {
     let mut simulation = two_subflows(20_000_000, Profile::linux());
     let dead = |at: u64, segment: &Segment| {
         (1000..6000).contains(&at) && segment.subflow() == Some(subflow(1))
@@ -83,7 +84,7 @@ fn a_path_that_comes_back_carries_again() {
     run(&mut simulation, 5900, dead);
     let before = simulation.report(0).subflows[1].tally.bytes;
     assert_eq!(simulation.sender(1).life, Life::Stalled);
-    // The timeout has doubled to 7.7 s at most by then.
+    // The timeout has doubled to at most 7.7 s by then.
     run(&mut simulation, 16_000, dead);
     assert_eq!(simulation.sender(1).life, Life::Open);
     let after = simulation.report(0).subflows[1].tally.bytes;
@@ -91,13 +92,14 @@ fn a_path_that_comes_back_carries_again() {
     run(&mut simulation, 120_000, dead);
     let report = simulation.report(0);
     assert_eq!(report.bytes, 20_000_000);
-    // 9.4 Mbit/s of payload: 17 s, and 6 to 10 s at half of that.
+    // 17 s at 9.4 Mbit/s of payload, of which 6 to 10 s at half of that rate.
     assert!(ms(report.completion.unwrap()) < 26_000, "{report:?}");
 }
 
-/// The backup carries nothing until the first path dies, all while it is dead, and nothing new when it is back.
+/// The backup carries no data until the first path fails, all data while it is dead, and no new data after it has
+/// recovered.
 #[test]
-fn a_backup_carries_while_the_first_path_is_dead() {
+fn a_backup_carries_data_while_the_first_path_is_dead() {
     let backup = vec![false, true];
     let mut simulation = first_and(backup, 12_000_000, Profile::linux());
     let dead = |at: u64, segment: &Segment| {
@@ -113,10 +115,10 @@ fn a_backup_carries_while_the_first_path_is_dead() {
     assert_eq!(simulation.sender(1).scoreboard.nxt(), 0);
     run(&mut simulation, 9000, dead);
     let after = bytes(&simulation);
-    assert!(after[0] - before[0] < 50_000, "what was under way");
-    // 4.7 Mbit/s of payload; five waits of the connection, some 0.3 s each, go before.
+    assert!(after[0] - before[0] < 50_000, "only data in flight");
+    // 4.7 Mbit/s of payload, after five intervals of the connection's timer of some 0.3 s.
     assert!((2_000_000..3_500_000).contains(&after[1]), "{after:?}");
-    // The timeout of the first has doubled to 5 s at most. What was handed to the backup before is two pieces at most.
+    // The timeout of the first subflow has doubled to at most 5 s. At most two pieces were queued at the backup before.
     run(&mut simulation, 15_000, dead);
     assert_eq!(simulation.sender(0).life, Life::Open);
     let back = bytes(&simulation);
@@ -129,14 +131,14 @@ fn a_backup_carries_while_the_first_path_is_dead() {
 }
 
 #[test]
-fn all_paths_dying_ends_at_the_stop_and_without_a_storm() {
+fn with_all_paths_dead_the_run_ends_at_its_stop_with_few_retransmissions() {
     let mut simulation = two_subflows(3_000_000, Profile::linux());
     run(&mut simulation, 3_600_000, |at, _| at > 1000);
     let report = simulation.report(0);
     assert_eq!(report.completion, None);
     assert!((200_000..3_000_000).contains(&report.bytes));
     assert_eq!(ms(simulation.now()), 3_600_000);
-    // Two minutes between timeouts in the end: some forty of each subflow.
+    // Two minutes between timeouts in the end: some forty timeouts of each subflow.
     assert!(
         report
             .subflows
@@ -146,13 +148,13 @@ fn all_paths_dying_ends_at_the_stop_and_without_a_storm() {
 }
 
 #[test]
-fn all_paths_dying_for_a_while_costs_what_the_timeouts_have_doubled_to() {
+fn after_an_outage_of_all_paths_data_resumes_with_the_next_timeout() {
     let mut simulation = two_subflows(3_000_000, Profile::linux());
     run(&mut simulation, 120_000, |at, _| {
         (1000..11_000).contains(&at)
     });
     let report = simulation.report(0);
     assert_eq!(report.bytes, 3_000_000);
-    // Timeouts of 0.3, 0.6 … 9.6 s after the last progress: it goes on after 20 s at the latest.
+    // Timeouts of 0.3, 0.6 … 9.6 s after the last ACK: transmission resumes after 20 s at the latest.
     assert!(ms(report.completion.unwrap()) < 26_000, "{report:?}");
 }

@@ -1,5 +1,5 @@
-//! Random networks and transfers: every byte arrives once and in order, whatever the network does, and what
-//! `crate::invariants`, the links and the network recount after each event holds.
+//! Random networks and transfers: every byte arrives once and in order, and the invariants of the simulation, of links
+//! and of the network hold after each event.
 
 use super::*;
 use netsim::{CoDel, DropTail, FqCoDel, Loss, Outage, Queue, Rate, Red, Reorder};
@@ -9,15 +9,15 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 struct Way {
     kbits: u64,
-    /// Opportunities in place of the rate: their times, ms.
+    /// Times of transmission opportunities, ms, in place of the rate.
     trace: Option<Vec<u32>>,
     delay_us: u64,
     queue: Queue,
-    /// Share of packets lost at random, and in bursts of how many on average.
+    /// Share of packets that are lost, and mean length of bursts of losses.
     loss: Option<(f64, f64)>,
-    /// Share of packets that come later, and by how much, µs.
+    /// Share of packets that are reordered, and their additional delay, µs.
     late: Option<(f64, u64)>,
-    /// Gaps between the instants at which it goes down and up by turns, µs.
+    /// Times between the instants at which the link goes down and up by turns, µs.
     switches: Vec<u64>,
 }
 
@@ -98,10 +98,10 @@ fn way() -> impl Strategy<Value = Way> {
         3 => Just(Vec::new()),
         1 => proptest::collection::vec(1u64..5_000_000, 2..8),
     ];
-    // 64 kbit/s to 1 Gbit/s, 20 µs to 2 s there and back.
+    // 64 kbit/s to 1 Gbit/s, RTTs of 20 µs to 2 s.
     let rate = (6.0..13.8f64).prop_map(|exponent| (exponent.exp() as u64).max(64));
     let delay = (2.3..13.8f64).prop_map(|exponent| exponent.exp() as u64);
-    // 12 Mbit/s down to a packet in a fifth of a second.
+    // From 12 Mbit/s down to one packet per 200 ms.
     let gaps = proptest::collection::vec(0u32..200, 1..30);
     let times = gaps.prop_map(|gaps| {
         let sums = gaps.iter().scan(1, |sum, gap| {
@@ -184,7 +184,7 @@ fn transfer() -> impl Strategy<Value = Transfer> {
 }
 
 impl Transfer {
-    /// Runs it for at most a day.
+    /// Runs the transfer for at most a day.
     fn run(&self) -> (Simulation<Quiet>, u64) {
         let mut network = Network::with_seed(self.seed);
         let mut routes = Vec::new();
@@ -231,7 +231,7 @@ impl Transfer {
             join_delay: Span::ZERO,
             ecn: self.ecn,
             ssthresh: self.ssthresh,
-            // Some together, some apart; and the other way round later.
+            // Some subflows share a group; other groups are requested later.
             groups: self.groups(0),
             backup: self.backup(),
             phase: Span::ZERO,
@@ -242,7 +242,7 @@ impl Transfer {
         (simulation, bytes)
     }
 
-    /// A quarter of the joins is for backups, where the scheduler has such.
+    /// A quarter of the joins is for backups, if the scheduler supports backups.
     fn backup(&self) -> Vec<bool> {
         let bits = self.seed.rotate_right(17);
         let drawn = |i: usize| i > 0 && bits >> (2 * i) & 3 == 3;
@@ -250,7 +250,7 @@ impl Transfer {
         (0..self.paths.len()).map(|i| linux && drawn(i)).collect()
     }
 
-    /// A group for each subflow, drawn from the seed's bits from this one on.
+    /// A group for each subflow, drawn from the bits of the seed from `from` on.
     fn groups(&self, from: u32) -> Vec<u8> {
         let bits = self.seed.rotate_right(from);
         let group = |i: usize| (bits >> i & 1) as u8;
@@ -270,18 +270,18 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
         if !transfer.mptcp {
             prop_assert_eq!(acknowledged, bytes);
         }
-        // Only what a subflow could not carry goes over another one, too: after its timeout, or that of the connection of Linux.
+        // Data is sent on a second subflow only after a timeout of the first, or of the connection (Linux).
         let timeouts: u32 = subflows.map(|tally| tally.timeouts).sum();
         let linux = Profile::all()[transfer.profile].write_queues;
         if timeouts == 0 && !(transfer.mptcp && linux) {
             prop_assert!(acknowledged <= bytes, "{acknowledged} of {bytes}");
         }
     } else {
-        // A day is enough for each of them: a burst of losses may outlast many timeouts of two minutes.
+        // A day is enough: a burst of losses may outlast many timeouts of two minutes.
         prop_assert!(false, "{} of {bytes} bytes", report.bytes);
     }
-    // Each segment, its copies and its ACKs; handshakes and their repetitions; and the timer of a connection, which may fire every
-    // other tick of 4 ms and does not back off while all that there is gets lost.
+    // Events of segments, retransmissions and ACKs; of handshakes and their repetitions; and of the connection's timer,
+    // which may fire every other tick of 4 ms and does not back off while every packet is lost.
     let ticks = report.completion.unwrap_or(Time::ZERO).as_nanos() / 4_000_000;
     prop_assert!(
         simulation.events() < 100 * segments + 5000 + ticks,
@@ -290,7 +290,7 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
     );
     if report.completion.is_some() {
         simulation.drain();
-        prop_assert_eq!(simulation.sacks_under_way(), 0, "SACK blocks are left over");
+        prop_assert_eq!(simulation.sacks_under_way(), 0, "SACK blocks remain");
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Scripts in the manner of packetdrill: ACKs go in at given times, and what the sender puts on the wire comes out.
+//! Scripts in the manner of packetdrill: the test injects ACKs at given times and compares the segments that the sender
+//! transmits.
 //!
 //! The connection's network is a wire without rate or delay; the test is the other end.
 
@@ -15,17 +16,18 @@ use super::*;
 use crate::packet::flag;
 use crate::packet::sack_blocks::Blocks;
 
-/// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver. Tests count segments of full size, which
-/// the packets' sequence numbers do not.
+/// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver. Tests count full
+/// segments, packets count bytes.
 struct Script {
     simulation: Simulation<Quiet>,
-    /// Segments on the wire since they were last looked at: when, ms; which; whether sent before.
+    /// Segments sent since the last call of [`sent`](Self::sent).
     out: Vec<(u64, u32, bool)>,
-    /// All data that was on the wire, and whether it had been sent before.
+    /// All data segments sent so far.
     data: Vec<(Data, bool)>,
 }
 
-/// In place of an ACK's flags: it echoes the timestamp of the last copy of the segment that it answers, and not that of the first.
+/// Added to an ACK's flags: the ACK echoes the timestamp of the last transmission of the segment that it acknowledges,
+/// not that of the first.
 const ANSWERS_COPY: u8 = 0x80;
 
 const RTT: u64 = 100;
@@ -67,7 +69,7 @@ impl Script {
         Self::with_subflows(profile, algorithm, application, 1)
     }
 
-    /// With more than one it is MPTCP, and the first is established.
+    /// With more than one subflow the connection is MPTCP. The first subflow is established.
     fn with_subflows(
         profile: Profile,
         algorithm: &str,
@@ -113,7 +115,7 @@ impl Script {
         self.collect();
     }
 
-    /// The time goes on to `ms` after the handshake; timers fire on the way.
+    /// Advances the time to `ms` after the handshake; timers fire on the way.
     fn until(&mut self, ms: u64) {
         let end = after_handshake(ms);
         while self.simulation.env.timers.next() <= end {
@@ -140,7 +142,7 @@ impl Script {
         }
     }
 
-    /// What was sent since it was last asked.
+    /// Segments sent since the last call.
     fn sent(&mut self) -> Vec<(u64, u32, bool)> {
         std::mem::take(&mut self.out)
     }
@@ -149,7 +151,8 @@ impl Script {
         self.sent().into_iter().map(|(_, seq, _)| seq).collect()
     }
 
-    /// An ACK at `ms`, with SACK blocks. `flags`: its own, or [`ANSWERS_COPY`].
+    /// An ACK of segment `ack - 1` arrives at `ms`, with SACK blocks. `flags`: those of the ACK, and
+    /// [`ANSWERS_RETRANSMISSION`].
     fn ack_with(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)], duplicate: bool, flags: u8) {
         self.until(ms);
         let mut blocks = Blocks {
@@ -166,7 +169,8 @@ impl Script {
         } else {
             self.simulation.env.sacks.put(blocks)
         };
-        // It echoes the timestamp of the first segment in order that no ACK had covered, or of what came twice (RFC 7323, 4.3).
+        // The ACK echoes the timestamp of the first unacknowledged segment in order, or of the duplicate segment (RFC
+        // 7323, 4.3).
         let answers = match duplicate {
             true => sacks[0].0 as u32,
             false if ack > self.una() => self.una(),
@@ -205,7 +209,7 @@ impl Script {
         self.simulation.sender(0)
     }
 
-    /// The first segment that is not acknowledged, and the next that was never sent.
+    /// First unacknowledged segment.
     fn una(&self) -> u32 {
         self.sender().scoreboard.una() as u32 / self.mss()
     }

@@ -1,8 +1,9 @@
 //! Throughput against theory.
 //!
-//! The Reno sawtooth, √(3/2p), holds for a loss of every (1/p)-th segment: so the network here drops by counting, which
-//! needs no long runs either. Growth is counted for each acknowledged segment, b = 1, as Linux does (RFC 3465), whatever
-//! ACKs are delayed. For random losses there is Ott, Kemperman and Mathis 1996: 1.3098/√p; CUBIC's are explained below.
+//! The Reno sawtooth, √(3/2p), holds for a loss of every (1/p)-th segment. The network here therefore drops every n-th
+//! segment, which also needs no long runs. The window grows for each acknowledged segment, b = 1, as in Linux (RFC
+//! 3465), regardless of delayed ACKs. For random losses the formula is Ott, Kemperman and Mathis 1996: 1.3098/√p; those
+//! for CUBIC are explained below.
 
 use super::*;
 use netsim::{DropTail, Loss, Rate};
@@ -18,7 +19,7 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
     let mut simulation = Simulation::new(network, Quiet);
     let algorithm = Algorithm::find(algorithm).expect("an algorithm");
     simulation.add_connection(ConnectionSpec {
-        // What theory sends does not wait for a burst.
+        // The theory has no deferred bursts.
         profile: Profile {
             bursts: false,
             ..Profile::linux()
@@ -42,20 +43,20 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
     simulation
 }
 
-/// A line without queue; half of the round trip.
+/// A link without queue, with half of the round trip as its delay.
 fn line(rtt_ms: u64) -> LinkSpec {
     LinkSpec::delay(Span::from_millis(rtt_ms / 2))
 }
 
-/// Runs until `stop`. Data segments for which `drops` returns true do not arrive.
+/// Runs until `stop`. Data segments for which `drops` returns true are lost.
 fn run(simulation: &mut Simulation<Quiet>, stop: Time, mut drops: impl FnMut() -> bool) {
     simulation.run_dropping(stop, |_, segment| {
         matches!(segment, Segment::Data(_)) && drops()
     });
 }
 
-/// The mean window, segments: what is delivered in a round trip, with every `n`-th segment lost, over `cycles` losses after
-/// as many to settle.
+/// Mean window, segments: segments delivered in a round trip, with every `n`-th segment lost, over `cycles` losses
+/// after as many to settle.
 fn window_with_every_nth_lost(
     algorithm: &str,
     rtt_ms: u64,
@@ -95,21 +96,21 @@ fn reno_is_a_sawtooth() {
     for n in [300, 1000, 3000, 10_000] {
         for rtt in [20, 100] {
             let is = window_with_every_nth_lost("reno", rtt, n, 20, 20);
-            // A cycle: W/2 round trips from W/2 to W segments, and one of W/2 in which the lost one is sent again:
-            // n = 3/8 · W² + W/2. Segments are whole: half a one is not sent on average.
+            // A cycle has W/2 round trips from W/2 to W segments, and one of W/2 for the retransmission: n = 3/8 · W² +
+            // W/2. Windows are whole segments, so that half a segment is unused on average.
             let n = n as f64;
             let w = 2.0 / 3.0 * ((1.0 + 6.0 * n).sqrt() - 1.0);
             let theory = n / (w / 2.0 + 1.0) - 0.5;
             close(&format!("reno {n} {rtt} ms"), is, theory, 0.05);
-            // Of √(3/2p) that is all but those two: 7 % at 300, 1 % at 10 000.
+            // The difference to √(3/2p) is 7 % at 300, 1 % at 10 000.
             assert!(theory < (1.5 * n).sqrt() && theory > 0.93 * (1.5 * n).sqrt());
         }
     }
 }
 
-/// RFC 9438's equations 1, 2 and 4 with β = 0.7 and C = 0.4 and its fast convergence (4.7), as a fluid: the mean window over
-/// `cycles` losses, after so many segments each, beginning with a loss at a window of `first`. With `repair` a window of
-/// segments follows each loss that neither grow the window nor, if lost, reduce it again.
+/// RFC 9438's equations 1, 2 and 4 with β = 0.7 and C = 0.4 and its fast convergence (4.7), as a fluid: mean window
+/// over `cycles` losses at intervals of `segments()`, beginning with a loss at a window of `first`. With `repair` each
+/// loss is followed by a window of segments that neither grow the window nor, if lost, reduce it again.
 fn cubic_fluid(
     rtt: f64,
     first: f64,
@@ -129,7 +130,7 @@ fn cubic_fluid(
             reno += alpha * step / rtt;
             w = f64::max(0.4 * f64::powi(t - k, 3) + w_max, reno);
         }
-        // The comparison is of whole segments.
+        // Windows are compared in whole segments.
         w_max = if w.floor() < w_max.floor() {
             0.85 * w
         } else {
@@ -142,12 +143,13 @@ fn cubic_fluid(
     sum.0 / sum.1 * rtt
 }
 
-/// RFC 9438's formula (5.1) is for a loss of every (1/p)-th segment, where a cycle ends as it began, at whatever window near
-/// the formula's: a cycle that ends a little off is not brought back. Random losses forget how they began, so they are what
-/// is compared: with the RFC's equations, which the formula shows to be written down rightly.
+/// RFC 9438's formula (5.1) is for a loss of every (1/p)-th segment, where a cycle ends as it began, at any window near
+/// that of the formula: a cycle that ends with a small error is not corrected. Random losses have no memory of the
+/// start. The test therefore compares the RFC's equations with the formula, and the simulation with the equations under
+/// random losses.
 #[test]
-fn cubics_mean_window_is_the_rfcs() {
-    // In its own region: above Reno's window (RFC 9438, 5.1).
+fn cubics_mean_window_is_that_of_the_rfc() {
+    // The region above Reno's window (RFC 9438, 5.1).
     for (p, rtt_ms, seconds) in [(1e-3, 200, 4000), (5e-4, 200, 2000)] {
         let rtt = rtt_ms as f64 * 1e-3;
         let formula = (0.4f64 * 3.7 / (4.0 * 0.3)).powf(0.25) * (rtt / p).powf(0.75);

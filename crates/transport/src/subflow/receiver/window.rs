@@ -222,7 +222,7 @@ mod tests {
 
     /// Short segments do not grow a window above half of the largest one.
     #[test]
-    fn short_segments_let_a_window_grow_that_is_small() {
+    fn short_segments_grow_a_small_window_only() {
         let profile = Profile::linux();
         for (size, len, step) in [
             (None, 1376, 2 * 1424),
@@ -250,7 +250,7 @@ mod tests {
 
     /// Linux 6.12 with a buffer of 131 072 bytes advertises 64 240 in the SYN and finally 80 512 (in units of 128).
     #[test]
-    fn tcp_comes_to_offer_what_a_segment_is_of_its_memory() {
+    fn tcp_advertises_the_share_of_payload_in_the_memory_of_a_segment() {
         let (mut buffer, mut offer) = ends(false, 1448);
         assert_eq!((buffer.syn, offer.bytes), (64_240, 64_256));
         assert!(grow(&mut offer, &mut buffer));
@@ -266,7 +266,7 @@ mod tests {
     /// Linux 6.12 advertises 64 384 from the join on. When the second subflow has had data, the window grows by two
     /// segments an ACK to the size that the buffer has grown to.
     #[test]
-    fn a_subflow_without_data_keeps_the_connection_at_half() {
+    fn a_subflow_without_data_keeps_the_advertised_share_at_half() {
         let (mut buffer, mut offer) = ends(true, MSS);
         while grow(&mut offer, &mut buffer) {}
         assert_eq!(advertised(&mut buffer, &mut offer, 1), 64_384);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_takes_room_and_what_was_offered_is_not_taken_back() {
+    fn buffered_data_reduces_the_window_and_its_end_does_not_move_back() {
         let (mut buffer, mut offer) = ends(true, MSS);
         while grow(&mut offer, &mut buffer) {}
         let edge = advertised(&mut buffer, &mut offer, 1) + u64::from(MSS);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_path_waits_200_ms_longer_than_its_round_trip() {
+    fn the_timeout_of_a_steady_path_is_its_rtt_plus_200_ms() {
         let mut rtt = linux();
         assert_eq!(rtt.timeout(), Span::from_millis(1000));
         for i in 0..100 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_of_the_round_trip_raises_the_timeout_at_once() {
+    fn a_jump_of_the_rtt_raises_the_timeout_at_once() {
         let mut rtt = linux();
         for i in 0..100 {
             rtt.sample(40_000, i, i + 1);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_is_forgotten_by_a_quarter_each_round_trip() {
+    fn the_variance_decays_by_a_quarter_each_round_trip() {
         let mut rtt = linux();
         (0..100).for_each(|i| rtt.sample(40_000, i, i + 1));
         (100..104).for_each(|i| rtt.sample(800_000, i, i + 1));

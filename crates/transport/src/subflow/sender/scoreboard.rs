@@ -401,7 +401,10 @@ impl Scoreboard {
             assert_eq!(self.sacked_out, count(flag::SACKED), "sacked_out");
             assert!(out + self.retrans_out >= self.sacked_out + self.lost_out);
         } else {
-            assert!(self.sacked_out + self.lost_out <= out, "duplicate ACKs");
+            assert!(
+                self.sacked_out + self.lost_out <= out,
+                "more duplicate ACKs than segments"
+            );
         }
     }
 }
@@ -437,10 +440,10 @@ mod tests {
     }
 
     #[test]
-    fn a_part_keeps_its_place_in_the_stream_and_its_end_the_push_flag() {
+    fn a_split_keeps_the_mapping_and_the_push_flag() {
         let mut board = sent(&[3]);
         assert!(board.split(2 * MSS));
-        assert!(!board.split(3 * MSS), "nothing begins there");
+        assert!(!board.split(3 * MSS), "no entry begins at the end");
         assert_eq!(counts(&board), [2, 1]);
         let [first, second] = [0, 1].map(|index| *board.at(index));
         assert_eq!((first.dsn, second.dsn), (7, 7 + 2 * MSS));
@@ -457,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_again_counts_twice_and_a_probe_once() {
+    fn a_retransmission_counts_as_in_flight_and_a_loss_probe_does_not() {
         let mut board = sent(&[2, 1]);
         board.mark_lost(0);
         assert_eq!(board.in_flight(), 1);
@@ -498,7 +501,7 @@ mod tests {
     proptest! {
         /// The counters agree with the entries, which are consecutive, after any steps that a sender may take.
         #[test]
-        fn counts_hold(steps in proptest::collection::vec(step(), 1..80)) {
+        fn counters_agree_with_the_entries(steps in proptest::collection::vec(step(), 1..80)) {
             let mut board = Scoreboard::default();
             let mut now = 0;
             for step in steps {

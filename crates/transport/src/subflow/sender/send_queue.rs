@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_joins_a_buffer_until_some_of_it_is_sent() {
+    fn consecutive_data_extends_a_buffer_until_a_part_of_it_is_sent() {
         let mut queue = Queue::default();
         queue.put(0, 2000, 64_080);
         queue.put(2000, 3000, 64_080);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_follow_or_does_not_fit_is_in_a_buffer_of_its_own() {
+    fn other_data_begins_a_new_buffer() {
         let mut queue = Queue::default();
         queue.put(0, 4000, 2848);
         queue.put(5000, 5100, 2848);

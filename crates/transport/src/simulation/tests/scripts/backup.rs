@@ -1,12 +1,12 @@
-//! Backup subflows (RFC 8684, 3.3.8): when the scheduler and the timer of the connection choose them.
+//! Backup subflows (RFC 8684, 3.3.8): their choice by the scheduler and by the connection's retransmission timer.
 
 use super::*;
 
 const MSS: u32 = 1424;
-/// Bytes of the first piece of the stream.
+/// Size of the first piece of the stream, bytes.
 const PIECE: u32 = 32_728;
 
-/// Two subflows, of which the second joins with flag B in its SYN.
+/// Two subflows. The second joins with flag B in its SYN if `backup`.
 fn joined(backup: bool) -> Script {
     let file = Application::File(3000 * u64::from(MSS));
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
@@ -20,7 +20,7 @@ fn joined(backup: bool) -> Script {
     script
 }
 
-/// An ACK on subflow `on`: of its bytes before `seq`, and of those of the stream before `data`.
+/// An ACK on subflow `on` of its bytes before `seq` and of those of the stream before `data`.
 fn ack(script: &mut Script, ms: u64, on: u8, seq: u32, data: u32) {
     script.until(ms);
     script.receive(Segment::Ack(Ack {
@@ -34,41 +34,40 @@ fn ack(script: &mut Script, ms: u64, on: u8, seq: u32, data: u32) {
     }));
 }
 
-/// How many segments a subflow has sent, and whether more wait there.
+/// Number of segments that a subflow has sent, and whether more are queued.
 fn sent(script: &Script, subflow: usize) -> (u64, bool) {
     let sender = script.simulation.sender(subflow);
     let segments = sender.scoreboard.nxt().div_ceil(MSS.into());
     (segments, !sender.queue.is_empty())
 }
 
-/// The first byte of the stream in the segment of this number on the backup.
+/// Data sequence number of segment `seq` on the backup.
 fn data(script: &Script, seq: usize) -> u32 {
     let on_backup = |(data, again): &&(Data, bool)| data.subflow == subflow(1) && !again;
     let sent = script.data.iter().filter(on_backup).nth(seq);
     sent.expect("it was sent").0.dsn
 }
 
-/// mptcp_subflow_get_send counts the active subflows that are no backups. Whether their send buffers are full does not
-/// matter.
+/// mptcp_subflow_get_send counts the active subflows that are not backups, regardless of their send buffers.
 #[test]
-fn a_backup_sends_nothing_while_another_subflow_can() {
+fn a_backup_sends_nothing_while_another_subflow_can_send() {
     let mut script = joined(true);
     assert!(script.simulation.sender(1).is_backup());
-    assert!(!script.sender().has_room(), "the application is ahead");
+    assert!(!script.sender().has_room(), "the send buffer is full");
     for seq in 1..200 {
         ack(&mut script, 110 + u64::from(seq), 0, seq * MSS, seq * MSS);
     }
     assert!(sent(&script, 0).0 > 200);
     assert_eq!(sent(&script, 1), (0, false));
     let other = joined(false);
-    assert!(sent(&other, 1).0 > 0, "without the flag it sends");
+    assert!(sent(&other, 1).0 > 0, "without flag B the subflow sends");
 }
 
-/// mptcp_subflow_get_retrans takes a backup where no subflow has received an ACK for two waits of the connection. After five
-/// the first subflow is stale (mptcp_pm_nl_subflow_chk_stale), and all of the stream goes over the backup until an ACK
-/// comes on the first (mptcp_subflow_active).
+/// mptcp_subflow_get_retrans chooses a backup if no subflow has received an ACK for two intervals of the connection's
+/// timer. After five the first subflow is stale (mptcp_pm_nl_subflow_chk_stale), and the backup carries all of the
+/// stream until an ACK arrives on the first (mptcp_subflow_active).
 #[test]
-fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
+fn a_backup_takes_over_when_the_others_receive_no_ack() {
     let mut script = joined(true);
     let mut now = 103;
     let mut wait_for = |script: &mut Script, count: u32| {
@@ -79,27 +78,27 @@ fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
         now
     };
     wait_for(&mut script, 1);
-    assert_eq!(sent(&script, 1), (0, false), "the first wait");
+    assert_eq!(sent(&script, 1), (0, false), "after one interval");
     let mut at = wait_for(&mut script, 2);
-    assert_eq!(sent(&script, 1), (10, true), "the second");
-    assert_eq!(data(&script, 0), 0, "the first byte that is missing");
-    // 23 segments are the first piece. ACKs on the backup are none on the first subflow.
+    assert_eq!(sent(&script, 1), (10, true), "after two intervals");
+    assert_eq!(data(&script, 0), 0, "the first unacknowledged byte");
+    // The first piece has 23 segments. ACKs on the backup do not count for the first subflow.
     for seq in (2..=22).step_by(2).chain([23]) {
         at += 1;
         let bytes = (seq * MSS).min(PIECE);
         ack(&mut script, at, 1, bytes, bytes);
     }
-    assert_eq!(
-        sent(&script, 1),
-        (23, false),
-        "the first piece, and no more"
-    );
+    assert_eq!(sent(&script, 1), (23, false), "only the first piece");
     assert_eq!(script.simulation.sender(0).life, Life::Open);
     wait_for(&mut script, 5);
     assert_eq!(script.simulation.sender(0).life, Life::Stalled);
     let (before, more) = sent(&script, 1);
     assert!(before > 23 && more, "{before}");
-    assert_eq!(data(&script, 23), PIECE, "from what is missing on");
+    assert_eq!(
+        data(&script, 23),
+        PIECE,
+        "from the first unacknowledged byte on"
+    );
     // The first subflow receives an ACK. The backup sends its queued segments and gets no new data.
     let now = script.simulation.env.now.as_nanos() / 1_000_000 - RTT;
     ack(&mut script, now + 1, 0, 10 * MSS, PIECE);
@@ -113,9 +112,9 @@ fn a_backup_takes_over_when_no_ack_comes_on_the_others() {
     assert_eq!(until(&script), handed);
 }
 
-/// A backup is used at once where every other subflow was closed.
+/// A backup is used at once if every other subflow is closed.
 #[test]
-fn a_backup_is_all_that_is_left() {
+fn a_backup_sends_when_the_others_are_closed() {
     let mut script = joined(true);
     script.receive(Segment::Reset {
         subflow: subflow(0),

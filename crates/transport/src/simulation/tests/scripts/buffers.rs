@@ -1,8 +1,8 @@
-//! The buffers of what is out, which count as memory.
+//! Entries of the scoreboard (struct sk_buff), which count as memory.
 
 use super::*;
 
-/// First segment of each, and the one after its last.
+/// First segment of each entry, and the one after its last.
 fn buffers(script: &Script) -> Vec<(u64, u64)> {
     let mss = u64::from(script.mss());
     let entries = script.sender().scoreboard.iter();
@@ -12,23 +12,23 @@ fn buffers(script: &Script) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn sack_blocks_split_and_join_them() {
+fn sack_blocks_split_and_join_entries() {
     let mut script = linux(1000);
     assert_eq!(buffers(&script), [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]);
     script.sack(100, 0, &[(1, 2)]);
     assert_eq!(buffers(&script)[..3], [(0, 1), (1, 2), (2, 4)]);
-    // What of the next buffer is told of goes to the one before.
+    // The SACKed part of the next entry is joined to the entry before.
     script.sack(101, 0, &[(1, 3)]);
     assert_eq!(buffers(&script)[..4], [(0, 1), (1, 3), (3, 4), (4, 6)]);
     script.sack(102, 0, &[(5, 6), (1, 3)]);
-    // Not told of on its left: it stays alone.
+    // The segment on its left is not SACKed by this ACK: no join.
     script.sack(103, 0, &[(4, 6), (1, 3)]);
     let parts = [(0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 8)];
     assert_eq!(buffers(&script)[..6], parts);
-    // A gap is closed: the buffer behind it follows, that one alone.
+    // A gap is closed: one entry behind it is joined.
     script.sack(104, 0, &[(1, 6)]);
     assert_eq!(buffers(&script)[..4], [(0, 1), (1, 5), (5, 6), (6, 8)]);
-    // What is acknowledged takes no memory.
+    // Acknowledged segments are removed.
     script.ack(105, 7);
     assert_eq!(buffers(&script)[..2], [(7, 8), (8, 10)]);
     // A short segment is not joined to a full one.
@@ -40,7 +40,7 @@ fn sack_blocks_split_and_join_them() {
 }
 
 #[test]
-fn what_is_sent_again_by_itself_is_in_one_of_its_own() {
+fn a_retransmission_splits_its_entry() {
     let mut script = linux(1000);
     while !script.sent().iter().any(|(_, _, again)| *again) {
         let next = script.simulation.env.timers.next();
@@ -51,16 +51,16 @@ fn what_is_sent_again_by_itself_is_in_one_of_its_own() {
     script.until(250);
     assert_eq!(script.sent().last().unwrap().1, 9);
     assert_eq!(buffers(&script)[3..], [(6, 8), (8, 9), (9, 10)], "a probe");
-    // There is room for both.
+    // The window has room for both segments.
     let mut script = linux(1000);
     script.sack(100, 0, &[(2, 10)]);
     assert!(script.sent().contains(&(100, 1, true)));
     assert_eq!(buffers(&script)[..2], [(0, 2), (2, 10)]);
 }
 
-/// What fits into a buffer of the subflow's when it is handed out is one mapping of the stream.
+/// Data that is put into one buffer of a subflow is one mapping of the stream.
 #[test]
-fn those_of_two_mappings_stay_apart() {
+fn entries_of_two_mappings_are_not_joined() {
     let file = Application::File(3000 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
     let queue = &mut script.simulation.sender_mut(0).queue;
@@ -73,9 +73,9 @@ fn those_of_two_mappings_stay_apart() {
     assert!(buffers(&script).ends_with(&[(10, 13), (13, 14), (14, 15), (15, 16), (16, 18)]));
 }
 
-/// What is sent again at once is no more than a burst of now.
+/// A retransmission is at most a burst at the present pacing rate.
 #[test]
-fn a_lost_buffer_goes_in_bursts() {
+fn a_lost_entry_is_retransmitted_in_bursts() {
     let mut script = linux(1000);
     let sender = script.simulation.sender_mut(0);
     sender.tcp.cwnd = 600;
@@ -99,9 +99,9 @@ fn a_lost_buffer_goes_in_bursts() {
     assert_eq!(sizes, [1, 2, 2, 2, 2, 2]);
 }
 
-/// tcp_sndbuf_expand: room for twice the window, of 2304 bytes of memory a segment, and never less than it had.
+/// tcp_sndbuf_expand: room for twice the window at 2304 bytes of memory a segment. It does not shrink.
 #[test]
-fn the_send_buffer_follows_the_window() {
+fn the_send_buffer_grows_with_the_window() {
     let mut script = linux(10_000);
     let size = |script: &Script| script.sender().queue.buffer;
     assert_eq!(size(&script), 2 * 10 * 2304);
@@ -124,9 +124,9 @@ fn the_send_buffer_follows_the_window() {
     assert_eq!(size(&script), before);
 }
 
-/// Where a gap closes, what lies behind it follows only if it is alike.
+/// When a gap closes, the entry behind it is joined only if its segments have the same size.
 #[test]
-fn a_short_segment_behind_a_gap_stays_alone() {
+fn a_short_segment_behind_a_gap_is_not_joined() {
     let file = Application::File(9 * 1448 + 100);
     let mut script = Script::with(Profile::linux(), "reno", file);
     script.sack(100, 0, &[(9, 10)]);

@@ -1,10 +1,11 @@
-//! The opening of a connection over a wire that loses packets.
+//! Handshakes over a wire that loses packets.
 
 use super::*;
 use std::collections::HashMap;
 use std::mem::discriminant;
 
-/// A connection whose wire loses those packets of which `lose` says so, by what they are and how many of their kind there were.
+/// A connection whose wire loses packets for which `lose` returns true. `lose` takes the segment and its number among
+/// those of its kind.
 fn opens(
     lose: impl Fn(&Segment, u32) -> bool,
     seconds: u64,
@@ -51,14 +52,15 @@ fn is_syn_ack(segment: &Segment) -> bool {
     matches!(segment, Segment::SynAck { .. })
 }
 
-/// Timestamp of a SYN/ACK, µs, and the third packet that answers it.
+/// Timestamp of a SYN/ACK, µs.
 const SYN_ACK_US: u32 = 50_000;
 const THIRD: Segment = Segment::HandshakeAck {
     subflow: subflow(1),
     echo_us: SYN_ACK_US,
 };
 
-/// A join whose answer is lost, by the client: what it sends in answer to what comes first on the subflow.
+/// A join whose ACK from the server is lost: packets that the client sends until, and in answer to, `first` as the
+/// first packet on the subflow.
 fn after_a_lost_answer(first: Segment) -> (Script, Vec<Segment>) {
     let file = Application::File(300 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
@@ -83,7 +85,7 @@ fn after_a_lost_answer(first: Segment) -> (Script, Vec<Segment>) {
     };
     sent(&mut script, &mut answers);
     assert_eq!(answers, [THIRD]);
-    // Two round trips of 100 ms later, at a tick, again.
+    // The third packet is repeated after two round trips of 100 ms, at a tick.
     let end = script.simulation.env.now + Span::from_millis(212);
     while script.simulation.env.timers.next() <= end {
         let at = script.simulation.env.timers.next();
@@ -96,10 +98,10 @@ fn after_a_lost_answer(first: Segment) -> (Script, Vec<Segment>) {
     (script, answers)
 }
 
-/// Linux resets a subflow on which anything comes before what is next: the server has sent its initial window with the answer, in
-/// a full queue both are lost, and what comes first is the answer to the repetition, or a probe.
+/// Linux resets a subflow if its first packet is not the next one in sequence: the server sends its initial window with
+/// the ACK; if a full queue drops both, the first packet that arrives is the ACK of the repetition, or a loss probe.
 #[test]
-fn a_join_whose_answer_and_first_data_are_lost_is_reset() {
+fn a_join_whose_ack_and_first_data_are_lost_is_reset() {
     let reset = [
         THIRD,
         THIRD,
@@ -125,19 +127,19 @@ fn a_join_whose_answer_and_first_data_are_lost_is_reset() {
     };
     let (_, answers) = after_a_lost_answer(data(9));
     assert_eq!(answers, reset);
-    // Nothing of it is taken any more, not even what is next.
+    // All packets of the subflow are ignored, also the next one in sequence.
     script.simulation.deliver(data(0).into());
     assert!(!script.simulation.receiver_mut(1).has_to_acknowledge());
     let (_, answers) = after_a_lost_answer(data(0));
     assert!(
         matches!(answers[2..], [Segment::Ack(_)]),
-        "its first data are an answer"
+        "the first data acknowledges the join"
     );
 }
 
-/// The server hands out again what is not acknowledged, over what is left.
+/// The server queues unacknowledged data again at the remaining subflow.
 #[test]
-fn what_a_reset_subflow_had_goes_over_the_others() {
+fn data_of_a_reset_subflow_is_sent_on_the_other() {
     let file = Application::File(100 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
     script.receive(syn(1));
@@ -145,14 +147,14 @@ fn what_a_reset_subflow_had_goes_over_the_others() {
     script.receive(handshake_ack(1));
     script.until(103);
     assert_eq!(script.simulation.sender(1).scoreboard.nxt(), 10 * 1424);
-    // It repeats its last packet: the answer goes again, and nothing else happens.
+    // The client repeats the third packet: the ACK is repeated, without other effects.
     script.receive(handshake_ack(1));
     assert_eq!(script.simulation.sender(1).life, Life::Open);
     script.receive(Segment::Reset {
         subflow: subflow(1),
     });
     assert_eq!(script.simulation.sender(1).life, Life::Closed);
-    // The other has no room yet.
+    // The other subflow has no room yet.
     assert_eq!(
         script
             .simulation
@@ -179,25 +181,25 @@ fn what_a_reset_subflow_had_goes_over_the_others() {
     let has =
         |(data, _): &(Data, bool)| (data.dsn..data.dsn + u32::from(data.len)).contains(&65_456);
     let mut sent = script.data.iter().filter(on_first);
-    assert!(sent.any(has), "the first that the other had");
+    assert!(sent.any(has), "the first byte of the closed subflow");
 }
 
 #[test]
-fn syns_are_sent_again_after_1_2_4_seconds() {
+fn syns_are_retransmitted_after_1_2_4_seconds() {
     let (wire, at, window) = opens(|s, n| is_syn(s) && n <= 3, 100);
     let syns = wire.iter().filter(|(_, segment)| is_syn(segment));
     assert_eq!(
         syns.map(|(ms, _)| *ms).collect::<Vec<_>>(),
         [0, 1000, 3000, 7000]
     );
-    // The server has sent its SYN/ACK once: it has nothing to hold against the path.
+    // The server has sent its SYN/ACK once: the window is not reduced.
     assert_eq!((at, window), (Some(7000), 10));
 }
 
 #[test]
-fn a_lost_syn_ack_costs_a_second_and_two_of_them_the_initial_window() {
+fn two_lost_syn_acks_reduce_the_initial_window_to_one_segment() {
     let (_, at, window) = opens(|s, n| is_syn_ack(s) && n <= 1, 100);
-    // The client's SYN and the server's timer come together: the SYN/ACK that answers was sent again once or twice.
+    // The client's SYN and the server's timer coincide: the SYN/ACK was retransmitted once or twice.
     assert_eq!(at, Some(1000));
     assert!(window <= 10);
     let (_, at, window) = opens(|s, n| is_syn_ack(s) && n <= 3, 100);

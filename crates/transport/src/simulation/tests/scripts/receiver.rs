@@ -1,8 +1,8 @@
-//! The receiving end: which ACKs it sends, and when.
+//! The receiving end: its ACKs and their times.
 
 use super::*;
 
-/// The receiving end, which gets data by hand; its ACKs come out.
+/// A receiver to which the test sends segments, and its ACKs.
 struct Receiving {
     script: Script,
     wire: Vec<(u64, Ack, Option<Blocks>)>,
@@ -16,9 +16,9 @@ impl Receiving {
     fn with(profile: Profile, application: Application) -> Self {
         let mut script = Script::with(profile, "reno", application);
         script.simulation.receiver_mut(0).established = true;
-        // The window has its size.
+        // The window is at its limit.
         script.simulation.set_missing_window(0);
-        // The sender is out of the play.
+        // The sender does not take part.
         script.simulation.sender_mut(0).life = Life::Closed;
         let timer = script.simulation.sender(0).timer;
         script.simulation.env.timers.clear(timer);
@@ -66,7 +66,7 @@ impl Receiving {
         self.script.simulation.env.now = end;
     }
 
-    /// When ACKs went out since it was last asked, and what they acknowledge.
+    /// ACKs sent since the last call: time, ms, and next segment expected.
     fn acks(&mut self) -> Vec<(u64, u32)> {
         let wire = std::mem::take(&mut self.wire);
         wire.iter()
@@ -74,7 +74,7 @@ impl Receiving {
             .collect()
     }
 
-    /// The SACK blocks of the last ACK, and whether the first tells of a segment that came twice.
+    /// SACK blocks of the last ACK, and whether the first one is a DSACK block.
     fn blocks(&mut self) -> (Vec<(u64, u64)>, bool) {
         let last = self.wire.last().and_then(|(_, _, blocks)| *blocks);
         self.wire.clear();
@@ -91,7 +91,7 @@ impl Receiving {
 }
 
 #[test]
-fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_40_ms() {
+fn sixteen_quick_acks_then_every_second_segment_or_40_ms() {
     let mut receiver = Receiving::new(Profile::linux());
     (0..16).for_each(|seq| receiver.data(10, seq, 0));
     assert_eq!(
@@ -103,7 +103,7 @@ fn the_first_sixteen_are_acknowledged_one_by_one_and_then_every_second_or_after_
     receiver.data(30, 20, 0);
     receiver.until(200);
     assert_eq!(receiver.acks(), [(70, 21)]);
-    // ns-3: from the beginning, and 200 ms.
+    // ns-3: every second segment from the start, or after 200 ms.
     let mut receiver = Receiving::new(Profile::ns3_newreno());
     (0..3).for_each(|seq| receiver.data(10, seq, 0));
     receiver.until(500);
@@ -122,9 +122,9 @@ fn the_end_of_a_write_is_acknowledged_at_once() {
     }
 }
 
-/// As the LISA paper's note 3 has it: Linux acknowledges every packet in slow start.
+/// LISA paper, note 3: Linux acknowledges every packet in slow start.
 #[test]
-fn while_the_window_grows_and_sixteen_times_more_each_segment_is_acknowledged() {
+fn each_segment_is_acknowledged_while_the_window_grows_and_sixteen_more() {
     each_is_acknowledged(Profile::linux());
     each_is_acknowledged(Profile::linux_3_14());
 }
@@ -136,7 +136,7 @@ fn each_is_acknowledged(profile: Profile) {
     (0..50).for_each(|seq| receiver.data(10, seq, 0));
     let offered: Vec<u32> = receiver.wire.iter().map(|(_, ack, _)| ack.window).collect();
     let most = offered[49 - 2];
-    // It is told in units of 128 bytes by `linux`.
+    // Windows of `linux` are in units of 128 bytes.
     let lacks = |window: &u32| (most - window + 1448 / 2) / 1448;
     let lacking: Vec<u32> = offered.iter().map(lacks).collect();
     assert_eq!(lacking[..3], [57, 55, 53]);
@@ -146,16 +146,21 @@ fn each_is_acknowledged(profile: Profile) {
     assert_eq!(acks[46..], [48, 50]);
 }
 
-/// What fills a gap finds the buffer still full of what waited, and the window grows once more with the next segment; so it does
-/// with the first segment beyond a gap, which is not in the buffer yet. Each of that is another ACK at once, and decides which
-/// segments later ACKs cover.
+/// A segment that fills a gap arrives while the buffer holds the out-of-order segments, so that the window grows once
+/// more with the next segment. It also grows with the first out-of-order segment, which is not in the buffer yet. Each
+/// growth causes another immediate ACK and determines which segments later ACKs cover.
 #[test]
-fn a_gap_leaves_the_window_to_grow_once_more() {
+fn after_a_gap_the_window_grows_once_more() {
     let mut receiver = Receiving::new(Profile::linux());
     (0..20).for_each(|seq| receiver.data(10, seq, 0));
-    assert_eq!(receiver.acks().last(), Some(&(10, 20)), "two by two");
+    assert_eq!(
+        receiver.acks().last(),
+        Some(&(10, 20)),
+        "every second segment"
+    );
     let threshold = |receiver: &Receiving| receiver.script.simulation.receiver(0).window.lacking();
-    // The window is as large as it comes to be while each segment is read at once; it has room for that one more.
+    // The window is at the limit that it reaches while each segment is read at once, which leaves room for that
+    // segment.
     assert_eq!(threshold(&receiver), 1);
     receiver.data(20, 21, 0);
     assert_eq!(threshold(&receiver), 0);
@@ -163,18 +168,18 @@ fn a_gap_leaves_the_window_to_grow_once_more() {
     simulation.set_missing_window(4);
     receiver.data(20, 22, 0);
     receiver.data(20, 20, 0);
-    assert_eq!(threshold(&receiver), 3, "three were in the buffer");
+    assert_eq!(threshold(&receiver), 3, "three segments were in the buffer");
     receiver.data(21, 23, 0);
     assert_eq!(threshold(&receiver), 1);
 }
 
-/// Over TCP an ACK that would offer less than the last one waits until the application has read, and so tells of what has become
-/// free.
+/// Over TCP an ACK that would advertise less than the last one waits until the application has read, and so advertises
+/// the freed memory.
 #[test]
-fn an_ack_that_would_offer_less_waits_for_the_application() {
+fn an_ack_that_would_shrink_the_window_waits_for_the_application() {
     let mut receiver = Receiving::new(Profile::linux());
     (0..20).for_each(|seq| receiver.data(10, seq, 0));
-    // A gap lets it offer all that there is, which it does when all is read; one segment in the buffer makes that less.
+    // After a gap the receiver advertises the whole buffer; one segment in the buffer makes that less.
     receiver.data(15, 21, 0);
     receiver.data(16, 20, 0);
     receiver.data(17, 22, flag::PSH);
@@ -183,12 +188,12 @@ fn an_ack_that_would_offer_less_waits_for_the_application() {
     let told = receiver.wire.last().map(|(_, ack, _)| ack.window);
     assert_eq!(receiver.acks(), [(20, 25)]);
     let offer = &receiver.script.simulation.receiver(0).window;
-    // In units of 128 bytes: none of the two takes room any more.
+    // In units of 128 bytes: neither of the two segments is in the buffer any more.
     assert!(u64::from(told.unwrap()) + 128 > offer.threshold());
 }
 
 #[test]
-fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
+fn gaps_are_reported_at_once_with_the_latest_block_first() {
     let mut receiver = Receiving::new(Profile::linux());
     (0..20).for_each(|seq| receiver.data(10, seq, 0));
     receiver.acks();
@@ -208,7 +213,7 @@ fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
         receiver.blocks(),
         (vec![(21, 24), (27, 28), (25, 26)], false)
     );
-    // A gap is filled: at once, and what is left of the blocks.
+    // A gap is filled: an immediate ACK with the remaining blocks.
     receiver.data(25, 20, 0);
     assert_eq!(receiver.wire.last().unwrap().1.seq / 1448, 24);
     assert_eq!(receiver.blocks(), (vec![(27, 28), (25, 26)], false));
@@ -219,7 +224,7 @@ fn gaps_and_what_fills_them_are_told_at_once_the_latest_block_first() {
 }
 
 #[test]
-fn what_comes_twice_is_told_first_and_once() {
+fn a_duplicate_is_reported_once_in_the_first_block() {
     let mut receiver = Receiving::new(Profile::linux());
     (0..4).for_each(|seq| receiver.data(10, seq, 0));
     receiver.data(11, 6, 0);
@@ -229,7 +234,7 @@ fn what_comes_twice_is_told_first_and_once() {
     assert_eq!(receiver.blocks(), (vec![(2, 3), (6, 7)], true));
     receiver.data(21, 7, 0);
     assert_eq!(receiver.blocks(), (vec![(6, 8)], false));
-    // Without SACK it is a plain ACK.
+    // Without SACK the ACK has no block.
     let mut receiver = Receiving::new(Profile::ns3_newreno());
     (0..4).for_each(|seq| receiver.data(10, seq, 0));
     receiver.data(20, 2, 0);
@@ -249,7 +254,8 @@ fn marks_are_echoed_until_the_sender_has_reduced() {
         .iter()
         .map(|(_, ack, _)| ack.flags & flag::ECE != 0);
     assert_eq!(echoes.collect::<Vec<_>>(), [false, true, true, false, true]);
-    // Beyond the first sixteen: the first mark and the next segment at once, then every second again.
+    // After the first sixteen: the first marked segment and the next one are acknowledged at once, then every second
+    // one again.
     (5..20).for_each(|seq| receiver.data(20, seq, flag::ECT | flag::CWR));
     receiver.acks();
     receiver.data(30, 20, flag::ECT | flag::CE);

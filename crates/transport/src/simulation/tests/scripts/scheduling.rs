@@ -1,10 +1,10 @@
-//! Which subflow is handed which part of the stream.
+//! Distribution of the stream over the subflows.
 
 use super::*;
 
 const MSS: u64 = 1424;
 
-/// What a subflow has sent, segment by segment: the first byte of the stream, and how many.
+/// Segments that a subflow has sent: data sequence number and size, bytes.
 fn data(script: &Script, subflow: usize) -> Vec<(u64, u64)> {
     let on = |(data, again): &&(Data, bool)| data.subflow.place() == subflow && !again;
     let sent = script.data.iter().filter(on);
@@ -12,12 +12,12 @@ fn data(script: &Script, subflow: usize) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// So many full segments from this byte on.
+/// `count` full segments from this byte on.
 fn full(from: u64, count: u64) -> Vec<(u64, u64)> {
     (0..count).map(|i| (from + i * MSS, MSS)).collect()
 }
 
-/// What the subflows still have to send, whatever buffers it is in: first byte and the one after the last.
+/// Ranges that the subflows have queued: first byte and byte after the last. Adjacent buffers are merged.
 fn waiting(script: &Script) -> [Vec<(u64, u64)>; 2] {
     [0, 1].map(|i| {
         let mut parts: Vec<(u64, u64)> = Vec::new();
@@ -31,14 +31,14 @@ fn waiting(script: &Script) -> [Vec<(u64, u64)>; 2] {
     })
 }
 
-/// Seen on Linux 6.18 with 300 KB: 65 456 bytes were written at first, 130 912 when the second subflow was there.
+/// Linux 6.18 with 300 KB writes 65 456 bytes at first, and 130 912 after the join of the second subflow.
 #[test]
-fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
+fn pieces_are_queued_at_subflows_and_writes_fill_their_send_buffers() {
     let file = Application::File(300 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
     assert_eq!(data(&script, 0), full(0, 10));
     assert_eq!(waiting(&script), [vec![(10 * MSS, 65_456)], vec![]]);
-    script.simulation.sender_mut(0).tcp.ssthresh = 10; // it does not come to the end of what it has
+    script.simulation.sender_mut(0).tcp.ssthresh = 10; // so that its queue does not run empty
     script.ack(100, 2);
     assert_eq!(waiting(&script), [vec![(12 * MSS, 65_456)], vec![]]);
     script.receive(syn(1));
@@ -49,7 +49,7 @@ fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
     assert_eq!(data(&script, 1), full(65_456, 10));
     let second = vec![(65_456 + 10 * MSS, 130_912)];
     assert_eq!(waiting(&script), [vec![(12 * MSS, 65_456)], second.clone()]);
-    // The first goes on with its own; the buffers of both are 96 256 bytes.
+    // The first subflow sends its own queue; the send buffers of both are 96 256 bytes.
     for ack in 3..=24 {
         script.ack(102 + u64::from(ack), ack);
         assert_eq!(waiting(&script)[1], second);
@@ -58,18 +58,18 @@ fn pieces_wait_at_the_subflows_and_the_application_is_ahead_by_their_buffers() {
     script.ack(130, 25);
     assert!(
         waiting(&script)[0].iter().all(|part| part.1 == 65_456),
-        "what the ACK lets out goes before what the application writes"
+        "segments released by the ACK leave before the application writes"
     );
     script.until(131);
-    // It would be done sooner than the second, which has two pieces.
+    // The first subflow would drain sooner than the second, which has two pieces.
     assert!(waiting(&script)[0].ends_with(&[(130_912, 163_640)]));
     assert_eq!(script.simulation.connection().send.stream.nxt, 163_640);
 }
 
-/// What the application writes makes those subflows send that are handed some of it. One whose buffer is full and whose single
-/// place in the window waits for another goes on waiting (__mptcp_push_pending).
+/// A write of the application triggers the subflows that are given data. A subflow whose send buffer is full and which
+/// defers a single segment is not triggered (__mptcp_push_pending).
 #[test]
-fn a_write_lets_those_send_that_are_handed_something() {
+fn a_write_triggers_the_subflows_that_are_given_data() {
     let file = Application::File(3000 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
     let sent = |script: &Script| script.nxt();
@@ -85,23 +85,23 @@ fn a_write_lets_those_send_that_are_handed_something() {
     script.simulation.push_all(None);
     assert_eq!(sent(&script), before);
     script.simulation.push_all(Some(0));
-    assert!(sent(&script) > before, "upon its own ACK it does");
+    assert!(sent(&script) > before, "its own ACK triggers the subflow");
 }
 
-/// TCP's write queue: buffers of 45 segments, or of half of the first window, that are filled up whatever memory they take; the
-/// first takes from the next what a burst lacks, and the one segment that is left over does not wait for a second.
+/// TCP's write queue: buffers of 45 segments, or of half of the first window, are filled up regardless of memory. The
+/// first takes from the next what a burst needs. A single remaining segment is not deferred.
 #[test]
-fn tcp_writes_buffers_that_are_filled_up() {
+fn tcp_fills_up_its_last_buffer() {
     let buffers = |script: &Script| -> Vec<u64> {
         let ranges = script.simulation.sender(0).queue.ranges();
         ranges.map(|(from, until)| (until - from) / 1448).collect()
     };
     let mut script = linux(1000);
-    // 46 080 bytes of memory: a buffer, another while there is some, all of 45; ten are sent.
+    // Send buffer of 46 080 bytes: one buffer of 45 segments fits, of which ten are sent.
     assert_eq!(buffers(&script), [35]);
     script.ack(100, 2);
     script.until(102);
-    // The last one that waits is filled up.
+    // The last unsent buffer is filled up.
     assert_eq!(buffers(&script)[0], 45);
     let queue = &mut script.simulation.sender_mut(0).queue;
     let before = queue
@@ -115,7 +115,11 @@ fn tcp_writes_buffers_that_are_filled_up() {
     let sender = script.simulation.sender_mut(0);
     sender.queue.push(before + 100 * 1448, before + 145 * 1448);
     sender.grow_buffer(1);
-    assert_eq!(buffers(&script), [1, 45], "it is enough for one place");
+    assert_eq!(
+        buffers(&script),
+        [1, 45],
+        "the first buffer suffices for one segment"
+    );
     let simulation = &mut script.simulation;
     let sender = simulation.sender_mut(0);
     sender.tcp.cwnd = sender.flight() + 2;
@@ -124,13 +128,13 @@ fn tcp_writes_buffers_that_are_filled_up() {
     assert_eq!(
         script.sender().scoreboard.nxt(),
         before + 2 * 1448,
-        "both places at once"
+        "both segments at once"
     );
     assert_eq!(buffers(&script), [44]);
 }
 
 #[test]
-fn other_profiles_fill_whatever_window_opens() {
+fn other_profiles_send_as_windows_open() {
     let file = Application::File(300 * 1424);
     let mut script = Script::with_subflows(Profile::linux_3_14(), "reno", file, 2);
     script.ack(100, 2);
@@ -141,9 +145,10 @@ fn other_profiles_fill_whatever_window_opens() {
     assert_eq!(data(&script, 1), full(14 * MSS, 10));
 }
 
-/// The connection's own timer waits as long as the longest of its subflows', in ticks of 4 ms, and fires with the one after.
+/// The connection's timer waits as long as the longest of its subflows' timers, in jiffies of 4 ms, and fires at the
+/// next one.
 #[test]
-fn the_timer_of_the_connection_goes_by_ticks() {
+fn the_retransmission_timer_of_the_connection_is_in_jiffies() {
     let file = Application::File(3000 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
     let simulation = &mut script.simulation;
@@ -157,7 +162,7 @@ fn the_timer_of_the_connection_goes_by_ticks() {
     };
     assert_eq!(retransmission(&script), after_handshake(8));
     script.until(8);
-    // The subflow's own timer is to fire at 12 ms, and was set for 8: nothing of its wait remains.
+    // The subflow's timer fires at 12 ms and was set for 8: no jiffy of its wait remains.
     let simulation = &mut script.simulation;
     assert!(simulation.env.timers.is_set(timer));
     simulation.follow_timers();
@@ -167,6 +172,6 @@ fn the_timer_of_the_connection_goes_by_ticks() {
     script.until(12);
     assert!(
         retransmission(&script) > after_handshake(12),
-        "it has fired and begins anew"
+        "the timer has fired and restarted"
     );
 }

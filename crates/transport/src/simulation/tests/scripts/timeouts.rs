@@ -1,5 +1,4 @@
-//! Losses that only time tells of: probes of the tail (RFC 8985), timeouts (RFC 6298), and those that were too early
-//! (RFC 5682, RFC 3522).
+//! Losses detected by timers: loss probes (RFC 8985), timeouts (RFC 6298), and spurious timeouts (RFC 5682, RFC 3522).
 
 use super::*;
 use mpcc::State;
@@ -8,13 +7,13 @@ use mpcc::State;
 fn a_lost_tail_is_probed_after_two_round_trips_and_then_times_out() {
     let mut script = linux(4);
     assert_eq!(script.numbers(), [0, 1, 2, 3]);
-    // Two smoothed RTTs and 2 ms, by ticks: the last segment once more.
+    // A loss probe after two smoothed RTTs and 2 ms, by jiffies: the last segment is retransmitted.
     script.until(1200);
     let sent = script.sent();
     assert_eq!(sent[0], (208, 3, true));
-    // Then the timeout, which the probe's sending has started: 100 ms + max(4 · 50, 200) ms, and to the next eighth tick.
+    // The timeout was started by the probe: 100 ms + max(4 · 50, 200) ms, rounded to eight jiffies.
     assert_eq!(sent[1], (540, 0, true));
-    assert_eq!(sent[2].0, 540 + 608, "the second waits twice as long");
+    assert_eq!(sent[2].0, 540 + 608, "the second timeout is twice as long");
 }
 
 #[test]
@@ -29,7 +28,7 @@ fn timeouts_double_and_the_window_is_one_segment() {
         .map(|s| s.0)
         .collect();
     let waits: Vec<u64> = again.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    assert_eq!(waits, [608, 1216, 2656, 4864], "600, 1200, … by ticks");
+    assert_eq!(waits, [608, 1216, 2656, 4864], "600, 1200, … in jiffies");
     assert_eq!(script.cwnd(), 1);
     assert_eq!(script.sender().tcp.ssthresh, 5);
     assert_eq!(script.sender().tally.timeouts, 5);
@@ -37,7 +36,7 @@ fn timeouts_double_and_the_window_is_one_segment() {
 
 /// A timeout has marked all segments lost, so that nothing is in flight (tcp_event_data_sent).
 #[test]
-fn a_retransmission_with_nothing_in_flight_is_a_start_of_sending() {
+fn a_retransmission_with_nothing_in_flight_reports_tx_start() {
     let mut script = linux(4);
     assert_eq!(script.sender().tcp.idle_ms, 0);
     // The probe leaves at 208 ms, beside four segments in flight.
@@ -51,7 +50,7 @@ fn a_retransmission_with_nothing_in_flight_is_a_start_of_sending() {
 }
 
 #[test]
-fn a_probe_that_repaired_a_loss_halves_the_window() {
+fn a_loss_probe_repeats_the_last_segment() {
     let mut script = linux(10);
     script.numbers();
     script.ack(100, 9);
@@ -66,10 +65,10 @@ fn a_probe_that_repaired_a_loss_halves_the_window() {
 fn a_spurious_timeout_is_undone() {
     let mut script = linux(1000);
     script.numbers();
-    // The path stops for 600 ms, and then all ACKs come.
+    // The path stalls for 600 ms, and then all ACKs arrive.
     script.until(560);
     assert_eq!(script.sender().state, State::Loss);
-    script.ack(600, 1); // answers the first copy: Eifel
+    script.ack(600, 1); // echoes the timestamp of the original: Eifel
     assert_eq!(script.sender().state, State::Open);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
     assert!(script.sender().tcp.ssthresh > 1 << 20);
@@ -80,7 +79,7 @@ fn frto_finds_a_spurious_timeout_without_timestamps() {
     let mut script = linux(1000);
     script.numbers();
     script.until(560);
-    // The retransmission is acknowledged, and then what was sent once and before the timeout.
+    // The retransmission is acknowledged, and then a segment that was sent once, before the timeout.
     script.ack_with(600, 1, &[], false, ANSWERS_COPY);
     assert_eq!(script.sender().state, State::Loss);
     script.ack_with(601, 2, &[], false, 0);
@@ -89,7 +88,7 @@ fn frto_finds_a_spurious_timeout_without_timestamps() {
 }
 
 #[test]
-fn a_probe_that_repaired_the_tail_halves_the_window_with_the_next_ack() {
+fn a_loss_probe_that_repaired_a_loss_halves_the_window_at_the_next_ack() {
     let application = Application::Requests {
         bytes: 10 * 1448,
         gaps: [Span::from_millis(10)].into(),
@@ -99,12 +98,12 @@ fn a_probe_that_repaired_the_tail_halves_the_window_with_the_next_ack() {
     script.ack(100, 9);
     script.until(400);
     script.sent();
-    // The probe fills the hole: whether its first copy was lost shows when nobody tells of a second one.
+    // The probe fills the gap. The original was lost if no DSACK follows.
     script.ack_with(408, 10, &[], false, ANSWERS_COPY);
     assert_eq!(script.cwnd(), 20);
     script.until(420);
     script.sent();
-    // A timeout's time passed in which the window was not what held it back: half of what was not used is gone.
+    // The window was not the limit for a timeout: it is reduced by half of its unused part.
     assert_eq!(script.cwnd(), 15);
     script.ack(520, 11);
     assert_eq!(script.cwnd(), 7, "{:?}", script.sender().tcp);
@@ -112,7 +111,7 @@ fn a_probe_that_repaired_the_tail_halves_the_window_with_the_next_ack() {
 }
 
 #[test]
-fn a_probe_that_the_receiver_had_already_leaves_the_window_alone() {
+fn a_spurious_loss_probe_does_not_change_the_window() {
     let mut script = linux(10);
     script.numbers();
     script.ack(100, 9);
@@ -124,17 +123,18 @@ fn a_probe_that_the_receiver_had_already_leaves_the_window_alone() {
 }
 
 #[test]
-fn a_probe_takes_new_data_where_the_receiver_has_room_for_it() {
-    // All ten are out, and the window has no room for an eleventh: the probe goes beyond it (RFC 8985, 7.3).
+fn a_loss_probe_carries_new_data_if_the_receive_window_allows() {
+    // All ten segments of the window are out: the probe exceeds it (RFC 8985, 7.3).
     let mut script = linux(1000);
     script.numbers();
     script.until(250);
     assert_eq!(script.sent(), [(208, 10, false)]);
 }
 
-/// What once made lost segments wait for ever: a probe that arrived counted as one of them under way.
+/// Regression test: a delivered loss probe was counted as a retransmission in flight, and lost segments were not
+/// retransmitted.
 #[test]
-fn a_timeout_sends_again_what_is_lost_beside_a_probe_that_arrived() {
+fn a_timeout_retransmits_losses_beside_a_delivered_loss_probe() {
     let mut script = linux(2);
     script.numbers();
     script.until(250);
@@ -151,7 +151,7 @@ fn a_timeout_sends_again_what_is_lost_beside_a_probe_that_arrived() {
 }
 
 #[test]
-fn the_timeout_backs_off_to_two_minutes_and_a_sample_ends_that() {
+fn the_timeout_backs_off_to_two_minutes_until_a_sample() {
     let mut script = linux(1000);
     script.numbers();
     script.until(1_200_000);
@@ -172,26 +172,27 @@ fn the_timeout_backs_off_to_two_minutes_and_a_sample_ends_that() {
     let mut script = linux(1000);
     script.until(last);
     assert_eq!(script.sender().rtt.timeout(), Span::from_millis(120_000));
-    // It answers the last copy, and that is a sample of 100 ms.
+    // The ACK of the last retransmission is a sample of 100 ms.
     script.ack_with(last + 100, 1, &[], false, ANSWERS_COPY);
     assert!(script.sender().rtt.timeout() < Span::from_millis(301));
 }
 
 #[test]
-fn frto_repairs_where_there_is_nothing_new_to_send() {
+fn frto_retransmits_without_new_data() {
     let mut script = linux(10);
     script.numbers();
     script.until(560);
     script.sent();
-    // The first copy of the first one was lost: the others follow without another timeout (RFC 5682, 2.1, 2b).
+    // The original of the first segment was lost: the others are retransmitted without another timeout (RFC 5682, 2.1,
+    // 2b).
     script.ack_with(610, 1, &[], false, ANSWERS_COPY);
     let again: Vec<u32> = script.numbers();
     assert_eq!(again, [1, 2], "a window of two");
 }
 
-/// Each timeout of an episode is told: NMCC leaves a subflow out that was heard since the first one.
+/// Each timeout of an episode is reported: NMCC excludes a subflow that has timed out since its last ACK.
 #[test]
-fn every_timeout_is_told_to_the_algorithm() {
+fn every_timeout_is_reported_to_the_algorithm() {
     let mut script = Script::new(Profile::linux(), "nmcc", 1000);
     script.numbers();
     script.until(560);
@@ -204,11 +205,11 @@ fn every_timeout_is_told_to_the_algorithm() {
             .coupled
             .published_srtt8(0)
     };
-    assert_eq!(published_rtt(&script), 0, "silent");
+    assert_eq!(published_rtt(&script), 0, "excluded");
     script.ack_with(600, 1, &[], false, ANSWERS_COPY);
     assert_eq!(script.sender().state, State::Loss);
-    assert!(published_rtt(&script) > 0, "heard");
+    assert!(published_rtt(&script) > 0, "an ACK has arrived");
     script.until(2000);
     assert_eq!(script.sender().tally.timeouts, 2);
-    assert_eq!(published_rtt(&script), 0, "silent again");
+    assert_eq!(published_rtt(&script), 0, "excluded again");
 }

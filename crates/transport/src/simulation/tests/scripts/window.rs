@@ -1,4 +1,4 @@
-//! How much is sent: the initial window, after idling, where the application or the receiver limits, after ECN marks.
+//! Congestion window and receive window: initial window, idle restart, application limit, receive window, ECN.
 
 use super::*;
 use mpcc::State;
@@ -18,7 +18,7 @@ fn the_initial_window_and_slow_start() {
 }
 
 #[test]
-fn an_idle_connection_begins_with_a_smaller_window() {
+fn an_idle_connection_restarts_with_a_smaller_window() {
     let application = Application::Requests {
         bytes: 60 * 1448,
         gaps: [Span::from_millis(100), Span::from_millis(700)].into(),
@@ -39,7 +39,7 @@ fn an_idle_connection_begins_with_a_smaller_window() {
     };
     reply(&mut script, 100);
     reply(&mut script, 700);
-    // After 100 ms it goes on as it was; 700 ms are two timeouts of 300 ms.
+    // After 100 ms the window is unchanged; 700 ms are two timeouts of 300 ms.
     assert_eq!(windows[0], windows[1]);
     assert_eq!(windows[3], windows[2] / 4, "{windows:?}");
 }
@@ -51,7 +51,7 @@ fn an_unused_window_shrinks_and_does_not_grow() {
         None,
     ));
     let mut script = Script::with(Profile::linux(), "reno", application);
-    // A segment each 10 ms, and 100 ms of round trip: 10 are out, of a window of 100.
+    // One segment every 10 ms at an RTT of 100 ms: 10 are out, of a window of 100.
     script.simulation.sender_mut(0).tcp.cwnd = 100;
     script.simulation.sender_mut(0).tcp.ssthresh = 50;
     let mut windows = Vec::new();
@@ -63,7 +63,7 @@ fn an_unused_window_shrinks_and_does_not_grow() {
         }
         windows.push(script.cwnd());
     }
-    // Below twice of what is out it is limited by itself in slow start, and grows.
+    // In slow start a window below twice the packets out counts as the limit, and grows.
     let down = windows.iter().position(|window| *window < 20).unwrap();
     assert!(
         windows[..=down].windows(2).all(|pair| pair[1] <= pair[0]),
@@ -75,17 +75,17 @@ fn an_unused_window_shrinks_and_does_not_grow() {
             .all(|window| (10..=20).contains(window)),
         "{windows:?}"
     );
-    // A timeout is 300 ms: half of the way to 10, each 300 ms.
+    // The window halves its distance to 10 at every timeout of 300 ms.
     assert_eq!(
         [windows[25], windows[45], windows[75], windows[105]],
         [100, 55, 32, 21]
     );
-    // What it was counts on: three quarters of it.
+    // The slow start threshold is three quarters of the window before.
     assert_eq!(script.sender().tcp.ssthresh, 75);
 }
 
 #[test]
-fn ecn_halves_the_window_once_a_round_trip_and_says_so_once() {
+fn ecn_halves_the_window_and_sends_cwr_once_a_round_trip() {
     let mut script = linux(1000);
     script.simulation.sender_mut(0).ecn = true;
     script.numbers();
@@ -94,7 +94,7 @@ fn ecn_halves_the_window_once_a_round_trip_and_says_so_once() {
     for i in 3..=10u32 {
         script.ack_with(98 + u64::from(i), i, &[], false, flag::ECE);
     }
-    assert_eq!(script.sender().tally.losses, 1, "once for what was out");
+    assert_eq!(script.sender().tally.losses, 1, "one reduction per window");
     assert_eq!(script.sender().state, State::Cwr);
     let says_so = |script: &Script| {
         let data = script
@@ -120,7 +120,7 @@ fn the_receive_window_is_never_exceeded() {
     let mut script = linux(1000);
     script.numbers();
     script.ack(100, 10);
-    // The receiver takes 5 beyond what it has.
+    // The receive window is 5 segments.
     script.simulation.connection_mut().send.stream.window_end = 35 * 1448;
     let mut highest = 0;
     for ack in 11..=30 {
@@ -140,7 +140,7 @@ fn the_receive_window_is_never_exceeded() {
 }
 
 #[test]
-fn what_is_sent_again_is_not_ecn_capable_and_new_data_tells_of_the_reduction_once() {
+fn retransmissions_are_not_ecn_capable_and_one_new_segment_carries_cwr() {
     let mut script = linux(10_000);
     script.simulation.sender_mut(0).ecn = true;
     script.numbers();
@@ -153,14 +153,14 @@ fn what_is_sent_again_is_not_ecn_capable_and_new_data_tells_of_the_reduction_onc
     let told = script.data.iter().filter(|(data, _)| is(data, flag::CWR));
     assert_eq!(told.count(), 1);
     assert!(script.data.iter().any(|(_, again)| *again));
-    // The first ten were sent before the test turned it on.
+    // The first ten segments were sent before the test enabled ECN.
     for (data, again) in &script.data[10..] {
         assert_eq!(*again, !is(data, flag::ECT), "{data:?}");
         assert!(!(*again && is(data, flag::CWR)));
     }
 }
 
-/// RFC 5681's windows grow for each ACK, whatever it acknowledges; CSS's, in slow start, for bytes.
+/// RFC 5681's windows grow for each ACK; CSS's, in slow start, for acknowledged bytes.
 #[test]
 fn a_sender_that_counts_acks_grows_by_one_for_two_segments() {
     for (profile, algorithm, cwnd) in [
@@ -172,13 +172,13 @@ fn a_sender_that_counts_acks_grows_by_one_for_two_segments() {
         assert_eq!(script.cwnd(), cwnd, "{algorithm}");
     }
     let mut script = Script::new(Profile::ns3_newreno(), "css", 1000);
-    script.ack(100, 4); // 4 · 0.49999, and not 1 · 0.49999
+    script.ack(100, 4); // 4 · 0.49999, not 1 · 0.49999
     assert_eq!(script.cwnd(), 11);
 }
 
 /// tcp_tso_should_defer.
 #[test]
-fn a_single_place_waits_for_another_where_the_next_ack_is_overdue() {
+fn a_single_segment_is_deferred_while_the_next_ack_is_overdue() {
     let mut script = linux(1000);
     script.numbers();
     script.ack(100, 10);
@@ -188,8 +188,9 @@ fn a_single_place_waits_for_another_where_the_next_ack_is_overdue() {
         script.ack(ms, ack);
         script.numbers().len()
     };
-    // The next one is expected 9 ms later.
+    // The next ACK is expected 9 ms later.
     assert_eq!([sent(190, 11), sent(190, 12)], [1, 1]);
-    // It should have come 100 ms ago; what was sent before is older than a millisecond, and then it is not.
+    // The next ACK is overdue by 100 ms. The last transmission is older than a millisecond at the first of these ACKs,
+    // and not at the second.
     assert_eq!([sent(300, 13), sent(300, 14), sent(301, 15)], [1, 0, 2]);
 }
