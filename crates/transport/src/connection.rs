@@ -48,13 +48,13 @@ impl Connection {
         let window = AdvertisedWindow::new(profile, &buffer).bytes;
         let announced = spec.path_manager == PathManager::Announced;
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
-        for (place, &(down, up)) in spec.routes[..count].iter().enumerate() {
+        for (index, &(down, up)) in spec.routes[..count].iter().enumerate() {
             let id = SubflowId {
                 connection: number,
-                subflow: place as u8,
+                subflow: index as u8,
             };
-            let group = spec.groups.get(place).copied().unwrap_or(0);
-            let backup = spec.backup.get(place).copied().unwrap_or(false);
+            let group = spec.groups.get(index).copied().unwrap_or(0);
+            let backup = spec.backup.get(index).copied().unwrap_or(false);
             let sender_timer = timers.add(TimerOwner::Sender(id));
             let mut sender = Sender::new(&spec, profile.clone(), down, sender_timer, id, group);
             sender.requests_backup = backup && announced;

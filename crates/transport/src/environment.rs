@@ -5,7 +5,7 @@ pub(crate) mod jitter;
 mod timer_owner;
 pub(crate) mod timers;
 
-use crate::packet::sack_blocks::Sacks;
+use crate::packet::sack_blocks::SackStore;
 use crate::packet::sequence::{micros, since_echo};
 use crate::packet::{Burst, Segment, Wire, flag};
 use crate::trace::{Content, Flow, Observer, Packet};
@@ -16,14 +16,14 @@ use timers::Timers;
 
 /// A burst of segments on its way to the network.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leaving {
+pub(crate) struct OutgoingBurst {
     pub(crate) route: RouteId,
     /// Headers of each packet, bytes.
     pub(crate) header: u32,
     pub(crate) burst: Burst,
 }
 
-impl Leaving {
+impl OutgoingBurst {
     /// Bytes and content of the packet of this number, from 0.
     #[inline(always)]
     fn packet(&self, number: u32) -> (u32, Wire) {
@@ -40,11 +40,11 @@ pub(crate) struct Env<O> {
     pub(crate) now: Time,
     pub(crate) network: Network<Wire>,
     pub(crate) timers: Timers<TimerOwner>,
-    pub(crate) sacks: Sacks,
+    pub(crate) sacks: SackStore,
     pub(crate) observer: O,
     /// Bursts of the current event, which leave after a random delay.
-    pub(crate) late: Vec<Leaving>,
-    pub(crate) gap: bool,
+    pub(crate) bursts: Vec<OutgoingBurst>,
+    pub(crate) reports_gap: bool,
     /// Jitter of the server of each connection.
     pub(crate) jitter: Vec<Jitter>,
 }
@@ -54,7 +54,7 @@ impl<O: Observer> Env<O> {
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
         if O::PACKETS {
-            self.show(bytes, segment.into(), true);
+            self.report_packet(bytes, segment.into(), true);
         }
         if let Some(Exit::Lost { payload, .. }) =
             self.network.inject(self.now, route, bytes, segment.into())
@@ -66,14 +66,14 @@ impl<O: Observer> Env<O> {
     /// Sends segments. With `host_jitter` they wait for [`flush`](Self::flush), because the jitter depends on the
     /// number of segments that one event sends.
     #[inline(always)]
-    pub(crate) fn send_burst(&mut self, leaving: Leaving, is_late: bool) {
+    pub(crate) fn send_burst(&mut self, leaving: OutgoingBurst, host_jitter: bool) {
         if O::PACKETS {
             for (bytes, wire) in (0..leaving.burst.count).map(|number| leaving.packet(number)) {
-                self.show(bytes, wire, true);
+                self.report_packet(bytes, wire, true);
             }
         }
-        if is_late {
-            self.late.push(leaving);
+        if host_jitter {
+            self.bursts.push(leaving);
             return;
         }
         for (bytes, wire) in (0..leaving.burst.count).map(|number| leaving.packet(number)) {
@@ -88,19 +88,19 @@ impl<O: Observer> Env<O> {
     /// Ends an event: sends its bursts ([`Network::inject_burst`]).
     #[inline(always)]
     pub(crate) fn flush(&mut self) {
-        if !self.late.is_empty() {
-            self.flush_late();
+        if !self.bursts.is_empty() {
+            self.flush_bursts();
         }
-        self.gap = false;
+        self.reports_gap = false;
     }
 
     #[inline(never)]
-    fn flush_late(&mut self) {
+    fn flush_bursts(&mut self) {
         let Self {
             now,
             network,
             observer,
-            late: bursts,
+            bursts,
             jitter,
             ..
         } = self;
@@ -109,7 +109,7 @@ impl<O: Observer> Env<O> {
         let count = bursts
             .iter()
             .fold(0, |sum, leaving| sum + leaving.burst.count);
-        let mut late = jitter[connection as usize].draw(count, self.gap);
+        let mut late = jitter[connection as usize].draw(count, self.reports_gap);
         for leaving in &*bursts {
             let lost = |exit| {
                 if let (true, Exit::Lost { at, payload, .. }) = (O::ON, exit) {
@@ -142,7 +142,7 @@ impl<O: Observer> Env<O> {
     /// Reports a packet to the observer that leaves (`leaves`) or arrives at the server. (Checking the server's end
     /// here and not at the call keeps the packet in its three words there: 3 % fewer instructions without an observer.)
     #[cold]
-    pub(crate) fn show(&mut self, bytes: u32, wire: Wire, leaves: bool) {
+    pub(crate) fn report_packet(&mut self, bytes: u32, wire: Wire, leaves: bool) {
         if wire.goes_to_client() != leaves {
             return;
         }
@@ -200,6 +200,6 @@ impl<O: Observer> Env<O> {
             content,
         };
         self.observer
-            .packet(self.now, &packet, self.sacks.see(sack));
+            .packet(self.now, &packet, self.sacks.get(sack));
     }
 }

@@ -46,27 +46,27 @@ pub struct Profile {
     pub quick_acks: u32,
     /// Whether the ACK of a segment with the push flag is sent when the application reads it, which happens on arrival
     /// (Linux: ICSK_ACK_PUSHED in tcp_cleanup_rbuf).
-    pub reads_push: bool,
+    pub acknowledges_push: bool,
     /// Delay of the server's application: from the end of the handshake, or from the ACK that frees send buffer, to its
     /// next write. ADD_ADDR leaves before that write: on a slow link a full queue would otherwise drop it.
-    pub wake_up: Span,
+    pub wake_up_delay: Span,
     /// Interval at which the application polls for free send buffer; 0: it blocks and is woken. Below a round trip of
     /// one interval it is woken, too.
-    pub looks: Span,
+    pub poll_interval: Span,
     /// Receive buffer (Linux: tcp_rmem).
     pub receive_buffer: (u32, u32),
     /// Whether the advertised share of the receive buffer follows the memory of a received segment (scaling_ratio):
     /// half until the first segment, then the measured share. Otherwise half always.
-    pub measures_frames: bool,
+    pub measures_scaling_ratio: bool,
     /// Maximum receive window before the first segment, segments (tcp_default_init_rwnd).
-    pub first_window: u32,
+    pub initial_receive_window: u32,
     /// Whether an idle sender's window is halved for each retransmission timeout (RFC 5681, 4.1).
     pub idle_restart: bool,
     /// Whether segments leave in TSO bursts and less than a burst may be deferred (Linux 6.x: tcp_tso_should_defer; old
     /// kernels decide otherwise).
     pub bursts: bool,
     /// Whether the server has random processing delays of some microseconds ([`netsim::Network::inject_burst`]).
-    pub is_late: bool,
+    pub host_jitter: bool,
     /// Whether all addresses are announced at once, not each after the echo of the one before.
     pub announces_at_once: bool,
     /// Whether unsent data waits in write queues of the subflows, filled in large pieces by MPTCP (Linux). Otherwise
@@ -76,7 +76,7 @@ pub struct Profile {
     pub answers_joins: bool,
     /// Whether the first RTT sample of a join has millisecond resolution: Linux completes the join without its request
     /// socket (tcp_check_req: drop_req).
-    pub joins_in_milliseconds: bool,
+    pub join_rtt_in_milliseconds: bool,
     /// Headers of a TCP packet without SACK, bytes: IPv4, TCP and timestamps.
     pub header: u16,
     /// See `header`.
@@ -91,7 +91,7 @@ pub struct Profile {
 const HEADER: u16 = 52;
 
 /// Time from wake-up to write of a blocked application: median of 20 connections between two namespaces, Linux 6.18.
-const TOLD: Span = Span::from_micros(250);
+const WAKE_UP_DELAY: Span = Span::from_micros(250);
 
 impl Profile {
     /// Linux 6.x. Values that were measured are in `docs/notes/kernel.md`.
@@ -109,20 +109,20 @@ impl Profile {
             jiffy: Span::from_millis(4), // CONFIG_HZ = 250: Debian's
             counts_acks: false,
             delayed_ack: Span::from_millis(40),
-            reads_push: true,
-            quick_acks: 16,                  // TCP_MAX_QUICKACKS
-            wake_up: Span::from_micros(200), // minimum of 26 runs in the VM, maximum 1.1 ms; ADD_ADDR leaves after 50 µs
-            looks: Span::from_millis(1),     // as the lab's application
+            acknowledges_push: true,
+            quick_acks: 16,                        // TCP_MAX_QUICKACKS
+            wake_up_delay: Span::from_micros(200), // minimum of 26 runs in the VM, maximum 1.1 ms; ADD_ADDR leaves after 50 µs
+            poll_interval: Span::from_millis(1),   // as the lab's application
             receive_buffer: (131_072, 6_291_456),
-            measures_frames: true,
-            first_window: u32::MAX,
+            measures_scaling_ratio: true,
+            initial_receive_window: u32::MAX,
             idle_restart: true,
             bursts: true,
-            is_late: true,
+            host_jitter: true,
             announces_at_once: false,
             write_queues: true,
             answers_joins: true,
-            joins_in_milliseconds: true,
+            join_rtt_in_milliseconds: true,
             header: HEADER,
             mptcp_data_header: 24, // 1424 bytes of payload in 1500
             mptcp_ack_header: 12,  // DSS with a 64-bit DATA_ACK
@@ -139,16 +139,16 @@ impl Profile {
             name: "linux-3.14",
             detection: Detection::Fack,
             receive_buffer: (6 << 20, 6 << 20),
-            measures_frames: false, // tcp_adv_win_scale = 1
-            first_window: 20,       // tcp_default_init_rwnd: twice the initial congestion window
+            measures_scaling_ratio: false, // tcp_adv_win_scale = 1
+            initial_receive_window: 20, // tcp_default_init_rwnd: twice the initial congestion window
             bursts: false,
-            is_late: false,
-            wake_up: TOLD,
-            looks: Span::ZERO,
+            host_jitter: false,
+            wake_up_delay: WAKE_UP_DELAY,
+            poll_interval: Span::ZERO,
             announces_at_once: true,
             write_queues: false,
             answers_joins: false,
-            joins_in_milliseconds: false,
+            join_rtt_in_milliseconds: false,
             jiffy: Span::ZERO, // its timer wheel was different and is not modelled
             ..Self::linux()
         }
@@ -164,20 +164,20 @@ impl Profile {
             undo: false,
             counts_acks: true, // ns-3 before 3.25: TcpNewReno::NewAck
             delayed_ack: Span::from_millis(200), // ns-3: DelAckTimeout
-            reads_push: false,
+            acknowledges_push: false,
             quick_acks: 0,
             jiffy: Span::ZERO,
             receive_buffer: (6 << 20, 6 << 20),
-            measures_frames: false,
-            wake_up: TOLD,
-            looks: Span::ZERO,
+            measures_scaling_ratio: false,
+            wake_up_delay: WAKE_UP_DELAY,
+            poll_interval: Span::ZERO,
             idle_restart: false,
             bursts: false,
-            is_late: false,
+            host_jitter: false,
             announces_at_once: true,
             write_queues: false,
             answers_joins: false,
-            joins_in_milliseconds: false,
+            join_rtt_in_milliseconds: false,
             ..Self::linux()
         }
     }
@@ -185,14 +185,15 @@ impl Profile {
     /// Time of the application's next write if it can write since `now`. It polls at `phase` and every `poll_interval`
     /// after.
     pub(crate) fn writes_at(&self, now: Time, phase: Span) -> Time {
-        let looks = self.looks.as_nanos().max(1);
-        let waited = (now.as_nanos() + looks - phase.as_nanos() % looks) % looks;
-        now + Span::from_nanos((looks - waited) % looks) + self.wake_up
+        let poll_interval = self.poll_interval.as_nanos().max(1);
+        let waited =
+            (now.as_nanos() + poll_interval - phase.as_nanos() % poll_interval) % poll_interval;
+        now + Span::from_nanos((poll_interval - waited) % poll_interval) + self.wake_up_delay
     }
 
     /// Poll interval, µs.
-    pub(crate) const fn looks_us(&self) -> u32 {
-        (self.looks.as_nanos() / 1000) as u32
+    pub(crate) const fn poll_interval_us(&self) -> u32 {
+        (self.poll_interval.as_nanos() / 1000) as u32
     }
 
     /// Headers of a data packet, bytes.
@@ -221,8 +222,8 @@ mod tests {
     #[test]
     fn a_polling_application_writes_at_its_next_poll() {
         let profile = Profile {
-            wake_up: Span::from_micros(200),
-            looks: Span::from_millis(1),
+            wake_up_delay: Span::from_micros(200),
+            poll_interval: Span::from_millis(1),
             ..Profile::linux()
         };
         let phase = Span::from_micros(300);
@@ -231,8 +232,8 @@ mod tests {
             let writes_at = Time::ZERO + Span::from_micros(writes_at);
             assert_eq!(profile.writes_at(from, phase), writes_at, "{from:?}");
         }
-        let told = Profile::linux_3_14();
+        let woken = Profile::linux_3_14();
         let now = Time::ZERO + Span::from_micros(301);
-        assert_eq!(told.writes_at(now, phase), now + TOLD);
+        assert_eq!(woken.writes_at(now, phase), now + WAKE_UP_DELAY);
     }
 }

@@ -58,9 +58,9 @@ impl ReceiveStream {
 
     /// A segment of the stream arrives on a subflow.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, place: usize, dsn: u32, len: u16) {
+    pub(crate) fn insert(&mut self, index: usize, dsn: u32, len: u16) {
         let dsn = widen(self.reassembly.next(), dsn);
-        self.arrived += self.reassembly.insert(place, dsn, len);
+        self.arrived += self.reassembly.insert(index, dsn, len);
     }
 
     /// Number of bytes in the receive buffer. MPTCP's buffer excludes out-of-order queues of subflows.

@@ -12,7 +12,7 @@ use crate::connection::Connection;
 use crate::environment::jitter::Jitter;
 use crate::environment::timers::Timers;
 use crate::environment::{Env, TimerOwner};
-use crate::packet::sack_blocks::Sacks;
+use crate::packet::sack_blocks::SackStore;
 use crate::packet::{Ack, Data, Segment, SubflowId, Wire};
 use crate::profile::Profile;
 use crate::spec::ConnectionSpec;
@@ -32,7 +32,7 @@ pub struct Simulation<O> {
     /// Number of connections of finite data that are not complete.
     unfinished: usize,
     /// A run ends at its stop, not when all connections are complete.
-    to_stop: bool,
+    ignores_completion: bool,
     events: u64,
 }
 
@@ -44,17 +44,17 @@ impl<O: Observer> Simulation<O> {
                 now: Time::ZERO,
                 network,
                 timers: Timers::default(),
-                sacks: Sacks::default(),
+                sacks: SackStore::default(),
                 observer,
-                late: Vec::new(),
-                gap: false,
+                bursts: Vec::new(),
+                reports_gap: false,
                 jitter: Vec::new(),
             },
             connections: Vec::new(),
             profiles: Vec::new(),
             udp: Vec::new(),
             unfinished: 0,
-            to_stop: false,
+            ignores_completion: false,
             events: 0,
         }
     }
@@ -94,25 +94,25 @@ impl<O: Observer> Simulation<O> {
     ///
     /// # Panics
     /// If there is no connection of this number.
-    pub fn ask_groups(&mut self, connection: usize, groups: &[u8]) {
+    pub fn request_groups(&mut self, connection: usize, groups: &[u8]) {
         let send = &mut self.connections[connection].send;
         for (sender, group) in send.subflows.iter_mut().zip(groups) {
-            sender.ask_group(&mut send.stream.coupled, *group);
+            sender.request_group(&mut send.stream.coupled, *group);
         }
     }
 
     /// Adds a UDP source. Returns its number, from 0.
     pub fn add_udp(&mut self, spec: UdpSpec) -> usize {
-        let me = self.udp.len() as u32;
-        let timer = self.env.timers.add(TimerOwner::Udp(me));
+        let number = self.udp.len() as u32;
+        let timer = self.env.timers.add(TimerOwner::Udp(number));
         self.env.timers.set(timer, spec.start);
-        self.udp.push(Udp::new(spec, timer, me));
-        me as usize
+        self.udp.push(Udp::new(spec, timer, number));
+        number as usize
     }
 
     /// Makes runs end at their stop, also when all connections are complete.
-    pub fn run_to_stop(&mut self) {
-        self.to_stop = true;
+    pub fn ignore_completion(&mut self) {
+        self.ignores_completion = true;
     }
 
     /// Runs until all connections of finite data are complete, or until `stop`.
@@ -135,7 +135,7 @@ impl<O: Observer> Simulation<O> {
     ) -> bool {
         let last = self.events.saturating_add(events);
         let is_finite = |connection: &Connection| connection.application.is_finite;
-        let endless = self.to_stop || !self.connections.iter().any(is_finite);
+        let endless = self.ignores_completion || !self.connections.iter().any(is_finite);
         while endless || self.unfinished > 0 {
             if self.events >= last {
                 return false;
@@ -151,7 +151,7 @@ impl<O: Observer> Simulation<O> {
                         continue;
                     }
                     if O::PACKETS {
-                        self.env.show(bytes, payload, false);
+                        self.env.report_packet(bytes, payload, false);
                     }
                     self.deliver(payload);
                     #[cfg(any(debug_assertions, test))]
@@ -192,17 +192,17 @@ impl<O: Observer> Simulation<O> {
         let of = |number: u32| number as usize;
         match owner {
             TimerOwner::Sender(id) => {
-                connections[of(id.connection)].on_sender_timer(env, id.place());
+                connections[of(id.connection)].on_sender_timer(env, id.index());
             }
             TimerOwner::Receiver(id) => {
-                connections[of(id.connection)].on_receiver_timer(env, id.place());
+                connections[of(id.connection)].on_receiver_timer(env, id.index());
             }
             TimerOwner::Start(number) => connections[of(number)].send_syn(env, 0),
             TimerOwner::Write(number) => {
                 let ends = connections[of(number)].write(env);
                 self.unfinished -= usize::from(ends);
             }
-            TimerOwner::Announcement(number) => connections[of(number)].announce_again(env),
+            TimerOwner::Announcement(number) => connections[of(number)].repeat_announcement(env),
             TimerOwner::Wakeup(number) => connections[of(number)].send.write(env),
             TimerOwner::Retransmission(number) => {
                 connections[of(number)].send.on_retransmission_timer(env);
@@ -261,7 +261,7 @@ impl<O: Observer> Simulation<O> {
         let connection = &self.connections[number as usize];
         invariants::connection(connection);
         for sender in &connection.send.subflows {
-            if self.events % (u64::from(sender.out()) / 32 + 1) == 0 {
+            if self.events % (u64::from(sender.packets_out()) / 32 + 1) == 0 {
                 invariants::sender(sender, &self.env.timers);
             }
         }

@@ -21,7 +21,7 @@ fn joins(profile: Profile, manager: PathManager, delay: Span, paths: usize) -> V
     let mut simulation = Simulation::new(network, Quiet);
     let mut spec = file("lisa", true, routes, 300_000);
     spec.profile = Profile {
-        looks: Span::ZERO,
+        poll_interval: Span::ZERO,
         ..profile
     };
     spec.path_manager = manager;

@@ -25,17 +25,17 @@ pub struct UdpSpec {
 pub(crate) struct Udp {
     pub(crate) spec: UdpSpec,
     pub(crate) timer: TimerId,
-    pub(crate) me: u32,
+    pub(crate) number: u32,
     pub(crate) sent: u64,
     pub(crate) received: u64,
 }
 
 impl Udp {
-    pub(crate) fn new(spec: UdpSpec, timer: TimerId, me: u32) -> Self {
+    pub(crate) fn new(spec: UdpSpec, timer: TimerId, number: u32) -> Self {
         Self {
             spec,
             timer,
-            me,
+            number,
             sent: 0,
             received: 0,
         }
@@ -47,7 +47,7 @@ impl Udp {
         env.timers.set(self.timer, env.now + wait);
         if sends {
             let segment = Segment::Datagram {
-                source: self.me,
+                source: self.number,
                 number: self.sent as u32,
                 len: self.spec.packet,
             };

@@ -5,7 +5,7 @@ use crate::application::Application;
 use crate::environment::Env;
 use crate::environment::timers::TimerId;
 use crate::spec::ConnectionSpec;
-use crate::subflow::sender::Life;
+use crate::subflow::sender::SubflowState;
 use crate::trace::Observer;
 use netsim::Time;
 
@@ -80,7 +80,13 @@ impl Connection {
         }
         application.completion = Some(env.now);
         let subflows = self.send.subflows.iter();
-        let windows = subflows.map(|s| if s.life == Life::Idle { 0 } else { s.tcp.cwnd });
+        let windows = subflows.map(|s| {
+            if s.subflow_state == SubflowState::Idle {
+                0
+            } else {
+                s.tcp.cwnd
+            }
+        });
         application.cwnd_at_end = windows.collect();
         self.send.close(env);
         self.receive.close(env);

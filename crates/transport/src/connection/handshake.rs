@@ -2,18 +2,18 @@
 
 use super::Connection;
 use crate::environment::Env;
-use crate::packet::opening::{CAPABLE, JOIN, Opening, TCP};
+use crate::packet::opening::{CAPABLE, HandshakeSizes, JOIN, TCP};
 use crate::packet::sequence::{in_milliseconds, micros};
 use crate::packet::{Segment, SubflowId};
 use crate::subflow::receiver::Join;
-use crate::subflow::sender::Life;
+use crate::subflow::sender::SubflowState;
 use crate::trace::Observer;
 use netsim::Time;
 
 impl Connection {
     /// Sizes of the handshake packets of a subflow.
-    fn opening(&self, place: usize) -> Opening {
-        match (self.spec.mptcp, place) {
+    fn handshake_sizes(&self, index: usize) -> HandshakeSizes {
+        match (self.spec.mptcp, index) {
             (false, _) => TCP,
             (true, 0) => CAPABLE,
             (true, _) => JOIN,
@@ -22,9 +22,9 @@ impl Connection {
 
     /// The client opens a subflow.
     #[cold]
-    pub(crate) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
-        let bytes = self.opening(place).syn;
-        self.receive.subflows[place].send_syn(env, bytes);
+    pub(crate) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
+        let bytes = self.handshake_sizes(index).syn;
+        self.receive.subflows[index].send_syn(env, bytes);
     }
 
     /// A segment arrives that is neither data nor an ACK.
@@ -35,48 +35,51 @@ impl Connection {
         subflow: SubflowId,
         segment: Segment,
     ) {
-        let place = subflow.place();
-        let opening = self.opening(place);
-        let sender = &mut self.send.subflows[place];
-        let receiver = &mut self.receive.subflows[place];
+        let index = subflow.index();
+        let sizes = self.handshake_sizes(index);
+        let sender = &mut self.send.subflows[index];
+        let receiver = &mut self.receive.subflows[index];
         match segment {
             Segment::Syn { backup, .. } => {
-                if matches!(sender.life, Life::Idle | Life::Opening) {
-                    sender.life = Life::Opening;
+                if matches!(
+                    sender.subflow_state,
+                    SubflowState::Idle | SubflowState::Opening
+                ) {
+                    sender.subflow_state = SubflowState::Opening;
                     // Either end may request a backup (subflow_req->backup, request_bkup).
                     sender.tcp.backup |= u16::from(backup);
-                    sender.answer_syn(env, opening.syn_ack);
+                    sender.send_syn_ack(env, sizes.syn_ack);
                 }
             }
             Segment::SynAck { sent_us, .. } => {
-                let waits = place > 0 && self.spec.profile.answers_joins;
-                receiver.on_syn_ack(env, sent_us, opening.established, waits);
+                let waits = index > 0 && self.spec.profile.answers_joins;
+                receiver.on_syn_ack(env, sent_us, sizes.established, waits);
             }
-            Segment::HandshakeAck { echo_us, .. } => self.on_handshake_ack(env, place, echo_us),
+            Segment::HandshakeAck { echo_us, .. } => self.on_handshake_ack(env, index, echo_us),
             Segment::JoinAck { next, .. } => {
                 receiver.on_first_packet(env, next == 0);
             }
             Segment::AddAddr { address, .. } => self.on_address(env, subflow, address),
             Segment::AddAddrEcho { address, .. } => self.on_address_echo(env, address),
-            Segment::Reset { .. } => self.send.on_reset(env, place),
+            Segment::Reset { .. } => self.send.on_reset(env, index),
             Segment::Data(_) | Segment::Ack(_) | Segment::Datagram { .. } => {}
         }
     }
 
     /// The third packet of a handshake arrives at the server.
-    fn on_handshake_ack<O: Observer>(&mut self, env: &mut Env<O>, place: usize, echo_us: u32) {
+    fn on_handshake_ack<O: Observer>(&mut self, env: &mut Env<O>, index: usize, echo_us: u32) {
         let profile = &self.spec.profile;
         let stream = &mut self.send.stream;
-        let sender = &mut self.send.subflows[place];
-        let answers = place > 0 && self.spec.mptcp && profile.answers_joins;
-        if sender.life != Life::Opening {
+        let sender = &mut self.send.subflows[index];
+        let answers = index > 0 && self.spec.mptcp && profile.answers_joins;
+        if sender.subflow_state != SubflowState::Opening {
             if answers {
-                sender.answer_join(env); // the ACK of the first one was lost
+                sender.send_join_ack(env); // the ACK of the first one was lost
             }
             return;
         }
         let age = micros(env.now).wrapping_sub(echo_us);
-        let round_trip = match place > 0 && profile.joins_in_milliseconds {
+        let round_trip = match index > 0 && profile.join_rtt_in_milliseconds {
             true => {
                 let phase = micros(Time::ZERO + self.spec.phase);
                 in_milliseconds(micros(env.now).wrapping_add(phase), age).max(1000)
@@ -86,41 +89,41 @@ impl Connection {
         sender.finish_handshake(env, echo_us, round_trip);
         sender.open(&mut stream.coupled, env);
         let writes_at = profile.writes_at(env.now, self.spec.phase);
-        if place == 0 {
+        if index == 0 {
             self.announce(env, 1);
             env.timers.set(self.application.write_timer, writes_at);
             return;
         }
         if answers {
-            sender.answer_join(env);
+            sender.send_join_ack(env);
         }
         match stream.wakeup_timer {
             Some(timer) => env.timers.set(timer, writes_at),
-            None => self.send.push(env, place),
+            None => self.send.push(env, index),
         }
     }
 
     /// The timer of a sender is due.
-    pub(crate) fn on_sender_timer<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
-        let answer = self.opening(place).syn_ack;
-        let sender = &mut self.send.subflows[place];
-        if sender.life == Life::Opening {
-            sender.answer_syn(env, answer);
+    pub(crate) fn on_sender_timer<O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
+        let answer = self.handshake_sizes(index).syn_ack;
+        let sender = &mut self.send.subflows[index];
+        if sender.subflow_state == SubflowState::Opening {
+            sender.send_syn_ack(env, answer);
         } else {
-            self.send.on_timer(env, place);
+            self.send.on_timer(env, index);
         }
     }
 
     /// The timer of a receiver is due.
-    pub(crate) fn on_receiver_timer<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
-        let bytes = self.opening(place).established;
-        let receiver = &mut self.receive.subflows[place];
+    pub(crate) fn on_receiver_timer<O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
+        let bytes = self.handshake_sizes(index).established;
+        let receiver = &mut self.receive.subflows[index];
         if receiver.join == Join::Waits {
             receiver.send_handshake_ack(env, bytes);
         } else if receiver.established {
             receiver.acknowledge(&mut self.receive.stream, env);
         } else {
-            self.send_syn(env, place);
+            self.send_syn(env, index);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::environment::timers::TimerId;
 use crate::packet::opening::{ADD_ADDRESS, ADDRESS_ECHO};
 use crate::packet::{Segment, SubflowId};
 use crate::spec::PathManager;
-use crate::subflow::sender::Life;
+use crate::subflow::sender::SubflowState;
 use crate::trace::Observer;
 use netsim::Span;
 
@@ -14,8 +14,8 @@ use netsim::Span;
 /// one; since then it is the longest retransmission timeout of a subflow if that is shorter, doubled for each
 /// repetition (net/mptcp/pm.c: mptcp_adjust_add_addr_timeout, mptcp_pm_add_timer;
 /// Documentation/networking/mptcp-sysctl.rst).
-const ECHO_WAIT: Span = Span::from_secs(120);
-const ANNOUNCEMENTS_AGAIN: u32 = 3;
+const MAX_ECHO_TIMEOUT: Span = Span::from_secs(120);
+const MAX_REPETITIONS: u32 = 3;
 
 /// State of the announcements: the address announced last.
 #[derive(Debug)]
@@ -52,30 +52,32 @@ impl Connection {
             return;
         }
         if self.spec.profile.announces_at_once {
-            for place in from..subflows {
-                self.send_address(env, 0, place);
+            for index in from..subflows {
+                self.send_address(env, 0, index);
             }
             return;
         }
         self.announcements.announced = from;
         self.announcements.count = 0;
-        self.announce_again(env);
+        self.repeat_announcement(env);
     }
 
     /// Announces the last address on an open subflow if there is one. After the last repetition the next address
     /// follows.
     #[cold]
-    pub(crate) fn announce_again<O: Observer>(&mut self, env: &mut Env<O>) {
+    pub(crate) fn repeat_announcement<O: Observer>(&mut self, env: &mut Env<O>) {
         let subflows = &self.send.subflows;
-        let works = subflows.iter().position(|s| s.life == Life::Open);
+        let works = subflows
+            .iter()
+            .position(|s| s.subflow_state == SubflowState::Open);
         let established = subflows.iter().filter(|s| s.tally.established.is_some());
-        let timeout = established.map(|s| s.rtt.timeout()).max();
-        let wait = timeout.map_or(ECHO_WAIT, |timeout| timeout.min(ECHO_WAIT));
+        let timeout = established.map(|s| s.rtt.rto()).max();
+        let wait = timeout.map_or(MAX_ECHO_TIMEOUT, |timeout| timeout.min(MAX_ECHO_TIMEOUT));
         self.send_address(env, works.unwrap_or(0), self.announcements.announced);
         let announcements = &mut self.announcements;
         let wait = Span::from_nanos(wait.as_nanos() << announcements.count);
         announcements.count += 1;
-        if announcements.count <= ANNOUNCEMENTS_AGAIN {
+        if announcements.count <= MAX_REPETITIONS {
             env.timers.set(announcements.timer, env.now + wait);
         } else {
             let next = announcements.announced + 1;
@@ -84,11 +86,11 @@ impl Connection {
     }
 
     /// Sends the address of subflow `address` on subflow `on`.
-    fn send_address<O: Observer>(&self, env: &mut Env<O>, on: usize, place: usize) {
+    fn send_address<O: Observer>(&self, env: &mut Env<O>, on: usize, index: usize) {
         let sender = &self.send.subflows[on];
         let segment = Segment::AddAddr {
             subflow: sender.id,
-            address: place as u8,
+            address: index as u8,
         };
         env.send(sender.route, ADD_ADDRESS, segment);
     }
@@ -102,7 +104,7 @@ impl Connection {
     ) {
         let receive = &mut self.receive;
         if !self.spec.profile.announces_at_once {
-            let receiver = &mut receive.subflows[subflow.place()];
+            let receiver = &mut receive.subflows[subflow.index()];
             // Linux sends a pending ACK separately from the echo, which has no room for it.
             if receiver.has_to_acknowledge() {
                 receiver.acknowledge(&mut receive.stream, env);

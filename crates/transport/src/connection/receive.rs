@@ -19,21 +19,21 @@ impl ReceiveSide {
     pub(crate) fn on_data<O: Observer>(&mut self, env: &mut Env<O>, data: Data) {
         let stream = &mut self.stream;
         let before = stream.next();
-        self.subflows[data.subflow.place()].on_data(stream, env, data);
+        self.subflows[data.subflow.index()].on_data(stream, env, data);
         stream.read = stream.next();
         if stream.read > before {
             if env.now >= stream.buffer.tune_at {
                 self.tune(env);
             }
             if self.stream.ack_waits_for_read {
-                self.acknowledge_what_was_read(env);
+                self.acknowledge_after_read(env);
             }
         }
     }
 
     /// The application has read data for which the ACK of a subflow waits.
     #[cold]
-    fn acknowledge_what_was_read<O: Observer>(&mut self, env: &mut Env<O>) {
+    fn acknowledge_after_read<O: Observer>(&mut self, env: &mut Env<O>) {
         let Self { subflows, stream } = self;
         stream.ack_waits_for_read = false;
         for receiver in subflows.iter_mut().filter(|r| r.has_to_acknowledge()) {

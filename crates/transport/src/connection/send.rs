@@ -16,7 +16,7 @@ use crate::packet::sequence::widen;
 use crate::profile::Profile;
 use crate::spec::ConnectionSpec;
 use crate::subflow::sender::scoreboard::flag;
-use crate::subflow::sender::{Life, Piece, Sender, TimerPurpose, notice};
+use crate::subflow::sender::{Piece, Sender, SubflowState, TimerPurpose, event};
 use crate::trace::Observer;
 use discipline::{Discipline, Distribute};
 use lowest_rtt::{LowestRtt, Reinjection};
@@ -120,65 +120,68 @@ impl SendSide {
     #[inline(never)]
     fn process_ack<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>, ack: Ack) {
         let Self { subflows, stream } = self;
-        let place = ack.subflow.place();
-        let sender = &mut subflows[place];
-        if !matches!(sender.life, Life::Open | Life::Stalled) {
+        let index = ack.subflow.index();
+        let sender = &mut subflows[index];
+        if !matches!(
+            sender.subflow_state,
+            SubflowState::Open | SubflowState::Stalled
+        ) {
             env.sacks.take(ack.sack);
             return;
         }
         sender.last_ack = env.now;
         // An ACK ends staleness (mptcp_subflow_active).
-        if D::IS_MPTCP && sender.life == Life::Stalled {
-            sender.life = Life::Open;
+        if D::IS_MPTCP && sender.subflow_state == SubflowState::Stalled {
+            sender.subflow_state = SubflowState::Open;
         }
         if stream.on_ack::<D>(ack) && D::IS_MPTCP {
-            stream.on_progress(env);
+            stream.restart_retransmission_timer(env);
         }
         let before = sender.scoreboard.una();
         let needs_timer = sender.on_ack(&mut stream.coupled, env, ack);
         let more_than_two = sender.scoreboard.una() - before > 2 * u64::from(sender.mss);
-        env.gap = ack.sack != 0 || more_than_two;
-        let mut has_timer = if D::concerns_all(stream, subflows, place) {
+        env.reports_gap = ack.sack != 0 || more_than_two;
+        let mut has_timer = if D::may_affect_others(stream, subflows, index) {
             // The interval of the connection's timer depends on that of this subflow, which tcp_ack sets before any
             // segment is sent.
             if needs_timer {
-                subflows[place].set_timer(env);
+                subflows[index].set_timer(env);
             }
-            D::push_all(stream, subflows, env, Some(place))
+            D::push_all(stream, subflows, env, Some(index))
         } else {
-            stream.push_one::<D, O>(&mut subflows[place], env)
+            stream.push_one::<D, O>(&mut subflows[index], env)
         };
-        if D::is_writable(stream, &subflows[place]) {
-            has_timer |= self.wake::<D, O>(env, place);
+        if D::is_writable(stream, &subflows[index]) {
+            has_timer |= self.wake::<D, O>(env, index);
         }
-        let sender = &mut self.subflows[place];
+        let sender = &mut self.subflows[index];
         if needs_timer && !has_timer {
             sender.set_timer(env);
         }
-        if sender.notices != 0 {
-            self.on_notices(env, place);
+        if sender.events != 0 {
+            self.handle_events(env, index);
         }
     }
 
     /// Handles the events that a subflow has reported.
     #[cold]
-    fn on_notices<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
-        let notices = std::mem::take(&mut self.subflows[place].notices);
-        if notices & notice::WANTS_NEW != 0 {
-            self.subflows[place].retransmit_after_frto(&mut self.stream.coupled, env);
+    fn handle_events<O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
+        let events = std::mem::take(&mut self.subflows[index].events);
+        if events & event::FRTO_SENDS_NEW != 0 {
+            self.subflows[index].retransmit_after_frto(&mut self.stream.coupled, env);
         }
-        if notices & notice::LEFT_SLOW_START != 0 {
-            self.record_slow_start_exit(place);
+        if events & event::LEFT_SLOW_START != 0 {
+            self.record_slow_start_exit(index);
         }
     }
 
     /// A subflow left slow start for the first time. Retransmissions of the loss that ended it do not count.
-    fn record_slow_start_exit(&mut self, place: usize) {
+    fn record_slow_start_exit(&mut self, index: usize) {
         let (mut cwnd, mut retransmits) = (0, 0);
         for (i, sender) in self.subflows.iter().enumerate() {
             let tally = &sender.tally;
             if tally.established.is_some() {
-                let exit = tally.exit.filter(|_| i == place);
+                let exit = tally.exit.filter(|_| i == index);
                 cwnd += sender.effective_cwnd();
                 retransmits += u64::from(exit.map_or(tally.retransmits, |exit| exit.2));
             }
@@ -187,20 +190,20 @@ impl SendSide {
     }
 
     /// The window of a subflow has opened: it sends, and others if they have become able to.
-    pub(crate) fn push<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+    pub(crate) fn push<O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
         match self.stream.discipline {
-            Discipline::Mptcp => self.push_by::<Mptcp, O>(env, place),
-            Discipline::LowestRtt => self.push_by::<LowestRtt, O>(env, place),
-            Discipline::Tcp => self.push_by::<Tcp, O>(env, place),
+            Discipline::Mptcp => self.push_by::<Mptcp, O>(env, index),
+            Discipline::LowestRtt => self.push_by::<LowestRtt, O>(env, index),
+            Discipline::Tcp => self.push_by::<Tcp, O>(env, index),
         }
     }
 
-    fn push_by<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+    fn push_by<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
         let Self { subflows, stream } = self;
-        if D::concerns_all(stream, subflows, place) {
-            D::push_all(stream, subflows, env, Some(place));
+        if D::may_affect_others(stream, subflows, index) {
+            D::push_all(stream, subflows, env, Some(index));
         } else {
-            stream.push_one::<D, O>(&mut subflows[place], env);
+            stream.push_one::<D, O>(&mut subflows[index], env);
         }
     }
 
@@ -216,10 +219,13 @@ impl SendSide {
 
     /// The timer of a sender is due.
     #[cold]
-    pub(crate) fn on_timer<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
+    pub(crate) fn on_timer<O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
         let Self { subflows, stream } = self;
-        let sender = &mut subflows[place];
-        if !matches!(sender.life, Life::Open | Life::Stalled) {
+        let sender = &mut subflows[index];
+        if !matches!(
+            sender.subflow_state,
+            SubflowState::Open | SubflowState::Stalled
+        ) {
             return;
         }
         let fires = sender.fires_at(env.now);
@@ -230,36 +236,39 @@ impl SendSide {
             TimerPurpose::Probe => {
                 if let Some(piece) = stream.take_for_probe(sender) {
                     sender.send_new(&mut stream.coupled, env, piece);
-                    sender.probe_is_out(env, false);
+                    sender.on_probe_sent(env, false);
                 } else {
                     sender.probe_with_last_segment(env);
                 }
                 return;
             }
-            TimerPurpose::Reordering => sender.on_reordering(&mut stream.coupled, env),
+            TimerPurpose::Reordering => sender.on_reordering_timer(&mut stream.coupled, env),
             TimerPurpose::Timeout => {
                 sender.on_timeout(&mut stream.coupled, env);
                 if !stream.retransmission.is_used() {
-                    sender.life = Life::Stalled;
+                    sender.subflow_state = SubflowState::Stalled;
                     if stream.discipline == Discipline::LowestRtt {
-                        stream.reinject(sender, place);
+                        stream.reinject(sender, index);
                     }
                 }
             }
         }
-        self.push(env, place);
-        if self.subflows[place].notices != 0 {
-            self.on_notices(env, place);
+        self.push(env, index);
+        if self.subflows[index].events != 0 {
+            self.handle_events(env, index);
         }
     }
 
     /// The client has reset a subflow: its data is queued at the others (Linux: __mptcp_close_ssk,
     /// __mptcp_retransmit_pending_data).
-    pub(crate) fn on_reset<O: Observer>(&mut self, env: &mut Env<O>, place: usize) {
-        let sender = &mut self.subflows[place];
-        if matches!(sender.life, Life::Open | Life::Stalled) {
+    pub(crate) fn on_reset<O: Observer>(&mut self, env: &mut Env<O>, index: usize) {
+        let sender = &mut self.subflows[index];
+        if matches!(
+            sender.subflow_state,
+            SubflowState::Open | SubflowState::Stalled
+        ) {
             self.stream.coupled.close(std::mem::take(&mut sender.cc));
-            sender.life = Life::Closed;
+            sender.subflow_state = SubflowState::Closed;
             env.timers.clear(sender.timer);
             self.stream.close_buffer(sender);
             self.stream.schedule_again();
@@ -270,10 +279,13 @@ impl SendSide {
     /// The connection ends: all subflows close.
     pub(crate) fn close<O: Observer>(&mut self, env: &mut Env<O>) {
         for sender in &mut self.subflows {
-            if matches!(sender.life, Life::Open | Life::Stalled) {
+            if matches!(
+                sender.subflow_state,
+                SubflowState::Open | SubflowState::Stalled
+            ) {
                 self.stream.coupled.close(std::mem::take(&mut sender.cc));
             }
-            sender.life = Life::Closed;
+            sender.subflow_state = SubflowState::Closed;
             env.timers.clear(sender.timer);
         }
         self.stream.retransmission.clear(env);
@@ -313,16 +325,16 @@ impl SendStream {
 
     /// Whether the end of a piece is the end of a write.
     #[inline]
-    fn ends_a_write(&self, piece: &Piece) -> bool {
+    fn ends_write(&self, piece: &Piece) -> bool {
         piece.dsn + piece.len == self.end
             || piece.len < u64::from(piece.count) * u64::from(self.mss)
     }
 
-    /// Bytes of the whole segments that fit into the receive window (tcp_snd_wnd_test). `bytes`: unsent bytes. `most`: limit, segments.
+    /// Bytes of the whole segments that fit into the receive window (tcp_snd_wnd_test). `bytes`: unsent bytes. `max`: limit, segments.
     #[inline(always)]
-    fn whole_segments(&self, bytes: u64, most: u32) -> u64 {
+    fn whole_segments(&self, bytes: u64, max: u32) -> u64 {
         let mss = u64::from(self.mss);
-        let bytes = bytes.min(u64::from(most) * mss);
+        let bytes = bytes.min(u64::from(max) * mss);
         let room = self.window_end.saturating_sub(self.nxt);
         if bytes <= room {
             return bytes;
@@ -340,7 +352,7 @@ impl SendStream {
     }
 
     fn take_one<D: Distribute>(&mut self, sender: &mut Sender) -> Option<Piece> {
-        let maps = D::IS_MPTCP && sender.queue.at_an_end();
+        let maps = D::IS_MPTCP && sender.queue.is_at_buffer_start();
         let flags = u8::from(maps) * flag::MAPPING;
         let piece = D::take(self, sender, 1);
         piece.map(|piece| Piece { flags, ..piece })
@@ -364,15 +376,15 @@ impl SendStream {
         sender: &mut Sender,
         env: &mut Env<O>,
     ) -> bool {
-        let (before, from) = (sender.out(), sender.scoreboard.nxt());
+        let (before, from) = (sender.packets_out(), sender.scoreboard.nxt());
         // Segments are deferred although the window has room (is_cwnd_limited).
         let mut waits = false;
-        if sender.life == Life::Open {
+        if sender.subflow_state == SubflowState::Open {
             let mut starts = sender.starts_sending();
             if starts && D::can_send(self, sender) {
                 sender.restart_after_idle(&mut self.coupled, env);
             }
-            let mut space = sender.space();
+            let mut space = sender.cwnd_quota();
             while space > 0 {
                 if D::IS_TCP {
                     sender.grow_buffer(space);
@@ -380,23 +392,23 @@ impl SendStream {
                 let (bytes, last) = D::first(self, sender);
                 let burst = sender.burst(env.now, space, bytes, last);
                 if burst == 0 {
-                    waits = !sender.takes(space, bytes);
+                    waits = !sender.fits_window(space, bytes);
                     break;
                 }
-                let maps = D::IS_MPTCP && sender.queue.at_an_end();
+                let maps = D::IS_MPTCP && sender.queue.is_at_buffer_start();
                 let Some(mut piece) = D::take(self, sender, burst) else {
                     break;
                 };
                 let count = piece.count;
                 // The last segment of a burst or of an sk_buff carries the push flag (__tcp_transmit_skb).
-                let buffer_ends = D::BUFFERS && sender.queue.at_an_end();
+                let buffer_ends = D::BUFFERS && sender.queue.is_at_buffer_start();
                 let burst_ends = buffer_ends || count == burst && count > 1;
-                let pushed = sender.profile.bursts && burst_ends || self.ends_a_write(&piece);
+                let pushed = sender.profile.bursts && burst_ends || self.ends_write(&piece);
                 piece.flags = (u8::from(pushed) * flag::PUSH) | (u8::from(maps) * flag::MAPPING);
                 sender.send_new(&mut self.coupled, env, piece);
                 // CA_EVENT_TX_START, reported with the first burst, may have lowered the window.
                 space = match starts {
-                    true => sender.space(),
+                    true => sender.cwnd_quota(),
                     false => space - count,
                 };
                 starts = false;
@@ -404,19 +416,19 @@ impl SendStream {
                     break;
                 }
                 if space > 0 && D::BUFFERS {
-                    self.has_room_for_more::<D>(sender);
+                    self.check_space::<D>(sender);
                 }
             }
             if space > 0 && D::BUFFERS {
-                self.has_room_for_more::<D>(sender);
+                self.check_space::<D>(sender);
             }
         }
         if sender.scoreboard.nxt() > from {
             let all = sender.queue.is_empty() && self.nxt >= self.end;
-            return sender.sent(env, before, all, waits);
+            return sender.after_new_data_sent(env, before, all, waits);
         }
         if waits || sender.flight() >= sender.tcp.cwnd {
-            sender.validate(env, false, waits);
+            sender.cwnd_validate(env, false, waits);
         }
         false
     }

@@ -4,10 +4,10 @@
 use netsim::{Span, Time};
 
 /// Ticks from which on a timer is not in the first level (LVL_START(1)).
-const FIRST: u64 = 63;
+const LVL_START_1: u64 = 63;
 
 /// Granularity of a level relative to the one before, as a shift (LVL_CLK_SHIFT).
-const SLOWER: u32 = 3;
+const LVL_CLK_SHIFT: u32 = 3;
 
 /// The tick for which a timer is set at `set` to wait for `wait` (timer_list.expires). It fires at a later one. Ticks
 /// are counted from the start of the run.
@@ -17,7 +17,7 @@ pub(crate) fn expires(tick: Span, set: Time, wait: Span) -> Time {
 }
 
 /// Time from `now` until `expires`, in whole ticks.
-pub(crate) fn left(tick: Span, expires: Time, now: Time) -> Span {
+pub(crate) fn remaining(tick: Span, expires: Time, now: Time) -> Span {
     let now = now.as_nanos() / tick.as_nanos() * tick.as_nanos();
     expires.since(Time::from_nanos(now))
 }
@@ -27,8 +27,8 @@ pub(crate) fn fires_at(tick: Span, set: Time, wait: Span) -> Time {
     let expires = expires(tick, set, wait).as_nanos() / tick.as_nanos();
     let ticks = wait.as_nanos().div_ceil(tick.as_nanos());
     let mut shift = 0;
-    while ticks >= FIRST << shift {
-        shift += SLOWER;
+    while ticks >= LVL_START_1 << shift {
+        shift += LVL_CLK_SHIFT;
     }
     Time::from_nanos((((expires >> shift) + 1) << shift) * tick.as_nanos())
 }
@@ -56,12 +56,18 @@ mod tests {
     fn the_remaining_time_is_in_whole_ticks() {
         let ms = |ms| Time::ZERO + Span::from_millis(ms);
         let tick = Span::from_millis(4);
-        let left = |set, wait, now| {
+        let remaining = |set, wait, now| {
             let expires = expires(tick, ms(set), Span::from_millis(wait));
-            left(tick, expires, ms(now)).as_nanos() / 1_000_000
+            remaining(tick, expires, ms(now)).as_nanos() / 1_000_000
         };
-        assert_eq!((left(0, 5, 0), left(3, 5, 3), left(3, 5, 4)), (8, 8, 4));
-        assert_eq!((left(0, 5, 7), left(0, 5, 8), left(0, 5, 12)), (4, 0, 0));
+        assert_eq!(
+            (remaining(0, 5, 0), remaining(3, 5, 3), remaining(3, 5, 4)),
+            (8, 8, 4)
+        );
+        assert_eq!(
+            (remaining(0, 5, 7), remaining(0, 5, 8), remaining(0, 5, 12)),
+            (4, 0, 0)
+        );
     }
 
     #[test]

@@ -10,18 +10,18 @@
 use netsim::{RandomStream, Span};
 
 /// Range of the jitter, ns.
-const DIFFER: u64 = 600;
+const RANGE: u64 = 600;
 
 /// One answer of this number has an additional delay.
-const RARE: u64 = 4;
+const LATE_ONE_IN: u64 = 4;
 /// Largest additional delay of such an answer, ns.
-const MORE: u64 = 6000;
+const LATE_RANGE: u64 = 6000;
 
 /// Additional delay of the answer to an ACK that reports a gap, ns.
-const GAP: u64 = 8000;
+const GAP_DELAY: u64 = 8000;
 
 /// Time to build another packet of the same burst, ns.
-const BUILD: u64 = 3200;
+const BUILD_TIME: u64 = 3200;
 /// Time between the packets of a burst.
 pub(crate) const APART: Span = Span::from_nanos(3100);
 
@@ -40,25 +40,27 @@ impl Jitter {
     /// packets answer an ACK that reports a gap or its end.
     #[inline]
     pub(crate) fn draw(&mut self, count: u32, gap: bool) -> Span {
-        Span::from_nanos(self.differ() + (u64::from(count) - 1) * BUILD + u64::from(gap) * GAP)
+        Span::from_nanos(
+            self.draw_one() + (u64::from(count) - 1) * BUILD_TIME + u64::from(gap) * GAP_DELAY,
+        )
     }
 
-    fn differ(&mut self) -> u64 {
+    fn draw_one(&mut self) -> u64 {
         let number = self.random.number();
         // Each draw uses its own bits.
-        let below = |bits: u64, most: u64| ((bits & 0xffff) * most) >> 16;
-        let more = match below(number >> 32, RARE) {
-            0 => below(number >> 16, MORE),
+        let below = |bits: u64, limit: u64| ((bits & 0xffff) * limit) >> 16;
+        let more = match below(number >> 32, LATE_ONE_IN) {
+            0 => below(number >> 16, LATE_RANGE),
             _ => 0,
         };
-        below(number >> 48, DIFFER) + more
+        below(number >> 48, RANGE) + more
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::Leaving;
+    use crate::environment::OutgoingBurst;
     use crate::packet::{Burst, Data, SubflowId};
     use crate::simulation::Simulation;
     use crate::trace::Quiet;
@@ -70,12 +72,12 @@ mod tests {
         let singles: Vec<u64> = (0..20_000)
             .map(|_| host.draw(1, false).as_nanos())
             .collect();
-        assert!(singles.iter().all(|late| *late < DIFFER + MORE));
-        let exact = singles.iter().filter(|late| **late < DIFFER).count();
+        assert!(singles.iter().all(|late| *late < RANGE + LATE_RANGE));
+        let exact = singles.iter().filter(|late| **late < RANGE).count();
         assert!((15_000..16_000).contains(&exact), "{exact}");
         let mean = singles.iter().sum::<u64>() / 20_000;
         assert!((1000..1100).contains(&mean), "{mean}");
-        assert!(host.draw(3, true).as_nanos() >= 2 * BUILD + GAP);
+        assert!(host.draw(3, true).as_nanos() >= 2 * BUILD_TIME + GAP_DELAY);
     }
 
     /// Packets of one event reach their first queue one after the other.
@@ -109,7 +111,7 @@ mod tests {
                 pushed: false,
             };
             let header = 10;
-            let leaving = Leaving {
+            let leaving = OutgoingBurst {
                 route,
                 header,
                 burst,

@@ -17,7 +17,7 @@ struct Slot {
     /// Time at which the timer fires.
     due: Time,
     /// Time at which the timer stands in the order, no later than `due`.
-    examined: Time,
+    queued: Time,
 }
 
 /// Timers, numbered from 0.
@@ -49,7 +49,7 @@ impl<K: Copy> Timers<K> {
         self.owners.push(owner);
         self.slots.push(Slot {
             due: NEVER,
-            examined: NEVER,
+            queued: NEVER,
         });
         self.order.add();
         self.owners.len() as TimerId - 1
@@ -60,8 +60,8 @@ impl<K: Copy> Timers<K> {
     pub(crate) fn set(&mut self, timer: TimerId, due: Time) {
         let slot = &mut self.slots[timer as usize];
         slot.due = due;
-        if due < slot.examined {
-            self.examine(timer as usize, due);
+        if due < slot.queued {
+            self.queue(timer as usize, due);
         }
     }
 
@@ -72,7 +72,7 @@ impl<K: Copy> Timers<K> {
     }
 
     /// Time until a timer fires; none if it is not set.
-    pub(crate) fn left(&self, timer: TimerId, now: Time) -> Option<Span> {
+    pub(crate) fn remaining(&self, timer: TimerId, now: Time) -> Option<Span> {
         let due = self.slots[timer as usize].due;
         (due < NEVER).then(|| due.since(now))
     }
@@ -103,16 +103,16 @@ impl<K: Copy> Timers<K> {
             let due = self.slots[timer].due;
             if due <= now {
                 self.slots[timer].due = NEVER;
-                self.examine(timer, NEVER);
+                self.queue(timer, NEVER);
                 return Some(self.owners[timer]);
             }
-            self.examine(timer, due);
+            self.queue(timer, due);
         }
         None
     }
 
-    fn examine(&mut self, timer: usize, at: Time) {
-        self.slots[timer].examined = at;
+    fn queue(&mut self, timer: usize, at: Time) {
+        self.slots[timer].queued = at;
         // `fire` panics before a run reaches the horizon.
         self.order
             .set(timer, (at < self.order.horizon()).then_some(at));

@@ -3,27 +3,27 @@
 /// Sizes of the packets of a handshake, bytes: IPv4 and TCP (40), TCP options (20 in a SYN, 12 in the third packet),
 /// and MPTCP's options as Linux sends them.
 #[derive(Clone, Copy)]
-pub(crate) struct Opening {
+pub(crate) struct HandshakeSizes {
     pub(crate) syn: u32,
     pub(crate) syn_ack: u32,
     pub(crate) established: u32,
 }
 
-pub(crate) const TCP: Opening = Opening {
+pub(crate) const TCP: HandshakeSizes = HandshakeSizes {
     syn: 60,
     syn_ack: 60,
     established: 52,
 };
 
 /// MP_CAPABLE (RFC 8684, 3.1): without a key, with the server's key, with both keys.
-pub(crate) const CAPABLE: Opening = Opening {
+pub(crate) const CAPABLE: HandshakeSizes = HandshakeSizes {
     syn: TCP.syn + 4,
     syn_ack: TCP.syn_ack + 12,
     established: TCP.established + 20,
 };
 
 /// MP_JOIN (RFC 8684, 3.2).
-pub(crate) const JOIN: Opening = Opening {
+pub(crate) const JOIN: HandshakeSizes = HandshakeSizes {
     syn: TCP.syn + 12,
     syn_ack: TCP.syn_ack + 16,
     established: TCP.established + 24,

@@ -1,20 +1,20 @@
 //! SACK blocks (RFC 2018). They are stored beside the segments that carry them: few ACKs have any.
 
 /// Maximum number of blocks in an ACK.
-pub(crate) const MOST: usize = 4;
+pub(crate) const MAX_BLOCKS: usize = 4;
 
 /// SACK blocks of one ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Blocks {
+pub(crate) struct SackBlocks {
     /// Ranges of bytes, the latest first.
-    pub(crate) list: [(u64, u64); MOST],
+    pub(crate) list: [(u64, u64); MAX_BLOCKS],
     /// Number of blocks.
     pub(crate) count: u8,
     /// The first block reports a duplicate segment (DSACK, RFC 2883).
     pub(crate) duplicate: bool,
 }
 
-impl Blocks {
+impl SackBlocks {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         let skip = usize::from(self.duplicate);
         self.list[..self.count as usize].iter().copied().skip(skip)
@@ -23,20 +23,20 @@ impl Blocks {
 
 /// SACK blocks of all ACKs in the network. Index 0 stands for an ACK without blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Sacks {
-    all: Vec<Blocks>,
+pub(crate) struct SackStore {
+    all: Vec<SackBlocks>,
     free: Vec<u32>,
 }
 
-impl Sacks {
+impl SackStore {
     /// Stores the blocks of an ACK. Returns their index.
     ///
     /// # Panics
     /// If 2^24 ACKs with blocks are in the network.
-    pub(crate) fn put(&mut self, blocks: Blocks) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.all[place as usize - 1] = blocks;
-            return place;
+    pub(crate) fn insert(&mut self, blocks: SackBlocks) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.all[index as usize - 1] = blocks;
+            return index;
         }
         assert!(
             self.all.len() + 1 < 1 << 24,
@@ -47,27 +47,27 @@ impl Sacks {
     }
 
     /// Blocks of an ACK that stays in the network.
-    pub(crate) fn see(&self, place: u32) -> &[(u64, u64)] {
-        place.checked_sub(1).map_or(&[], |place| {
-            let blocks = &self.all[place as usize];
+    pub(crate) fn get(&self, index: u32) -> &[(u64, u64)] {
+        index.checked_sub(1).map_or(&[], |index| {
+            let blocks = &self.all[index as usize];
             &blocks.list[..blocks.count.into()]
         })
     }
 
     /// Removes the blocks of an ACK that has arrived or was lost.
-    pub(crate) fn take(&mut self, place: u32) -> Option<Blocks> {
-        if place == 0 {
+    pub(crate) fn take(&mut self, index: u32) -> Option<SackBlocks> {
+        if index == 0 {
             return None;
         }
-        self.free.push(place);
-        Some(self.all[place as usize - 1])
+        self.free.push(index);
+        Some(self.all[index as usize - 1])
     }
 }
 
 #[cfg(test)]
-impl Sacks {
+impl SackStore {
     /// Number of ACKs with blocks in the network.
-    pub(crate) fn under_way(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         self.all.len() - self.free.len()
     }
 }
@@ -75,16 +75,16 @@ impl Sacks {
 /// Out-of-order ranges that a receiver reports (tcp_sock.selective_acks): up to four blocks, that of the latest arrival
 /// first.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Beyond {
-    list: [(u64, u64); MOST],
+pub(crate) struct SelectiveAcks {
+    list: [(u64, u64); MAX_BLOCKS],
     count: usize,
 }
 
-impl Beyond {
+impl SelectiveAcks {
     /// Adds an out-of-order segment (tcp_sack_new_ofo_skb).
     pub(crate) fn insert(&mut self, start: u64, end: u64) {
         let mut block = (start, end);
-        let mut kept = [(0, 0); MOST];
+        let mut kept = [(0, 0); MAX_BLOCKS];
         let mut count = 0;
         for &(start, end) in &self.list[..self.count] {
             if start <= block.1 && block.0 <= end {
@@ -96,7 +96,7 @@ impl Beyond {
         }
         self.list[0] = block;
         self.count = 1;
-        for &other in &kept[..count.min(MOST - 1)] {
+        for &other in &kept[..count.min(MAX_BLOCKS - 1)] {
             self.list[self.count] = other;
             self.count += 1;
         }
@@ -115,15 +115,15 @@ impl Beyond {
     }
 
     /// Blocks of an ACK: the DSACK block, then the others; at most `room`.
-    pub(crate) fn blocks(&self, duplicate: Option<(u64, u64)>, room: usize) -> Option<Blocks> {
-        let mut blocks = Blocks {
+    pub(crate) fn blocks(&self, duplicate: Option<(u64, u64)>, room: usize) -> Option<SackBlocks> {
+        let mut blocks = SackBlocks {
             duplicate: duplicate.is_some(),
-            ..Blocks::default()
+            ..SackBlocks::default()
         };
         let all = duplicate
             .into_iter()
             .chain(self.list[..self.count].iter().copied());
-        for block in all.take(room.min(MOST)) {
+        for block in all.take(room.min(MAX_BLOCKS)) {
             blocks.list[blocks.count as usize] = block;
             blocks.count += 1;
         }
@@ -135,7 +135,7 @@ impl Beyond {
 mod tests {
     use super::*;
 
-    fn list(beyond: &Beyond, room: usize) -> Vec<(u64, u64)> {
+    fn list(beyond: &SelectiveAcks, room: usize) -> Vec<(u64, u64)> {
         beyond
             .blocks(None, room)
             .map_or(vec![], |b| b.iter().collect())
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_latest_block_is_first_and_adjacent_blocks_are_merged() {
-        let mut beyond = Beyond::default();
+        let mut beyond = SelectiveAcks::default();
         [5, 9, 6]
             .into_iter()
             .for_each(|seq| beyond.insert(seq, seq + 1));
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_fifth_block_is_dropped_and_the_dsack_block_is_first() {
-        let mut beyond = Beyond::default();
+        let mut beyond = SelectiveAcks::default();
         (0..5).for_each(|i| beyond.insert(10 + 2 * i, 11 + 2 * i));
         assert_eq!(list(&beyond, 9), [(18, 19), (16, 17), (14, 15), (12, 13)]);
         let blocks = beyond.blocks(Some((3, 4)), 2).unwrap();
@@ -171,11 +171,11 @@ mod tests {
 
     #[test]
     fn indices_are_reused() {
-        let mut sacks = Sacks::default();
-        let first = sacks.put(Blocks::default());
+        let mut sacks = SackStore::default();
+        let first = sacks.insert(SackBlocks::default());
         assert_ne!(first, 0);
         assert!(sacks.take(first).is_some());
-        assert_eq!(sacks.put(Blocks::default()), first);
+        assert_eq!(sacks.insert(SackBlocks::default()), first);
         assert_eq!(sacks.take(0), None);
     }
 }

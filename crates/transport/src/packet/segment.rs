@@ -18,7 +18,7 @@ impl SubflowId {
 
     /// Index of the subflow in its connection.
     #[inline(always)]
-    pub(crate) fn place(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.subflow.into()
     }
 }

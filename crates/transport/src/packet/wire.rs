@@ -39,31 +39,31 @@ struct Fields {
     window: u32,
     /// 54 bits. Data: timestamp (32 bits) and length above it (16). ACK: echoed timestamp (30) and SACK index above it
     /// (24). Datagram: length.
-    more: u64,
+    extra: u64,
     /// 6 bits.
     flags: u8,
 }
 
 /// Number of bits of [`Fields::extra`].
-const MORE_BITS: u32 = 54;
+const EXTRA_BITS: u32 = 54;
 const ECHO: u64 = (1 << ECHO_BITS) - 1;
 /// Number of bits of [`Fields::flags`].
 const FLAG_BITS: u32 = 6;
 
 /// Number of bits of [`Fields::to`] for the index of the subflow.
-const PLACE_BITS: u32 = 8;
+const SUBFLOW_BITS: u32 = 8;
 
 impl SubflowId {
     #[inline(always)]
     fn bits(self) -> u32 {
         debug_assert!((self.connection as usize) < Self::CONNECTIONS);
-        self.connection << PLACE_BITS | u32::from(self.subflow)
+        self.connection << SUBFLOW_BITS | u32::from(self.subflow)
     }
 
     #[inline(always)]
     fn from_bits(bits: u32) -> Self {
         Self {
-            connection: bits >> PLACE_BITS,
+            connection: bits >> SUBFLOW_BITS,
             subflow: bits as u8,
         }
     }
@@ -73,12 +73,12 @@ impl Wire {
     #[inline(always)]
     fn new(kind: Kind, fields: Fields) -> Self {
         let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        debug_assert!(fields.more >> MORE_BITS == 0 && fields.flags >> FLAG_BITS == 0);
+        debug_assert!(fields.extra >> EXTRA_BITS == 0 && fields.flags >> FLAG_BITS == 0);
         let last = u64::from(fields.flags) | (kind as u64) << FLAG_BITS;
         Self(
             two(fields.to, fields.seq),
             two(fields.dsn, fields.window),
-            fields.more | last << MORE_BITS,
+            fields.extra | last << EXTRA_BITS,
         )
     }
 
@@ -90,14 +90,14 @@ impl Wire {
             seq: (a >> 32) as u32,
             dsn: b as u32,
             window: (b >> 32) as u32,
-            more: c & ((1 << MORE_BITS) - 1),
-            flags: (c >> MORE_BITS) as u8 & ((1 << FLAG_BITS) - 1),
+            extra: c & ((1 << EXTRA_BITS) - 1),
+            flags: (c >> EXTRA_BITS) as u8 & ((1 << FLAG_BITS) - 1),
         }
     }
 
     #[inline(always)]
     fn kind(self) -> u8 {
-        (self.2 >> (MORE_BITS + FLAG_BITS)) as u8
+        (self.2 >> (EXTRA_BITS + FLAG_BITS)) as u8
     }
 
     /// Whether the packet goes to the client.
@@ -129,7 +129,7 @@ impl From<Segment> for Wire {
                     seq: data.seq,
                     dsn: data.dsn,
                     window: 0,
-                    more: u64::from(data.sent_us) | u64::from(data.len) << 32,
+                    extra: u64::from(data.sent_us) | u64::from(data.len) << 32,
                     flags: data.flags,
                 },
             ),
@@ -140,7 +140,7 @@ impl From<Segment> for Wire {
                     seq: ack.seq,
                     dsn: ack.data_ack,
                     window: ack.window,
-                    more: u64::from(ack.echo_us) & ECHO | u64::from(ack.sack) << ECHO_BITS,
+                    extra: u64::from(ack.echo_us) & ECHO | u64::from(ack.sack) << ECHO_BITS,
                     flags: ack.flags,
                 },
             ),
@@ -199,7 +199,7 @@ impl From<Segment> for Wire {
                 Kind::Datagram,
                 Fields {
                     seq,
-                    more: len.into(),
+                    extra: len.into(),
                     to: source,
                     ..Fields::default()
                 },
@@ -212,7 +212,7 @@ impl From<Wire> for Segment {
     fn from(wire: Wire) -> Self {
         let data = wire.data().map(Self::Data);
         let ack = || wire.ack().map(Self::Ack);
-        data.or_else(ack).unwrap_or_else(|| wire.rare())
+        data.or_else(ack).unwrap_or_else(|| wire.control())
     }
 }
 
@@ -225,8 +225,8 @@ impl Wire {
             subflow: SubflowId::from_bits(fields.to),
             seq: fields.seq,
             dsn: fields.dsn,
-            len: (fields.more >> 32) as u16,
-            sent_us: fields.more as u32,
+            len: (fields.extra >> 32) as u16,
+            sent_us: fields.extra as u32,
             flags: fields.flags,
         })
     }
@@ -240,8 +240,8 @@ impl Wire {
             seq: fields.seq,
             data_ack: fields.dsn,
             window: fields.window,
-            sack: (fields.more >> ECHO_BITS) as u32,
-            echo_us: (fields.more & ECHO) as u32,
+            sack: (fields.extra >> ECHO_BITS) as u32,
+            echo_us: (fields.extra & ECHO) as u32,
             flags: fields.flags,
         })
     }
@@ -250,7 +250,7 @@ impl Wire {
 impl Wire {
     /// The segment, if it is neither data nor an ACK.
     #[inline(never)]
-    fn rare(self) -> Segment {
+    fn control(self) -> Segment {
         const SYN: u8 = Kind::Syn as u8;
         const SYN_ACK: u8 = Kind::SynAck as u8;
         const HANDSHAKE_ACK: u8 = Kind::HandshakeAck as u8;
@@ -287,7 +287,7 @@ impl Wire {
             _ => Segment::Datagram {
                 source: fields.to,
                 number: fields.seq,
-                len: fields.more as u16,
+                len: fields.extra as u16,
             },
         }
     }

@@ -10,33 +10,33 @@ use crate::profile::Profile;
 use netsim::{Span, Time};
 
 /// Unit of shares of the buffer (TCP_RMEM_TO_WIN_SCALE).
-const WHOLE: u64 = 256;
-pub(crate) const HALF: u64 = WHOLE / 2;
+const RATIO_UNIT: u64 = 256;
+pub(crate) const HALF: u64 = RATIO_UNIT / 2;
 
 /// Memory of a segment beyond its packet, bytes: 2 304 bytes for a packet of 1 500 (2 048 of kmalloc for the head, and
 /// a struct sk_buff).
-const OVERHEAD: u64 = 804;
+const SEGMENT_OVERHEAD: u64 = 804;
 
 /// Memory in the head of an sk_buff beyond the packet, bytes (NET_SKB_PAD, struct skb_shared_info); the sum is rounded
 /// up to a power of two by kmalloc.
-const HEAD: u64 = 384;
-const SKB: u64 = 256;
+const HEAD_OVERHEAD: u64 = 384;
+const SKB_STRUCT: u64 = 256;
 
 /// Minimum size of segments that let the window grow, bytes (tcp_event_data_recv).
-const GROWS: u16 = 128;
+const MIN_GROWTH_LEN: u16 = 128;
 
 /// Initial value of `space`, segments: the buffer grows if more is read in a round trip (TCP_INIT_CWND).
-const FIRST_SPACE: u64 = 10;
+const INITIAL_SPACE: u64 = 10;
 
 /// Minimum size of a buffer, segments: a window of one is always advertised.
-const LEAST: u64 = 4;
+const MIN_SEGMENTS: u64 = 4;
 
 /// Headers of IPv4 and TCP without options, bytes.
 const HEADERS: u16 = 40;
 
 /// Window scale for a receive buffer of at most `max` bytes (tcp_select_initial_window).
-pub fn window_scale(most: u32) -> u32 {
-    most.max(1).ilog2().saturating_sub(15).min(14)
+pub fn window_scale(max: u32) -> u32 {
+    max.max(1).ilog2().saturating_sub(15).min(14)
 }
 
 /// The receive buffer of a connection.
@@ -45,13 +45,13 @@ pub(crate) struct ReceiveBuffer {
     /// Size, bytes (sk_rcvbuf).
     pub(crate) size: u64,
     /// Maximum size, bytes.
-    pub(crate) most: u64,
+    pub(crate) max_size: u64,
     /// Payload of a full segment, bytes.
     pub(crate) mss: u64,
     /// Payload of a full segment without MPTCP's option, bytes (advmss).
-    pub(crate) advertised: u64,
+    pub(crate) advmss: u64,
     /// Memory of a byte of payload, 2⁻²⁴ bytes. A short segment is coalesced with the one before (skb_try_coalesce).
-    each: u64,
+    memory_per_byte: u64,
     /// Share of the buffer that is advertised, of 256 (scaling_ratio).
     pub(crate) ratio: u64,
     /// That share after the first segment.
@@ -61,19 +61,19 @@ pub(crate) struct ReceiveBuffer {
     /// Low bits of a window that its field does not carry (RFC 7323, 2.2).
     pub(crate) scale_mask: u64,
     /// Window of the SYN, bytes.
-    pub(crate) syn: u64,
+    pub(crate) syn_window: u64,
     /// End of the last advertised window, by offset in the stream.
-    pub(crate) edge: u64,
+    pub(crate) window_end: u64,
     /// Headers of a packet, bytes.
     headers: u64,
     /// Maximum of net.ipv4.tcp_rmem, bytes.
-    largest: u64,
+    tcp_rmem_max: u64,
     /// End of the round trip, after which the size is adjusted.
     pub(crate) tune_at: Time,
     /// Begin of the round trip (rcvq_space.time).
-    since: Time,
+    round_begin: Time,
     /// Number of bytes that the application had read at the begin of the round trip.
-    read: u64,
+    read_before: u64,
     /// Number of bytes that the application read in the round trip before (rcvq_space.space).
     space: u64,
 }
@@ -85,54 +85,54 @@ impl ReceiveBuffer {
         packet: u16,
         mss: u16,
         mptcp: bool,
-        asked: Option<u32>,
+        fixed: Option<u32>,
     ) -> Self {
-        let (size, most) = asked.map_or(profile.receive_buffer, |size| (size, size));
-        let (mss, frame) = (u64::from(mss), u64::from(packet) + OVERHEAD);
-        let advertised = u64::from(packet - profile.header);
+        let (size, max) = fixed.map_or(profile.receive_buffer, |size| (size, size));
+        let (mss, frame) = (u64::from(mss), u64::from(packet) + SEGMENT_OVERHEAD);
+        let advmss = u64::from(packet - profile.header);
         Self {
-            size: u64::from(size).max(LEAST * frame),
-            most: u64::from(most).max(LEAST * frame),
+            size: u64::from(size).max(MIN_SEGMENTS * frame),
+            max_size: u64::from(max).max(MIN_SEGMENTS * frame),
             mss,
-            advertised,
-            each: (frame << 24).div_ceil(mss),
+            advmss,
+            memory_per_byte: (frame << 24).div_ceil(mss),
             ratio: HALF,
-            measured_ratio: if profile.measures_frames {
-                WHOLE * mss / frame
+            measured_ratio: if profile.measures_scaling_ratio {
+                RATIO_UNIT * mss / frame
             } else {
                 HALF
             },
             mptcp,
-            scale_mask: match profile.measures_frames {
-                true => (1 << window_scale(most)) - 1,
+            scale_mask: match profile.measures_scaling_ratio {
+                true => (1 << window_scale(max)) - 1,
                 false => 0,
             },
             // Full segments, without the options that are not negotiated yet, and at most the range of the field
             // (tcp_select_initial_window).
-            syn: match profile.measures_frames {
+            syn_window: match profile.measures_scaling_ratio {
                 true => {
                     let half = Self::window(HALF, size.into()).min(u16::MAX.into());
                     half - half % u64::from(packet - HEADERS)
                 }
                 false => 0,
             },
-            edge: 0,
+            window_end: 0,
             headers: u64::from(packet) - mss,
-            largest: profile.receive_buffer.1.into(),
-            tune_at: if mptcp || size < most {
+            tcp_rmem_max: profile.receive_buffer.1.into(),
+            tune_at: if mptcp || size < max {
                 Time::ZERO
             } else {
                 NEVER
             },
-            since: Time::ZERO,
-            read: 0,
-            space: FIRST_SPACE * advertised,
+            round_begin: Time::ZERO,
+            read_before: 0,
+            space: INITIAL_SPACE * advmss,
         }
     }
 
     /// Window for `bytes` of memory (tcp_win_from_space).
     pub(crate) fn window(ratio: u64, bytes: u64) -> u64 {
-        bytes * ratio / WHOLE
+        bytes * ratio / RATIO_UNIT
     }
 
     /// Whether the size or the advertised share may change.
@@ -143,20 +143,20 @@ impl ReceiveBuffer {
 
     /// Growth of the window `threshold` for a segment of `len` bytes of payload, bytes: two segments if a segment of
     /// this memory fits, now or in a smaller window above `threshold`; else 0 (tcp_grow_window, __tcp_grow_window).
-    pub(crate) fn step(&self, len: u16, threshold: u64) -> u64 {
-        if len < GROWS {
+    pub(crate) fn growth(&self, len: u16, threshold: u64) -> u64 {
+        if len < MIN_GROWTH_LEN {
             return 0;
         }
         let (len, full) = (u64::from(len), u64::from(len) == self.mss);
-        let memory = (len + self.headers + HEAD).next_power_of_two() + SKB;
-        let mut takes = Self::window(self.measured_ratio, memory);
-        if full || takes <= len {
-            return 2 * self.advertised.max(len);
+        let memory = (len + self.headers + HEAD_OVERHEAD).next_power_of_two() + SKB_STRUCT;
+        let mut segment_window = Self::window(self.measured_ratio, memory);
+        if full || segment_window <= len {
+            return 2 * self.advmss.max(len);
         }
-        let mut window = Self::window(self.measured_ratio, self.largest) / 2;
+        let mut window = Self::window(self.measured_ratio, self.tcp_rmem_max) / 2;
         while threshold <= window {
-            takes /= 2;
-            if takes <= len {
+            segment_window /= 2;
+            if segment_window <= len {
                 return 2 * self.mss.max(len);
             }
             window /= 2;
@@ -165,8 +165,8 @@ impl ReceiveBuffer {
     }
 
     /// Window while `held` bytes are in the buffer.
-    pub(crate) fn free(&self, ratio: u64, held: u64) -> u64 {
-        let held = (held * self.each) >> 24;
+    pub(crate) fn available(&self, ratio: u64, held: u64) -> u64 {
+        let held = (held * self.memory_per_byte) >> 24;
         Self::window(ratio, self.size.saturating_sub(held))
     }
 
@@ -178,18 +178,22 @@ impl ReceiveBuffer {
         now: Time,
         round_trip: Span,
         next: u64,
-        found: bool,
+        all_have_data: bool,
     ) -> Option<u64> {
         if self.mptcp {
-            self.ratio = if found { self.measured_ratio } else { HALF };
+            self.ratio = if all_have_data {
+                self.measured_ratio
+            } else {
+                HALF
+            };
         }
-        if now < self.since + round_trip {
-            self.tune_at = self.since + round_trip;
+        if now < self.round_begin + round_trip {
+            self.tune_at = self.round_begin + round_trip;
             return None;
         }
-        let read = next - self.read;
-        (self.since, self.read) = (now, next);
-        let grows = self.size < self.most;
+        let read = next - self.read_before;
+        (self.round_begin, self.read_before) = (now, next);
+        let grows = self.size < self.max_size;
         self.tune_at = if self.mptcp || grows {
             now + round_trip
         } else {
@@ -198,10 +202,10 @@ impl ReceiveBuffer {
         if read <= self.space || !grows {
             return None;
         }
-        let window = 2 * read + 16 * self.advertised;
+        let window = 2 * read + 16 * self.advmss;
         let window = window + 2 * (window * (read - self.space) / self.space);
         self.space = read;
-        let size = (window * WHOLE / self.ratio).min(self.most);
+        let size = (window * RATIO_UNIT / self.ratio).min(self.max_size);
         if size <= self.size {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use crate::environment::timers::Timers;
 use crate::profile::Detection;
-use crate::subflow::sender::{Life, Sender};
+use crate::subflow::sender::{Sender, SubflowState};
 use crate::{connection::Connection, environment::TimerOwner};
 
 /// Checks the counts and the timer of a sender.
@@ -10,10 +10,13 @@ use crate::{connection::Connection, environment::TimerOwner};
 /// # Panics
 /// If an invariant does not hold.
 pub(crate) fn sender(sender: &Sender, timers: &Timers<TimerOwner>) {
-    let (id, out) = (sender.id, sender.out());
+    let (id, out) = (sender.id, sender.packets_out());
     (sender.scoreboard).check(sender.profile.detection != Detection::DuplicateAcks);
     assert!(sender.tcp.cwnd >= 1, "{id:?}: the window is 0");
-    if matches!(sender.life, Life::Open | Life::Stalled) {
+    if matches!(
+        sender.subflow_state,
+        SubflowState::Open | SubflowState::Stalled
+    ) {
         assert!(
             out == 0 || timers.is_set(sender.timer),
             "{id:?} has {out} packets out and no timer"

@@ -10,15 +10,15 @@ use super::*;
 use crate::application::Application;
 use crate::application::pace::Pace;
 use crate::spec::PathManager;
-use crate::subflow::sender::{Life, Sender};
+use crate::subflow::sender::{Sender, SubflowState};
 use crate::trace::Quiet;
 use mpcc::{Algorithm, Settings};
 use netsim::{LinkSpec, PortId, RouteId, Span};
 
 /// Identifier of a subflow of the first connection.
-const fn subflow(place: u8) -> SubflowId {
+const fn subflow(index: u8) -> SubflowId {
     SubflowId {
         connection: 0,
-        subflow: place,
+        subflow: index,
     }
 }

@@ -19,7 +19,7 @@ impl Receiver {
     }
 
     pub(crate) fn send_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
-        self.syn_last = env.now;
+        self.last_syn_at = env.now;
         let segment = Segment::Syn {
             subflow: self.id,
             backup: self.requests_backup,
@@ -36,15 +36,15 @@ impl Receiver {
         env: &mut Env<O>,
         sent_us: u32,
         bytes: u32,
-        waits: bool,
+        waits_for_ack: bool,
     ) {
         self.syn_ack = sent_us;
         if !std::mem::replace(&mut self.established, true) {
             env.timers.clear(self.timer);
-            let way = sent_us.wrapping_sub(micros(self.syn_last));
-            self.window.opened(way);
-            self.handshake = env.now.since(self.syn_last);
-            if waits {
+            let delay = sent_us.wrapping_sub(micros(self.last_syn_at));
+            self.window.set_syn_delay(delay);
+            self.handshake = env.now.since(self.last_syn_at);
+            if waits_for_ack {
                 self.join = Join::Waits;
             }
         }
@@ -86,7 +86,7 @@ impl Receiver {
 
 impl Sender {
     /// Sends a SYN/ACK, for a SYN or when the timer fires.
-    pub(crate) fn answer_syn<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
+    pub(crate) fn send_syn_ack<O: Observer>(&mut self, env: &mut Env<O>, bytes: u32) {
         let segment = Segment::SynAck {
             subflow: self.id,
             sent_us: micros(env.now),
@@ -103,7 +103,7 @@ impl Sender {
     }
 
     /// Acknowledges the third packet of a join (RFC 8684, 3.2).
-    pub(crate) fn answer_join<O: Observer>(&self, env: &mut Env<O>) {
+    pub(crate) fn send_join_ack<O: Observer>(&self, env: &mut Env<O>) {
         let segment = Segment::JoinAck {
             subflow: self.id,
             next: self.scoreboard.nxt() as u32,

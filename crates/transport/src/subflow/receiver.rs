@@ -9,7 +9,7 @@ pub(crate) mod window;
 
 use crate::environment::Env;
 use crate::environment::timers::TimerId;
-use crate::packet::sack_blocks::Beyond;
+use crate::packet::sack_blocks::SelectiveAcks;
 use crate::packet::sequence::{micros, widen};
 use crate::packet::{Ack, Data, Segment, SubflowId, flag};
 use crate::profile::{Detection, Profile};
@@ -27,7 +27,7 @@ pub(crate) struct Receiver {
     /// Bytes of the subflow that have arrived.
     reassembly: Reassembly,
     /// SACK blocks, the latest first.
-    blocks: Beyond,
+    blocks: SelectiveAcks,
     /// Duplicate range for the DSACK block of the next ACK (RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Number of segments that are still acknowledged one by one (icsk_ack.quick).
@@ -57,7 +57,7 @@ pub(crate) struct Receiver {
     /// Flag B of its SYN (mptcp_subflow_context.request_bkup).
     pub(crate) requests_backup: bool,
     /// When the last SYN was sent.
-    pub(crate) syn_last: Time,
+    pub(crate) last_syn_at: Time,
     /// Number of SYNs sent.
     pub(crate) syns: u32,
     /// The SYN/ACK has arrived.
@@ -94,7 +94,7 @@ impl Receiver {
         let sack = profile.detection != Detection::DuplicateAcks;
         Self {
             reassembly: Reassembly::default(),
-            blocks: Beyond::default(),
+            blocks: SelectiveAcks::default(),
             duplicate: None,
             quick_acks: profile.quick_acks,
             window,
@@ -116,7 +116,7 @@ impl Receiver {
             },
             requested: false,
             requests_backup: false,
-            syn_last: Time::ZERO,
+            last_syn_at: Time::ZERO,
             syns: 0,
             established: false,
             join: Join::Done,
@@ -141,13 +141,13 @@ impl Receiver {
             && segment.flags & (flag::CE | flag::CWR) == 0
             && !self.reassembly.has_gap()
             && self.join == Join::Done
-            && self.window.is_grown(&stream.buffer, stream.mss.into());
+            && self.window.is_at_limit(&stream.buffer, stream.mss.into());
         if !is_predicted {
             return self.on_any_data(stream, env, segment);
         }
         self.update_timestamp(self.reassembly.next(), segment.sent_us);
         self.reassembly.advance(segment.len.into());
-        stream.insert(segment.subflow.place(), segment.dsn, segment.len);
+        stream.insert(segment.subflow.index(), segment.dsn, segment.len);
         self.measure(stream, env.now, segment.sent_us);
         self.unacknowledged += 1;
         self.acknowledge_or_wait(stream, env, segment.flags & flag::PSH != 0);
@@ -178,7 +178,7 @@ impl Receiver {
             self.acknowledge(stream, env);
             return;
         };
-        stream.insert(segment.subflow.place(), segment.dsn, segment.len);
+        stream.insert(segment.subflow.index(), segment.dsn, segment.len);
         let is_full = segment.len == stream.mss;
         if is_full {
             self.measure(stream, env.now, segment.sent_us);
@@ -190,7 +190,7 @@ impl Receiver {
             in_order => self.reassembly.held() + in_order,
         };
         let held = held.div_ceil(mss) * mss;
-        if !self.window.is_grown(&stream.buffer, held) {
+        if !self.window.is_at_limit(&stream.buffer, held) {
             let grows = (self.window).grow(&mut stream.buffer, segment.len, held);
             self.quick_acks |= u32::from(grows);
         }
@@ -237,12 +237,12 @@ impl Receiver {
         env: &mut Env<O>,
         pushed: bool,
     ) {
-        let has_two = self.has_two(stream.mss.into());
-        if self.quick_acks > 0 || has_two && !self.shrinks(stream) {
+        let has_two_segments = self.has_two_segments(stream.mss.into());
+        if self.quick_acks > 0 || has_two_segments && !self.would_shrink_window(stream) {
             return self.acknowledge(stream, env);
         }
         self.pushed |= pushed;
-        stream.ack_waits_for_read |= self.pushed || has_two;
+        stream.ack_waits_for_read |= self.pushed || has_two_segments;
         if self.unacknowledged == 1 {
             let due = env.now + self.profile.delayed_ack;
             env.timers.set(self.timer, due);
@@ -251,16 +251,16 @@ impl Receiver {
 
     /// Whether more than one full segment is unacknowledged.
     #[inline(always)]
-    fn has_two(&self, mss: u64) -> bool {
+    fn has_two_segments(&self, mss: u64) -> bool {
         self.reassembly.next() - self.rcv_wup > mss
     }
 
     /// Whether an ACK would advertise less than the last one: it is delayed until the application has read
     /// (__tcp_ack_snd_check). Data of MPTCP leaves the subflow's buffer at once.
     #[inline]
-    fn shrinks(&self, stream: &ReceiveStream) -> bool {
+    fn would_shrink_window(&self, stream: &ReceiveStream) -> bool {
         let (buffer, held) = (&stream.buffer, stream.held().now);
-        !buffer.mptcp && self.window.offers_less(buffer, held, self.rcv_wup)
+        !buffer.mptcp && self.window.would_shrink(buffer, held, self.rcv_wup)
     }
 
     /// The application has read all data in order: sends an ACK for two or more segments, or for a segment with the
@@ -268,8 +268,8 @@ impl Receiver {
     /// unacknowledged.
     #[cold]
     pub(crate) fn on_read<O: Observer>(&mut self, stream: &mut ReceiveStream, env: &mut Env<O>) {
-        let pushed = self.pushed && self.profile.reads_push && stream.held().now == 0;
-        if pushed || self.has_two(stream.mss.into()) {
+        let pushed = self.pushed && self.profile.acknowledges_push && stream.held().now == 0;
+        if pushed || self.has_two_segments(stream.mss.into()) {
             self.acknowledge(stream, env);
         }
     }
@@ -311,7 +311,7 @@ impl Receiver {
                 .blocks(self.duplicate.take(), self.sack_room.into())
             {
                 bytes += 4 + 8 * u32::from(blocks.count);
-                sack = env.sacks.put(blocks);
+                sack = env.sacks.insert(blocks);
             }
         }
         let (data_ack, held) = (stream.next(), stream.held());

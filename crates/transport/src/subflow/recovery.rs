@@ -14,19 +14,19 @@ mod tlp;
 mod undo;
 
 use crate::environment::Env;
-use crate::packet::sack_blocks::Blocks;
+use crate::packet::sack_blocks::SackBlocks;
 use crate::packet::sequence::{is_echo_before, micros, since_echo};
 use crate::packet::{self, Ack, Wire};
 use crate::profile::Detection;
-use crate::subflow::sender::recovery_state::{Resent, THRESHOLD, Undo};
+use crate::subflow::sender::recovery_state::{Retransmission, THRESHOLD, Undo};
 use crate::subflow::sender::scoreboard::{Skb, flag};
-use crate::subflow::sender::{Life, Sender, TIMER_LEAST, TimerPurpose, notice};
+use crate::subflow::sender::{Sender, SubflowState, TIMEOUT_MIN, TimerPurpose, event};
 use crate::trace::Observer;
 use mpcc::{Connection as Coupled, State};
 use netsim::{Span, Time};
 
 /// Maximum reordering degree, segments (Linux: tcp_max_reordering).
-const MOST_REORDERING: u32 = 300;
+const MAX_REORDERING: u32 = 300;
 
 /// Contents of an ACK, as far as loss recovery needs them.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ enum Then {
 impl Sender {
     /// The slow path of an ACK (tcp_ack). Returns whether the timer has to be set.
     #[cold]
-    pub(crate) fn on_odd_ack<O: Observer>(
+    pub(crate) fn on_ack_slow<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
@@ -80,41 +80,41 @@ impl Sender {
         }
         let sacks = self.profile.detection != Detection::DuplicateAcks;
         // Highest SACKed byte before this ACK (prior_fack).
-        let told_before = match self.scoreboard.sacked_out {
+        let prior_highest_sacked = match self.scoreboard.sacked_out {
             0 => self.scoreboard.una(),
             _ => self.recovery.highest_sacked,
         };
-        let (found_before, out_before) = (self.recovery.lost_total, self.out());
+        let (prior_lost_total, prior_packets_out) = (self.recovery.lost_total, self.packets_out());
         let mut ack_info = AckInfo {
-            echoes_original: self.answers_original(segment),
+            echoes_original: self.is_from_before_retransmission(segment),
             lowest_reordered: u64::MAX,
             ..AckInfo::default()
         };
         if let Some(blocks) = blocks {
-            self.take_sacks(env, &blocks, &mut ack_info);
+            self.sacktag_write_queue(env, &blocks, &mut ack_info);
         }
-        self.take_cumulative(env, ack, &mut ack_info, sacks, told_before);
-        ack_info.duplicate = !ack_info.advanced && ack == self.scoreboard.una() && out_before > 0;
+        self.clean_rtx_queue(env, ack, &mut ack_info, sacks, prior_highest_sacked);
+        ack_info.duplicate =
+            !ack_info.advanced && ack == self.scoreboard.una() && prior_packets_out > 0;
         if !sacks {
-            self.count_duplicates(&mut ack_info);
+            self.update_reno_sacks(&mut ack_info);
         }
-        self.measure(env, segment, &ack_info);
+        self.update_rtt(env, segment, &ack_info);
         if ack_info.lowest_reordered < self.recovery.highest_sacked {
             let by = (self.recovery.highest_sacked - ack_info.lowest_reordered)
                 .div_ceil(self.mss.into());
             self.recovery.reordering_seen = true;
-            self.recovery.reordering =
-                (by as u32).clamp(self.recovery.threshold(), MOST_REORDERING);
+            self.recovery.reordering = (by as u32).clamp(self.recovery.threshold(), MAX_REORDERING);
         }
         if ack_info.advanced {
             self.recovery.timeouts = 0;
-            if self.life == Life::Stalled {
-                self.life = Life::Open;
+            if self.subflow_state == SubflowState::Stalled {
+                self.subflow_state = SubflowState::Open;
             }
         }
-        self.end_probe(coupled, env, ack, &ack_info);
+        self.process_tlp_ack(coupled, env, ack, &ack_info);
 
-        let odd = self.state != State::Open
+        let odd = self.ca_state != State::Open
             || ack_info.newly_sacked
             || ack_info.duplicate
             || ack_info.dsack
@@ -123,14 +123,15 @@ impl Sender {
         let mut then = Then::Nothing;
         let mut waits_for_reordering = false;
         if odd {
-            then = self.update_state(coupled, env, &ack_info, flags, &mut waits_for_reordering);
+            then =
+                self.fastretrans_alert(coupled, env, &ack_info, flags, &mut waits_for_reordering);
         }
-        if self.state == State::Cwr || self.state == State::Recovery {
+        if self.ca_state == State::Cwr || self.ca_state == State::Recovery {
             // Compares the total, not lost_out, from which the ACK removes repaired segments (tcp_ack, rs->losses).
-            let newly_lost = self.recovery.lost_total != found_before;
-            self.reduce(ack_info.delivered, newly_lost, ack_info.advanced);
+            let newly_lost = self.recovery.lost_total != prior_lost_total;
+            self.cwnd_reduction(ack_info.delivered, newly_lost, ack_info.advanced);
         } else if ack_info.advanced || (self.recovery.reordering_seen && ack_info.newly_sacked) {
-            self.grow(coupled, env, ack_info.delivered);
+            self.cong_avoid(coupled, env, ack_info.delivered);
         }
         match then {
             Then::Retransmit => self.retransmit_lost(coupled, env),
@@ -143,7 +144,7 @@ impl Sender {
     }
 
     /// The state machine (tcp_fastretrans_alert).
-    fn update_state<O: Observer>(
+    fn fastretrans_alert<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
@@ -155,35 +156,35 @@ impl Sender {
         if echo {
             self.recovery.prior_ssthresh = 0; // a reduction for a mark is not undone
         }
-        if self.state == State::Open {
+        if self.ca_state == State::Open {
             self.recovery.retrans_stamp = 0;
         } else if self.scoreboard.una() >= self.recovery.high_seq {
-            match self.state {
+            match self.ca_state {
                 // CWR ends beyond high_seq, because the ACK of high_seq itself may echo the mark once more.
                 State::Cwr if self.scoreboard.una() != self.recovery.high_seq => {
-                    self.end_reduction();
-                    self.enter(coupled, env.now, State::Open);
+                    self.end_cwnd_reduction();
+                    self.set_ca_state(coupled, env.now, State::Open);
                 }
                 State::Recovery => {
                     if self.try_undo_recovery(coupled, env, ack_info) {
                         return Then::Nothing;
                     }
-                    self.end_reduction();
+                    self.end_cwnd_reduction();
                 }
                 _ => {}
             }
         }
-        let repaired_again_lost;
-        match self.state {
+        let retransmission_lost;
+        match self.ca_state {
             State::Recovery => {
                 if ack_info.advanced && self.try_undo_partial(coupled, env, ack_info) {
                     return Then::Nothing;
                 }
                 if ack_info.dsack && self.try_undo_dsack(coupled, env) {
-                    self.try_open(coupled, env, echo);
+                    self.try_to_open(coupled, env, echo);
                 }
                 self.detect_losses(env, ack_info.advanced, waits_for_reordering);
-                if self.state != State::Recovery {
+                if self.ca_state != State::Recovery {
                     if self.scoreboard.lost_out() == 0 {
                         return Then::Nothing;
                     }
@@ -196,9 +197,9 @@ impl Sender {
                 if let Some(other) = self.process_loss(coupled, env, ack_info) {
                     then = other;
                 }
-                repaired_again_lost =
+                retransmission_lost =
                     self.detect_losses(env, ack_info.advanced, waits_for_reordering);
-                if self.state != State::Open && !repaired_again_lost {
+                if self.ca_state != State::Open && !retransmission_lost {
                     return then;
                 }
                 if then == Then::SendNew {
@@ -213,7 +214,7 @@ impl Sender {
             }
         }
         if self.scoreboard.lost_out() == 0 {
-            self.try_open(coupled, env, echo);
+            self.try_to_open(coupled, env, echo);
             return Then::Nothing;
         }
         self.enter_recovery(coupled, env, echo);
@@ -222,21 +223,21 @@ impl Sender {
 
     /// Sets the state and reports it to the congestion control, also if it is unchanged: each timeout of an episode
     /// reports Loss (tcp_enter_loss calls tcp_set_ca_state unconditionally).
-    fn enter(&mut self, coupled: &mut Coupled, now: Time, to: State) {
-        self.state = to;
+    fn set_ca_state(&mut self, coupled: &mut Coupled, now: Time, to: State) {
+        self.ca_state = to;
         self.refresh(now);
         coupled.set_state(&mut self.cc, &self.tcp, to);
     }
 
     /// No segment is lost: enters Open, or Disorder while segments are missing (tcp_try_to_open).
-    fn try_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
+    fn try_to_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
         if self.scoreboard.retrans_out() == 0 {
             self.recovery.retrans_stamp = 0;
         }
         if echo {
             self.enter_cwr(coupled, env);
         }
-        if self.state != State::Cwr {
+        if self.ca_state != State::Cwr {
             self.try_keep_open(coupled, env);
         }
     }
@@ -248,8 +249,8 @@ impl Sender {
         } else {
             State::Open
         };
-        if self.state != to {
-            self.enter(coupled, env.now, to);
+        if self.ca_state != to {
+            self.set_ca_state(coupled, env.now, to);
             self.recovery.high_seq = self.scoreboard.nxt();
         }
     }

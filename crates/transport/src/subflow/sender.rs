@@ -13,7 +13,7 @@ mod timer;
 mod validation;
 
 use crate::environment::timers::TimerId;
-use crate::environment::{Env, Leaving};
+use crate::environment::{Env, OutgoingBurst};
 use crate::packet::sequence::{micros, widen};
 use crate::packet::{Ack, Burst, Data, Segment, SubflowId, flag};
 use crate::profile::{Detection, Profile};
@@ -24,11 +24,11 @@ use netsim::{RouteId, Span, Time};
 use recovery_state::Recovery;
 use rtt::Rtt;
 use scoreboard::{Scoreboard, Skb};
-use send_queue::Queue;
+use send_queue::SendQueue;
 use stale::Stale;
 use std::sync::Arc;
 use timer::JiffyTimer;
-pub(crate) use timer::{TIMER_LEAST, TimerPurpose};
+pub(crate) use timer::{TIMEOUT_MIN, TimerPurpose};
 use validation::WindowUse;
 
 /// Initial slow start threshold (TCP_INFINITE_SSTHRESH).
@@ -36,7 +36,7 @@ const NO_THRESHOLD: u32 = i32::MAX as u32;
 
 /// State of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum SubflowState {
     /// Not requested.
     Idle,
     /// Handshake in progress.
@@ -103,13 +103,13 @@ pub(crate) struct Sender {
     group: u8,
     pub(crate) scoreboard: Scoreboard,
     /// State of congestion control (icsk_ca_state).
-    pub(crate) state: State,
-    pub(crate) life: Life,
+    pub(crate) ca_state: State,
+    pub(crate) subflow_state: SubflowState,
     pub(crate) timer_purpose: TimerPurpose,
-    rounded: JiffyTimer,
-    pub(crate) usage: WindowUse,
+    jiffy_timer: JiffyTimer,
+    pub(crate) window_use: WindowUse,
     /// No byte from here on was ever retransmitted.
-    pub(crate) clean_from: u64,
+    pub(crate) never_retransmitted_from: u64,
     pub(crate) rtt: Rtt,
     pub(crate) recovery: Recovery,
     /// Route to the receiver.
@@ -128,17 +128,17 @@ pub(crate) struct Sender {
     pub(crate) header: u16,
     pub(crate) mss: u16,
     /// Queued data of the stream, and the send buffer.
-    pub(crate) queue: Queue,
+    pub(crate) queue: SendQueue,
     pub(crate) tally: Tally,
     /// Events that the connection has not handled: bits of [`event`].
-    pub(crate) notices: u8,
+    pub(crate) events: u8,
 }
 
-pub(crate) mod notice {
+pub(crate) mod event {
     /// The subflow left slow start for the first time.
     pub(crate) const LEFT_SLOW_START: u8 = 1;
     /// F-RTO sends new segments after a timeout; if there are none, it retransmits (RFC 5682, 2.1, step 2b).
-    pub(crate) const WANTS_NEW: u8 = 2;
+    pub(crate) const FRTO_SENDS_NEW: u8 = 2;
 }
 
 impl Sender {
@@ -161,12 +161,12 @@ impl Sender {
             cc: mpcc::Subflow::default(),
             group,
             scoreboard: Scoreboard::default(),
-            state: State::Open,
-            life: Life::Idle,
+            ca_state: State::Open,
+            subflow_state: SubflowState::Idle,
             timer_purpose: TimerPurpose::Timeout,
-            rounded: JiffyTimer::default(),
-            usage: WindowUse::default(),
-            clean_from: 0,
+            jiffy_timer: JiffyTimer::default(),
+            window_use: WindowUse::default(),
+            never_retransmitted_from: 0,
             rtt: Rtt::new(profile.rto_initial, profile.rto_min, profile.rto_max),
             recovery: Recovery::default(),
             route,
@@ -180,15 +180,15 @@ impl Sender {
             requests_backup: false,
             header,
             mss: spec.packet - header,
-            queue: Queue::default(),
+            queue: SendQueue::default(),
             tally: Tally::default(),
-            notices: 0,
+            events: 0,
         }
     }
 
     /// Number of segments sent and not acknowledged cumulatively (packets_out).
     #[inline]
-    pub(crate) fn out(&self) -> u32 {
+    pub(crate) fn packets_out(&self) -> u32 {
         self.scoreboard.packets_out()
     }
 
@@ -200,15 +200,15 @@ impl Sender {
 
     /// Number of segments that the window has room for (tcp_cwnd_test).
     #[inline]
-    pub(crate) fn space(&self) -> u32 {
+    pub(crate) fn cwnd_quota(&self) -> u32 {
         self.tcp.cwnd.saturating_sub(self.flight())
     }
 
     /// The handshake is complete: starts congestion control.
     pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        self.life = Life::Open;
+        self.subflow_state = SubflowState::Open;
         self.tally.established = Some(env.now);
-        self.usage.full_at = env.now;
+        self.window_use.cwnd_stamp = env.now;
         self.last_sent = env.now;
         self.tcp.srtt8 = self.rtt.srtt8;
         self.tcp.now = env.now.as_nanos();
@@ -219,11 +219,11 @@ impl Sender {
             let taken = note.credit_taken().map(|credit| (lender(), credit));
             env.observer.opened(env.now, self.id, &self.cc, taken);
         }
-        self.noted(env, &note);
+        self.record_note(env, &note);
     }
 
     /// Requests a group, from the start or from the next ACK on.
-    pub(crate) fn ask_group(&mut self, coupled: &mut Coupled, group: u8) {
+    pub(crate) fn request_group(&mut self, coupled: &mut Coupled, group: u8) {
         self.group = group;
         if self.tally.established.is_some() {
             coupled.request_group(&self.cc, group);
@@ -242,13 +242,13 @@ impl Sender {
         let una = self.scoreboard.una();
         let ack = widen(una, segment.seq);
         let plain = segment.sack == 0
-            && self.state == State::Open
+            && self.ca_state == State::Open
             && self.scoreboard.is_clean()
-            && una >= self.clean_from
+            && una >= self.never_retransmitted_from
             && segment.flags & flag::ECE == 0
             && ack > una;
         if !plain {
-            return self.on_odd_ack(coupled, env, ack, Segment::Ack(segment).into());
+            return self.on_ack_slow(coupled, env, ack, Segment::Ack(segment).into());
         }
         debug_assert!(ack <= self.scoreboard.nxt(), "an ACK beyond snd_nxt");
         let (mut acked, mut first, mut last) = (0, 0, 0);
@@ -266,16 +266,16 @@ impl Sender {
         let age = (((now - last) / 1000) as u32).max(1);
         self.rtt
             .sample(((now - first) / 1000) as u32, ack, self.scoreboard.nxt());
-        self.rtt.least = self.rtt.least.min(age);
+        self.rtt.min_rtt = self.rtt.min_rtt.min(age);
         self.tcp.rtt_us = age;
         self.recovery.rack_advance(last, ack, now - last);
-        self.grow(coupled, env, acked);
+        self.cong_avoid(coupled, env, acked);
         true
     }
 
     /// Reports newly acknowledged segments to the congestion control (tcp_cong_avoid).
     #[inline]
-    pub(crate) fn grow<O: Observer>(
+    pub(crate) fn cong_avoid<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
@@ -288,7 +288,7 @@ impl Sender {
             acked
         };
         let note = coupled.on_ack(&mut self.cc, &mut self.tcp, acked);
-        self.noted(env, &note);
+        self.record_note(env, &note);
     }
 
     /// Updates the state that the congestion control reads.
@@ -303,11 +303,11 @@ impl Sender {
 
     /// Records what a callback of the congestion control reports.
     #[inline]
-    pub(crate) fn noted<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
+    pub(crate) fn record_note<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
         if !note.is_empty() {
             if note.exits_slow_start() && self.tally.exit.is_none() {
                 self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
-                self.notices |= notice::LEFT_SLOW_START;
+                self.events |= event::LEFT_SLOW_START;
             }
             if O::ON && note.ends_credits() {
                 env.observer.credit(env.now, self.id, &self.cc, note);
@@ -320,7 +320,7 @@ impl Sender {
 
     /// Window in congestion avoidance: during a reduction, its target.
     pub(crate) fn effective_cwnd(&self) -> u32 {
-        if self.state >= State::Cwr {
+        if self.ca_state >= State::Cwr {
             self.tcp.ssthresh
         } else {
             self.tcp.cwnd
@@ -334,7 +334,7 @@ impl Sender {
             ssthresh: (self.tcp.ssthresh < NO_THRESHOLD).then_some(self.tcp.ssthresh),
             srtt8: self.rtt.srtt8,
             flight: self.flight(),
-            reducing: self.state >= State::Cwr,
+            reducing: self.ca_state >= State::Cwr,
         }
     }
 
@@ -360,7 +360,7 @@ impl Sender {
             flags: piece.flags,
         };
         self.scoreboard.push(skb);
-        if self.state == State::Cwr || self.state == State::Recovery {
+        if self.ca_state == State::Cwr || self.ca_state == State::Recovery {
             self.recovery.prr_out += skb.count;
         }
         self.transmit(env, &skb);
@@ -370,19 +370,19 @@ impl Sender {
     /// (tcp_event_new_data_sent). `prior_packets_out`: packets out before. `all`: no unsent data is left. `deferred`:
     /// segments were deferred although the window has room. Returns whether the timer was set.
     #[inline(always)]
-    pub(crate) fn sent<O: Observer>(
+    pub(crate) fn after_new_data_sent<O: Observer>(
         &mut self,
         env: &mut Env<O>,
         before: u32,
         all: bool,
         waits: bool,
     ) -> bool {
-        self.validate(env, all, waits);
-        let probes = self.probes();
+        self.cwnd_validate(env, all, waits);
+        let probes = self.may_probe();
         if probes {
-            self.set_probe(env);
+            self.schedule_loss_probe(env);
         } else if before == 0 {
-            self.set_timeout(env);
+            self.set_rto_timer(env);
         }
         probes || before == 0
     }
@@ -407,7 +407,7 @@ impl Sender {
         self.refresh(env.now);
         self.tcp.idle_ms = u32::try_from(idle.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
         let note = coupled.on_send_start(&mut self.cc, &mut self.tcp);
-        self.noted(env, &note);
+        self.record_note(env, &note);
     }
 
     /// Reduces the window before new data is sent after an idle time (tcp_slow_start_after_idle_check).
@@ -418,8 +418,9 @@ impl Sender {
         env: &mut Env<O>,
     ) {
         let idle = env.now.since(self.last_sent);
-        let restarts = self.profile.idle_restart && self.out() == 0 && self.scoreboard.una() > 0;
-        if restarts && idle > self.rtt.timeout() {
+        let restarts =
+            self.profile.idle_restart && self.packets_out() == 0 && self.scoreboard.una() > 0;
+        if restarts && idle > self.rtt.rto() {
             self.restart(coupled, env, idle);
         }
     }
@@ -428,22 +429,22 @@ impl Sender {
     fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, idle: Span) {
         self.refresh(env.now);
         let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
-        self.noted(env, &note);
+        self.record_note(env, &note);
         let floor = self.profile.initial_window.min(self.tcp.cwnd);
         self.tcp.ssthresh = self.current_ssthresh();
         let mut left = idle.as_nanos();
-        let timeout = self.rtt.timeout().as_nanos();
+        let timeout = self.rtt.rto().as_nanos();
         while left > timeout && self.tcp.cwnd > floor {
             left -= timeout;
             self.tcp.cwnd /= 2;
         }
         self.tcp.cwnd = self.tcp.cwnd.max(floor);
-        self.usage.full_at = env.now;
+        self.window_use.cwnd_stamp = env.now;
     }
 
     /// Slow start threshold before a reduction (tcp_current_ssthresh).
     pub(crate) fn current_ssthresh(&self) -> u32 {
-        if self.state == State::Cwr || self.state == State::Recovery {
+        if self.ca_state == State::Cwr || self.ca_state == State::Recovery {
             return self.tcp.ssthresh;
         }
         self.tcp.ssthresh.max(self.tcp.cwnd - self.tcp.cwnd / 4)
@@ -472,12 +473,12 @@ impl Sender {
             len: skb.len() as u32,
             pushed: skb.is(scoreboard::flag::PUSH),
         };
-        let leaving = Leaving {
+        let leaving = OutgoingBurst {
             route: self.route,
             header: self.header.into(),
             burst,
         };
-        env.send_burst(leaving, self.profile.is_late);
+        env.send_burst(leaving, self.profile.host_jitter);
         self.last_sent = env.now;
     }
 }

@@ -9,14 +9,14 @@ use super::scheduler::{Mptcp, PIECE};
 use super::tcp::Tcp;
 use super::{SendSide, SendStream};
 use crate::environment::Env;
-use crate::subflow::sender::{Life, Sender};
+use crate::subflow::sender::{Sender, SubflowState};
 use crate::trace::Observer;
 
 /// Maximum payload of an sk_buff, bytes: 65 535 with all headers (sk_gso_max_size).
-const LARGEST: u64 = 65_280;
+const MAX_SKB_PAYLOAD: u64 = 65_280;
 
 /// Send buffer of an MPTCP connection without those of its subflows, bytes (net.ipv4.tcp_wmem, minimum).
-const LEAST: u64 = 4096;
+const MIN_SEND_BUFFER: u64 = 4096;
 
 impl SendSide {
     /// Wakes the application, which has free send buffer. A polling application writes after the ACK has released
@@ -27,13 +27,13 @@ impl SendSide {
     pub(super) fn wake<D: Distribute, O: Observer>(
         &mut self,
         env: &mut Env<O>,
-        place: usize,
+        index: usize,
     ) -> bool {
         let Self { subflows, stream } = self;
-        let is_told = subflows[place].rtt.srtt() < stream.profile.looks_us();
-        let Some(timer) = stream.wakeup_timer.filter(|_| !is_told) else {
+        let is_woken = subflows[index].rtt.srtt() < stream.profile.poll_interval_us();
+        let Some(timer) = stream.wakeup_timer.filter(|_| !is_woken) else {
             D::write(stream, subflows);
-            return D::push_all(stream, subflows, env, Some(place));
+            return D::push_all(stream, subflows, env, Some(index));
         };
         if !env.timers.is_set(timer) {
             env.timers
@@ -59,13 +59,15 @@ impl SendStream {
     /// (tcp_xmit_size_goal, tcp_bound_to_half_wnd).
     pub(super) fn skb_size(&self) -> u64 {
         let mss = u64::from(self.mss);
-        let bytes = LARGEST.min(self.max_window / 2);
+        let bytes = MAX_SKB_PAYLOAD.min(self.max_window / 2);
         (bytes - bytes % mss).max(mss)
     }
 
     /// Initialises the send buffers of new subflows.
     pub(super) fn open_buffers(&mut self, subflows: &mut [Sender]) {
-        let new = |sender: &&mut Sender| sender.life == Life::Open && sender.queue.buffer == 0;
+        let new = |sender: &&mut Sender| {
+            sender.subflow_state == SubflowState::Open && sender.queue.buffer == 0
+        };
         let buffers = subflows.iter_mut().filter(new).map(Sender::expand_buffer);
         self.send_buffer += buffers.sum::<u64>();
     }
@@ -78,13 +80,13 @@ impl SendStream {
     /// Whether a third of the send buffer is free, at which a waiting application is woken (sk_stream_is_writeable).
     #[inline]
     pub(super) fn has_third_free(&self) -> bool {
-        3 * (self.written - self.una) <= 2 * (LEAST + self.send_buffer)
+        3 * (self.written - self.una) <= 2 * (MIN_SEND_BUFFER + self.send_buffer)
     }
 
     /// A subflow's window has room that the application could not fill: the send buffer grows (tcp_check_space,
     /// tcp_should_expand_sndbuf).
     #[inline(always)]
-    pub(super) fn has_room_for_more<D: Distribute>(&mut self, sender: &mut Sender) {
+    pub(super) fn check_space<D: Distribute>(&mut self, sender: &mut Sender) {
         if self.no_space {
             self.expand_buffer::<D>(sender);
         }
@@ -106,7 +108,7 @@ impl SendStream {
 
     /// The application writes pieces until the send buffer is full (mptcp_sendmsg).
     pub(super) fn fill_send_buffer(&mut self) {
-        let room = LEAST + self.send_buffer;
+        let room = MIN_SEND_BUFFER + self.send_buffer;
         while self.written < self.end && self.written < self.una + room {
             let next = (self.written + 1).next_multiple_of(PIECE);
             self.written = next.min(self.end);

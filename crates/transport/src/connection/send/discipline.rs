@@ -40,13 +40,13 @@ pub(crate) trait Distribute {
     fn first(stream: &SendStream, sender: &Sender) -> (u64, bool);
 
     /// Takes at most `max` unsent segments for a subflow.
-    fn take(stream: &mut SendStream, sender: &mut Sender, most: u32) -> Option<Piece>;
+    fn take(stream: &mut SendStream, sender: &mut Sender, max: u32) -> Option<Piece>;
 
     /// Whether a segment waits for this subflow and fits the receive window.
     fn can_send(stream: &SendStream, sender: &Sender) -> bool;
 
     /// Whether other subflows may have become able to send, too, when the window of subflow `index` has opened.
-    fn concerns_all(stream: &SendStream, subflows: &[Sender], place: usize) -> bool;
+    fn may_affect_others(stream: &SendStream, subflows: &[Sender], index: usize) -> bool;
 
     /// All subflows send as far as their windows allow. `trigger`: the subflow whose ACK is the reason. Returns whether
     /// `trigger` has set its timer.

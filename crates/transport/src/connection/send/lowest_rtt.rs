@@ -5,7 +5,7 @@ use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
 use crate::subflow::sender::scoreboard::flag;
-use crate::subflow::sender::{Life, Piece, Sender};
+use crate::subflow::sender::{Piece, Sender, SubflowState};
 use crate::trace::Observer;
 use std::collections::VecDeque;
 
@@ -18,14 +18,14 @@ pub(crate) struct Reinjection {
     /// Segments in flight on timed-out subflows, waiting for another subflow.
     pending: VecDeque<Pending>,
     /// The subflow that had room last found no data or no receive window.
-    pub(crate) starved: bool,
+    pub(crate) lacks_data: bool,
 }
 
 impl Default for Reinjection {
     fn default() -> Self {
         Self {
             pending: VecDeque::new(),
-            starved: true,
+            lacks_data: true,
         }
     }
 }
@@ -55,8 +55,8 @@ impl Distribute for LowestRtt {
     }
 
     #[inline(always)]
-    fn take(stream: &mut SendStream, _: &mut Sender, most: u32) -> Option<Piece> {
-        stream.cut(most)
+    fn take(stream: &mut SendStream, _: &mut Sender, max: u32) -> Option<Piece> {
+        stream.cut(max)
     }
 
     fn can_send(stream: &SendStream, _: &Sender) -> bool {
@@ -64,8 +64,8 @@ impl Distribute for LowestRtt {
     }
 
     #[inline(always)]
-    fn concerns_all(stream: &SendStream, _: &[Sender], _: usize) -> bool {
-        !stream.reinjection.pending.is_empty() || stream.reinjection.starved
+    fn may_affect_others(stream: &SendStream, _: &[Sender], _: usize) -> bool {
+        !stream.reinjection.pending.is_empty() || stream.reinjection.lacks_data
     }
 
     #[cold]
@@ -78,12 +78,12 @@ impl Distribute for LowestRtt {
         let mut set = false;
         loop {
             let Some(best) = best(subflows) else {
-                stream.reinjection.starved = false;
+                stream.reinjection.lacks_data = false;
                 return set;
             };
             let pending = stream.next_pending(subflows, best);
             let Some(piece) = pending.or_else(|| stream.cut(1)) else {
-                stream.reinjection.starved = true;
+                stream.reinjection.lacks_data = true;
                 return set;
             };
             set |= stream.send_one(&mut subflows[best], env, piece) && trigger == Some(best);
@@ -99,14 +99,16 @@ impl Distribute for LowestRtt {
 
     #[inline(always)]
     fn after_push(stream: &mut SendStream) {
-        stream.reinjection.starved = !stream.has_unsent_segment();
+        stream.reinjection.lacks_data = !stream.has_unsent_segment();
     }
 }
 
 /// The open subflow with room and the lowest smoothed RTT.
 fn best(subflows: &[Sender]) -> Option<usize> {
     (0..subflows.len())
-        .filter(|&i| subflows[i].life == Life::Open && subflows[i].space() > 0)
+        .filter(|&i| {
+            subflows[i].subflow_state == SubflowState::Open && subflows[i].cwnd_quota() > 0
+        })
         .min_by_key(|&i| (subflows[i].rtt.srtt8, i))
 }
 
@@ -119,8 +121,8 @@ impl SendStream {
 
     /// Takes at most `max` unsent segments of the stream.
     #[inline(always)]
-    fn cut(&mut self, most: u32) -> Option<Piece> {
-        let len = self.whole_segments(self.end - self.nxt, most);
+    fn cut(&mut self, max: u32) -> Option<Piece> {
+        let len = self.whole_segments(self.end - self.nxt, max);
         let dsn = self.nxt;
         self.nxt += len;
         (len > 0).then(|| Piece::new(dsn, len, self.mss))
@@ -134,19 +136,19 @@ impl SendStream {
         mut piece: Piece,
     ) -> bool {
         let all = self.nxt >= self.end;
-        let before = sender.out();
-        piece.flags = u8::from(self.ends_a_write(&piece)) * flag::PUSH;
+        let before = sender.packets_out();
+        piece.flags = u8::from(self.ends_write(&piece)) * flag::PUSH;
         if sender.starts_sending() {
             sender.restart_after_idle(&mut self.coupled, env);
         }
         sender.send_new(&mut self.coupled, env, piece);
-        sender.sent(env, before, all, false)
+        sender.after_new_data_sent(env, before, all, false)
     }
 
     /// Takes the next segment in flight on another, stalled subflow, for subflow `on`.
     fn next_pending(&mut self, subflows: &[Sender], on: usize) -> Option<Piece> {
         while let Some(&pending) = self.reinjection.pending.front() {
-            let recovered = subflows[pending.on].life == Life::Open;
+            let recovered = subflows[pending.on].subflow_state == SubflowState::Open;
             if pending.is_acknowledged(self.una) || recovered {
                 self.reinjection.pending.pop_front();
                 continue;
@@ -161,16 +163,16 @@ impl SendStream {
     }
 
     /// A subflow has timed out: its segments in flight wait for the others.
-    pub(crate) fn reinject(&mut self, sender: &Sender, place: usize) {
+    pub(crate) fn reinject(&mut self, sender: &Sender, index: usize) {
         self.reinjection
             .pending
-            .retain(|pending| pending.on != place);
+            .retain(|pending| pending.on != index);
         for skb in sender.scoreboard.iter() {
             for from in (0..skb.len()).step_by(skb.segment.into()) {
                 let pending = Pending {
                     dsn: skb.dsn + from,
                     len: (skb.len() - from).min(skb.segment.into()) as u16,
-                    on: place,
+                    on: index,
                 };
                 if !pending.is_acknowledged(self.una) {
                     self.reinjection.pending.push_back(pending);

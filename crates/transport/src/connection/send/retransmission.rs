@@ -12,8 +12,8 @@ use super::{SendSide, SendStream};
 use crate::environment::Env;
 use crate::environment::jiffies;
 use crate::environment::timers::TimerId;
-use crate::subflow::sender::stale::STALE;
-use crate::subflow::sender::{Life, Sender};
+use crate::subflow::sender::stale::STALE_LOSS_COUNT;
+use crate::subflow::sender::{Sender, SubflowState};
 use crate::trace::Observer;
 use netsim::{Span, Time};
 
@@ -46,15 +46,21 @@ impl RetransmissionTimer {
     #[cfg(test)]
     pub(crate) fn due<O>(&self, env: &Env<O>) -> Time {
         let timer = self.timer.expect("the connection has a timer");
-        env.now + env.timers.left(timer, env.now).expect("the timer is set")
+        env.now
+            + env
+                .timers
+                .remaining(timer, env.now)
+                .expect("the timer is set")
     }
 
     /// Sets the interval, when data is queued (mptcp_set_timeout).
-    pub(crate) fn follow<O>(&mut self, subflows: &[Sender], env: &Env<O>) {
+    pub(crate) fn update_interval<O>(&mut self, subflows: &[Sender], env: &Env<O>) {
         if self.timer.is_none() {
             return;
         }
-        let waits = |sender: &&Sender| sender.life == Life::Open && sender.stale.intervals == 0;
+        let waits = |sender: &&Sender| {
+            sender.subflow_state == SubflowState::Open && sender.stale.intervals == 0
+        };
         let remaining = |sender: &Sender| sender.timer_remaining(env);
         let longest = subflows.iter().filter(waits).filter_map(remaining).max();
         let longest = longest.filter(|wait| *wait > Span::ZERO);
@@ -84,7 +90,7 @@ impl RetransmissionTimer {
 
 impl SendStream {
     /// Starts the timer if data is in flight and it does not run.
-    pub(super) fn wait_for_acknowledgement<O>(&mut self, env: &mut Env<O>) {
+    pub(super) fn start_retransmission_timer<O>(&mut self, env: &mut Env<O>) {
         if let Some(timer) = self.retransmission.timer {
             if self.una < self.nxt && !env.timers.is_set(timer) {
                 self.retransmission.set(timer, env);
@@ -94,7 +100,7 @@ impl SendStream {
 
     /// Restarts the timer when more of the stream is acknowledged, or clears it when all is.
     #[inline]
-    pub(crate) fn on_progress<O>(&mut self, env: &mut Env<O>) {
+    pub(crate) fn restart_retransmission_timer<O>(&mut self, env: &mut Env<O>) {
         if let Some(timer) = self.retransmission.timer {
             if self.una == self.end {
                 env.timers.clear(timer);
@@ -117,9 +123,12 @@ impl SendSide {
             return env.timers.set(timer, fires);
         }
         let (mut idle, mut idle_backup, mut stale) = (None, None, None);
-        let mut least_intervals = u32::MAX;
+        let mut min_intervals = u32::MAX;
         for (index, sender) in subflows.iter_mut().enumerate() {
-            if !matches!(sender.life, Life::Open | Life::Stalled) {
+            if !matches!(
+                sender.subflow_state,
+                SubflowState::Open | SubflowState::Stalled
+            ) {
                 continue;
             }
             if sender.is_idle() {
@@ -130,17 +139,19 @@ impl SendSide {
                 *idle = idle.or(Some(index));
                 continue;
             }
-            if sender.becomes_stale() {
+            if sender.count_interval() {
                 stale = stale.or(Some(index));
             }
-            least_intervals = least_intervals.min(sender.stale.intervals);
+            min_intervals = min_intervals.min(sender.stale.intervals);
         }
         if let Some(index) = stale {
             let is_active = |(other, sender): (usize, &Sender)| {
-                other != index && sender.life == Life::Open && sender.stale.intervals < STALE - 1
+                other != index
+                    && sender.subflow_state == SubflowState::Open
+                    && sender.stale.intervals < STALE_LOSS_COUNT - 1
             };
             if subflows.iter().enumerate().any(is_active) {
-                subflows[index].life = Life::Stalled;
+                subflows[index].subflow_state = SubflowState::Stalled;
                 stream.schedule_again();
                 self.push_all(env);
             }
@@ -149,14 +160,14 @@ impl SendSide {
         // A backup after the stale subflow in the list is examined after data of the stale one was queued at it.
         idle_backup = idle_backup.filter(|&backup| {
             let comes_before = stale.is_some_and(|stale| backup < stale);
-            least_intervals > 1 && (comes_before || subflows[backup].is_idle())
+            min_intervals > 1 && (comes_before || subflows[backup].is_idle())
         });
         if let Some(index) = idle.or(idle_backup) {
             let until = (stream.una + 1).next_multiple_of(PIECE).min(stream.nxt);
             let most = stream.skb_size();
             subflows[index].queue.put(stream.una, until, most);
         }
-        stream.wait_for_acknowledgement(env);
+        stream.start_retransmission_timer(env);
         self.push_all(env);
     }
 }

@@ -9,7 +9,7 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
-use crate::subflow::sender::{Life, Piece, Sender};
+use crate::subflow::sender::{Piece, Sender, SubflowState};
 use crate::trace::Observer;
 
 /// Size of a piece, bytes: a page fragment (32 KB) without the struct mptcp_data_frag at its head.
@@ -41,8 +41,8 @@ impl Distribute for Mptcp {
     }
 
     #[inline(always)]
-    fn take(stream: &mut SendStream, sender: &mut Sender, most: u32) -> Option<Piece> {
-        let taken = sender.queue.take(u64::from(most) * u64::from(stream.mss));
+    fn take(stream: &mut SendStream, sender: &mut Sender, max: u32) -> Option<Piece> {
+        let taken = sender.queue.take(u64::from(max) * u64::from(stream.mss));
         taken.map(|(dsn, len)| Piece::new(dsn, len, stream.mss))
     }
 
@@ -52,13 +52,13 @@ impl Distribute for Mptcp {
 
     /// Whether data is left to queue, and this subflow has an empty queue or may be chosen.
     #[inline(always)]
-    fn concerns_all(stream: &SendStream, subflows: &[Sender], place: usize) -> bool {
+    fn may_affect_others(stream: &SendStream, subflows: &[Sender], index: usize) -> bool {
         let scheduler = &stream.scheduler;
-        let sender = &subflows[place];
+        let sender = &subflows[index];
         let may_be_chosen = || {
             !scheduler.waits_for_room
                 || sender.has_room()
-                    && (place == scheduler.chosen
+                    && (index == scheduler.chosen
                         || sender.drains_before(&subflows[scheduler.chosen]))
         };
         scheduler.first_pending < stream.written.min(stream.window_end)
@@ -73,12 +73,12 @@ impl Distribute for Mptcp {
         trigger: Option<usize>,
     ) -> bool {
         stream.schedule(subflows, env);
-        stream.wait_for_acknowledgement(env);
+        stream.start_retransmission_timer(env);
         let mut set = false;
         for (i, sender) in subflows.iter_mut().enumerate() {
             let triggers = trigger == Some(i);
-            if triggers || sender.queue.is_handed {
-                sender.queue.is_handed = false;
+            if triggers || sender.queue.has_new_data {
+                sender.queue.has_new_data = false;
                 set |= stream.push_one::<Self, O>(sender, env) && triggers;
             }
         }
@@ -105,11 +105,11 @@ impl SendStream {
     /// Queues pieces of the stream at subflows.
     fn schedule<O: Observer>(&mut self, subflows: &mut [Sender], env: &Env<O>) {
         let limit = self.written.min(self.window_end);
-        let most = self.skb_size();
+        let max = self.skb_size();
         let mut next = self.scheduler.first_pending.max(self.una);
         self.scheduler.waits_for_room = false;
         if next < limit {
-            self.retransmission.follow(subflows, env);
+            self.retransmission.update_interval(subflows, env);
         }
         while next < limit {
             let Some(chosen) = choose(subflows) else {
@@ -124,13 +124,13 @@ impl SendStream {
             let burst = BURST.min(self.window_end - self.nxt);
             if burst > 0 {
                 let held = sender.memory();
-                let paced = sender.queue.pace * held + sender.pacing_rate() * burst;
-                sender.queue.pace = paced / (held + burst);
+                let paced = sender.queue.avg_pacing_rate * held + sender.pacing_rate() * burst;
+                sender.queue.avg_pacing_rate = paced / (held + burst);
             }
             let end = limit.min(next + BURST);
             while next < end && sender.has_room() {
                 let until = (next + 1).next_multiple_of(PIECE).min(limit);
-                sender.queue.put(next, until, most);
+                sender.queue.put(next, until, max);
                 next = until;
             }
             self.nxt = self.nxt.max(next);
@@ -142,10 +142,10 @@ impl SendStream {
 /// Chooses the subflow that would drain its queue first. A stale subflow cannot send; a subflow that has timed out can,
 /// until it is stale (mptcp_subflow_active).
 fn choose(subflows: &mut [Sender]) -> Option<usize> {
-    let can_send = |sender: &Sender| sender.life == Life::Open;
+    let can_send = |sender: &Sender| sender.subflow_state == SubflowState::Open;
     for sender in subflows.iter_mut().filter(|sender| can_send(sender)) {
-        if sender.queue.pace == 0 {
-            sender.queue.pace = sender.pacing_rate();
+        if sender.queue.avg_pacing_rate == 0 {
+            sender.queue.avg_pacing_rate = sender.pacing_rate();
         }
     }
     let only_backups = !subflows.iter().any(|s| can_send(s) && !s.is_backup());

@@ -19,9 +19,9 @@ impl Distribute for Tcp {
 
     /// Takes whole segments, as far as the receive window allows.
     #[inline(always)]
-    fn take(stream: &mut SendStream, sender: &mut Sender, most: u32) -> Option<Piece> {
+    fn take(stream: &mut SendStream, sender: &mut Sender, max: u32) -> Option<Piece> {
         let (bytes, _) = sender.queue.first();
-        let len = stream.whole_segments(bytes, most);
+        let len = stream.whole_segments(bytes, max);
         if len == 0 {
             return None;
         }
@@ -35,7 +35,7 @@ impl Distribute for Tcp {
     }
 
     #[inline(always)]
-    fn concerns_all(_: &SendStream, _: &[Sender], _: usize) -> bool {
+    fn may_affect_others(_: &SendStream, _: &[Sender], _: usize) -> bool {
         false
     }
 
@@ -58,13 +58,13 @@ impl Distribute for Tcp {
         if sender.queue.buffer == 0 {
             sender.expand_buffer();
         }
-        let most = stream.skb_size();
+        let max = stream.skb_size();
         while stream.written < stream.end {
             let Some(room) = stream.room_in_write_queue(sender) else {
                 break;
             };
             let until = stream.end.min(stream.written + room);
-            if room < most {
+            if room < max {
                 sender.queue.extend(until);
             } else {
                 sender.queue.push(stream.written, until);
@@ -79,10 +79,10 @@ impl SendStream {
     /// Bytes that the application can write at once: the rest of the last unsent sk_buff, regardless of memory, or
     /// another sk_buff while memory is left.
     fn room_in_write_queue(&self, sender: &Sender) -> Option<u64> {
-        let (most, last) = (self.skb_size(), sender.queue.last_len());
+        let (max, last) = (self.skb_size(), sender.queue.last_len());
         match last {
-            1.. if last < most => Some(most - last),
-            _ => sender.has_room().then_some(most),
+            1.. if last < max => Some(max - last),
+            _ => sender.has_room().then_some(max),
         }
     }
 }

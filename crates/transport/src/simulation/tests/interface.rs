@@ -19,29 +19,29 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// A sender of the first connection.
-    pub(crate) fn sender(&self, place: usize) -> &Sender {
-        &self.connections[0].send.subflows[place]
+    pub(crate) fn sender(&self, index: usize) -> &Sender {
+        &self.connections[0].send.subflows[index]
     }
 
-    pub(crate) fn sender_mut(&mut self, place: usize) -> &mut Sender {
-        &mut self.connections[0].send.subflows[place]
+    pub(crate) fn sender_mut(&mut self, index: usize) -> &mut Sender {
+        &mut self.connections[0].send.subflows[index]
     }
 
     /// Sets the receive window of the first connection's first subflow to so many segments below its limit.
-    pub(crate) fn set_missing_window(&mut self, segments: u64) {
+    pub(crate) fn set_window_below_limit(&mut self, segments: u64) {
         let receive = &mut self.connections[0].receive;
         let window = &mut receive.subflows[0].window;
-        window.lacks(&mut receive.stream.buffer, segments);
+        window.set_below_limit(&mut receive.stream.buffer, segments);
     }
 
     /// A receiver of the first connection.
-    pub(crate) fn receiver(&self, place: usize) -> &Receiver {
-        &self.connections[0].receive.subflows[place]
+    pub(crate) fn receiver(&self, index: usize) -> &Receiver {
+        &self.connections[0].receive.subflows[index]
     }
 
     /// A receiver of the first connection.
-    pub(crate) fn receiver_mut(&mut self, place: usize) -> &mut Receiver {
-        &mut self.connections[0].receive.subflows[place]
+    pub(crate) fn receiver_mut(&mut self, index: usize) -> &mut Receiver {
+        &mut self.connections[0].receive.subflows[index]
     }
 
     /// Bytes of the first connection's stream that have arrived in order.
@@ -54,20 +54,25 @@ impl<O: Observer> Simulation<O> {
     pub(crate) fn push_all(&mut self, trigger: Option<usize>) {
         let send = &mut self.connections[0].send;
         match trigger {
-            Some(place) => send.push(&mut self.env, place),
+            Some(index) => send.push(&mut self.env, index),
             None => send.push_all(&mut self.env),
         }
     }
 
     /// Sets the interval of the first connection's retransmission timer, as when data is queued.
-    pub(crate) fn follow_timers(&mut self) {
+    pub(crate) fn update_retransmission_interval(&mut self) {
         let send = &mut self.connections[0].send;
-        send.stream.retransmission.follow(&send.subflows, &self.env);
+        send.stream
+            .retransmission
+            .update_interval(&send.subflows, &self.env);
     }
 
     /// Restarts the first connection's retransmission timer, as when more of its stream is acknowledged.
     pub(crate) fn restart_retransmission_timer(&mut self) {
-        self.connections[0].send.stream.on_progress(&mut self.env);
+        self.connections[0]
+            .send
+            .stream
+            .restart_retransmission_timer(&mut self.env);
     }
 
     /// The first connection's first subflow retransmits lost segments as far as its window allows.
@@ -99,7 +104,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// Number of ACKs with SACK blocks in the network.
-    pub(crate) fn sacks_under_way(&self) -> usize {
-        self.env.sacks.under_way()
+    pub(crate) fn sacks_in_flight(&self) -> usize {
+        self.env.sacks.in_flight()
     }
 }

@@ -83,10 +83,10 @@ fn a_recovered_path_carries_data_again() {
     };
     run(&mut simulation, 5900, dead);
     let before = simulation.report(0).subflows[1].tally.bytes;
-    assert_eq!(simulation.sender(1).life, Life::Stalled);
+    assert_eq!(simulation.sender(1).subflow_state, SubflowState::Stalled);
     // The timeout has doubled to at most 7.7 s by then.
     run(&mut simulation, 16_000, dead);
-    assert_eq!(simulation.sender(1).life, Life::Open);
+    assert_eq!(simulation.sender(1).subflow_state, SubflowState::Open);
     let after = simulation.report(0).subflows[1].tally.bytes;
     assert!(after > before + 500_000, "{before} {after}");
     run(&mut simulation, 120_000, dead);
@@ -120,7 +120,7 @@ fn a_backup_carries_data_while_the_first_path_is_dead() {
     assert!((2_000_000..3_500_000).contains(&after[1]), "{after:?}");
     // The timeout of the first subflow has doubled to at most 5 s. At most two pieces were queued at the backup before.
     run(&mut simulation, 15_000, dead);
-    assert_eq!(simulation.sender(0).life, Life::Open);
+    assert_eq!(simulation.sender(0).subflow_state, SubflowState::Open);
     let back = bytes(&simulation);
     run(&mut simulation, 60_000, dead);
     let report = simulation.report(0);

@@ -237,7 +237,7 @@ impl Transfer {
             phase: Span::ZERO,
         });
         simulation.run(Time::ZERO + Span::from_millis(self.seed % 1000));
-        simulation.ask_groups(0, &self.groups(1));
+        simulation.request_groups(0, &self.groups(1));
         simulation.run(Time::ZERO + Span::from_secs(86_400));
         (simulation, bytes)
     }
@@ -290,7 +290,7 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
     );
     if report.completion.is_some() {
         simulation.drain();
-        prop_assert_eq!(simulation.sacks_under_way(), 0, "SACK blocks remain");
+        prop_assert_eq!(simulation.sacks_in_flight(), 0, "SACK blocks remain");
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ mod window;
 
 use super::*;
 use crate::packet::flag;
-use crate::packet::sack_blocks::Blocks;
+use crate::packet::sack_blocks::SackBlocks;
 
 /// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver. Tests count full
 /// segments, packets count bytes.
@@ -28,7 +28,7 @@ struct Script {
 
 /// Added to an ACK's flags: the ACK echoes the timestamp of the last transmission of the segment that it acknowledges,
 /// not that of the first.
-const ANSWERS_COPY: u8 = 0x80;
+const ANSWERS_RETRANSMISSION: u8 = 0x80;
 
 const RTT: u64 = 100;
 
@@ -88,8 +88,8 @@ impl Script {
             start: Time::from_nanos(u64::MAX - 1),
             ..plain(
                 Profile {
-                    wake_up: Span::ZERO,
-                    looks: Span::ZERO,
+                    wake_up_delay: Span::ZERO,
+                    poll_interval: Span::ZERO,
                     ..profile
                 },
                 algorithm,
@@ -155,10 +155,10 @@ impl Script {
     /// [`ANSWERS_RETRANSMISSION`].
     fn ack_with(&mut self, ms: u64, ack: u32, sacks: &[(u64, u64)], duplicate: bool, flags: u8) {
         self.until(ms);
-        let mut blocks = Blocks {
+        let mut blocks = SackBlocks {
             duplicate,
             count: sacks.len() as u8,
-            ..Blocks::default()
+            ..SackBlocks::default()
         };
         let mss = u64::from(self.mss());
         for (to, from) in blocks.list.iter_mut().zip(sacks) {
@@ -167,7 +167,7 @@ impl Script {
         let sack = if sacks.is_empty() {
             0
         } else {
-            self.simulation.env.sacks.put(blocks)
+            self.simulation.env.sacks.insert(blocks)
         };
         // The ACK echoes the timestamp of the first unacknowledged segment in order, or of the duplicate segment (RFC
         // 7323, 4.3).
@@ -178,7 +178,7 @@ impl Script {
         } * self.mss();
         let copies = self.data.iter().map(|(data, _)| data);
         let mut copies = copies.filter(|data| data.subflow == subflow(0) && data.seq == answers);
-        let answered = match flags & ANSWERS_COPY {
+        let answered = match flags & ANSWERS_RETRANSMISSION {
             0 => copies.next(),
             _ => copies.next_back(),
         };
@@ -189,7 +189,7 @@ impl Script {
             window: 5000 * self.mss(),
             sack,
             echo_us: answered.map_or(0, |data| data.sent_us),
-            flags: flags & !ANSWERS_COPY,
+            flags: flags & !ANSWERS_RETRANSMISSION,
         }));
     }
 
@@ -223,16 +223,16 @@ impl Script {
     }
 }
 
-fn syn(place: u8) -> Segment {
+fn syn(index: u8) -> Segment {
     Segment::Syn {
-        subflow: subflow(place),
+        subflow: subflow(index),
         backup: false,
     }
 }
 
-fn handshake_ack(place: u8) -> Segment {
+fn handshake_ack(index: u8) -> Segment {
     Segment::HandshakeAck {
-        subflow: subflow(place),
+        subflow: subflow(index),
         echo_us: 0,
     }
 }

@@ -8,7 +8,7 @@ pub(crate) struct Reassembly {
     /// First missing byte (rcv_nxt).
     next: u64,
     /// Out-of-order ranges, sorted and disjoint.
-    beyond: VecDeque<(u64, u64)>,
+    out_of_order: VecDeque<(u64, u64)>,
     /// Number of bytes in `out_of_order`.
     held: u64,
 }
@@ -54,12 +54,12 @@ impl Reassembly {
         let before = self.next;
         let start = start.max(before);
         // Overlapping and adjacent ranges are merged.
-        let first = self.beyond.partition_point(|range| range.1 < start);
-        let last = self.beyond.partition_point(|range| range.0 <= end);
+        let first = self.out_of_order.partition_point(|range| range.1 < start);
+        let last = self.out_of_order.partition_point(|range| range.0 <= end);
         let (mut from, mut until) = (start, end);
         if first < last {
-            let (met_from, met_until) = (self.beyond[first].0, self.beyond[last - 1].1);
-            if start >= end || met_from <= start && end <= self.beyond[first].1 {
+            let (met_from, met_until) = (self.out_of_order[first].0, self.out_of_order[last - 1].1);
+            if start >= end || met_from <= start && end <= self.out_of_order[first].1 {
                 return None;
             }
             (from, until) = (from.min(met_from), until.max(met_until));
@@ -67,7 +67,7 @@ impl Reassembly {
             return None;
         }
         let met: u64 = self
-            .beyond
+            .out_of_order
             .drain(first..last)
             .map(|(from, until)| until - from)
             .sum();
@@ -75,7 +75,7 @@ impl Reassembly {
         if from == before {
             self.next = until;
         } else {
-            self.beyond.insert(first, (from, until));
+            self.out_of_order.insert(first, (from, until));
             self.held += until - from;
         }
         Some(self.next - before)

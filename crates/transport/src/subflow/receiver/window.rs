@@ -27,40 +27,41 @@ pub(crate) struct AdvertisedWindow {
     /// Whether a segment has arrived.
     pub(crate) has_data: bool,
     /// End of the last advertised window, by sequence number of the subflow (rcv_wup + rcv_wnd).
-    edge: u64,
+    window_end: u64,
     /// Smoothed round-trip time, eighths of a microsecond (rcv_rtt_est).
     round_trip8: u32,
     /// One-way delay of the SYN, µs.
-    way: u32,
+    syn_delay: u32,
     /// Begin of the millisecond of the timestamp with which the last RTT sample was taken, µs.
-    stamp: u32,
+    sampled_ms: u32,
     /// Window in the last ACK, bytes.
     pub(crate) bytes: u64,
 }
 
 impl AdvertisedWindow {
     pub(crate) fn new(profile: &Profile, buffer: &ReceiveBuffer) -> Self {
-        let segment = buffer.advertised;
+        let segment = buffer.advmss;
         // tcp_init_buffer_space reserves a segment.
         let clamp = ReceiveBuffer::window(HALF, buffer.size)
             .saturating_sub(segment)
             .max(2 * segment);
-        let threshold = clamp.min(u64::from(profile.first_window).saturating_mul(segment));
+        let threshold =
+            clamp.min(u64::from(profile.initial_receive_window).saturating_mul(segment));
         Self {
             threshold,
             clamp,
             has_data: false,
-            edge: buffer.syn,
+            window_end: buffer.syn_window,
             round_trip8: 0,
-            way: 0,
-            stamp: 0,
-            bytes: (threshold.max(buffer.syn) + buffer.scale_mask) & !buffer.scale_mask,
+            syn_delay: 0,
+            sampled_ms: 0,
+            bytes: (threshold.max(buffer.syn_window) + buffer.scale_mask) & !buffer.scale_mask,
         }
     }
 
     /// Sets the window to so many segments below its limit, as after many segments that were read one at a time.
     #[cfg(test)]
-    pub(crate) fn lacks(&mut self, buffer: &mut ReceiveBuffer, segments: u64) {
+    pub(crate) fn set_below_limit(&mut self, buffer: &mut ReceiveBuffer, segments: u64) {
         self.threshold = 0;
         while self.grow(buffer, buffer.mss as u16, buffer.mss) {}
         self.threshold -= segments * buffer.mss;
@@ -68,7 +69,7 @@ impl AdvertisedWindow {
 
     /// Number of segments by which the window is below its limit.
     #[cfg(test)]
-    pub(crate) fn lacking(&self) -> u64 {
+    pub(crate) fn segments_below_limit(&self) -> u64 {
         (self.clamp - self.threshold).div_ceil(1448)
     }
 
@@ -79,15 +80,18 @@ impl AdvertisedWindow {
     }
 
     /// Sets the one-way delay of the SYN, µs.
-    pub(crate) fn opened(&mut self, way: u32) {
-        self.way = way;
+    pub(crate) fn set_syn_delay(&mut self, syn_delay: u32) {
+        self.syn_delay = syn_delay;
     }
 
     /// Whether the timestamp `sent`, µs, is in a millisecond that was sampled already (tcp_rcv_rtt_measure_ts).
     /// Timestamps have millisecond resolution there.
     #[inline]
     pub(crate) fn is_measured(&self, sent: u32) -> bool {
-        sent.wrapping_sub(self.way).wrapping_sub(self.stamp) < 1000 && self.round_trip8 > 0
+        sent.wrapping_sub(self.syn_delay)
+            .wrapping_sub(self.sampled_ms)
+            < 1000
+            && self.round_trip8 > 0
     }
 
     /// Samples the round trip with a full segment that was sent at `sent`, µs, and is not
@@ -96,8 +100,8 @@ impl AdvertisedWindow {
     #[inline(never)]
     pub(crate) fn measure(&mut self, now: u32, sent: u32, phase: u32) {
         let now = now.wrapping_add(phase);
-        let left = sent.wrapping_add(phase).wrapping_sub(self.way);
-        self.stamp = (left / 1000 * 1000).wrapping_sub(phase);
+        let left = sent.wrapping_add(phase).wrapping_sub(self.syn_delay);
+        self.sampled_ms = (left / 1000 * 1000).wrapping_sub(phase);
         let ago = now.wrapping_sub(left);
         // 2^28 µs is more than any path has, and eight times it fits into 32 bits.
         let sample = in_milliseconds(now, ago).min(1 << 28);
@@ -123,7 +127,7 @@ impl AdvertisedWindow {
 
     /// Whether the window is at its limit while `held` bytes are in the buffer.
     #[inline]
-    pub(crate) fn is_grown(&self, buffer: &ReceiveBuffer, held: u64) -> bool {
+    pub(crate) fn is_at_limit(&self, buffer: &ReceiveBuffer, held: u64) -> bool {
         self.has_data && self.threshold + held.min(buffer.mss) >= self.clamp
     }
 
@@ -138,11 +142,13 @@ impl AdvertisedWindow {
                 buffer.ratio = buffer.measured_ratio;
             }
         }
-        let most = self.clamp.min(buffer.free(buffer.measured_ratio, held));
+        let most = self
+            .clamp
+            .min(buffer.available(buffer.measured_ratio, held));
         if most <= self.threshold {
             return false;
         }
-        let step = buffer.step(len, self.threshold);
+        let step = buffer.growth(len, self.threshold);
         self.threshold = most.min(self.threshold + step);
         step > 0
     }
@@ -150,9 +156,15 @@ impl AdvertisedWindow {
     /// Whether an ACK would advertise fewer bytes than the last one, which acknowledged the bytes before
     /// `acknowledged`.
     #[inline]
-    pub(crate) fn offers_less(&self, buffer: &ReceiveBuffer, held: u64, covered: u64) -> bool {
-        let free = buffer.free(buffer.ratio, held).min(self.threshold);
-        (free + buffer.scale_mask) & !buffer.scale_mask < self.edge.saturating_sub(covered)
+    pub(crate) fn would_shrink(
+        &self,
+        buffer: &ReceiveBuffer,
+        held: u64,
+        acknowledged: u64,
+    ) -> bool {
+        let free = buffer.available(buffer.ratio, held).min(self.threshold);
+        (free + buffer.scale_mask) & !buffer.scale_mask
+            < self.window_end.saturating_sub(acknowledged)
     }
 
     /// The receive window of an ACK. `next`: next byte of the subflow. `stream`: next byte of the connection's stream.
@@ -164,11 +176,11 @@ impl AdvertisedWindow {
         stream: u64,
         held: Held,
     ) -> Advertised {
-        let mut free = buffer.free(buffer.ratio, held.now);
+        let mut free = buffer.available(buffer.ratio, held.now);
         // The application reads at once, and tcp_cleanup_rbuf sends another ACK if that doubles the window. Here the
         // two ACKs are one.
         if 2 * free <= self.clamp {
-            free = buffer.free(buffer.ratio, held.after_read);
+            free = buffer.available(buffer.ratio, held.after_read);
         }
         let all = ReceiveBuffer::window(buffer.ratio, buffer.size);
         let roomy = free >= self.clamp.min(all) / 2;
@@ -181,14 +193,14 @@ impl AdvertisedWindow {
         }
         // The end of the window does not move back, and is not rounded up again.
         let window = (free.min(self.threshold) + buffer.scale_mask) & !buffer.scale_mask;
-        let mut window = window.max(self.edge.saturating_sub(next));
-        if stream + window > buffer.edge {
-            buffer.edge = stream + window;
+        let mut window = window.max(self.window_end.saturating_sub(next));
+        if stream + window > buffer.window_end {
+            buffer.window_end = stream + window;
         } else {
             // Another subflow may have advertised this end.
-            window = buffer.edge - stream;
+            window = buffer.window_end - stream;
         }
-        self.edge = next + window;
+        self.window_end = next + window;
         self.bytes = window & !buffer.scale_mask;
         Advertised {
             window: u32::try_from(self.bytes).unwrap_or(u32::MAX),
@@ -207,8 +219,8 @@ mod tests {
     fn ends(mptcp: bool, mss: u16) -> (ReceiveBuffer, AdvertisedWindow) {
         let profile = Profile::linux();
         let buffer = ReceiveBuffer::new(&profile, 1500, mss, mptcp, None);
-        let offer = AdvertisedWindow::new(&profile, &buffer);
-        (buffer, offer)
+        let window = AdvertisedWindow::new(&profile, &buffer);
+        (buffer, window)
     }
 
     fn held(now: u64, after_read: u64) -> Held {
@@ -216,8 +228,8 @@ mod tests {
     }
 
     /// A full segment arrives and is read.
-    fn grow(offer: &mut AdvertisedWindow, buffer: &mut ReceiveBuffer) -> bool {
-        offer.grow(buffer, buffer.mss as u16, 0)
+    fn grow(window: &mut AdvertisedWindow, buffer: &mut ReceiveBuffer) -> bool {
+        window.grow(buffer, buffer.mss as u16, 0)
     }
 
     /// Short segments do not grow a window above half of the largest one.
@@ -233,7 +245,7 @@ mod tests {
         ] {
             let buffer = ReceiveBuffer::new(&profile, 1500, MSS, true, size);
             let threshold = ReceiveBuffer::window(HALF, buffer.size);
-            assert_eq!(buffer.step(len, threshold), step, "{size:?} {len}");
+            assert_eq!(buffer.growth(len, threshold), step, "{size:?} {len}");
         }
     }
 
@@ -242,34 +254,34 @@ mod tests {
     }
 
     /// Window of the ACK of segment `next - 1`, bytes.
-    fn advertised(buffer: &mut ReceiveBuffer, offer: &mut AdvertisedWindow, next: u64) -> u64 {
+    fn advertised(buffer: &mut ReceiveBuffer, window: &mut AdvertisedWindow, next: u64) -> u64 {
         let next = next * buffer.mss;
-        offer.advertise(buffer, next, next, held(buffer.mss, 0));
-        offer.bytes
+        window.advertise(buffer, next, next, held(buffer.mss, 0));
+        window.bytes
     }
 
     /// Linux 6.12 with a buffer of 131 072 bytes advertises 64 240 in the SYN and finally 80 512 (in units of 128).
     #[test]
     fn tcp_advertises_the_share_of_payload_in_the_memory_of_a_segment() {
-        let (mut buffer, mut offer) = ends(false, 1448);
-        assert_eq!((buffer.syn, offer.bytes), (64_240, 64_256));
-        assert!(grow(&mut offer, &mut buffer));
+        let (mut buffer, mut window) = ends(false, 1448);
+        assert_eq!((buffer.syn_window, window.bytes), (64_240, 64_256));
+        assert!(grow(&mut window, &mut buffer));
         assert_eq!(
-            advertised(&mut buffer, &mut offer, 1),
+            advertised(&mut buffer, &mut window, 1),
             in_units(64_088 + 2 * 1448)
         );
-        while grow(&mut offer, &mut buffer) {}
-        assert_eq!(advertised(&mut buffer, &mut offer, 40), 80_512);
-        assert!(offer.is_grown(&buffer, 0));
+        while grow(&mut window, &mut buffer) {}
+        assert_eq!(advertised(&mut buffer, &mut window, 40), 80_512);
+        assert!(window.is_at_limit(&buffer, 0));
     }
 
     /// Linux 6.12 advertises 64 384 from the join on. When the second subflow has had data, the window grows by two
     /// segments an ACK to the size that the buffer has grown to.
     #[test]
     fn a_subflow_without_data_keeps_the_advertised_share_at_half() {
-        let (mut buffer, mut offer) = ends(true, MSS);
-        while grow(&mut offer, &mut buffer) {}
-        assert_eq!(advertised(&mut buffer, &mut offer, 1), 64_384);
+        let (mut buffer, mut window) = ends(true, MSS);
+        while grow(&mut window, &mut buffer) {}
+        assert_eq!(advertised(&mut buffer, &mut window, 1), 64_384);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let round_trip = Span::from_millis(80);
         assert_eq!(buffer.tune(at(100), round_trip, MSS.into(), false), None);
@@ -283,7 +295,7 @@ mod tests {
             None,
             "10 segments"
         );
-        assert_eq!(advertised(&mut buffer, &mut offer, 11), 64_384);
+        assert_eq!(advertised(&mut buffer, &mut window, 11), 64_384);
         let clamp = buffer
             .tune(at(260), round_trip, 31 * u64::from(MSS), true)
             .unwrap();
@@ -293,24 +305,24 @@ mod tests {
             ReceiveBuffer::window(buffer.measured_ratio, buffer.size)
         );
         assert_eq!(clamp / u64::from(MSS), 165);
-        offer.set_clamp(clamp);
-        let before = offer.threshold;
-        assert!(grow(&mut offer, &mut buffer));
+        window.set_clamp(clamp);
+        let before = window.threshold;
+        assert!(grow(&mut window, &mut buffer));
         assert_eq!(
-            advertised(&mut buffer, &mut offer, 31),
+            advertised(&mut buffer, &mut window, 31),
             in_units(before + 2 * 1448)
         );
     }
 
     #[test]
     fn buffered_data_reduces_the_window_and_its_end_does_not_move_back() {
-        let (mut buffer, mut offer) = ends(true, MSS);
-        while grow(&mut offer, &mut buffer) {}
-        let edge = advertised(&mut buffer, &mut offer, 1) + u64::from(MSS);
+        let (mut buffer, mut window) = ends(true, MSS);
+        while grow(&mut window, &mut buffer) {}
+        let edge = advertised(&mut buffer, &mut window, 1) + u64::from(MSS);
         let mss = u64::from(MSS);
         // Twenty segments are out of order.
-        offer.advertise(&mut buffer, mss, mss, held(20 * mss, 20 * mss));
-        assert_eq!(offer.bytes + u64::from(MSS), edge);
+        window.advertise(&mut buffer, mss, mss, held(20 * mss, 20 * mss));
+        assert_eq!(window.bytes + u64::from(MSS), edge);
         // Another subflow advertises the same end, regardless of its own window.
         let mut other = AdvertisedWindow::new(&Profile::linux(), &buffer);
         other.advertise(&mut buffer, 0, mss, held(40 * mss, 40 * mss));

@@ -4,12 +4,12 @@
 use super::*;
 
 /// Maximum of `reordering_steps` (Linux: reo_wnd_steps up to 255).
-const MOST_PATIENCE: u32 = 254;
-const PATIENT_RECOVERIES: u32 = 16;
+const MAX_REORDERING_STEPS: u32 = 254;
+const REORDERING_PERSIST: u32 = 16;
 
 impl Sender {
     /// Whether an ACK echoes a timestamp from before the first retransmission (Eifel, RFC 3522; tcp_packet_delayed).
-    pub(super) fn answers_original(&self, segment: Ack) -> bool {
+    pub(super) fn is_from_before_retransmission(&self, segment: Ack) -> bool {
         let first_again = self.recovery.retrans_stamp;
         if first_again > 0 {
             return is_echo_before(segment.echo_us, micros(Time::from_nanos(first_again)));
@@ -20,19 +20,19 @@ impl Sender {
     }
 
     /// Marks segments SACKed (tcp_sacktag_write_queue).
-    pub(super) fn take_sacks<O: Observer>(
+    pub(super) fn sacktag_write_queue<O: Observer>(
         &mut self,
         env: &Env<O>,
-        blocks: &Blocks,
+        blocks: &SackBlocks,
         ack_info: &mut AckInfo,
     ) {
         if blocks.duplicate {
             ack_info.dsack = true;
             if self.scoreboard.una() >= self.recovery.dsack_round_end {
                 self.recovery.reordering_steps =
-                    (self.recovery.reordering_steps + 1).min(MOST_PATIENCE);
+                    (self.recovery.reordering_steps + 1).min(MAX_REORDERING_STEPS);
                 self.recovery.dsack_round_end = self.scoreboard.nxt();
-                self.recovery.reordering_persist = PATIENT_RECOVERIES;
+                self.recovery.reordering_persist = REORDERING_PERSIST;
             }
             let seq = blocks.list[0].0;
             if let Some(undo) = &mut self.recovery.undo {
@@ -52,7 +52,7 @@ impl Sender {
                 }
                 let later = known.iter().map(|old| old.0).filter(|from| *from > start);
                 let until = later.min().unwrap_or(end).min(end);
-                self.take_sack(env, start, until, ack_info);
+                self.sacktag_walk(env, start, until, ack_info);
                 start = until;
             }
         }
@@ -60,7 +60,7 @@ impl Sender {
     }
 
     /// Marks the segments `from..until` SACKed (tcp_sacktag_walk).
-    fn take_sack<O: Observer>(
+    fn sacktag_walk<O: Observer>(
         &mut self,
         env: &Env<O>,
         from: u64,
@@ -74,7 +74,7 @@ impl Sender {
                 self.scoreboard.split(until);
             }
             if !self.scoreboard.at(index).is(flag::SACKED) {
-                self.take_sacked(env, index, ack_info);
+                self.sacktag_one(env, index, ack_info);
             }
             let (end, segment_len) = (
                 self.scoreboard.at(index).end,
@@ -90,7 +90,7 @@ impl Sender {
         }
     }
 
-    fn take_sacked<O: Observer>(&mut self, env: &Env<O>, index: usize, ack_info: &mut AckInfo) {
+    fn sacktag_one<O: Observer>(&mut self, env: &Env<O>, index: usize, ack_info: &mut AckInfo) {
         let skb = self.scoreboard.sack(index);
         ack_info.newly_sacked = true;
         ack_info.delivered += skb.count;
@@ -109,19 +109,19 @@ impl Sender {
     /// Updates RACK, unless the ACK of a retransmitted segment arrives within less than the minimum RTT: it
     /// acknowledges the original (tcp_rack_advance).
     fn advance_rack(&mut self, at: u64, end: u64, age: u64, flags: u8) {
-        if flags & flag::EVER_RETRANS == 0 || age / 1000 >= u64::from(self.rtt.least) {
+        if flags & flag::EVER_RETRANS == 0 || age / 1000 >= u64::from(self.rtt.min_rtt) {
             self.recovery.rack_advance(at, end, age);
         }
     }
 
     /// Removes cumulatively acknowledged segments (tcp_clean_rtx_queue).
-    pub(super) fn take_cumulative<O: Observer>(
+    pub(super) fn clean_rtx_queue<O: Observer>(
         &mut self,
         env: &Env<O>,
         ack: u64,
         ack_info: &mut AckInfo,
         sacks: bool,
-        told_before: u64,
+        prior_highest_sacked: u64,
     ) {
         if ack <= self.scoreboard.una() {
             return;
@@ -143,7 +143,7 @@ impl Sender {
             } else {
                 ages = Some((ages.map_or(age, |ages| ages.0), age));
                 // An original fills a hole below a SACKed segment: it was reordered.
-                if piece.seq < told_before && sacks {
+                if piece.seq < prior_highest_sacked && sacks {
                     ack_info.lowest_reordered = ack_info.lowest_reordered.min(piece.seq);
                 }
                 ack_info.original_acked |= piece.end <= self.recovery.high_seq;
@@ -164,7 +164,7 @@ impl Sender {
             ack_info.ages = ages.or(ack_info.ages);
         }
         if !sacks {
-            self.scoreboard.sacked_out = self.scoreboard.sacked_out.min(self.most_duplicates());
+            self.scoreboard.sacked_out = self.scoreboard.sacked_out.min(self.max_reno_sacks());
         }
         self.recovery.examined = self.recovery.examined.max(ack);
         self.recovery.retransmit_hint = self.recovery.retransmit_hint.max(ack);
@@ -172,42 +172,48 @@ impl Sender {
     }
 
     /// Without SACK: counts a duplicate ACK as a segment that has left the network (tcp_add_reno_sack).
-    pub(super) fn count_duplicates(&mut self, ack_info: &mut AckInfo) {
-        if ack_info.advanced && !matches!(self.state, State::Recovery) {
+    pub(super) fn update_reno_sacks(&mut self, ack_info: &mut AckInfo) {
+        if ack_info.advanced && !matches!(self.ca_state, State::Recovery) {
             self.scoreboard.sacked_out = 0;
         }
         // After a timeout duplicate ACKs may answer needless retransmissions. They count only if new segments were sent
         // (RFC 5682, 2.1).
-        let counts = self.state != State::Loss || self.scoreboard.nxt() > self.recovery.high_seq;
+        let counts = self.ca_state != State::Loss || self.scoreboard.nxt() > self.recovery.high_seq;
         if ack_info.duplicate && counts {
             let before = self.scoreboard.sacked_out;
-            let after = (before + 1).min(self.most_duplicates()).max(before);
+            let after = (before + 1).min(self.max_reno_sacks()).max(before);
             self.scoreboard.sacked_out = after;
             ack_info.delivered += after - before;
         }
     }
 
     /// Maximum number of duplicate ACKs to count: at least one segment is missing (tcp_limit_reno_sacked).
-    fn most_duplicates(&self) -> u32 {
-        self.out().saturating_sub(self.scoreboard.lost_out().max(1))
+    fn max_reno_sacks(&self) -> u32 {
+        self.packets_out()
+            .saturating_sub(self.scoreboard.lost_out().max(1))
     }
 
     /// Takes the RTT sample of an ACK, which also ends the back-off of the timeout (tcp_ack_update_rtt).
-    pub(super) fn measure<O: Observer>(&mut self, env: &Env<O>, segment: Ack, ack_info: &AckInfo) {
+    pub(super) fn update_rtt<O: Observer>(
+        &mut self,
+        env: &Env<O>,
+        segment: Ack,
+        ack_info: &AckInfo,
+    ) {
         self.tcp.rtt_us = 0;
         let (una, nxt) = (self.scoreboard.una(), self.scoreboard.nxt());
         if ack_info.ages.is_none() && ack_info.advanced {
             // All acknowledged segments were retransmitted. The echoed timestamp shows which transmission arrived (RFC
             // 7323, 4.3).
             let age = since_echo(micros(env.now), segment.echo_us);
-            if age >= self.rtt.least {
+            if age >= self.rtt.min_rtt {
                 self.rtt.sample(age, una, nxt);
             }
         }
         if let Some((first, last)) = ack_info.ages {
             self.tcp.rtt_us = (last / 1000).max(1) as u32;
             self.rtt.sample((first / 1000) as u32, una, nxt);
-            self.rtt.least = self.rtt.least.min((last / 1000).max(1) as u32);
+            self.rtt.min_rtt = self.rtt.min_rtt.min((last / 1000).max(1) as u32);
         }
     }
 }

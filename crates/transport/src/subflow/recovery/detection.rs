@@ -15,15 +15,15 @@ impl Sender {
         advanced: bool,
         waits: &mut bool,
     ) -> bool {
-        if self.out() == 0 {
+        if self.packets_out() == 0 {
             return false;
         }
         match self.profile.detection {
             // tcp_newreno_mark_lost
             Detection::DuplicateAcks => {
-                let recovering = self.state == State::Recovery;
+                let recovering = self.ca_state == State::Recovery;
                 let threshold =
-                    self.state < State::Recovery && self.scoreboard.sacked_out >= THRESHOLD;
+                    self.ca_state < State::Recovery && self.scoreboard.sacked_out >= THRESHOLD;
                 if threshold || (recovering && advanced) {
                     self.scoreboard.split_after(0, 1);
                     if !self.scoreboard.at(0).is(flag::LOST) {
@@ -33,19 +33,19 @@ impl Sender {
                 false
             }
             Detection::Fack => {
-                self.fack_first();
-                self.fack_again()
+                self.fack_detect_originals();
+                self.fack_detect_retransmissions()
             }
             Detection::RackTlp => {
                 let reordering_window = self.reordering_window();
-                let wait = self.rack_first(env, reordering_window);
-                let (lost, wait_again) = self.rack_again(env, reordering_window);
+                let wait = self.rack_detect_originals(env, reordering_window);
+                let (lost, wait_again) = self.rack_detect_retransmissions(env, reordering_window);
                 let wait = wait.max(wait_again);
                 if wait > 0 {
                     *waits = true;
                     self.timer_purpose = TimerPurpose::Reordering;
                     env.timers
-                        .set(self.timer, env.now + Span::from_nanos(wait) + TIMER_LEAST);
+                        .set(self.timer, env.now + Span::from_nanos(wait) + TIMEOUT_MIN);
                 }
                 lost
             }
@@ -57,16 +57,16 @@ impl Sender {
     pub(crate) fn reordering_window(&self) -> u64 {
         let r = &self.recovery;
         if !r.reordering_seen
-            && (self.state >= State::Recovery || self.scoreboard.sacked_out >= THRESHOLD)
+            && (self.ca_state >= State::Recovery || self.scoreboard.sacked_out >= THRESHOLD)
         {
             return 0;
         }
         let quarters = u64::from(r.reordering_steps + 1);
-        (u64::from(self.rtt.least) / 4 * quarters).min(u64::from(self.rtt.srtt())) * 1000
+        (u64::from(self.rtt.min_rtt) / 4 * quarters).min(u64::from(self.rtt.srtt())) * 1000
     }
 
     /// Marks lost original transmissions (tcp_rack_detect_loss). Returns the time until the rest may be lost, ns.
-    fn rack_first<O: Observer>(&mut self, env: &Env<O>, reordering_window: u64) -> u64 {
+    fn rack_detect_originals<O: Observer>(&mut self, env: &Env<O>, reordering_window: u64) -> u64 {
         let rack = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut wait = 0;
@@ -93,11 +93,15 @@ impl Sender {
     }
 
     /// Marks lost retransmissions (tcp_rack_detect_loss).
-    fn rack_again<O: Observer>(&mut self, env: &Env<O>, reordering_window: u64) -> (bool, u64) {
+    fn rack_detect_retransmissions<O: Observer>(
+        &mut self,
+        env: &Env<O>,
+        reordering_window: u64,
+    ) -> (bool, u64) {
         let rack = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut lost = false;
-        while let Some((index, _)) = self.first_copy() {
+        while let Some((index, _)) = self.oldest_retransmission() {
             let copy = self.scoreboard.at(index);
             if (copy.sent_at, copy.end) >= (rack.sent_at, rack.end) {
                 break;
@@ -113,8 +117,8 @@ impl Sender {
     }
 
     /// Marks original transmissions below [`fack_limit`](Self::fack_limit) lost (Linux until 4.x: tcp_mark_head_lost).
-    fn fack_first(&mut self) {
-        let Some(below) = self.fack_edge() else {
+    fn fack_detect_originals(&mut self) {
+        let Some(below) = self.fack_limit() else {
             return;
         };
         self.scoreboard.split(below);
@@ -128,7 +132,7 @@ impl Sender {
     }
 
     /// Byte from which the highest SACKed byte is as many segments away as the reordering threshold.
-    fn fack_edge(&self) -> Option<u64> {
+    fn fack_limit(&self) -> Option<u64> {
         let mut left = self.recovery.threshold();
         let behind = self.scoreboard.find(self.recovery.highest_sacked);
         for skb in (0..behind).rev().map(|index| self.scoreboard.at(index)) {
@@ -143,9 +147,9 @@ impl Sender {
 
     /// Marks retransmissions lost when a segment is acknowledged that was new after them. Without new data only a
     /// timeout detects their loss (Linux until 4.10: tcp_mark_lost_retrans).
-    fn fack_again(&mut self) -> bool {
+    fn fack_detect_retransmissions(&mut self) -> bool {
         let mut lost = false;
-        while let Some((index, nxt)) = self.first_copy() {
+        while let Some((index, nxt)) = self.oldest_retransmission() {
             if self.recovery.highest_sacked <= nxt {
                 break;
             }
@@ -156,7 +160,7 @@ impl Sender {
     }
 
     /// The oldest retransmission in flight.
-    fn first_copy(&mut self) -> Option<(usize, u64)> {
+    fn oldest_retransmission(&mut self) -> Option<(usize, u64)> {
         while let Some(&copy) = self.recovery.retransmissions.front() {
             // SACK blocks may have split the retransmitted entry since.
             for index in self.scoreboard.find(copy.seq)..self.scoreboard.len() {
@@ -166,9 +170,9 @@ impl Sender {
                 }
                 // A loss probe has no flag.
                 let known = skb.flags & (flag::SACKED | flag::LOST | flag::RETRANS);
-                let under_way =
+                let in_flight =
                     known == 0 || known & (flag::SACKED | flag::RETRANS) == flag::RETRANS;
-                if under_way && skb.sent_at == copy.at {
+                if in_flight && skb.sent_at == copy.at {
                     return Some((index, copy.nxt));
                 }
             }

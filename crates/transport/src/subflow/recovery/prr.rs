@@ -6,11 +6,11 @@ use super::*;
 impl Sender {
     /// Enters CWR for an ECN mark: a reduction without a loss (RFC 3168, 6.1.2; tcp_enter_cwr).
     pub(super) fn enter_cwr<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
-        if self.state < State::Cwr {
+        if self.ca_state < State::Cwr {
             self.recovery.prior_ssthresh = 0;
             self.recovery.undo = None;
-            self.begin_reduction(coupled, env);
-            self.enter(coupled, env.now, State::Cwr);
+            self.init_cwnd_reduction(coupled, env);
+            self.set_ca_state(coupled, env.now, State::Cwr);
         }
     }
 
@@ -21,30 +21,34 @@ impl Sender {
         echo: bool,
     ) {
         self.recovery.prior_ssthresh = 0;
-        self.begin_undo();
-        if self.state != State::Cwr && self.state != State::Recovery {
+        self.init_undo();
+        if self.ca_state != State::Cwr && self.ca_state != State::Recovery {
             if !echo {
                 self.recovery.prior_ssthresh = self.current_ssthresh();
             }
-            self.begin_reduction(coupled, env);
+            self.init_cwnd_reduction(coupled, env);
         }
-        self.enter(coupled, env.now, State::Recovery);
+        self.set_ca_state(coupled, env.now, State::Recovery);
     }
 
     /// Starts a reduction (tcp_init_cwnd_reduction).
-    pub(super) fn begin_reduction<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+    pub(super) fn init_cwnd_reduction<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+    ) {
         self.recovery.high_seq = self.scoreboard.nxt();
         self.recovery.tlp_high_seq = 0;
         self.recovery.prior_cwnd = self.tcp.cwnd;
         self.recovery.prr_delivered = 0;
         self.recovery.prr_out = 0;
-        self.take_threshold(coupled, env);
+        self.update_ssthresh(coupled, env);
         if !self.profile.prr {
             self.tcp.cwnd = self.tcp.ssthresh;
         }
     }
 
-    pub(super) fn take_threshold<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+    pub(super) fn update_ssthresh<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.refresh(env.now);
         let was_slow = self.tally.exit.is_none();
         let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
@@ -52,14 +56,14 @@ impl Sender {
         self.recovery.reduced = true; // also for a loss (RFC 3168, 6.1.2)
         self.tally.losses += 1;
         self.tally.first_loss.get_or_insert(env.now);
-        self.noted(env, &note);
+        self.record_note(env, &note);
         if let (true, Some(exit)) = (was_slow, &mut self.tally.exit) {
             exit.1 = ssthresh; // initial window of congestion avoidance
         }
     }
 
     /// Proportional rate reduction (RFC 6937 with the slow start reduction bound; tcp_cwnd_reduction).
-    pub(super) fn reduce(&mut self, delivered: u32, newly_lost: bool, advanced: bool) {
+    pub(super) fn cwnd_reduction(&mut self, delivered: u32, newly_lost: bool, advanced: bool) {
         if delivered == 0 || self.recovery.prior_cwnd == 0 || !self.profile.prr {
             return;
         }
@@ -83,8 +87,8 @@ impl Sender {
         self.tcp.cwnd = flight + send;
     }
 
-    pub(super) fn end_reduction(&mut self) {
-        if self.state == State::Cwr || self.recovery.undo.is_some() {
+    pub(super) fn end_cwnd_reduction(&mut self) {
+        if self.ca_state == State::Cwr || self.recovery.undo.is_some() {
             self.tcp.cwnd = self.tcp.ssthresh;
         }
     }

@@ -15,9 +15,9 @@ impl Sender {
         {
             let skb = self.scoreboard.at(index);
             if skb.is(flag::LOST) && !skb.is(flag::RETRANS | flag::SACKED) {
-                let most = self.space().min(self.burst_size()).max(1);
+                let most = self.cwnd_quota().min(self.burst_size()).max(1);
                 self.scoreboard.split_after(index, most);
-                self.send_again(coupled, env, index);
+                self.retransmit_skb(coupled, env, index);
             }
             index += 1;
         }
@@ -25,28 +25,33 @@ impl Sender {
         self.recovery.retransmit_hint = next.unwrap_or(self.scoreboard.nxt());
     }
 
-    fn send_again<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, index: usize) {
+    fn retransmit_skb<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        index: usize,
+    ) {
         if self.starts_sending() {
             self.start_sending(coupled, env);
         }
-        let skb = self.resend(env, index, false);
-        self.clean_from = self.scoreboard.nxt();
+        let skb = self.send_retransmission(env, index, false);
+        self.never_retransmitted_from = self.scoreboard.nxt();
         if self.recovery.retrans_stamp == 0 {
             self.recovery.retrans_stamp = skb.sent_at;
         }
         if let Some(undo) = &mut self.recovery.undo {
             undo.retransmissions = undo.retransmissions.max(0) + skb.count as i32;
         }
-        if self.state == State::Cwr || self.state == State::Recovery {
+        if self.ca_state == State::Cwr || self.ca_state == State::Recovery {
             self.recovery.prr_out += skb.count;
         }
         if index == 0 && self.timer_purpose != TimerPurpose::Reordering {
-            self.set_timeout(env);
+            self.set_rto_timer(env);
         }
     }
 
     /// Transmits an entry again (__tcp_retransmit_skb).
-    pub(super) fn resend<O: Observer>(
+    pub(super) fn send_retransmission<O: Observer>(
         &mut self,
         env: &mut Env<O>,
         index: usize,
@@ -54,7 +59,7 @@ impl Sender {
     ) -> Skb {
         let skb = (self.scoreboard).retransmit(index, env.now.as_nanos(), probe);
         if self.profile.detection != Detection::DuplicateAcks {
-            self.recovery.retransmissions.push_back(Resent {
+            self.recovery.retransmissions.push_back(Retransmission {
                 at: skb.sent_at,
                 seq: skb.seq,
                 end: skb.end,
@@ -81,19 +86,19 @@ impl Sender {
         if self.profile.detection == Detection::DuplicateAcks {
             self.scoreboard.sacked_out = 0;
         }
-        let fresh = self.state < State::Recovery;
-        let first = self.state <= State::Disorder
+        let fresh = self.ca_state < State::Recovery;
+        let first = self.ca_state <= State::Disorder
             || self.scoreboard.una() >= self.recovery.high_seq
-            || (self.state == State::Loss && self.recovery.timeouts == 0);
+            || (self.ca_state == State::Loss && self.recovery.timeouts == 0);
         if first {
             self.recovery.prior_cwnd = self.tcp.cwnd;
             self.recovery.prior_ssthresh = self.current_ssthresh();
-            self.take_threshold(coupled, env);
-            self.begin_undo();
+            self.update_ssthresh(coupled, env);
+            self.init_undo();
         }
         self.tcp.cwnd = self.flight() + 1;
-        self.usage.full_at = env.now;
-        self.enter(coupled, env.now, State::Loss);
+        self.window_use.cwnd_stamp = env.now;
+        self.set_ca_state(coupled, env.now, State::Loss);
         self.recovery.high_seq = self.scoreboard.nxt();
         self.recovery.tlp_high_seq = 0;
         self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
@@ -101,27 +106,31 @@ impl Sender {
         self.tally.timeouts += 1;
         self.rtt.back_off();
         self.retransmit_lost(coupled, env);
-        self.set_timeout(env);
+        self.set_rto_timer(env);
         if O::ON {
             env.observer.window(env.now, self.id, &self.view());
         }
     }
 
     /// RACK's reordering timer fires (tcp_rack_reo_timeout).
-    pub(crate) fn on_reordering<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
+    pub(crate) fn on_reordering_timer<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+    ) {
         let before = self.recovery.lost_total;
         self.timer_purpose = TimerPurpose::Timeout;
         let mut waits = false;
         self.detect_losses(env, false, &mut waits);
-        if self.recovery.lost_total != before && self.state < State::Recovery {
+        if self.recovery.lost_total != before && self.ca_state < State::Recovery {
             self.enter_recovery(coupled, env, false);
             if self.profile.prr {
-                self.reduce(1, true, false);
+                self.cwnd_reduction(1, true, false);
             }
         }
         self.retransmit_lost(coupled, env);
-        if !waits && self.timer_purpose == TimerPurpose::Timeout && self.out() > 0 {
-            self.set_timeout(env);
+        if !waits && self.timer_purpose == TimerPurpose::Timeout && self.packets_out() > 0 {
+            self.set_rto_timer(env);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 impl Sender {
     /// Ends the episode of a loss probe that this ACK covers, with a reduction if the probe repaired a loss (RFC 8985,
     /// 7.4.2; tcp_process_tlp_ack).
-    pub(super) fn end_probe<O: Observer>(
+    pub(super) fn process_tlp_ack<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
@@ -23,9 +23,9 @@ impl Sender {
             self.recovery.tlp_high_seq = 0;
         } else if ack > end {
             // The original was lost: the receiver does not report a duplicate.
-            self.begin_reduction(coupled, env);
-            self.enter(coupled, env.now, State::Cwr);
-            self.end_reduction();
+            self.init_cwnd_reduction(coupled, env);
+            self.set_ca_state(coupled, env.now, State::Cwr);
+            self.end_cwnd_reduction();
             self.recovery.undo = None;
             self.try_keep_open(coupled, env);
         }
@@ -38,16 +38,16 @@ impl Sender {
             .split_after(last, self.scoreboard.at(last).count - 1);
         let last = self.scoreboard.len() - 1;
         if !self.scoreboard.at(last).is(flag::RETRANS | flag::SACKED) {
-            let skb = self.resend(env, last, true);
-            self.clean_from = skb.end + 1; // the ACK after that of the probe shows whether the probe was needed
+            let skb = self.send_retransmission(env, last, true);
+            self.never_retransmitted_from = skb.end + 1; // the ACK after that of the probe shows whether the probe was needed
         }
-        self.probe_is_out(env, true);
+        self.on_probe_sent(env, true);
     }
 
     /// A loss probe was sent: starts its episode, and sets the retransmission timeout.
-    pub(crate) fn probe_is_out<O: Observer>(&mut self, env: &mut Env<O>, again: bool) {
+    pub(crate) fn on_probe_sent<O: Observer>(&mut self, env: &mut Env<O>, again: bool) {
         self.recovery.tlp_high_seq = self.scoreboard.nxt();
         self.recovery.tlp_retrans = again;
-        self.set_timeout(env);
+        self.set_rto_timer(env);
     }
 }

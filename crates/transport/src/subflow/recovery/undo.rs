@@ -6,7 +6,7 @@ use super::*;
 const NONE_YET: i32 = -1;
 
 impl Sender {
-    pub(super) fn begin_undo(&mut self) {
+    pub(super) fn init_undo(&mut self) {
         self.recovery.undo = Some(Undo {
             marker: self.scoreboard.una(),
             retransmissions: match self.scoreboard.retrans_out() {
@@ -17,7 +17,7 @@ impl Sender {
     }
 
     /// Whether the receiver has reported each retransmission since the reduction as a duplicate.
-    fn all_were_needless(&self) -> bool {
+    fn all_retransmissions_were_duplicates(&self) -> bool {
         let undo = self.recovery.undo;
         undo.is_some_and(|undo| undo.retransmissions == 0)
     }
@@ -25,11 +25,16 @@ impl Sender {
     /// Whether the reduction may be undone (tcp_may_undo): the receiver has reported each retransmission as a duplicate
     /// (DSACK), or the ACK of a retransmitted segment acknowledges the original (Eifel, RFC 3522).
     fn may_undo(&self, ack_info: &AckInfo) -> bool {
-        let needless = self.all_were_needless();
+        let needless = self.all_retransmissions_were_duplicates();
         self.profile.undo && self.recovery.undo.is_some() && (needless || ack_info.is_spurious())
     }
 
-    fn undo<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, unmark: bool) {
+    fn undo_cwnd_reduction<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        unmark: bool,
+    ) {
         if unmark {
             self.scoreboard.unmark_lost();
             if self.profile.detection == Detection::Fack {
@@ -54,7 +59,7 @@ impl Sender {
         ack_info: &AckInfo,
     ) -> bool {
         if self.may_undo(ack_info) {
-            self.undo(coupled, env, false);
+            self.undo_cwnd_reduction(coupled, env, false);
         } else if self.recovery.reordering_persist > 0 {
             self.recovery.reordering_persist -= 1;
             if self.recovery.reordering_persist == 0 {
@@ -65,13 +70,13 @@ impl Sender {
             && self.profile.detection == Detection::DuplicateAcks
         {
             // Duplicate ACKs of retransmissions may follow and must not start another recovery (RFC 6582, 4).
-            self.end_reduction();
+            self.end_cwnd_reduction();
             self.recovery.undo = None;
             return true;
         }
-        self.end_reduction();
+        self.end_cwnd_reduction();
         self.recovery.undo = None;
-        self.enter(coupled, env.now, State::Open);
+        self.set_ca_state(coupled, env.now, State::Open);
         true
     }
 
@@ -88,10 +93,10 @@ impl Sender {
         if self.scoreboard.retrans_out() > 0 {
             return true;
         }
-        self.undo(coupled, env, true);
-        self.try_open(coupled, env, false);
-        if self.state == State::Recovery {
-            self.enter(coupled, env.now, State::Open);
+        self.undo_cwnd_reduction(coupled, env, true);
+        self.try_to_open(coupled, env, false);
+        if self.ca_state == State::Recovery {
+            self.set_ca_state(coupled, env.now, State::Open);
         }
         true
     }
@@ -101,8 +106,8 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<O>,
     ) -> bool {
-        if self.profile.undo && self.all_were_needless() {
-            self.undo(coupled, env, false);
+        if self.profile.undo && self.all_retransmissions_were_duplicates() {
+            self.undo_cwnd_reduction(coupled, env, false);
             return true;
         }
         false
@@ -118,15 +123,15 @@ impl Sender {
     ) -> Option<Then> {
         let recovered = self.scoreboard.una() >= self.recovery.high_seq;
         if ack_info.advanced && self.may_undo(ack_info) {
-            self.undo(coupled, env, true);
-            self.enter(coupled, env.now, State::Open);
+            self.undo_cwnd_reduction(coupled, env, true);
+            self.set_ca_state(coupled, env.now, State::Open);
             return Some(Then::Nothing);
         }
         if self.recovery.frto {
             // A segment that was sent before the timeout and not after it was delivered: the timeout was spurious.
             if ack_info.original_acked && self.profile.undo {
-                self.undo(coupled, env, true);
-                self.enter(coupled, env.now, State::Open);
+                self.undo_cwnd_reduction(coupled, env, true);
+                self.set_ca_state(coupled, env.now, State::Open);
                 return Some(Then::Nothing);
             }
             if self.scoreboard.nxt() > self.recovery.high_seq {
@@ -135,13 +140,13 @@ impl Sender {
                 }
             } else if ack_info.advanced && !recovered {
                 self.recovery.high_seq = self.scoreboard.nxt();
-                self.notices |= notice::WANTS_NEW;
+                self.events |= event::FRTO_SENDS_NEW;
                 return Some(Then::SendNew);
             }
         }
         if recovered {
             self.recovery.undo = None;
-            self.enter(coupled, env.now, State::Open);
+            self.set_ca_state(coupled, env.now, State::Open);
             return Some(Then::Nothing);
         }
         None
@@ -153,7 +158,7 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<O>,
     ) {
-        if self.state == State::Loss && self.scoreboard.nxt() == self.recovery.high_seq {
+        if self.ca_state == State::Loss && self.scoreboard.nxt() == self.recovery.high_seq {
             self.recovery.frto = false;
             self.retransmit_lost(coupled, env);
         }

@@ -9,20 +9,20 @@ use mpcc::State;
 use netsim::{Span, Time};
 
 /// Minimum number of segments in a burst (net.ipv4.tcp_min_tso_segs).
-const LEAST: u64 = 2;
+const MIN_TSO_SEGMENTS: u64 = 2;
 
 /// A burst is what is sent in 2^-10 s at the pacing rate (sk_pacing_shift).
-const PART: u32 = 10;
+const PACING_SHIFT: u32 = 10;
 
 /// Maximum size of a burst, bytes (sk_gso_max_size).
-const MOST: u64 = 65_536;
-const RTT_LOG: u32 = 9;
+const GSO_MAX_SIZE: u64 = 65_536;
+const TSO_RTT_LOG: u32 = 9;
 
 /// Limit of the expected time until the next ACK, and of the time since the last transmission, for deferring.
 const SOON: Span = Span::from_millis(1);
 
 /// Segments are sent without deferring if the window has room for this part of it (net.ipv4.tcp_tso_win_divisor).
-const SHARE: u32 = 3;
+const TSO_WIN_DIVISOR: u32 = 3;
 
 impl Sender {
     /// Pacing rate, bytes/s (tcp_update_pacing_rate: 200 % of the window per RTT in the first half of slow start, else
@@ -33,57 +33,61 @@ impl Sender {
         } else {
             120
         };
-        let window = u64::from(self.tcp.cwnd.max(self.out()));
+        let window = u64::from(self.tcp.cwnd.max(self.packets_out()));
         let srtt8 = u64::from(self.rtt.srtt8.max(1));
         u64::from(self.mss) * window * percent * 80_000 / srtt8
     }
 
     /// Number of segments in a burst (tcp_tso_autosize).
     pub(crate) fn burst_size(&self) -> u32 {
-        let halvings = self.rtt.least >> RTT_LOG;
-        let short = if halvings < u32::BITS {
-            MOST >> halvings
+        let halvings = self.rtt.min_rtt >> TSO_RTT_LOG;
+        let short_rtt_bytes = if halvings < u32::BITS {
+            GSO_MAX_SIZE >> halvings
         } else {
             0
         };
-        let bytes = ((self.pacing_rate() >> PART) + short).min(MOST);
-        (bytes / u64::from(self.mss)).max(LEAST) as u32
+        let bytes = ((self.pacing_rate() >> PACING_SHIFT) + short_rtt_bytes).min(GSO_MAX_SIZE);
+        (bytes / u64::from(self.mss)).max(MIN_TSO_SEGMENTS) as u32
     }
 
     /// Number of segments to send now of `bytes` unsent bytes; 0: defer. `quota`: segments that the window has room
     /// for. `is_last`: no data is queued behind these bytes.
     #[inline]
-    pub(crate) fn burst(&self, now: Time, space: u32, bytes: u64, last: bool) -> u32 {
+    pub(crate) fn burst(&self, now: Time, quota: u32, bytes: u64, is_last: bool) -> u32 {
         if !self.profile.bursts {
-            return space;
+            return quota;
         }
-        let may_wait = now.since(self.last_sent) <= SOON
+        let may_defer = now.since(self.last_sent) <= SOON
             && bytes > self.mss.into()
-            && space < self.tcp.cwnd.div_ceil(SHARE)
-            && self.state < State::Recovery;
-        if !may_wait && u64::from(space) <= LEAST {
-            return space;
+            && quota < self.tcp.cwnd.div_ceil(TSO_WIN_DIVISOR)
+            && self.ca_state < State::Recovery;
+        if !may_defer && u64::from(quota) <= MIN_TSO_SEGMENTS {
+            return quota;
         }
-        self.burst_of_many(now, space, may_wait && (last || !self.takes(space, bytes)))
+        self.burst_or_defer(
+            now,
+            quota,
+            may_defer && (is_last || !self.fits_window(quota, bytes)),
+        )
     }
 
     /// Whether the window has room for `bytes`.
     #[inline]
-    pub(crate) fn takes(&self, space: u32, bytes: u64) -> bool {
-        u64::from(space) * u64::from(self.mss) >= bytes
+    pub(crate) fn fits_window(&self, quota: u32, bytes: u64) -> bool {
+        u64::from(quota) * u64::from(self.mss) >= bytes
     }
 
     #[inline(never)]
-    fn burst_of_many(&self, now: Time, space: u32, may_wait: bool) -> u32 {
+    fn burst_or_defer(&self, now: Time, quota: u32, may_defer: bool) -> u32 {
         let size = self.burst_size();
-        if may_wait && space < size && self.out() > 0 && self.is_ack_near(now) {
+        if may_defer && quota < size && self.packets_out() > 0 && self.is_ack_soon_or_overdue(now) {
             return 0;
         }
-        space.min(size)
+        quota.min(size)
     }
 
     /// Whether the next ACK is expected soon or is overdue.
-    fn is_ack_near(&self, now: Time) -> bool {
+    fn is_ack_soon_or_overdue(&self, now: Time) -> bool {
         let srtt = u64::from(self.rtt.srtt8) * 125;
         let sent_at = self.scoreboard.front().map_or(0, |first| first.sent_at);
         let expected = sent_at + srtt;

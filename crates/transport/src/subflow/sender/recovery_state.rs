@@ -1,6 +1,6 @@
 //! State of loss detection and recovery (fields of struct tcp_sock). The code is in `subflow/recovery`.
 
-use crate::packet::sack_blocks::Blocks;
+use crate::packet::sack_blocks::SackBlocks;
 use std::collections::VecDeque;
 
 /// Number of duplicate ACKs, or of SACKed segments beyond a gap, that indicate a loss (RFC 5681, 3.2).
@@ -8,7 +8,7 @@ pub(in crate::subflow) const THRESHOLD: u32 = 3;
 
 /// Segments that were retransmitted at once.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::subflow) struct Resent {
+pub(in crate::subflow) struct Retransmission {
     /// Time of the retransmission, ns.
     pub(in crate::subflow) at: u64,
     /// Sequence number of the first byte.
@@ -78,11 +78,11 @@ pub(crate) struct Recovery {
     /// No lost segment before this byte waits for its retransmission (retransmit_skb_hint).
     pub(in crate::subflow) retransmit_hint: u64,
     /// Retransmissions in the order of transmission.
-    pub(in crate::subflow) retransmissions: VecDeque<Resent>,
+    pub(in crate::subflow) retransmissions: VecDeque<Retransmission>,
     /// Byte after the highest SACKed or acknowledged one (tcp_highest_sack_seq).
     pub(in crate::subflow) highest_sacked: u64,
     /// SACK blocks of the last ACK (recv_sack_cache).
-    pub(in crate::subflow) last_sacks: Blocks,
+    pub(in crate::subflow) last_sacks: SackBlocks,
     /// The next new segment carries CWR (ECN).
     pub(crate) reduced: bool,
     /// Timeouts since snd_una advanced.

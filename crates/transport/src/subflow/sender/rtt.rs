@@ -9,39 +9,39 @@ pub(crate) struct Rtt {
     /// Smoothed RTT, eighths of a microsecond; 0: no sample (srtt_us).
     pub(crate) srtt8: u32,
     /// Mean deviation, quarters of a microsecond (mdev_us).
-    deviation4: u32,
+    mdev4: u32,
     /// Largest mean deviation of this round trip, quarters of a microsecond (mdev_max_us).
-    most4: u32,
+    mdev_max4: u32,
     /// Part of the timeout beyond the smoothed RTT, µs (rttvar_us).
-    variance: u32,
+    rttvar: u32,
     /// The round trip ends when this byte is acknowledged (rtt_seq).
-    round: u64,
+    rtt_seq: u64,
     /// Minimum RTT of the connection, µs; `u32::MAX` before the first sample.
-    pub(crate) least: u32,
+    pub(crate) min_rtt: u32,
     /// Minimum of `rttvar`, µs (TCP_RTO_MIN).
-    floor: u32,
+    rto_min_us: u32,
     /// Timeout without back-off (icsk_rto).
-    timeout: Span,
+    rto: Span,
     /// Number of doublings (icsk_backoff).
-    doubled: u32,
+    backoff: u32,
     /// Maximum timeout (TCP_RTO_MAX).
-    longest: Span,
+    rto_max: Span,
 }
 
 impl Rtt {
     /// An estimator without samples, whose timeout is `initial`.
-    pub(crate) fn new(initial: Span, floor: Span, longest: Span) -> Self {
+    pub(crate) fn new(initial: Span, rto_min: Span, rto_max: Span) -> Self {
         Self {
             srtt8: 0,
-            deviation4: 0,
-            most4: 0,
-            variance: 0,
-            round: 0,
-            least: u32::MAX,
-            floor: (floor.as_nanos() / 1000) as u32,
-            timeout: initial,
-            doubled: 0,
-            longest,
+            mdev4: 0,
+            mdev_max4: 0,
+            rttvar: 0,
+            rtt_seq: 0,
+            min_rtt: u32::MAX,
+            rto_min_us: (rto_min.as_nanos() / 1000) as u32,
+            rto: initial,
+            backoff: 0,
+            rto_max,
         }
     }
 
@@ -50,36 +50,36 @@ impl Rtt {
     pub(crate) fn sample(&mut self, us: u32, una: u64, nxt: u64) {
         // 2^28 µs is more than any path has, and eight times it fits into 32 bits.
         let us = us.clamp(1, 1 << 28);
-        self.least = self.least.min(us);
+        self.min_rtt = self.min_rtt.min(us);
         if self.srtt8 == 0 {
             self.srtt8 = us << 3;
-            self.deviation4 = us << 1;
-            self.variance = self.deviation4.max(self.floor);
-            self.most4 = self.variance;
-            self.round = nxt;
+            self.mdev4 = us << 1;
+            self.rttvar = self.mdev4.max(self.rto_min_us);
+            self.mdev_max4 = self.rttvar;
+            self.rtt_seq = nxt;
         } else {
             let error = us as i64 - i64::from(self.srtt8 >> 3);
             self.srtt8 = (i64::from(self.srtt8) + error) as u32;
-            let mut change = error.abs() - i64::from(self.deviation4 >> 2);
+            let mut change = error.abs() - i64::from(self.mdev4 >> 2);
             // A fall of the RTT raises the deviation by an eighth of what a rise does.
             if error < 0 && change > 0 {
                 change >>= 3;
             }
-            self.deviation4 = (i64::from(self.deviation4) + change) as u32;
-            if self.deviation4 > self.most4 {
-                self.most4 = self.deviation4;
-                self.variance = self.variance.max(self.most4);
+            self.mdev4 = (i64::from(self.mdev4) + change) as u32;
+            if self.mdev4 > self.mdev_max4 {
+                self.mdev_max4 = self.mdev4;
+                self.rttvar = self.rttvar.max(self.mdev_max4);
             }
-            if una > self.round {
-                if self.most4 < self.variance {
-                    self.variance -= (self.variance - self.most4) >> 2;
+            if una > self.rtt_seq {
+                if self.mdev_max4 < self.rttvar {
+                    self.rttvar -= (self.rttvar - self.mdev_max4) >> 2;
                 }
-                self.round = nxt;
-                self.most4 = self.floor;
+                self.rtt_seq = nxt;
+                self.mdev_max4 = self.rto_min_us;
             }
         }
-        self.timeout = Span::from_micros(u64::from(self.srtt8 >> 3) + u64::from(self.variance));
-        self.doubled = 0;
+        self.rto = Span::from_micros(u64::from(self.srtt8 >> 3) + u64::from(self.rttvar));
+        self.backoff = 0;
     }
 
     /// Smoothed RTT, µs.
@@ -90,20 +90,20 @@ impl Rtt {
 
     /// Retransmission timeout with back-off.
     #[inline]
-    pub(crate) fn timeout(&self) -> Span {
-        if self.doubled == 0 {
-            return self.timeout.min(self.longest);
+    pub(crate) fn rto(&self) -> Span {
+        if self.backoff == 0 {
+            return self.rto.min(self.rto_max);
         }
         let ns = self
-            .timeout
+            .rto
             .as_nanos()
-            .saturating_mul(1 << self.doubled.min(20));
-        Span::from_nanos(ns.min(self.longest.as_nanos()))
+            .saturating_mul(1 << self.backoff.min(20));
+        Span::from_nanos(ns.min(self.rto_max.as_nanos()))
     }
 
     /// Doubles the timeout after the timer has fired (RFC 6298, 5.5).
     pub(crate) fn back_off(&mut self) {
-        self.doubled += 1;
+        self.backoff += 1;
     }
 }
 
@@ -119,25 +119,25 @@ mod tests {
     #[test]
     fn the_timeout_of_a_steady_path_is_its_rtt_plus_200_ms() {
         let mut rtt = linux();
-        assert_eq!(rtt.timeout(), Span::from_millis(1000));
+        assert_eq!(rtt.rto(), Span::from_millis(1000));
         for i in 0..100 {
             rtt.sample(40_000, i, i + 1);
         }
         assert_eq!(rtt.srtt(), 40_000);
-        assert_eq!(rtt.timeout(), Span::from_millis(240));
+        assert_eq!(rtt.rto(), Span::from_millis(240));
     }
 
     #[test]
     fn back_off_doubles_up_to_two_minutes_and_ends_with_a_sample() {
         let mut rtt = linux();
         rtt.sample(40_000, 0, 1);
-        let first = rtt.timeout();
+        let first = rtt.rto();
         rtt.back_off();
-        assert_eq!(rtt.timeout().as_nanos(), 2 * first.as_nanos());
+        assert_eq!(rtt.rto().as_nanos(), 2 * first.as_nanos());
         (0..40).for_each(|_| rtt.back_off());
-        assert_eq!(rtt.timeout(), Span::from_millis(120_000));
+        assert_eq!(rtt.rto(), Span::from_millis(120_000));
         rtt.sample(40_000, 1, 2);
-        assert!(rtt.timeout() <= first);
+        assert!(rtt.rto() <= first);
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         for i in 100..110 {
             rtt.sample(400_000, i, i + 1);
         }
-        assert!(rtt.timeout() > Span::from_millis(500), "{rtt:?}");
+        assert!(rtt.rto() > Span::from_millis(500), "{rtt:?}");
     }
 
     #[test]
@@ -157,10 +157,10 @@ mod tests {
         let mut rtt = linux();
         (0..100).for_each(|i| rtt.sample(40_000, i, i + 1));
         (100..104).for_each(|i| rtt.sample(800_000, i, i + 1));
-        let high = rtt.timeout();
+        let high = rtt.rto();
         assert!(high > Span::from_millis(800), "{high:?}");
         // Each round trip removes an eighth of the error of the mean, and a quarter of the deviation above 200 ms.
         (104..180).for_each(|i| rtt.sample(40_000, 2 * i, 2 * i + 1));
-        assert!(rtt.timeout() < Span::from_millis(250), "{rtt:?}");
+        assert!(rtt.rto() < Span::from_millis(250), "{rtt:?}");
     }
 }

@@ -7,76 +7,76 @@ use std::collections::VecDeque;
 
 /// Memory of a segment in the send buffer, bytes: 2048 for a frame and its headers, 256 for its struct sk_buff. The
 /// buffer has room for twice the window, at least for twice the initial one (tcp_sndbuf_expand).
-const FRAME: u64 = 2304;
-const LEAST_FRAMES: u32 = 10;
+const SEGMENT_MEMORY: u64 = 2304;
+const MIN_SEGMENTS: u32 = 10;
 
 /// Maximum send buffer, bytes (net.ipv4.tcp_wmem).
-const MOST: u64 = 4 << 20;
+const MAX_SEND_BUFFER: u64 = 4 << 20;
 
 /// Unsent data of a subflow, and its send buffer.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct SendQueue {
     /// First unsent byte of the stream in the first buffer (struct sk_buff).
     next: u64,
     until: u64,
-    more: VecDeque<(u64, u64)>,
+    rest: VecDeque<(u64, u64)>,
     /// Bytes in `rest`.
-    behind: u64,
+    rest_bytes: u64,
     /// A part of the first buffer was sent: no data is added to it (struct mptcp_ext: frozen).
-    begun: bool,
+    is_frozen: bool,
     /// Size of the send buffer, bytes (sk_sndbuf).
     pub(crate) buffer: u64,
     /// Average pacing rate when the subflow was chosen by the scheduler, bytes/s (avg_pacing_rate); 0: not chosen yet.
-    pub(crate) pace: u64,
+    pub(crate) avg_pacing_rate: u64,
     /// Data was queued since the subflow sent last.
-    pub(crate) is_handed: bool,
+    pub(crate) has_new_data: bool,
 }
 
-impl Queue {
+impl SendQueue {
     /// Queues bytes of the stream in buffers of at most `max` bytes (mptcp_sendmsg_frag).
-    pub(crate) fn put(&mut self, mut from: u64, until: u64, most: u64) {
-        self.is_handed = true;
+    pub(crate) fn put(&mut self, mut from: u64, until: u64, max: u64) {
+        self.has_new_data = true;
         while from < until {
-            let last = match self.more.back() {
-                None if self.begun || self.is_empty() => None,
+            let last = match self.rest.back() {
+                None if self.is_frozen || self.is_empty() => None,
                 None => Some((self.next, self.until)),
                 last => last.copied(),
             };
             from = match last {
-                Some((begin, end)) if end == from && end - begin < most => {
-                    self.extend(until.min(begin + most))
+                Some((begin, end)) if end == from && end - begin < max => {
+                    self.extend(until.min(begin + max))
                 }
-                _ => self.push(from, until.min(from + most)),
+                _ => self.push(from, until.min(from + max)),
             };
         }
     }
 
     /// Moves bytes from the second buffer to the first one (tcp_grow_skb).
     #[cold]
-    pub(crate) fn grow(&mut self, bytes: u64) {
-        if let Some((from, until)) = self.more.front_mut() {
+    pub(crate) fn grow_first(&mut self, bytes: u64) {
+        if let Some((from, until)) = self.rest.front_mut() {
             let bytes = bytes.min(*until - *from);
             *from += bytes;
             self.until += bytes;
-            self.behind -= bytes;
+            self.rest_bytes -= bytes;
             if from == until {
-                self.more.pop_front();
+                self.rest.pop_front();
             }
         }
     }
 
     /// Bytes in the last buffer.
     pub(crate) fn last_len(&self) -> u64 {
-        self.more
+        self.rest
             .back()
             .map_or(self.until - self.next, |(from, until)| until - from)
     }
 
     /// Extends the last buffer up to `end`.
     pub(crate) fn extend(&mut self, until: u64) -> u64 {
-        match self.more.back_mut() {
+        match self.rest.back_mut() {
             Some((_, end)) => {
-                self.behind += until - *end;
+                self.rest_bytes += until - *end;
                 *end = until;
             }
             None => self.until = until,
@@ -89,8 +89,8 @@ impl Queue {
         if self.is_empty() {
             (self.next, self.until) = (from, until);
         } else {
-            self.more.push_back((from, until));
-            self.behind += until - from;
+            self.rest.push_back((from, until));
+            self.rest_bytes += until - from;
         }
         until
     }
@@ -103,20 +103,20 @@ impl Queue {
     /// Number of unsent bytes.
     #[inline]
     fn len(&self) -> u64 {
-        self.until - self.next + self.behind
+        self.until - self.next + self.rest_bytes
     }
 
     /// Takes at most `max` bytes of the first buffer.
     #[inline]
-    pub(crate) fn take(&mut self, most: u64) -> Option<(u64, u64)> {
+    pub(crate) fn take(&mut self, max: u64) -> Option<(u64, u64)> {
         if self.is_empty() {
             return None;
         }
-        let (first, len) = (self.next, most.min(self.until - self.next));
+        let (first, len) = (self.next, max.min(self.until - self.next));
         self.next += len;
-        self.begun = !self.is_empty();
-        if !self.begun && self.behind > 0 {
-            self.go_on();
+        self.is_frozen = !self.is_empty();
+        if !self.is_frozen && self.rest_bytes > 0 {
+            self.next_buffer();
         }
         Some((first, len))
     }
@@ -124,7 +124,7 @@ impl Queue {
     /// Number of buffers with unsent bytes.
     #[inline]
     fn count(&self) -> u64 {
-        u64::from(!self.is_empty()) + self.more.len() as u64
+        u64::from(!self.is_empty()) + self.rest.len() as u64
     }
 
     /// Memory of the unsent data, bytes.
@@ -135,14 +135,14 @@ impl Queue {
 
     /// Whether the next segment begins a buffer.
     #[inline]
-    pub(crate) fn at_an_end(&self) -> bool {
-        !self.begun
+    pub(crate) fn is_at_buffer_start(&self) -> bool {
+        !self.is_frozen
     }
 
     #[cold]
-    fn go_on(&mut self) {
-        if let Some((from, until)) = self.more.pop_front() {
-            self.behind -= until - from;
+    fn next_buffer(&mut self) {
+        if let Some((from, until)) = self.rest.pop_front() {
+            self.rest_bytes -= until - from;
             (self.next, self.until) = (from, until);
         }
     }
@@ -150,14 +150,14 @@ impl Queue {
     /// Unsent bytes of the first buffer.
     #[inline]
     pub(crate) fn first(&self) -> (u64, bool) {
-        (self.until - self.next, self.behind == 0)
+        (self.until - self.next, self.rest_bytes == 0)
     }
 
     /// Unsent bytes, by buffer: first byte and byte after the last.
     #[cfg(test)]
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
         let first = (!self.is_empty()).then_some((self.next, self.until));
-        first.into_iter().chain(self.more.iter().copied())
+        first.into_iter().chain(self.rest.iter().copied())
     }
 }
 
@@ -175,21 +175,21 @@ impl Sender {
 
     /// Grows the send buffer with the window (tcp_sndbuf_expand). Returns the growth, bytes.
     pub(crate) fn expand_buffer(&mut self) -> u64 {
-        let frames = u64::from(self.tcp.cwnd.max(LEAST_FRAMES));
+        let frames = u64::from(self.tcp.cwnd.max(MIN_SEGMENTS));
         let before = self.queue.buffer;
-        self.queue.buffer = before.max((2 * frames * FRAME).min(MOST));
+        self.queue.buffer = before.max((2 * frames * SEGMENT_MEMORY).min(MAX_SEND_BUFFER));
         self.queue.buffer - before
     }
 
     /// Moves data of the second buffer to the first one, up to a burst that the window has room for.
     #[inline(always)]
-    pub(crate) fn grow_buffer(&mut self, space: u32) {
+    pub(crate) fn grow_buffer(&mut self, quota: u32) {
         let (bytes, last) = self.queue.first();
-        if !last && bytes < u64::from(space) * u64::from(self.mss) {
-            let quota = space.min(self.burst_size());
+        if !last && bytes < u64::from(quota) * u64::from(self.mss) {
+            let quota = quota.min(self.burst_size());
             let wanted = u64::from(quota) * u64::from(self.mss);
             if wanted > bytes {
-                self.queue.grow(wanted - bytes);
+                self.queue.grow_first(wanted - bytes);
             }
         }
     }
@@ -197,7 +197,7 @@ impl Sender {
     /// Whether this subflow would drain its queue before another one. The products fit: 2^23 bytes at 2^40 bytes/s.
     #[inline]
     pub(crate) fn drains_before(&self, other: &Self) -> bool {
-        self.memory() * other.queue.pace < other.memory() * self.queue.pace
+        self.memory() * other.queue.avg_pacing_rate < other.memory() * self.queue.avg_pacing_rate
     }
 }
 
@@ -207,13 +207,13 @@ mod tests {
 
     const MSS: u64 = 1424;
 
-    fn segments(queue: &mut Queue) -> Vec<(u64, u64)> {
+    fn segments(queue: &mut SendQueue) -> Vec<(u64, u64)> {
         std::iter::from_fn(|| queue.take(MSS)).collect()
     }
 
     #[test]
     fn consecutive_data_extends_a_buffer_until_a_part_of_it_is_sent() {
-        let mut queue = Queue::default();
+        let mut queue = SendQueue::default();
         queue.put(0, 2000, 64_080);
         queue.put(2000, 3000, 64_080);
         assert_eq!((queue.count(), queue.len()), (1, 3000));
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn other_data_begins_a_new_buffer() {
-        let mut queue = Queue::default();
+        let mut queue = SendQueue::default();
         queue.put(0, 4000, 2848);
         queue.put(5000, 5100, 2848);
         let parts: Vec<(u64, u64)> = queue.ranges().collect();

@@ -89,9 +89,15 @@ fn a_backup_takes_over_when_the_others_receive_no_ack() {
         ack(&mut script, at, 1, bytes, bytes);
     }
     assert_eq!(sent(&script, 1), (23, false), "only the first piece");
-    assert_eq!(script.simulation.sender(0).life, Life::Open);
+    assert_eq!(
+        script.simulation.sender(0).subflow_state,
+        SubflowState::Open
+    );
     wait_for(&mut script, 5);
-    assert_eq!(script.simulation.sender(0).life, Life::Stalled);
+    assert_eq!(
+        script.simulation.sender(0).subflow_state,
+        SubflowState::Stalled
+    );
     let (before, more) = sent(&script, 1);
     assert!(before > 23 && more, "{before}");
     assert_eq!(
@@ -102,7 +108,10 @@ fn a_backup_takes_over_when_the_others_receive_no_ack() {
     // The first subflow receives an ACK. The backup sends its queued segments and gets no new data.
     let now = script.simulation.env.now.as_nanos() / 1_000_000 - RTT;
     ack(&mut script, now + 1, 0, 10 * MSS, PIECE);
-    assert_eq!(script.simulation.sender(0).life, Life::Open);
+    assert_eq!(
+        script.simulation.sender(0).subflow_state,
+        SubflowState::Open
+    );
     let until = |script: &Script| script.simulation.sender(1).queue.ranges().last();
     let handed = until(&script);
     for seq in 1..20 {
@@ -119,7 +128,10 @@ fn a_backup_sends_when_the_others_are_closed() {
     script.receive(Segment::Reset {
         subflow: subflow(0),
     });
-    assert_eq!(script.simulation.sender(0).life, Life::Closed);
+    assert_eq!(
+        script.simulation.sender(0).subflow_state,
+        SubflowState::Closed
+    );
     assert_eq!(sent(&script, 1), (10, true));
     assert_eq!(data(&script, 0), 0);
 }

@@ -61,10 +61,10 @@ const THIRD: Segment = Segment::HandshakeAck {
 
 /// A join whose ACK from the server is lost: packets that the client sends until, and in answer to, `first` as the
 /// first packet on the subflow.
-fn after_a_lost_answer(first: Segment) -> (Script, Vec<Segment>) {
+fn after_a_lost_join_ack(first: Segment) -> (Script, Vec<Segment>) {
     let file = Application::File(300 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
-    script.simulation.receiver_mut(1).syn_last = Time::ZERO;
+    script.simulation.receiver_mut(1).last_syn_at = Time::ZERO;
     let syn_ack = Segment::SynAck {
         subflow: subflow(1),
         sent_us: SYN_ACK_US,
@@ -113,7 +113,7 @@ fn a_join_whose_ack_and_first_data_are_lost_is_reset() {
         subflow: subflow(1),
         next: 10 * 1424,
     };
-    let (mut script, answers) = after_a_lost_answer(late);
+    let (mut script, answers) = after_a_lost_join_ack(late);
     assert_eq!(answers, reset);
     let data = |seq: u32| {
         Segment::Data(Data {
@@ -125,12 +125,12 @@ fn a_join_whose_ack_and_first_data_are_lost_is_reset() {
             flags: 0,
         })
     };
-    let (_, answers) = after_a_lost_answer(data(9));
+    let (_, answers) = after_a_lost_join_ack(data(9));
     assert_eq!(answers, reset);
     // All packets of the subflow are ignored, also the next one in sequence.
     script.simulation.deliver(data(0).into());
     assert!(!script.simulation.receiver_mut(1).has_to_acknowledge());
-    let (_, answers) = after_a_lost_answer(data(0));
+    let (_, answers) = after_a_lost_join_ack(data(0));
     assert!(
         matches!(answers[2..], [Segment::Ack(_)]),
         "the first data acknowledges the join"
@@ -149,11 +149,17 @@ fn data_of_a_reset_subflow_is_sent_on_the_other() {
     assert_eq!(script.simulation.sender(1).scoreboard.nxt(), 10 * 1424);
     // The client repeats the third packet: the ACK is repeated, without other effects.
     script.receive(handshake_ack(1));
-    assert_eq!(script.simulation.sender(1).life, Life::Open);
+    assert_eq!(
+        script.simulation.sender(1).subflow_state,
+        SubflowState::Open
+    );
     script.receive(Segment::Reset {
         subflow: subflow(1),
     });
-    assert_eq!(script.simulation.sender(1).life, Life::Closed);
+    assert_eq!(
+        script.simulation.sender(1).subflow_state,
+        SubflowState::Closed
+    );
     // The other subflow has no room yet.
     assert_eq!(
         script

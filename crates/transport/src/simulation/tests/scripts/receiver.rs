@@ -5,7 +5,7 @@ use super::*;
 /// A receiver to which the test sends segments, and its ACKs.
 struct Receiving {
     script: Script,
-    wire: Vec<(u64, Ack, Option<Blocks>)>,
+    wire: Vec<(u64, Ack, Option<SackBlocks>)>,
 }
 
 impl Receiving {
@@ -17,9 +17,9 @@ impl Receiving {
         let mut script = Script::with(profile, "reno", application);
         script.simulation.receiver_mut(0).established = true;
         // The window is at its limit.
-        script.simulation.set_missing_window(0);
+        script.simulation.set_window_below_limit(0);
         // The sender does not take part.
-        script.simulation.sender_mut(0).life = Life::Closed;
+        script.simulation.sender_mut(0).subflow_state = SubflowState::Closed;
         let timer = script.simulation.sender(0).timer;
         script.simulation.env.timers.clear(timer);
         Self {
@@ -125,22 +125,22 @@ fn the_end_of_a_write_is_acknowledged_at_once() {
 /// LISA paper, note 3: Linux acknowledges every packet in slow start.
 #[test]
 fn each_segment_is_acknowledged_while_the_window_grows_and_sixteen_more() {
-    each_is_acknowledged(Profile::linux());
-    each_is_acknowledged(Profile::linux_3_14());
+    assert_each_segment_is_acknowledged(Profile::linux());
+    assert_each_segment_is_acknowledged(Profile::linux_3_14());
 }
 
-fn each_is_acknowledged(profile: Profile) {
+fn assert_each_segment_is_acknowledged(profile: Profile) {
     let mut receiver = Receiving::new(profile);
     let simulation = &mut receiver.script.simulation;
-    simulation.set_missing_window(59);
+    simulation.set_window_below_limit(59);
     (0..50).for_each(|seq| receiver.data(10, seq, 0));
     let offered: Vec<u32> = receiver.wire.iter().map(|(_, ack, _)| ack.window).collect();
     let most = offered[49 - 2];
     // Windows of `linux` are in units of 128 bytes.
-    let lacks = |window: &u32| (most - window + 1448 / 2) / 1448;
-    let lacking: Vec<u32> = offered.iter().map(lacks).collect();
-    assert_eq!(lacking[..3], [57, 55, 53]);
-    assert_eq!(lacking[28..31], [1, 0, 0]);
+    let set_below_limit = |window: &u32| (most - window + 1448 / 2) / 1448;
+    let segments_below_limit: Vec<u32> = offered.iter().map(set_below_limit).collect();
+    assert_eq!(segments_below_limit[..3], [57, 55, 53]);
+    assert_eq!(segments_below_limit[28..31], [1, 0, 0]);
     let acks: Vec<u32> = receiver.acks().iter().map(|(_, ack)| *ack).collect();
     assert_eq!(acks[..46], (1..=46).collect::<Vec<_>>());
     assert_eq!(acks[46..], [48, 50]);
@@ -158,14 +158,21 @@ fn after_a_gap_the_window_grows_once_more() {
         Some(&(10, 20)),
         "every second segment"
     );
-    let threshold = |receiver: &Receiving| receiver.script.simulation.receiver(0).window.lacking();
+    let threshold = |receiver: &Receiving| {
+        receiver
+            .script
+            .simulation
+            .receiver(0)
+            .window
+            .segments_below_limit()
+    };
     // The window is at the limit that it reaches while each segment is read at once, which leaves room for that
     // segment.
     assert_eq!(threshold(&receiver), 1);
     receiver.data(20, 21, 0);
     assert_eq!(threshold(&receiver), 0);
     let simulation = &mut receiver.script.simulation;
-    simulation.set_missing_window(4);
+    simulation.set_window_below_limit(4);
     receiver.data(20, 22, 0);
     receiver.data(20, 20, 0);
     assert_eq!(threshold(&receiver), 3, "three segments were in the buffer");

@@ -21,9 +21,9 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
         sent += script.numbers().len();
     }
     assert!((3..=5).contains(&sent), "{sent}");
-    script.ack_with(202, 12, &[], false, ANSWERS_COPY);
+    script.ack_with(202, 12, &[], false, ANSWERS_RETRANSMISSION);
     assert_eq!(script.cwnd(), 5);
-    assert_eq!(script.sender().state, State::Open);
+    assert_eq!(script.sender().ca_state, State::Open);
 }
 
 /// A delayed ACK covers a segment in order and reports one beyond a gap: no reordering (Linux: prior_fack).
@@ -73,12 +73,12 @@ fn a_spurious_recovery_is_undone_by_a_dsack() {
     for end in 2..=4 {
         script.sack(99 + end, 0, &[(1, end)]);
     }
-    assert_eq!(script.sender().state, State::Recovery);
+    assert_eq!(script.sender().ca_state, State::Recovery);
     // The first segment was delayed, not lost: its ACK arrives, then a DSACK for it.
-    script.ack_with(110, 4, &[], false, ANSWERS_COPY);
-    script.ack_with(202, 4, &[(0, 1)], true, ANSWERS_COPY);
+    script.ack_with(110, 4, &[], false, ANSWERS_RETRANSMISSION);
+    script.ack_with(202, 4, &[(0, 1)], true, ANSWERS_RETRANSMISSION);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
-    assert_eq!(script.sender().state, State::Open);
+    assert_eq!(script.sender().ca_state, State::Open);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn newreno_retransmits_one_segment_a_round_trip() {
     let high = script.nxt();
     script.ack(302, high);
     script.ack(303, high + 1);
-    assert_eq!(script.sender().state, State::Open);
+    assert_eq!(script.sender().ca_state, State::Open);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn prr_sends_one_for_one_after_heavy_losses() {
     // ACKs of the two segments sent by limited transmit, and of the first retransmission.
     script.sack(305, 10, &[(25, 32)]);
     assert_eq!(script.numbers().len(), 2);
-    script.ack_with(306, 11, &[(25, 32)], false, ANSWERS_COPY);
+    script.ack_with(306, 11, &[(25, 32)], false, ANSWERS_RETRANSMISSION);
     assert_eq!(script.numbers().len(), 2);
 }
 
@@ -220,7 +220,13 @@ fn an_ack_that_repairs_one_loss_and_reports_another_sends_no_additional_segment(
     script.until(240);
     assert_eq!(script.numbers(), [30, 10]);
     let lost = script.sender().scoreboard.lost_out();
-    script.ack_with(340, 11, &[(30, 31), (28, 29)], false, ANSWERS_COPY);
+    script.ack_with(
+        340,
+        11,
+        &[(30, 31), (28, 29)],
+        false,
+        ANSWERS_RETRANSMISSION,
+    );
     assert_eq!(script.sender().scoreboard.lost_out(), lost);
     assert_eq!(script.numbers(), [11, 12]);
 }
@@ -239,7 +245,7 @@ fn the_reordering_window_grows_with_dsacks_and_is_reset() {
     };
     let quarters = |script: &Script| {
         let sender = script.sender();
-        let quarter = u64::from(sender.rtt.least) / 4 * 1000;
+        let quarter = u64::from(sender.rtt.min_rtt) / 4 * 1000;
         (sender.reordering_window() + quarter / 2) / quarter
     };
     round(&mut script, &mut at);
@@ -259,11 +265,11 @@ fn the_reordering_window_grows_with_dsacks_and_is_reset() {
         let (una, nxt) = (script.una(), script.nxt());
         assert!(nxt > una + 4, "more than four segments are out");
         script.sack(at, una, &[(u64::from(una) + 1, u64::from(nxt))]);
-        assert_eq!(script.sender().state, State::Recovery);
+        assert_eq!(script.sender().ca_state, State::Recovery);
         at += RTT;
         let sent = script.nxt();
-        script.ack_with(at, sent, &[], false, ANSWERS_COPY);
-        assert_eq!(script.sender().state, State::Open);
+        script.ack_with(at, sent, &[], false, ANSWERS_RETRANSMISSION);
+        assert_eq!(script.sender().ca_state, State::Open);
         // The window grows again.
         for _ in 0..6 {
             round(&mut script, &mut at);

@@ -6,7 +6,7 @@ const MSS: u64 = 1424;
 
 /// Segments that a subflow has sent: data sequence number and size, bytes.
 fn data(script: &Script, subflow: usize) -> Vec<(u64, u64)> {
-    let on = |(data, again): &&(Data, bool)| data.subflow.place() == subflow && !again;
+    let on = |(data, again): &&(Data, bool)| data.subflow.index() == subflow && !again;
     let sent = script.data.iter().filter(on);
     sent.map(|(data, _)| (data.dsn.into(), data.len.into()))
         .collect()
@@ -77,7 +77,7 @@ fn a_write_triggers_the_subflows_that_are_given_data() {
         script.ack(100 + u64::from(ack), ack);
     }
     script.until(150);
-    script.simulation.sender_mut(0).queue.is_handed = false;
+    script.simulation.sender_mut(0).queue.has_new_data = false;
     script.simulation.sender_mut(0).tcp.cwnd += 1;
     let before = sent(&script);
     let stream = &mut script.simulation.connection_mut().send.stream;
@@ -154,7 +154,7 @@ fn the_retransmission_timer_of_the_connection_is_in_jiffies() {
     let simulation = &mut script.simulation;
     let timer = simulation.sender(0).timer;
     simulation.env.timers.set(timer, after_handshake(5));
-    simulation.follow_timers();
+    simulation.update_retransmission_interval();
     simulation.restart_retransmission_timer();
     let retransmission = |script: &Script| -> Time {
         let stream = &script.simulation.connection().send.stream;
@@ -165,7 +165,7 @@ fn the_retransmission_timer_of_the_connection_is_in_jiffies() {
     // The subflow's timer fires at 12 ms and was set for 8: no jiffy of its wait remains.
     let simulation = &mut script.simulation;
     assert!(simulation.env.timers.is_set(timer));
-    simulation.follow_timers();
+    simulation.update_retransmission_interval();
     let interval = simulation.connection().send.stream.retransmission.interval;
     assert_eq!(interval, Span::from_millis(200));
     assert_eq!(retransmission(&script), after_handshake(12));

@@ -67,9 +67,9 @@ fn a_spurious_timeout_is_undone() {
     script.numbers();
     // The path stalls for 600 ms, and then all ACKs arrive.
     script.until(560);
-    assert_eq!(script.sender().state, State::Loss);
+    assert_eq!(script.sender().ca_state, State::Loss);
     script.ack(600, 1); // echoes the timestamp of the original: Eifel
-    assert_eq!(script.sender().state, State::Open);
+    assert_eq!(script.sender().ca_state, State::Open);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
     assert!(script.sender().tcp.ssthresh > 1 << 20);
 }
@@ -80,10 +80,10 @@ fn frto_finds_a_spurious_timeout_without_timestamps() {
     script.numbers();
     script.until(560);
     // The retransmission is acknowledged, and then a segment that was sent once, before the timeout.
-    script.ack_with(600, 1, &[], false, ANSWERS_COPY);
-    assert_eq!(script.sender().state, State::Loss);
+    script.ack_with(600, 1, &[], false, ANSWERS_RETRANSMISSION);
+    assert_eq!(script.sender().ca_state, State::Loss);
     script.ack_with(601, 2, &[], false, 0);
-    assert_eq!(script.sender().state, State::Open);
+    assert_eq!(script.sender().ca_state, State::Open);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
 }
 
@@ -99,7 +99,7 @@ fn a_loss_probe_that_repaired_a_loss_halves_the_window_at_the_next_ack() {
     script.until(400);
     script.sent();
     // The probe fills the gap. The original was lost if no DSACK follows.
-    script.ack_with(408, 10, &[], false, ANSWERS_COPY);
+    script.ack_with(408, 10, &[], false, ANSWERS_RETRANSMISSION);
     assert_eq!(script.cwnd(), 20);
     script.until(420);
     script.sent();
@@ -107,7 +107,7 @@ fn a_loss_probe_that_repaired_a_loss_halves_the_window_at_the_next_ack() {
     assert_eq!(script.cwnd(), 15);
     script.ack(520, 11);
     assert_eq!(script.cwnd(), 7, "{:?}", script.sender().tcp);
-    assert_eq!(script.sender().state, State::Open);
+    assert_eq!(script.sender().ca_state, State::Open);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_timeout_retransmits_losses_beside_a_delivered_loss_probe() {
         !again.is_empty() && again.iter().all(|s| s.1 == 0),
         "{again:?}"
     );
-    script.ack_with(2100, 2, &[], false, ANSWERS_COPY);
+    script.ack_with(2100, 2, &[], false, ANSWERS_RETRANSMISSION);
     assert_eq!(script.simulation.report(0).bytes, 2 * 1448);
 }
 
@@ -171,10 +171,10 @@ fn the_timeout_backs_off_to_two_minutes_until_a_sample() {
     let last = *at.last().unwrap();
     let mut script = linux(1000);
     script.until(last);
-    assert_eq!(script.sender().rtt.timeout(), Span::from_millis(120_000));
+    assert_eq!(script.sender().rtt.rto(), Span::from_millis(120_000));
     // The ACK of the last retransmission is a sample of 100 ms.
-    script.ack_with(last + 100, 1, &[], false, ANSWERS_COPY);
-    assert!(script.sender().rtt.timeout() < Span::from_millis(301));
+    script.ack_with(last + 100, 1, &[], false, ANSWERS_RETRANSMISSION);
+    assert!(script.sender().rtt.rto() < Span::from_millis(301));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn frto_retransmits_without_new_data() {
     script.sent();
     // The original of the first segment was lost: the others are retransmitted without another timeout (RFC 5682, 2.1,
     // 2b).
-    script.ack_with(610, 1, &[], false, ANSWERS_COPY);
+    script.ack_with(610, 1, &[], false, ANSWERS_RETRANSMISSION);
     let again: Vec<u32> = script.numbers();
     assert_eq!(again, [1, 2], "a window of two");
 }
@@ -206,8 +206,8 @@ fn every_timeout_is_reported_to_the_algorithm() {
             .published_srtt8(0)
     };
     assert_eq!(published_rtt(&script), 0, "excluded");
-    script.ack_with(600, 1, &[], false, ANSWERS_COPY);
-    assert_eq!(script.sender().state, State::Loss);
+    script.ack_with(600, 1, &[], false, ANSWERS_RETRANSMISSION);
+    assert_eq!(script.sender().ca_state, State::Loss);
     assert!(published_rtt(&script) > 0, "an ACK has arrived");
     script.until(2000);
     assert_eq!(script.sender().tally.timeouts, 2);

@@ -27,7 +27,7 @@ fn an_idle_connection_restarts_with_a_smaller_window() {
     let mut at = 0;
     let mut windows = Vec::new();
     let mut reply = |script: &mut Script, gap: u64| {
-        while script.sender().out() > 0 {
+        while script.sender().packets_out() > 0 {
             at += 100;
             let nxt = script.nxt();
             script.ack(at, nxt);
@@ -95,7 +95,7 @@ fn ecn_halves_the_window_and_sends_cwr_once_a_round_trip() {
         script.ack_with(98 + u64::from(i), i, &[], false, flag::ECE);
     }
     assert_eq!(script.sender().tally.losses, 1, "one reduction per window");
-    assert_eq!(script.sender().state, State::Cwr);
+    assert_eq!(script.sender().ca_state, State::Cwr);
     let says_so = |script: &Script| {
         let data = script
             .data
@@ -107,7 +107,7 @@ fn ecn_halves_the_window_and_sends_cwr_once_a_round_trip() {
     let nxt = script.nxt();
     script.ack(201, nxt);
     script.ack(202, script.nxt());
-    assert_eq!(script.sender().state, State::Open);
+    assert_eq!(script.sender().ca_state, State::Open);
     assert_eq!(says_so(&script), [10]);
     script.ack_with(301, script.nxt(), &[], false, flag::ECE);
     assert_eq!(script.sender().tally.losses, 2);
@@ -147,7 +147,7 @@ fn retransmissions_are_not_ecn_capable_and_one_new_segment_carries_cwr() {
     for end in 2..=10 {
         script.sack(98 + end, 0, &[(1, end)]);
     }
-    script.ack_with(210, 10, &[], false, ANSWERS_COPY);
+    script.ack_with(210, 10, &[], false, ANSWERS_RETRANSMISSION);
     script.ack(300, script.nxt());
     let is = |data: &Data, flag: u8| data.flags & flag != 0;
     let told = script.data.iter().filter(|(data, _)| is(data, flag::CWR));
