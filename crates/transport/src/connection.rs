@@ -20,8 +20,8 @@ use crate::subflow::sender::Sender;
 use application::ApplicationState;
 use path_manager::Announcements;
 use receive::ReceiveSide;
-use send::SendSide;
 use send::discipline::Discipline;
+use send::{SendSide, SendTimers};
 use std::sync::Arc;
 
 /// A connection: the server's end, the client's end, and the application at the server.
@@ -74,17 +74,11 @@ impl Connection {
         let discipline = Discipline::of(profile, spec.mptcp);
         let retransmits = discipline == Discipline::Mptcp && count > 1;
         let wakes = retransmits || discipline == Discipline::Tcp;
-        let retransmission_timer =
-            retransmits.then(|| timers.add(TimerOwner::Retransmission(number)));
-        let wakeup_timer = wakes.then(|| timers.add(TimerOwner::Wakeup(number)));
-        let send = SendSide::new(
-            &spec,
-            mss,
-            window,
-            discipline,
-            senders.into(),
-            (retransmission_timer, wakeup_timer),
-        );
+        let send_timers = SendTimers {
+            retransmission: retransmits.then(|| timers.add(TimerOwner::Retransmission(number))),
+            wakeup: wakes.then(|| timers.add(TimerOwner::Wakeup(number))),
+        };
+        let send = SendSide::new(&spec, mss, window, discipline, senders.into(), send_timers);
         let receive = ReceiveSide {
             stream: ReceiveStream::new(&spec, mss, receivers.len(), buffer),
             subflows: receivers.into(),

@@ -97,6 +97,15 @@ pub enum Content {
     Datagram,
 }
 
+/// Credit that a joining subflow took for its initial window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Credit {
+    /// Slot of the subflow that it was taken from.
+    pub lender: u8,
+    /// Segments.
+    pub segments: u32,
+}
+
 /// Observer of the senders.
 pub trait Observer {
     /// Whether the observer is called at all.
@@ -108,7 +117,7 @@ pub trait Observer {
     /// The state of a sender has changed.
     fn window(&mut self, at: Time, subflow: SubflowId, view: &View);
     /// A subflow is established. `taken`: the credit that its initial window took from another subflow.
-    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, taken: Option<(u8, u32)>);
+    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, taken: Option<Credit>);
     /// The congestion control reports the end of credits.
     fn credit(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, note: &Note);
     /// The network lost a data segment: a queue dropped it, or a link lost it.
@@ -122,7 +131,7 @@ pub struct Quiet;
 impl Observer for Quiet {
     const ON: bool = false;
     fn window(&mut self, _: Time, _: SubflowId, _: &View) {}
-    fn opened(&mut self, _: Time, _: SubflowId, _: &Subflow, _: Option<(u8, u32)>) {}
+    fn opened(&mut self, _: Time, _: SubflowId, _: &Subflow, _: Option<Credit>) {}
     fn credit(&mut self, _: Time, _: SubflowId, _: &Subflow, _: &Note) {}
     fn lost(&mut self, _: Time, _: SubflowId) {}
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use lisa_transport::{Application, Observer, Quiet, Simulation, SubflowId, View};
+use lisa_transport::{Application, Credit, Observer, Quiet, Simulation, SubflowId, View};
 use mpcc::{Note, Subflow};
 use netsim::{DropTail, LinkSpec, PortId, Rate, Span, Time};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -92,8 +92,8 @@ fn an_rtt_above_the_first_timeout_does_not_repeat_every_segment() {
     simulation.add_connection(file("reno", false, routes, 1_000_000));
     simulation.run(seconds(600));
     let report = simulation.report(0);
-    let tally = report.subflows[0].tally;
-    assert!(tally.retransmits <= 3, "{tally:?}");
+    let counters = report.subflows[0].counters;
+    assert!(counters.retransmits <= 3, "{counters:?}");
     // A handshake of 1.5 round trips, then 10, 20, 40 … segments: 691 segments are seven more round trips.
     assert!(report.completion.unwrap() < seconds(4 * 10), "{report:?}");
 }
@@ -108,7 +108,7 @@ fn twenty_subflows() {
         simulation.run(seconds(600));
         let report = simulation.report(0);
         assert_eq!(report.bytes, 30_000_000);
-        assert!(report.subflows.iter().all(|s| s.tally.bytes > 100_000));
+        assert!(report.subflows.iter().all(|s| s.counters.bytes > 100_000));
         // 6.3 s at the maximum of 38 Mbit/s of payload.
         assert!(report.completion.unwrap() < seconds(13), "{report:?}");
     }
@@ -123,7 +123,7 @@ impl Observer for Digest {
         format!("{at:?} {who:?} {view:?}").hash(&mut self.0);
         self.1 += 1;
     }
-    fn opened(&mut self, at: Time, who: SubflowId, _: &Subflow, taken: Option<(u8, u32)>) {
+    fn opened(&mut self, at: Time, who: SubflowId, _: &Subflow, taken: Option<Credit>) {
         format!("{at:?} {who:?} {taken:?}").hash(&mut self.0);
     }
     fn credit(&mut self, at: Time, who: SubflowId, _: &Subflow, _: &Note) {

@@ -12,7 +12,7 @@ fn established(report: &Report) -> Vec<Option<f64>> {
     report
         .subflows
         .iter()
-        .map(|s| s.tally.established.map(of))
+        .map(|s| s.counters.established.map(of))
         .collect()
 }
 
@@ -115,8 +115,8 @@ fn a_dead_path_is_never_joined_and_the_other_carries_all_data() {
         let report = simulation.report(0);
         assert_eq!(report.bytes, 3_000_000);
         assert!(report.completion.unwrap() < seconds(7));
-        assert_eq!(report.subflows[1].tally.established, None);
-        assert_eq!(report.subflows[1].tally.bytes, 0);
+        assert_eq!(report.subflows[1].counters.established, None);
+        assert_eq!(report.subflows[1].counters.bytes, 0);
     }
 }
 
@@ -215,7 +215,7 @@ fn little_data_is_carried_by_the_path_of_the_lowest_rtt() {
         simulation.add_connection(spec);
         simulation.run(seconds(60));
         let subflows = simulation.report(0).subflows;
-        [0, 1].map(|i: usize| subflows[i].tally.bytes)
+        [0, 1].map(|i: usize| subflows[i].counters.bytes)
     };
     let [slow, fast] = bytes(Profile::linux_3_14());
     assert!(fast > 50 * slow, "{fast}, {slow}");

@@ -39,8 +39,8 @@ fn a_single_flow_retransmits_nothing_in_slow_start() {
     simulation.add_connection(file("reno", false, routes, 300_000));
     simulation.run(seconds(60));
     let report = simulation.report(0);
-    assert!(report.subflows[0].tally.retransmits > 0);
-    assert_eq!(report.exit.unwrap().1, 0);
+    assert!(report.subflows[0].counters.retransmits > 0);
+    assert_eq!(report.slow_start_exit.unwrap().retransmits, 0);
 }
 
 /// Random draws of one connection do not affect another.
@@ -54,7 +54,7 @@ fn connections_on_disjoint_links_are_independent() {
         }
         simulation.run(seconds(60));
         let report = simulation.report(0);
-        assert!(report.subflows[0].tally.losses > 0);
+        assert!(report.subflows[0].counters.losses > 0);
         report.completion.expect("the connection completes")
     };
     assert_eq!(completion(1), completion(2));

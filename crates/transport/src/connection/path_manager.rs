@@ -70,7 +70,7 @@ impl Connection {
         let works = subflows
             .iter()
             .position(|s| s.subflow_state == SubflowState::Open);
-        let established = subflows.iter().filter(|s| s.tally.established.is_some());
+        let established = subflows.iter().filter(|s| s.counters.established.is_some());
         let timeout = established.map(|s| s.rtt.rto()).max();
         let wait = timeout.map_or(MAX_ECHO_TIMEOUT, |timeout| timeout.min(MAX_ECHO_TIMEOUT));
         self.send_address(env, works.unwrap_or(0), self.announcements.announced);

@@ -30,6 +30,22 @@ use tcp::Tcp;
 /// Length of an endless stream, more than any run sends.
 const ENDLESS: u64 = u64::MAX / 2;
 
+/// Sums over the subflows of a connection when the last one leaves slow start.
+#[derive(Clone, Copy, Debug)]
+pub struct SlowStartTotals {
+    /// Windows with which congestion avoidance begins, segments.
+    pub cwnd: u32,
+    /// Number of segments retransmitted until then.
+    pub retransmits: u64,
+}
+
+/// Timers of the sending end; none where a discipline has no use for one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendTimers {
+    pub(crate) retransmission: Option<TimerId>,
+    pub(crate) wakeup: Option<TimerId>,
+}
+
 /// Sending end of a connection.
 pub(crate) struct SendSide {
     pub(crate) subflows: Box<[Sender]>,
@@ -68,7 +84,7 @@ pub(crate) struct SendStream {
     pub(crate) phase: Span,
     pub(crate) profile: Arc<Profile>,
     /// Sums over the subflows when one left slow start the last time.
-    pub(crate) slow_start_exit: Option<(u32, u64)>,
+    pub(crate) slow_start_exit: Option<SlowStartTotals>,
     pub(crate) coupled: Coupled,
 }
 
@@ -80,7 +96,7 @@ impl SendSide {
         window: u64,
         discipline: Discipline,
         subflows: Box<[Sender]>,
-        timers: (Option<TimerId>, Option<TimerId>),
+        timers: SendTimers,
     ) -> Self {
         let profile = subflows[0].profile.clone();
         let stream = SendStream {
@@ -97,8 +113,8 @@ impl SendSide {
             discipline,
             scheduler: Scheduler::default(),
             reinjection: Reinjection::default(),
-            retransmission: RetransmissionTimer::new(timers.0),
-            wakeup_timer: timers.1,
+            retransmission: RetransmissionTimer::new(timers.retransmission),
+            wakeup_timer: timers.wakeup,
             phase: spec.phase,
             profile,
             slow_start_exit: None,
@@ -179,14 +195,15 @@ impl SendSide {
     fn record_slow_start_exit(&mut self, index: usize) {
         let (mut cwnd, mut retransmits) = (0, 0);
         for (i, sender) in self.subflows.iter().enumerate() {
-            let tally = &sender.tally;
-            if tally.established.is_some() {
-                let exit = tally.exit.filter(|_| i == index);
+            let counters = &sender.counters;
+            if counters.established.is_some() {
+                let exit = counters.slow_start_exit.filter(|_| i == index);
                 cwnd += sender.effective_cwnd();
-                retransmits += u64::from(exit.map_or(tally.retransmits, |exit| exit.2));
+                retransmits +=
+                    u64::from(exit.map_or(counters.retransmits, |exit| exit.retransmits));
             }
         }
-        self.stream.slow_start_exit = Some((cwnd, retransmits));
+        self.stream.slow_start_exit = Some(SlowStartTotals { cwnd, retransmits });
     }
 
     /// The window of a subflow has opened: it sends, and others if they have become able to.

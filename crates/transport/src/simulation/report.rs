@@ -1,7 +1,8 @@
 //! Results of connections and UDP sources.
 
 use super::Simulation;
-use crate::subflow::sender::Tally;
+use crate::connection::send::SlowStartTotals;
+use crate::subflow::sender::Counters;
 use crate::trace::Observer;
 use netsim::Time;
 
@@ -15,7 +16,7 @@ pub struct Report {
     /// Bytes of the stream acknowledged in order.
     pub bytes: u64,
     /// Sums over the subflows when the last one left slow start; none: not all have.
-    pub exit: Option<(u32, u64)>,
+    pub slow_start_exit: Option<SlowStartTotals>,
     /// Results of each subflow.
     pub subflows: Vec<SubflowReport>,
 }
@@ -24,11 +25,20 @@ pub struct Report {
 #[derive(Clone, Copy, Debug)]
 pub struct SubflowReport {
     /// Counters.
-    pub tally: Tally,
+    pub counters: Counters,
     /// Congestion window at the end, segments.
     pub cwnd: u32,
     /// Smoothed RTT at the end, µs.
     pub srtt_us: u32,
+}
+
+/// Results of a UDP source.
+#[derive(Clone, Copy, Debug)]
+pub struct UdpReport {
+    /// Number of datagrams sent.
+    pub sent: u64,
+    /// Number of datagrams that arrived.
+    pub received: u64,
 }
 
 impl<O: Observer> Simulation<O> {
@@ -39,14 +49,16 @@ impl<O: Observer> Simulation<O> {
         let open = send
             .subflows
             .iter()
-            .filter(|s| s.tally.established.is_some());
-        let all_left = open.clone().all(|sender| sender.tally.exit.is_some());
+            .filter(|s| s.counters.established.is_some());
+        let all_left = open
+            .clone()
+            .all(|sender| sender.counters.slow_start_exit.is_some());
         let subflows = send.subflows.iter().enumerate();
         let subflows = subflows
             .map(|(i, sender)| SubflowReport {
-                tally: Tally {
+                counters: Counters {
                     bytes: sender.scoreboard.una(),
-                    ..sender.tally
+                    ..sender.counters
                 },
                 cwnd: application
                     .cwnd_at_end
@@ -60,14 +72,17 @@ impl<O: Observer> Simulation<O> {
             start: connection.spec.start,
             completion: application.completion,
             bytes: send.stream.una,
-            exit: send.stream.slow_start_exit.filter(|_| all_left),
+            slow_start_exit: send.stream.slow_start_exit.filter(|_| all_left),
             subflows,
         }
     }
 
     /// Results of a UDP source so far.
-    pub fn udp_report(&self, number: usize) -> (u64, u64) {
+    pub fn udp_report(&self, number: usize) -> UdpReport {
         let udp = &self.udp[number];
-        (udp.sent, udp.received)
+        UdpReport {
+            sent: udp.sent,
+            received: udp.received,
+        }
     }
 }

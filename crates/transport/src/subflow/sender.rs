@@ -18,7 +18,7 @@ use crate::packet::sequence::{micros, widen};
 use crate::packet::{Ack, Burst, Data, Segment, SubflowId, flag};
 use crate::profile::{Detection, Profile};
 use crate::spec::ConnectionSpec;
-use crate::trace::{Observer, View};
+use crate::trace::{Credit, Observer, View};
 use mpcc::{Connection as Coupled, Note, State, Tcp};
 use netsim::{RouteId, Span, Time};
 use recovery_state::Recovery;
@@ -51,7 +51,7 @@ pub(crate) enum SubflowState {
 
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
+pub struct Counters {
     /// Time at which the handshake ended.
     pub established: Option<Time>,
     /// Number of retransmitted segments.
@@ -63,9 +63,20 @@ pub struct Tally {
     /// Number of retransmission timeouts.
     pub timeouts: u32,
     /// First exit from slow start.
-    pub exit: Option<(Time, u32, u32)>,
-    /// Bytes acknowledged.
+    pub slow_start_exit: Option<SlowStartExit>,
+    /// Bytes of the subflow acknowledged.
     pub bytes: u64,
+}
+
+/// Exit of a subflow from slow start.
+#[derive(Clone, Copy, Debug)]
+pub struct SlowStartExit {
+    /// Time of the exit.
+    pub at: Time,
+    /// Window with which congestion avoidance begins, segments.
+    pub cwnd: u32,
+    /// Number of segments retransmitted until then.
+    pub retransmits: u32,
 }
 
 /// Bytes of the connection's stream that are sent at once.
@@ -129,7 +140,7 @@ pub(crate) struct Sender {
     pub(crate) mss: u16,
     /// Queued data of the stream, and the send buffer.
     pub(crate) queue: SendQueue,
-    pub(crate) tally: Tally,
+    pub(crate) counters: Counters,
     /// Events that the connection has not handled: bits of [`event`].
     pub(crate) events: u8,
 }
@@ -181,7 +192,7 @@ impl Sender {
             header,
             mss: spec.packet - header,
             queue: SendQueue::default(),
-            tally: Tally::default(),
+            counters: Counters::default(),
             events: 0,
         }
     }
@@ -207,7 +218,7 @@ impl Sender {
     /// The handshake is complete: starts congestion control.
     pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.subflow_state = SubflowState::Open;
-        self.tally.established = Some(env.now);
+        self.counters.established = Some(env.now);
         self.window_use.cwnd_stamp = env.now;
         self.last_sent = env.now;
         self.tcp.srtt8 = self.rtt.srtt8;
@@ -216,7 +227,10 @@ impl Sender {
         self.cc = cc;
         if O::ON {
             let lender = || coupled.lender(&self.cc).expect("a credit has a lender");
-            let taken = note.credit_taken().map(|credit| (lender(), credit));
+            let taken = note.credit_taken().map(|segments| Credit {
+                lender: lender(),
+                segments,
+            });
             env.observer.opened(env.now, self.id, &self.cc, taken);
         }
         self.record_note(env, &note);
@@ -225,7 +239,7 @@ impl Sender {
     /// Requests a group, from the start or from the next ACK on.
     pub(crate) fn request_group(&mut self, coupled: &mut Coupled, group: u8) {
         self.group = group;
-        if self.tally.established.is_some() {
+        if self.counters.established.is_some() {
             coupled.request_group(&self.cc, group);
         }
     }
@@ -305,8 +319,12 @@ impl Sender {
     #[inline]
     pub(crate) fn record_note<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
         if !note.is_empty() {
-            if note.exits_slow_start() && self.tally.exit.is_none() {
-                self.tally.exit = Some((env.now, self.tcp.cwnd, self.tally.retransmits));
+            if note.exits_slow_start() && self.counters.slow_start_exit.is_none() {
+                self.counters.slow_start_exit = Some(SlowStartExit {
+                    at: env.now,
+                    cwnd: self.tcp.cwnd,
+                    retransmits: self.counters.retransmits,
+                });
                 self.events |= event::LEFT_SLOW_START;
             }
             if O::ON && note.ends_credits() {

@@ -69,7 +69,7 @@ fn data_of_a_dead_path_arrives_on_the_other() {
                 // follow.
                 let took = ms(report.completion.unwrap());
                 assert!((4000..9000).contains(&took), "{took} ms, {}", profile.name);
-                assert!(report.subflows[dead as usize].tally.timeouts > 2);
+                assert!(report.subflows[dead as usize].counters.timeouts > 2);
             }
         }
     }
@@ -82,12 +82,12 @@ fn a_recovered_path_carries_data_again() {
         (1000..6000).contains(&at) && segment.subflow() == Some(subflow(1))
     };
     run(&mut simulation, 5900, dead);
-    let before = simulation.report(0).subflows[1].tally.bytes;
+    let before = simulation.report(0).subflows[1].counters.bytes;
     assert_eq!(simulation.sender(1).subflow_state, SubflowState::Stalled);
     // The timeout has doubled to at most 7.7 s by then.
     run(&mut simulation, 16_000, dead);
     assert_eq!(simulation.sender(1).subflow_state, SubflowState::Open);
-    let after = simulation.report(0).subflows[1].tally.bytes;
+    let after = simulation.report(0).subflows[1].counters.bytes;
     assert!(after > before + 500_000, "{before} {after}");
     run(&mut simulation, 120_000, dead);
     let report = simulation.report(0);
@@ -107,7 +107,7 @@ fn a_backup_carries_data_while_the_first_path_is_dead() {
     };
     let bytes = |simulation: &Simulation<Quiet>| {
         let report = simulation.report(0);
-        [0, 1].map(|subflow| report.subflows[subflow].tally.bytes)
+        [0, 1].map(|subflow| report.subflows[subflow].counters.bytes)
     };
     run(&mut simulation, 3000, dead);
     let before = bytes(&simulation);
@@ -143,7 +143,7 @@ fn with_all_paths_dead_the_run_ends_at_its_stop_with_few_retransmissions() {
         report
             .subflows
             .iter()
-            .all(|s| (30..50).contains(&s.tally.timeouts))
+            .all(|s| (30..50).contains(&s.counters.timeouts))
     );
 }
 

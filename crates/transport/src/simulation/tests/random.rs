@@ -265,13 +265,13 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
     if report.completion.is_some() {
         prop_assert_eq!(report.bytes, bytes);
         prop_assert_eq!(simulation.received(), bytes);
-        let subflows = report.subflows.iter().map(|subflow| subflow.tally);
-        let acknowledged: u64 = subflows.clone().map(|tally| tally.bytes).sum();
+        let subflows = report.subflows.iter().map(|subflow| subflow.counters);
+        let acknowledged: u64 = subflows.clone().map(|counters| counters.bytes).sum();
         if !transfer.mptcp {
             prop_assert_eq!(acknowledged, bytes);
         }
         // Data is sent on a second subflow only after a timeout of the first, or of the connection (Linux).
-        let timeouts: u32 = subflows.map(|tally| tally.timeouts).sum();
+        let timeouts: u32 = subflows.map(|counters| counters.timeouts).sum();
         let linux = Profile::all()[transfer.profile].write_queues;
         if timeouts == 0 && !(transfer.mptcp && linux) {
             prop_assert!(acknowledged <= bytes, "{acknowledged} of {bytes}");

@@ -80,7 +80,7 @@ fn window_with_every_nth_lost(
     let (from, before) = at(cycles);
     let (to, after) = at(2 * cycles);
     let report = simulation.report(0);
-    assert_eq!(report.subflows[0].tally.timeouts, 0);
+    assert_eq!(report.subflows[0].counters.timeouts, 0);
     let segments = (after - before) as f64 / 1448.0;
     segments * (rtt_ms as f64 * 1e-3) / to.since(from).as_secs_f64()
 }

@@ -50,15 +50,15 @@ impl Sender {
 
     pub(super) fn update_ssthresh<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.refresh(env.now);
-        let was_slow = self.tally.exit.is_none();
+        let was_slow = self.counters.slow_start_exit.is_none();
         let (ssthresh, note) = coupled.ssthresh(&mut self.cc, &mut self.tcp);
         self.tcp.ssthresh = ssthresh;
         self.recovery.reduced = true; // also for a loss (RFC 3168, 6.1.2)
-        self.tally.losses += 1;
-        self.tally.first_loss.get_or_insert(env.now);
+        self.counters.losses += 1;
+        self.counters.first_loss.get_or_insert(env.now);
         self.record_note(env, &note);
-        if let (true, Some(exit)) = (was_slow, &mut self.tally.exit) {
-            exit.1 = ssthresh; // initial window of congestion avoidance
+        if let (true, Some(exit)) = (was_slow, &mut self.counters.slow_start_exit) {
+            exit.cwnd = ssthresh; // initial window of congestion avoidance
         }
     }
 

@@ -66,7 +66,7 @@ impl Sender {
                 nxt: self.scoreboard.nxt(),
             });
         }
-        self.tally.retransmits += skb.count;
+        self.counters.retransmits += skb.count;
         self.transmit(env, &skb);
         skb
     }
@@ -103,7 +103,7 @@ impl Sender {
         self.recovery.tlp_high_seq = 0;
         self.recovery.frto = self.profile.undo && (fresh || self.recovery.timeouts > 0);
         self.recovery.timeouts += 1;
-        self.tally.timeouts += 1;
+        self.counters.timeouts += 1;
         self.rtt.back_off();
         self.retransmit_lost(coupled, env);
         self.set_rto_timer(env);

@@ -22,7 +22,7 @@ fn opens(
     simulation.add_connection(spec);
     let (mut wire, mut counts) = (Vec::new(), HashMap::new());
     let stop = Time::ZERO + Span::from_secs(seconds);
-    while simulation.sender(0).tally.established.is_none() {
+    while simulation.sender(0).counters.established.is_none() {
         let limit = simulation.env.timers.next().min(stop);
         if let Some(Exit::Arrived { at, payload, .. }) = simulation.env.network.poll(limit) {
             let segment = Segment::from(payload);
@@ -40,7 +40,10 @@ fn opens(
         }
     }
     let sender = simulation.sender(0);
-    let at = sender.tally.established.map(|at| at.as_nanos() / 1_000_000);
+    let at = sender
+        .counters
+        .established
+        .map(|at| at.as_nanos() / 1_000_000);
     (wire, at, sender.tcp.cwnd)
 }
 

@@ -124,7 +124,7 @@ fn segments_reordered_by_less_than_a_quarter_of_the_rtt_are_not_retransmitted() 
     script.ack(111, 3);
     script.until(180);
     assert!(script.sent().iter().all(|s| !s.2));
-    assert_eq!(script.sender().tally.losses, 0);
+    assert_eq!(script.sender().counters.losses, 0);
     // Segment 0 is lost: it is retransmitted after a quarter of the RTT, 25 ms (and two jiffies of the timer).
     let mut script = linux(1000);
     script.numbers();

@@ -31,7 +31,7 @@ fn timeouts_double_and_the_window_is_one_segment() {
     assert_eq!(waits, [608, 1216, 2656, 4864], "600, 1200, … in jiffies");
     assert_eq!(script.cwnd(), 1);
     assert_eq!(script.sender().tcp.ssthresh, 5);
-    assert_eq!(script.sender().tally.timeouts, 5);
+    assert_eq!(script.sender().counters.timeouts, 5);
 }
 
 /// A timeout has marked all segments lost, so that nothing is in flight (tcp_event_data_sent).
@@ -119,7 +119,7 @@ fn a_spurious_loss_probe_does_not_change_the_window() {
     script.sent();
     script.ack_with(401, 9, &[(8, 9)], true, 0);
     assert_eq!(script.cwnd(), 19);
-    assert_eq!(script.sender().tally.losses, 0);
+    assert_eq!(script.sender().counters.losses, 0);
 }
 
 #[test]
@@ -210,6 +210,6 @@ fn every_timeout_is_reported_to_the_algorithm() {
     assert_eq!(script.sender().ca_state, State::Loss);
     assert!(published_rtt(&script) > 0, "an ACK has arrived");
     script.until(2000);
-    assert_eq!(script.sender().tally.timeouts, 2);
+    assert_eq!(script.sender().counters.timeouts, 2);
     assert_eq!(published_rtt(&script), 0, "excluded again");
 }

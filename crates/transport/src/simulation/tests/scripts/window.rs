@@ -94,7 +94,11 @@ fn ecn_halves_the_window_and_sends_cwr_once_a_round_trip() {
     for i in 3..=10u32 {
         script.ack_with(98 + u64::from(i), i, &[], false, flag::ECE);
     }
-    assert_eq!(script.sender().tally.losses, 1, "one reduction per window");
+    assert_eq!(
+        script.sender().counters.losses,
+        1,
+        "one reduction per window"
+    );
     assert_eq!(script.sender().ca_state, State::Cwr);
     let says_so = |script: &Script| {
         let data = script
@@ -110,7 +114,7 @@ fn ecn_halves_the_window_and_sends_cwr_once_a_round_trip() {
     assert_eq!(script.sender().ca_state, State::Open);
     assert_eq!(says_so(&script), [10]);
     script.ack_with(301, script.nxt(), &[], false, flag::ECE);
-    assert_eq!(script.sender().tally.losses, 2);
+    assert_eq!(script.sender().counters.losses, 2);
     script.ack(401, script.nxt());
     assert_eq!(says_so(&script).len(), 2);
 }
