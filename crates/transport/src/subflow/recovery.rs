@@ -31,17 +31,18 @@ const MAX_REORDERING: u32 = 300;
 /// Contents of an ACK, as far as loss recovery needs them.
 #[derive(Debug, Default)]
 struct AckInfo {
-    /// snd_una advanced.
+    /// snd_una advanced (FLAG_SND_UNA_ADVANCED).
     advanced: bool,
     /// Number of segments newly acknowledged, cumulatively or by SACK.
     delivered: u32,
+    /// A segment was newly SACKed (FLAG_DATA_SACKED).
     newly_sacked: bool,
     /// A segment sent once, before the recovery, was delivered (FLAG_ORIG_SACK_ACKED).
     original_acked: bool,
     /// A retransmitted segment was acknowledged (FLAG_RETRANS_DATA_ACKED).
     retransmission_acked: bool,
     /// Ages of newly acknowledged segments that were sent once.
-    ages: Option<(u64, u64)>,
+    ages: Option<Ages>,
     /// First byte of the lowest such segment that was delivered after a higher one.
     lowest_reordered: u64,
     /// The echoed timestamp is older than the first retransmission.
@@ -50,14 +51,38 @@ struct AckInfo {
     duplicate: bool,
     /// The receiver reports a duplicate segment (DSACK).
     dsack: bool,
+    /// ECN echo (FLAG_ECE).
+    ece: bool,
+    /// The reordering timer was set.
+    reordering_timer_set: bool,
 }
 
-/// Transmission that follows the state machine (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
+/// Times since the transmission of the first and the last of several segments, ns.
+#[derive(Clone, Copy, Debug)]
+struct Ages {
+    first: u64,
+    last: u64,
+}
+
+impl Ages {
+    /// Adds the age of the next segment.
+    fn add(ages: Option<Self>, age: u64) -> Self {
+        Self {
+            first: ages.map_or(age, |ages| ages.first),
+            last: age,
+        }
+    }
+}
+
+/// Transmission that follows the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
-    Nothing,
-    Retransmit,
-    SendNew,
+enum Rexmit {
+    /// REXMIT_NONE.
+    None,
+    /// Lost segments (REXMIT_LOST).
+    Lost,
+    /// New segments (REXMIT_NEW).
+    New,
 }
 
 impl Sender {
@@ -73,12 +98,11 @@ impl Sender {
         let Some(segment) = wire.ack() else {
             return false;
         };
-        let flags = segment.flags;
         let blocks = env.sacks.take(segment.sack);
         if ack > self.scoreboard.nxt() {
             return false; // beyond snd_nxt
         }
-        let sacks = self.profile.detection != Detection::DuplicateAcks;
+        let has_sack = self.profile.detection != Detection::DuplicateAcks;
         // Highest SACKed byte before this ACK (prior_fack).
         let prior_highest_sacked = match self.scoreboard.sacked_out {
             0 => self.scoreboard.una(),
@@ -88,24 +112,20 @@ impl Sender {
         let mut ack_info = AckInfo {
             echoes_original: self.is_from_before_retransmission(segment),
             lowest_reordered: u64::MAX,
+            ece: segment.flags & packet::flag::ECE != 0,
             ..AckInfo::default()
         };
         if let Some(blocks) = blocks {
             self.sacktag_write_queue(env, &blocks, &mut ack_info);
         }
-        self.clean_rtx_queue(env, ack, &mut ack_info, sacks, prior_highest_sacked);
+        self.clean_rtx_queue(env, ack, &mut ack_info, has_sack, prior_highest_sacked);
         ack_info.duplicate =
             !ack_info.advanced && ack == self.scoreboard.una() && prior_packets_out > 0;
-        if !sacks {
+        if !has_sack {
             self.update_reno_sacks(&mut ack_info);
         }
         self.update_rtt(env, segment, &ack_info);
-        if ack_info.lowest_reordered < self.recovery.highest_sacked {
-            let by = (self.recovery.highest_sacked - ack_info.lowest_reordered)
-                .div_ceil(self.mss.into());
-            self.recovery.reordering_seen = true;
-            self.recovery.reordering = (by as u32).clamp(self.recovery.threshold(), MAX_REORDERING);
-        }
+        self.check_sack_reordering(ack_info.lowest_reordered);
         if ack_info.advanced {
             self.recovery.timeouts = 0;
             if self.subflow_state == SubflowState::Stalled {
@@ -113,34 +133,56 @@ impl Sender {
             }
         }
         self.process_tlp_ack(coupled, env, ack, &ack_info);
-
-        let odd = self.ca_state != State::Open
-            || ack_info.newly_sacked
-            || ack_info.duplicate
-            || ack_info.dsack
-            || flags & packet::flag::ECE != 0
-            || self.scoreboard.sacked_out > 0;
-        let mut then = Then::Nothing;
-        let mut waits_for_reordering = false;
-        if odd {
-            then =
-                self.fastretrans_alert(coupled, env, &ack_info, flags, &mut waits_for_reordering);
+        let mut rexmit = Rexmit::None;
+        if self.is_dubious(&ack_info) {
+            rexmit = self.fastretrans_alert(coupled, env, &mut ack_info);
         }
-        if self.ca_state == State::Cwr || self.ca_state == State::Recovery {
-            // Compares the total, not lost_out, from which the ACK removes repaired segments (tcp_ack, rs->losses).
-            let newly_lost = self.recovery.lost_total != prior_lost_total;
-            self.cwnd_reduction(ack_info.delivered, newly_lost, ack_info.advanced);
-        } else if ack_info.advanced || (self.recovery.reordering_seen && ack_info.newly_sacked) {
-            self.cong_avoid(coupled, env, ack_info.delivered);
-        }
-        match then {
-            Then::Retransmit => self.retransmit_lost(coupled, env),
-            Then::SendNew | Then::Nothing => {}
+        // Compares the total, not lost_out, from which the ACK removes repaired segments (tcp_ack, rs->losses).
+        let newly_lost = self.recovery.lost_total != prior_lost_total;
+        self.cong_control(coupled, env, &ack_info, newly_lost);
+        if rexmit == Rexmit::Lost {
+            self.retransmit_lost(coupled, env);
         }
         if O::ON {
             env.observer.window(env.now, self.id, &self.view());
         }
-        ack_info.advanced && !waits_for_reordering
+        ack_info.advanced && !ack_info.reordering_timer_set
+    }
+
+    /// Raises the reordering degree if a segment was delivered after a higher one (tcp_check_sack_reordering).
+    fn check_sack_reordering(&mut self, lowest_reordered: u64) {
+        if lowest_reordered < self.recovery.highest_sacked {
+            let bytes = self.recovery.highest_sacked - lowest_reordered;
+            let degree = bytes.div_ceil(self.mss.into()) as u32;
+            self.recovery.reordering_seen = true;
+            self.recovery.reordering = degree.clamp(self.recovery.threshold(), MAX_REORDERING);
+        }
+    }
+
+    /// Whether the state machine has to process an ACK (tcp_ack_is_dubious).
+    fn is_dubious(&self, ack_info: &AckInfo) -> bool {
+        self.ca_state != State::Open
+            || ack_info.newly_sacked
+            || ack_info.duplicate
+            || ack_info.dsack
+            || ack_info.ece
+            || self.scoreboard.sacked_out > 0
+    }
+
+    /// Reduces the window in CWR and Recovery; otherwise lets it grow if an ACK may (tcp_cong_control,
+    /// tcp_may_raise_cwnd).
+    fn cong_control<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        ack_info: &AckInfo,
+        newly_lost: bool,
+    ) {
+        if self.ca_state == State::Cwr || self.ca_state == State::Recovery {
+            self.cwnd_reduction(ack_info.delivered, newly_lost, ack_info.advanced);
+        } else if ack_info.advanced || (self.recovery.reordering_seen && ack_info.newly_sacked) {
+            self.cong_avoid(coupled, env, ack_info.delivered);
+        }
     }
 
     /// The state machine (tcp_fastretrans_alert).
@@ -148,77 +190,111 @@ impl Sender {
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        ack_info: &AckInfo,
-        flags: u8,
-        waits_for_reordering: &mut bool,
-    ) -> Then {
-        let echo = flags & packet::flag::ECE != 0;
-        if echo {
+        ack_info: &mut AckInfo,
+    ) -> Rexmit {
+        if ack_info.ece {
             self.recovery.prior_ssthresh = 0; // a reduction for a mark is not undone
         }
         if self.ca_state == State::Open {
             self.recovery.retrans_stamp = 0;
-        } else if self.scoreboard.una() >= self.recovery.high_seq {
-            match self.ca_state {
-                // CWR ends beyond high_seq, because the ACK of high_seq itself may echo the mark once more.
-                State::Cwr if self.scoreboard.una() != self.recovery.high_seq => {
-                    self.end_cwnd_reduction();
-                    self.set_ca_state(coupled, env.now, State::Open);
-                }
-                State::Recovery => {
-                    if self.try_undo_recovery(coupled, env, ack_info) {
-                        return Then::Nothing;
-                    }
-                    self.end_cwnd_reduction();
-                }
-                _ => {}
-            }
+        } else if self.scoreboard.una() >= self.recovery.high_seq
+            && self.end_episode(coupled, env, ack_info)
+        {
+            return Rexmit::None;
         }
-        let retransmission_lost;
         match self.ca_state {
-            State::Recovery => {
-                if ack_info.advanced && self.try_undo_partial(coupled, env, ack_info) {
-                    return Then::Nothing;
-                }
-                if ack_info.dsack && self.try_undo_dsack(coupled, env) {
-                    self.try_to_open(coupled, env, echo);
-                }
-                self.detect_losses(env, ack_info.advanced, waits_for_reordering);
-                if self.ca_state != State::Recovery {
-                    if self.scoreboard.lost_out() == 0 {
-                        return Then::Nothing;
-                    }
-                    self.enter_recovery(coupled, env, echo);
-                }
-                return Then::Retransmit;
-            }
+            State::Recovery => return self.alert_in_recovery(coupled, env, ack_info),
             State::Loss => {
-                let mut then = Then::Retransmit;
-                if let Some(other) = self.process_loss(coupled, env, ack_info) {
-                    then = other;
-                }
-                retransmission_lost =
-                    self.detect_losses(env, ack_info.advanced, waits_for_reordering);
-                if self.ca_state != State::Open && !retransmission_lost {
-                    return then;
-                }
-                if then == Then::SendNew {
-                    return then;
+                if let Some(rexmit) = self.alert_in_loss(coupled, env, ack_info) {
+                    return rexmit;
                 }
             }
             _ => {
                 if ack_info.dsack {
                     self.try_undo_dsack(coupled, env);
                 }
-                self.detect_losses(env, ack_info.advanced, waits_for_reordering);
+                self.identify_packet_loss(env, ack_info);
             }
         }
         if self.scoreboard.lost_out() == 0 {
-            self.try_to_open(coupled, env, echo);
-            return Then::Nothing;
+            self.try_to_open(coupled, env, ack_info.ece);
+            return Rexmit::None;
         }
-        self.enter_recovery(coupled, env, echo);
-        Then::Retransmit
+        self.enter_recovery(coupled, env, ack_info.ece);
+        Rexmit::Lost
+    }
+
+    /// Ends CWR or Recovery when high_seq is acknowledged. Returns whether the state machine is done with the ACK.
+    fn end_episode<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        ack_info: &AckInfo,
+    ) -> bool {
+        match self.ca_state {
+            // CWR ends beyond high_seq, because the ACK of high_seq itself may echo the mark once more.
+            State::Cwr if self.scoreboard.una() != self.recovery.high_seq => {
+                self.end_cwnd_reduction();
+                self.set_ca_state(coupled, env.now, State::Open);
+            }
+            State::Recovery => {
+                if self.try_undo_recovery(coupled, env, ack_info) {
+                    return true;
+                }
+                self.end_cwnd_reduction();
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Processes an ACK in Recovery.
+    fn alert_in_recovery<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        ack_info: &mut AckInfo,
+    ) -> Rexmit {
+        if ack_info.advanced && self.try_undo_partial(coupled, env, ack_info) {
+            return Rexmit::None;
+        }
+        if ack_info.dsack && self.try_undo_dsack(coupled, env) {
+            self.try_to_open(coupled, env, ack_info.ece);
+        }
+        self.identify_packet_loss(env, ack_info);
+        if self.ca_state != State::Recovery {
+            if self.scoreboard.lost_out() == 0 {
+                return Rexmit::None;
+            }
+            self.enter_recovery(coupled, env, ack_info.ece);
+        }
+        Rexmit::Lost
+    }
+
+    /// Processes an ACK in Loss. None: continues as in Open.
+    fn alert_in_loss<O: Observer>(
+        &mut self,
+        coupled: &mut Coupled,
+        env: &mut Env<O>,
+        ack_info: &mut AckInfo,
+    ) -> Option<Rexmit> {
+        let rexmit = self.process_loss(coupled, env, ack_info);
+        let rexmit = rexmit.unwrap_or(Rexmit::Lost);
+        let retransmission_lost = self.identify_packet_loss(env, ack_info);
+        let stays_in_loss = self.ca_state != State::Open && !retransmission_lost;
+        (stays_in_loss || rexmit == Rexmit::New).then_some(rexmit)
+    }
+
+    /// Marks segments lost that an ACK shows to be lost (tcp_identify_packet_loss). Returns whether a retransmission
+    /// is among them.
+    fn identify_packet_loss<O: Observer>(
+        &mut self,
+        env: &mut Env<O>,
+        ack_info: &mut AckInfo,
+    ) -> bool {
+        let detected = self.detect_losses(env, ack_info.advanced);
+        ack_info.reordering_timer_set |= detected.reordering_timer_set;
+        detected.retransmission_lost
     }
 
     /// Sets the state and reports it to the congestion control, also if it is unchanged: each timeout of an episode
@@ -230,11 +306,11 @@ impl Sender {
     }
 
     /// No segment is lost: enters Open, or Disorder while segments are missing (tcp_try_to_open).
-    fn try_to_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, echo: bool) {
+    fn try_to_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, ece: bool) {
         if self.scoreboard.retrans_out() == 0 {
             self.recovery.retrans_stamp = 0;
         }
-        if echo {
+        if ece {
             self.enter_cwr(coupled, env);
         }
         if self.ca_state != State::Cwr {
@@ -242,6 +318,7 @@ impl Sender {
         }
     }
 
+    /// Enters Open, or Disorder while segments are missing (tcp_try_keep_open).
     fn try_keep_open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         let disorder = !self.scoreboard.is_clean() || self.recovery.undo.is_some();
         let to = if disorder {

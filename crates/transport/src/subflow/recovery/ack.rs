@@ -5,6 +5,7 @@ use super::*;
 
 /// Maximum of `reordering_steps` (Linux: reo_wnd_steps up to 255).
 const MAX_REORDERING_STEPS: u32 = 254;
+/// Number of recoveries after which `reordering_steps` is reset (RFC 8985, 6.2, step 4; TCP_RACK_RECOVERY_THRESH).
 const REORDERING_PERSIST: u32 = 16;
 
 impl Sender {
@@ -90,6 +91,7 @@ impl Sender {
         }
     }
 
+    /// Marks an entry SACKed (tcp_sacktag_one).
     fn sacktag_one<O: Observer>(&mut self, env: &Env<O>, index: usize, ack_info: &mut AckInfo) {
         let skb = self.scoreboard.sack(index);
         ack_info.newly_sacked = true;
@@ -100,7 +102,7 @@ impl Sender {
                 ack_info.lowest_reordered = ack_info.lowest_reordered.min(skb.seq);
             }
             ack_info.original_acked |= skb.end <= self.recovery.high_seq;
-            ack_info.ages = Some((ack_info.ages.map_or(age, |ages| ages.0), age));
+            ack_info.ages = Some(Ages::add(ack_info.ages, age));
         }
         self.advance_rack(skb.sent_at, skb.end, age, skb.flags);
         self.recovery.highest_sacked = self.recovery.highest_sacked.max(skb.end);
@@ -120,14 +122,14 @@ impl Sender {
         env: &Env<O>,
         ack: u64,
         ack_info: &mut AckInfo,
-        sacks: bool,
+        has_sack: bool,
         prior_highest_sacked: u64,
     ) {
         if ack <= self.scoreboard.una() {
             return;
         }
         ack_info.advanced = true;
-        let mut ages: Option<(u64, u64)> = None;
+        let mut ages = None;
         let mut acked = 0;
         while self.scoreboard.una() < ack {
             let Some(piece) = self.scoreboard.acknowledge(ack) else {
@@ -141,19 +143,19 @@ impl Sender {
             if piece.flags & flag::EVER_RETRANS != 0 {
                 ack_info.retransmission_acked = true;
             } else {
-                ages = Some((ages.map_or(age, |ages| ages.0), age));
+                ages = Some(Ages::add(ages, age));
                 // An original fills a hole below a SACKed segment: it was reordered.
-                if piece.seq < prior_highest_sacked && sacks {
+                if piece.seq < prior_highest_sacked && has_sack {
                     ack_info.lowest_reordered = ack_info.lowest_reordered.min(piece.seq);
                 }
                 ack_info.original_acked |= piece.end <= self.recovery.high_seq;
             }
-            if sacks {
+            if has_sack {
                 ack_info.delivered += piece.count;
             }
             self.advance_rack(piece.sent_at, piece.end, age, piece.flags);
         }
-        if !sacks {
+        if !has_sack {
             // One segment fills the gap; the others had sent duplicate ACKs (tcp_remove_reno_sacks).
             let duplicates = self.scoreboard.sacked_out;
             ack_info.delivered += acked.saturating_sub(duplicates).max(1);
@@ -163,7 +165,7 @@ impl Sender {
         if !ack_info.retransmission_acked {
             ack_info.ages = ages.or(ack_info.ages);
         }
-        if !sacks {
+        if !has_sack {
             self.scoreboard.sacked_out = self.scoreboard.sacked_out.min(self.max_reno_sacks());
         }
         self.recovery.examined = self.recovery.examined.max(ack);
@@ -210,7 +212,7 @@ impl Sender {
                 self.rtt.sample(age, una, nxt);
             }
         }
-        if let Some((first, last)) = ack_info.ages {
+        if let Some(Ages { first, last }) = ack_info.ages {
             self.tcp.rtt_us = (last / 1000).max(1) as u32;
             self.rtt.sample((first / 1000) as u32, una, nxt);
             self.rtt.min_rtt = self.rtt.min_rtt.min((last / 1000).max(1) as u32);

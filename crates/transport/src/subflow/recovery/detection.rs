@@ -6,17 +6,41 @@
 
 use super::*;
 
+/// Result of loss detection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Detected {
+    /// A retransmission was marked lost.
+    pub(super) retransmission_lost: bool,
+    /// RACK has set the reordering timer.
+    pub(super) reordering_timer_set: bool,
+}
+
+/// Retransmissions that RACK has examined.
+struct RackRetransmissions {
+    /// A retransmission was marked lost.
+    lost: bool,
+    /// Time until the next one may be lost, ns.
+    wait: u64,
+}
+
+/// A retransmission in flight.
+struct InFlight {
+    /// Index of its entry in the scoreboard.
+    index: usize,
+    /// snd_nxt when it was sent.
+    nxt: u64,
+}
+
 impl Sender {
-    /// Marks lost segments (tcp_identify_packet_loss). Sets `waits` if it has set the reordering timer. Returns whether
-    /// a retransmission was marked lost.
+    /// Marks lost segments. `advanced`: an ACK has advanced snd_una.
     pub(super) fn detect_losses<O: Observer>(
         &mut self,
         env: &mut Env<O>,
         advanced: bool,
-        waits: &mut bool,
-    ) -> bool {
+    ) -> Detected {
+        let mut detected = Detected::default();
         if self.packets_out() == 0 {
-            return false;
+            return detected;
         }
         match self.profile.detection {
             // tcp_newreno_mark_lost
@@ -30,26 +54,26 @@ impl Sender {
                         self.mark_lost(0);
                     }
                 }
-                false
             }
             Detection::Fack => {
                 self.fack_detect_originals();
-                self.fack_detect_retransmissions()
+                detected.retransmission_lost = self.fack_detect_retransmissions();
             }
             Detection::RackTlp => {
                 let reordering_window = self.reordering_window();
                 let wait = self.rack_detect_originals(env, reordering_window);
-                let (lost, wait_again) = self.rack_detect_retransmissions(env, reordering_window);
-                let wait = wait.max(wait_again);
+                let retransmissions = self.rack_detect_retransmissions(env, reordering_window);
+                let wait = wait.max(retransmissions.wait);
                 if wait > 0 {
-                    *waits = true;
+                    detected.reordering_timer_set = true;
                     self.timer_purpose = TimerPurpose::Reordering;
                     env.timers
                         .set(self.timer, env.now + Span::from_nanos(wait) + TIMEOUT_MIN);
                 }
-                lost
+                detected.retransmission_lost = retransmissions.lost;
             }
         }
+        detected
     }
 
     /// RACK's reordering window, ns (RFC 8985, 6.2, step 4; tcp_rack_reo_wnd): a quarter of the minimum RTT, another
@@ -70,7 +94,7 @@ impl Sender {
         let rack = self.recovery.rack;
         let now = env.now.as_nanos();
         let mut wait = 0;
-        let mut all = true;
+        let mut all_examined = true;
         for index in self.scoreboard.find(self.recovery.examined)..self.scoreboard.len() {
             let skb = *self.scoreboard.at(index);
             if !skb.is(flag::SACKED | flag::LOST | flag::EVER_RETRANS) {
@@ -82,10 +106,10 @@ impl Sender {
                     self.mark_lost(index);
                 } else {
                     wait = wait.max(due - now);
-                    all = false;
+                    all_examined = false;
                 }
             }
-            if all {
+            if all_examined {
                 self.recovery.examined = skb.end;
             }
         }
@@ -97,23 +121,27 @@ impl Sender {
         &mut self,
         env: &Env<O>,
         reordering_window: u64,
-    ) -> (bool, u64) {
+    ) -> RackRetransmissions {
         let rack = self.recovery.rack;
         let now = env.now.as_nanos();
-        let mut lost = false;
-        while let Some((index, _)) = self.oldest_retransmission() {
-            let copy = self.scoreboard.at(index);
-            if (copy.sent_at, copy.end) >= (rack.sent_at, rack.end) {
+        let mut result = RackRetransmissions {
+            lost: false,
+            wait: 0,
+        };
+        while let Some(InFlight { index, .. }) = self.oldest_retransmission() {
+            let retransmission = self.scoreboard.at(index);
+            if (retransmission.sent_at, retransmission.end) >= (rack.sent_at, rack.end) {
                 break;
             }
-            let due = copy.sent_at + rack.rtt + reordering_window;
+            let due = retransmission.sent_at + rack.rtt + reordering_window;
             if due > now {
-                return (lost, due - now);
+                result.wait = due - now;
+                break;
             }
             self.mark_lost(index);
-            lost = true;
+            result.lost = true;
         }
-        (lost, 0)
+        result
     }
 
     /// Marks original transmissions below [`fack_limit`](Self::fack_limit) lost (Linux until 4.x: tcp_mark_head_lost).
@@ -149,7 +177,7 @@ impl Sender {
     /// timeout detects their loss (Linux until 4.10: tcp_mark_lost_retrans).
     fn fack_detect_retransmissions(&mut self) -> bool {
         let mut lost = false;
-        while let Some((index, nxt)) = self.oldest_retransmission() {
+        while let Some(InFlight { index, nxt }) = self.oldest_retransmission() {
             if self.recovery.highest_sacked <= nxt {
                 break;
             }
@@ -160,20 +188,23 @@ impl Sender {
     }
 
     /// The oldest retransmission in flight.
-    fn oldest_retransmission(&mut self) -> Option<(usize, u64)> {
-        while let Some(&copy) = self.recovery.retransmissions.front() {
+    fn oldest_retransmission(&mut self) -> Option<InFlight> {
+        while let Some(&retransmission) = self.recovery.retransmissions.front() {
             // SACK blocks may have split the retransmitted entry since.
-            for index in self.scoreboard.find(copy.seq)..self.scoreboard.len() {
+            for index in self.scoreboard.find(retransmission.seq)..self.scoreboard.len() {
                 let skb = self.scoreboard.at(index);
-                if skb.seq >= copy.end {
+                if skb.seq >= retransmission.end {
                     break;
                 }
                 // A loss probe has no flag.
-                let known = skb.flags & (flag::SACKED | flag::LOST | flag::RETRANS);
+                let flags = skb.flags & (flag::SACKED | flag::LOST | flag::RETRANS);
                 let in_flight =
-                    known == 0 || known & (flag::SACKED | flag::RETRANS) == flag::RETRANS;
-                if in_flight && skb.sent_at == copy.at {
-                    return Some((index, copy.nxt));
+                    flags == 0 || flags & (flag::SACKED | flag::RETRANS) == flag::RETRANS;
+                if in_flight && skb.sent_at == retransmission.at {
+                    return Some(InFlight {
+                        index,
+                        nxt: retransmission.nxt,
+                    });
                 }
             }
             self.recovery.retransmissions.pop_front();

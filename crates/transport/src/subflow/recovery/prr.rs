@@ -14,16 +14,17 @@ impl Sender {
         }
     }
 
+    /// Enters Recovery (tcp_enter_recovery).
     pub(super) fn enter_recovery<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        echo: bool,
+        ece: bool,
     ) {
         self.recovery.prior_ssthresh = 0;
         self.init_undo();
         if self.ca_state != State::Cwr && self.ca_state != State::Recovery {
-            if !echo {
+            if !ece {
                 self.recovery.prior_ssthresh = self.current_ssthresh();
             }
             self.init_cwnd_reduction(coupled, env);
@@ -48,6 +49,7 @@ impl Sender {
         }
     }
 
+    /// Sets the slow start threshold to that of the algorithm, for a reduction (tcp_congestion_ops.ssthresh).
     pub(super) fn update_ssthresh<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.refresh(env.now);
         let was_slow = self.counters.slow_start_exit.is_none();
@@ -87,6 +89,7 @@ impl Sender {
         self.tcp.cwnd = flight + send;
     }
 
+    /// Ends a reduction: the window is the threshold (tcp_end_cwnd_reduction).
     pub(super) fn end_cwnd_reduction(&mut self) {
         if self.ca_state == State::Cwr || self.recovery.undo.is_some() {
             self.tcp.cwnd = self.tcp.ssthresh;

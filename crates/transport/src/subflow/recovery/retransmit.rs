@@ -25,6 +25,7 @@ impl Sender {
         self.recovery.retransmit_hint = next.unwrap_or(self.scoreboard.nxt());
     }
 
+    /// Retransmits a lost entry (tcp_retransmit_skb).
     fn retransmit_skb<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -120,8 +121,7 @@ impl Sender {
     ) {
         let before = self.recovery.lost_total;
         self.timer_purpose = TimerPurpose::Timeout;
-        let mut waits = false;
-        self.detect_losses(env, false, &mut waits);
+        let detected = self.detect_losses(env, false);
         if self.recovery.lost_total != before && self.ca_state < State::Recovery {
             self.enter_recovery(coupled, env, false);
             if self.profile.prr {
@@ -129,7 +129,10 @@ impl Sender {
             }
         }
         self.retransmit_lost(coupled, env);
-        if !waits && self.timer_purpose == TimerPurpose::Timeout && self.packets_out() > 0 {
+        if !detected.reordering_timer_set
+            && self.timer_purpose == TimerPurpose::Timeout
+            && self.packets_out() > 0
+        {
             self.set_rto_timer(env);
         }
     }

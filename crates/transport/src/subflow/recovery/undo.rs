@@ -6,6 +6,7 @@ use super::*;
 const NONE_YET: i32 = -1;
 
 impl Sender {
+    /// Begins to record whether a reduction is spurious (tcp_init_undo).
     pub(super) fn init_undo(&mut self) {
         self.recovery.undo = Some(Undo {
             marker: self.scoreboard.una(),
@@ -29,6 +30,7 @@ impl Sender {
         self.profile.undo && self.recovery.undo.is_some() && (needless || ack_info.is_spurious())
     }
 
+    /// Restores window and threshold (tcp_undo_cwnd_reduction). `unmark`: clears all loss marks.
     fn undo_cwnd_reduction<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -52,6 +54,7 @@ impl Sender {
         }
     }
 
+    /// Ends Recovery, undoing the reduction if it was spurious (tcp_try_undo_recovery). Returns true.
     pub(super) fn try_undo_recovery<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -80,6 +83,8 @@ impl Sender {
         true
     }
 
+    /// Undoes a spurious reduction upon a partial ACK (tcp_try_undo_partial). Returns whether the reduction is
+    /// spurious.
     pub(super) fn try_undo_partial<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -101,6 +106,7 @@ impl Sender {
         true
     }
 
+    /// Undoes a spurious reduction upon a DSACK (tcp_try_undo_dsack). Returns whether it was undone.
     pub(super) fn try_undo_dsack<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
@@ -120,19 +126,19 @@ impl Sender {
         coupled: &mut Coupled,
         env: &mut Env<O>,
         ack_info: &AckInfo,
-    ) -> Option<Then> {
+    ) -> Option<Rexmit> {
         let recovered = self.scoreboard.una() >= self.recovery.high_seq;
         if ack_info.advanced && self.may_undo(ack_info) {
             self.undo_cwnd_reduction(coupled, env, true);
             self.set_ca_state(coupled, env.now, State::Open);
-            return Some(Then::Nothing);
+            return Some(Rexmit::None);
         }
         if self.recovery.frto {
             // A segment that was sent before the timeout and not after it was delivered: the timeout was spurious.
             if ack_info.original_acked && self.profile.undo {
                 self.undo_cwnd_reduction(coupled, env, true);
                 self.set_ca_state(coupled, env.now, State::Open);
-                return Some(Then::Nothing);
+                return Some(Rexmit::None);
             }
             if self.scoreboard.nxt() > self.recovery.high_seq {
                 if ack_info.newly_sacked || ack_info.duplicate {
@@ -141,13 +147,13 @@ impl Sender {
             } else if ack_info.advanced && !recovered {
                 self.recovery.high_seq = self.scoreboard.nxt();
                 self.events |= event::FRTO_SENDS_NEW;
-                return Some(Then::SendNew);
+                return Some(Rexmit::New);
             }
         }
         if recovered {
             self.recovery.undo = None;
             self.set_ca_state(coupled, env.now, State::Open);
-            return Some(Then::Nothing);
+            return Some(Rexmit::None);
         }
         None
     }
