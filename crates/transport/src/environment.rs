@@ -44,6 +44,7 @@ pub(crate) struct Env<O> {
     pub(crate) observer: O,
     /// Bursts of the current event, which leave after a random delay.
     pub(crate) bursts: Vec<OutgoingBurst>,
+    /// The bursts answer an ACK that reports a gap or its end.
     pub(crate) reports_gap: bool,
     /// Jitter of the server of each connection.
     pub(crate) jitter: Vec<Jitter>,
@@ -94,6 +95,7 @@ impl<O: Observer> Env<O> {
         self.reports_gap = false;
     }
 
+    /// Sends the bursts of an event, delayed by the jitter of the server.
     #[inline(never)]
     fn flush_bursts(&mut self) {
         let Self {

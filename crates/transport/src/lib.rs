@@ -15,11 +15,11 @@ mod subflow;
 pub mod trace;
 
 pub use application::Application;
-pub use application::pace::{Pace, Turns};
+pub use application::pace::{OnOff, Pace, Turns};
 pub use application::udp::UdpSpec;
 pub use connection::send::SlowStartTotals;
 pub use packet::{SubflowId, Wire};
-pub use profile::{Detection, Profile};
+pub use profile::{BufferSize, Detection, Profile, SackRoom};
 pub use receive_stream::buffer::window_scale;
 pub use simulation::{Report, Simulation, SubflowReport, UdpReport};
 pub use spec::{ConnectionSpec, PathManager};

@@ -15,6 +15,35 @@ pub enum Detection {
     DuplicateAcks,
 }
 
+/// Size of a receive buffer, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferSize {
+    /// Size at first.
+    pub initial: u32,
+    /// Size up to which the buffer grows.
+    pub max: u32,
+}
+
+impl BufferSize {
+    /// A buffer that does not grow.
+    #[must_use]
+    pub const fn fixed(size: u32) -> Self {
+        Self {
+            initial: size,
+            max: size,
+        }
+    }
+}
+
+/// Number of SACK blocks that fit beside the other options of an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SackRoom {
+    /// Of TCP.
+    pub tcp: u8,
+    /// Of MPTCP.
+    pub mptcp: u8,
+}
+
 /// Behaviour of an endpoint. Sizes are of whole IP packets, in bytes, unless a field says otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -54,7 +83,7 @@ pub struct Profile {
     /// one interval it is woken, too.
     pub poll_interval: Span,
     /// Receive buffer (Linux: tcp_rmem).
-    pub receive_buffer: (u32, u32),
+    pub receive_buffer: BufferSize,
     /// Whether the advertised share of the receive buffer follows the memory of a received segment (scaling_ratio):
     /// half until the first segment, then the measured share. Otherwise half always.
     pub measures_scaling_ratio: bool,
@@ -79,12 +108,12 @@ pub struct Profile {
     pub join_rtt_in_milliseconds: bool,
     /// Headers of a TCP packet without SACK, bytes: IPv4, TCP and timestamps.
     pub header: u16,
-    /// See `header`.
+    /// MPTCP's options in a full data packet, bytes.
     pub mptcp_data_header: u16,
-    /// See `header`.
+    /// MPTCP's options in an ACK, bytes.
     pub mptcp_ack_header: u16,
     /// Number of SACK blocks that fit beside the other options.
-    pub sack_blocks: (usize, usize),
+    pub sack_blocks: SackRoom,
 }
 
 /// Bytes of IPv4 (20), TCP (20) and the timestamp option (12).
@@ -113,7 +142,10 @@ impl Profile {
             quick_acks: 16,                        // TCP_MAX_QUICKACKS
             wake_up_delay: Span::from_micros(200), // minimum of 26 runs in the VM, maximum 1.1 ms; ADD_ADDR leaves after 50 µs
             poll_interval: Span::from_millis(1),   // as the lab's application
-            receive_buffer: (131_072, 6_291_456),
+            receive_buffer: BufferSize {
+                initial: 131_072,
+                max: 6_291_456,
+            },
             measures_scaling_ratio: true,
             initial_receive_window: u32::MAX,
             idle_restart: true,
@@ -127,7 +159,7 @@ impl Profile {
             mptcp_data_header: 24, // 1424 bytes of payload in 1500
             mptcp_ack_header: 12,  // DSS with a 64-bit DATA_ACK
             // 40 bytes of options: 12 of timestamps, 12 of DSS leave 16, and a block takes 8 after the first 4.
-            sack_blocks: (3, 1),
+            sack_blocks: SackRoom { tcp: 3, mptcp: 1 },
         }
     }
 
@@ -138,7 +170,7 @@ impl Profile {
         Self {
             name: "linux-3.14",
             detection: Detection::Fack,
-            receive_buffer: (6 << 20, 6 << 20),
+            receive_buffer: BufferSize::fixed(6 << 20),
             measures_scaling_ratio: false, // tcp_adv_win_scale = 1
             initial_receive_window: 20, // tcp_default_init_rwnd: twice the initial congestion window
             bursts: false,
@@ -167,7 +199,7 @@ impl Profile {
             acknowledges_push: false,
             quick_acks: 0,
             jiffy: Span::ZERO,
-            receive_buffer: (6 << 20, 6 << 20),
+            receive_buffer: BufferSize::fixed(6 << 20),
             measures_scaling_ratio: false,
             wake_up_delay: WAKE_UP_DELAY,
             poll_interval: Span::ZERO,

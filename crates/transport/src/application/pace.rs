@@ -4,7 +4,16 @@ use netsim::{Rate, Span, Time};
 use std::fmt;
 
 /// Draws the times of the next on and off period.
-pub type Turns = Box<dyn FnMut() -> (Span, Span) + Send>;
+pub type Turns = Box<dyn FnMut() -> OnOff + Send>;
+
+/// An on period and the off period after it.
+#[derive(Clone, Copy, Debug)]
+pub struct OnOff {
+    /// Length of the on period.
+    pub on: Span,
+    /// Length of the off period.
+    pub off: Span,
+}
 
 /// Rate of a source and its on and off periods.
 pub struct Pace {
@@ -45,7 +54,7 @@ impl Pace {
                 return (false, std::mem::take(&mut self.off));
             }
             if self.on_until.is_none_or(|until| now >= until) {
-                let (on, off) = turns();
+                let OnOff { on, off } = turns();
                 self.on_until = Some(now + on);
                 self.off = off;
             }
@@ -82,7 +91,10 @@ mod tests {
             sent(Pace::new(rate, None)),
             [0, 6, 12, 18, 24, 30, 36, 42, 48]
         );
-        let turns = || (Span::from_millis(10), Span::from_millis(13));
+        let turns = || OnOff {
+            on: Span::from_millis(10),
+            off: Span::from_millis(13),
+        };
         assert_eq!(sent(Pace::new(rate, Some(Box::new(turns)))), [0, 6, 25, 31]);
     }
 }

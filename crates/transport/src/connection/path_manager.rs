@@ -15,6 +15,8 @@ use netsim::Span;
 /// repetition (net/mptcp/pm.c: mptcp_adjust_add_addr_timeout, mptcp_pm_add_timer;
 /// Documentation/networking/mptcp-sysctl.rst).
 const MAX_ECHO_TIMEOUT: Span = Span::from_secs(120);
+
+/// Maximum number of repetitions of an ADD_ADDR (ADD_ADDR_RETRANS_MAX).
 const MAX_REPETITIONS: u32 = 3;
 
 /// State of the announcements: the address announced last.

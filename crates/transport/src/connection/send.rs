@@ -16,6 +16,7 @@ use crate::packet::sequence::widen;
 use crate::profile::Profile;
 use crate::spec::ConnectionSpec;
 use crate::subflow::sender::scoreboard::flag;
+use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender, SubflowState, TimerPurpose, event};
 use crate::trace::Observer;
 use discipline::{Discipline, Distribute};
@@ -395,21 +396,21 @@ impl SendStream {
     ) -> bool {
         let (before, from) = (sender.packets_out(), sender.scoreboard.nxt());
         // Segments are deferred although the window has room (is_cwnd_limited).
-        let mut waits = false;
+        let mut deferred = false;
         if sender.subflow_state == SubflowState::Open {
             let mut starts = sender.starts_sending();
             if starts && D::can_send(self, sender) {
                 sender.restart_after_idle(&mut self.coupled, env);
             }
-            let mut space = sender.cwnd_quota();
-            while space > 0 {
+            let mut quota = sender.cwnd_quota();
+            while quota > 0 {
                 if D::IS_TCP {
-                    sender.grow_buffer(space);
+                    sender.grow_buffer(quota);
                 }
-                let (bytes, last) = D::first(self, sender);
-                let burst = sender.burst(env.now, space, bytes, last);
+                let FirstBuffer { bytes, is_last } = D::first(self, sender);
+                let burst = sender.burst(env.now, quota, bytes, is_last);
                 if burst == 0 {
-                    waits = !sender.fits_window(space, bytes);
+                    deferred = !sender.fits_window(quota, bytes);
                     break;
                 }
                 let maps = D::IS_MPTCP && sender.queue.is_at_buffer_start();
@@ -424,28 +425,28 @@ impl SendStream {
                 piece.flags = (u8::from(pushed) * flag::PUSH) | (u8::from(maps) * flag::MAPPING);
                 sender.send_new(&mut self.coupled, env, piece);
                 // CA_EVENT_TX_START, reported with the first burst, may have lowered the window.
-                space = match starts {
+                quota = match starts {
                     true => sender.cwnd_quota(),
-                    false => space - count,
+                    false => quota - count,
                 };
                 starts = false;
                 if count < burst && !buffer_ends {
                     break;
                 }
-                if space > 0 && D::BUFFERS {
+                if quota > 0 && D::BUFFERS {
                     self.check_space::<D>(sender);
                 }
             }
-            if space > 0 && D::BUFFERS {
+            if quota > 0 && D::BUFFERS {
                 self.check_space::<D>(sender);
             }
         }
         if sender.scoreboard.nxt() > from {
             let all = sender.queue.is_empty() && self.nxt >= self.end;
-            return sender.after_new_data_sent(env, before, all, waits);
+            return sender.after_new_data_sent(env, before, all, deferred);
         }
-        if waits || sender.flight() >= sender.tcp.cwnd {
-            sender.cwnd_validate(env, false, waits);
+        if deferred || sender.flight() >= sender.tcp.cwnd {
+            sender.cwnd_validate(env, false, deferred);
         }
         false
     }

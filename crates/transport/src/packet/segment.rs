@@ -120,6 +120,7 @@ pub(crate) struct Burst {
     pub(crate) first: Data,
     /// Number of segments.
     pub(crate) count: u32,
+    /// Bytes of payload of all segments.
     pub(crate) len: u32,
     /// Whether the last segment carries the push flag.
     pub(crate) pushed: bool,

@@ -46,6 +46,7 @@ struct Fields {
 
 /// Number of bits of [`Fields::extra`].
 const EXTRA_BITS: u32 = 54;
+/// Mask of an echoed timestamp in [`Fields::extra`].
 const ECHO: u64 = (1 << ECHO_BITS) - 1;
 /// Number of bits of [`Fields::flags`].
 const FLAG_BITS: u32 = 6;

@@ -6,11 +6,12 @@
 //! joined and had no data, the connection advertises half.
 
 use crate::environment::timers::NEVER;
-use crate::profile::Profile;
+use crate::profile::{BufferSize, Profile};
 use netsim::{Span, Time};
 
 /// Unit of shares of the buffer (TCP_RMEM_TO_WIN_SCALE).
 const RATIO_UNIT: u64 = 256;
+/// Half of the buffer.
 pub(crate) const HALF: u64 = RATIO_UNIT / 2;
 
 /// Memory of a segment beyond its packet, bytes: 2 304 bytes for a packet of 1 500 (2 048 of kmalloc for the head, and
@@ -20,6 +21,7 @@ const SEGMENT_OVERHEAD: u64 = 804;
 /// Memory in the head of an sk_buff beyond the packet, bytes (NET_SKB_PAD, struct skb_shared_info); the sum is rounded
 /// up to a power of two by kmalloc.
 const HEAD_OVERHEAD: u64 = 384;
+/// Size of a struct sk_buff, bytes.
 const SKB_STRUCT: u64 = 256;
 
 /// Minimum size of segments that let the window grow, bytes (tcp_event_data_recv).
@@ -87,7 +89,8 @@ impl ReceiveBuffer {
         mptcp: bool,
         fixed: Option<u32>,
     ) -> Self {
-        let (size, max) = fixed.map_or(profile.receive_buffer, |size| (size, size));
+        let BufferSize { initial: size, max } =
+            fixed.map_or(profile.receive_buffer, BufferSize::fixed);
         let (mss, frame) = (u64::from(mss), u64::from(packet) + SEGMENT_OVERHEAD);
         let advmss = u64::from(packet - profile.header);
         Self {
@@ -118,7 +121,7 @@ impl ReceiveBuffer {
             },
             window_end: 0,
             headers: u64::from(packet) - mss,
-            tcp_rmem_max: profile.receive_buffer.1.into(),
+            tcp_rmem_max: profile.receive_buffer.max.into(),
             tune_at: if mptcp || size < max {
                 Time::ZERO
             } else {

@@ -90,7 +90,6 @@ impl Receiver {
         window: AdvertisedWindow,
     ) -> Self {
         let mptcp = spec.mptcp;
-        let (tcp, both) = profile.sack_blocks;
         let sack = profile.detection != Detection::DuplicateAcks;
         Self {
             reassembly: Reassembly::default(),
@@ -110,9 +109,9 @@ impl Receiver {
             sack_room: if !sack {
                 0
             } else if mptcp {
-                both as u8
+                profile.sack_blocks.mptcp
             } else {
-                tcp as u8
+                profile.sack_blocks.tcp
             },
             requested: false,
             requests_backup: false,

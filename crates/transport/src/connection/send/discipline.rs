@@ -4,6 +4,7 @@
 use super::SendStream;
 use crate::environment::Env;
 use crate::profile::Profile;
+use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
 
@@ -37,7 +38,7 @@ pub(crate) trait Distribute {
     const BUFFERS: bool = Self::IS_MPTCP || Self::IS_TCP;
 
     /// The sk_buff from which a subflow sends next.
-    fn first(stream: &SendStream, sender: &Sender) -> (u64, bool);
+    fn first(stream: &SendStream, sender: &Sender) -> FirstBuffer;
 
     /// Takes at most `max` unsent segments for a subflow.
     fn take(stream: &mut SendStream, sender: &mut Sender, max: u32) -> Option<Piece>;

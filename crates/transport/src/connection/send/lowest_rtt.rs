@@ -5,6 +5,7 @@ use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
 use crate::subflow::sender::scoreboard::flag;
+use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender, SubflowState};
 use crate::trace::Observer;
 use std::collections::VecDeque;
@@ -50,8 +51,11 @@ impl Pending {
 
 impl Distribute for LowestRtt {
     #[inline(always)]
-    fn first(stream: &SendStream, _: &Sender) -> (u64, bool) {
-        (stream.end - stream.nxt, true)
+    fn first(stream: &SendStream, _: &Sender) -> FirstBuffer {
+        FirstBuffer {
+            bytes: stream.end - stream.nxt,
+            is_last: true,
+        }
     }
 
     #[inline(always)]

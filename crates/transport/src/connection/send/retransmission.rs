@@ -22,9 +22,11 @@ use netsim::{Span, Time};
 pub(crate) struct RetransmissionTimer {
     /// None: the connection does not retransmit.
     timer: Option<TimerId>,
+    /// Interval until the next retransmission (mptcp timeout).
     pub(crate) interval: Span,
     /// When the timer was set last.
     set_at: Time,
+    /// Interval for which the timer was set last.
     set_for: Span,
 }
 

@@ -9,6 +9,7 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
+use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender, SubflowState};
 use crate::trace::Observer;
 
@@ -36,14 +37,14 @@ impl Distribute for Mptcp {
     const IS_MPTCP: bool = true;
 
     #[inline(always)]
-    fn first(_: &SendStream, sender: &Sender) -> (u64, bool) {
+    fn first(_: &SendStream, sender: &Sender) -> FirstBuffer {
         sender.queue.first()
     }
 
     #[inline(always)]
     fn take(stream: &mut SendStream, sender: &mut Sender, max: u32) -> Option<Piece> {
         let taken = sender.queue.take(u64::from(max) * u64::from(stream.mss));
-        taken.map(|(dsn, len)| Piece::new(dsn, len, stream.mss))
+        taken.map(|taken| Piece::new(taken.dsn, taken.len, stream.mss))
     }
 
     fn can_send(_: &SendStream, sender: &Sender) -> bool {

@@ -3,6 +3,7 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
+use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
 
@@ -13,25 +14,25 @@ impl Distribute for Tcp {
     const IS_TCP: bool = true;
 
     #[inline(always)]
-    fn first(_: &SendStream, sender: &Sender) -> (u64, bool) {
+    fn first(_: &SendStream, sender: &Sender) -> FirstBuffer {
         sender.queue.first()
     }
 
     /// Takes whole segments, as far as the receive window allows.
     #[inline(always)]
     fn take(stream: &mut SendStream, sender: &mut Sender, max: u32) -> Option<Piece> {
-        let (bytes, _) = sender.queue.first();
+        let bytes = sender.queue.first().bytes;
         let len = stream.whole_segments(bytes, max);
         if len == 0 {
             return None;
         }
         stream.nxt += len;
         let taken = sender.queue.take(len);
-        taken.map(|(dsn, len)| Piece::new(dsn, len, stream.mss))
+        taken.map(|taken| Piece::new(taken.dsn, taken.len, stream.mss))
     }
 
     fn can_send(stream: &SendStream, sender: &Sender) -> bool {
-        stream.whole_segments(sender.queue.first().0, 1) > 0
+        stream.whole_segments(sender.queue.first().bytes, 1) > 0
     }
 
     #[inline(always)]

@@ -16,6 +16,9 @@ const PACING_SHIFT: u32 = 10;
 
 /// Maximum size of a burst, bytes (sk_gso_max_size).
 const GSO_MAX_SIZE: u64 = 65_536;
+
+/// A burst may exceed the pacing rate by the maximum size, halved for each 2⁹ µs of the minimum RTT
+/// (net.ipv4.tcp_tso_rtt_log).
 const TSO_RTT_LOG: u32 = 9;
 
 /// Limit of the expected time until the next ACK, and of the time since the last transmission, for deferring.

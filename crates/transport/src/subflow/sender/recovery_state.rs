@@ -13,6 +13,7 @@ pub(in crate::subflow) struct Retransmission {
     pub(in crate::subflow) at: u64,
     /// Sequence number of the first byte.
     pub(in crate::subflow) seq: u64,
+    /// Sequence number of the byte after the last one.
     pub(in crate::subflow) end: u64,
     /// snd_nxt at that time.
     pub(in crate::subflow) nxt: u64,
@@ -99,6 +100,7 @@ impl Recovery {
         }
     }
 
+    /// Number of SACKed segments that indicates a loss, with the reordering degree.
     pub(in crate::subflow) fn threshold(&self) -> u32 {
         self.reordering.max(THRESHOLD)
     }

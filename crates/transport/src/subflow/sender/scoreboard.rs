@@ -31,6 +31,7 @@ pub(crate) mod flag {
 pub(crate) struct Skb {
     /// Sequence number of the first byte.
     pub(crate) seq: u64,
+    /// Sequence number of the byte after the last one.
     pub(crate) end: u64,
     /// Time of the last transmission, ns.
     pub(crate) sent_at: u64,
@@ -86,6 +87,7 @@ pub(crate) struct Scoreboard {
     queue: VecDeque<Skb>,
     /// First unacknowledged byte (snd_una).
     una: u64,
+    /// First byte that was never sent (snd_nxt).
     nxt: u64,
     /// Number of segments sent and not acknowledged cumulatively.
     packets_out: u32,
@@ -192,7 +194,7 @@ impl Scoreboard {
         };
         self.queue.pop_front();
         self.una = acked.end;
-        self.leave(&acked);
+        self.subtract(&acked);
         Some(acked)
     }
 
@@ -220,12 +222,13 @@ impl Scoreboard {
         skb.count -= count;
         skb.flags &= !flag::MAPPING;
         self.una = end;
-        self.leave(&acked);
+        self.subtract(&acked);
         Some(acked)
     }
 
+    /// Subtracts removed segments from the counters.
     #[inline]
-    fn leave(&mut self, acked: &Acked) {
+    fn subtract(&mut self, acked: &Acked) {
         let (count, flags) = (acked.count, acked.flags);
         self.packets_out -= count;
         if flags & (flag::SACKED | flag::LOST | flag::RETRANS) != 0 {
@@ -354,6 +357,7 @@ impl Scoreboard {
         }
     }
 
+    /// Merges an entry into the one before.
     fn merge(&mut self, index: usize) {
         if let Some(skb) = self.queue.remove(index) {
             let before = &mut self.queue[index - 1];

@@ -8,18 +8,47 @@ use std::collections::VecDeque;
 /// Memory of a segment in the send buffer, bytes: 2048 for a frame and its headers, 256 for its struct sk_buff. The
 /// buffer has room for twice the window, at least for twice the initial one (tcp_sndbuf_expand).
 const SEGMENT_MEMORY: u64 = 2304;
+
+/// Minimum of the window for the size of the send buffer, segments (TCP_INIT_CWND).
 const MIN_SEGMENTS: u32 = 10;
 
 /// Maximum send buffer, bytes (net.ipv4.tcp_wmem).
 const MAX_SEND_BUFFER: u64 = 4 << 20;
 
+/// Unsent bytes of the stream in one buffer (struct sk_buff).
+#[derive(Clone, Copy, Debug)]
+struct Buffer {
+    start: u64,
+    end: u64,
+}
+
+/// The first buffer of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstBuffer {
+    /// Number of unsent bytes.
+    pub(crate) bytes: u64,
+    /// No buffer follows.
+    pub(crate) is_last: bool,
+}
+
+/// Bytes of the stream that were taken from a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// Data sequence number of the first byte.
+    pub(crate) dsn: u64,
+    /// Number of bytes.
+    pub(crate) len: u64,
+}
+
 /// Unsent data of a subflow, and its send buffer.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
-    /// First unsent byte of the stream in the first buffer (struct sk_buff).
+    /// First unsent byte of the stream in the first buffer.
     next: u64,
+    /// Byte after the last one in the first buffer.
     until: u64,
-    rest: VecDeque<(u64, u64)>,
+    /// The other buffers.
+    rest: VecDeque<Buffer>,
     /// Bytes in `rest`.
     rest_bytes: u64,
     /// A part of the first buffer was sent: no data is added to it (struct mptcp_ext: frozen).
@@ -39,12 +68,15 @@ impl SendQueue {
         while from < until {
             let last = match self.rest.back() {
                 None if self.is_frozen || self.is_empty() => None,
-                None => Some((self.next, self.until)),
+                None => Some(Buffer {
+                    start: self.next,
+                    end: self.until,
+                }),
                 last => last.copied(),
             };
             from = match last {
-                Some((begin, end)) if end == from && end - begin < max => {
-                    self.extend(until.min(begin + max))
+                Some(last) if last.end == from && last.end - last.start < max => {
+                    self.extend(until.min(last.start + max))
                 }
                 _ => self.push(from, until.min(from + max)),
             };
@@ -54,12 +86,12 @@ impl SendQueue {
     /// Moves bytes from the second buffer to the first one (tcp_grow_skb).
     #[cold]
     pub(crate) fn grow_first(&mut self, bytes: u64) {
-        if let Some((from, until)) = self.rest.front_mut() {
-            let bytes = bytes.min(*until - *from);
-            *from += bytes;
+        if let Some(second) = self.rest.front_mut() {
+            let bytes = bytes.min(second.end - second.start);
+            second.start += bytes;
             self.until += bytes;
             self.rest_bytes -= bytes;
-            if from == until {
+            if second.start == second.end {
                 self.rest.pop_front();
             }
         }
@@ -69,32 +101,36 @@ impl SendQueue {
     pub(crate) fn last_len(&self) -> u64 {
         self.rest
             .back()
-            .map_or(self.until - self.next, |(from, until)| until - from)
+            .map_or(self.until - self.next, |last| last.end - last.start)
     }
 
-    /// Extends the last buffer up to `end`.
+    /// Extends the last buffer up to `until`. Returns `until`.
     pub(crate) fn extend(&mut self, until: u64) -> u64 {
         match self.rest.back_mut() {
-            Some((_, end)) => {
-                self.rest_bytes += until - *end;
-                *end = until;
+            Some(last) => {
+                self.rest_bytes += until - last.end;
+                last.end = until;
             }
             None => self.until = until,
         }
         until
     }
 
-    /// Adds a buffer.
+    /// Adds a buffer. Returns `until`.
     pub(crate) fn push(&mut self, from: u64, until: u64) -> u64 {
         if self.is_empty() {
             (self.next, self.until) = (from, until);
         } else {
-            self.rest.push_back((from, until));
+            self.rest.push_back(Buffer {
+                start: from,
+                end: until,
+            });
             self.rest_bytes += until - from;
         }
         until
     }
 
+    /// Whether no bytes are unsent.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.next == self.until
@@ -108,17 +144,17 @@ impl SendQueue {
 
     /// Takes at most `max` bytes of the first buffer.
     #[inline]
-    pub(crate) fn take(&mut self, max: u64) -> Option<(u64, u64)> {
+    pub(crate) fn take(&mut self, max: u64) -> Option<Taken> {
         if self.is_empty() {
             return None;
         }
-        let (first, len) = (self.next, max.min(self.until - self.next));
+        let (dsn, len) = (self.next, max.min(self.until - self.next));
         self.next += len;
         self.is_frozen = !self.is_empty();
         if !self.is_frozen && self.rest_bytes > 0 {
             self.next_buffer();
         }
-        Some((first, len))
+        Some(Taken { dsn, len })
     }
 
     /// Number of buffers with unsent bytes.
@@ -139,25 +175,30 @@ impl SendQueue {
         !self.is_frozen
     }
 
+    /// Makes the second buffer the first one.
     #[cold]
     fn next_buffer(&mut self) {
-        if let Some((from, until)) = self.rest.pop_front() {
-            self.rest_bytes -= until - from;
-            (self.next, self.until) = (from, until);
+        if let Some(Buffer { start, end }) = self.rest.pop_front() {
+            self.rest_bytes -= end - start;
+            (self.next, self.until) = (start, end);
         }
     }
 
-    /// Unsent bytes of the first buffer.
+    /// First buffer.
     #[inline]
-    pub(crate) fn first(&self) -> (u64, bool) {
-        (self.until - self.next, self.rest_bytes == 0)
+    pub(crate) fn first(&self) -> FirstBuffer {
+        FirstBuffer {
+            bytes: self.until - self.next,
+            is_last: self.rest_bytes == 0,
+        }
     }
 
     /// Unsent bytes, by buffer: first byte and byte after the last.
     #[cfg(test)]
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
         let first = (!self.is_empty()).then_some((self.next, self.until));
-        first.into_iter().chain(self.rest.iter().copied())
+        let rest = self.rest.iter().map(|buffer| (buffer.start, buffer.end));
+        first.into_iter().chain(rest)
     }
 }
 
@@ -168,6 +209,7 @@ impl Sender {
         self.queue.memory() + self.scoreboard.memory()
     }
 
+    /// Whether the send buffer has room (sk_stream_memory_free).
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.memory() < self.queue.buffer
@@ -184,8 +226,8 @@ impl Sender {
     /// Moves data of the second buffer to the first one, up to a burst that the window has room for.
     #[inline(always)]
     pub(crate) fn grow_buffer(&mut self, quota: u32) {
-        let (bytes, last) = self.queue.first();
-        if !last && bytes < u64::from(quota) * u64::from(self.mss) {
+        let FirstBuffer { bytes, is_last } = self.queue.first();
+        if !is_last && bytes < u64::from(quota) * u64::from(self.mss) {
             let quota = quota.min(self.burst_size());
             let wanted = u64::from(quota) * u64::from(self.mss);
             if wanted > bytes {
@@ -208,7 +250,9 @@ mod tests {
     const MSS: u64 = 1424;
 
     fn segments(queue: &mut SendQueue) -> Vec<(u64, u64)> {
-        std::iter::from_fn(|| queue.take(MSS)).collect()
+        std::iter::from_fn(|| queue.take(MSS))
+            .map(|taken| (taken.dsn, taken.len))
+            .collect()
     }
 
     #[test]
@@ -217,7 +261,7 @@ mod tests {
         queue.put(0, 2000, 64_080);
         queue.put(2000, 3000, 64_080);
         assert_eq!((queue.count(), queue.len()), (1, 3000));
-        assert_eq!(queue.take(MSS), Some((0, MSS)));
+        assert_eq!(queue.take(MSS), Some(Taken { dsn: 0, len: MSS }));
         queue.put(3000, 4000, 64_080);
         assert_eq!((queue.count(), queue.len()), (2, 2576));
         let rest = [(1424, MSS), (2848, 152), (3000, 1000)];

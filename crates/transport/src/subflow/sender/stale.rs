@@ -11,6 +11,7 @@ pub(crate) const STALE_LOSS_COUNT: u32 = 4;
 /// Intervals of the retransmission timer without an ACK of a subflow.
 #[derive(Debug, Default)]
 pub(crate) struct Stale {
+    /// Number of consecutive intervals without an ACK.
     pub(crate) intervals: u32,
     /// Time of the last ACK, as of the interval before.
     last_ack: Time,

@@ -16,10 +16,12 @@ pub(crate) struct WindowUse {
     pub(crate) cwnd_stamp: Time,
     /// Maximum number of packets out since `used_since` (snd_cwnd_used).
     max_used: u32,
+    /// Begin of the time without limit.
     used_since: Time,
 }
 
 impl Sender {
+    /// Whether the window limits the sender (tcp_is_cwnd_limited).
     #[inline]
     pub(super) fn is_limited(&self) -> bool {
         self.window_use.is_limited

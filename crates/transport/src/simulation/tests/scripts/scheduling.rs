@@ -108,10 +108,10 @@ fn tcp_fills_up_its_last_buffer() {
         .ranges()
         .map(|(from, until)| until - from)
         .sum::<u64>();
-    while queue.first().0 > 1448 {
+    while queue.first().bytes > 1448 {
         queue.take(1448);
     }
-    assert_eq!(queue.first().0, 1448);
+    assert_eq!(queue.first().bytes, 1448);
     let sender = script.simulation.sender_mut(0);
     sender.queue.push(before + 100 * 1448, before + 145 * 1448);
     sender.grow_buffer(1);
