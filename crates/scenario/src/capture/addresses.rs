@@ -141,10 +141,10 @@ impl Endpoints {
                 let buffer = u32::try_from(bytes).unwrap_or(u32::MAX);
                 (buffer, buffer)
             }
-            None => profile.receive_buffer,
+            None => (profile.receive_buffer.initial, profile.receive_buffer.max),
         };
         // As a receiver of the simulator advertises it at first.
-        let initial_window = (buffer / 2).min(profile.first_window.saturating_mul(mss));
+        let initial_window = (buffer / 2).min(profile.initial_receive_window.saturating_mul(mss));
         self.connections.push(Connection {
             first: self.subflows.len() as u32,
             keys,

@@ -139,7 +139,7 @@ impl<'a, O: Recording> Model<'a, O> {
             routes,
             start: Time::ZERO + flow.start,
             application: data(&spec.application, flow.seed),
-            phase: Span::from_nanos(flow.seed % profile.looks.as_nanos().max(1)),
+            phase: Span::from_nanos(flow.seed % profile.poll_interval.as_nanos().max(1)),
             packet: spec.mss as u16 + profile.header,
             receive_window: spec
                 .receive_window
@@ -180,7 +180,7 @@ impl<'a, O: Recording> Model<'a, O> {
         due.sort_by_key(|change| change.at);
         for change in due {
             limits::run_until(&mut self.simulation, change.at, max_events)?;
-            self.simulation.ask_groups(change.connection, change.groups);
+            self.simulation.request_groups(change.connection, change.groups);
         }
         limits::run_until(&mut self.simulation, stop, max_events)
     }

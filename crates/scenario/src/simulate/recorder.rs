@@ -74,16 +74,16 @@ impl Observer for Recorder {
         }
     }
 
-    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Coupled, taken: Option<(u8, u32)>) {
+    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Coupled, taken: Option<transport::Credit>) {
         let Some(slot) = cc.slot() else { return };
         self.slots.insert((subflow.connection, slot), subflow);
-        if let Some((lender, segments)) = taken {
+        if let Some(credit) = taken {
             self.credits.push(Taken {
                 at,
                 to: subflow,
                 slot,
-                from: self.slots[&(subflow.connection, lender)],
-                segments,
+                from: self.slots[&(subflow.connection, credit.lender)],
+                segments: credit.segments,
                 settled: None,
                 open: true,
             });
@@ -194,7 +194,10 @@ mod tests {
         for (i, tcp) in (0..).zip(&mut tcp) {
             let (mut subflow, note) = connection.open(tcp, 0);
             let taken = note.credit_taken();
-            let taken = taken.map(|credit| (connection.lender(&subflow).unwrap(), credit));
+            let taken = taken.map(|segments| transport::Credit {
+                lender: connection.lender(&subflow).unwrap(),
+                segments,
+            });
             recorder.opened(at(10 * u64::from(i)), id(i), &subflow, taken);
             match i {
                 0 => drop(connection.on_ack(&mut subflow, tcp, 30)), // grows to 40

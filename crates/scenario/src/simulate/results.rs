@@ -40,7 +40,7 @@ pub(super) fn run<O: Recording>(
         // Endless connections are measured from the warm-up to `stop`: the run then does not end with the last transfer.
         let any_endless = drawn.flows.iter().any(|flow| !is_finite(model.spec(flow)));
         if any_endless {
-            model.simulation.run_to_stop();
+            model.simulation.ignore_completion();
         }
         model.run_until(warm, max_events)?;
         before = delivered(model);
@@ -87,7 +87,7 @@ fn delivered<O: Recording>(model: &Model<'_, O>) -> Vec<Delivered> {
             let report = model.simulation.report(number);
             Delivered {
                 bytes: report.bytes,
-                subflows: report.subflows.iter().map(|s| s.tally.bytes).collect(),
+                subflows: report.subflows.iter().map(|s| s.counters.bytes).collect(),
             }
         }
         Endpoints::Udp(number) => Delivered {
@@ -101,7 +101,7 @@ fn delivered<O: Recording>(model: &Model<'_, O>) -> Vec<Delivered> {
 
 /// Bytes that the sink of a UDP flow has received.
 fn udp_bytes<O: Recording>(model: &Model<'_, O>, spec: &ConnectionSpec, number: usize) -> u64 {
-    let received = model.simulation.udp_report(number).1;
+    let received = model.simulation.udp_report(number).received;
     received * u64::from(spec.packet)
 }
 
@@ -167,8 +167,8 @@ fn connection<O: Recording>(
         goodput_mbps: mbps(bytes, period),
         note: note(&report, is_finite(spec)),
         retransmits,
-        retransmits_slow_start: report.exit.map_or(retransmits, |exit| exit.1),
-        sum_cwnd_at_slow_start_exit: report.exit.map(|exit| exit.0),
+        retransmits_slow_start: report.slow_start_exit.map_or(retransmits, |exit| exit.retransmits),
+        sum_cwnd_at_slow_start_exit: report.slow_start_exit.map(|exit| exit.cwnd),
         sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
         subflows,
         ..outcome
@@ -186,7 +186,7 @@ fn note(report: &Report, finite: bool) -> Option<String> {
     let joined = report
         .subflows
         .iter()
-        .filter(|s| s.tally.established.is_some())
+        .filter(|s| s.counters.established.is_some())
         .count();
     let mut notes = Vec::new();
     if finite && report.completion.is_none() {
@@ -204,22 +204,22 @@ fn note(report: &Report, finite: bool) -> Option<String> {
 fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome> {
     let since = |at: Time| at.since(Time::ZERO + flow.start).as_secs_f64();
     let of = |(number, subflow): (usize, &SubflowReport)| {
-        let tally = &subflow.tally;
+        let counters = &subflow.counters;
         Some(SubflowOutcome {
             subflow: number,
             path: flow.numbers[number],
             backup: backup.get(number).copied().unwrap_or(false),
-            established_s: since(tally.established?),
-            bytes: Some(tally.bytes),
+            established_s: since(counters.established?),
+            bytes: Some(counters.bytes),
             goodput_mbps: None,
-            retransmits: tally.retransmits.into(),
-            retransmits_slow_start: tally.exit.map_or(tally.retransmits, |exit| exit.2).into(),
-            slow_start_exit_s: tally.exit.map(|exit| since(exit.0)),
-            cwnd_at_slow_start_exit: tally.exit.map(|exit| exit.1),
+            retransmits: counters.retransmits.into(),
+            retransmits_slow_start: counters.slow_start_exit.map_or(counters.retransmits, |exit| exit.retransmits).into(),
+            slow_start_exit_s: counters.slow_start_exit.map(|exit| since(exit.at)),
+            cwnd_at_slow_start_exit: counters.slow_start_exit.map(|exit| exit.cwnd),
             cwnd_at_end: subflow.cwnd,
             srtt: f64::from(subflow.srtt_us) * 1e-6,
-            losses: tally.losses,
-            first_loss_s: tally.first_loss.map(since),
+            losses: counters.losses,
+            first_loss_s: counters.first_loss.map(since),
         })
     };
     report.subflows.iter().enumerate().filter_map(of).collect()

@@ -2,7 +2,7 @@
 
 use mpcc::{Note, Subflow};
 use netsim::Time;
-use transport::{Observer, Packet, SubflowId, View};
+use transport::{Credit, Observer, Packet, SubflowId, View};
 
 use super::recorder::Recorder;
 use super::recording::Recording;
@@ -29,7 +29,7 @@ impl Observer for Watcher {
         }
     }
 
-    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, taken: Option<(u8, u32)>) {
+    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, taken: Option<Credit>) {
         if let Some(recorder) = &mut self.recorder {
             recorder.opened(at, subflow, cc, taken);
         }
