@@ -36,10 +36,8 @@ pub(super) fn data(application: &Application, seed: u64) -> transport::Applicati
 pub(super) fn on_off_periods(on_off: Option<&OnOff>, seed: u64) -> Option<Turns> {
     let OnOff { on, off } = on_off?.clone();
     let mut generator = Pcg64Mcg::seed_from_u64(seed);
-    Some(Box::new(move || {
-        transport::OnOff {
-            on: on.draw(&mut generator),
-            off: off.draw(&mut generator),
-        }
+    Some(Box::new(move || transport::OnOff {
+        on: on.draw(&mut generator),
+        off: off.draw(&mut generator),
     }))
 }

@@ -180,7 +180,8 @@ impl<'a, O: Recording> Model<'a, O> {
         due.sort_by_key(|change| change.at);
         for change in due {
             limits::run_until(&mut self.simulation, change.at, max_events)?;
-            self.simulation.request_groups(change.connection, change.groups);
+            self.simulation
+                .request_groups(change.connection, change.groups);
         }
         limits::run_until(&mut self.simulation, stop, max_events)
     }

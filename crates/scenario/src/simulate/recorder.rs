@@ -74,7 +74,13 @@ impl Observer for Recorder {
         }
     }
 
-    fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Coupled, taken: Option<transport::Credit>) {
+    fn opened(
+        &mut self,
+        at: Time,
+        subflow: SubflowId,
+        cc: &Coupled,
+        taken: Option<transport::Credit>,
+    ) {
         let Some(slot) = cc.slot() else { return };
         self.slots.insert((subflow.connection, slot), subflow);
         if let Some(credit) = taken {

@@ -167,7 +167,9 @@ fn connection<O: Recording>(
         goodput_mbps: mbps(bytes, period),
         note: note(&report, is_finite(spec)),
         retransmits,
-        retransmits_slow_start: report.slow_start_exit.map_or(retransmits, |exit| exit.retransmits),
+        retransmits_slow_start: report
+            .slow_start_exit
+            .map_or(retransmits, |exit| exit.retransmits),
         sum_cwnd_at_slow_start_exit: report.slow_start_exit.map(|exit| exit.cwnd),
         sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
         subflows,
@@ -213,7 +215,10 @@ fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome
             bytes: Some(counters.bytes),
             goodput_mbps: None,
             retransmits: counters.retransmits.into(),
-            retransmits_slow_start: counters.slow_start_exit.map_or(counters.retransmits, |exit| exit.retransmits).into(),
+            retransmits_slow_start: counters
+                .slow_start_exit
+                .map_or(counters.retransmits, |exit| exit.retransmits)
+                .into(),
             slow_start_exit_s: counters.slow_start_exit.map(|exit| since(exit.at)),
             cwnd_at_slow_start_exit: counters.slow_start_exit.map(|exit| exit.cwnd),
             cwnd_at_end: subflow.cwnd,
