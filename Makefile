@@ -13,7 +13,7 @@ SOAK_CONNECTIONS ?= 10000
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 10 --plot docs/img
 
-.PHONY: help setup build demo test test-kernels test-arm64 agreement bench soak fmt lint clean
+.PHONY: help setup build demo test test-kernels test-arm64 agreement figures bench soak fmt lint clean
 
 help: ## Print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -48,6 +48,9 @@ agreement: setup build ## Simulator and kernel beside each other: experiments/ag
 	target/release/lisa compare experiments/agreement/shared.toml -a lia,lisa $(OVERLAY)/agreement-shared.svg
 	target/release/lisa compare experiments/agreement/separate.toml -a olia $(OVERLAY)/agreement-separate.svg
 	target/release/lisa compare experiments/agreement/loss.toml -a lia $(OVERLAY)/agreement-loss.svg
+
+figures: setup build ## The tables and figures of docs/ and experiments/ from their scripts; FIGURES=--vm also runs the VM
+	for script in experiments/*/tables.py; do python3 "$$script" $(FIGURES) || exit; done
 
 bench: setup ## The benchmarks
 	$(AS_ROOT) cargo bench --locked --workspace --no-fail-fast --bench '*'
