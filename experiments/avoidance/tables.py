@@ -199,6 +199,5 @@ def pairs(experiment):
 
 
 if __name__ == "__main__":
-    EXPERIMENT = Experiment(__file__)
-    for fill in (balia, groups, pairs, wvegas, wvegas_beside_others, phi, reno, two_paths, long_run):
-        fill(EXPERIMENT)
+    parts = (balia, groups, pairs, wvegas, wvegas_beside_others, phi, reno, two_paths, long_run)
+    Experiment(__file__).run(*parts)

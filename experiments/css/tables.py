@@ -34,6 +34,18 @@ def losses_and_times(experiment, block, file, key, values, title):
     experiment.fill(PAGE, block, table([title, *values], rows))
 
 
+def fig5(experiment):
+    """A file of 560 KB over a range of buffers."""
+    buffers = tuple(range(20, 131, 10))
+    losses_and_times(experiment, "fig5", "fig5.toml", "topology.queue", buffers, "buffer, packets")
+
+
+def fig3(experiment):
+    """Files over a buffer of 47 packets."""
+    sizes = ("70KB", "140KB", "280KB", "560KB", "840KB", "1120KB", "1400KB")
+    losses_and_times(experiment, "fig3", "fig5.toml", "connection.short.bytes", sizes, "file")
+
+
 def fig6(experiment):
     """Two bottlenecks."""
     values = (20, 30, 40, 50, 60, 70)
@@ -90,12 +102,4 @@ def fast(experiment):
 
 
 if __name__ == "__main__":
-    EXPERIMENT = Experiment(__file__)
-    buffers = tuple(range(20, 131, 10))
-    losses_and_times(EXPERIMENT, "fig5", "fig5.toml", "topology.queue", buffers, "buffer, packets")
-    sizes = ("70KB", "140KB", "280KB", "560KB", "840KB", "1120KB", "1400KB")
-    losses_and_times(EXPERIMENT, "fig3", "fig5.toml", "connection.short.bytes", sizes, "file")
-    fig6(EXPERIMENT)
-    exits(EXPERIMENT)
-    windows(EXPERIMENT)
-    fast(EXPERIMENT)
+    Experiment(__file__).run(fig5, fig3, fig6, exits, windows, fast)

@@ -98,12 +98,5 @@ def epoch_in_the_vm(experiment):
 
 
 if __name__ == "__main__":
-    EXPERIMENT = Experiment(__file__)
-    join(EXPERIMENT)
-    late_join(EXPERIMENT)
-    fair(EXPERIMENT)
-    figure(EXPERIMENT)
-    slow_start(EXPERIMENT)
-    if EXPERIMENT.options.vm:
-        join_in_the_vm(EXPERIMENT)
-        epoch_in_the_vm(EXPERIMENT)
+    parts = (join, late_join, fair, figure, slow_start)
+    Experiment(__file__).run(*parts, vm=(join_in_the_vm, epoch_in_the_vm))

@@ -60,6 +60,13 @@ def upgrade(found):
     return costs
 
 
+def scenarios(experiment):
+    """Both pages."""
+    found = measure(experiment)
+    olia(experiment, found)
+    balia(experiment, found)
+
+
 def olia(experiment, found):
     """All scenarios beside the draft's measurements."""
     rows = [[name, *(mean.interval(3) for mean in means)] for name, means in found.items()]
@@ -77,7 +84,4 @@ def balia(experiment, found):
 
 
 if __name__ == "__main__":
-    EXPERIMENT = Experiment(__file__)
-    FOUND = measure(EXPERIMENT)
-    olia(EXPERIMENT, FOUND)
-    balia(EXPERIMENT, FOUND)
+    Experiment(__file__).run(scenarios)

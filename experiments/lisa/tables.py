@@ -107,6 +107,25 @@ def summary(experiment, columns, points):
     experiment.fill(README, "fig6ab", table(["", "LISA less at queues", "LISA more at queues"], rows, "l"))
 
 
+def exits(experiment):
+    """What both lose behind a queue of 25, and when each subflow leaves slow start."""
+    totals = {"retransmits": 1, "retransmits_slow_start": 1, "sum_cwnd_at_slow_start_exit": 1}
+    exit_time = "slow_start_exit_s"
+    rows = []
+    for profile, window in (("linux-3.14", None), ("linux", "4MB"), ("linux", None)):
+        keys = {"topology.queue": 25, "connection.download.profile": profile}
+        keys |= {"connection.download.receive_window": window} if window else {}
+        metrics = [*totals, f"subflows.{exit_time}"]
+        results = experiment.compare("fig6.toml", ["lia", "lisa"], SEEDS, keys, metrics=metrics)
+        for algorithm, result in results.items():
+            cells = [result.of("download", metric).interval(digits) for metric, digits in totals.items()]
+            cells += [result.subflow("download", number, exit_time).interval(3) for number in (0, 1)]
+            name = "MPTCP" if algorithm == "lia" else "LISA"
+            rows.append([f"`{profile}`{', 4 MB' if window else ''}, {name}", *cells])
+    header = ["queue 25, join at once", "R", "R_ss", "Σcwnd", "exit of subflow 1, s", "of subflow 2, s"]
+    experiment.fill(README, "exits", table(header, rows))
+
+
 def delays(experiment):
     """R_ss by the delay of the join."""
     vary = {"connection.download.join_delay": "0ms..60ms/5ms", "topology.queue": "1..34"}
@@ -199,8 +218,23 @@ def fig1_summary(experiment, times, points, order):
                 (later if mean.mean > 0 else earlier).append(point[0])
         less, more = (times.clear(profile, join, points, sign) for sign in (-1, 1))
         rows.append([f"`{profile}`, {join}", ranges(later), ranges(earlier), less, more])
+    fig1_times(experiment, times, tcp)
     header = ["queues", "TCP before MPTCP", "MPTCP before TCP", "LISA before MPTCP", "MPTCP before LISA"]
     experiment.fill(README, "fig1", table(header, rows, "l"))
+
+
+def fig1_times(experiment, times, tcp):
+    """Completion at some of the queues."""
+    rows = []
+    for queue in (7, 9, 12, 20, 30, 38):
+        for profile in PROFILES:
+            row = [f"{queue}, `{profile}`", Mean.of(list(tcp[profile, queue].values())).interval(2)]
+            for join in JOINS:
+                found = times.values[profile, join][queue,]
+                row += [Mean.of(list(found[name].values())).interval(2) for name in ("lia", "lisa")]
+            rows.append(row)
+    header = ["queue", "TCP", "MPTCP, at once", "LISA, at once", "MPTCP, later", "LISA, later"]
+    experiment.fill(README, "fig1-times", table(header, rows))
 
 
 def figures(experiment):
@@ -219,6 +253,4 @@ def figures(experiment):
 
 
 if __name__ == "__main__":
-    EXPERIMENT = Experiment(__file__)
-    for fill in (fig6ab, delays, fig6c, fig7a, fig1, figures):
-        fill(EXPERIMENT)
+    Experiment(__file__).run(fig6ab, exits, delays, fig6c, fig7a, fig1, figures)

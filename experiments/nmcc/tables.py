@@ -87,8 +87,4 @@ def start(experiment):
 
 
 if __name__ == "__main__":
-    EXPERIMENT = Experiment(__file__)
-    share(EXPERIMENT)
-    random_loss(EXPERIMENT)
-    paths(EXPERIMENT)
-    start(EXPERIMENT)
+    Experiment(__file__).run(share, random_loss, paths, start)

@@ -9,9 +9,14 @@ that fills it:
 
     <!-- end -->
 
-Options of every script: `--seeds N` and `--seconds S` limit the seeds and the simulated time of each run, `--root DIR` is
-the copy of the repository to write to, `--vm` also measures what runs on the kernel in the VM. The environment variable
-`LISA` names the program; without it, that is target/release/lisa.
+| option | effect |
+| --- | --- |
+| `--seeds N`, `--seconds S` | limits of the seeds and of the simulated time of each run |
+| `--root DIR` | the copy of the repository that is written |
+| `--vm` | also the parts that need a kernel in the VM |
+| `--only NAME…` | these functions of the script alone |
+
+The environment variable `LISA` names the program; without it, that is target/release/lisa.
 """
 
 import argparse
@@ -41,10 +46,17 @@ class Experiment:
         parser.add_argument("--seconds", type=float, help="at most S simulated seconds for each run", metavar="S")
         parser.add_argument("--root", type=Path, default=REPOSITORY, help="where docs/ and experiments/ are written")
         parser.add_argument("--vm", action="store_true", help="also the tables of runs on a kernel in the VM")
+        parser.add_argument("--only", nargs="+", help="functions of the script to run", metavar="NAME")
         self.options = parser.parse_args(arguments)
         begin = time.monotonic()
         atexit.register(lambda: print(f"{self.name}: {time.monotonic() - begin:.0f} s", flush=True))
         self.program = os.environ.get("LISA", str(REPOSITORY / "target/release/lisa"))
+
+    def run(self, *parts, vm=()):
+        """Runs the parts of the script, and those in the VM if requested."""
+        for part in parts + (vm if self.options.vm else ()):
+            if not self.options.only or part.__name__ in self.options.only:
+                part(self)
 
     def seeds(self, wanted):
         """Number of seeds to run, for a table with `wanted` of them."""
@@ -129,6 +141,10 @@ class Results:
         """Mean of the differences to the first algorithm, seed by seed."""
         value = self.connections[connection].get(metric)
         return Mean.of_json(value and value.get("difference"))
+
+    def subflow(self, connection, number, metric):
+        """Mean of a metric of a subflow; subflows count from 0."""
+        return Mean.of_json(self.connections[connection]["subflows"][number].get(metric))
 
     def link(self, name, metric):
         """Mean of a metric of a link."""

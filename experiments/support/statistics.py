@@ -1,5 +1,6 @@
 """Means with 95 % confidence intervals, as text for a table."""
 
+import functools
 import math
 import statistics
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ class Mean:
             return "0"
         text = self.interval(digits)
         text = text if text.startswith("−") else f"+{text}"
-        return f"**{text}**" if self.is_clear() else text
+        return f"**{text}**" if self.is_clear() and number(self.mean, digits).strip("−0.") else text
 
     def is_clear(self):
         """Whether the interval excludes zero."""
@@ -79,6 +80,7 @@ def percent(one, other):
     return f"{'+' if change > 0 else ''}{number(change, 0)} %"
 
 
+@functools.cache
 def student(freedom):
     """The 97.5 % quantile of Student's t, by bisection of its integral."""
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
