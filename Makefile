@@ -1,4 +1,4 @@
-# What there is to do here: `make help`.
+# `make help` lists the targets.
 
 # rustup's folder and, for users other than root, the administrator's.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH):/usr/sbin:/sbin
@@ -18,7 +18,7 @@ OVERLAY = --on vm,sim --seeds 10 --plot docs/img
 help: ## Print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-setup: ## Install what is missing for all of this
+setup: ## Install missing packages
 	@scripts/setup.sh
 
 build: ## target/release/lisa, out/man and out/completions
