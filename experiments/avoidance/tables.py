@@ -58,7 +58,7 @@ def long_run(experiment):
         RANDOM_LOSS | {"topology.loss": "0.01%"},
     ]
     networks = [network | {"stop": "3020s"} for network in networks]
-    found = shares(experiment, ["lia", "olia", "balia"], 10, networks)
+    found = shares(experiment, ["lia", "olia", "balia"], 5, networks)
     header = ["share with N = 2, 4, 8", "RED, 40 Mbit/s", "droptail, 40 Mbit/s, 267 packets", "random losses of 0.01 %"]
     rows = [[NAMES[algorithm], *cells] for algorithm, cells in found.items()]
     experiment.fill(PROPERTIES, "long", table(header, rows, "l"))
