@@ -49,7 +49,7 @@ agreement: setup build ## Simulator and kernel beside each other: experiments/ag
 	target/release/lisa compare experiments/agreement/separate.toml -a olia $(OVERLAY)/agreement-separate.svg
 	target/release/lisa compare experiments/agreement/loss.toml -a lia $(OVERLAY)/agreement-loss.svg
 
-figures: setup build ## The tables and figures of docs/ and experiments/ from their scripts; FIGURES=--vm also runs the VM
+figures: setup build ## The tables and figures of docs/ and experiments/ from their scripts, 20 minutes (FIGURES=--vm: the VM, too)
 	for script in experiments/*/tables.py; do python3 "$$script" $(FIGURES) || exit; done
 
 bench: setup ## The benchmarks

@@ -78,7 +78,7 @@ def two_paths(experiment):
 
     cells = {name: [] for name in ["best", *algorithms]}
     for keys, digits in (({}, 2), (alike, 2), (fast, 1)):
-        best = run(["reno", "wvegas"], keys | one)
+        best = run(["reno"], keys | one)
         cells["best"].append(best["reno"].text(digits))
         for name, mean in run(algorithms, keys).items():
             cells[name].append(mean.text(digits))
