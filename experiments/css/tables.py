@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from support.experiment import Experiment, table
-from support.statistics import percent
+from support.mean import percent
 
 PAGE = "docs/algorithms/css.md"
 TCP = {"connection.short.protocol": "tcp"}

@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from support.experiment import Experiment, table
-from support.statistics import number
+from support.mean import number
 
 ALGORITHMS = ["lia", "olia", "balia", "reno"]
 NAMES = ["LIA", "OLIA", "Balia", "uncoupled"]

@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from support.experiment import Experiment, table
-from support.statistics import Mean
+from support.mean import Mean
 
 README = "experiments/lisa/README.md"
 NUMBERS = "experiments/lisa/numbers.md"

@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from support.experiment import Experiment, table
-from support.statistics import number, ratio
+from support.mean import number, ratio
 
 PAGE = "docs/algorithms/nmcc.md"
 RANDOM_LOSS = {

@@ -30,7 +30,7 @@ import time
 import tomllib
 from pathlib import Path
 
-from support.statistics import Mean
+from support.mean import Mean
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

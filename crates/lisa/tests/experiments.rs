@@ -172,11 +172,35 @@ fn markers_name_a_script() {
     assert!(seen.len() >= 30, "{}", seen.len());
 }
 
+/// The intervals of the tables have the quantiles of Student's t.
+#[test]
+fn intervals_are_right() {
+    if !has_python() {
+        return;
+    }
+    let output = Command::new("python3")
+        .args(["-m", "doctest"])
+        .arg(repository().join("experiments/support/mean.py"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{complaint}");
+}
+
+/// Whether there is a Python; prints the reason for skipping.
+fn has_python() -> bool {
+    let found = Command::new("python3").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: there is no python3");
+    }
+    found
+}
+
 /// Every script runs, at a small size and on a copy of the pages, and together they fill all blocks but those of the VM.
 #[test]
 fn scripts_fill_all_blocks() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no python3");
+    if !has_python() {
         return;
     }
     let root =

@@ -43,7 +43,11 @@ class Mean:
         return f"{self.text(digits)} ± {number(self.ci95, digits)}"
 
     def difference(self, digits):
-        """`−4.9 ± 0.1`, in bold where the interval excludes zero, and 0 where all seeds have none."""
+        """`−4.9 ± 0.1`, in bold where the interval excludes zero, and 0 where all seeds have none.
+
+        >>> [Mean(*value).difference(1) for value in ((-4.9, 0.1), (0.2, 0.3), (0.0, 0.0))]
+        ['**−4.9 ± 0.1**', '+0.2 ± 0.3', '0']
+        """
         if self.mean is None:
             return "–"
         if self.mean == 0 and not self.ci95:
@@ -82,7 +86,11 @@ def percent(one, other):
 
 @functools.cache
 def student(freedom):
-    """The 97.5 % quantile of Student's t, by bisection of its integral."""
+    """The 97.5 % quantile of Student's t, by bisection of its integral.
+
+    >>> [round(student(freedom), 3) for freedom in (1, 9, 29)]
+    [12.706, 2.262, 2.045]
+    """
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
 
     def half(limit, steps=2000):
