@@ -36,11 +36,13 @@ pub(super) fn read(table: &Table<'_>, protocol: Protocol) -> Result<Application,
         table.refuse(&["bytes"], one)?;
         let table = requests.table(&["count", "bytes", "gap"])?;
         return Ok(Application::Requests {
-            count: table.need("count", "count = 10")?.small(1..=1_000_000)?,
+            count: table
+                .require("count", "count = 10")?
+                .integer_u32(1..=1_000_000)?,
             bytes: table
-                .need("bytes", "bytes = \"300KB\"")?
+                .require("bytes", "bytes = \"300KB\"")?
                 .bytes(1..=MAX_BYTES)?,
-            gap: length(&table.need("gap", "gap = \"1s\"")?, Span::ZERO..=LONGEST)?,
+            gap: length(&table.require("gap", "gap = \"1s\"")?, Span::ZERO..=LONGEST)?,
         });
     }
     debug_assert_ne!(protocol, Protocol::Udp);
@@ -55,10 +57,10 @@ pub(super) fn arrivals(field: &Field<'_>) -> Result<Arrivals, Error> {
     let table = field.table(&["count", "gap"])?;
     Ok(Arrivals {
         count: table
-            .need("count", "count = 80")?
-            .small(1..=MAX_FLOWS as u32)?,
+            .require("count", "count = 80")?
+            .integer_u32(1..=MAX_FLOWS as u32)?,
         gap: length(
-            &table.need("gap", "gap = { mean = \"100ms\" }")?,
+            &table.require("gap", "gap = { mean = \"100ms\" }")?,
             Span::ZERO..=LONGEST,
         )?,
     })
@@ -99,8 +101,10 @@ fn length(field: &Field<'_>, range: RangeInclusive<Span>) -> Result<Length, Erro
             mean: mean.time(INSTANT..=*range.end())?,
         });
     }
-    let from = table.need("from", "from = \"2s\"")?.time(range.clone())?;
-    let to = table.need("to", "to = \"5s\"")?;
+    let from = table
+        .require("from", "from = \"2s\"")?
+        .time(range.clone())?;
+    let to = table.require("to", "to = \"5s\"")?;
     match to.time(range)? {
         end if end >= from => Ok(Length::Uniform { from, to: end }),
         _ => Err(to.error("must not be before `from`")),

@@ -101,7 +101,7 @@ pub(super) fn read<'a>(field: &Field<'a>, stop: Span) -> Result<Unchecked<'a>, E
             .into(),
     };
     if let Some(count) = table.get("count") {
-        spec.count = count.small(1..=MAX_FLOWS as u32)?;
+        spec.count = count.integer_u32(1..=MAX_FLOWS as u32)?;
     }
     paths::read(&table, &mut spec)?;
     spec.application = application::read(&table, spec.protocol)?;
@@ -151,7 +151,7 @@ fn check_protocol(table: &Table<'_>, protocol: Protocol) -> Result<(), Error> {
             ];
             table.refuse(&tcp, "not for `protocol = \"udp\"`")?;
             table.refuse(&Constants::KEYS, "not for `protocol = \"udp\"`")?;
-            table.need("rate", "rate = \"500kbit\"")?;
+            table.require("rate", "rate = \"500kbit\"")?;
             return Ok(());
         }
     }

@@ -50,12 +50,14 @@ fn link_rates<const N: usize>(
 }
 
 fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {
-    table.need(key, &format!("{key} = 10"))?.small(1..=100_000)
+    table
+        .require(key, &format!("{key} = 10"))?
+        .integer_u32(1..=100_000)
 }
 
 fn rate(table: &Table<'_>, key: &str) -> Result<Rate, Error> {
     let example = format!("{key} = \"1Mbit\"` or `rate = \"10Mbit\"");
-    table.need(key, &example)?.rate()
+    table.require(key, &example)?.rate()
 }
 
 /// Reads scenario A or C, whose bottlenecks have these names.

@@ -52,7 +52,7 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
     };
     settings(table, spec)?;
     spec.subflows = match table.get("subflows") {
-        Some(subflows) => subflows.small(1..=MAX_SUBFLOWS)?,
+        Some(subflows) => subflows.integer_u32(1..=MAX_SUBFLOWS)?,
         None if spec.protocol == Protocol::Mptcp => 2,
         None => 1,
     };
@@ -71,7 +71,7 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
     }
     if let Some(mss) = table.get("mss") {
         // RFC 9293 has no lower limit. Below 64 bytes a packet is little more than headers.
-        spec.mss = mss.small(64..=MAX_PACKET - HEADERS)?;
+        spec.mss = mss.integer_u32(64..=MAX_PACKET - HEADERS)?;
     }
     if let Some(packet) = table.get("packet") {
         spec.packet = packet.bytes(64..=MAX_PACKET.into())? as u32;
@@ -99,7 +99,10 @@ fn constants(table: &Table<'_>) -> Result<Constants, Error> {
             .transpose()
     };
     let number = |key: &str, range: std::ops::RangeInclusive<u32>| {
-        table.get(key).map(|field| field.small(range)).transpose()
+        table
+            .get(key)
+            .map(|field| field.integer_u32(range))
+            .transpose()
     };
     Ok(Constants {
         initial_window: number("initial_window", 1..=MAX_INITIAL_WINDOW)?,
@@ -125,7 +128,7 @@ fn settings(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
             }
             return Err(value.unknown(name, "setting", &known));
         };
-        let number = value.small(setting.range)?;
+        let number = value.integer_u32(setting.range)?;
         spec.settings.insert(name.into(), number);
     }
     Ok(())

@@ -31,7 +31,7 @@ pub(super) fn properties<'a>(
     }
     properties.rate = get("rate")?.map(|rate| rate.rate()).transpose()?;
     if properties.rate.is_some() || properties.rate_trace.is_some() {
-        let queue = at(table.need("queue", "queue = { kind = \"droptail\", packets = 30 }")?)?;
+        let queue = at(table.require("queue", "queue = { kind = \"droptail\", packets = 30 }")?)?;
         properties.queue = self::queue(&queue)?;
         // Even a single packet waits for a delivery opportunity.
         let none = [Queue::DropTailPackets(0), Queue::DropTailBytes(0)].contains(&properties.queue);
@@ -65,7 +65,7 @@ pub(super) fn of_path<'a>(field: Field<'a>, path: usize) -> Result<Field<'a>, Er
 
 /// Round-trip time of a path.
 pub(super) fn rtt(table: &Table<'_>, path: usize) -> Result<Span, Error> {
-    of_path(table.need("rtt", "rtt = \"70ms\"")?, path)?.time(Span::ZERO..=LONGEST_DELAY)
+    of_path(table.require("rtt", "rtt = \"70ms\"")?, path)?.time(Span::ZERO..=LONGEST_DELAY)
 }
 
 /// A queue: a number of packets, or a table.
@@ -82,10 +82,12 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
         ("fq-codel", "fq-codel"),
     ];
     if field.is_integer() {
-        return field.small(0..=MAX_PACKETS).map(Queue::DropTailPackets);
+        return field
+            .integer_u32(0..=MAX_PACKETS)
+            .map(Queue::DropTailPackets);
     }
     if !field.is_table() {
-        return Err(field.not_a("a number of packets or a table like `{ kind = \"red\" }`"));
+        return Err(field.wrong_type("a number of packets or a table like `{ kind = \"red\" }`"));
     }
     let kind = match field.peek("kind") {
         Some(kind) => kind.choice(&KINDS)?,
@@ -124,8 +126,10 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
                     bytes.bytes(0..=MAX_BYTES).map(Queue::DropTailBytes)
                 }
                 None => {
-                    let packets = table.need("packets", "packets = 30")?;
-                    packets.small(0..=MAX_PACKETS).map(Queue::DropTailPackets)
+                    let packets = table.require("packets", "packets = 30")?;
+                    packets
+                        .integer_u32(0..=MAX_PACKETS)
+                        .map(Queue::DropTailPackets)
                 }
             }
         }
@@ -149,7 +153,7 @@ fn integer(
 ) -> Result<u32, Error> {
     table
         .get(key)
-        .map_or(Ok(default), |field| field.small(range))
+        .map_or(Ok(default), |field| field.integer_u32(range))
 }
 
 fn ecn(table: &Table<'_>) -> Result<bool, Error> {
@@ -168,16 +172,18 @@ fn red(field: &Field<'_>) -> Result<Queue, Error> {
             ecn: ecn(&table)?,
         }));
     }
-    let min = table.need("min", "min = 25")?.small(0..=MAX_PACKETS)?;
-    let field = table.need("max", "max = 50")?;
-    let max = field.small(1..=MAX_PACKETS)?;
+    let min = table
+        .require("min", "min = 25")?
+        .integer_u32(0..=MAX_PACKETS)?;
+    let field = table.require("max", "max = 50")?;
+    let max = field.integer_u32(1..=MAX_PACKETS)?;
     if max <= min {
         return Err(field.error(format!("must be more than `min`, which is {min}")));
     }
     Ok(Queue::Red(Red {
         min,
         max,
-        max_p: table.need("max_p", "max_p = 0.1")?.share()?,
+        max_p: table.require("max_p", "max_p = 0.1")?.share()?,
         gentle: table
             .get("gentle")
             .map_or(Ok(true), |field| field.boolean())?,
@@ -206,8 +212,8 @@ fn loss(field: &Field<'_>) -> Result<Loss, Error> {
     let table = field.table(&["enter", "leave", "bad", "good"])?;
     let share = |key, default| table.get(key).map_or(Ok(default), |field| field.share());
     Ok(Loss::Bursty {
-        enter: table.need("enter", "enter = \"0.1%\"")?.share()?,
-        leave: table.need("leave", "leave = \"20%\"")?.share()?,
+        enter: table.require("enter", "enter = \"0.1%\"")?.share()?,
+        leave: table.require("leave", "leave = \"20%\"")?.share()?,
         // Gilbert's model: all packets are lost while bad, none while good.
         bad: share("bad", 1.0)?,
         good: share("good", 0.0)?,
@@ -217,9 +223,9 @@ fn loss(field: &Field<'_>) -> Result<Loss, Error> {
 fn reorder(field: &Field<'_>) -> Result<Reorder, Error> {
     let table = field.table(&["share", "delay"])?;
     Ok(Reorder {
-        share: table.need("share", "share = \"1%\"")?.share()?,
+        share: table.require("share", "share = \"1%\"")?.share()?,
         delay: table
-            .need("delay", "delay = \"10ms\"")?
+            .require("delay", "delay = \"10ms\"")?
             .time(INSTANT..=LONGEST_DELAY)?,
     })
 }
@@ -235,10 +241,10 @@ fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
     let mut up = Some(Span::ZERO);
     for item in items {
         if !item.is_table() {
-            return Err(item.not_a("an outage like `{ from = \"5s\", to = \"8s\" }`"));
+            return Err(item.wrong_type("an outage like `{ from = \"5s\", to = \"8s\" }`"));
         }
         let table = item.table(&["from", "to"])?;
-        let start = table.need("from", "from = \"5s\"")?;
+        let start = table.require("from", "from = \"5s\"")?;
         let from = start.time(Span::ZERO..=LONGEST)?;
         match up {
             None => return Err(start.error("the outage before this one has no end")),

@@ -105,7 +105,7 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
         None => file.display().to_string(),
     };
     let stop = top
-        .need("stop", "stop = \"30s\"")?
+        .require("stop", "stop = \"30s\"")?
         .time(INSTANT..=LONGEST)?;
     let warmup = match top.get("warmup") {
         Some(field) => match field.time(Span::ZERO..=LONGEST)? {
@@ -127,7 +127,7 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
     };
     let connections = read_connections(&top, stop)?;
     let example = "[topology]` with `kind = \"shared-bottleneck\"";
-    let field = top.need("topology", example)?;
+    let field = top.require("topology", example)?;
     let paths = connections.iter().map(connection::Unchecked::paths).max();
     let topology = topology::read(&field, paths.unwrap_or(1))?;
     let graph = build(&topology, root, file)?;
@@ -147,7 +147,7 @@ fn read_connections<'a>(
     stop: Span,
 ) -> Result<Vec<connection::Unchecked<'a>>, Error> {
     let example = "[[connection]]` with `protocol = \"mptcp\"";
-    let list = top.need("connection", example)?;
+    let list = top.require("connection", example)?;
     let items = list.list()?;
     if items.is_empty() {
         return Err(list.error("at least one connection is needed"));

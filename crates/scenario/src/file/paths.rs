@@ -34,8 +34,8 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
             "`from` and `to` take all shortest paths: give one of them",
         )?;
         spec.between = Between::Hosts {
-            from: table.need("from", "from = \"h1\"")?.text()?.into(),
-            to: table.need("to", "to = \"h2\"")?.text()?.into(),
+            from: table.require("from", "from = \"h1\"")?.text()?.into(),
+            to: table.require("to", "to = \"h2\"")?.text()?.into(),
         };
     } else {
         spec.between = named_paths(table)?;
@@ -51,7 +51,7 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
 /// `path = 2`, `paths = [2, 1]`, `paths = "type1"`, or the last with `path`.
 fn named_paths(table: &Table<'_>) -> Result<Between, Error> {
     // Files and the names of links count from 1.
-    let number = |field: &Field<'_>| Ok(field.small(1..=MAX_PATHS)? - 1);
+    let number = |field: &Field<'_>| Ok(field.integer_u32(1..=MAX_PATHS)? - 1);
     let mut name = None;
     let mut paths = Vec::new();
     if let Some(field) = table.get("paths") {
@@ -132,7 +132,7 @@ fn set(
         (Some(name), _) => match names.iter().position(|known| *known == name) {
             Some(at) => at,
             None => {
-                let field = table.need("paths", "paths = [1, 2]")?;
+                let field = table.require("paths", "paths = [1, 2]")?;
                 return Err(field.unknown(name, "paths", &names));
             }
         },
@@ -144,7 +144,7 @@ fn set(
         } else {
             "paths"
         };
-        let field = table.need(key, "path = 1")?;
+        let field = table.require(key, "path = 1")?;
         return Err(field.error(format!("no path {}: there are 1 to {count}", path + 1)));
     }
     Ok(set)
@@ -160,14 +160,14 @@ fn hosts(table: &Table<'_>, graph: &Graph, from: &str, to: &str) -> Result<(), E
                 .iter()
                 .map(|host| &graph.nodes()[host.index()][..])
                 .collect();
-            match table.need(key, "from = \"h1\"") {
+            match table.require(key, "from = \"h1\"") {
                 Ok(field) => field.unknown(name, "host", &names),
                 Err(error) => error,
             }
         })
     };
     let ends = [find("from", from)?, find("to", to)?];
-    let to = table.need("to", "to = \"h2\"")?;
+    let to = table.require("to", "to = \"h2\"")?;
     if ends[0] == ends[1] {
         return Err(to.error("a connection from a host to itself"));
     }

@@ -48,7 +48,7 @@ pub(super) fn groups(
     let subflows = spec.subflows;
     let read = |field: &Field<'_>| {
         let items = items(field, subflows)?;
-        let group = |item: &Field<'_>| Ok(item.small(0..=mpcc::GROUP_MAX.into())? as u8);
+        let group = |item: &Field<'_>| Ok(item.integer_u32(0..=mpcc::GROUP_MAX.into())? as u8);
         items.iter().map(group).collect::<Result<Vec<u8>, Error>>()
     };
     if let Some(field) = table.get("groups") {
@@ -63,10 +63,10 @@ pub(super) fn groups(
     };
     for item in items {
         let table = item.table(&["at", "groups"])?;
-        let at = table.need("at", "at = \"5s\"")?;
+        let at = table.require("at", "at = \"5s\"")?;
         let regroup = Regroup {
             at: at.time(Span::ZERO..=LONGEST)?,
-            groups: read(&table.need("groups", "groups = [0, 1]")?)?,
+            groups: read(&table.require("groups", "groups = [0, 1]")?)?,
         };
         if regroup.at >= stop {
             return Err(at.error("must be before `stop`"));

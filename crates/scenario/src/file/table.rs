@@ -56,7 +56,7 @@ impl<'a> Field<'a> {
     }
 
     /// The error of a value of another type.
-    pub(crate) fn not_a(&self, expected: &str) -> Error {
+    pub(crate) fn wrong_type(&self, expected: &str) -> Error {
         self.error(format!("expected {expected}, found {}", self.node.kind()))
     }
 
@@ -78,7 +78,7 @@ impl<'a> Field<'a> {
     /// The value as a table with these keys and no others.
     pub(crate) fn table(&self, known: &[&str]) -> Result<Table<'a>, Error> {
         let Value::Table(entries) = &self.node.value else {
-            return Err(self.not_a("a table"));
+            return Err(self.wrong_type("a table"));
         };
         let table = Table {
             field: self.clone(),
@@ -100,7 +100,7 @@ impl<'a> Field<'a> {
     /// The entries of a table with any keys.
     pub(crate) fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>, Error> {
         let Value::Table(entries) = &self.node.value else {
-            return Err(self.not_a("a table"));
+            return Err(self.wrong_type("a table"));
         };
         let table = Table {
             field: self.clone(),
@@ -143,7 +143,7 @@ impl<'a> Field<'a> {
     /// The items of a list.
     pub(crate) fn list(&self) -> Result<Vec<Field<'a>>, Error> {
         let Value::List(items) = &self.node.value else {
-            return Err(self.not_a("a list"));
+            return Err(self.wrong_type("a list"));
         };
         let field = |(at, node): (usize, &'a Node)| Field {
             file: self.file,
@@ -157,7 +157,7 @@ impl<'a> Field<'a> {
     pub(crate) fn text(&self) -> Result<&'a str, Error> {
         match &self.node.value {
             Value::Text(text) => Ok(text),
-            _ => Err(self.not_a("text in quotes")),
+            _ => Err(self.wrong_type("text in quotes")),
         }
     }
 
@@ -177,7 +177,7 @@ impl<'a> Field<'a> {
     pub(crate) fn boolean(&self) -> Result<bool, Error> {
         match self.node.value {
             Value::Boolean(boolean) => Ok(boolean),
-            _ => Err(self.not_a("true or false")),
+            _ => Err(self.wrong_type("true or false")),
         }
     }
 
@@ -206,7 +206,7 @@ impl<'a> Field<'a> {
     pub(crate) fn integer(&self, range: RangeInclusive<u64>) -> Result<u64, Error> {
         let value = match self.node.value {
             Value::Integer(value) => value,
-            _ => return Err(self.not_a("a whole number")),
+            _ => return Err(self.wrong_type("a whole number")),
         };
         let fits = value
             .and_then(|value| u64::try_from(value).ok())
@@ -218,7 +218,7 @@ impl<'a> Field<'a> {
     }
 
     /// The value as a whole number in a range of 32 bits.
-    pub(crate) fn small(&self, range: RangeInclusive<u32>) -> Result<u32, Error> {
+    pub(crate) fn integer_u32(&self, range: RangeInclusive<u32>) -> Result<u32, Error> {
         let value = self.integer(u64::from(*range.start())..=u64::from(*range.end()))?;
         Ok(value as u32)
     }
@@ -229,7 +229,7 @@ impl<'a> Field<'a> {
 
     pub(crate) fn time(&self, range: RangeInclusive<Span>) -> Result<Span, Error> {
         let Value::Text(text) = &self.node.value else {
-            return Err(self.not_a("a time like \"40ms\""));
+            return Err(self.wrong_type("a time like \"40ms\""));
         };
         let time = units::parse_time(text).map_err(|problem| self.error(problem))?;
         if range.contains(&time) {
@@ -243,7 +243,7 @@ impl<'a> Field<'a> {
         /// A tenth of a petabit: faster than any link, and a packet still takes more than 0 ns.
         const MAX: u64 = 100_000_000_000_000;
         let Value::Text(text) = &self.node.value else {
-            return Err(self.not_a("a rate like \"5Mbit\""));
+            return Err(self.wrong_type("a rate like \"5Mbit\""));
         };
         let rate = units::parse_rate(text).map_err(|problem| self.error(problem))?;
         if rate.bits_per_second() <= MAX {
@@ -261,7 +261,7 @@ impl<'a> Field<'a> {
         let bytes = match &self.node.value {
             Value::Text(text) => units::parse_bytes(text).map_err(|problem| self.error(problem))?,
             Value::Integer(_) => return self.integer(range),
-            _ => return Err(self.not_a("a size like \"300KB\"")),
+            _ => return Err(self.wrong_type("a size like \"300KB\"")),
         };
         if range.contains(&bytes) {
             return Ok(bytes);
@@ -277,7 +277,7 @@ impl<'a> Field<'a> {
             Value::Float(share) => units::check_share(*share),
             Value::Integer(Some(share @ 0..=1)) => Ok(*share as f64),
             Value::Integer(Some(share)) => units::check_share(*share as f64),
-            _ => return Err(self.not_a("a share like \"10%\" or 0.1")),
+            _ => return Err(self.wrong_type("a share like \"10%\" or 0.1")),
         };
         share.map_err(|problem| self.error(problem))
     }
@@ -290,7 +290,7 @@ impl<'a> Table<'a> {
     }
 
     /// The value of a required key; `example` is a valid entry.
-    pub(crate) fn need(&self, key: &str, example: &str) -> Result<Field<'a>, Error> {
+    pub(crate) fn require(&self, key: &str, example: &str) -> Result<Field<'a>, Error> {
         self.get(key).ok_or_else(|| self.missing(key, example))
     }
 

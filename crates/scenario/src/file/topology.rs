@@ -40,7 +40,7 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
     let Some(kind) = field.peek("kind") else {
         return Err(match field.is_table() {
             true => field.missing("kind", "kind = \"shared-bottleneck\""),
-            false => field.not_a("a table"),
+            false => field.wrong_type("a table"),
         });
     };
     match kind.choice(KINDS)? {
@@ -68,7 +68,7 @@ fn bottlenecks<'a>(field: &Field<'a>) -> Result<Table<'a>, Error> {
 fn count(table: &Table<'_>, lists: &[&str], default: u32) -> Result<usize, Error> {
     let paths = table.get("paths");
     let mut count = paths
-        .map(|paths| paths.small(1..=MAX_PATHS))
+        .map(|paths| paths.integer_u32(1..=MAX_PATHS))
         .transpose()?
         .map(|n| ("paths", n as usize));
     for key in lists {
@@ -91,7 +91,7 @@ fn count(table: &Table<'_>, lists: &[&str], default: u32) -> Result<usize, Error
     Ok(count.map_or(default as usize, |(_, paths)| paths))
 }
 
-fn need_rate(table: &Table<'_>) -> Result<(), Error> {
+fn require_rate(table: &Table<'_>) -> Result<(), Error> {
     match table.get("rate").or_else(|| table.get("trace")) {
         Some(_) => Ok(()),
         None => Err(table.missing("rate", "rate = \"5Mbit\"")),
@@ -100,7 +100,7 @@ fn need_rate(table: &Table<'_>) -> Result<(), Error> {
 
 fn shared(field: &Field<'_>, paths: u32) -> Result<SharedBottleneck, Error> {
     let table = bottlenecks(field)?;
-    need_rate(&table)?;
+    require_rate(&table)?;
     // Outages are a list also for one link.
     for key in link::KEYS.into_iter().filter(|key| *key != "down") {
         if let Some(list) = table.get(key).filter(Field::is_list) {
@@ -119,7 +119,7 @@ fn shared(field: &Field<'_>, paths: u32) -> Result<SharedBottleneck, Error> {
 
 fn non_shared(field: &Field<'_>, paths: u32) -> Result<NonSharedBottleneck, Error> {
     let table = bottlenecks(field)?;
-    need_rate(&table)?;
+    require_rate(&table)?;
     let lists = ["rtt", "rate", "queue", "loss", "reorder", "trace", "down"];
     let path = |path| -> Result<PathSpec, Error> {
         Ok(PathSpec {
@@ -140,19 +140,19 @@ fn access(table: &Table<'_>) -> Result<Option<Access>, Error> {
         return Ok(None);
     };
     let table = field.table(&["rate", "delay", "queue"])?;
-    let rate = table.need("rate", "rate = \"100Mbit\"")?.rate()?;
+    let rate = table.require("rate", "rate = \"100Mbit\"")?.rate()?;
     Ok(Some(Access {
         rate,
         delay: table
-            .need("delay", "delay = \"10ms\"")?
+            .require("delay", "delay = \"10ms\"")?
             .time(Span::ZERO..=LONGEST_DELAY)?,
-        queue: link::queue(&table.need("queue", "queue = 1000")?)?,
+        queue: link::queue(&table.require("queue", "queue = 1000")?)?,
     }))
 }
 
 fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
     let table = field.table(&["kind", "k", "rate", "core_rate", "delay", "rtt", "queue"])?;
-    let rate = table.need("rate", "rate = \"100Mbit\"")?.rate()?;
+    let rate = table.require("rate", "rate = \"100Mbit\"")?.rate()?;
     let delay = match table.get("rtt") {
         Some(rtt) => {
             table.refuse(&["delay"], "already given by `rtt`: give one of them")?;
@@ -160,15 +160,17 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
             Span::from_nanos(rtt.as_nanos() / FatTree::LONGEST_ROUND_TRIP)
         }
         None => table
-            .need("delay", "delay = \"100us\"` or `rtt = \"5ms\"")?
+            .require("delay", "delay = \"100us\"` or `rtt = \"5ms\"")?
             .time(Span::ZERO..=LONGEST_DELAY)?,
     };
     Ok(FatTree {
-        k: table.need("k", "k = 4")?.small(2..=FatTree::LARGEST)?,
+        k: table
+            .require("k", "k = 4")?
+            .integer_u32(2..=FatTree::LARGEST)?,
         rate,
         core_rate: table.get("core_rate").map(|rate| rate.rate()).transpose()?,
         delay,
-        queue: link::queue(&table.need("queue", "queue = 100")?)?,
+        queue: link::queue(&table.require("queue", "queue = 100")?)?,
     })
 }
 
@@ -182,7 +184,7 @@ fn graph(field: &Field<'_>) -> Result<SpelledOut, Error> {
             .collect()
     };
     let links = table
-        .need("link", "[[topology.link]]` with `from` and `to")?
+        .require("link", "[[topology.link]]` with `from` and `to")?
         .list()?;
     let mut paths = Vec::new();
     if let Some(named) = table.get("paths") {
@@ -196,7 +198,7 @@ fn graph(field: &Field<'_>) -> Result<SpelledOut, Error> {
         }
     }
     Ok(SpelledOut {
-        hosts: names(table.need("hosts", "hosts = [\"server\", \"client\"]")?)?,
+        hosts: names(table.require("hosts", "hosts = [\"server\", \"client\"]")?)?,
         routers: table.get("routers").map_or(Ok(Vec::new()), names)?,
         links: links.iter().map(spelled_link).collect::<Result<_, _>>()?,
         paths,
@@ -212,8 +214,8 @@ fn spelled_link(field: &Field<'_>) -> Result<SpelledLink, Error> {
             .get("name")
             .map(|name| name.name().map(String::from))
             .transpose()?,
-        from: table.need("from", "from = \"server\"")?.name()?.into(),
-        to: table.need("to", "to = \"client\"")?.name()?.into(),
+        from: table.require("from", "from = \"server\"")?.name()?.into(),
+        to: table.require("to", "to = \"client\"")?.name()?.into(),
         properties: Properties {
             delay: match table.get("delay") {
                 Some(delay) => delay.time(Span::ZERO..=LONGEST_DELAY)?,

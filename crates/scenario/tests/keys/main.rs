@@ -1,6 +1,7 @@
 //! Every key of a file, with its value and its default.
 
 mod connection;
+mod links;
 mod topologies;
 
 use lisa_scenario::{Application, Scenario};
