@@ -206,7 +206,7 @@ fn bottlenecks_of_the_drafts_differ() {
     assert_eq!(most("", "AP2 down"), 10);
     assert_eq!(most("--set topology.queue.1=15", "AP2 down"), 15);
     let wrong = place.bad("run c.toml --set topology.queue=[9]", 2);
-    let words = "--set topology.queue=[9]: `topology.queue`: 1 items: 2 are wanted, for AP1, AP2";
+    let words = "--set topology.queue=[9]: `topology.queue`: 1 items: needs 2, for AP1, AP2";
     assert!(wrong.contains(words), "{wrong}");
     let sweep =
         "sweep c.toml --vary topology.queue.0=20,40 --seeds 1 --metrics links.queue_max --json";
