@@ -1,7 +1,8 @@
 //! Scenarios on real Linux endpoints.
 //!
 //! A [`Host`] runs scenarios (`--on host`): it loads their algorithms, builds the network, transfers data over real sockets and
-//! measures. A [`Vm`] runs scenarios on another kernel, in virtual time (`--on vm`).
+//! measures. A [`Vm`] runs scenarios on another kernel, in virtual time (`--on vm`). A [`Runner`] makes many runs on either of them, or in
+//! the simulator.
 //!
 //! A [`Network`] is two endpoints, each in its own network namespace, connected by TUN ports to links of `netsim` in real time. The
 //! sockets in [`Network::client`] and [`Network::server`] are the kernel's; only the links between them are emulated. A network
@@ -14,6 +15,7 @@
 //! | `measurement` | transfers over real sockets, and their measurement |
 //! | `host` | scenarios on the running kernel |
 //! | [`vm`] | scenarios on a kernel in QEMU |
+//! | `runner` | many runs of a backend |
 //!
 //! ```no_run
 //! use lisa_lab::{Network, NetworkSpec};
@@ -53,6 +55,7 @@ mod linux;
 mod measurement;
 mod network;
 mod process;
+mod runner;
 mod supported;
 pub mod vm;
 
@@ -60,4 +63,5 @@ pub use error::Error;
 pub use host::{Host, check};
 pub use linux::namespace::Namespace;
 pub use network::{Lateness, LinkReport, MAX_PATHS, Network, NetworkReport, NetworkSpec};
+pub use runner::{Job, Runner};
 pub use vm::Vm;

@@ -1,55 +1,34 @@
-//! The command line. Exit codes: 0 done, 1 failed, 2 wrong usage; `exec` has its command's.
+//! The command line. Exit codes: 0 done, 1 failed, 2 wrong usage; `exec` has the exit code of its command.
 
-mod algorithms;
+mod algorithm_name;
 mod cli;
-mod default;
-mod demo;
+mod commands;
 mod figure;
-mod group;
-mod kernel_commands;
 mod output;
-mod report;
-mod simulate;
-mod status;
-mod top;
+mod runs;
+mod tables;
+
+use std::path::Path;
+use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use nix::sys::signal::{SigHandler, Signal, signal};
-use std::process::ExitCode;
+
+use cli::{Cli, Command};
+use output::Failure;
 
 fn main() -> ExitCode {
     lab::vm::be_guest();
-    let cli = match cli::Cli::try_parse() {
+    let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(error),
     };
-    // A reader that has seen enough, as in `… | head`, ends the rest quietly, where there is nothing to clear away.
+    // If the reader of a pipe closes it, as in `… | head`, the command ends quietly.
     if !cli.command.clears_away() {
         // SAFETY: SIG_DFL installs no handler.
-        unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.expect("a signal that there is");
+        unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.expect("a valid signal");
     }
-    let done = match cli.command {
-        cli::Command::Algorithms { json } => algorithms::list(json),
-        cli::Command::Kernel { command } => kernel_commands::run(command),
-        cli::Command::Run(arguments) => simulate::run(arguments),
-        cli::Command::Compare(arguments) => simulate::compare(arguments),
-        cli::Command::Sweep(arguments) => simulate::sweep(arguments),
-        cli::Command::Demo { out, runs, json } => demo::run(&out, runs, json),
-        cli::Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut cli::Cli::command(),
-                "lisa",
-                &mut std::io::stdout(),
-            );
-            Ok(())
-        }
-        cli::Command::Man { directory } => {
-            clap_mangen::generate_to(cli::Cli::command(), &directory)
-                .map_err(|error| output::Failure::new(format!("{}: {error}", directory.display())))
-        }
-    };
-    match done {
+    match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("lisa: {failure}");
@@ -58,7 +37,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help goes to standard output as it is; an error becomes one line.
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Algorithms { json } => commands::algorithms::list(json),
+        Command::Kernel { command } => commands::kernel::run(command),
+        Command::Run(arguments) => commands::run::run(arguments),
+        Command::Compare(arguments) => commands::compare::run(arguments),
+        Command::Sweep(arguments) => commands::sweep::run(arguments),
+        Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "lisa", &mut std::io::stdout());
+            Ok(())
+        }
+        Command::Man { directory } => man(&directory),
+    }
+}
+
+fn man(directory: &Path) -> Result<(), Failure> {
+    clap_mangen::generate_to(Cli::command(), directory)
+        .map_err(|error| Failure::new(format!("{}: {error}", directory.display())))
+}
+
+/// Prints help on standard output, or an error as one line.
 fn usage(error: clap::Error) -> ExitCode {
     if matches!(
         error.kind(),
@@ -80,6 +80,6 @@ fn usage(error: clap::Error) -> ExitCode {
         .join("; ")
         .replacen("error: ", "", 1)
         .replace("tip: ", "");
-    eprintln!("lisa: {message}; `--help` says more");
+    eprintln!("lisa: {message}; see `--help`");
     ExitCode::from(2)
 }

@@ -1,4 +1,4 @@
-//! What every command prints with.
+//! Output and failures of all commands.
 
 use std::fmt;
 use std::io::Write;
@@ -13,7 +13,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with exit code 1.
+    /// A failure with exit code 1: the command failed.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -82,12 +82,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     printed.map_err(|error| Failure::new(format!("standard output: {error}")))
 }
 
-/// `1 subflow`, `2 subflows`.
+/// A number with its noun: `1 subflow`, `2 subflows`.
 pub fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Seconds as people read them.
+/// A duration in the unit that suits it: `4.0 s`, `12 min`.
 pub fn age(seconds: f64) -> String {
     match seconds {
         s if s < 60.0 => format!("{s:.1} s"),

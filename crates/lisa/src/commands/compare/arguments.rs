@@ -1,0 +1,67 @@
+//! Arguments of `lisa compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use crate::algorithm_name::AlgorithmName;
+use crate::runs::arguments::{Common, Connections, Metrics};
+use crate::runs::on::On;
+
+/// `lisa compare`.
+#[derive(Args)]
+#[command(after_help = NOTES_AND_EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    /// Where the endpoints run. Several backends, with commas, are compared: each algorithm runs on each backend with the same
+    /// seeds, and the tables show the differences to the first backend.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "sim"
+    )]
+    pub on: Vec<On>,
+    /// The algorithms, with commas. The first is the baseline of the differences. On the host and in the VM also Linux's
+    /// own algorithms, such as `bbr`.
+    #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = AlgorithmName::any())]
+    pub algorithms: Vec<String>,
+    #[command(flatten)]
+    pub connections: Connections,
+    /// Run with each of the seeds from 1 to N. All algorithms run with the same seeds, and differences are taken seed by seed.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: u32,
+    #[command(flatten)]
+    pub metrics: Metrics,
+    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/3), instead of tables: `n`, and for each metric
+    /// of each connection, subflow, link and run `mean` and `ci95`, also of its `difference` to the first algorithm and of its
+    /// `backend_difference` to the first backend.
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the first connection whose algorithm is replaced: its windows over time with seed 1, one panel for each algorithm,
+    /// and its metrics as bars. The windows of several backends are drawn over each other.
+    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath, value_parser = svg)]
+    pub plot: Option<PathBuf>,
+}
+
+/// The name of an SVG file.
+fn svg(name: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    if path.extension().is_some_and(|end| end == "svg") {
+        return Ok(path);
+    }
+    Err("the figure is an SVG: a name ends with .svg".into())
+}
+
+const NOTES_AND_EXAMPLES: &str = "Confidence intervals are at 95 %, by Student's t. If the interval of a difference \
+includes zero, the runs show no clear difference.
+Shares and Jain's fairness index are computed from the goodputs of all connections of a run (docs/scenario.md).
+
+Examples:
+  lisa compare download.toml -a lia,lisa --seeds 100
+  lisa compare download.toml -a lia,lisa,reno --set bottleneck.queue=9 --plot windows.svg
+  lisa compare download.toml -a lia,lisa --on sim,vm --plot windows.svg     # how far simulator and kernel agree
+  lisa compare download.toml -a lia,lisa --metrics goodput_mbps,subflows.srtt,links.queue_mean
+  lisa compare download.toml -a lia,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";

@@ -1,0 +1,42 @@
+//! The file of `--plot`.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use crate::output::Failure;
+
+/// A file that a figure will be written into. A file that did not exist before is deleted unless the figure is written.
+pub struct Drawing<'a> {
+    path: &'a Path,
+    delete: bool,
+}
+
+impl<'a> Drawing<'a> {
+    /// Opens the file before the runs, so that a path that cannot be written fails at once.
+    pub fn open(path: &'a Path) -> Result<Self, Failure> {
+        let delete = !path.exists();
+        let opened = File::options().create(true).append(true).open(path);
+        opened.map_err(|error| Self::unwritable(path, &error))?;
+        Ok(Self { path, delete })
+    }
+
+    /// Writes the figure.
+    pub fn write(mut self, svg: &str) -> Result<(), Failure> {
+        fs::write(self.path, svg).map_err(|error| Self::unwritable(self.path, &error))?;
+        self.delete = false;
+        Ok(())
+    }
+
+    fn unwritable(path: &Path, error: &io::Error) -> Failure {
+        Failure::new(format!("--plot {}: {error}", path.display()))
+    }
+}
+
+impl Drop for Drawing<'_> {
+    fn drop(&mut self) {
+        if self.delete {
+            let _ = fs::remove_file(self.path);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `lisa compare`: algorithms side by side, and backends side by side, with the same seeds.
+
+mod arguments;
+mod comparison;
+mod drawing;
+mod json;
+mod plot;
+mod tables;
+
+use std::sync::Arc;
+
+use scenario::Scenario;
+use scenario::metrics::{Metric, Value};
+
+pub use self::arguments::Arguments;
+use self::comparison::{At, Comparison};
+use self::drawing::Drawing;
+use crate::output::{self, Failure};
+use crate::runs::execute::{Executor, Job, Trace};
+use crate::runs::progress::{self, Progress};
+use crate::runs::{metric_names, on, scenarios};
+
+/// Runs the scenario with each algorithm on each backend, and prints tables or JSON.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let common = &arguments.common;
+    let metrics = metric_names::chosen(&arguments.metrics.names)?;
+    let executors = Executor::each(common, &arguments.on)?;
+    let scenario = scenarios::load(common)?;
+    let chosen = scenarios::connections(&scenario, &arguments.connections.names)?;
+    let contenders = contenders(&arguments, &scenario, &chosen)?;
+    let drawing = arguments.plot.as_deref().map(Drawing::open).transpose()?;
+    if drawing.is_some() && !arguments.metrics.names.is_empty() {
+        report_undrawn(&metrics);
+    }
+    let mut comparison = Comparison::new(
+        &scenario.title,
+        &arguments.algorithms,
+        &arguments.on,
+        metrics,
+    );
+    let seeds = arguments.seeds as usize;
+    let (each, cancelled) = (seeds * contenders.len(), progress::cancelled()?);
+    let of = each * executors.len();
+    let progress = Progress::new(of);
+    let mut finished = 0;
+    for (backend, executor) in executors.iter().enumerate() {
+        progress.next_part(finished);
+        let jobs = jobs(&arguments, &contenders);
+        finished += executor.execute(jobs, &cancelled, &progress, |job, run| {
+            let algorithm = job % contenders.len();
+            comparison.add(At { algorithm, backend }, run);
+            Ok(())
+        })?;
+        if finished < each * (backend + 1) {
+            break;
+        }
+    }
+    drop(progress);
+    progress::ended(finished, of, "")?;
+
+    if let Some(drawing) = drawing {
+        let name = &scenario.connections[chosen[0]].name;
+        drawing.write(&plot::draw(name, &comparison))?;
+    }
+    if arguments.json {
+        return output::print(&json::lines(&comparison));
+    }
+    let title = on::title(&scenario.title, &arguments.on, seeds, 1);
+    output::print(&format!("{title}\n{}", tables::text(&comparison)))
+}
+
+/// The scenario with one of the algorithms.
+struct Contender {
+    scenario: Arc<Scenario>,
+    /// File and algorithm, for errors.
+    about: Arc<str>,
+}
+
+/// A contender for each algorithm.
+fn contenders(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    chosen: &[usize],
+) -> Result<Vec<Contender>, Failure> {
+    let common = &arguments.common;
+    let contender = |algorithm: &String| {
+        let about = format!("{} with {algorithm}", common.file.display());
+        Ok(Contender {
+            scenario: scenarios::with_algorithm(
+                common,
+                &arguments.on,
+                scenario,
+                chosen,
+                algorithm,
+            )?,
+            about: about.into(),
+        })
+    };
+    arguments.algorithms.iter().map(contender).collect()
+}
+
+/// The runs of all contenders. Contenders take turns, so that other load on the host affects all of them alike.
+fn jobs(arguments: &Arguments, contenders: &[Contender]) -> Vec<Job> {
+    let seeds = 1..=u64::from(arguments.seeds);
+    let drawn = arguments.plot.is_some();
+    let job = |seed: u64, contender: &Contender| Job {
+        scenario: contender.scenario.clone(),
+        about: contender.about.clone(),
+        seed,
+        trace: match (drawn, seed) {
+            (true, 1) => Trace::Keep,
+            _ => Trace::None,
+        },
+    };
+    seeds
+        .flat_map(|seed| contenders.iter().map(move |contender| job(seed, contender)))
+        .collect()
+}
+
+/// Reports the metrics that are not drawn, because the figure shows one connection.
+fn report_undrawn(metrics: &[&Metric]) {
+    let drawn = |metric: &&&Metric| matches!(metric.value, Value::Connection(_) | Value::Share(_));
+    let keys = metrics.iter().filter(|metric| !drawn(metric));
+    let keys: Vec<&str> = keys.map(|metric| metric.key).collect();
+    if !keys.is_empty() {
+        let keys = keys.join(", ");
+        eprintln!("lisa: --plot draws only metrics of connections, not {keys}");
+    }
+}

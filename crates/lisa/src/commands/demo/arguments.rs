@@ -1,0 +1,19 @@
+//! Arguments of `lisa demo`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `lisa demo`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Directory of the report: report.html, outcomes.jsonl, credits.jsonl, trace-NN-*.csv.
+    #[arg(long, value_name = "DIRECTORY", default_value = "out/demo")]
+    pub out: PathBuf,
+    /// Number of runs of each combination, with round-trip times drawn from ±10 %.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+    /// Print one outcome per line (schema lisa.outcome/4) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}

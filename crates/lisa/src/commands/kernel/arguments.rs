@@ -1,0 +1,178 @@
+//! Arguments of `lisa kernel …`.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::Subcommand;
+use kernel::group::{Assignment, Token};
+
+use crate::algorithm_name::AlgorithmName;
+
+/// A command of `lisa kernel`.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Load an algorithm into the kernel, where it stays until `unload` or the next boot.
+    ///
+    /// Any program, in any network namespace, can then choose the algorithm: with `lisa kernel exec`, with the socket option
+    /// TCP_CONGESTION, or as a default. Sockets that choose another algorithm are not affected. A plain TCP socket that
+    /// chooses it gets the algorithm that it would have otherwise. Loading an algorithm again with the same options changes
+    /// nothing. Needs root.
+    #[command(after_help = EXAMPLES_LOAD)]
+    Load {
+        /// The algorithm.
+        #[arg(value_parser = AlgorithmName::loadable())]
+        name: String,
+        /// Also make it the default of this network namespace, as `lisa kernel default NAME` does.
+        #[arg(long)]
+        default: bool,
+        /// Largest number of connections that are coupled at the same time. Further connections run uncoupled, and are
+        /// counted.
+        #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+        max_connections: u32,
+        /// A setting of the algorithm; `lisa algorithms` lists them. Can be given several times.
+        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+        settings: Vec<(String, u32)>,
+    },
+    /// Unload an algorithm from the kernel.
+    ///
+    /// If `--default` or `lisa kernel default` made it the default of this network namespace, the previous default is set again.
+    /// Fails while it is the default of other namespaces or in use by sockets; the error names them. Needs root.
+    #[command(after_help = EXAMPLES_UNLOAD)]
+    Unload {
+        /// The algorithm.
+        #[arg(value_parser = AlgorithmName::loadable())]
+        name: String,
+        /// While sockets use it: prevent new sockets from choosing it, and wait at most SECONDS until these close.
+        #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "90", value_parser = seconds)]
+        wait: Option<Duration>,
+    },
+    /// Show or change the default algorithm of this network namespace.
+    ///
+    /// Sockets that are opened afterwards get the default. MPTCP connections run it; plain TCP, and MPTCP that falls back in
+    /// the handshake, keep the algorithm that was the default before. Network namespaces that are created later inherit the
+    /// default of the first one. Changing the default needs root.
+    #[command(after_help = EXAMPLES_DEFAULT)]
+    Default {
+        /// A loaded algorithm to become the default [default: show the default of this namespace, and of other namespaces
+        /// that have an algorithm of lisa].
+        #[arg(value_parser = AlgorithmName::loadable())]
+        name: Option<String>,
+        /// If an algorithm of lisa is the default: set the previous default again, which plain TCP kept.
+        #[arg(long, conflicts_with = "name")]
+        off: bool,
+        /// With --off: in all network namespaces.
+        #[arg(long, requires = "off")]
+        all: bool,
+    },
+    /// Show the loaded algorithms, their connections and subflows.
+    Status {
+        /// Print JSON (schema lisa.kernel.status/2) instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Watch connections and subflows live: windows, thresholds, RTTs, phases, credits. `q` quits.
+    Top {
+        /// Time between two updates.
+        #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = interval)]
+        interval: Duration,
+    },
+    /// Show which subflows are coupled, or request other groups.
+    ///
+    /// Coupling acts within a group: subflows of different groups take nothing from each other and grow as if they belonged to
+    /// different connections. All subflows start in group 0. Put subflows whose paths share no bottleneck with the other paths
+    /// into a group of their own. A subflow moves on its next ACK outside of a recovery; until then it is shown as
+    /// `0 → 1`. Needs root.
+    #[command(after_help = EXAMPLES_GROUP)]
+    Group {
+        /// The connection, as `lisa kernel status` shows it [default: show all].
+        token: Option<Token>,
+        /// SUBFLOW=GROUP: a slot (`1`), or all subflows with an address (`10.0.1.2`, `10.0.1.2:443`, `[fd00::1]:443`) at
+        /// either end; and a group from 0 to 254.
+        #[arg(value_name = "SUBFLOW=GROUP")]
+        assignments: Vec<Assignment>,
+        /// Move all subflows of the connection to group 0; without a connection, the subflows of all connections.
+        #[arg(long, conflicts_with = "assignments")]
+        reset: bool,
+    },
+    /// Run a command whose TCP connections use MPTCP with an algorithm.
+    ///
+    /// The command and its children get MPTCP sockets when they request TCP sockets. The command keeps its process id, terminal,
+    /// signals and exit code; nothing else on the host changes. The algorithm must be loaded, or be Linux's own. Connections to
+    /// peers without MPTCP use plain TCP. Needs no root.
+    #[command(after_help = EXPLANATION_EXEC)]
+    Exec {
+        /// The algorithm.
+        #[arg(value_parser = AlgorithmName::loadable())]
+        name: String,
+        /// The command and its arguments, after `--`.
+        #[arg(last = true, required = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+}
+
+const EXAMPLES_LOAD: &str = "Examples:
+  sudo lisa kernel load lisa
+  lisa kernel exec lisa -- curl -O http://server/file
+  sudo lisa kernel load lia --default && sudo lisa kernel status";
+
+const EXAMPLES_UNLOAD: &str = "Examples:
+  sudo lisa kernel unload lisa
+  sudo lisa kernel unload lisa --wait=300
+  sudo lisa kernel default --off --all && sudo lisa kernel unload lisa --wait";
+
+const EXAMPLES_DEFAULT: &str = "Examples:
+  sudo lisa kernel default                               # show
+  sudo lisa kernel load lisa && sudo lisa kernel default lisa
+  sudo ip netns exec blue lisa kernel default lisa       # of another namespace
+  sudo lisa kernel default --off                         # this namespace
+  sudo lisa kernel default --off --all                   # every namespace";
+
+const EXPLANATION_EXEC: &str = "How it works:
+BPF programs that `lisa kernel load` attaches turn TCP sockets into MPTCP sockets. This needs Linux 6.6 or later and a \
+user with permission to create a cgroup (root, or any user in `systemd-run --user --scope`). The programs apply to a process \
+until it moves to a cgroup elsewhere.
+
+Otherwise a helper process creates the sockets (seccomp). If the helper is killed (kill -9), socket() fails with \
+\"Function not implemented\" for TCP in the command. Without root, setuid programs then run as their caller.
+
+Landlock rules about TCP ports do not cover MPTCP. A process under such rules gets plain TCP sockets; with \
+the helper, so does the whole command from the first landlock_restrict_self of any of its processes. A socket \
+created before the rules is MPTCP and is not restricted by them.
+
+Examples:
+  lisa kernel exec lisa -- curl -O http://server/file
+  systemd-run --user --scope lisa kernel exec lisa -- firefox";
+
+const EXAMPLES_GROUP: &str = "Examples:
+  sudo lisa kernel group                          # slots and groups of every connection
+  sudo lisa kernel group 1a2b3c4d 1=2 0=1         # by slot
+  sudo lisa kernel group 1a2b3c4d 192.168.8.2=1   # subflows with this address
+  sudo lisa kernel group 1a2b3c4d --reset         # all in group 0 again
+  sudo lisa kernel status --json                  # groups for programs: group, group_asked";
+
+/// Seconds, from 0 to a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("a number of seconds from 0 to 86400".into()),
+    }
+}
+
+/// `NAME=VALUE`.
+fn setting(text: &str) -> Result<(String, u32), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("NAME=VALUE is needed, as in `con_ssthresh=45`")?;
+    let value = value
+        .parse()
+        .map_err(|_| format!("`{value}` is not a whole number"))?;
+    Ok((name.into(), value))
+}
+
+/// Seconds, from 0.1 to 60.
+fn interval(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=60.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("a number of seconds from 0.1 to 60".into()),
+    }
+}

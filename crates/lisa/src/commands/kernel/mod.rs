@@ -1,0 +1,53 @@
+//! `lisa kernel`: the algorithms in this Linux kernel.
+
+mod arguments;
+mod default;
+mod exec;
+mod group;
+mod load;
+mod status;
+mod subflows;
+mod summary;
+mod top;
+mod unload;
+
+pub use self::arguments::Command;
+use crate::output::Failure;
+
+/// Runs a command.
+pub fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Load {
+            name,
+            default,
+            max_connections,
+            settings,
+        } => {
+            let options = kernel::load::Options {
+                max_connections,
+                settings,
+                ..Default::default()
+            };
+            load::load(&name, &options, default)
+        }
+        Command::Unload { name, wait } => unload::unload(&name, wait),
+        Command::Default { name, off, all } => match name {
+            Some(name) => default::make(&name),
+            None if all => default::off_everywhere(),
+            None if off => default::off(),
+            None => default::show(),
+        },
+        Command::Status { json } => status::print(json),
+        Command::Top { interval } => top::run(interval),
+        Command::Group {
+            token,
+            assignments,
+            reset,
+        } => match token {
+            _ if reset => group::reset(token),
+            Some(token) if !assignments.is_empty() => group::request(token, &assignments),
+            _ => group::show(token),
+        },
+        Command::Exec { name, command } => Err(exec::exec(&name, &command)),
+    }
+}

@@ -1,0 +1,8 @@
+//! The commands. Each is a folder with its arguments and a function `run`, or one file.
+
+pub mod algorithms;
+pub mod compare;
+pub mod demo;
+pub mod kernel;
+pub mod run;
+pub mod sweep;

@@ -1,0 +1,73 @@
+//! Arguments of `lisa run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use scenario::columns::Format;
+
+use crate::runs::arguments::Common;
+use crate::runs::on::On;
+
+/// `lisa run`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    /// Where the endpoints run.
+    #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
+    pub on: On,
+    /// Seed of one run, from which the random parts of the scenario are drawn.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Run with each of the seeds from 1 to N. Tables then show means with 95 % confidence intervals.
+    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: Option<u32>,
+    /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/4), instead of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// With --json: fill in `wall_seconds`, the duration of each run. Without it `wall_seconds` is null, so that a simulation
+    /// of one scenario and one seed prints the same bytes on any machine.
+    #[arg(long, requires = "json")]
+    pub timing: bool,
+    /// Write the events of the senders into this directory: for each seed TITLE-seed-N.parquet, with one row per event (time
+    /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase; seconds and segments), and
+    /// TITLE-seed-N.credits.jsonl.
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub trace: Option<PathBuf>,
+    /// Format of the table of events.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Parquet, requires = "trace")]
+    pub trace_format: TraceFormat,
+    /// Write the packets into this directory: for each seed TITLE-seed-N.pcap, which Wireshark, tshark and tcpdump read: IPv4
+    /// with TCP, MPTCP and UDP, as captured at the sender of the data. Time 0 is the begin of the run. In a simulation the
+    /// payload is zeros, and timestamps are synthetic (docs/scenario.md lists the other differences).
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub pcap: Option<PathBuf>,
+}
+
+/// Format of a trace file.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum TraceFormat {
+    /// Apache Parquet.
+    Parquet,
+    /// Comma-separated values.
+    Csv,
+}
+
+impl From<TraceFormat> for Format {
+    fn from(format: TraceFormat) -> Self {
+        match format {
+            TraceFormat::Parquet => Self::Parquet,
+            TraceFormat::Csv => Self::Csv,
+        }
+    }
+}
+
+const EXAMPLES: &str = "Examples:
+  lisa run download.toml
+  lisa run download.toml --seeds 100 --set bottleneck.queue=9
+  lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'
+  lisa run download.toml --trace out --trace-format csv
+  lisa run download.toml --pcap out && tshark -r out/*.pcap -Y tcp.analysis.retransmission
+  sudo lisa run download.toml --on host
+  lisa run download.toml --on vm --seeds 4";

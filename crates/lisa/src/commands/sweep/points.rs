@@ -1,0 +1,134 @@
+//! The points of a sweep: each combination of values, with each algorithm.
+
+use std::sync::Arc;
+
+use scenario::metrics::{Groups, Metric};
+use scenario::vary::{self, Vary};
+use scenario::{Error, Place, Scenario};
+
+use super::arguments::Arguments;
+use crate::output::Failure;
+use crate::runs::arguments::Common;
+use crate::runs::scenarios;
+
+/// Largest number of runs of a sweep.
+const MOST_RUNS: usize = 1_000_000;
+/// Largest number of points of a sweep.
+const MOST_POINTS: usize = 100_000;
+
+/// A combination of values, with an algorithm if algorithms are compared.
+pub struct Point {
+    /// For each varied key the number of its value.
+    pub chosen: Vec<usize>,
+    pub algorithm: Option<String>,
+    pub scenario: Arc<Scenario>,
+    /// The scenario's file, values and algorithm, for errors.
+    pub about: Arc<str>,
+    /// The metrics of the point's runs.
+    pub groups: Groups,
+}
+
+impl Point {
+    /// The values of the keys and the algorithm, as the table shows them.
+    pub fn names(&self, varied: &[Vary]) -> Vec<String> {
+        let mut names: Vec<String> = (varied.iter().zip(&self.chosen))
+            .map(|(vary, value)| vary.values[*value].clone())
+            .collect();
+        names.extend(self.algorithm.clone());
+        names
+    }
+}
+
+/// The varied keys with their values.
+pub fn varied(arguments: &Arguments) -> Result<Vec<Vary>, Failure> {
+    let mut varied: Vec<Vary> = Vec::new();
+    for text in &arguments.vary {
+        let wrong = |problem: &str| Failure::usage(format!("--vary {text}: {problem}"));
+        let vary = Vary::parse(text).map_err(|problem| wrong(&problem))?;
+        if varied.iter().any(|other| vary.replaces(other)) {
+            return Err(wrong("this key is varied already"));
+        }
+        let algorithm = vary.key.ends_with(".algorithm");
+        if algorithm && !arguments.algorithms.is_empty() {
+            return Err(wrong("-a would replace it: give one of them"));
+        }
+        varied.push(vary);
+    }
+    Ok(varied)
+}
+
+/// Number of runs of the sweep.
+pub fn runs(arguments: &Arguments, varied: &[Vary]) -> Result<usize, Failure> {
+    let points = (vary::combinations(varied))
+        .and_then(|n| n.checked_mul(arguments.algorithms.len().max(1)))
+        .filter(|n| *n <= MOST_POINTS)
+        .ok_or_else(|| {
+            Failure::usage(format!(
+                "at most {MOST_POINTS} combinations are possible: give wider steps, like `1..34/3`"
+            ))
+        })?;
+    match points * arguments.seeds as usize {
+        runs if runs > MOST_RUNS => Err(Failure::usage(format!(
+            "{runs} runs: at most {MOST_RUNS} are possible; give fewer --seeds, or wider steps like `1..34/3`"
+        ))),
+        runs => Ok(runs),
+    }
+}
+
+/// All points, for each combination its algorithms. Each is read from the file with its values, so that an error in any
+/// point is found before the first run.
+pub fn points(
+    arguments: &Arguments,
+    varied: &[Vary],
+    metrics: &[&'static Metric],
+) -> Result<Vec<Point>, Failure> {
+    let common = &arguments.common;
+    let mut points = Vec::new();
+    for number in 0..vary::combinations(varied).unwrap_or(0) {
+        let chosen = vary::combination(varied, number);
+        let set: Vec<String> = (varied.iter().zip(&chosen))
+            .map(|(vary, value)| vary.set(*value))
+            .collect();
+        let scenario = load(common, &set)?;
+        let mut add = |algorithm: Option<String>, scenario| {
+            let mut with = set.clone();
+            with.extend(algorithm.clone());
+            let about = format!("{} with {}", common.file.display(), with.join(", "));
+            points.push(Point {
+                about: about.into(),
+                chosen: chosen.clone(),
+                algorithm,
+                scenario,
+                groups: Groups::new(metrics.to_vec()),
+            });
+        };
+        if arguments.algorithms.is_empty() {
+            add(None, Arc::new(scenario));
+            continue;
+        }
+        let replaced = scenarios::connections(&scenario, &arguments.connections.names)?;
+        for algorithm in &arguments.algorithms {
+            let on = [arguments.on];
+            let changed = scenarios::with_algorithm(common, &on, &scenario, &replaced, algorithm)?;
+            add(Some(algorithm.clone()), changed);
+        }
+    }
+    Ok(points)
+}
+
+/// The scenario with these values. The error of a value names `--vary`.
+fn load(common: &Common, set: &[String]) -> Result<Scenario, Failure> {
+    let all: Vec<&String> = common.set.iter().chain(set).collect();
+    Scenario::load_with(&common.file, &all).map_err(|error| match &error.place {
+        Place::Override(text) if set.contains(text) => {
+            let text = text.clone();
+            let rest = Error {
+                place: Place::Whole,
+                file: String::new(),
+                ..error
+            };
+            Failure::usage(format!("--vary {text}: {rest}"))
+        }
+        _ => error.into(),
+    })
+}

@@ -1,0 +1,46 @@
+//! Arguments that `run`, `compare` and `sweep` share.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::metric_names::MetricName;
+
+/// The scenario, and how its runs are made.
+#[derive(Args)]
+pub struct Common {
+    /// The scenario, a TOML file.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The kernel of `--on vm`: a vmlinuz of Linux 6.1 or later, with its modules where its package installs them [default:
+    /// the kernel that `make setup` fetches].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub kernel: Option<PathBuf>,
+    /// Change a key of the file, or add it: `stop=10s`, `bottleneck.queue=17`, `connection.download.bytes=4MB`,
+    /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`. Can be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Number of simulations or VMs at a time [default: one for each core]. The results are the same for any number. On the
+    /// host one run follows the other.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// The connections whose algorithm is replaced.
+#[derive(Args)]
+pub struct Connections {
+    /// Replace the algorithm of this connection [default: of all MPTCP connections; if there are none, of all TCP
+    /// connections]. Can be given several times.
+    #[arg(id = "connection", long, value_name = "NAME", requires = "algorithms")]
+    pub names: Vec<String>,
+}
+
+/// The metrics of tables.
+#[derive(Args)]
+pub struct Metrics {
+    /// Metrics to show, with commas, in this order [default: completion, goodput, retransmissions, windows, shares].
+    /// Any number of an outcome (docs/outcome.schema.json) by its name there: of connections `goodput_mbps`, of their
+    /// subflows `subflows.srtt`, of links `links.utilisation`.
+    #[arg(id = "metrics", long, value_name = "LIST", value_delimiter = ',', value_parser = MetricName)]
+    pub names: Vec<String>,
+}

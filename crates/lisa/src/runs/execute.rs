@@ -1,0 +1,160 @@
+//! Runs jobs on the backend of the arguments: in the simulator or in VMs many at a time, on this host one after another.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use lab::Runner;
+use scenario::{Error, Run, Scenario, Watch};
+
+use super::arguments::Common;
+use super::on::On;
+use super::progress::Progress;
+use super::traces::Traces;
+use crate::output::Failure;
+
+/// A run to be made.
+pub struct Job {
+    pub scenario: Arc<Scenario>,
+    /// The scenario's file and the values that were changed, for errors.
+    pub about: Arc<str>,
+    pub seed: u64,
+    pub trace: Trace,
+}
+
+/// Destination of a run's rows, credits and packets.
+#[derive(Clone)]
+pub enum Trace {
+    /// Nothing is recorded.
+    None,
+    /// Rows and credits stay in the result.
+    Keep,
+    /// Rows, credits and packets are written into files, and removed from the result.
+    Write(Arc<Traces>),
+}
+
+impl Trace {
+    fn watch(&self) -> Watch {
+        match self {
+            Self::None => Watch::default(),
+            Self::Keep => Watch {
+                trace: true,
+                capture: false,
+            },
+            Self::Write(to) => to.watch(),
+        }
+    }
+
+    /// Writes a run's recordings, or removes them from the result.
+    fn finish(&self, mut run: Run) -> Result<Run, Failure> {
+        if let Self::Write(to) = self {
+            to.write(&run)?;
+        }
+        if !matches!(self, Self::Keep) {
+            (run.rows, run.credits, run.losses) = (Vec::new(), Vec::new(), Vec::new());
+            run.capture = None;
+        }
+        Ok(run)
+    }
+}
+
+/// A backend with the options of the arguments.
+pub struct Executor {
+    on: On,
+    threads: usize,
+    /// The kernel of the VM.
+    kernel: Option<PathBuf>,
+}
+
+impl Executor {
+    /// The executor of one backend.
+    pub fn new(common: &Common, on: On) -> Result<Self, Failure> {
+        check(common, &[on])?;
+        Ok(Self::of(common, on))
+    }
+
+    /// An executor for each backend, in this order.
+    pub fn each(common: &Common, on: &[On]) -> Result<Vec<Self>, Failure> {
+        for (number, one) in on.iter().enumerate() {
+            if on[..number].contains(one) {
+                let name = one.name();
+                return Err(Failure::usage(format!(
+                    "--on names `{name}` twice: name each backend once"
+                )));
+            }
+        }
+        check(common, on)?;
+        Ok(on.iter().map(|on| Self::of(common, *on)).collect())
+    }
+
+    fn of(common: &Common, on: On) -> Self {
+        Self {
+            on,
+            threads: match (on, common.jobs) {
+                // Runs in real time must not delay each other.
+                (On::Host, _) => 1,
+                (_, Some(jobs)) => jobs.into(),
+                (_, None) => cores(),
+            },
+            kernel: common.kernel.clone(),
+        }
+    }
+
+    /// Runs all jobs, and calls `done` for each result in the order of the jobs. Returns the number of finished runs: fewer
+    /// than the jobs if `cancelled` was set.
+    pub fn execute(
+        &self,
+        jobs: Vec<Job>,
+        cancelled: &Arc<AtomicBool>,
+        progress: &Progress,
+        done: impl FnMut(usize, Run) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let cancelled = cancelled.clone();
+        let mut runner = match self.on {
+            On::Sim => Runner::simulator(self.threads, cancelled),
+            On::Host => Runner::host(self.threads, cancelled)?,
+            On::Vm => Runner::vm(self.kernel.as_deref(), self.threads, cancelled)?,
+        };
+        let runs = jobs.iter().map(|job| lab::Job {
+            scenario: job.scenario.clone(),
+            seed: job.seed,
+            watch: job.trace.watch(),
+        });
+        let runs = runs.collect();
+        let receive = move |number: usize, run: Result<Run, lab::Error>| {
+            let job = &jobs[number];
+            job.trace.finish(run.map_err(|error| failure(job, error))?)
+        };
+        runner.run_all(runs, receive, |finished| progress.tick(finished), done)
+    }
+}
+
+/// Number of cores that this process may use.
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// An error of a scenario has the job's file and seed.
+fn failure(job: &Job, error: lab::Error) -> Failure {
+    match error {
+        lab::Error::Scenario(error) => Failure::from(Error {
+            file: format!("{}, seed {}", job.about, job.seed),
+            ..error
+        }),
+        error => error.into(),
+    }
+}
+
+/// Checks that the options apply to one of the backends.
+fn check(common: &Common, on: &[On]) -> Result<(), Failure> {
+    if common.kernel.is_some() && !on.contains(&On::Vm) {
+        return Err(Failure::usage("--kernel is for the VM, with `--on vm`"));
+    }
+    if common.jobs.is_some() && *on == [On::Host] {
+        return Err(Failure::usage(
+            "--jobs is for simulations and VMs: on the host one run follows the other",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! What `lisa run`, `lisa compare`, `lisa sweep` and `lisa demo` share: common arguments, scenarios with other
+//! algorithms, and runs on a backend.
+
+pub mod arguments;
+pub mod execute;
+pub mod metric_names;
+pub mod on;
+pub mod progress;
+pub mod scenarios;
+pub mod traces;
