@@ -1,4 +1,4 @@
-//! Compiles the test harness of cc/ and makes its types known to Rust.
+//! Compiles the test harness of cc/ and generates its types for Rust.
 
 #[cfg(feature = "bpf")]
 #[path = "../mpcc/build/bpf.rs"]
@@ -31,7 +31,7 @@ fn main() {
     }
 }
 
-/// Embeds every file of worked examples, so that the tests also run where there is no source tree (in a VM).
+/// Embeds every file of worked examples, so that the tests also run without a source tree (in a VM).
 fn vectors() {
     let pattern = common::headers()
         .join("**/*.vectors.toml")

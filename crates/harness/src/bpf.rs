@@ -17,18 +17,18 @@ mod skel {
     include!(concat!(env!("OUT_DIR"), "/harness.skel.rs"));
 }
 
-/// The numbers of a slow start and a congestion avoidance.
+/// Numbers of a slow start and a congestion avoidance.
 type Pair = (u8, u8);
 
-/// Runs harnesses by BPF_PROG_TEST_RUN, each on the program that was loaded for its pair. Needs root; whatever the kernel
-/// refuses is a panic.
+/// Runs harnesses by BPF_PROG_TEST_RUN, each on the program that was loaded for its pair. Needs root. Panics on any error
+/// of the kernel.
 #[derive(Default)]
 pub struct Bpf {
     loaded: Vec<(Pair, HarnessSkel<'static>)>,
 }
 
 impl Bpf {
-    /// The harness with this pair as a constant, loaded at its first use.
+    /// The harness with this pair as a constant, which is loaded at its first use.
     fn of(&mut self, pair: Pair) -> &HarnessSkel<'static> {
         let at = match self.loaded.iter().position(|(of, _)| *of == pair) {
             Some(at) => at,

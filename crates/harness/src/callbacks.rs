@@ -1,12 +1,12 @@
-//! Random callbacks, as an endpoint would make them: for property tests, for fuzzing, and to compare machines that run
-//! `cc/`. [`crate::properties`] checks what must hold after each.
+//! Random callbacks in an order that endpoints can produce: for property tests, for fuzzing, and to compare machines that run
+//! `cc/`. [`crate::properties`] checks the properties after each callback.
 
 use crate::{Harness, ffi, fresh_tcp};
 use core::ops::Range;
 use mpcc::Algorithm;
 use proptest::prelude::*;
 
-/// The random numbers of which a callback is made.
+/// The random numbers that determine a callback.
 pub type Words = [u32; 24];
 
 /// Any algorithm, sometimes without a connection to couple in, and any callbacks on up to `subflows` subflows.
@@ -20,23 +20,23 @@ pub fn runs(
 }
 
 /// Any sequence of callbacks on up to `subflows` subflows: joins, ACKs of any size, losses, undo, RTOs, idle restarts,
-/// closes, wishes for a group, in any order.
+/// closes, requests for a group, in any order.
 pub fn callbacks(subflows: u32, length: usize) -> impl Strategy<Value = Vec<Callback>> {
     let words = proptest::array::uniform24(any::<u32>());
     let callback = words.prop_map(move |words| Callback::from_words(words, subflows));
     proptest::collection::vec(callback, 1..length)
 }
 
-/// Takes callbacks apart into what they are made of.
+/// Draws the fields of a callback from random words.
 struct Draw<I>(I);
 
 impl<I: Iterator<Item = u32>> Draw<I> {
-    /// A number below `end`, of one word.
+    /// A number below `end`, from one word.
     fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.0.next().unwrap_or(0)) * u128::from(end)) >> 32) as u64
     }
 
-    /// A number from one of these ranges, each as often as its weight says, of two words.
+    /// A number from one of these ranges, which are chosen by weight, from two words.
     fn among(&mut self, ranges: &[(u64, Range<u64>)]) -> u64 {
         let mut pick = self.below(ranges.iter().map(|range| range.0).sum());
         for (weight, range) in ranges {
@@ -66,9 +66,9 @@ pub struct Callback {
     pub srtt8: u32,
     /// The RTT sample, in microseconds; 0: none.
     pub rtt_us: u32,
-    /// What goes by before the callback, in nanoseconds.
+    /// Time before the callback, in nanoseconds.
     pub passes: u64,
-    /// Since the last transmission, in milliseconds.
+    /// Time since the last transmission, in milliseconds.
     pub idle_ms: u32,
     /// Segments in flight.
     pub flight: u32,
@@ -76,14 +76,14 @@ pub struct Callback {
     pub limited: bool,
     /// Whether the subflow is a backup.
     pub backup: bool,
-    /// Where the endpoint itself changes its window before the callback, as Linux does in recovery and after idling.
+    /// Window to which the endpoint itself changes before the callback, as Linux does in recovery and after idling.
     pub cwnd: Option<u32>,
-    /// The largest window that it allows, from init on (Linux: TCP_WINDOW_CLAMP).
+    /// The largest window that the endpoint allows, from init on (Linux: TCP_WINDOW_CLAMP).
     pub clamp: u32,
 }
 
 impl Callback {
-    /// The callback that these random numbers make, on one of `subflows` subflows.
+    /// The callback of these random numbers, on one of `subflows` subflows.
     pub fn from_words(words: Words, subflows: u32) -> Self {
         use ffi::mpcc_operation::*;
         let mut draw = Draw(words.into_iter());
@@ -108,14 +108,14 @@ impl Callback {
             group: draw.among(&[(1, 0..2), (1, 0..3)]) as u32,
             // 10 µs to 60 s
             srtt8: draw.among(&[(4, 80..480_000_000), (1, 0..1), (1, ANY)]) as u32,
-            // or within a round of each other, for HyStart
+            // or close to each other within a round, for HyStart
             rtt_us: draw.among(&[
                 (4, 10..60_000_000),
                 (2, 1_000..100_000),
                 (1, 0..1),
                 (1, ANY),
             ]) as u32,
-            // ACKs of one train, and a little more; and to an hour
+            // ACKs of one train, and longer; up to an hour
             passes: draw.among(&[
                 (4, 0..5_000_000),
                 (4, 0..2_000_000_000),
@@ -155,7 +155,7 @@ impl Callback {
         }
     }
 
-    /// Prepares the harness for this callback as an endpoint would call it: nothing but init before init, and with the threshold of
+    /// Prepares the harness for this callback as an endpoint would call it: only init before init, and with the threshold of
     /// the last loss. False if an endpoint would not call it.
     pub fn prepare(&self, harness: &mut Harness) -> bool {
         use ffi::mpcc_operation::*;
@@ -190,7 +190,7 @@ impl Callback {
         true
     }
 
-    /// What an endpoint does with the result: takes the threshold, goes back to the undone window, frees a
+    /// Applies the result as an endpoint does: sets the threshold, restores the window of an undo, frees a
     /// connection that the last subflow has left.
     pub fn finish(&self, harness: &mut Harness) {
         use ffi::mpcc_operation::*;

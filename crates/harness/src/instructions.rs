@@ -7,9 +7,9 @@ use std::fs;
 /// The file with the recorded counts, for each kernel and compiler.
 pub const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
 
-/// A count grew if it is more by a tenth, and by more than this. It is exact for an object and a kernel, so nothing is noise; but
-/// a field more, or a compiler's minor release, moves it by some percent, and a small callback by some dozens. The test is
-/// there for a branch or a loop that is followed again for each state before it, which is a factor.
+/// A count grew if it increased by more than a tenth and by more than this. Counts are exact for an object and a kernel, without noise; but
+/// another field, or a compiler's minor release, changes them by some per cent, and those of a small callback by some dozens. The test
+/// finds a branch or a loop that the verifier follows again for each earlier state, which multiplies the count.
 const FEW: u32 = 100;
 
 /// Callbacks, in the order of the counts.
@@ -24,13 +24,13 @@ pub const CALLBACKS: [&str; 8] = [
     "tx_start", // since Linux 7.1; the last, so that the counts of older kernels are without it
 ];
 
-/// By algorithm: the counts of its callbacks, in their order.
+/// For each algorithm the counts of its callbacks, in their order.
 pub type Counts = BTreeMap<String, Vec<u32>>;
 
-/// What the running kernel counted when it loaded this.
+/// The counts of the running kernel from loading these programs.
 ///
 /// # Panics
-/// When it has other callbacks than [`CALLBACKS`].
+/// If there are other callbacks than [`CALLBACKS`].
 pub fn count(programs: &[u32]) -> Vec<u32> {
     let programs: BTreeMap<String, u32> = ProgInfoIter::default()
         .filter(|program| programs.contains(&program.id))
@@ -53,7 +53,7 @@ pub fn count(programs: &[u32]) -> Vec<u32> {
     counts
 }
 
-/// The running kernel, as the baseline names it.
+/// Name of the running kernel in the baseline.
 pub fn linux() -> String {
     let release = nix::sys::utsname::uname().expect("every Linux has it");
     let release = release.release().to_string_lossy();
@@ -62,19 +62,19 @@ pub fn linux() -> String {
     format!("Linux {}", version.join("."))
 }
 
-/// A kernel and this program's compiler, both of which decide the counts: a part's title.
+/// Title of a part: a kernel and this program's compiler, which both affect the counts.
 pub fn title(linux: &str) -> String {
     format!("{linux}, clang {}", env!("BPF_CLANG"))
 }
 
-/// A baseline: about the file, and then a part for each kernel and compiler.
+/// The baseline: a comment, and then a part for each kernel and compiler.
 pub struct Baseline(Vec<String>);
 
 impl Baseline {
-    /// What stands in the file.
+    /// Reads the file.
     ///
     /// # Panics
-    /// When it is not there.
+    /// If the file is missing.
     pub fn open() -> Self {
         let text = fs::read_to_string(BASELINE).expect(BASELINE);
         let parts = text.split("\n\n");
@@ -91,10 +91,10 @@ impl Baseline {
         Some(read(part))
     }
 
-    /// Puts these counts into the file, in the place of those with this title.
+    /// Replaces the counts with this title in the file.
     ///
     /// # Panics
-    /// When it cannot be written.
+    /// If the file cannot be written.
     pub fn renew(mut self, title: &str, counts: &Counts) {
         let new = part(title, counts);
         let first = format!("{title}\n");
@@ -134,7 +134,7 @@ fn read(part: &str) -> Counts {
     part.lines().skip(2).map(row).collect()
 }
 
-/// What there is to say of an algorithm's counts beside the older ones.
+/// A sentence for each count of an algorithm that grew.
 pub fn grown(algorithm: &str, counts: &[u32], baseline: &Counts) -> Vec<String> {
     let Some(older) = baseline.get(algorithm) else {
         return vec![format!("{algorithm} has no baseline")];
@@ -159,11 +159,11 @@ mod tests {
         let slightly = [22_000, 66_000, 600, 130, 3_300, 9_900, 4_400];
         assert_eq!(grown("lisa", &slightly, &baseline), [""; 0]);
         let more = [20_000, 66_001, 601, 30, 3_000, 9_000, 4_000];
-        let said = [
+        let sentences = [
             "lisa: cong_avoid went from 60000 to 66001",
             "lisa: ssthresh went from 500 to 601",
         ];
-        assert_eq!(grown("lisa", &more, &baseline), said);
+        assert_eq!(grown("lisa", &more, &baseline), sentences);
         assert_eq!(
             grown("lisa", &more, &Counts::new()),
             ["lisa has no baseline"]

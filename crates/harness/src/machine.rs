@@ -20,7 +20,7 @@ impl Machine for Native {
     }
 }
 
-/// The bytes of a harness. Padding is zero from [`empty`] on, so two equal harnesses have equal bytes.
+/// Bytes of a harness. [`empty`] zeroes the padding, so that equal harnesses have equal bytes.
 pub fn bytes(harness: &Harness) -> &[u8] {
     // SAFETY: a harness is plain old data, made of integers; padding was zeroed with the rest of it.
     unsafe { core::slice::from_raw_parts((&raw const *harness).cast(), size_of::<Harness>()) }
@@ -44,7 +44,7 @@ pub fn with_settings(algorithm: Algorithm, settings: Settings) -> Box<Harness> {
     harness
 }
 
-/// An endpoint as Linux starts one: 10 segments, no threshold, an RTT of 40 ms.
+/// An endpoint in the initial state of Linux: 10 segments, no threshold; its RTT is 40 ms.
 pub fn fresh_tcp() -> ffi::mpcc_tcp {
     ffi::mpcc_tcp {
         cwnd: 10,
@@ -56,7 +56,7 @@ pub fn fresh_tcp() -> ffi::mpcc_tcp {
     }
 }
 
-/// The same for [`mpcc::Connection`].
+/// An endpoint in the same state, for [`mpcc::Connection`].
 pub fn fresh_endpoint() -> mpcc::Tcp {
     let tcp = fresh_tcp();
     mpcc::Tcp {

@@ -11,7 +11,7 @@ use crate::{Harness, Machine, Native, empty, state, with_settings};
 use ffi::mpcc_operation::*;
 use mpcc::{Algorithm, SUBFLOWS, Settings};
 
-/// The error is what does not hold.
+/// The error is the violated property.
 type Holds = Result<(), String>;
 
 macro_rules! ensure {
@@ -24,13 +24,13 @@ macro_rules! ensure {
 }
 use ensure;
 
-/// Runs these callbacks on an algorithm, `alone` without a connection to couple in, and closes all that is left. The
-/// error says after which callback something does not hold, and what.
+/// Runs these callbacks on an algorithm, with `alone` without a connection to couple in, and closes all open subflows. The
+/// error names the violated property and the last callback.
 pub fn run(algorithm: Algorithm, alone: bool, callbacks: &[Callback]) -> Holds {
     run_with(algorithm, Settings::standard(algorithm), alone, callbacks)
 }
 
-/// The same with other settings than the standard ones.
+/// Runs these callbacks with other settings than the standard ones.
 pub fn run_with(
     algorithm: Algorithm,
     settings: Settings,
@@ -77,7 +77,7 @@ impl Step<'_> {
         (&self.after.tcp[who], &self.after.subflow[who])
     }
 
-    /// What the window grew by, in segments with their fraction.
+    /// Growth of the window, in segments with their fraction.
     fn grown(&self) -> f64 {
         let window = |(tcp, s): (&Tcp, &Subflow)| {
             f64::from(tcp.cwnd) + s.growth as f64 / ffi::MPCC_ONE as f64
@@ -134,7 +134,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Closes whatever is open: nothing is left behind.
+    /// Closes all open subflows, and checks that no state remains.
     fn close(&mut self) -> Holds {
         for who in 0..ffi::MPCC_HARNESS_SUBFLOWS {
             self.step(&Callback::release(who))?;
@@ -147,7 +147,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Windows within their bounds: none below the least, none that grows faster than slow start or without need.
+    /// Windows stay within their bounds: none is below the minimum, grows faster than in slow start, or grows without need.
     fn windows(&self, step: &Step<'_>) -> Holds {
         let (old, new, acked) = (step.old().0, step.now().0, step.callback.argument);
         let settled = step.note(ffi::MPCC_NOTE_SETTLED);
@@ -161,12 +161,12 @@ impl Driver {
         );
         match step.callback.operation {
             MPCC_DO_ACK => {
-                // Slow start: a segment for each. OLIA's window of one grows by (1 + 1/2): α is at most 1/2.
+                // Slow start adds a segment for each acknowledged one. OLIA's window of one grows by (1 + 1/2): α is at most 1/2.
                 let most = match avoidance {
                     "olia" => acked + acked.div_ceil(2),
                     _ => acked,
                 };
-                // OLIA takes at most half a segment for each window, and a whole one for the first fraction; wVegas may
+                // OLIA reduces a window by at most half a segment for each window, and by a whole one for the first fraction; wVegas may
                 // halve and more. A credit takes no window below three.
                 let least = match avoidance {
                     "wvegas" if settled => floor,
@@ -218,7 +218,7 @@ impl Driver {
         Ok(())
     }
 
-    /// A credit moves segments, it makes none; it is settled once, or void once, or taken back once.
+    /// A credit moves segments and creates none. It is settled, void or withdrawn once.
     fn credits(&mut self, step: &Step<'_>) -> Holds {
         let net = |harness: &Harness| -> i64 {
             let owed: u32 = harness.connection.slot.iter().map(state::debit).sum();
@@ -279,7 +279,7 @@ impl Driver {
             );
             self.open &= !ended;
         }
-        // What is open is what stands in the accounts.
+        // The open credits are those in the accounts.
         let slots = &step.after.connection.slot;
         let borrowers = slots
             .iter()

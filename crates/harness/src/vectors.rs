@@ -78,7 +78,7 @@ struct Step {
     backup: Option<bool>,
     /// The time, in seconds.
     now_s: Option<f64>,
-    /// What goes by before each of the `times`, in milliseconds.
+    /// Time before each of the `times`, in milliseconds.
     #[serde(default)]
     each_ms: f64,
     /// The ACK's RTT sample, in milliseconds; without it the ACK has none.
@@ -117,7 +117,7 @@ struct Expect {
     withdrawn: Option<u16>,
     sum_before: Option<u32>,
     sum_after: Option<u32>,
-    /// The fraction of a segment that is kept, as a numerator and a denominator; within 0.1 %.
+    /// The stored fraction of a segment, as a numerator and a denominator; within 0.1 %.
     growth: Option<[u64; 2]>,
     /// The lender, by its slot.
     lender: Option<u8>,
@@ -133,7 +133,7 @@ struct Expect {
 /// # Panics
 /// If a file cannot be parsed, or has an unknown key or word.
 pub fn all() -> Vec<Vector> {
-    // Found by the build script.
+    // The build script finds the files.
     let files: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/vectors.rs"));
     files
         .iter()
@@ -158,7 +158,7 @@ fn parse(file: &str, text: &str) -> Result<Vec<Vector>, String> {
 }
 
 impl Vector {
-    /// The algorithms that it holds for. The error has their names if the table lacks one.
+    /// The algorithms to which the example applies. The error has their names if the table lacks one.
     pub fn algorithms(&self) -> Result<Vec<Algorithm>, String> {
         let all = Algorithm::all();
         let (found, names) = match (&self.algorithms, &self.slow_start, &self.avoidance) {
@@ -186,13 +186,13 @@ impl Vector {
             .ok_or_else(|| format!("{}: the table of algorithms lacks {names}", self.name))
     }
 
-    /// Runs the example on a machine, once for each of its algorithms. The error says which step differs, and how.
+    /// Runs the example on a machine, once for each of its algorithms. The error names the step and the difference.
     pub fn run(&self, machine: &mut dyn Machine) -> Result<(), String> {
         let mut algorithms = self.algorithms()?.into_iter();
         algorithms.try_for_each(|algorithm| self.run_for(algorithm, machine))
     }
 
-    /// The same with one algorithm.
+    /// Runs the example with one algorithm.
     pub fn run_for(&self, algorithm: Algorithm, machine: &mut dyn Machine) -> Result<(), String> {
         let name = algorithm.name();
         let mut settings = Settings::standard(algorithm);

@@ -1,5 +1,5 @@
-//! One flow that loses segments now and then, against the mean windows of RFC 9438 and against its rules in exact terms.
-//! ACKs come evenly over an RTT, and a loss is known at once, as the RFC's formulas have it.
+//! One flow with losses, compared with the mean windows of RFC 9438 and with its rules in exact terms.
+//! ACKs arrive evenly over an RTT, and a loss is detected at once, as the RFC's formulas assume.
 
 use mpcc::{Algorithm, Connection, Subflow, Tcp};
 use rand_core::{Rng, SeedableRng};
@@ -95,7 +95,7 @@ impl Flow for Exact {
     }
 }
 
-/// The mean window over this many losses, each after so many segments as `until_loss` says.
+/// Mean window over this number of losses, each after `until_loss` segments.
 fn mean_window(
     flow: &mut impl Flow,
     rtt: f64,
@@ -126,9 +126,9 @@ fn reno(p: f64) -> f64 {
     (1.5 / p).sqrt()
 }
 
-/// The formula describes the epoch that a loss ends at t = K, where it began with a loss: this starts from there. (A loss
-/// that comes some segments early or late leaves W_max nearly where it is, since W(t) is flat there; over many losses of
-/// one period the means are those of whatever W_max was in the beginning, in Linux up to 15 % above.)
+/// The formula describes an epoch that begins with a loss and ends with a loss at t = K: this test starts there. (A loss
+/// some segments earlier or later hardly changes W_max, because W(t) is flat there; over many losses of
+/// one period the means depend on the initial W_max, in Linux up to 15 % above.)
 #[test]
 fn where_cubic_rules_the_mean_window_is_that_of_the_formula() {
     for rtt in [0.05, 0.1, 0.2, 0.5] {
@@ -150,7 +150,7 @@ fn where_cubic_rules_the_mean_window_is_that_of_the_formula() {
     }
 }
 
-/// W_est is approached within an RTT, as in Linux, and windows are whole: a segment or so below the formula.
+/// The window approaches W_est within an RTT, as in Linux, and is whole: about a segment below the formula.
 #[test]
 fn where_reno_rules_the_mean_window_is_reno_s() {
     for rtt in [0.001, 0.01, 0.03] {

@@ -1,4 +1,4 @@
-//! CSS: its growth factor against exact terms, and what bounds it.
+//! CSS: its growth factor compared with exact terms, and its bounds.
 
 use mpcc::Algorithm;
 use mpcc_harness::ffi::{self, mpcc_tcp as Tcp};
@@ -35,7 +35,7 @@ fn exact(threshold: u32, paths: &[Path]) -> f64 {
         .exp2()
 }
 
-/// The same of `cc/`, or `None` where the sum ends slow start.
+/// The same factor of `cc/`, or `None` if the sum ends slow start.
 fn fixed(threshold: u32, paths: &[Path]) -> Option<f64> {
     use ffi::mpcc_operation::*;
     let mut harness = empty(Algorithm::find("css").unwrap());
@@ -61,7 +61,7 @@ fn error(threshold: u32, paths: &[Path]) -> f64 {
     fixed(threshold, paths).map_or(0.0, |found| found / exact(threshold, paths) - 1.0)
 }
 
-/// Where α' is as small as it can be and the RTTs as far apart: C and windows next to each other, and up to 15 joins.
+/// The smallest α' and the most different RTTs: windows near C, and up to 15 joins.
 #[test]
 fn growth_over_a_grid() {
     let mut worst = [(0.0, (0, vec![])), (0.0, (0, vec![]))];

@@ -1,4 +1,4 @@
-//! Fixed point against exact rational arithmetic.
+//! Fixed point compared with exact rational arithmetic.
 
 use mpcc::Algorithm;
 use mpcc_harness::ffi;
@@ -49,7 +49,7 @@ fn avoiding(mut harness: Box<Harness>, paths: &[(u32, u32)]) -> Box<Harness> {
     harness
 }
 
-/// What the first one's window grows by for each acknowledged segment, as LIA and Balia keep it.
+/// Growth of the first window for each acknowledged segment, as LIA and Balia store it.
 fn fixed(algorithm: &str, paths: &[(u32, u32)]) -> BigRational {
     let mut harness = harness(algorithm, paths);
     Native.step(&mut harness);
@@ -96,7 +96,7 @@ fn rates(paths: &[(u32, u32)]) -> (Vec<BigRational>, BigRational) {
     (rates, sum)
 }
 
-/// Balia's increase, as its draft writes it, for the first path: (x/rtt)/(Σx)² · (1 + a)/2 · (4 + a)/5.
+/// Balia's increase of its draft for the first path: (x/rtt)/(Σx)² · (1 + a)/2 · (4 + a)/5.
 fn exact_balia(paths: &[(u32, u32)]) -> BigRational {
     let (x, sum) = rates(paths);
     let a = x.iter().max().unwrap() / &x[0];
@@ -140,7 +140,7 @@ fn exact_olia(paths: &[(u32, u32)], l: &[u32]) -> (BigRational, BigRational) {
     (linked, alpha)
 }
 
-/// The error of OLIA's change, as a share of its two terms' sizes or of 2^-32 of a segment, where they are less.
+/// Error of OLIA's change, as a share of the size of its two terms or of 2^-32 of a segment, whichever is larger.
 fn olia_error(paths: &[(u32, u32)], l: &[u32]) -> f64 {
     let mut harness = harness("olia", paths);
     for (slot, l) in harness.connection.slot.iter_mut().zip(l) {
@@ -193,7 +193,7 @@ proptest! {
     }
 }
 
-/// NMCC's increase for each acknowledged segment of the first path, 1/(m²·w) or, in slow start's first round, 1/m².
+/// Error of NMCC's increase for each acknowledged segment of the first path, 1/(m²·w) or, in slow start's first round, 1/m².
 fn nmcc_error(paths: &[(u32, u32)], slow: bool) -> f64 {
     let mut harness = empty(Algorithm::find("nmcc").unwrap());
     for (who, &(cwnd, srtt8)) in paths.iter().enumerate() {
@@ -221,8 +221,8 @@ fn nmcc_error(paths: &[(u32, u32)], slow: bool) -> f64 {
     float((window - &exact) / exact)
 }
 
-/// The increase of φ's family for the first of these windows and RTTs, in floating point (its exponents are no rational
-/// powers of rationals), as a share of it or of 2^-32 of a segment, where it is less.
+/// Error of the increase of φ's family for the first of these windows and RTTs, in floating point (its exponents are no rational
+/// powers of rationals). The error is a share of it or of 2^-32 of a segment, whichever is larger.
 fn phi_error(paths: &[(u32, u32)], percent: u32) -> f64 {
     let algorithm = Algorithm::find("phi").unwrap();
     let mut settings = mpcc::Settings::standard(algorithm);
@@ -253,10 +253,10 @@ fn phi_error(paths: &[(u32, u32)], percent: u32) -> f64 {
     (found - exact) / exact.max(2.0_f64.powi(-32))
 }
 
-/// Paths, and what each delivers between losses (OLIA's l).
+/// Paths, and the data of each between losses (OLIA's l).
 type Scene = (Vec<(u32, u32)>, Vec<u32>);
 
-/// What is compared: a name, and the relative error for the first of these paths.
+/// A compared increase: its name, and the relative error for the first of these paths.
 type Compared = (&'static str, fn(&[(u32, u32)], &[u32]) -> f64);
 
 const COMPARED: [Compared; 8] = [
@@ -270,8 +270,8 @@ const COMPARED: [Compared; 8] = [
     ("φ = 1.5", |paths, _| phi_error(paths, 150)),
 ];
 
-/// Windows and RTTs at the ends of their ranges and between, for the first path and for all others; and at random, evenly
-/// over their magnitudes. Made of integers alone, so that they are the same everywhere.
+/// Windows and RTTs at the ends of their ranges and between, for the first path and for all others; and random ones, spread evenly
+/// over their magnitudes. Computed with integers only, so that they are the same on each machine.
 fn scenes(count: usize) -> Vec<Scene> {
     let ends: Vec<(u32, u32)> = [1, 3, 1 << 10, 1 << 20]
         .into_iter()
@@ -299,9 +299,9 @@ fn scenes(count: usize) -> Vec<Scene> {
     scenes
 }
 
-/// `docs/algorithms/exactness.md` has what is found here. `UPDATE_EXACTNESS=1 cargo test -p mpcc-harness --test exact table` writes it.
+/// `docs/algorithms/exactness.md` has this table. `UPDATE_EXACTNESS=1 cargo test -p mpcc-harness --test exact table` writes it.
 #[test]
-fn the_table_of_worst_cases_is_what_is_found() {
+fn the_table_of_worst_cases_is_current() {
     let mut table = String::from(
         "| increase | paths | worst error | windows, segments | RTTs, µs |\n| --- | --: | --: | --- | --- |\n",
     );
@@ -367,13 +367,13 @@ impl Epoch {
         (0.4 * (t + self.rtt - k).powi(3) + self.w_max).max(reno)
     }
 
-    /// What a window of ACKs leads to: a hundredth of a segment more at least, half of the window at most.
+    /// The window after a window of ACKs: at least a hundredth of a segment and at most half of the window larger.
     fn window(&self, cwnd: f64, t: f64) -> f64 {
         self.target(t).clamp(cwnd + 0.01, 1.5 * cwnd)
     }
 }
 
-/// The relative error of the window that a window of ACKs leads to, `t` ns after the start of an epoch, from a window
+/// Relative error of the window after a window of ACKs, `t` ns after the start of an epoch, from a window
 /// of `part` of the exact one.
 fn cubic_error(w_max: u32, rtt_us: u32, part: f64, t: u64) -> f64 {
     use ffi::mpcc_operation::*;
@@ -437,7 +437,7 @@ fn cubic_over_a_grid() {
 }
 
 /// RFC 9438, 4.6 and 4.7, for a reduction from the first window and then from the second: the threshold after the second, and
-/// the W_max that it leaves.
+/// W_max.
 fn exact_reductions(first: u32, second: u32) -> (BigRational, BigRational) {
     let beta = ratio(7, 10);
     let w_max = if second < first {

@@ -1,4 +1,4 @@
-//! HyStart++ against RFC 9406 in its own words: sequence numbers, and windows with fractions.
+//! HyStart++ compared with RFC 9406, with its sequence numbers and windows with fractions.
 
 use mpcc::Algorithm;
 use mpcc_harness::ffi;
@@ -30,7 +30,7 @@ impl Rfc {
         }
     }
 
-    /// An ACK up to `una`, with all up to `nxt` sent. False when congestion avoidance begins.
+    /// Processes an ACK up to `una`, with data sent up to `nxt`. False when congestion avoidance begins.
     fn ack(&mut self, acked: u32, una: u64, nxt: u64, rtt: f64) -> bool {
         self.this_round = self.this_round.min(rtt);
         self.samples += 1;
@@ -72,7 +72,7 @@ impl Rfc {
     }
 }
 
-/// RTTs of a queue that grows and shrinks: a level for each round or so, and a little jitter.
+/// RTTs of a queue that grows and shrinks: a level for about each round, and a little jitter.
 fn rtts() -> impl Strategy<Value = Vec<(u32, u32)>> {
     let level = prop_oneof![Just(0u32), 0u32..3, 0u32..40, Just(1000)];
     proptest::collection::vec((level, 1u32..60), 1..30)
@@ -81,7 +81,7 @@ fn rtts() -> impl Strategy<Value = Vec<(u32, u32)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
     #[test]
-    fn each_ack_does_what_the_rfc_says(
+    fn each_ack_follows_the_rfc(
         base_ms in 1u32..300, levels in rtts(), acks in proptest::collection::vec(1u32..13, 50), jitter_us in 0u32..500,
     ) {
         let mut harness = empty(Algorithm::find("hystartpp_cubic").unwrap());

@@ -1,4 +1,4 @@
-//! NMCC: m² and the windows that it leads to against exact terms, and friendliness as the paper states it.
+//! NMCC: m² and the resulting windows compared with exact terms, and friendliness as the paper states it.
 
 use mpcc::Algorithm;
 use mpcc_harness::ffi::{self, mpcc_tcp as Tcp};
@@ -117,7 +117,7 @@ proptest! {
         prop_assert!(error.abs() < 1e-4, "{:?}: {}", paths, error);
     }
 
-    /// Equations 3 and 6: all subflows together gain rate as fast as the best one would alone. A subflow gains its increase
+    /// Equations 3 and 6: all subflows together gain rate as fast as the best subflow would alone. A subflow gains its increase
     /// for one acknowledged segment, times the window that is acknowledged in a round trip.
     #[test]
     fn all_together_gain_what_the_best_would_alone(paths in paths()) {
@@ -136,8 +136,8 @@ proptest! {
     }
 }
 
-/// IV-B.2: cwnd_j = cwnd_{j−1} + cwnd^sp_{j−1} / m², for as many subflows of equal growth, ACK by ACK. This one's own is so
-/// small beside theirs that m² is their number.
+/// IV-B.2: cwnd_j = cwnd_{j−1} + cwnd^sp_{j−1} / m², for m² other subflows of equal growth, ACK by ACK. The growth of this subflow is
+/// so small beside theirs that m² is their number.
 #[test]
 fn windows_do_not_fall_behind_the_reference() {
     let mut worst: f64 = 0.0;

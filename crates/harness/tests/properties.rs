@@ -14,7 +14,7 @@ proptest! {
         }
     }
 
-    /// The gain's bound depends on φ.
+    /// The bound of the gain depends on φ.
     #[test]
     fn properties_hold_for_any_phi(percent in 1u32..=200, callbacks in callbacks::callbacks(8, 100)) {
         let phi = Algorithm::find("phi").unwrap();
@@ -25,7 +25,7 @@ proptest! {
         }
     }
 
-    /// Two groups of one connection behave as two connections, bit by bit. (Slots differ, and with them the bits of a note.)
+    /// Two groups of one connection behave as two connections, bit by bit. (The slots differ, and so the bits of a note.)
     #[test]
     fn groups_apart_are_connections_apart(
         algorithm in proptest::sample::select(Algorithm::all().collect::<Vec<_>>()), mut callbacks in callbacks::callbacks(16, 200),
@@ -35,7 +35,7 @@ proptest! {
         let mut apart = [together.clone(), together.clone()];
         for callback in &callbacks {
             let group = callback.who % 2;
-            // Of two subflows of equal rates LISA takes the one in the lower slot, and slots differ: no two RTTs are equal.
+            // Of two subflows of equal rates LISA chooses the lower slot, and slots differ: make all RTTs different.
             let srtt8 = callback.srtt8.min(ffi::MPCC_SRTT8_MAX - 1024) / 512 * 512;
             let srtt8 = srtt8 + callback.who * callback.who * 2 + 80;
             let callback = Callback { group, srtt8, ..callback.clone() };
@@ -54,7 +54,7 @@ proptest! {
             let seen = |harness: &Harness| {
                 let (s, note) = (&harness.subflow[who], &harness.note);
                 let sums = (note.credit, note.ignored, note.sum_before, note.sum_after);
-                // The last of a group need not be the connection's.
+                // The last subflow of a group need not be the last of the connection.
                 let last = callback.operation == ffi::mpcc_operation::MPCC_DO_RELEASE;
                 (harness.tcp[who], s.growth, state::lisa(s).ignore, note.what, sums, harness.result * u32::from(!last))
             };
@@ -87,8 +87,8 @@ fn a_request_for_an_earlier_generation_is_refused() {
     );
 }
 
-/// Linux cuts a window that was idle when data is queued (tcp_cwnd_restart), and a subflow may join before that data is
-/// sent, which may be long with TCP_CORK: it takes from the published window, 40, of which 10 remain.
+/// Linux reduces an idle window when data is queued (tcp_cwnd_restart), and a subflow may join before that data is
+/// sent, with TCP_CORK much later: it takes a credit from the published window, 40, of which 10 remain.
 #[test]
 fn a_window_that_idling_has_cut_settles_nothing() {
     let mut connection = Connection::new(Algorithm::find("lisa").unwrap());

@@ -1,4 +1,4 @@
-//! Share of N subflows beside one Reno flow by the algorithms alone, without queues, timers and packets.
+//! Share of N subflows beside one Reno flow, from the algorithms alone, without queues, timers and packets.
 
 use mpcc::{Algorithm, Connection, Subflow, Tcp};
 use mpcc_harness::fresh_endpoint;
@@ -8,17 +8,17 @@ use rand_pcg::Pcg64Mcg;
 /// The windows that are reduced in a round trip.
 #[derive(Clone, Copy, Debug)]
 enum Losses {
-    /// All of them, if they fill the path.
+    /// All windows, if they fill the path.
     AllAtOnce,
-    /// One of them, with a probability proportional to its window, if they fill the path.
+    /// One window, with a probability proportional to its size, if all together fill the path.
     OneAtATime,
-    /// Each with the probability that one of its segments is lost: one in this number.
+    /// Each window with the probability that one of its segments is lost; of this number of segments one is lost.
     Random(u32),
 }
 
 /// Size of the path, segments.
 const ROOM: u32 = 2000;
-/// Losses that leave Reno a window of 200 in the mean, √(2·20 000).
+/// Losses with which Reno's mean window is 200, √(2·20 000).
 const RARE: Losses = Losses::Random(20_000);
 const ROUND_TRIPS: u32 = 200_000;
 
@@ -32,7 +32,7 @@ struct Shared {
     square: f64,
 }
 
-/// Subflows of these round-trip times, and one Reno flow of 1, from one such time to the next.
+/// Simulates subflows of these RTTs beside a Reno flow of RTT 1, in steps of that RTT.
 fn run(algorithm: &str, rtts: &[u32], losses: Losses) -> Shared {
     let n = rtts.len() as u32;
     let connection = |name| Connection::new(Algorithm::find(name).unwrap());
@@ -88,7 +88,7 @@ fn run(algorithm: &str, rtts: &[u32], losses: Losses) -> Shared {
     }
 }
 
-/// Checks that the subflows take what so many Reno flows would, which may depend on their windows.
+/// Checks that the subflows take the share of `flows` Reno flows, a number that may depend on the windows.
 fn takes(algorithm: &str, n: u32, losses: Losses, flows: impl Fn(&Shared) -> f64) {
     let shared = run(algorithm, &vec![1; n as usize], losses);
     let flows = flows(&shared);
@@ -101,7 +101,7 @@ fn takes(algorithm: &str, n: u32, losses: Losses, flows: impl Fn(&Shared) -> f64
     assert!((share / expected - 1.0).abs() < 0.05, "{what}");
 }
 
-/// The paper's model (eq. 13) and queues: half if all windows halve at once, √N shares if each subflow has its own losses.
+/// The paper's model (eq. 13): a half if all windows are halved at once, √N shares if each subflow has its own losses.
 #[test]
 fn nmcc_takes_a_half_where_all_lose_at_once_and_else_the_root() {
     for n in [1, 2, 4, 8] {
@@ -124,8 +124,8 @@ fn lia_goes_by_its_largest_window_and_olia_takes_a_half() {
     }
 }
 
-/// By their mean windows they would have what Reno has on the better path. But windows go up and down, and max w/t² over the
-/// square of a sum that does is less in the mean. Small windows lose more to rounding.
+/// By their mean windows the subflows would have Reno's rate on the better path. But windows vary, and max w/t² over the
+/// square of a varying sum has a smaller mean. Small windows lose more to rounding.
 #[test]
 fn over_paths_of_unequal_rtts_they_take_less_than_reno_on_the_better_one() {
     for algorithm in ["lia", "olia", "balia"] {

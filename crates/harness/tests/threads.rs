@@ -1,4 +1,4 @@
-//! Callbacks of several subflows at the same time, as Linux makes them on several CPUs, with requests for other groups in
+//! Callbacks of several subflows at the same time, as on several CPUs in Linux, with requests for other groups in
 //! between: every credit ends once, and the connection ends once.
 
 use mpcc::Algorithm;
@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A connection that several threads use, as CPUs do in the kernel.
+/// A connection that several threads use, like CPUs in the kernel.
 #[derive(Clone, Copy)]
 struct Shared(*mut ffi::mpcc_connection);
 
@@ -48,7 +48,7 @@ impl Counts {
     }
 }
 
-/// One subflow's life: start, ACKs with occasional losses, idle restarts and requests, close.
+/// The life of a subflow: start, ACKs with occasional losses, idle restarts and requests, close.
 fn live(shared: Shared, algorithm: Algorithm, seed: u64, counts: &Counts) {
     use ffi::mpcc_operation::*;
     let pair = empty(algorithm).pair;
@@ -170,8 +170,8 @@ fn one_of_many_simultaneous_closes_is_the_last() {
     }
 }
 
-/// Who reads an epoch and then the subflows of a group may cache what it computes from them: a change that it did not see has a later
-/// epoch. (On weakly ordered machines the epoch may be seen first. What is cached then expires after one window.)
+/// A subflow that reads an epoch and then the subflows of a group may cache a result: a change after the read has a later
+/// epoch. (Weakly ordered machines may show the epoch first. The cached result then expires after one window.)
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn a_change_of_standby_that_was_not_seen_has_a_later_epoch() {

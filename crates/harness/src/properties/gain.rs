@@ -12,7 +12,7 @@ use mpcc::{Algorithm, Settings};
 /// - LIA (RFC 6356, 2): (w/t²)·max(w/t²)/(Σw/t)², in all at most 1/t_b², since w/t² ≤ (w/t)/t_b.
 /// - OLIA (draft-khalili-mptcp-congestion-control-05, 2): (p/t)² and α/t², of which all α above 0 are 1/n in all.
 /// - Balia (draft-walid-mptcp-congestion-control-04, 3): (p + q)(4p + q)/10/t², q = max p: (4 + 5 + n)/10 in all.
-/// - NMCC (IV-B.1, equation 3): 1/(m²·t²), in all 1/t_b²; in slow start what Ω has in the place of 1/t².
+/// - NMCC (IV-B.1, equation 3): 1/(m²·t²), in all 1/t_b²; in slow start with Ω in place of 1/t².
 /// - φ up to 1: with x = w/t, x^(2−φ)·max(x^φ)/(Σx)²/t_b² at most, in all 1/t_b². Above 1 it is y^(2−φ)/t², in which
 ///   y = A·w/Σw ≤ LIA's increase · w. By Hölder's inequality (Σy/t²)^(2−φ)·(Σ1/t²)^(φ−1), in all n^(φ−1)/t_b².
 fn most(harness: &Harness, algorithm: Algorithm, n: f64) -> Option<f64> {
@@ -101,7 +101,7 @@ fn gain(harness: &Harness, who: usize, algorithm: Algorithm) -> Option<Gain> {
     after.who = who as u32;
     after.argument = 1;
     after.tcp[who].cwnd_limited = 1;
-    // OLIA's sets depend on the segments acknowledged, and are to be the same for all.
+    // OLIA's sets depend on the acknowledged segments: keep them the same for all subflows.
     if algorithm.avoidance() == "olia" {
         for (i, other) in after.connection.slot.iter_mut().enumerate() {
             if i != usize::from(s.slot) {

@@ -1,11 +1,11 @@
-//! What single slow starts and avoidances promise.
+//! Properties of single slow starts and avoidances.
 
 use super::{Holds, Step, ensure};
 use crate::{ffi, state};
 use ffi::mpcc_operation::*;
 use mpcc::Algorithm;
 
-/// CSS: in initial slow start a window grows by one segment in a round trip at the least, and at most by one for each that is
+/// CSS: in initial slow start a window grows by at least one segment in a round trip, and at most by one for each segment that is
 /// acknowledged, and by two for an ACK.
 pub(super) fn css(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let (tcp, before) = step.old();
@@ -16,7 +16,7 @@ pub(super) fn css(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let (grown, after) = (step.grown(), step.now().0);
     let acked = f64::from(step.callback.argument);
     let reno = acked / f64::from(tcp.cwnd);
-    // Where this ACK ends slow start.
+    // Growth if this ACK ends slow start.
     let avoidance = match algorithm.avoidance() {
         "cubic" => acked / 2.0,
         "olia" => 1.5 * reno, // α is at most 1/2
@@ -38,7 +38,7 @@ pub(super) fn css(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     Ok(())
 }
 
-/// NMCC: no subflow ever grows faster than a TCP on its path.
+/// NMCC: no subflow grows faster than a TCP on its path.
 pub(super) fn nmcc(step: &Step<'_>) -> Holds {
     if !step.is(MPCC_DO_ACK) {
         return Ok(());
@@ -63,7 +63,7 @@ pub(super) fn nmcc(step: &Step<'_>) -> Holds {
     Ok(())
 }
 
-/// CUBIC over its whole range, times up to hours: its state stays in its bounds, and two acknowledged segments add at most one.
+/// CUBIC over its whole range, times up to hours: its state stays within bounds, and two acknowledged segments add at most one.
 pub(super) fn cubic(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let ((old, _), (new, s)) = (step.old(), step.now());
     let (cubic, callback) = (state::cubic(s), step.callback);
@@ -112,8 +112,8 @@ pub(super) fn cubic(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     Ok(())
 }
 
-/// HyStart++ ends slow start where the window stands, after five rounds of slow growth, and an ACK adds eight segments at
-/// most.
+/// HyStart++ ends slow start at the current window after five rounds of slow growth, and an ACK adds at most eight
+/// segments.
 pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
     let (was, is) = (state::hystartpp(before), state::hystartpp(after));
@@ -136,8 +136,8 @@ pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     Ok(())
 }
 
-/// wVegas: no window below 2 after a round, a queue of 2 to 10 segments to keep, and a threshold that is not above the
-/// window when a round in congestion avoidance is over, unless the window was drained.
+/// wVegas: no window is below 2 after a round, the target queue has 2 to 10 segments, and the threshold is not above the
+/// window at the end of a round in congestion avoidance, unless the window was drained.
 pub(super) fn wvegas(step: &Step<'_>) -> Holds {
     let ((old, _), (new, s)) = (step.old(), step.now());
     let v = state::wvegas(s);

@@ -1,11 +1,11 @@
-//! What the slots of a connection show and count.
+//! State and counters of the slots of a connection.
 
 use super::{Holds, Step, ensure};
 use crate::{Harness, ffi, state};
 use ffi::mpcc_operation::*;
 use mpcc::Algorithm;
 
-/// Each open subflow has a slot of its own, where there is room, and a slot without a subflow shows and owes nothing.
+/// Each open subflow has a slot of its own, if one is free; a slot without a subflow has no state and no debit.
 pub(super) fn slots(harness: &Harness) -> Holds {
     let mut owned = 0;
     for s in harness.subflow.iter().filter(|s| s.ready != 0) {
@@ -28,22 +28,22 @@ pub(super) fn slots(harness: &Harness) -> Holds {
     Ok(())
 }
 
-/// From its next ACK on a subflow is in the group that was requested last.
+/// A subflow is in the requested group from its next ACK on.
 pub(super) fn groups(step: &Step<'_>) -> Holds {
     let s = step.now().1;
     if step.is(MPCC_DO_ACK) && step.after.alone == 0 && u32::from(s.slot) != ffi::MPCC_NO_SLOT {
         let slot = &step.after.connection.slot[usize::from(s.slot)];
-        let wish = state::requested_group(slot);
+        let requested = state::requested_group(slot);
         ensure!(
-            (slot.group, s.group) == (wish, wish),
-            "in group {}, not in {wish}",
+            (slot.group, s.group) == (requested, requested),
+            "in group {}, not in {requested}",
             s.group
         );
     }
     Ok(())
 }
 
-/// After a callback the subflow's slot has its state, and counts each event once.
+/// After a callback the slot has the subflow's state, and counts each event once.
 pub(super) fn published(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let ((_, old), (tcp, s)) = (step.old(), step.now());
     if step.after.alone != 0 || u32::from(s.slot) == ffi::MPCC_NO_SLOT {
@@ -60,7 +60,7 @@ pub(super) fn published(step: &Step<'_>, algorithm: Algorithm) -> Holds {
             s.group,
         );
         ensure!(shown == stands, "shows {shown:?}, stands at {stands:?}");
-        // NMCC's own, after an RTO.
+        // After an RTO NMCC publishes an RTT of its own.
         ensure!(
             algorithm.slow_start() == "nmcc" || slot.srtt8 == tcp.srtt8.min(ffi::MPCC_SRTT8_MAX),
             "shows an RTT of {}",
