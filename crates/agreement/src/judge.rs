@@ -1,4 +1,4 @@
-//! Whether the simulator agrees with the kernel.
+//! The verdict: at which points the simulator agrees with the kernel.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,71 +9,75 @@ use scenario::statistics::Mean;
 use crate::results::Results;
 use crate::suite::{Name, Point};
 
-/// What is held against the kernel, and how far the simulator's mean may lie from the kernel's: by this share of it, or by so
-/// much.
-pub const HELD: [Held; 2] = [
-    Held {
+/// The compared metrics, with their tolerances.
+pub const COMPARED: [Compared; 2] = [
+    Compared {
         key: "completion_s",
         share: 0.05,
         floor: 0.0,
     },
-    Held {
+    Compared {
         key: "retransmits",
         share: 0.15,
         floor: 3.0,
     },
 ];
 
-/// The algorithms whose difference has to have the kernel's sign.
+/// The algorithms whose difference must have the same sign in the simulator as in the kernel: OF − TO.
 const OF: &str = "lisa";
 const TO: &str = "lia";
 
-/// A metric that is held against the kernel.
+/// A metric with the tolerance for the difference of the means of simulator and kernel: the larger of `share` and
+/// `floor`.
 #[derive(Debug)]
-pub struct Held {
+pub struct Compared {
     pub key: &'static str,
+    /// As a share of the kernel's mean.
     pub share: f64,
+    /// In the unit of the metric.
     pub floor: f64,
 }
 
-impl Held {
-    /// Its number among [`METRICS`].
+impl Compared {
+    /// Number of the metric among [`METRICS`].
     pub fn metric(&self) -> usize {
         let at = METRICS.iter().position(|metric| metric.key == self.key);
         at.expect("a metric of this key")
     }
 
-    /// How far from the kernel's mean is within.
+    /// Largest difference from this mean of the kernel that is within the tolerance.
     pub fn tolerance(&self, kernel: f64) -> f64 {
         self.floor.max(self.share * kernel)
     }
 }
 
-/// A metric of a connection on both sides.
+/// The means of a metric of a connection on both sides.
 #[derive(Clone, Copy, Debug)]
 pub struct Both {
     pub kernel: Option<Mean>,
     pub simulator: Option<Mean>,
-    /// What the simulator has more, seed by seed.
+    /// Simulator − kernel, seed by seed.
     pub difference: Option<Mean>,
+    /// Whether the difference of the means is within the tolerance.
     pub within: bool,
 }
 
-/// A connection of a point, with each metric of [`HELD`].
+/// A connection of a point.
 #[derive(Debug)]
 pub struct Line {
     pub name: Name,
     pub connection: String,
-    pub held: [Both; HELD.len()],
+    /// The metrics of [`COMPARED`].
+    pub metrics: [Both; COMPARED.len()],
 }
 
-/// LISA − MPTCP with one setting.
+/// Difference of LISA to LIA with one setting.
 #[derive(Debug)]
 pub struct Sign {
-    /// The point of LISA.
+    /// Point of LISA.
     pub name: Name,
     pub connection: String,
-    /// Which of [`METRICS`].
+    /// Number among [`METRICS`].
     pub metric: usize,
     pub kernel: Mean,
     pub simulator: Option<Mean>,
@@ -85,28 +89,31 @@ impl Sign {
         self.kernel.mean.abs() > self.kernel.ci95.unwrap_or(f64::INFINITY)
     }
 
-    /// Whether the simulator's has the same sign.
+    /// Whether the simulator's mean has the same sign.
     pub fn is_same(&self) -> bool {
         (self.simulator).is_some_and(|simulator| simulator.mean * self.kernel.mean > 0.0)
     }
 }
 
-/// All of it.
+/// The comparison of the simulator with the kernel.
 #[derive(Debug)]
 pub struct Verdict {
-    /// In the order of the suite; connections of a point one after another.
+    /// All connections, in the order of the suite.
     pub lines: Vec<Line>,
+    /// The differences between the algorithms.
     pub signs: Vec<Sign>,
 }
 
 impl Verdict {
-    /// Of the points that are in both.
+    /// The verdict over the points of which both sides have results.
     pub fn of(points: &[Point], kernel: &Results, simulator: &Results) -> Self {
         let (mut lines, mut signs) = (Vec::new(), Vec::new());
         for point in points {
             for connection in kernel.connections(&point.name) {
                 lines.push(Line {
-                    held: HELD.map(|held| both(&held, &point.name, &connection, kernel, simulator)),
+                    metrics: COMPARED.map(|compared| {
+                        both(&compared, &point.name, &connection, kernel, simulator)
+                    }),
                     name: point.name.clone(),
                     connection: connection.clone(),
                 });
@@ -116,11 +123,11 @@ impl Verdict {
         Self { lines, signs }
     }
 
-    /// The points' names, and whether all connections are within.
+    /// Names of the points, and whether all connections are within the tolerances.
     pub fn points(&self) -> Vec<(&Name, bool)> {
         let mut points: Vec<(&Name, bool)> = Vec::new();
         for line in &self.lines {
-            let within = line.held.iter().all(|both| both.within);
+            let within = line.metrics.iter().all(|both| both.within);
             match points.last_mut() {
                 Some((name, all)) if *name == &line.name => *all &= within,
                 _ => points.push((&line.name, within)),
@@ -129,49 +136,50 @@ impl Verdict {
         points
     }
 
-    /// How many points are within, and of how many.
+    /// Number of points within the tolerances, and of all points.
     pub fn count(&self) -> (usize, usize) {
         let points = self.points();
         let within = points.iter().filter(|(_, within)| *within).count();
         (within, points.len())
     }
 
-    /// Where the kernel is clear: whether the simulator has the same sign.
+    /// The signs that are clear in the kernel.
     pub fn clear(&self) -> impl Iterator<Item = &Sign> {
         self.signs.iter().filter(|sign| sign.is_clear())
     }
 
-    /// Differences from what is known: which points miss, how many signs are clear at least, and that these are the same.
+    /// Deviations from the expectation: that exactly the points of `misses` are outside of the tolerances, and that at least
+    /// `signs` signs are clear, all of them the same in the simulator.
     pub fn faults(&self, misses: &BTreeSet<String>, signs: usize) -> Vec<String> {
         let mut faults = Vec::new();
         for (name, within) in self.points() {
             match (within, misses.contains(&name.to_string())) {
-                (false, false) => faults.push(format!("`{name}` misses")),
+                (false, false) => faults.push(format!("`{name}` is outside of the tolerance")),
                 (true, true) => faults.push(format!(
-                    "`{name}` is within again: remove it from `misses` of suite.toml"
+                    "`{name}` is within the tolerance: remove it from `misses` of suite.toml"
                 )),
                 _ => {}
             }
         }
         let clear = self.clear().count();
         if clear < signs {
-            faults.push(format!("{clear} signs are clear, of {signs} at least"));
+            faults.push(format!("{clear} signs are clear, fewer than {signs}"));
         }
-        let others = self.clear().filter(|sign| !sign.is_same());
-        faults.extend(others.map(|sign| format!("another sign at `{}`", sign.name)));
+        let different = self.clear().filter(|sign| !sign.is_same());
+        faults.extend(different.map(|sign| format!("the sign differs at `{}`", sign.name)));
         faults
     }
 }
 
-/// What misses, a line each, and how many do not.
+/// A line for each deviation, and the number of points and signs that agree.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for line in &self.lines {
-            for (held, both) in HELD.iter().zip(&line.held) {
+            for (compared, both) in COMPARED.iter().zip(&line.metrics) {
                 if both.within {
                     continue;
                 }
-                let metric = &METRICS[held.metric()];
+                let metric = &METRICS[compared.metric()];
                 let mean = |mean: Option<Mean>| match mean {
                     Some(mean) => format!("{:.*}", metric.decimals, mean.mean),
                     None => "none".into(),
@@ -181,7 +189,7 @@ impl fmt::Display for Verdict {
                 let (name, connection) = (&line.name, &line.connection);
                 writeln!(
                     f,
-                    "{name}, {connection}: {title} {simulator} {unit}, in the kernel {kernel} {unit}"
+                    "{name}, {connection}: {title} {simulator} {unit} in the simulator, {kernel} {unit} in the kernel"
                 )?;
             }
         }
@@ -191,7 +199,7 @@ impl fmt::Display for Verdict {
             let simulator = sign.simulator.map_or(0.0, |mean| mean.mean);
             writeln!(
                 f,
-                "{set} {setting}, {}: {OF} − {TO}: {} {simulator:+.*} {unit}, in the kernel {:+.*} {unit}",
+                "{set} {setting}, {}: {OF} − {TO}: {} {simulator:+.*} {unit} in the simulator, {:+.*} {unit} in the kernel",
                 sign.connection,
                 metric.title,
                 metric.decimals,
@@ -205,31 +213,39 @@ impl fmt::Display for Verdict {
         let same = self.clear().filter(|sign| sign.is_same()).count();
         writeln!(
             f,
-            "{within} of {of} points are within, {same} of {signs} signs are the kernel's"
+            "{within} of {of} points are within the tolerances; {same} of {signs} clear signs are the same in the simulator"
         )
     }
 }
 
-fn both(held: &Held, name: &Name, connection: &str, kernel: &Results, simulator: &Results) -> Both {
-    let metric = held.metric();
-    let theirs = kernel.mean(name, connection, metric);
-    let ours = simulator.mean(name, connection, metric);
-    let near = |(theirs, ours): (Mean, Mean)| {
-        // What did not finish with some seed has no mean that can be compared.
+fn both(
+    compared: &Compared,
+    name: &Name,
+    connection: &str,
+    kernel: &Results,
+    simulator: &Results,
+) -> Both {
+    let metric = compared.metric();
+    let means = [kernel, simulator].map(|side| side.mean(name, connection, metric));
+    let near = |kernel_mean: Mean, simulator_mean: Mean| {
+        // If a transfer did not finish with some seed, the means are of different seeds.
         let all = [kernel, simulator].map(|side| side.all_have(name, connection, metric));
-        all == [true; 2] && (ours.mean - theirs.mean).abs() <= held.tolerance(theirs.mean)
+        let difference = (simulator_mean.mean - kernel_mean.mean).abs();
+        all == [true; 2] && difference <= compared.tolerance(kernel_mean.mean)
     };
     Both {
-        kernel: theirs,
-        simulator: ours,
+        kernel: means[0],
+        simulator: means[1],
         difference: simulator.difference(name, (kernel, name), connection, metric),
-        within: match (theirs, ours) {
-            (None, None) => true,
-            _ => theirs.zip(ours).is_some_and(near),
+        within: match means {
+            [None, None] => true,
+            [Some(kernel), Some(simulator)] => near(kernel, simulator),
+            _ => false,
         },
     }
 }
 
+/// The signs of a point of [`OF`]; none of another point.
 fn sign(name: &Name, connection: &str, kernel: &Results, simulator: &Results) -> Vec<Sign> {
     if name.algorithm != OF {
         return Vec::new();
@@ -238,18 +254,18 @@ fn sign(name: &Name, connection: &str, kernel: &Results, simulator: &Results) ->
         algorithm: TO.into(),
         ..name.clone()
     };
-    let sign = |held: &Held| {
-        let metric = held.metric();
-        let more = |side: &Results| side.difference(name, (side, &to), connection, metric);
+    let sign = |compared: &Compared| {
+        let metric = compared.metric();
+        let difference = |side: &Results| side.difference(name, (side, &to), connection, metric);
         Some(Sign {
             name: name.clone(),
             connection: connection.into(),
             metric,
-            kernel: more(kernel)?,
-            simulator: more(simulator),
+            kernel: difference(kernel)?,
+            simulator: difference(simulator),
         })
     };
-    HELD.iter().filter_map(sign).collect()
+    COMPARED.iter().filter_map(sign).collect()
 }
 
 #[cfg(test)]
@@ -264,14 +280,14 @@ mod tests {
         }
     }
 
-    /// Completion and retransmissions with seeds 1, 2 …
+    /// Completion and retransmissions with the seeds 1, 2 …
     fn results(all: &[(&str, &[(f64, f64)])]) -> Results {
         let mut results = Results::default();
         for (algorithm, runs) in all {
             for (seed, (completion, retransmits)) in (1..).zip(*runs) {
                 let mut values = [None; METRICS.len()];
-                values[HELD[0].metric()] = Some(*completion).filter(|seconds| *seconds > 0.0);
-                values[HELD[1].metric()] = Some(*retransmits);
+                values[COMPARED[0].metric()] = Some(*completion).filter(|seconds| *seconds > 0.0);
+                values[COMPARED[1].metric()] = Some(*retransmits);
                 results.insert(&name(algorithm), seed, "download", values);
             }
         }
@@ -280,24 +296,24 @@ mod tests {
 
     fn within(kernel: &[(f64, f64)], simulator: &[(f64, f64)]) -> [bool; 2] {
         let sides = [kernel, simulator].map(|side| results(&[("css", side)]));
-        let held = |held: &Held| both(held, &name("css"), "download", &sides[0], &sides[1]).within;
-        [held(&HELD[0]), held(&HELD[1])]
+        let is = |compared| both(compared, &name("css"), "download", &sides[0], &sides[1]).within;
+        [is(&COMPARED[0]), is(&COMPARED[1])]
     }
 
     #[test]
-    fn what_is_within() {
+    fn means_are_compared_with_the_tolerance() {
         assert_eq!(within(&[(1.0, 2.0)], &[(1.04, 5.0)]), [true, true]);
         assert_eq!(within(&[(1.0, 2.0)], &[(0.96, 5.1)]), [true, false]);
         assert_eq!(within(&[(1.0, 100.0)], &[(1.06, 114.0)]), [false, true]);
         assert_eq!(within(&[(1.0, 100.0)], &[(0.94, 84.0)]), [false, false]);
-        // The means count, and what did not finish has none.
+        // Means are compared; a transfer that did not finish has no completion.
         let runs = [(1.0, 0.0), (3.0, 9.0)];
         assert_eq!(within(&runs, &[(2.0, 4.0), (2.0, 4.0)]), [true, true]);
         assert_eq!(within(&runs, &[(2.0, 4.0), (0.0, 4.0)]), [false, true]);
     }
 
     #[test]
-    fn a_clear_sign_has_to_be_the_same() {
+    fn a_clear_sign_must_be_the_same() {
         let lia: &[(f64, f64)] = &[(1.0, 10.0), (1.2, 20.0), (1.4, 30.0)];
         let faster: &[(f64, f64)] = &[(0.9, 15.0), (1.11, 15.0), (1.3, 31.0)];
         let slower: &[(f64, f64)] = &[(1.1, 15.0), (1.3, 15.0), (1.5, 31.0)];
@@ -309,19 +325,19 @@ mod tests {
                 signs: sign(&name("lisa"), "download", &kernel, &simulator),
             }
         };
-        let told = |verdict: &Verdict| -> Vec<(bool, bool)> {
+        let signs = |verdict: &Verdict| -> Vec<(bool, bool)> {
             let signs = verdict.signs.iter();
             signs
                 .map(|sign| (sign.is_clear(), sign.is_same()))
                 .collect()
         };
         let (same, other) = (verdict(faster), verdict(slower));
-        assert_eq!(told(&same), [(true, true), (false, true)]);
-        assert_eq!(told(&other)[0], (true, false));
+        assert_eq!(signs(&same), [(true, true), (false, true)]);
+        assert_eq!(signs(&other)[0], (true, false));
         let faults = |verdict: &Verdict, signs| verdict.faults(&BTreeSet::new(), signs);
         assert!(faults(&same, 1).is_empty());
-        assert_eq!(faults(&same, 2), ["1 signs are clear, of 2 at least"]);
-        assert_eq!(faults(&other, 0), ["another sign at `a queue=9 lisa`"]);
+        assert_eq!(faults(&same, 2), ["1 signs are clear, fewer than 2"]);
+        assert_eq!(faults(&other, 0), ["the sign differs at `a queue=9 lisa`"]);
     }
 
     #[test]
@@ -330,7 +346,7 @@ mod tests {
             let line = |number: usize| Line {
                 name: name(&number.to_string()),
                 connection: "download".into(),
-                held: HELD.map(|_| Both {
+                metrics: COMPARED.map(|_| Both {
                     kernel: None,
                     simulator: None,
                     difference: None,
@@ -344,8 +360,11 @@ mod tests {
         };
         let known = BTreeSet::from(["a queue=9 0".to_string(), "a queue=9 1".to_string()]);
         assert!(verdict(2).faults(&known, 0).is_empty());
-        assert_eq!(verdict(3).faults(&known, 0), ["`a queue=9 2` misses"]);
-        let again = "`a queue=9 1` is within again: remove it from `misses` of suite.toml";
+        assert_eq!(
+            verdict(3).faults(&known, 0),
+            ["`a queue=9 2` is outside of the tolerance"]
+        );
+        let again = "`a queue=9 1` is within the tolerance: remove it from `misses` of suite.toml";
         assert_eq!(verdict(1).faults(&known, 0), [again]);
         assert_eq!(verdict(3).count(), (17, 20));
     }

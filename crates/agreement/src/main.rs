@@ -1,6 +1,6 @@
 //! How far the simulator and a Linux kernel agree, over the suite in `experiments/agreement`.
 //!
-//! The kernel's outcomes are measured in a VM and kept in a file, with which the simulator is compared.
+//! A record keeps the outcomes of a kernel in a VM. The simulator is compared with the record.
 //! Exit codes: 0 done, 1 failed, 2 wrong usage.
 
 mod judge;
@@ -22,7 +22,7 @@ use judge::Verdict;
 use results::{Record, Results};
 use suite::Suite;
 
-/// Holds the simulator against a Linux kernel.
+/// Compares the simulator with a Linux kernel, over the suite in experiments/agreement.
 #[derive(Parser)]
 #[command(name = "agreement", version, arg_required_else_help = true)]
 struct Cli {
@@ -32,13 +32,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Measure on the kernel in a VM what its record does not have yet. Ctrl-C ends it: what is finished is kept.
+    /// Run on the kernel in a VM all points that its record lacks. Ctrl-C ends the command; the record keeps the finished runs.
     Record,
-    /// Run the suite in the simulator, and hold it against the record.
+    /// Run the suite in the simulator, and compare the results with the record.
     Check,
-    /// Run some points in the VM again, and hold them against the record.
+    /// Run some points in the VM again, and compare the results with the record.
     Again,
-    /// Write docs/agreement.md and its pictures.
+    /// Write the figures of docs/agreement.md.
     Page,
 }
 
@@ -59,13 +59,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// The workspace.
+/// Folder of the workspace.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).expect("crates/agreement").into()
 }
 
-/// Where the suite, its scenarios and the record are.
+/// Folder of the scenarios and the record.
 fn folder() -> PathBuf {
     root().join("experiments/agreement")
 }
@@ -75,7 +75,7 @@ fn suite() -> Result<Suite> {
     Suite::load(&path, &folder())
 }
 
-/// The suite, and what the kernel made of it.
+/// The suite, and the record of the kernel.
 fn load() -> Result<(Suite, Record)> {
     let suite = suite()?;
     let record = Record::load(&folder().join("linux-6.12.csv"))?;
@@ -88,13 +88,13 @@ fn record() -> Result<()> {
     if record.results.len() > 0 && record.about != about {
         let path = record.path.display();
         bail!(
-            "{path} is of {}, and here is {about}: delete it to measure anew",
+            "{path} is a record of {}, but this is {about}: delete the file to measure again",
             record.about
         );
     }
     record.about = about;
     let mut jobs = runs::jobs(&suite.points);
-    jobs.retain(|(point, seed)| !record.results.has(&point.name, *seed));
+    jobs.retain(|job| !record.results.has(&job.point.name, job.seed));
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = cancelled.clone();
     ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst))?;
@@ -103,15 +103,15 @@ fn record() -> Result<()> {
         runs::in_vms(jobs, &cancelled, |name, outcome| record.add(name, outcome))?,
     );
     if finished < of {
-        bail!("interrupted: {finished} of {of} runs are finished, and kept");
+        bail!("interrupted: {finished} of {of} runs are finished and recorded");
     }
-    // In the suite's order, whatever the order in which they were measured.
+    // In the order of the suite, which may differ from the order of the runs.
     record.write(&suite.points)
 }
 
-/// Which kernel, and which QEMU.
+/// Versions of the kernel and of QEMU, which decide the results.
 fn about() -> Result<String> {
-    let kernel = lab::Vm::new(None, Arc::default())?.release().to_owned();
+    let kernel = runs::kernel_release()?;
     let version = Command::new("qemu-system-x86_64").arg("--version").output();
     let version = version.context("no qemu-system-x86_64: install qemu-system-x86")?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
@@ -122,10 +122,10 @@ fn about() -> Result<String> {
     ))
 }
 
-/// The verdict over what the record has, and how many runs it has not.
+/// The verdict over the recorded runs, and the number of runs that the record lacks.
 fn verdict(suite: &Suite, record: &Record) -> Result<(Verdict, usize)> {
     let all = runs::jobs(&suite.points);
-    let has = |(point, seed): &runs::Job| record.results.has(&point.name, *seed);
+    let has = |job: &runs::Job| record.results.has(&job.point.name, job.seed);
     let (jobs, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(has);
     let simulator = runs::simulate(jobs)?;
     let verdict = Verdict::of(&suite.points, &record.results, &simulator);
@@ -138,17 +138,17 @@ fn check() -> Result<()> {
     print!("{verdict}");
     if missing > 0 {
         let path = record.path.display();
-        bail!("{path}: {missing} runs are not there: `make agreement` measures them");
+        bail!("{path} lacks {missing} runs: `make agreement` measures them");
     }
     let faults = verdict.faults(&suite.misses, suite.signs);
     if !faults.is_empty() {
-        bail!("beside {}: {}", record.about, faults.join("; "));
+        bail!("compared with {}: {}", record.about, faults.join("; "));
     }
     Ok(())
 }
 
-/// The record is of another build of this program, whose guest is some microseconds slower or faster: what it measured is
-/// held against these runs as the simulator is.
+/// Compares runs in the VM with the record. Another build of this program made the record, whose guest is some
+/// microseconds slower or faster: the tolerances are those of the simulator.
 fn again() -> Result<()> {
     let (suite, record) = load()?;
     let mut now = Results::default();
@@ -164,7 +164,7 @@ fn again() -> Result<()> {
     if within < suite.again.len() {
         let path = record.path.display();
         bail!(
-            "{path} is stale: {within} of {of} points came out as recorded; delete it to measure anew"
+            "{path} is stale: {within} of {of} points agree with it; delete the file to measure again"
         );
     }
     Ok(())

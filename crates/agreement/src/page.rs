@@ -1,4 +1,4 @@
-//! `docs/agreement.md`: its prose stands in the file, its figures are written between marks.
+//! The figures of `docs/agreement.md`, which this writes between marks. The prose stands in the file itself.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,12 +7,12 @@ use anyhow::{Context, Result};
 use scenario::metrics::METRICS;
 use scenario::statistics::Mean;
 
-use crate::judge::{Both, HELD, Held, Line, Sign, Verdict};
+use crate::judge::{Both, COMPARED, Compared, Line, Sign, Verdict};
 use crate::results::Record;
 use crate::suite::Suite;
 use crate::{load, plot, root, verdict};
 
-/// Writes the page's figures and its pictures.
+/// Writes the tables and the plots of the page.
 pub fn write() -> Result<()> {
     let (suite, record) = load()?;
     let (verdict, _) = verdict(&suite, &record)?;
@@ -27,14 +27,17 @@ pub fn write() -> Result<()> {
             .with_context(|| format!("{}: no `<!-- {mark} -->` and its end", path.display()))?;
     }
     fs::write(&path, page)?;
-    for (number, held) in HELD.iter().enumerate() {
-        let name = format!("docs/img/agreement-{}.svg", METRICS[held.metric()].title);
+    for (number, compared) in COMPARED.iter().enumerate() {
+        let name = format!(
+            "docs/img/agreement-{}.svg",
+            METRICS[compared.metric()].title
+        );
         fs::write(root().join(name), plot::draw(&verdict, number))?;
     }
     Ok(())
 }
 
-/// The page with this text between the marks.
+/// The page with this text between the marks; none if the page lacks the marks.
 fn filled(page: &str, mark: &str, text: &str) -> Option<String> {
     let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
     let from = page.find(&begin)? + begin.len();
@@ -47,29 +50,35 @@ fn filled(page: &str, mark: &str, text: &str) -> Option<String> {
     ))
 }
 
+/// The number of points and signs that agree, and the same number between two halves of the kernel's runs.
 fn summary(suite: &Suite, record: &Record, verdict: &Verdict) -> String {
     let (within, of) = verdict.count();
     let share = 100.0 * within as f64 / of as f64;
     let runs = record.results.len();
     let mut text = format!(
-        "{}. {of} points, {runs} runs on each side.\n\n**{within} of {of} points, {share:.0} %, are within.** ",
+        "{}. {of} points, {runs} runs on each side.\n\n**{within} of {of} points, {share:.0} %, are within the tolerances.** ",
         record.about
     );
     let connections = verdict.lines.len();
-    let held = HELD.iter().enumerate().map(|(number, held)| {
-        let count = verdict.lines.iter().filter(|line| line.held[number].within);
-        format!("{} of {}", METRICS[held.metric()].title, count.count())
+    let each = COMPARED.iter().enumerate().map(|(number, compared)| {
+        let lines = verdict.lines.iter();
+        let within = lines.filter(|line| line.metrics[number].within).count();
+        format!("{} {within}", METRICS[compared.metric()].title)
     });
-    let held: Vec<String> = held.collect();
-    let _ = write!(text, "Of {connections} connections {}. ", held.join(", "));
+    let each: Vec<String> = each.collect();
+    let _ = write!(
+        text,
+        "By metric, of {connections} connections: {}. ",
+        each.join(", ")
+    );
     let [odd, even] = [1, 0].map(|rest| record.results.with_seeds(|seed| seed % 2 == rest));
     let (chance, _) = Verdict::of(&suite.points, &odd, &even).count();
     let clear = verdict.clear().count();
     let same = verdict.clear().filter(|sign| sign.is_same()).count();
     let _ = writeln!(
         text,
-        "LISA − MPTCP is clear in the kernel {clear} times of {}; {same} times the simulator has the same sign.\n\n\
-         How much is chance: the kernel's own runs with odd seeds are within of those with even seeds at {chance} of {of} points.",
+        "The difference LISA − LIA is clear in the kernel {clear} times of {}; the simulator has the same sign {same} times.\n\n\
+         For comparison, the effect of chance: the kernel's runs with odd seeds are within the tolerances of those with even seeds at {chance} of {of} points.",
         verdict.signs.len()
     );
     text
@@ -78,7 +87,7 @@ fn summary(suite: &Suite, record: &Record, verdict: &Verdict) -> String {
 /// A table for each set.
 fn points(verdict: &Verdict) -> String {
     let mut text = String::new();
-    let titles = HELD.map(|held| &METRICS[held.metric()]);
+    let titles = COMPARED.map(|compared| &METRICS[compared.metric()]);
     let mut set = "";
     for line in &verdict.lines {
         if line.name.set != set {
@@ -88,17 +97,21 @@ fn points(verdict: &Verdict) -> String {
                 let title = format!("{} [{}]", metric.title, metric.unit);
                 let _ = write!(text, "| {title}, kernel | simulator | difference ");
             }
-            let _ = writeln!(text, "|\n| --- | --- {}|", "| --: ".repeat(3 * HELD.len()));
+            let _ = writeln!(
+                text,
+                "|\n| --- | --- {}|",
+                "| --: ".repeat(3 * COMPARED.len())
+            );
         }
-        let _ = write!(text, "| {} | {} ", line.name.setting, whose(line));
-        for (both, held) in line.held.iter().zip(&HELD) {
-            let decimals = METRICS[held.metric()].decimals;
+        let _ = write!(text, "| {} | {} ", line.name.setting, algorithm(line));
+        for (both, compared) in line.metrics.iter().zip(&COMPARED) {
+            let decimals = METRICS[compared.metric()].decimals;
             let _ = write!(
                 text,
                 "| {} | {} | {} ",
                 mean(both.kernel, decimals),
                 mean(both.simulator, decimals),
-                difference(both, held, decimals)
+                difference(both, compared, decimals)
             );
         }
         text += "|\n";
@@ -106,7 +119,8 @@ fn points(verdict: &Verdict) -> String {
     text
 }
 
-fn whose(line: &Line) -> String {
+/// The algorithm; of a competitor also its name.
+fn algorithm(line: &Line) -> String {
     match line.connection.as_str() {
         "download" => line.name.algorithm.clone(),
         other => format!("{} beside {}", other, line.name.algorithm),
@@ -121,8 +135,8 @@ fn mean(mean: Option<Mean>, decimals: usize) -> String {
     format!("{mean:.decimals$}{half}")
 }
 
-/// Bold where it is too much; as a share where a share decides that.
-fn difference(both: &Both, held: &Held, decimals: usize) -> String {
+/// The difference of the means: bold if it exceeds the tolerance, and in per cent if the tolerance is a share.
+fn difference(both: &Both, compared: &Compared, decimals: usize) -> String {
     let Some(Mean { mean, ci95, .. }) = both.difference else {
         return if both.within {
             "–".into()
@@ -132,7 +146,7 @@ fn difference(both: &Both, held: &Held, decimals: usize) -> String {
     };
     let half = ci95.map_or(String::new(), |half| format!(" ± {half:.decimals$}"));
     let share = match both.kernel {
-        Some(kernel) if held.share * kernel.mean > held.floor => {
+        Some(kernel) if compared.share * kernel.mean > compared.floor => {
             format!(", {:+.1} %", 100.0 * mean / kernel.mean)
         }
         _ => String::new(),
@@ -148,15 +162,15 @@ fn difference(both: &Both, held: &Held, decimals: usize) -> String {
 /// A row for each setting and connection.
 fn signs(verdict: &Verdict) -> String {
     let mut text = String::from("| set | setting | connection ");
-    for held in &HELD {
-        let metric = &METRICS[held.metric()];
+    for compared in &COMPARED {
+        let metric = &METRICS[compared.metric()];
         let title = format!("{} [{}]", metric.title, metric.unit);
         let _ = write!(text, "| {title}, kernel | simulator | sign ");
     }
     let _ = write!(
         text,
         "|\n| --- | --- | --- {}|",
-        "| --: | --: | --- ".repeat(HELD.len())
+        "| --: | --: | --- ".repeat(COMPARED.len())
     );
     let mut row = None;
     for sign in &verdict.signs {
@@ -200,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_comes_between_its_marks() {
+    fn text_is_written_between_its_marks() {
         let page = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n";
         let new = filled(page, "x", "new").unwrap();
         assert_eq!(new, "a\n<!-- x -->\n\nnew\n\n<!-- /x -->\nb\n");

@@ -1,4 +1,4 @@
-//! Kernel on one axis, simulator on the other: a point for each connection.
+//! Plots of the agreement: for each connection a point, with the kernel on one axis and the simulator on the other.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use scenario::metrics::METRICS;
 use scenario::statistics::Mean;
 
-use crate::judge::{HELD, Verdict};
+use crate::judge::{COMPARED, Verdict};
 
-/// Pixels.
+/// Width and height, pixels.
 const SIZE: (u32, u32) = (760, 720);
 
-/// Okabe and Ito's colours, which the colour-blind can tell apart: one a set.
+/// Colours of the sets, which colour-blind readers can distinguish (Okabe and Ito).
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -23,15 +23,16 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 0, 0),
 ];
 
-/// How many straight pieces make the edge of the band.
+/// Number of straight pieces of each edge of the band.
 const PIECES: u32 = 100;
 
-/// Where an axis has its lines.
-const NICE: [f64; 11] = [0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
+/// Values of the grid lines.
+const GRID: [f64; 11] = [0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
 
-/// An axis on which small values are seen beside large ones: logarithmic, or in square roots where there may be zeros.
+/// An axis that shows small values beside large ones: logarithmic, or with square roots if zeros are possible.
 #[derive(Clone, Copy)]
 struct Axis {
+    /// Square roots instead of logarithms.
     roots: bool,
     least: f64,
     most: f64,
@@ -45,12 +46,12 @@ impl Axis {
         }
     }
 
-    /// What is beyond an end is drawn there.
+    /// The value, or the end of the axis beyond which it lies.
     fn inside(&self, value: f64) -> f64 {
         value.clamp(self.least, self.most)
     }
 
-    /// Values from end to end.
+    /// Values from one end to the other, at equal distances on the axis.
     fn steps(self) -> impl DoubleEndedIterator<Item = f64> {
         let (from, to) = (self.scale(self.least), self.scale(self.most));
         (0..=PIECES).map(move |piece| {
@@ -73,7 +74,7 @@ impl Ranged for Axis {
     fn key_points<H: KeyPointHint>(&self, _: H) -> Vec<f64> {
         let crowded = |value: f64| self.roots && value > 0.0 && value < 1.0;
         let shown = |value: &f64| (self.least..=self.most).contains(value) && !crowded(*value);
-        NICE.into_iter().filter(shown).collect()
+        GRID.into_iter().filter(shown).collect()
     }
 
     fn range(&self) -> Range<f64> {
@@ -87,28 +88,41 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// The agreement in one of [`HELD`], as SVG.
+/// A connection's means.
+struct Point {
+    /// Number of the set, which decides the colour.
+    set: usize,
+    kernel: Mean,
+    simulator: Mean,
+}
+
+/// An SVG of one of the metrics of [`COMPARED`].
 pub fn draw(verdict: &Verdict, number: usize) -> String {
-    let held = &HELD[number];
-    let metric = &METRICS[held.metric()];
+    let compared = &COMPARED[number];
+    let metric = &METRICS[compared.metric()];
     let mut sets: Vec<&str> = Vec::new();
-    let mut points: Vec<(usize, Mean, Mean)> = Vec::new();
+    let mut points: Vec<Point> = Vec::new();
     for line in &verdict.lines {
         let set = line.name.set.as_str();
-        let at = sets.iter().position(|other| *other == set);
-        let at = at.unwrap_or_else(|| {
+        let found = sets.iter().position(|other| *other == set);
+        let set = found.unwrap_or_else(|| {
             sets.push(set);
             sets.len() - 1
         });
-        let both = line.held[number];
-        points.extend(both.kernel.zip(both.simulator).map(|(k, s)| (at, k, s)));
+        let both = line.metrics[number];
+        let means = both.kernel.zip(both.simulator);
+        points.extend(means.map(|(kernel, simulator)| Point {
+            set,
+            kernel,
+            simulator,
+        }));
     }
     let means = || {
         points
             .iter()
-            .flat_map(|(_, kernel, simulator)| [kernel.mean, simulator.mean])
+            .flat_map(|point| [point.kernel.mean, point.simulator.mean])
     };
-    let roots = held.floor > 0.0;
+    let roots = compared.floor > 0.0;
     let axis = Axis {
         roots,
         least: if roots {
@@ -131,16 +145,16 @@ pub fn draw(verdict: &Verdict, number: usize) -> String {
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(BLACK.mix(0.1))
-            .x_desc(format!("{} in the kernel, {}", metric.title, metric.unit))
+            .x_desc(format!("{} in the kernel [{}]", metric.title, metric.unit))
             .y_desc(format!(
-                "{} in the simulator, {}",
+                "{} in the simulator [{}]",
                 metric.title, metric.unit
             ))
             .label_style(("sans-serif", 14))
             .draw()?;
         let edge = |sign: f64| {
             axis.steps().map(move |kernel| {
-                let simulator = kernel + sign * held.tolerance(kernel);
+                let simulator = kernel + sign * compared.tolerance(kernel);
                 (kernel, axis.inside(simulator))
             })
         };
@@ -148,7 +162,12 @@ pub fn draw(verdict: &Verdict, number: usize) -> String {
         chart.draw_series([Polygon::new(band, BLACK.mix(0.1))])?;
         let same = [axis.least, axis.most].map(|value| (value, value));
         chart.draw_series(LineSeries::new(same, BLACK.mix(0.4)))?;
-        for (set, kernel, simulator) in &points {
+        for Point {
+            set,
+            kernel,
+            simulator,
+        } in &points
+        {
             let colour = COLOURS[set % COLOURS.len()];
             let at = (kernel.mean, simulator.mean);
             let ends = |mean: &Mean| {

@@ -1,4 +1,4 @@
-//! What the points came to on one side, and the file that keeps the kernel's.
+//! The results of the points on one side, and the record: the file with the kernel's results.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,14 +15,14 @@ use crate::suite::{Name, Point};
 /// Columns before those of the metrics.
 const COLUMNS: [&str; 5] = ["set", "setting", "algorithm", "seed", "connection"];
 
-/// A connection in one run: for each of [`METRICS`] its value.
+/// A connection in one run, with its values of [`METRICS`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connection {
     pub name: String,
     pub values: [Option<f64>; METRICS.len()],
 }
 
-/// Runs, by point and seed.
+/// The runs of one side, by point and seed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results(BTreeMap<(Name, u64), Vec<Connection>>);
 
@@ -51,23 +51,23 @@ impl Results {
         });
     }
 
-    /// Whether it has run.
+    /// Whether this run is there.
     pub fn has(&self, point: &Name, seed: u64) -> bool {
         self.0.contains_key(&(point.clone(), seed))
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The runs with these seeds alone.
+    /// Only the runs with these seeds.
     pub fn with_seeds(&self, wanted: impl Fn(u64) -> bool) -> Self {
         let all = self.0.iter().filter(|((_, seed), _)| wanted(*seed));
         Self(all.map(|(key, run)| (key.clone(), run.clone())).collect())
     }
 
-    /// Whether each run of a point has this metric: what did not finish has no completion.
+    /// Whether each run of a point has this metric. A transfer that did not finish has no completion.
     pub fn all_have(&self, point: &Name, connection: &str, metric: usize) -> bool {
         self.values(point, connection, metric).len() == self.runs(point).count()
     }
@@ -80,7 +80,7 @@ impl Results {
         })
     }
 
-    /// A metric of a connection over the seeds that have it.
+    /// Mean of a metric of a connection over the runs that have it.
     pub fn mean(&self, point: &Name, connection: &str, metric: usize) -> Option<Mean> {
         let values: Vec<f64> = self
             .values(point, connection, metric)
@@ -89,7 +89,7 @@ impl Results {
         Mean::of(&values)
     }
 
-    /// What it is more than another point's, or than the same point's on the other side, seed by seed.
+    /// Mean difference of a metric to another point, or to the same point on the other side, seed by seed.
     pub fn difference(
         &self,
         point: &Name,
@@ -116,7 +116,7 @@ impl Results {
         self.0.range(all).map(|((_, seed), run)| (*seed, run))
     }
 
-    /// The runs of these points with their seeds alone.
+    /// Only the runs of these points with their seeds.
     pub fn only(&self, points: &[Point]) -> Self {
         let all = points
             .iter()
@@ -126,17 +126,17 @@ impl Results {
     }
 }
 
-/// The file of the kernel's results: a line on what measured them, then a table as CSV.
+/// The file of the kernel's results: a line with the versions of kernel and QEMU, then CSV.
 #[derive(Debug)]
 pub struct Record {
     pub path: PathBuf,
-    /// Which kernel and which QEMU.
+    /// Versions of the kernel and of QEMU.
     pub about: String,
     pub results: Results,
 }
 
 impl Record {
-    /// Reads it; one that is not there is empty.
+    /// Reads the file. Without a file the record is empty.
     pub fn load(path: &Path) -> Result<Self> {
         let mut record = Self {
             path: path.into(),
@@ -153,7 +153,7 @@ impl Record {
         let text = fs::read_to_string(&self.path)?;
         let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
         self.about = first
-            .context("line 1 does not say what measured it")?
+            .context("line 1 lacks the versions of the kernel and of QEMU")?
             .into();
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
@@ -163,7 +163,7 @@ impl Record {
             .chain(METRICS.iter().map(|metric| metric.key));
         if !reader.headers()?.iter().eq(wanted) {
             bail!(
-                "line 2: other columns than this program writes: delete the file, and measure anew"
+                "line 2: other columns than this program writes: delete the file to measure again"
             );
         }
         for row in reader.records() {
@@ -190,7 +190,7 @@ impl Record {
         Ok(())
     }
 
-    /// Adds a run, to the file as well: whatever comes then, it is kept.
+    /// Adds a run, and appends it to the file, so that an interruption keeps it.
     pub fn add(&mut self, point: &Name, outcome: &Outcome) -> Result<()> {
         self.results.add(point, outcome);
         let key = (point.clone(), outcome.seed);
@@ -204,7 +204,7 @@ impl Record {
             .with_context(|| self.path.display().to_string())
     }
 
-    /// Writes the runs of these points in their order, and no others.
+    /// Writes only the runs of these points, in their order.
     pub fn write(&mut self, points: &[Point]) -> Result<()> {
         self.results = self.results.only(points);
         let mut text = self.heading();
@@ -224,14 +224,14 @@ impl Record {
     }
 }
 
-/// The lines of a run.
+/// The lines of a run in the file.
 fn rows((name, seed): &(Name, u64), run: &[Connection]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for connection in run {
         let number = |value: &Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let about = [&name.set, &name.setting, &name.algorithm].map(String::clone);
-        let whose = [seed.to_string(), connection.name.clone()];
-        let row = about.into_iter().chain(whose);
+        let run = [seed.to_string(), connection.name.clone()];
+        let row = about.into_iter().chain(run);
         let row = row.chain(connection.values.iter().map(number));
         writer.write_record(row).expect("writing into memory");
     }
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_recorded_is_read_again() {
+    fn a_record_is_read_as_it_was_written() {
         let suite = crate::suite().unwrap();
         let mut points: Vec<Point> = suite.points.into_iter().take(2).collect();
         points.iter_mut().for_each(|point| point.seeds = 2);
@@ -253,7 +253,7 @@ mod tests {
         let path = folder.join("record.csv");
         let mut record = Record::load(&path).unwrap();
         record.about = "a kernel".into();
-        // Not in the order of the suite, and with a seed that it does not have.
+        // Not in the order of the suite, and with a seed that the suite lacks.
         for (point, seed) in [(1, 1), (0, 3), (0, 2), (0, 1)] {
             let run = scenario::simulate(&points[point].scenario, seed, false).unwrap();
             record.add(&points[point].name, &run.outcome).unwrap();

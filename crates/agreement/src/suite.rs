@@ -1,4 +1,4 @@
-//! The suite: which settings are run, with which algorithms. `suite.toml` beside this crate's manifest says so.
+//! The suite: the settings and algorithms that are compared, from `suite.toml` beside this crate's manifest.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,19 +11,20 @@ use scenario::Scenario;
 use scenario::vary::{self, Vary};
 use serde::Deserialize;
 
-/// The seeds that tests run in the VM again: each takes some seconds.
+/// Number of seeds that tests run in the VM again. Each takes some seconds.
 const AGAIN: u64 = 2;
 
-/// The file.
+/// The file `suite.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     /// Each point runs with the seeds from 1 to this.
     seeds: u64,
-    /// The points, by name, at which the simulator is not within.
+    /// Names of the points at which the simulator is outside of the tolerances.
     misses: Vec<String>,
+    /// Least number of clear signs.
     signs: usize,
-    /// The points, by name, that tests run in the VM again.
+    /// Names of the points that tests run in the VM again.
     again: Vec<String>,
     set: Vec<Set>,
 }
@@ -33,25 +34,25 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Set {
     name: String,
-    /// The scenario, beside the suite.
+    /// The scenario, in experiments/agreement.
     file: String,
-    /// As `--set` takes them.
+    /// Overrides, as `--set` takes them.
     #[serde(default)]
     set: Vec<String>,
-    /// As `--vary` takes them; all combinations.
+    /// Keys and values, as `--vary` takes them. All combinations run.
     vary: Vec<String>,
-    /// Of the first connection.
+    /// Algorithms of the first connection.
     algorithms: Vec<String>,
 }
 
-/// What a point is called: `grid queue=9 lisa`.
+/// Name of a point: `grid queue=9 lisa`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
-    /// The set's.
+    /// Name of the set.
     pub set: String,
-    /// The keys that vary in it, and their values.
+    /// The varied keys with their values.
     pub setting: String,
-    /// That of the first connection.
+    /// Algorithm of the first connection.
     pub algorithm: String,
 }
 
@@ -66,25 +67,25 @@ impl fmt::Display for Name {
 pub struct Point {
     pub name: Name,
     pub scenario: Arc<Scenario>,
-    /// It runs with the seeds from 1 to this.
+    /// The last seed; the first is 1.
     pub seeds: u64,
 }
 
-/// All of them.
+/// The suite.
 #[derive(Debug)]
 pub struct Suite {
-    /// Names of the points at which the simulator is not within.
+    /// Names of the points at which the simulator is outside of the tolerances.
     pub misses: BTreeSet<String>,
-    /// Clear signs at least.
+    /// Least number of clear signs.
     pub signs: usize,
-    /// In the order of the file.
+    /// All points, in the order of the file.
     pub points: Vec<Point>,
-    /// Those that tests run in the VM again.
+    /// The points that tests run in the VM again.
     pub again: Vec<Point>,
 }
 
 impl Suite {
-    /// Reads it, and the scenarios in this folder.
+    /// Reads the suite, and the scenarios in this folder.
     pub fn load(path: &Path, scenarios: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let file: File = toml::from_str(&text).map_err(|error| {
@@ -156,7 +157,7 @@ impl Set {
     }
 }
 
-/// `topology.rate` and `["8Mbit", "2Mbit"]` as `rate=8Mbit,2Mbit`.
+/// Short form of a key and its value: `rate=8Mbit,2Mbit` of `topology.rate` and `["8Mbit", "2Mbit"]`.
 fn short(key: &str, value: &str) -> String {
     let key = key.rsplit('.').next().unwrap_or(key);
     let plain: String = value.chars().filter(|c| !"[]\" ".contains(*c)).collect();
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_one_line() {
+    fn an_error_is_one_line() {
         let folder = std::env::temp_dir().join(format!("suite-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         fs::copy(crate::folder().join("grid.toml"), folder.join("grid.toml")).unwrap();

@@ -1,9 +1,9 @@
-//! The simulator against what is recorded of the kernel, and that record against the kernel.
+//! The simulator compared with the record of the kernel, and the record compared with the kernel.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Whether there is a record; says where not.
+/// Whether the record exists. Prints the reason of a skip if it does not.
 fn recorded() -> bool {
     let record = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -16,37 +16,37 @@ fn recorded() -> bool {
     there
 }
 
-/// What the program complains of, if it does, and what it prints.
+/// The error of the program, if it fails, and its output.
 fn agreement(task: &str) -> (Option<String>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_agreement"))
         .arg(task)
         .output()
         .unwrap();
-    let [said, complaint] =
+    let [printed, error] =
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    ((!output.status.success()).then_some(complaint), said)
+    ((!output.status.success()).then_some(error), printed)
 }
 
 #[test]
-fn the_simulator_is_as_the_kernel_was() {
+fn the_simulator_agrees_with_the_record() {
     if recorded() {
-        let (complaint, said) = agreement("check");
-        print!("{said}");
-        assert_eq!(complaint, None);
+        let (error, printed) = agreement("check");
+        print!("{printed}");
+        assert_eq!(error, None);
     }
 }
 
 #[test]
-fn the_kernel_is_as_it_was() {
+fn the_kernel_agrees_with_the_record() {
     if !recorded() {
         return;
     }
-    let (complaint, said) = agreement("again");
-    print!("{said}");
-    match complaint {
+    let (error, printed) = agreement("again");
+    print!("{printed}");
+    match error {
         Some(why) if why.contains("no kernel for the VM") || why.contains("no qemu") => {
             eprintln!("skipped: {why}");
         }
-        complaint => assert_eq!(complaint, None),
+        error => assert_eq!(error, None),
     }
 }
