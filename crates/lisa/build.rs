@@ -1,4 +1,4 @@
-//! Makes the pages in docs/algorithms known by their names, for `lisa algorithms`; and clang, for tests that compile BPF.
+//! Passes the names of the pages in docs/algorithms to `lisa algorithms`, and the path of clang to tests that compile BPF.
 
 use std::{env, fs, path::Path};
 

@@ -1,9 +1,9 @@
-//! What coupling costs on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
-//! Reno, in turn, the time that each of the algorithm's callbacks takes, and what an ACK costs with every algorithm.
-//! `cargo bench --bench kernel`; needs root. With `-- costs`, `-- throughput`, `-- callbacks` or `-- instructions` it is that alone.
+//! Cost of coupling on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
+//! Reno, in turn, the duration of each callback of the algorithm, and the cost of an ACK with every algorithm.
+//! `cargo bench --bench kernel`; needs root. `-- costs`, `-- throughput`, `-- callbacks` or `-- instructions` runs one part.
 //!
-//! `BENCH_ROUNDS` (30), `BENCH_SECONDS` (1) and `BENCH_COST_ROUNDS` (10) change how long it takes, `BENCH_ALGORITHM` (lisa)
-//! what is beside the kernel's own: one that goes on with Linux's CUBIC is beside that.
+//! `BENCH_ROUNDS` (30), `BENCH_SECONDS` (1) and `BENCH_COST_ROUNDS` (10) set the duration, `BENCH_ALGORITHM` (lisa) sets
+//! the algorithm. An algorithm with CUBIC is compared with Linux's own CUBIC.
 
 #[path = "kernel/instructions.rs"]
 mod instructions;
@@ -27,17 +27,17 @@ use support::stream::{exchange, open, serve};
 use support::world::World;
 use support::{Loaded, able, until};
 
-/// Below this share of the throughput of the kernel's own it fails.
+/// Least throughput, as a share of that of the kernel's own algorithm. The benchmark fails below.
 const LEAST: f64 = 0.95;
 
-/// So many times what an ACK costs with `lisa` it may cost with any; else it fails.
+/// Largest cost of an ACK with any algorithm, as a multiple of the cost with `lisa`. The benchmark fails above.
 const MOST: f64 = 1.5;
 
-/// How long each connection sends of which the ACKs' cost is taken: a thousand calls or more, since one ACK is for many segments.
+/// Duration of each connection for the cost of ACKs: a thousand calls or more, because one ACK covers many segments.
 const COST_TIME: Duration = Duration::from_millis(300);
 
-/// Initial receive buffers, bytes. With less, a receiver whose window was full opens it without a word, and the sender
-/// waits 200 ms for MPTCP's own retransmission: chance, with every algorithm, and most of what a second would measure.
+/// Initial receive buffers, bytes. With less, a receiver whose window was full opens it without an ACK, and the sender
+/// waits 200 ms for MPTCP's own retransmission: by chance, with every algorithm, and for most of a second.
 const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// Two-sided 95 % quantiles of Student's t for 1, 2, … degrees of freedom; 1.96 beyond.
@@ -90,7 +90,7 @@ fn main() {
     );
 }
 
-/// One connection of so many subflows that sends for a while: Gbit/s.
+/// Throughput of one connection with this number of subflows, Gbit/s.
 fn bulk(world: &World, algorithm: &str, subflows: u32, time: Duration) -> f64 {
     let listener = serve(world, algorithm);
     let (client, server) = pair(world, &listener, algorithm, subflows);
@@ -119,7 +119,7 @@ fn world(subflows: u32) -> World {
     world
 }
 
-/// Keeps the calling thread on one CPU: where sender and receiver run decides more than what runs in them.
+/// Keeps the calling thread on one CPU: the CPUs of sender and receiver affect the throughput more than the algorithm.
 fn pin(cpu: usize) {
     let cpus = thread::available_parallelism().map_or(1, |n| n.get());
     let mut set = CpuSet::new();
@@ -148,14 +148,14 @@ fn receive(mut from: TcpStream) -> u64 {
         match from.read(&mut block) {
             Ok(0) => return bytes,
             Ok(n) => bytes += n as u64,
-            // Somebody stopped this process, and let it go on.
+            // This process was stopped and continued.
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => panic!("received: {error}"),
         }
     }
 }
 
-/// Both in turn; the ratio of the means.
+/// Runs both in turn. Returns the ratio of the means.
 fn throughput(lisa: &str, own: &str, time: Duration) -> f64 {
     let rounds = setting("BENCH_ROUNDS", 30);
     let world = world(2);
@@ -164,7 +164,7 @@ fn throughput(lisa: &str, own: &str, time: Duration) -> f64 {
     println!("bulk MPTCP, 2 subflows over veth, {time:?} each, in turn (Gbit/s)");
     println!("{:>6} {:>8} {:>8} {:>8}", "round", "coupled", own, "ratio");
     for round in 1..=rounds {
-        // Who goes first changes, so that a drift of the machine's falls on both.
+        // The first one alternates, so that a drift of the machine affects both.
         let both = if round % 2 == 1 {
             [lisa, own]
         } else {
@@ -192,7 +192,7 @@ fn throughput(lisa: &str, own: &str, time: Duration) -> f64 {
     mean
 }
 
-/// The mean, and half of its 95 % confidence interval.
+/// Mean, and half of its 95 % confidence interval.
 fn mean_and_ci95(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -215,7 +215,7 @@ fn counts(ids: &[u32]) -> BTreeMap<String, (u64, u64)> {
         .collect()
 }
 
-/// Nanoseconds of each callback, with 2 and 8 subflows, with nobody listening and with a listener to all events.
+/// Prints the duration of each callback, with 2 and 8 subflows, without a listener and with a listener to all events.
 fn callbacks(loaded: &Loaded, time: Duration) {
     const CASES: [(u32, Option<Kinds>, &str); 6] = [
         (2, None, "2"),
@@ -267,15 +267,15 @@ fn callbacks(loaded: &Loaded, time: Duration) {
     println!("{:?} events lost", loaded.totals().events_lost);
 }
 
-/// What an ACK costs: the least mean time of `cong_avoid`, in nanoseconds, over the rounds.
+/// Cost of an ACK: the least mean duration of `cong_avoid` over the rounds, nanoseconds.
 #[derive(Clone, Copy)]
 struct Cost {
     least: f64,
     calls: u64,
 }
 
-/// What an ACK costs with every algorithm, all loaded at once and in turn, and as a multiple of what it costs with `lisa` in the
-/// same run. Returns those that cost too much.
+/// Prints the cost of an ACK with every algorithm, all loaded and run in turn, and as a multiple of the cost with `lisa` in the
+/// same run. Returns the algorithms whose cost is too high.
 fn costs() -> Vec<String> {
     const SUBFLOWS: [u32; 2] = [2, 8];
     let ours = Algorithm::all().filter(|algorithm| !algorithm.in_linux());
@@ -290,7 +290,7 @@ fn costs() -> Vec<String> {
     let mut costs = vec![[none; SUBFLOWS.len()]; loaded.len()];
     let _counting = Counting::begin();
     for round in 0..setting("BENCH_COST_ROUNDS", 10) {
-        // Another one begins each round, so that a drift of the machine's falls on all.
+        // Each round begins with another algorithm, so that a drift of the machine affects all.
         for turn in 0..loaded.len() {
             let at = (turn + round) % loaded.len();
             let (_, loaded) = &loaded[at];

@@ -1,8 +1,8 @@
-//! Every algorithm on the running kernel, through the program alone: loaded by its name, it carries iperf3 in both directions
-//! over two and over eight subflows, has them all in one connection and in the kernel's own list of sockets, and is gone
+//! Every algorithm on the running kernel, with the program only: loaded by its name, it carries iperf3 in both directions
+//! over two and over eight subflows, with all of them in one connection and in the kernel's list of sockets, and is unloaded
 //! afterwards.
 //!
-//! iperf3 sends what it reads from a pipe, so that the test says when: the connection is quiet while it is looked at.
+//! iperf3 reads its data from a pipe, so that the test decides when it sends: the connection is quiet while it is examined.
 //! Needs root.
 
 mod support;
@@ -18,19 +18,19 @@ use support::turn::{Turn, good, lisa, loadable};
 use support::world::{Running, World, exec, listens, server_address};
 use support::{Folder, KernelLog, content, until};
 
-/// What iperf3 reads and writes at a time, and so much is atomic in a pipe (PIPE_BUF).
+/// Size of iperf3's reads and writes, which is atomic in a pipe (PIPE_BUF).
 const BLOCK: usize = 4096;
 
-/// Sent before the look and after it: some hundred segments, so that eight initial windows are not all of it.
+/// Bytes sent before and after the examination: some hundred segments, more than eight initial windows.
 const HALF: usize = 256 * BLOCK;
 
-/// A pipe that iperf3 takes for a file.
+/// A pipe that iperf3 reads as a file.
 struct Pipe(File);
 
 impl Pipe {
     fn new(path: &Path) -> Self {
         nix::unistd::mkfifo(path, Mode::S_IRWXU).expect("a pipe");
-        // With both ends open here nobody waits for the other to open it.
+        // With both ends open here, neither open() blocks.
         let options = File::options()
             .read(true)
             .write(true)
@@ -39,7 +39,7 @@ impl Pipe {
         Self(options.expect("both ends"))
     }
 
-    /// Until all is read. False if the reader has ended before.
+    /// Waits until all is read. False if the reader ended before.
     fn feed(&mut self, bytes: &[u8], reader: &mut Running) -> bool {
         let mut blocks = bytes.chunks(BLOCK).peekable();
         let mut ended = false;
@@ -60,7 +60,7 @@ impl Pipe {
     }
 }
 
-/// `lisa kernel status --json` about an algorithm; nothing where it is not loaded.
+/// `lisa kernel status --json` of an algorithm; none if it is not loaded.
 fn status(name: &str) -> Option<Value> {
     let report: Value = serde_json::from_str(&good(lisa(&["status", "--json"]))).expect("JSON");
     let mut algorithms = report["algorithms"].as_array().expect("a list").iter();
@@ -75,7 +75,7 @@ fn subflows(status: &Value, netns: u32) -> Vec<usize> {
         .collect()
 }
 
-/// How many established sockets of a namespace have this algorithm, and how many have another, as the kernel says.
+/// Number of established sockets of a namespace with this algorithm, and with another one, from the kernel's list.
 fn sockets(host: &lab::Namespace, name: &str) -> (usize, usize) {
     let output = support::world::run(host.command("ss").args(["-Htin", "state", "established"]));
     let text = String::from_utf8(output.stdout).expect("text");
@@ -85,14 +85,14 @@ fn sockets(host: &lab::Namespace, name: &str) -> (usize, usize) {
     (ours.len(), others.len())
 }
 
-/// What both ends of iperf3 say when the kernel has taken the first bytes of its control connection for later ones.
+/// Errors of both ends of iperf3 after the kernel confused the first bytes of its control connection with later ones.
 const MIXED_UP: [&str; 2] = [
     "control socket has closed unexpectedly",
     "unable to receive parameters from client",
 ];
 
-/// Both ends must have ended so, and no other way. On a busy machine the receiving side of MPTCP (Linux 6.18) does that once
-/// in some dozens of connections with eight subflows, with its own Reno as with any: docs/notes/kernel.md.
+/// Checks that both ends have these errors and no others. On a busy machine MPTCP's receiver (Linux 6.18) causes them once
+/// in some dozens of connections with eight subflows, also with Linux's own Reno (docs/notes/kernel.md).
 fn must_be_mixed_up(client: Running, server: Running) {
     let said = [client, server].map(|end| {
         let output = end.end();
@@ -118,10 +118,10 @@ fn carry(name: &str, number: usize, reverse: bool) {
     panic!("{name}: {MIXED_UP:?}, {TRIES} times");
 }
 
-/// False where the kernel has mixed up what iperf3 sent itself.
+/// False if the kernel confused the bytes of iperf3's own messages.
 fn try_to_carry(name: &str, number: usize, reverse: bool) -> bool {
     let (world, folder) = (World::joined(number as u32), Folder::new());
-    // All of it fits, and more: iperf3 spoils its own data after a partial write.
+    // All data fits: after a partial write iperf3 corrupts its own data.
     for host in [&world.client, &world.server] {
         let sizes = format!("4096 {0} {0}", 8 * 2 * HALF);
         host.run(|| fs::write("/proc/sys/net/ipv4/tcp_wmem", sizes).expect("tcp_wmem"));
@@ -166,7 +166,7 @@ fn try_to_carry(name: &str, number: usize, reverse: bool) -> bool {
     until("the first half", || arrived() >= HALF);
     for host in [&world.client, &world.server] {
         let netns = host.run(|| kernel::default::netns().expect("a namespace"));
-        // iperf3's own connection, and the one for data.
+        // iperf3's control connection, and its data connection.
         until(&format!("{number} subflows coupled, twice"), || {
             subflows(&status(name).expect("loaded"), netns) == [number; 2]
         });
@@ -177,7 +177,7 @@ fn try_to_carry(name: &str, number: usize, reverse: bool) -> bool {
     assert!(whole, "iperf3 stopped reading");
     client.succeed();
     server.succeed();
-    // An iperf3 server stops reading when the client says that it is done, with the last blocks still under way.
+    // An iperf3 server stops reading when the client reports its end, with the last blocks still in flight.
     assert!(
         arrived() >= HALF + if reverse { HALF } else { 0 },
         "{} bytes arrived",

@@ -1,8 +1,7 @@
-//! What goes wrong is said in one line that begins with `lisa: `, with the right exit code, and leaves the host as it
-//! was.
+//! An error is one line that begins with `lisa: `, has the right exit code, and leaves the host unchanged.
 //!
-//! These tests run the program itself, which knows its algorithms by their own names: `support::turn` keeps them one after
-//! the other.
+//! These tests run the program itself, which loads algorithms under their own names: `support::turn` runs the tests one
+//! after another.
 
 mod support;
 
@@ -30,12 +29,12 @@ fn lisa_on(host: &Namespace, arguments: &[&str]) -> Command {
     command
 }
 
-/// The line that it failed with.
+/// The error of a command that must fail.
 fn bad(mut command: Command, code: i32, words: &str) -> String {
     failed(&command.output().expect("lisa"), code, words)
 }
 
-/// The line that it failed with: one, of ours, with these words, and nothing on standard output.
+/// The error of a command that must fail: one line of lisa with these words, and nothing on standard output.
 fn failed(output: &Output, code: i32, words: &str) -> String {
     let line = support::complaint(output, code);
     assert!(line.contains(words), "{line:?} has {words:?}");

@@ -1,6 +1,6 @@
 //! `lisa kernel exec` on the kernels of the VM: by its cgroup and BPF programs on Linux 6.12, by its helper process on 6.1.
 //!
-//! In the VM these tests change what a host has once: its cgroups, its BPF file system and what is attached to its root cgroup.
+//! The tests run in a VM, because they change global state: cgroups, the BPF file system, the programs of the root cgroup.
 
 mod support;
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use support::vm::{GUEST, answer, fetched, vmlinuz};
 
-/// Time for all of it on the guest's clock.
+/// Limit for all tests, on the guest's clock.
 const WITHIN: Duration = Duration::from_secs(300);
 
 #[test]
@@ -36,7 +36,7 @@ fn command() {
     commands::run();
 }
 
-/// Paths of a program in /usr/bin and of all that it loads.
+/// Paths of a program in /usr/bin and of its libraries.
 fn files_of(program: &str) -> Vec<PathBuf> {
     let program = Path::new("/usr/bin").join(program);
     let said = Command::new("ldd").arg(&program).output().expect("ldd");
@@ -47,7 +47,7 @@ fn files_of(program: &str) -> Vec<PathBuf> {
     words.map(PathBuf::from).chain([program]).collect()
 }
 
-/// What Python reads when it imports `socket`.
+/// The files that Python reads when it imports `socket`.
 fn python_files() -> Vec<PathBuf> {
     let list = "import socket, sys\nfor m in list(sys.modules.values()): print(getattr(m, '__file__', ''))";
     let mut python = Command::new("/usr/bin/python3");

@@ -1,7 +1,7 @@
 //! An algorithm as the default of network namespaces, on the running kernel and on those in the VM: the algorithms
-//! of sockets with and without MPTCP, and the holders that are found.
+//! of sockets with and without MPTCP, and the reported holders.
 //!
-//! What would outlive the test, or change the default of the first namespace, is done in the VM only.
+//! Tests that would outlive themselves or change the default of the first namespace run only in the VM.
 
 mod support;
 
@@ -20,7 +20,7 @@ use support::stream::{algorithm, exchange};
 use support::vm::{GUEST, answer, fetched, found, set_loopback, vmlinuz};
 use support::{Loaded, until};
 
-/// On the guest's clock.
+/// Limit on the guest's clock.
 const WITHIN: Duration = Duration::from_secs(120);
 
 const V4: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -33,14 +33,14 @@ fn namespace() -> Namespace {
     host
 }
 
-/// The same, with Reno as default.
+/// A namespace whose loopback is up and whose default is Reno.
 fn host() -> Namespace {
     let host = namespace();
     host.run(|| default::set("reno")).expect("reno");
     host
 }
 
-/// The default of a namespace becomes this algorithm. Returns what plain TCP is said to have there.
+/// Makes this algorithm the default of a namespace. Returns the reported algorithm of plain TCP.
 fn make_default(host: &Namespace, registered: &Registered) -> String {
     let made = host.run(|| default::make(registered)).expect("a default");
     made.0
@@ -50,7 +50,7 @@ fn socket(at: SocketAddr, protocol: Protocol) -> Socket {
     Socket::new(Domain::for_address(at), Type::STREAM, Some(protocol)).expect("a socket")
 }
 
-/// A listener, and where it listens.
+/// A listener and its address.
 fn listener(at: SocketAddr, protocol: Protocol) -> (Socket, SocketAddr) {
     let listener = socket(at, protocol);
     listener.bind(&at.into()).expect("an address");
@@ -80,7 +80,7 @@ fn holders_of(registered: &Registered) -> Holders {
     holders::find().expect("holders").of(&now)
 }
 
-/// Everything that leaves nothing behind.
+/// All tests that leave nothing behind.
 fn examine() {
     for name in ["lisa", "lisa_cubic"] {
         plain_sockets_have_what_was_before(name);
@@ -109,7 +109,7 @@ fn plain_sockets_have_what_was_before(name: &str) {
             );
             let fallen = pair(at, Protocol::TCP, Protocol::MPTCP);
             assert_eq!(algorithms(&fallen), ["reno"; 2], "a client without, {at}");
-            // One that is connected, and chooses it itself.
+            // A connected socket that chooses the algorithm itself.
             let chosen = SockRef::from(&plain.0).set_tcp_congestion(name.as_bytes());
             chosen.expect("any socket may");
             assert_eq!(algorithm(&plain.0), "reno");
@@ -130,7 +130,7 @@ fn plain_sockets_have_what_was_before(name: &str) {
     assert_eq!(totals.connections_opened, 4, "{totals:?}");
 }
 
-/// Plain TCP in a namespace whose default was set by sysctl, and in one with another default.
+/// Plain TCP in a namespace whose default was set by sysctl, and in a namespace with another default.
 fn without_a_record(name: &str) {
     let (loaded, host) = (Loaded::with(name, Options::default()), host());
     let name = loaded.name();
@@ -149,7 +149,7 @@ fn without_a_record(name: &str) {
     assert_eq!(loaded.settled().plain_returned, 3);
 }
 
-/// As the lab loads it for a scenario that has plain TCP with such an algorithm.
+/// An algorithm as the lab loads it for a scenario with plain TCP.
 fn one_that_keeps_plain_sockets() {
     let options = Options {
         keeps_plain: true,
@@ -169,7 +169,7 @@ fn one_that_keeps_plain_sockets() {
     );
 }
 
-/// Namespaces, listeners, connections, sockets that are not connected, and one that its program has closed.
+/// Namespaces, listeners, connections, unconnected sockets, and a socket that its program has closed.
 fn holders_by_name() {
     let (loaded, host) = (Loaded::lisa(), host());
     make_default(&host, &loaded);
@@ -269,7 +269,7 @@ fn orphans() {
     loaded.settled();
 }
 
-/// In the VM: the first namespace's default, what later ones inherit, and a namespace that only the kernel keeps.
+/// In the VM: the default of the first namespace, its inheritance, and a namespace that only the kernel keeps.
 fn examine_first() {
     let loaded = Loaded::lisa();
     let before = default::get().expect("a default");
@@ -281,7 +281,7 @@ fn examine_first() {
     let later = namespace();
     assert!(!later.run(default::is_first));
     assert_eq!(later.run(default::get).expect("a default"), loaded.name());
-    // What they have inherited, plain TCP does not have: the first namespace's record holds for them.
+    // Plain TCP does not get the inherited default: the record of the first namespace applies to them.
     let plain = later.run(|| algorithms(&pair(V4, Protocol::TCP, Protocol::TCP)));
     assert_eq!(plain, [&before[..]; 2]);
     loaded.settled();
@@ -289,7 +289,7 @@ fn examine_first() {
     let found = holders_of(&loaded);
     let first: Vec<_> = found.defaults.iter().map(|default| default.first).collect();
     assert_eq!(first, [true, false], "{found:?}");
-    // The first namespace's default goes, and later ones keep theirs: refused, with and without waiting.
+    // The first namespace's default is restored, and later ones keep theirs: refused, with and without --wait.
     for wait in [false, true] {
         let registered = registry::find_one(loaded.name()).expect("loaded");
         let mut never = |_| panic!("nothing to wait for");
@@ -305,7 +305,7 @@ fn examine_first() {
 
 /// Linux keeps a namespace that is deleted while it has an MPTCP endpoint that announces a port, with its listener.
 fn examine_hidden() {
-    // Not as a test's own, which must go at its end.
+    // Not a namespace of the test, which must be freed at its end.
     let options = Options {
         register_as: Some("kept".into()),
         ..Options::default()
@@ -320,7 +320,7 @@ fn examine_hidden() {
         let found = holders_of(&kept);
         found.defaults.iter().any(|d| !d.netns.can_be_entered())
     });
-    // For longer than a namespace without such an endpoint takes to go.
+    // Longer than the time until a namespace without such an endpoint is freed.
     drop(Namespace::new().expect("a network namespace"));
     let found = holders_of(&kept);
     let summary = found.summary();
@@ -329,7 +329,7 @@ fn examine_hidden() {
     let listener = format!("1 listener: 127.0.0.1:7777 in net:[{netns}]");
     assert!(summary.contains(&listener), "{summary}");
 
-    // Without waiting nothing changes; with it no new socket gets it, and this is what is left.
+    // Without --wait nothing changes; with --wait no new socket gets it, and this namespace remains.
     let refused = kept.unload(None).unwrap_err().to_string();
     assert!(refused.contains(&default), "{refused}");
     let kept = registry::find_one("kept").expect("still there");

@@ -1,7 +1,7 @@
-//! Real programs under `lisa kernel exec`, and real connections in all the shapes that MPTCP has: bytes arrive whole,
-//! the connection has the subflows it should have, every credit conserves the windows' sum, and nothing is left.
+//! Real programs under `lisa kernel exec`, and connections in all forms of MPTCP: all bytes arrive unchanged,
+//! the connection has the expected subflows, every credit conserves the sum of the windows, and all state is freed.
 //!
-//! Needs root; every test has hosts and a registration of its own.
+//! Needs root. Every test has hosts and a registration of its own.
 
 mod support;
 

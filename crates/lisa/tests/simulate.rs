@@ -1,5 +1,5 @@
-//! `lisa run`, `lisa compare` and `lisa sweep` in the simulator and `lisa algorithms`, through the program. None of it
-//! needs root.
+//! `lisa run`, `lisa compare` and `lisa sweep` in the simulator, and `lisa algorithms`. The tests need
+//! no root.
 
 #[path = "simulate/algorithms.rs"]
 mod algorithms;
@@ -45,7 +45,7 @@ algorithm = "reno"
 bytes = "50KB"
 "#;
 
-/// A folder of this test's own, with the scenario in it; gone with it.
+/// A folder with the scenario, which is deleted at the end of the test.
 struct Place(Folder);
 
 impl Place {
@@ -55,7 +55,7 @@ impl Place {
         Self(folder)
     }
 
-    /// `lisa …`, here.
+    /// `lisa …` in this folder.
     fn lisa(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lisa"));
         command
@@ -64,7 +64,7 @@ impl Place {
         command
     }
 
-    /// What it prints, where it must succeed without a complaint.
+    /// Output of a command that must succeed without an error line.
     fn good(&self, arguments: &str) -> String {
         let output = self.lisa(arguments).output().unwrap();
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -75,7 +75,7 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The same, a value of JSON a line.
+    /// The same output, one JSON value per line.
     fn json(&self, arguments: &str) -> Vec<Value> {
         let text = self.good(arguments);
         text.lines()
@@ -83,7 +83,7 @@ impl Place {
             .collect()
     }
 
-    /// The same, each line as the schema in `docs` says.
+    /// The same output, each line valid by this schema of `docs`.
     fn valid_json(&self, arguments: &str, schema: &str) -> Vec<Value> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../docs")
@@ -99,7 +99,7 @@ impl Place {
         lines
     }
 
-    /// Its one line of complaint.
+    /// The error of a command that must fail.
     fn bad(&self, arguments: &str, code: i32) -> String {
         complaint(&self.lisa(arguments).output().unwrap(), code)
     }

@@ -37,7 +37,7 @@ fn number(variable: &str, standard: usize) -> usize {
     std::env::var(variable).map_or(standard, |n| n.parse().expect("a number"))
 }
 
-/// Connections of this host at once: both ends of each pair.
+/// Number of connections of this host at a time: both ends of each pair.
 fn connections() -> usize {
     number("SOAK_CONNECTIONS", 2000)
 }
@@ -51,7 +51,7 @@ fn memory(loaded: &Loaded, name: &str) -> u64 {
     line.expect("memlock").trim().parse().expect("a number")
 }
 
-/// Memory that programs can still get, bytes.
+/// Memory that is available to programs, bytes.
 fn available() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").expect("meminfo");
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"));
@@ -59,15 +59,15 @@ fn available() -> u64 {
     1024 * kilobytes.parse::<u64>().expect("a number")
 }
 
-/// Connections of a million, both ends counted, that may be left to the sweep: 12 were at the most in six soaks of 6.18.44.
+/// Largest number of connections of a million, both ends counted, that the sweep may delete: six soaks of 6.18.44 had at most 12.
 const RARE: usize = 16;
 const MILLION: usize = 1_000_000;
 
-/// How long closed connections may take to leave: more than `net.mptcp.close_timeout`, 60 s.
+/// Limit for closed connections to be freed: more than `net.mptcp.close_timeout`, 60 s.
 const CLOSE: Duration = Duration::from_secs(120);
 
-/// Waits until all has closed and no socket has storage. Returns the counts and the number of connections that the sweep deleted: Linux
-/// destroys about one subflow in a million without calling `release` (docs/notes/kernel.md, Sockets).
+/// Waits until all connections have closed and no socket has storage. Returns the counts and the number of connections that the
+/// sweep deleted: Linux destroys about one subflow in a million without calling `release` (docs/notes/kernel.md, Sockets).
 fn settled(loaded: &Loaded) -> (Totals, usize) {
     let deadline = Instant::now() + CLOSE;
     while !loaded.is_settled() && Instant::now() < deadline {
@@ -94,7 +94,7 @@ fn thousands_at_once_over_cubic() {
     at_once("lisa_cubic", 1);
 }
 
-/// Connections whose sockets have so much storage each.
+/// Connections whose sockets have this much storage each.
 fn at_once(algorithm: &str, storage: usize) {
     if !able() {
         return;
@@ -115,7 +115,7 @@ fn at_once(algorithm: &str, storage: usize) {
         .map(|_| open(&world, &listener, name, None))
         .inspect(|(client, server)| exchange(client, server, b"established"))
         .collect();
-    // Both ends are here: two entries a connection, of two subflows each.
+    // Both ends are on this host: two entries per connection, of two subflows each.
     let entries = || kernel::status::entries(&loaded);
     until("two subflows of each", || entries() == (count, 2 * count));
     assert_eq!(with_storage(&loaded), storage * 2 * count);
@@ -133,7 +133,7 @@ fn at_once(algorithm: &str, storage: usize) {
         before.saturating_sub(available()) / count as u64 / 1024
     );
 
-    // All send and receive at the same time.
+    // All connections send and receive at the same time.
     let bytes = content(200_000, 1);
     thread::scope(|scope| {
         for some in pairs.chunks(pairs.len().div_ceil(8)) {
@@ -172,10 +172,10 @@ fn opens_and_closes() {
     }
 }
 
-/// Connections of a namespace that is deleted.
+/// Number of connections in each namespace that is deleted.
 const EACH: usize = 100;
 
-/// Opens connections in namespaces of their own, which are deleted while these are open. `opens`: in all.
+/// Opens `opens` connections in namespaces that are deleted while the connections are open.
 fn in_deleted_namespaces(name: &str, opens: usize, begun: Instant) {
     let mut done = 0;
     while done < opens {
@@ -186,7 +186,7 @@ fn in_deleted_namespaces(name: &str, opens: usize, begun: Instant) {
             .map(|_| open(&world, &listener, name, None))
             .inspect(|(client, server)| exchange(client, server, b"established"))
             .collect();
-        // Its name and its processes go first, then its sockets.
+        // First its name and its processes end, then its sockets.
         drop((world, listener));
         for (i, (client, server)) in pairs.into_iter().enumerate() {
             if i % 2 == 0 {

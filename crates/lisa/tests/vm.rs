@@ -1,5 +1,5 @@
-//! `--on vm` through the program: a kernel in QEMU, in virtual time. None of it needs root; it needs QEMU and the kernel
-//! that `make setup` fetches, and without them says so and passes.
+//! `--on vm`: a kernel in QEMU, in virtual time. The tests need no root, but QEMU and the kernel that `make setup`
+//! fetches; without them they are skipped.
 
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
@@ -19,10 +19,10 @@ use serde_json::Value;
 use support::vm::{fetched, vmlinuz};
 use support::{Folder, LISA, complaint, until};
 
-/// The one that is booted where none is named.
+/// The kernel that boots by default.
 const KERNEL: &str = "6.12";
 
-/// Nothing in it is drawn by the seed but what the guest's kernel draws.
+/// The seed draws nothing in this scenario; it only decides the random numbers of the guest's kernel.
 const SCENARIO: &str = r#"title = "A small bottleneck"
 stop = "20s"
 
@@ -45,7 +45,7 @@ algorithm = "reno"
 bytes = "50KB"
 "#;
 
-/// A folder of this test's own, with the scenario in it; temporary files go there, too.
+/// A folder with the scenario, also for temporary files. It is deleted at the end of the test.
 struct Place(Folder);
 
 impl Place {
@@ -72,7 +72,7 @@ impl Place {
         self.start(LISA, arguments)
     }
 
-    /// A cache that anybody can read, with this kernel. Returns the kernel's folder there.
+    /// Creates a cache with this kernel that all users can read. Returns the kernel's folder in it.
     fn cache(&self, kernel: &Path) -> PathBuf {
         let kernels = self.0.join("cache/lisa/kernels");
         fs::create_dir_all(&kernels).unwrap();
@@ -82,7 +82,7 @@ impl Place {
         kernels.join(kernel.file_name().unwrap())
     }
 
-    /// The program as an ordinary user with that cache, who is another where this one is root.
+    /// The program with that cache as an ordinary user: another user if this one is root.
     fn anybody(&self, arguments: &str) -> Command {
         fs::copy(LISA, self.0.join("lisa")).unwrap();
         let user = match Uid::effective().is_root() {
@@ -94,7 +94,7 @@ impl Place {
         command
     }
 
-    /// What there is, beside the scenario.
+    /// Names of the files beside the scenario.
     fn files(&self) -> Vec<PathBuf> {
         let files = fs::read_dir(&*self.0).unwrap().map(|file| file.unwrap());
         let files = files.map(|file| file.path());
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// What it prints, where it must succeed; `None` where there is no VM.
+/// Output of a command that must succeed; `None` if no VM can run.
 fn good(mut command: Command) -> Option<String> {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -124,8 +124,8 @@ fn a_seed_decides_every_byte_for_any_user() {
     let Some(both) = good(place.lisa(both)) else {
         return;
     };
-    // The second seed again, by itself, so on a machine that goes straight on from its boot; with the kernel named; as an
-    // ordinary user, where there is another.
+    // The second seed again: alone, which runs without a snapshot; with the kernel named; as an
+    // ordinary user, if there is one.
     let run = format!(
         "run small.toml --on vm --seed 2 --json --trace one --trace-format csv --kernel {}",
         vmlinuz(&place.cache(&kernel)).display()
@@ -147,8 +147,8 @@ fn a_seed_decides_every_byte_for_any_user() {
     assert_ne!(first, second, "the seed reaches the guest's kernel");
 }
 
-/// All subflows join, LISA moves a credit, every byte arrives, and time is virtual: what a packet is late does not depend
-/// on who else is on this machine.
+/// All subflows join, LISA moves a credit, every byte arrives, and time is virtual: the lateness of packets does not depend
+/// on the load of this machine.
 #[test]
 fn the_guests_kernel_does_what_this_one_would() {
     let place = Place::new();
@@ -169,7 +169,7 @@ fn the_guests_kernel_does_what_this_one_would() {
     let subflows = download["subflows"].as_array().unwrap();
     assert_eq!(subflows.len(), 2);
     for subflow in subflows {
-        // No window is wider than the network.
+        // No window exceeds the capacity of the network.
         let window = subflow["cwnd_at_end"].as_u64().unwrap();
         assert!((1..200).contains(&window), "{subflow}");
     }
@@ -179,7 +179,7 @@ fn the_guests_kernel_does_what_this_one_would() {
     assert_eq!(settled["sum_before"], settled["sum_after"], "{credit}");
 }
 
-/// Linux's own CUBIC goes on after linked slow start: a loss leaves 717/1024 of the window, and it grows again from there.
+/// Linux's own CUBIC runs after linked slow start: a loss leaves 717/1024 of the window, which then grows again.
 #[test]
 fn over_cubic_a_join_takes_a_credit_and_a_loss_leaves_seven_tenths() {
     let place = Place::new();
@@ -224,7 +224,7 @@ fn over_cubic_a_join_takes_a_credit_and_a_loss_leaves_seven_tenths() {
     assert!(reductions >= 2 && grown > 0, "{reductions} {grown}");
 }
 
-/// The simulator against the guest's kernel: each as `run` has it, and what the second has more than the first, seed by seed.
+/// The simulator compared with the guest's kernel: the means equal those of `run`, the differences are taken seed by seed.
 #[test]
 fn backends_are_compared_seed_by_seed() {
     let place = Place::new();
@@ -239,7 +239,7 @@ fn backends_are_compared_seed_by_seed() {
     let Some(compared) = lines(&compare) else {
         return;
     };
-    // As `run` has it, where no rows are kept for a plot; MPTCP on the VM, to save time, as it is told.
+    // The means of `run`, which keeps no rows for a plot. On the VM only those of LISA, to save time.
     let value = |line: &Value| line["connections"][0]["completion_s"].clone();
     let of_runs = |algorithm: &str, on: &str| {
         let set = format!("--set connection.download.algorithm={algorithm}");
@@ -295,8 +295,8 @@ fn backends_are_compared_seed_by_seed() {
     );
 }
 
-/// A backup takes over from a first path that dies, and gives back to one that comes back: in the simulator as in the guest's kernel,
-/// each subflow's bytes and the completion within 5 %.
+/// A backup takes over while the first path is down, and yields when the path is up again: simulator and guest's kernel agree on
+/// the bytes of each subflow and on the completion within 5 %.
 #[test]
 fn a_backup_takes_over_as_in_the_simulator() {
     let place = Place::new();
@@ -329,7 +329,7 @@ fn a_backup_takes_over_as_in_the_simulator() {
     }
 }
 
-/// Where nobody may use this kernel, the demo says so and goes on with the VM's.
+/// Without root the demo reports the reason and runs on the kernel of the VM.
 #[test]
 fn the_demo_needs_no_root() {
     let Some(kernel) = fetched(KERNEL) else {
@@ -368,7 +368,7 @@ fn the_demo_needs_no_root() {
     }
 }
 
-/// The processes that this one has started.
+/// The children of a process.
 fn children(parent: u32) -> Vec<Pid> {
     let parent_of = |process: Pid| -> Option<u32> {
         // proc_pid_stat(5): the state and the parent follow the name, which is in parentheses.
@@ -385,17 +385,17 @@ fn children(parent: u32) -> Vec<Pid> {
         .collect()
 }
 
-/// Whether a process is still there; one that only waits for its parent to look is not.
+/// Whether a process runs; a zombie does not.
 fn runs(process: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z"))
 }
 
-/// A program that does not go on for minutes when a test fails.
+/// A program that is killed when a test fails.
 struct Running(Child);
 
 impl Running {
-    /// What it has printed when it has ended.
+    /// Output of the program, once it has ended.
     fn output(&mut self) -> Output {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let printed = self.0.stdout.as_mut().unwrap();
@@ -417,7 +417,7 @@ impl Drop for Running {
     }
 }
 
-/// Minutes of work for a guest: none ends by itself while somebody waits.
+/// Minutes of work for a guest, so that no run ends before the signal.
 const LONG: &str = "--set stop=1000s --set connection.*.bytes=1GB";
 
 #[test]
@@ -425,7 +425,7 @@ fn nothing_is_left_however_it_ends() {
     if fetched(KERNEL).is_none() {
         return;
     }
-    // While the one boots that all start from, and while two run.
+    // During the boot, and during two runs.
     for (signal, count) in [
         (Signal::SIGINT, 1),
         (Signal::SIGTERM, 2),
@@ -435,7 +435,7 @@ fn nothing_is_left_however_it_ends() {
         let place = Place::new();
         let run = format!("run small.toml --on vm --jobs 2 --seeds 100 {LONG}");
         let mut run = Running(place.lisa(&run).spawn().unwrap());
-        // A machine that does not get so far ends the run.
+        // If a machine fails before, the run ends.
         let machines = loop {
             assert!(run.0.try_wait().unwrap().is_none(), "it has ended");
             let machines = children(run.0.id());
@@ -456,7 +456,7 @@ fn nothing_is_left_however_it_ends() {
 }
 
 #[test]
-fn what_is_missing_is_said_in_one_line() {
+fn a_missing_requirement_is_one_line() {
     let place = Place::new();
     let says = |mut command: Command, code: i32, words: &str| {
         let line = complaint(&command.output().unwrap(), code);
@@ -490,7 +490,7 @@ fn what_is_missing_is_said_in_one_line() {
     says(without, 1, "install qemu-system-x86");
 }
 
-/// A kernel without its modules, and one that ends before it says anything.
+/// A kernel without its modules, and a kernel that stops before any output.
 #[test]
 fn a_guest_that_cannot_or_dies_says_why() {
     let Some(kernel) = fetched(KERNEL) else {
@@ -513,7 +513,7 @@ fn a_guest_that_cannot_or_dies_says_why() {
         alone.contains("in the VM: no TUN driver: beside the folder"),
         "{alone}"
     );
-    // Nothing but the boot sectors is left, whose number their header has (the boot protocol's `setup_sects`).
+    // Only the boot sectors remain, whose number is in their header (`setup_sects` of the boot protocol).
     let mut dead = kernel;
     let sectors = (usize::from(dead[0x1f1]) + 1) * 512;
     let invalid = [0x0f, 0x0b].into_iter().cycle(); // ud2, which nobody handles

@@ -1,5 +1,5 @@
-//! What an ACK costs in instructions: in the VM one takes a nanosecond, whatever else this machine does. The kernel's own
-//! measurement is in it, too.
+//! Cost of an ACK in instructions: in the VM one instruction takes a nanosecond, independent of other load. The kernel's own
+//! measurement is included.
 
 use crate::support::vm::{answer, fetched, guest, vmlinuz};
 use lab::{Host, Vm};
@@ -11,13 +11,13 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The kernel that is booted.
+/// The kernel of the VM.
 const KERNEL: &str = "6.12";
 
-/// On the guest's clock.
+/// Limit on the guest's clock.
 const WITHIN: Duration = Duration::from_secs(600);
 
-/// What the calls of an algorithm's `cong_avoid` took.
+/// Calls of an algorithm's `cong_avoid`, with their duration.
 #[derive(Serialize, Deserialize)]
 struct Cost {
     algorithm: String,
@@ -25,7 +25,7 @@ struct Cost {
     instructions: u64,
 }
 
-/// Prints the mean of each algorithm, over 1 MB on two subflows of one bottleneck.
+/// Prints the mean cost with each algorithm, over 1 MB on two subflows of one bottleneck.
 pub fn print() {
     let Some(kernel) = fetched(KERNEL) else {
         return;

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 /// A backend: where scenarios run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum On {
-    /// Simulated endpoints in virtual time; the default.
+    /// Simulated endpoints in virtual time.
     Sim,
     /// The kernel of this host, with network namespaces, in real time. Needs root.
     Host,

@@ -1,4 +1,4 @@
-//! The default of network namespaces: `load --default`, `default`, and what `unload` makes of it.
+//! The default of network namespaces: `load --default`, `default`, and `unload` of the default.
 
 use super::*;
 use crate::support::world::host;
@@ -48,7 +48,7 @@ fn plain_tcp_with(host: &Namespace, algorithm: &str) -> String {
     })
 }
 
-/// A program may choose another algorithm than the namespace's default. Its plain TCP sockets get the default of before, too.
+/// A program may choose another algorithm than the namespace's default. Its plain TCP sockets also get the previous default.
 #[test]
 fn plain_tcp_of_a_program_that_chooses_another_algorithm() {
     let Some(turn) = Turn::take() else { return };
@@ -75,7 +75,7 @@ fn each_namespace_has_its_own() {
         "`lisa` is not loaded",
     );
     good(lisa_on(&host, &["load", "lisa", "--default"]));
-    // What is loaded already is made the default of another one, by `default` and by `load`.
+    // A loaded algorithm becomes the default of another namespace, by `default` and by `load`.
     let said = good(lisa_on(&other, &["load", "lisa", "--default"]));
     assert!(
         said.starts_with("`lisa` is loaded already, with these settings\n"),
@@ -127,7 +127,7 @@ fn each_namespace_has_its_own() {
     turn.unchanged();
 }
 
-/// A namespace as `ip netns add` makes it.
+/// A namespace as `ip netns add` creates it.
 struct Named(String);
 
 impl Named {
@@ -154,7 +154,7 @@ fn netns_command(arguments: &[&str]) -> Command {
     command
 }
 
-/// A named namespace is called by its name. It keeps an algorithm loaded only while the algorithm is its own default.
+/// A named namespace appears under its name. It keeps an algorithm loaded only while the algorithm is its own default.
 #[test]
 fn a_namespace_with_a_name() {
     let Some(turn) = Turn::take() else { return };
@@ -175,7 +175,7 @@ fn a_namespace_with_a_name() {
         "{status}"
     );
 
-    // Its end is none of anybody's default: nothing is said to be set back.
+    // It was no namespace's default: no restored default is reported.
     drop(named);
     assert_eq!(
         good(lisa_on(&host, &["unload", "lisa"])),
@@ -196,7 +196,7 @@ fn a_default_that_was_changed_meanwhile_stays() {
         "unloaded `lisa`\n"
     );
     assert_eq!(default_of(&host), "lia");
-    // It is in use there, though no command made it the default: what was before is not known.
+    // It is the default there, but not by a command: the previous default is unknown.
     let words = format!("it is the default of net:[{}]", netns(&host));
     bad(lisa(&["unload", "lia"]), 1, &words);
     bad(lisa_on(&host, &["unload", "lia"]), 1, &words);
@@ -205,7 +205,7 @@ fn a_default_that_was_changed_meanwhile_stays() {
     turn.unchanged();
 }
 
-/// One of ours in the place of another: plain TCP, and the namespace in the end, have what was before both.
+/// One of lisa's algorithms replaces another as default: plain TCP, and the namespace at the end, have the default before both.
 #[test]
 fn a_previous_default_that_was_unloaded() {
     let Some(turn) = Turn::take() else { return };
@@ -216,7 +216,7 @@ fn a_previous_default_that_was_unloaded() {
     good(lisa(&["unload", "lia"]));
     let said = good(lisa_on(&host, &["unload", "lisa"]));
     assert_eq!(said, "unloaded `lisa`; the default is `reno` again\n");
-    // And while it is there, it is what is set again.
+    // While it is loaded, it is the default that is restored.
     good(lisa_on(&host, &["load", "lia", "--default"]));
     good(lisa_on(&host, &["load", "lisa", "--default"]));
     let said = good(lisa_on(&host, &["unload", "lisa"]));
@@ -251,14 +251,14 @@ fn the_same_name_again() {
     let host = host();
     let socket = || host.run(|| crate::support::stream::socket("lisa"));
     good(lisa_on(&host, &["load", "lisa", "--default"]));
-    // `lisa kernel unload` would set the default back first.
+    // `lisa kernel unload` would first restore the default.
     let registered = kernel::registry::find_one("lisa").expect("it is loaded");
     registered.unregister().expect("it is ours");
     assert_eq!(default_of(&host), "lisa");
     good(lisa(&["load", "lisa"]));
     let said = good(lisa_on(&host, &["default", "lisa"]));
     assert!(said.contains("plain TCP uses `reno`"), "{said}");
-    // The new one is held, and the old one is gone.
+    // The new registration is in use, and the old one is freed.
     let line = bad(lisa(&["unload", "lisa"]), 1, "it is the default of net:[");
     assert!(!line.contains("unloaded already"), "{line}");
     until("the end of the first", || {
@@ -293,7 +293,7 @@ fn a_default_of_another_namespace() {
             (loaded.clone(), "lisa".into())
         );
     }
-    // Once that is no longer so, it can be unloaded from anywhere.
+    // Without that default it can be unloaded from any namespace.
     set_default(&host, "reno");
     good(lisa(&["unload", "lisa"]));
     turn.unchanged();

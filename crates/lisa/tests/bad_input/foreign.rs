@@ -1,4 +1,4 @@
-//! Registrations called `lisa` that this program has not made, or cannot read.
+//! Registrations with the name `lisa` that this program did not make, or cannot read.
 
 use super::*;
 use crate::support::Folder;
@@ -6,7 +6,7 @@ use crate::support::bpf::compile;
 use libbpf_rs::{Link, MapCore, Object, ObjectBuilder};
 use std::path::Path;
 
-/// A registration, for as long as it lives. The link needs the object's descriptors when it goes.
+/// A registration, which ends when this is dropped. The link needs the object's descriptors until then.
 struct Foreign {
     _link: Link,
     _object: Object,
@@ -29,12 +29,12 @@ fn register(folder: &Folder, define: &str) -> Foreign {
     }
 }
 
-/// Another program's algorithm called `passing`, as long as this lives.
+/// Another program's algorithm with the name `passing`, until this is dropped.
 pub fn passing(folder: &Folder) -> impl Sized + use<> {
     register(folder, "-DNAME=\"passing\"")
 }
 
-/// With such a registration every command that needs the name fails, and changes nothing.
+/// With this registration every command that needs the name fails, and changes nothing.
 fn refuses(turn: &Turn, foreign: Foreign, load: &str, unload: &str) {
     let host = Host::now();
     assert!(host.has("lisa"), "{host:?}");
@@ -42,7 +42,7 @@ fn refuses(turn: &Turn, foreign: Foreign, load: &str, unload: &str) {
     bad(lisa(&["load", "lisa", "--default"]), 1, load);
     bad(lisa(&["unload", "lisa"]), 1, unload);
     bad(lisa(&["unload", "lisa", "--wait"]), 1, unload);
-    // Others are not affected.
+    // Other algorithms are not affected.
     good_but(lisa(&["load", "lia"]));
     good_but(lisa(&["unload", "lia"]));
     assert_eq!(Host::now(), host);
@@ -75,7 +75,7 @@ fn damaged() {
     refuses(&turn, foreign, words, words);
 }
 
-/// Its settings are not where this version has them.
+/// A registration whose settings are elsewhere than in this version.
 #[test]
 fn of_another_version() {
     let Some(turn) = Turn::take() else { return };

@@ -1,4 +1,4 @@
-//! Groups that cannot be: no such connection, subflow or group, nothing loaded.
+//! Wrong groups: no such connection, subflow or group, no algorithm loaded.
 
 use super::*;
 use crate::support::stream::{exchange, open, serve};
@@ -23,9 +23,9 @@ fn arguments() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_connections_subflows_and_groups() {
     let Some(turn) = Turn::take() else { return };
-    // Other tests may have loaded something under a name of their own.
+    // Other tests may have loaded an algorithm under a name of their own.
     let nothing = [
         "no algorithm is loaded; `lisa kernel load lisa`",
         "no connection 00000000",

@@ -94,7 +94,7 @@ fn loaded_twice() {
     bad(lisa(&["load", "css"]), 1, words);
     good(lisa(&["unload", "css"]));
     turn.unchanged();
-    // And at once again.
+    // Again immediately.
     for _ in 0..5 {
         good(lisa(&["load", "lisa"]));
         good(lisa(&["unload", "lisa"]));
@@ -121,7 +121,7 @@ fn unloaded_while_sockets_use_it() {
         failed(&output, 1, "in use").contains("1 unconnected socket")
     });
 
-    // Ctrl-C ends the waiting. What has begun stays: no new socket may choose it, and those that have it keep it.
+    // Ctrl-C ends the wait. The algorithm stays unloaded: no new socket may choose it, and open sockets keep it.
     let waiting = Running::start(&mut lisa(&["unload", "lisa", "--wait"]));
     until("unloading", || !Host::now().has("lisa"));
     waiting.signal(Signal::SIGINT);
@@ -147,7 +147,7 @@ fn unloaded_while_sockets_use_it() {
         2,
         "a number of seconds",
     );
-    // And so does the time's end. It waits for what is left.
+    // The end of the time ends the wait too. It waits for the remaining sockets.
     let line = bad(
         lisa(&["unload", "lisa", "--wait=0.1"]),
         1,
@@ -162,12 +162,12 @@ fn unloaded_while_sockets_use_it() {
         "no new socket may choose it"
     );
 
-    // It can be loaded again beside what is left of it, and is another then.
+    // It can be loaded again beside the earlier registration, as a separate one.
     good(lisa(&["load", "lisa"]));
     good(lisa(&["unload", "lisa", "--wait"]));
     drop(b);
     until("its end", || {
-        // Other tests load under names of their own.
+        // Other tests load algorithms under names of their own.
         !good(lisa(&["status"])).contains("lisa (")
     });
     turn.unchanged();
@@ -219,7 +219,7 @@ fn a_full_map_leaves_connections_uncoupled() {
     if !crate::support::able() {
         return;
     }
-    // Room for one connection: for one end of the first.
+    // Capacity for one connection: one end of the first.
     let loaded = Loaded::with(
         "lisa",
         Options {
@@ -239,7 +239,7 @@ fn a_full_map_leaves_connections_uncoupled() {
     }
     let totals = loaded.totals();
     assert_eq!(kernel::status::entries(&loaded).0, 1, "{totals:?}");
-    // Two subflows of each of the five ends that found no room.
+    // Two subflows at each of the five ends beyond the capacity.
     assert_eq!(
         (totals.connections_opened, totals.connections_alone),
         (1, 10),
@@ -254,7 +254,7 @@ fn a_full_map_leaves_connections_uncoupled() {
     drop(pairs);
     loaded.settled();
 
-    // And through the program.
+    // The same with the program.
     let Some(turn) = Turn::take() else { return };
     good(lisa(&["load", "lisa", "--max-connections", "1"]));
     good(lisa(&["unload", "lisa"]));

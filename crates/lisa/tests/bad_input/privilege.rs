@@ -6,7 +6,7 @@ use crate::support::world::run;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// A copy of the program where everybody may run it.
+/// A copy of the program that all users may run.
 fn public_copy(folder: &Folder) -> PathBuf {
     let copy = folder.join("lisa");
     fs::copy(LISA, &copy).expect("a copy");
@@ -74,7 +74,7 @@ fn an_ordinary_user() {
         1,
         "`lisa kernel load lisa` first",
     );
-    // `top` looks before it takes the screen, here one of `script`.
+    // `top` reads the status before it changes the terminal, here that of `script`.
     let mut top = Command::new("script");
     let line = format!(
         "setpriv --reuid=65534 --regid=65534 --clear-groups {} kernel top",
@@ -93,7 +93,7 @@ fn an_ordinary_user() {
     assert_eq!(said.lines().count(), 1, "{said}");
     turn.unchanged();
 
-    // What is loaded, everybody may use, and nobody else unload.
+    // All users may use a loaded algorithm, and only root may unload it.
     good(lisa(&["load", "lisa"]));
     let loaded = Host::now();
     bad(nobody(&["load", "lisa"]), 1, "needs root");

@@ -17,7 +17,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 /// Port that the servers listen on.
 pub const PORT: u16 = 7000;
 
-/// Runs the command that the last argument, NAME=ARGUMENT, names. A failure is a panic, and so an exit code.
+/// Runs the command that the last argument, NAME=ARGUMENT, names. A failure panics, which sets the exit code.
 pub fn run() {
     let last = std::env::args().next_back().expect("arguments");
     let (name, argument) = last.split_once('=').expect("NAME=ARGUMENT");
@@ -67,7 +67,7 @@ fn answer() {
     }
 }
 
-/// Sends to all who connect, without end, and sets options as servers do.
+/// Sends to all clients without end, and sets options as servers do.
 fn serve() {
     let listener = TcpListener::bind(("0.0.0.0", PORT)).expect("a listener");
     for connection in listener.incoming() {
@@ -113,7 +113,7 @@ fn fetch(argument: &str) {
     });
 }
 
-/// As a server's worker: it starts as root and gives that up.
+/// As the worker of a server: starts as root and drops its privileges.
 fn drop_privileges() {
     setgid(Gid::from_raw(1234)).expect("root");
     setuid(Uid::from_raw(4321)).expect("root");
@@ -154,7 +154,7 @@ fn restrict_self(ruleset: Ruleset) {
     restricted.expect("Landlock");
 }
 
-/// In threads, of which each has a domain of its own.
+/// In threads, each with a Landlock domain of its own.
 fn restrict() {
     const MAKE_SOCKETS: u64 = 1 << 9; // LANDLOCK_ACCESS_FS_MAKE_SOCK
     const CONNECT: u64 = 2; // LANDLOCK_ACCESS_NET_CONNECT_TCP
@@ -172,7 +172,7 @@ fn restrict() {
                 fs: 0,
                 net: CONNECT,
             });
-            // A domain below the first.
+            // A domain nested in the first.
             restrict_self(Ruleset {
                 fs: MAKE_SOCKETS,
                 net: 0,
@@ -202,7 +202,7 @@ fn choose_late(times: u32) {
     assert_eq!(algorithm(&server), "reno");
 }
 
-/// A program that chooses its congestion control keeps it.
+/// A program that chooses its congestion control keeps its choice.
 fn choose() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     SockRef::from(&listener)

@@ -1,4 +1,4 @@
-//! What `exec` does on the kernel of a guest, of which this is the first process.
+//! Tests of `exec` on the kernel of a guest, as its first process.
 
 use crate::commands::PORT;
 use crate::support::bpf::Counting;
@@ -31,7 +31,7 @@ pub enum Way {
     Seccomp,
 }
 
-/// What is to be done.
+/// The job of the guest.
 #[derive(Serialize, Deserialize)]
 pub struct Job {
     way: Way,
@@ -43,7 +43,7 @@ impl Job {
     }
 }
 
-/// A test and how it ended.
+/// A test and its result.
 #[derive(Serialize, Deserialize)]
 pub struct Finding {
     what: String,
@@ -91,7 +91,7 @@ pub fn examine(job: &Job) -> Vec<Finding> {
             ];
             let lisa = load("lisa");
             findings.extend(TESTS.map(|(what, test)| run(what, || test(&lisa))));
-            // Connections of a command that was killed may last for a minute.
+            // Connections of a killed command may last for a minute.
             lisa.unload(Some(&mut |_| false)).expect("it unloads");
             findings
         }
@@ -141,7 +141,7 @@ fn load(name: &str) -> Registered {
     load::load(name, &Options::default()).expect("it loads")
 }
 
-/// Has a command run under `exec` with `lisa`.
+/// Runs a command under `exec` with `lisa`.
 fn under_exec(command: Command) -> Command {
     under_exec_with("lisa", command)
 }
@@ -168,7 +168,7 @@ fn named(name: &str, argument: &str) -> Command {
 }
 
 fn with_arguments(mut program: Command, name: &str, argument: &str) -> Command {
-    // The last one is a filter that fits no test.
+    // The last argument is a filter that matches no test.
     program.args(["--exact", "command", "--ignored", "--nocapture"]);
     program.arg(format!("{name}={argument}"));
     program
@@ -187,7 +187,7 @@ fn succeeds(mut command: Command) {
     assert!(output.status.success(), "{command:?}: {said}");
 }
 
-/// The cgroups that `exec` has made, below a cgroup.
+/// The cgroups that `exec` created below a cgroup.
 fn cgroups(parent: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(parent).expect("cgroups").flatten();
     let ours = |path: &PathBuf| {
@@ -203,7 +203,7 @@ fn until_no_cgroup() {
     });
 }
 
-/// Names of all processes, without those that have ended.
+/// Names of all processes that have not ended.
 fn processes() -> Vec<(Pid, String)> {
     let entries = fs::read_dir("/proc").expect("proc").flatten();
     let process = |path: PathBuf| {
@@ -252,7 +252,7 @@ impl Answering {
         this
     }
 
-    /// The rest of the next line that begins so.
+    /// The rest of the next line with this prefix.
     fn line(&mut self, start: &str) -> String {
         loop {
             let line = self.answers.next().expect("a line").expect("text");
@@ -267,7 +267,7 @@ impl Answering {
         self.line("answer ")
     }
 
-    /// Ends its input, and waits until it has ended.
+    /// Closes the command's input, and waits until the command has ended.
     fn end(mut self) {
         drop(self.orders.take());
         self.answers.by_ref().for_each(drop);
@@ -325,7 +325,7 @@ fn attached_and_detached() {
     nothing_is_attached();
 }
 
-/// In a thread that may change its namespaces.
+/// Runs in a thread of its own, because it changes namespaces.
 fn in_a_thread(work: impl FnOnce() + Send + 'static) {
     let done = std::thread::spawn(work).join();
     done.unwrap_or_else(|panic| resume_unwind(panic));
@@ -353,7 +353,7 @@ fn a_later_load_heals() {
         succeeds(under_exec(named("protocol", "262")));
         lia.unload(None).expect("it unloads");
     }
-    // Killed before the pins were removed: an algorithm that is not registered.
+    // The pins of a killed command remain: the algorithm is not registered.
     registry::find_one("lisa").unwrap().unload(None).unwrap();
     fs::create_dir_all("/sys/fs/bpf").unwrap();
     nothing_is_attached();
@@ -363,7 +363,7 @@ fn sockets_of_the_command_alone(_: &Registered) {
     let mut inside = answering();
     assert_eq!(inside.ask(), "262");
     succeeds(named("protocol", "6"));
-    // In a cgroup with such a name, but of an algorithm that is not loaded.
+    // In a cgroup with the name of an algorithm that is not loaded.
     let other = Path::new(CGROUPS).join("lisa-exec-lia-1");
     fs::create_dir(&other).expect("a cgroup");
     let mut command = named("protocol", "6");
@@ -376,7 +376,7 @@ fn sockets_of_the_command_alone(_: &Registered) {
     until_no_cgroup();
 }
 
-/// Two subflows for each connection, at both ends.
+/// Two subflows of each connection, at both ends.
 fn connections_have_the_algorithm(lisa: &Registered) {
     over_two_paths(lisa, "serve", 8);
 }
@@ -431,7 +431,7 @@ fn over_two_paths(lisa: &Registered, server: &str, connections: usize) {
     until_no_cgroup();
 }
 
-/// Each over the loopback, with both ends under `exec`: the algorithm counts a connection at each end.
+/// Over the loopback, with both ends under `exec`: the algorithm counts a connection at each end.
 fn programs_of_the_host(lisa: &Registered) {
     let address = format!("127.0.0.1:{PORT}");
     let python = |code: &str| {
@@ -485,7 +485,7 @@ fn privileges_and_networks_change(_: &Registered) {
     until_no_cgroup();
 }
 
-/// The program that sets the algorithm runs for the first segments of a connection alone, also where it sets none.
+/// The program that sets the algorithm runs only for the first segments of a connection, also if it sets none.
 fn a_choice_costs_nothing_later(_: &Registered) {
     const SEGMENTS: u64 = 1000;
     let runs = || -> u64 {
@@ -529,7 +529,7 @@ fn user_with_a_cgroup(_: &Registered) {
     for file in [own.clone(), own.join("cgroup.procs")] {
         chown(file, Some(65534), Some(65534)).expect("root");
     }
-    // No seccomp filter, so no need of no_new_privs.
+    // Without a seccomp filter no_new_privs is not needed.
     succeeds(as_user(named("privileges", "0"), &own));
     until("no cgroup is left", || cgroups(&own).is_empty());
     until("it is empty", || fs::remove_dir(&own).is_ok());
@@ -569,7 +569,7 @@ fn ctrl_c_leaves_no_cgroup(_: &Registered) {
     assert_eq!(status.signal(), Some(libc::SIGINT));
     until_no_cgroup();
 
-    // One that cannot be started.
+    // A command that cannot be started.
     let mut missing = Command::new("/proc/self/exe");
     // SAFETY: as above.
     unsafe {
@@ -624,7 +624,7 @@ fn owners_and_networks_by_proc() {
     }
 }
 
-/// Has a command run under `exec` with Linux's own `reno`.
+/// Runs a command under `exec` with Linux's own `reno`.
 fn by_helper(command: Command) -> Command {
     under_exec_with("reno", command)
 }
@@ -641,7 +641,7 @@ fn another_pid_namespace() {
     );
 }
 
-/// With a procfs of the new namespace it works.
+/// Succeeds with a procfs of the new namespace.
 fn another_pid_namespace_with_its_proc() {
     unshare(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS).expect("namespaces");
     let mut command = named("protocol", "262");

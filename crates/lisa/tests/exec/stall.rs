@@ -1,5 +1,5 @@
-//! A server that is in the middle of a call, with the lock of its MPTCP socket, while a join arrives: it sends from memory
-//! that is not there yet (userfaultfd(2)).
+//! A join arrives while a server is in a system call and holds the lock of its MPTCP socket: the server sends from memory
+//! that is not mapped yet (userfaultfd(2)).
 
 use super::PORT;
 use crate::support::until;
@@ -20,7 +20,7 @@ nix::ioctl_readwrite!(uffdio_api, UFFD_API, 0x3f, [u64; 3]);
 nix::ioctl_readwrite!(uffdio_register, UFFD_API, 0x00, [u64; 4]);
 nix::ioctl_readwrite!(uffdio_zeropage, UFFD_API, 0x04, [u64; 4]);
 
-/// A page whose readers wait, also in the kernel, until it is filled.
+/// A page that blocks its readers, also in the kernel, until it is filled.
 struct AbsentPage {
     faults: File,
     start: u64,
@@ -74,11 +74,11 @@ fn counter(name: &str) -> u64 {
         .expect("a number")
 }
 
-/// Sends to the first who connects, without end.
+/// Sends to the first client without end.
 pub fn serve() {
     let listener = TcpListener::bind(("0.0.0.0", PORT)).expect("a listener");
     let (mut connection, _) = listener.accept().expect("a connection");
-    // Any option that subflows have to take over.
+    // Any option that subflows inherit.
     connection.set_nodelay(true).expect("an option");
     connection.write_all(&[7]).expect("sent");
     until("the second address is announced", || {

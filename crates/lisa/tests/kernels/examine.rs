@@ -1,4 +1,4 @@
-//! What an algorithm does on the kernel that this process runs on: the host's, or a guest's.
+//! Tests of an algorithm on the running kernel: the host's, or a guest's.
 
 use crate::support::bpf::{Counting, count_storage};
 use crate::support::opens::Clients;
@@ -23,48 +23,48 @@ use std::sync::Arc;
 /// Connections that are opened and closed with each algorithm; `make soak` has a million.
 pub const OPENS: u64 = 100;
 
-/// What each path moves on average: some dozens of segments beyond the initial windows.
+/// Bytes per path on average: some dozens of segments beyond the initial windows.
 const BYTES: u64 = 125_000;
 
-/// What is to be done.
+/// The job of the guest.
 #[derive(Serialize, Deserialize)]
 pub struct Job {
     /// The algorithms, by name.
     pub algorithms: Vec<String>,
-    /// The program that counts sockets with storage.
+    /// The BPF program that counts sockets with storage.
     pub counter: Vec<u8>,
 }
 
-/// What came of it on a kernel.
+/// The findings on a kernel.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Findings {
     /// `uname -r`
     pub release: String,
-    /// As the baseline of instructions names it.
+    /// Name in the baseline of instructions.
     pub linux: String,
     pub rows: Vec<Row>,
-    /// What the kernel's log has of faults.
+    /// Faults in the kernel's log.
     pub faults: Vec<String>,
 }
 
-/// What an algorithm did, or how it failed to.
+/// The findings about an algorithm.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Row {
     pub algorithm: String,
-    /// What the verifier went through for each callback; nothing for what is Linux's own.
+    /// Instructions that the verifier processed for each callback; none for Linux's own algorithms.
     pub loads: Found<Vec<u32>>,
-    /// The worked examples that left the same bytes in the BPF machine as in native code, and what they must lead to.
+    /// Number of worked examples with the same bytes in the BPF machine as in native code, and with the expected results.
     pub examples: Found<usize>,
-    /// The subflows that carried a transfer.
+    /// Number of subflows that carried a transfer.
     pub two: Found<usize>,
-    /// The same over eight paths.
+    /// Number of subflows that carried a transfer over eight paths.
     pub eight: Found<usize>,
-    /// Connections that were opened and closed and left nothing.
+    /// Number of connections that were opened and closed and whose state was freed.
     pub opens: Found<u64>,
 }
 
 impl Row {
-    /// What did not hold, and why.
+    /// Failed tests with their errors.
     pub fn failures(&self) -> Vec<String> {
         let why = [
             ("loading", self.loads.as_ref().err()),
@@ -80,10 +80,10 @@ impl Row {
     }
 }
 
-/// A finding, or why there is none.
+/// A finding, or the error of its test.
 pub type Found<T> = Result<T, String>;
 
-/// Does all of it. Needs root.
+/// Runs all tests. Needs root.
 pub fn examine(job: &Job) -> Findings {
     let mut log = KernelLog::begin();
     let rows = job.algorithms.iter().map(|name| {
@@ -104,7 +104,7 @@ fn algorithm(name: &str, counter: &[u8]) -> Row {
     let _counting = Counting::begin();
     let two = found(|| transfer(&mut host, name, 2));
     let eight = found(|| transfer(&mut host, name, 8));
-    // The transfers have loaded it, unless it is Linux's own.
+    // The transfers have loaded the algorithm, unless it is Linux's own.
     let ours = Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
     let counts = || {
         check_calls(&loaded(name));
@@ -155,7 +155,7 @@ fn check_calls(loaded: &Registered) {
     }
 }
 
-/// All connections have closed, and no map and no socket has anything of them.
+/// Checks that all connections have closed, and that maps and sockets have none of their state.
 fn nothing_is_left(loaded: &Registered, opened: u64, counter: &[u8]) {
     let totals = settled(loaded);
     until("no storage", || count_storage(loaded, counter) == 0);
@@ -171,7 +171,7 @@ fn nothing_is_left(loaded: &Registered, opened: u64, counter: &[u8]) {
     );
 }
 
-/// What the host has loaded by this name.
+/// The loaded algorithm of this name.
 fn loaded(name: &str) -> Registered {
     let loaded = registry::find().expect("what is loaded");
     let ours = |found: &Registered| {
@@ -182,7 +182,7 @@ fn loaded(name: &str) -> Registered {
     loaded.into_iter().find(ours).expect("it is loaded")
 }
 
-/// Runs each callback twice, and does not bear a difference.
+/// Runs each callback on two machines, and panics if the bytes differ.
 struct Both(Bpf);
 
 impl Machine for Both {
@@ -199,7 +199,7 @@ impl Machine for Both {
     }
 }
 
-/// How many examples hold.
+/// Number of examples that hold.
 fn examples(name: &str) -> usize {
     let (mut both, mut held) = (Both(Bpf::default()), 0);
     for vector in vectors::all() {
@@ -217,7 +217,7 @@ fn bytes(paths: usize) -> u64 {
     paths as u64 * BYTES
 }
 
-/// One connection over so many paths of this network.
+/// One connection over this number of paths.
 fn scenario(algorithm: &str, paths: usize, network: &str) -> Scenario {
     let text = format!(
         "title = \"A kernel\"\nstop = \"60s\"\n[topology]\nkind = \"shared-bottleneck\"\n{network}\n\
@@ -228,10 +228,10 @@ fn scenario(algorithm: &str, paths: usize, network: &str) -> Scenario {
     Scenario::parse(&text, "kernels.toml").expect("a scenario")
 }
 
-/// Moves the bytes, which the lab compares one by one, over all paths: how many subflows did it.
+/// Transfers bytes, which the lab compares one by one, over all paths. Returns the number of subflows.
 ///
-/// MPTCP drops an announced address that comes while it is still busy with the one before, and hears of it again after two
-/// minutes (read: `mptcp_pm_add_addr_received`): then it is tried again.
+/// MPTCP drops an announced address that arrives while it processes another one, and receives it again after two
+/// minutes (`mptcp_pm_add_addr_received`): then the transfer is repeated.
 fn transfer(host: &mut Host, name: &str, paths: usize) -> usize {
     const TRIES: u64 = 5; // docs/notes/kernel.md: how often that is
     let all = (1..=TRIES).any(|seed| over(host, name, paths, seed) == paths);
@@ -239,10 +239,10 @@ fn transfer(host: &mut Host, name: &str, paths: usize) -> usize {
     paths
 }
 
-/// How many subflows a transfer had.
+/// Number of subflows of a transfer.
 fn over(host: &mut Host, name: &str, paths: usize, seed: u64) -> usize {
-    // Slow, so that all have joined long before the end, without many packets; and without loss, which would befall
-    // announcements too.
+    // Slow, so that all subflows join long before the end, without many packets; and without loss, which would affect
+    // the announcements too.
     let network = "rate = \"5Mbit\"\nrtt = \"20ms\"\nqueue = 1000";
     let run = host.run(&scenario(name, paths, network), seed);
     let run = run.unwrap_or_else(|error| panic!("{error}"));
@@ -264,7 +264,7 @@ fn over(host: &mut Host, name: &str, paths: usize, seed: u64) -> usize {
     download.subflows.len()
 }
 
-/// Whether a join found another subflow in slow start. wVegas leaves it some 2 ms after the join here, and on a busy host before.
+/// Whether a join found another subflow in slow start. wVegas leaves slow start about 2 ms after the join, on a busy host before.
 fn finds_slow_start(subflows: &[SubflowOutcome]) -> bool {
     subflows.iter().any(|join| {
         subflows.iter().any(|other| {
@@ -274,7 +274,7 @@ fn finds_slow_start(subflows: &[SubflowOutcome]) -> bool {
     })
 }
 
-/// Opens and closes connections of two subflows. How many.
+/// Opens and closes connections of two subflows. Returns their number.
 fn opens(name: &str) -> u64 {
     let scenario = scenario("reno", 2, "rate = \"1Gbit\"\nrtt = \"200us\"\nqueue = 1000");
     let mut network = Network::build(&NetworkSpec {

@@ -1,4 +1,4 @@
-//! What the page (docs/kernels.md) says of a kernel: a part for each, with a table of the algorithms.
+//! The page docs/kernels.md: for each kernel a part with a table of the algorithms.
 
 use crate::examine::{Findings, Found, OPENS, Row};
 use mpcc::Algorithm;
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 /// The page, from this crate's folder.
 pub const PAGE: &str = "../../docs/kernels.md";
 
-/// How it is written anew, and the counts of instructions with it.
+/// The command that writes the page and the counts of instructions.
 pub const RENEW: &str = "make test-kernels UPDATE_KERNELS=1";
 
 /// Kernels are tested at the same time.
@@ -54,7 +54,7 @@ fn heading(linux: &str) -> String {
 
 /// A part of the page.
 fn part(findings: &Findings) -> String {
-    // Whatever the compiler was: this table shows one.
+    // Of any compiler: this table shows one.
     let counts = Baseline::open().counts(&format!("{}, ", findings.linux));
     let counts = counts.unwrap_or_default();
     let rows = findings.rows.iter().map(|found| row(found, &counts) + "\n");
@@ -66,10 +66,10 @@ fn part(findings: &Findings) -> String {
     )
 }
 
-/// Puts the part into the page, in the place of what it had of this kernel, and the counts of instructions into their file.
+/// Replaces the part of this kernel in the page, and its counts of instructions in their file.
 ///
 /// # Panics
-/// With some of the algorithms only: the others' lines would be gone.
+/// If not all algorithms were tested: the lines of the others would be lost.
 pub fn write(findings: &Findings) {
     let all = Algorithm::all().count();
     assert_eq!(findings.rows.len(), all, "`{RENEW}` takes all algorithms");
@@ -92,7 +92,7 @@ pub fn write(findings: &Findings) {
     fs::write(PAGE, parts.join("\n## ")).expect(PAGE);
 }
 
-/// What the page does not say of these findings, or says otherwise; `None` where it knows nothing of this kernel.
+/// Differences of these findings to the page; `None` if the page lacks this kernel.
 pub fn missing(findings: &Findings) -> Option<Vec<String>> {
     let page = fs::read_to_string(PAGE).expect(PAGE);
     let (_, about) = page.split_once(&heading(&findings.linux))?;

@@ -1,4 +1,4 @@
-//! The times that cc/ gets from the kernel: the endpoint's clock, and the time since the last transmission.
+//! The times that the kernel passes to cc/: the endpoint's clock, and the time since the last transmission.
 
 use crate::support::bpf::compile;
 use crate::support::stream::{exchange, open, serve};
@@ -26,7 +26,7 @@ struct Clocks {
 /// The TCP sockets of this thread's network namespace.
 fn clocks(object: &Path) -> Vec<Clocks> {
     let mut object = ObjectBuilder::default().open_file(object).expect("opens");
-    // The only constant there: jiffies a second, from the resolution of a clock that counts them.
+    // HZ, from the resolution of a clock that counts jiffies.
     let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).expect("a clock");
     let hz = 1_000_000_000 / tick.tv_nsec() as u32;
     for mut map in object.maps_mut() {

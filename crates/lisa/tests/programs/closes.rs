@@ -1,6 +1,6 @@
-//! Joins in the same RTT, subflows that close with a credit not yet paid, and both ends on one host.
+//! Joins in the same RTT, subflows that close with an unsettled credit, and both ends on one host.
 //!
-//! A connection that is quiet pays nothing: who joins then has taken, and the lender has not yet settled.
+//! A connection without ACKs settles nothing: a subflow that joins it has taken a credit that the lender has not settled.
 
 use crate::support::stream::{PORT, carry, connect, exchange, listener, open, serve};
 use crate::support::watch::Watch;
@@ -11,7 +11,7 @@ use kernel::status::Subflow;
 use socket2::Socket;
 use std::net::{SocketAddr, TcpStream};
 
-/// A connection between two hosts, and the listener, without which nothing can join.
+/// A connection between two hosts, and its listener, without which no subflow can join.
 fn pair(world: &World, algorithm: &str) -> (TcpStream, TcpStream, Socket) {
     let listener = serve(world, algorithm);
     let (client, server) = open(world, &listener, algorithm, None);
@@ -30,7 +30,7 @@ fn client_subflows(loaded: &Loaded, world: &World) -> Vec<Subflow> {
     ours.flat_map(|connection| connection.subflows).collect()
 }
 
-/// The client's window before anything joins, after sending some.
+/// The client's window after some data and before any join.
 fn warm_up(loaded: &Loaded, world: &World, client: &TcpStream, server: &TcpStream) -> u32 {
     let bytes = content(300_000, 3);
     assert!(
@@ -61,7 +61,7 @@ fn joins_in_one_rtt_take_in_turn_and_are_settled_together() {
     watch.until("eight subflows", |_| {
         client_subflows(&loaded, &world).len() == 8
     });
-    // Who lends depends on the RTTs, of microseconds here; that segments are moved and none made does not.
+    // The lender depends on the RTTs, microseconds here; the conservation of the sum does not.
     let subflows = client_subflows(&loaded, &world);
     let sum: u32 = subflows.iter().map(|s| s.cwnd - s.debit).sum();
     assert_eq!(sum, before, "{subflows:?}");
@@ -108,8 +108,8 @@ fn a_window_too_small_for_all_gives_what_it_can() {
         client_subflows(&loaded, &world).len() == 8
     });
     let subflows = client_subflows(&loaded, &world);
-    // The fastest lends: subflow 0, and then perhaps one that has joined. Nobody starts with fewer than 3, and the
-    // sum of the credits stays within the window that was there.
+    // The fastest subflow lends: subflow 0, later perhaps a joined one. None starts with fewer than 3 segments, and the
+    // sum of the credits is at most the window before the joins.
     assert!(
         subflows.iter().all(|s| s.cwnd - s.debit >= 3),
         "{subflows:?}"
@@ -162,7 +162,7 @@ fn a_subflow_that_closes_before_its_lender_paid_gives_the_credit_back() {
 }
 
 #[test]
-fn a_lender_that_closes_before_it_paid_leaves_the_window_to_who_took_it() {
+fn a_lender_that_closes_with_a_debit_leaves_the_credit_to_the_borrower() {
     if !able() {
         return;
     }
@@ -206,7 +206,7 @@ fn a_path_that_is_cut_in_mid_transfer_loses_no_byte() {
         let arrived = watch.during(|| transfer.join().expect("a transfer"));
         assert!(arrived == bytes, "bytes arrive as they were sent");
     });
-    // What was in flight on it is sent again and again until somebody answers.
+    // Its segments in flight are retransmitted until the peer answers.
     ip(&world.client, "link set c1 up");
     drop((client, server));
     watch.finish();

@@ -1,5 +1,5 @@
-//! Paths that fail: a backup takes over, a subflow times out at both ends, a join is never answered, all paths fail and the hosts go
-//! away. Nothing of the subflows stays behind.
+//! Paths that fail: a backup takes over, a subflow times out at both ends, a join is never answered, all paths fail and the
+//! hosts are deleted. All state of the subflows is freed.
 
 use crate::support::stream::{carry, exchange, open, serve};
 use crate::support::world::{World, client_address, ip, mptcp};
@@ -8,7 +8,7 @@ use kernel::load::Options;
 use std::fs;
 use std::io::Write;
 
-/// State in the socket, and state beside the socket (BPF_MAP_TYPE_SK_STORAGE).
+/// An algorithm with state in the socket, and one with state in socket storage (BPF_MAP_TYPE_SK_STORAGE).
 const ALGORITHMS: [&str; 2] = ["lisa", "hystartpp_cubic"];
 
 /// The subflows of each connection, the least number first.
@@ -50,7 +50,7 @@ fn a_backup_takes_over_from_a_path_that_fails() {
         let before = sent(&world, 1);
         let bytes = content(BYTES, 40);
         assert!(carry(&client, &server, &bytes) == bytes, "{algorithm}");
-        // Neither does the backup count in its connection's group, nor has it taken segments from the other subflow.
+        // The backup is not counted in its group, and has taken no segments from the other subflow.
         let connections = loaded.status().connections.into_iter();
         let phases = connections.map(|c| c.subflows.iter().map(|s| s.phase).collect::<Vec<_>>());
         for phases in phases {
@@ -89,7 +89,7 @@ fn a_subflow_that_times_out_leaves_its_place_to_another() {
         world.join(1..2);
         until("two subflows", || subflows(&loaded) == [2, 2]);
 
-        // Both ends have bytes in flight there, so that both time out.
+        // Both ends have bytes in flight on this path, so that both time out.
         ip(&world.server, "link set s1 down");
         until("a timeout at both ends", || {
             exchange(&client, &server, &content(100_000, 42));
@@ -105,7 +105,7 @@ fn a_subflow_that_times_out_leaves_its_place_to_another() {
 }
 
 #[test]
-fn a_join_that_nobody_answers_takes_no_place() {
+fn a_join_without_an_answer_takes_no_slot() {
     if !able() {
         return;
     }
@@ -113,7 +113,7 @@ fn a_join_that_nobody_answers_takes_no_place() {
     let listener = serve(&world, loaded.name());
     let (client, server) = open(&world, &listener, loaded.name(), None);
     exchange(&client, &server, b"established");
-    // The answer has no way back.
+    // The answer cannot return.
     ip(&world.server, "route del 10.7.1.0/24");
     ip(&world.server, "route add blackhole 10.7.1.0/24");
     world.join(1..3);

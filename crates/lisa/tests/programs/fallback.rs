@@ -1,4 +1,4 @@
-//! Peers without MPTCP, and a box between the hosts that takes MPTCP's options out of packets.
+//! Peers without MPTCP, and a middlebox that removes the MPTCP options from packets.
 
 use crate::support::stream::{PORT, connect, exchange, listener, serve, try_carry};
 use crate::support::watch::Watch;
@@ -55,7 +55,7 @@ fn curl_from_an_nginx_without_mptcp() {
     );
 }
 
-/// A server with the algorithm, and a client that never heard of MPTCP.
+/// A server with the algorithm, and a client without MPTCP.
 #[test]
 fn a_client_without_mptcp() {
     if !able() {
@@ -87,7 +87,7 @@ fn a_client_without_mptcp() {
     );
 }
 
-/// A connection through a box that does this from the first data on, or, with `bytes`, after so many.
+/// A connection through a middlebox that does this from the first data on, or, with `bytes`, after that many bytes.
 fn through(mode: Mode, bytes: usize) {
     if !able() {
         return;
@@ -131,14 +131,14 @@ fn through(mode: Mode, bytes: usize) {
         let failed = [&client, &server].map(fallbacks).concat();
         failed.iter().any(|(name, _)| name != "DataCsumErr")
     };
-    // Now and then the receiver does not notice: one run in six on a busy machine. A segment that repeats a mapping which
-    // it has already would explain it.
+    // In one run of six on a busy machine the receiver does not fall back. A segment that repeats a mapping which
+    // it has already would explain that.
     'tries: for _ in 0..10 {
         for (from, to) in [(&connection, &other), (&other, &connection)] {
             match try_carry(from, to, &bytes) {
                 Ok(arrived) => assert!(arrived == bytes, "bytes arrive as they were sent"),
-                // Linux does not always bring a connection over a fallback in mid-connection: it may wait for ever for
-                // data that the sender believes delivered. Nothing may be left of it all the same.
+                // A fallback in the middle of a connection can stall the connection in Linux: the receiver waits for ever for
+                // data that the sender counts as delivered. Its state must still be freed.
                 Err(error) if mode == Mode::Spoil => {
                     eprintln!("the kernel did not bring the connection over the fallback: {error}");
                     for socket in [&connection, &other] {

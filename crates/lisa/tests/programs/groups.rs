@@ -1,4 +1,4 @@
-//! Groups, asked for from the command line while connections run.
+//! Groups, requested from the command line while connections run.
 
 use crate::support::stream::{carry, exchange, open, serve};
 use crate::support::watch::{Watch, connections};
@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The one connection of this algorithm that ends at this host.
+/// The only connection of this algorithm that ends at this host.
 fn connection(loaded: &Loaded, host: &Namespace) -> Connection {
     let netns = host.run(|| kernel::default::netns().expect("a namespace"));
     let mut all = loaded.status().connections;
@@ -29,19 +29,19 @@ fn subflow(loaded: &Loaded, host: &Namespace, slot: usize) -> Subflow {
     connection(loaded, host).subflows.remove(slot)
 }
 
-/// `lisa kernel group …`: what it printed.
+/// The output of `lisa kernel group …`.
 fn group(arguments: &[&str]) -> String {
     let output = run(Command::new(LISA).args(["kernel", "group"]).args(arguments));
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC, as events have them.
+/// Nanoseconds of CLOCK_MONOTONIC, the clock of events.
 fn now() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has it");
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Sends and listens to all events meanwhile.
+/// Sends data, and collects all events at the same time.
 fn events_of(listener: &mut Listener<'_>, work: impl FnOnce() + Send) -> Vec<lisa_event> {
     let mut events = Vec::new();
     std::thread::scope(|scope| {
@@ -54,7 +54,7 @@ fn events_of(listener: &mut Listener<'_>, work: impl FnOnce() + Send) -> Vec<lis
     events
 }
 
-/// Until each of the client's subflows has sent and heard of it.
+/// Waits until each of the client's subflows has sent data and received an ACK.
 fn warm_up(loaded: &Loaded, world: &World, (client, server): (&TcpStream, &TcpStream), n: usize) {
     until("all subflows to have sent", || {
         exchange(client, server, &content(200_000, 20));
@@ -75,7 +75,7 @@ fn a_subflow_moves_on_its_next_ack() {
     let token = connection(&loaded, &world.client).token;
     let mut listener = Listener::new(&loaded, Kinds::ALL).expect("listens");
 
-    // Nothing is sent: the wish stands, and nobody has moved.
+    // Nothing is sent: the request is pending, and no subflow has moved.
     let before = now();
     let said = group(&[&token, "1=5", &format!("{}=254", client_address(2))]);
     assert!(
@@ -119,7 +119,7 @@ fn a_subflow_moves_on_its_next_ack() {
             .iter()
             .filter(|e| u32::from(e.kind) == kind::LISA_EVENT_MOVED);
         assert_eq!(moved.count(), usize::from(group > 0), "slot {slot}");
-        // It is the first that the subflow tells of after the wish.
+        // The move is the subflow's first event after the request.
         if group > 0 {
             let first = ours.iter().find(|e| e.time > before).expect("it is used");
             assert_eq!(u32::from(first.kind), kind::LISA_EVENT_MOVED, "{first:?}");
@@ -133,7 +133,7 @@ fn a_subflow_moves_on_its_next_ack() {
             .all(|s| s.group == 0)
     );
 
-    // People see it, where there is something to see.
+    // The tables show the column only if a group differs.
     let table = group(&[&token]);
     assert_eq!(
         table.lines().filter(|line| line.contains(&token)).count(),
@@ -155,13 +155,13 @@ fn a_subflow_moves_on_its_next_ack() {
     let said = group(&[&token, "--reset"]);
     assert_eq!(said, "nothing to do: all subflows are in group 0\n");
     drop(listener);
-    // A wish that nobody has heard yet goes with its connection.
+    // A pending request ends with its connection.
     group(&[&token, "0=1", "1=1", "2=1"]);
     drop((client, server));
     loaded.settled();
 }
 
-/// A connection with a large window, and nothing joined yet.
+/// A connection with a large window before any join.
 fn pair(loaded: &Loaded, world: &World) -> (socket2::Socket, TcpStream, TcpStream) {
     let listening = serve(world, loaded.name());
     let (client, server) = open(world, &listening, loaded.name(), None);
@@ -176,7 +176,7 @@ fn pair(loaded: &Loaded, world: &World) -> (socket2::Socket, TcpStream, TcpStrea
     (listening, client, server)
 }
 
-/// The subflow that joins over this link, once it is there.
+/// Waits for the subflow that joins over this link.
 fn joined(loaded: &Loaded, world: &World, link: u32) -> Subflow {
     world.join(link..link + 1);
     let slot = link as usize;
@@ -186,7 +186,7 @@ fn joined(loaded: &Loaded, world: &World, link: u32) -> Subflow {
     subflow(loaded, &world.client, slot)
 }
 
-/// Who lends to a subflow that joins this group: the one in slow start that sends fastest.
+/// The lender of a subflow that joins this group: the fastest subflow in slow start.
 fn lender(connection: &Connection, group: u8) -> Option<u8> {
     let lends = |s: &&Subflow| s.group == group && s.phase == "slow start";
     let rate = |s: &Subflow| f64::from(s.cwnd) / s.srtt_us.expect("it has sent");
@@ -200,7 +200,7 @@ fn a_subflow_that_joins_takes_from_its_group_only() {
     if !able() {
         return;
     }
-    // On a busy machine a retransmission may end the first subflow's slow start, and then it lends to nobody.
+    // On a busy machine a retransmission may end the first subflow's slow start, and then it does not lend.
     until("a first subflow that stays in slow start", || {
         let (loaded, world) = (Loaded::lisa(), World::new(3));
         let (_listening, client, server) = pair(&loaded, &world);
@@ -234,7 +234,7 @@ fn a_subflow_that_joins_takes_from_its_group_only() {
     });
 }
 
-/// Subflows join, move and close while data flows both ways: every credit ends once, whoever moves meanwhile.
+/// Subflows join, move and close while data flows both ways: every credit ends once.
 #[test]
 fn moves_at_any_moment() {
     if !able() {
@@ -290,7 +290,7 @@ fn moves_at_any_moment() {
     assert!(settled + void > 30);
 }
 
-/// As an operator would: iperf3 runs, and its subflows are put into groups by their addresses.
+/// An operator's use: iperf3 runs, and its subflows are put into groups by their addresses.
 #[test]
 fn iperf3_is_put_into_groups_while_it_runs() {
     if !able() {

@@ -19,7 +19,7 @@ fn congestion_state(connection: &TcpStream) -> u8 {
     info[1]
 }
 
-/// After an RTO its window is below the threshold, which is not slow start: nobody may take from it.
+/// After an RTO the window is below the threshold, but not in slow start: no subflow may take a credit from it.
 #[test]
 fn in_the_middle_of_a_repair_it_is_in_recovery() {
     if !able() {

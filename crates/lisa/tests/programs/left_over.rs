@@ -8,13 +8,13 @@ use kernel::contract::{lisa_connection, lisa_subflow};
 use kernel::{holders, left_over, status};
 use libbpf_rs::{MapCore, MapFlags};
 
-/// Writes when the connection was established, ns since the boot.
+/// Writes the time at which the connection was established, ns since the boot.
 fn set_since(entry: &mut [u8], since: u64) {
     const SINCE: usize = std::mem::offset_of!(lisa_connection, since);
     entry[SINCE..][..8].copy_from_slice(&since.to_ne_bytes());
 }
 
-/// The same of a subflow.
+/// Writes the same time of a subflow.
 fn set_subflow_since(entry: &mut [u8], since: u64) {
     const SINCE: usize = std::mem::offset_of!(lisa_subflow, since);
     entry[SINCE..][..8].copy_from_slice(&since.to_ne_bytes());
@@ -33,7 +33,7 @@ fn entries_without_a_socket_are_deleted() {
     let before = status::entries(&loaded).0;
     assert_eq!(before, 2, "both ends are on this host");
 
-    // Entries as a lost socket leaves them: of a key that no socket has. And all are as old as can be.
+    // Entries as a lost socket leaves them, with a key that no socket has, and of the greatest age.
     let map = map(&loaded, "connections");
     let keys: Vec<_> = map.keys().collect();
     for key in &keys {
@@ -45,7 +45,7 @@ fn entries_without_a_socket_are_deleted() {
         map.update(&lost, &value, MapFlags::NO_EXIST)
             .expect("an entry");
     }
-    // Entries of subflows: of these connections, and (with another first byte) of connections that have no entry.
+    // Entries of subflows of these connections, and (with another first byte) of connections without an entry.
     let subflows = self::map(&loaded, "subflows");
     for key in subflows.keys().collect::<Vec<_>>() {
         let mut value = subflows
@@ -70,7 +70,7 @@ fn entries_without_a_socket_are_deleted() {
     assert!(left.iter().all(|key| keys.contains(key)), "{left:?}");
     assert_eq!(left_over::delete(&loaded, &found).expect("a sweep"), 0);
 
-    // A young entry stays, whatever sockets there are: its socket may be younger than their list.
+    // A young entry stays without a socket in the list: its socket may be younger than the list.
     let mut value = map
         .lookup(&keys[0], MapFlags::ANY)
         .unwrap()
@@ -82,7 +82,7 @@ fn entries_without_a_socket_are_deleted() {
     assert_eq!(left_over::delete(&loaded, &found).expect("a sweep"), 0);
     map.delete(&young).expect("an entry");
 
-    // The connections go on, coupled, and close.
+    // The connections stay coupled, and close.
     assert!(carry(&client, &server, &bytes) == bytes);
     assert_eq!(status::entries(&loaded).0, 2);
     drop((client, server));

@@ -1,4 +1,4 @@
-//! More subflows than are coupled: the rest run by themselves, and are counted.
+//! More subflows than can be coupled: the rest run uncoupled, and are counted.
 
 use crate::support::stream::{PORT, exchange, open, serve};
 use crate::support::watch::Watch;
@@ -9,7 +9,7 @@ use netlink_socket2::{NetlinkSocket, ReplyError};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Asks the kernel for one more subflow of a connection, as a path manager in user space does.
+/// Requests one more subflow of a connection from the kernel, as a path manager in user space does.
 fn create_subflow(token: u32, id: u8, from: Ipv4Addr, to: Ipv4Addr) {
     let mut request = mptcp_pm::Request::new().op_subflow_create_do();
     request
@@ -49,12 +49,12 @@ fn beyond_sixteen_subflows_run_by_themselves() {
     }
     const SUBFLOWS: usize = 20;
     let (loaded, world) = (Loaded::lisa(), World::new(SUBFLOWS as u32));
-    // The kernel's path manager makes 1 + 8 at most; one in user space may make more.
+    // The kernel's path manager creates at most 1 + 8 subflows; one in user space may create more.
     for host in [&world.client, &world.server] {
         host.run(|| fs::write("/proc/sys/net/mptcp/pm_type", "1"))
             .expect("a sysctl");
     }
-    // It is believed to be there, and subflows are accepted, while somebody listens to the kernel's events.
+    // The kernel accepts subflows of a path manager in user space while a program listens to its events.
     let managers = [&world.client, &world.server]
         .map(|host| Running::start(host.command("ip").args(["mptcp", "monitor"])));
     until("path managers listen", || {

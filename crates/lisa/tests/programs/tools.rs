@@ -8,7 +8,7 @@ use std::fs;
 /// 24 MB, at a rate at which eight subflows join long before the end.
 const BYTES: usize = 24 << 20;
 
-/// iperf3 with that many subflows; `reverse`: the server sends.
+/// iperf3 with this number of subflows; `reverse`: the server sends.
 fn iperf3(algorithm: &str, subflows: u32, reverse: bool) {
     if !able() {
         return;
@@ -50,7 +50,7 @@ fn iperf3(algorithm: &str, subflows: u32, reverse: bool) {
     watch.succeed(client);
     watch.succeed(server);
     let arrived = fs::read(received).expect("a file");
-    // An iperf3 server stops reading when the client says that it is done, with the last blocks still under way.
+    // An iperf3 server stops reading when the client reports its end, with the last blocks still in flight.
     let least = if reverse { BYTES } else { BYTES * 9 / 10 };
     assert!(arrived.len() >= least, "{} bytes arrived", arrived.len());
     assert!(
@@ -106,7 +106,7 @@ fn iperf3_over_cubic_with_hystartpp_and_eight_subflows() {
     iperf3("hystartpp_cubic", 8, false);
 }
 
-/// An nginx that serves and takes files of this folder, in the foreground.
+/// nginx in the foreground, which serves and accepts files of this folder.
 pub fn nginx(folder: &Folder) -> Vec<String> {
     let root = folder.display();
     let configuration = format!(
@@ -134,7 +134,7 @@ pub fn nginx(folder: &Folder) -> Vec<String> {
     .into()
 }
 
-/// curl gets a file from nginx, and puts it there again.
+/// curl downloads a file from nginx, and uploads it again.
 fn curl(subflows: u32) {
     if !able() {
         return;

@@ -61,7 +61,7 @@ fn every_name_is_a_pair_as_the_papers_have_it() {
         let found = listed.iter().find(|a| a["name"] == name).unwrap();
         assert_eq!([&found["slow_start"], &found["avoidance"]], pair);
     }
-    // The others are called by their parts.
+    // The other algorithms are named by their parts.
     for algorithm in &listed {
         let part = |key: &str| algorithm[key].as_str().unwrap().to_owned();
         let (name, slow_start, avoidance) = (part("name"), part("slow_start"), part("avoidance"));
@@ -107,7 +107,7 @@ fn its_pages_are_there_and_none_is_forgotten() {
         .unwrap()
         .map(|page| Path::new("docs/algorithms").join(page.unwrap().file_name()))
         .filter(|page| {
-            // Of all algorithms together.
+            // Pages about all algorithms.
             let of_all = ["README.md", "exactness.md", "properties.md"];
             !of_all.iter().any(|name| page.ends_with(name))
         })
@@ -120,7 +120,7 @@ fn its_pages_are_there_and_none_is_forgotten() {
     assert_eq!(named, pages);
 }
 
-/// The table of pairs in the pages' README is the table in cc/algorithm.h.
+/// The table of pairs in docs/algorithms/README.md equals the table in cc/algorithm.h.
 #[test]
 fn the_pages_have_the_pairs_that_there_are() {
     let text = fs::read_to_string(root().join("docs/algorithms/README.md")).unwrap();

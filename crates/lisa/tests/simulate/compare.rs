@@ -1,4 +1,4 @@
-//! Algorithms side by side.
+//! `lisa compare`.
 
 use super::Place;
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn a_comparison_is_that_of_the_runs() {
     );
 }
 
-/// From the goodputs of the runs, by the definitions.
+/// Expected values from the goodputs of the runs, by the definitions.
 #[test]
 fn shares_and_the_index_are_of_all_connections_of_a_run() {
     let place = Place::new();
@@ -75,12 +75,12 @@ fn shares_and_the_index_are_of_all_connections_of_a_run() {
     assert!((mean(&lines[0]["jain_index"]) - index).abs() < 1e-12);
     let more = mean(&lines[1]["jain_index"]) - index;
     assert!((mean(&lines[1]["jain_index"]["difference"]) - more).abs() < 1e-12);
-    // The index is in one table, a share in that of each connection.
+    // The index is in a table of its own, a share in the table of each connection.
     let text = place.good(compare);
     assert_eq!(text.matches("Jain's index").count(), 1, "{text}");
     assert_eq!(text.matches("share of goodput").count(), 2, "{text}");
     assert!(text.contains(&format!("{index:.4} ± ")), "{index}: {text}");
-    // In the rows of a sweep each connection has its share, and each the index of its run.
+    // The row of a connection has the share of the connection and the index of the run.
     let sweep = "sweep small.toml --vary bottleneck.queue=17 --seeds 4";
     let rows = place.valid_json(&format!("{sweep} --json"), "sweep.schema.json");
     for (row, (share, index)) in rows.iter().step_by(2).zip(&fairness) {
@@ -89,7 +89,7 @@ fn shares_and_the_index_are_of_all_connections_of_a_run() {
     }
     let table = place.good(sweep);
     assert_eq!(table.matches("all connections").count(), 1, "{table}");
-    // What is alone shares nothing; nor does a run that is not finished.
+    // A single connection has no share, and an unfinished transfer neither.
     let file = std::fs::read_to_string(place.0.join("small.toml")).unwrap();
     let alone = file.split("[[connection]]\nname = \"competitor\"").next();
     std::fs::write(place.0.join("alone.toml"), alone.unwrap()).unwrap();
@@ -103,7 +103,7 @@ fn shares_and_the_index_are_of_all_connections_of_a_run() {
     }
 }
 
-/// Of connections, subflows, links and the run; the means are those of the outcomes.
+/// Metrics of connections, subflows, links and the run; the means equal those of the outcomes.
 #[test]
 fn metrics_can_be_chosen() {
     let place = Place::new();
@@ -159,7 +159,11 @@ fn metrics_can_be_chosen() {
     );
     assert!(!text.contains("goodput"), "{text}");
     // The connection that is drawn need not have any of them.
-    place.good("compare small.toml -a lisa --seeds 1 --metrics links.drops --plot out.svg");
+    let plot = "compare small.toml -a lisa --seeds 1 --metrics links.drops,share --plot out.svg";
+    let output = place.lisa(plot).output().unwrap();
+    let note = "lisa: --plot draws only metrics of connections, not links.drops\n";
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), note);
     let svg = String::from_utf8(place.read("out.svg")).unwrap();
     assert!(svg.contains("windows with seed 1") && svg.trim_end().ends_with("</svg>"));
 
@@ -190,9 +194,29 @@ fn metrics_can_be_chosen() {
     }
 }
 
-/// UDP has no windows, what never ends no completion, and what did not finish neither.
+/// A fat tree has many links, of which tables show ten.
 #[test]
-fn what_has_no_value_is_null() {
+fn tables_of_many_links_are_cut() {
+    let place = Place::new();
+    let tree = "stop = '200ms'\n[topology]\nkind = 'fat-tree'\nk = 4\nrate = '10Mbit'\ndelay = '1ms'\nqueue = 20\n\
+                [[connection]]\nprotocol = 'tcp'\npattern = 'permutation'\n";
+    std::fs::write(place.0.join("tree.toml"), tree).unwrap();
+    let note = "The 10 links with the highest links.utilisation are shown; 86 links are left out: --json prints all.";
+    let metrics = "--seeds 1 --metrics links.utilisation,links.drops";
+    let text = place.good(&format!("compare tree.toml -a reno,cubic {metrics}"));
+    assert!(text.contains(note), "{text}");
+    assert_eq!(text.matches(": utilisation").count(), 10, "{text}");
+    let sweep = format!("sweep tree.toml --vary topology.queue=10,20 {metrics}");
+    let text = place.good(&sweep);
+    assert_eq!(text.matches(note).count(), 1, "{text}");
+    assert_eq!(text.lines().count(), 2 + 5 + 2 * 10 + 2, "{text}");
+    let text = place.good("run tree.toml");
+    assert!(text.contains(&note.replace("links.util", "util")), "{text}");
+}
+
+/// UDP has no windows, and an unfinished transfer no completion.
+#[test]
+fn missing_values_are_null() {
     let place = Place::new();
     let udp = "--set connection.1={protocol=\"udp\",rate=\"1Mbit\"} --set stop=300ms";
     let compare = format!("compare small.toml -a lisa,lia --seeds 2 --json {udp}");
@@ -217,7 +241,7 @@ fn a_comparison_is_a_table_and_a_figure() {
     for words in ["A small bottleneck", "lia", "completion [s]", "±"] {
         assert!(svg.contains(words), "{words}");
     }
-    // Who is not MPTCP keeps its algorithm, but where it is asked for.
+    // A TCP connection keeps its algorithm unless --connection names it.
     let of = |more: &str| {
         place.json(&format!(
             "compare small.toml -a lia --seeds 2 --json {more}"
@@ -230,9 +254,9 @@ fn a_comparison_is_a_table_and_a_figure() {
     assert!((told.as_f64().unwrap() - mean(&by_hand, "completion_s")).abs() < 1e-9);
 }
 
-/// A drawing says of whom it is.
+/// The figure names its connection and its seeds.
 #[test]
-fn a_figure_says_what_it_shows() {
+fn a_figure_names_its_connection_and_seeds() {
     let place = Place::new();
     let drawn = |more: &str| {
         place.good(&format!("compare small.toml -a lisa --plot out.svg {more}"));
@@ -250,9 +274,9 @@ fn a_figure_says_what_it_shows() {
 }
 
 #[test]
-fn where_nothing_is_drawn_no_file_is_left() {
+fn a_failed_comparison_leaves_no_file() {
     let place = Place::new();
-    // The simulator finds out when it runs: a petabit waits for a link of a bit a second.
+    // The simulator fails in the run: a petabit waits for a link of 1 bit/s.
     let fails = "compare small.toml -a lisa --set bottleneck.rate=1bit --set bottleneck.queue=100000000 --plot";
     place.bad(&format!("{fails} new.svg"), 1);
     assert!(!place.0.join("new.svg").exists());

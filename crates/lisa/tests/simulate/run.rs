@@ -41,7 +41,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         assert_eq!(outcome["wall_seconds"], Value::Null);
     }
     assert_eq!(outcomes.len(), 12);
-    // Seeds differ, and a seed by itself is as among others.
+    // Seeds differ, and a single seed has the same result as among others.
     assert_ne!(outcomes[0]["connections"], outcomes[1]["connections"]);
     assert_eq!(
         one.lines().nth(6),
@@ -52,7 +52,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn tables_are_for_people() {
+fn tables_without_a_terminal_have_no_colours() {
     let place = Place::new();
     let one = place.good("run small.toml");
     let first = "A small bottleneck\nsimulated, seed 1\n";
@@ -101,7 +101,7 @@ fn a_trace_can_be_csv() {
     );
 }
 
-/// Both can be written of a run, each into its directory: the outcome is the same.
+/// A run can write both, each into its directory, with the same outcome.
 #[test]
 fn a_run_writes_its_packets() {
     let place = Place::new();
@@ -112,7 +112,7 @@ fn a_run_writes_its_packets() {
     for seed in 1..=2 {
         let file = format!("a-small-bottleneck-seed-{seed}.pcap");
         let packets = place.read(&format!("new/packets/{file}"));
-        // With nanoseconds, in the order of bytes of the machines that write most of them.
+        // Nanosecond timestamps, little-endian.
         assert_eq!(packets[..4], 0xa1b2_3c4d_u32.to_le_bytes());
         assert!(packets == place.read(&format!("again/{file}")), "{file}");
         place.read(&format!("rows/a-small-bottleneck-seed-{seed}.parquet"));
@@ -123,7 +123,7 @@ fn a_run_writes_its_packets() {
     );
 }
 
-/// 100 Gbit/s for a year would take a century. Whether it listens for Ctrl-C, Linux tells (proc_pid_status(5)).
+/// A run that does not end: a year of 100 Gbit/s. /proc shows whether it handles Ctrl-C (proc_pid_status(5)).
 #[test]
 fn a_run_without_end_can_be_interrupted() {
     let place = Place::new();
@@ -152,7 +152,7 @@ fn a_run_without_end_can_be_interrupted() {
     );
 }
 
-/// Of so long a run a trace is some 400 kB: often one is being written when the signal comes, and it is written to its end.
+/// The trace of each run has about 400 kB, so that the signal often arrives during a write, which is then completed.
 #[test]
 fn an_interrupted_run_leaves_no_half_of_a_trace() {
     let place = Place::new();
@@ -185,7 +185,7 @@ fn an_interrupted_run_leaves_no_half_of_a_trace() {
     }
 }
 
-/// Each bottleneck of scenario C has the rate and the queue that the lists say.
+/// Each bottleneck of scenario C has its rate and its queue from the lists.
 #[test]
 fn bottlenecks_of_the_drafts_differ() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Grids of values, whole and interrupted.
+//! Sweeps, complete and interrupted.
 
 use super::{Place, complaint};
 use nix::sys::signal::{Signal, kill};
@@ -29,12 +29,12 @@ fn a_sweep_runs_every_combination() {
     starts(4, "5,50000,lisa,1,download,");
     starts(8, "5,80000,lia,1,download,1,0,80000,");
     starts(47, "9,80000,lisa,2,competitor,");
-    // As a run by itself says.
+    // The same values as of a single run.
     let run =
         "run small.toml --seed 2 --json --set bottleneck.queue=9 --set connection.0.bytes=80KB";
     let completion = place.json(run)[0]["connections"][0]["completion_s"].to_string();
     assert_eq!(rows[46].split(',').nth(8), Some(completion.as_str()));
-    // The same bytes on any number of threads, as any kind of file.
+    // The same bytes with any number of threads, in each format.
     let json = place.good(&format!("{sweep} -o one.parquet --json --jobs 1"));
     assert_eq!(
         json,
@@ -46,7 +46,7 @@ fn a_sweep_runs_every_combination() {
     assert_eq!(lines[0]["connection.download.bytes"], 50_000);
 }
 
-/// With the same values and seeds, the differences of a point are those that `compare` takes.
+/// With the same values and seeds, the differences of a point equal those of `compare`.
 #[test]
 fn algorithms_are_compared_at_each_point() {
     let place = Place::new();
@@ -64,8 +64,8 @@ fn algorithms_are_compared_at_each_point() {
     }
 }
 
-/// `sweep` of far too many runs, interrupted when it has printed its first row. The number of runs that it says are
-/// finished.
+/// Interrupts a `sweep` of too many runs after its first row. Returns the number of finished runs
+/// that it reports.
 fn interrupted(place: &Place, output: &str) -> usize {
     let sweep =
         format!("sweep small.toml --vary bottleneck.queue=10..29 --seeds 50000 --json -o {output}");
@@ -95,7 +95,7 @@ fn interrupted(place: &Place, output: &str) -> usize {
 }
 
 #[test]
-fn what_is_finished_is_written_when_a_sweep_is_interrupted() {
+fn an_interrupted_sweep_writes_the_finished_runs() {
     let place = Place::new();
     let finished = interrupted(&place, "rows.csv");
     let csv = String::from_utf8(place.read("rows.csv")).unwrap();

@@ -1,4 +1,4 @@
-//! Bad arguments, bad files, readers that leave; and what shells are told.
+//! Wrong arguments, wrong files, closed pipes, and shell completions.
 
 use super::{Place, SCENARIO, complaint};
 use std::fs::{self, File};
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 #[test]
-fn what_is_wrong_is_one_line() {
+fn an_error_is_one_line() {
     let place = Place::new();
     let broken = SCENARIO.replace("bytes = \"100KB\"", "byte = \"100KB\"");
     fs::write(place.0.join("broken.toml"), broken).unwrap();
@@ -65,7 +65,7 @@ fn what_is_wrong_is_one_line() {
         (
             "compare small.toml -a bbr --on vm,sim",
             2,
-            "-a bbr: the simulator has none of that name",
+            "-a bbr: the simulator has no algorithm of this name",
         ),
         (
             "run small.toml --on host --jobs 2",
@@ -107,7 +107,7 @@ fn what_is_wrong_is_one_line() {
         (
             "compare small.toml -a lia,bbr",
             2,
-            "-a bbr: the simulator has none of that name",
+            "-a bbr: the simulator has no algorithm of this name",
         ),
         (
             "compare small.toml -a lisa --connection upload",
@@ -220,7 +220,7 @@ fn what_is_wrong_is_one_line() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_it_quietly() {
+fn a_closed_pipe_ends_a_run_quietly() {
     let place = Place::new();
     let mut run = place.lisa("run small.toml --seeds 1000000 --json");
     let mut run = run
@@ -241,7 +241,7 @@ fn a_reader_that_has_seen_enough_ends_it_quietly() {
 }
 
 #[test]
-fn shells_complete_files_where_files_are_wanted() {
+fn completions_offer_files_for_arguments_that_are_files() {
     let place = Place::new();
     let zsh = place.good("completions zsh");
     for argument in ["':file -- The scenario", "--plot=[", "--output=["] {
@@ -262,7 +262,7 @@ fn shells_complete_files_where_files_are_wanted() {
             assert!(text.contains(metric), "{shell}: {metric}");
         }
     }
-    // Where bash finds no word of its own, `-o default` completes files.
+    // If bash finds no word, `-o default` completes files.
     let bash = place.good("completions bash");
     assert!(bash.contains("-o bashdefault -o default lisa"), "{bash}");
 }

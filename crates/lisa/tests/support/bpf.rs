@@ -1,4 +1,4 @@
-//! BPF programs of the tests' own.
+//! BPF programs of the tests.
 
 use super::Folder;
 use kernel::registry::Registered;
@@ -30,7 +30,7 @@ pub fn compile(source: &Path, folder: &Folder, define: &str) -> PathBuf {
     object
 }
 
-/// How many sockets have storage of this algorithm's: those over CUBIC.
+/// Number of sockets with storage of this algorithm, which the pairs with CUBIC have.
 pub fn with_storage(registered: &Registered) -> usize {
     count_storage(registered, &storage_counter())
 }
@@ -55,7 +55,7 @@ pub fn count_storage(registered: &Registered, counter: &[u8]) -> usize {
     bytes.len()
 }
 
-/// The kernel counts the runs and the time of BPF programs as long as this lives.
+/// The kernel counts the runs and the time of BPF programs until this is dropped.
 pub struct Counting(OwnedFd);
 
 impl Counting {

@@ -1,4 +1,4 @@
-//! What the tests on the running kernel share: an algorithm under a private name, waiting, files, the kernel's log.
+//! Support of the tests on the running kernel: an algorithm under a private name, waits, files, the kernel's log.
 #![allow(dead_code)] // each test takes what it needs
 
 pub mod bpf;
@@ -27,10 +27,10 @@ use std::time::{Duration, Instant};
 /// The program that is tested.
 pub const LISA: &str = env!("CARGO_BIN_EXE_lisa");
 
-/// Long enough for a loaded machine; every wait ends as soon as what it waits for is there.
+/// Limit of every wait, long enough for a loaded machine. A wait ends as soon as its condition holds.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whether the test can run here; prints why not.
+/// Whether the test can run here. Prints the reason of a skip.
 pub fn able() -> bool {
     match kernel::requirements::check() {
         Ok(()) => true,
@@ -56,7 +56,7 @@ pub fn number() -> u32 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// An algorithm, registered under a name that nobody else uses and only as long as this lives.
+/// An algorithm that is registered under a private name until this is dropped.
 pub struct Loaded {
     registered: Option<Registered>,
 }

@@ -1,5 +1,5 @@
-//! Loading algorithms under their own names, as `lisa kernel load` does, and not under one that no other test has: a lock
-//! keeps tests that do it, also of several builds, one after the other.
+//! Tests that load algorithms under their own names, as `lisa kernel load` does, instead of a private name: a lock
+//! runs these tests, also of several builds, one after another.
 
 use super::{LISA, able, until};
 use mpcc::Algorithm;
@@ -12,14 +12,14 @@ pub fn loadable() -> impl Iterator<Item = Algorithm> {
     Algorithm::all().filter(|algorithm| !algorithm.in_linux())
 }
 
-/// The right to load algorithms under their own names; all that this test has loaded goes with it.
+/// The right to load algorithms under their own names. When it is dropped, the algorithms that this test loaded are unloaded.
 pub struct Turn {
-    /// The host when it was taken.
+    /// State of the host at the begin.
     pub before: Host,
     _lock: Flock<File>,
 }
 
-/// What a failing command must not change.
+/// The state that a failing command must not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     default: String,
@@ -27,13 +27,13 @@ pub struct Host {
 }
 
 impl Host {
-    /// Now.
+    /// The current state.
     pub fn now() -> Self {
         let read = |name: &str| {
             fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).expect("a sysctl")
         };
         let available = read("tcp_available_congestion_control");
-        // Other tests load and unload under names that begin so.
+        // Other tests load and unload algorithms under names with this prefix.
         let lasting = |name: &&str| {
             !(name.starts_with('t') && name[1..].starts_with(|c: char| c.is_ascii_digit()))
         };
@@ -47,14 +47,14 @@ impl Host {
         }
     }
 
-    /// Whether it has an algorithm of this name.
+    /// Whether an algorithm of this name is loaded.
     pub fn has(&self, name: &str) -> bool {
         self.available.iter().any(|available| available == name)
     }
 }
 
 impl Turn {
-    /// Waits for it; none where the tests cannot run.
+    /// Waits for the lock; none if the tests cannot run.
     pub fn take() -> Option<Self> {
         if !able() {
             return None;
@@ -81,7 +81,7 @@ impl Turn {
         })
     }
 
-    /// The host must be as it was.
+    /// Checks that the host is unchanged.
     pub fn unchanged(&self) {
         assert_eq!(Host::now(), self.before);
     }
@@ -109,7 +109,7 @@ pub fn lisa(arguments: &[&str]) -> Command {
     command
 }
 
-/// What it printed, where it must have succeeded without a complaint.
+/// Output of a command that must succeed without an error line.
 pub fn good(mut command: Command) -> String {
     let output = super::world::run(&mut command);
     assert!(

@@ -1,4 +1,4 @@
-//! Two hosts in network namespaces, joined by veth pairs, and the programs on them.
+//! Two hosts in network namespaces, connected by veth pairs, and the programs on them.
 
 use super::{LISA, until};
 use lab::Namespace;
@@ -32,16 +32,16 @@ pub fn host() -> Namespace {
     host.run(|| {
         for (name, value) in [
             ("net/mptcp/enabled", "1"),
-            // A reply may leave by another link than its question came by.
+            // A reply may leave on another link than its request arrived on.
             ("net/ipv4/conf/all/rp_filter", "0"),
             ("net/ipv4/conf/default/rp_filter", "0"),
-            // One connection must not teach the next, and pauses must not shrink windows.
+            // Connections start without saved metrics, and idle periods do not reduce windows.
             ("net/ipv4/tcp_no_metrics_save", "1"),
             ("net/ipv4/tcp_slow_start_after_idle", "0"),
         ] {
             fs::write(format!("/proc/sys/{name}"), value).expect(name);
         }
-        // Something that is not the algorithm: a default must not pass for it.
+        // A default other than the algorithm, so that the default cannot be mistaken for it.
         fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "reno").expect("reno");
     });
     ip(&host, "link set lo up");
@@ -75,7 +75,7 @@ impl World {
         world
     }
 
-    /// Hosts that give up soon: subflows after four retransmissions, connections without a program after a second.
+    /// Hosts with short timeouts: subflows end after four retransmissions, connections without a program after a second.
     pub fn impatient(links: u32) -> Self {
         let world = Self::new(links);
         for host in [&world.client, &world.server] {
@@ -93,14 +93,14 @@ impl World {
         world
     }
 
-    /// As [`World::new`], and the client uses all links at once, as soon as a connection is established.
+    /// Like [`World::new`], but the client uses all links as soon as a connection is established.
     pub fn joined(links: u32) -> Self {
         let world = Self::new(links);
         world.join(1..links);
         world
     }
 
-    /// The client's connections use these links too, those that are open at once.
+    /// Adds these links to the client's connections; open connections use them at once.
     pub fn join(&self, links: impl Iterator<Item = u32>) {
         let endpoint = |link| {
             format!(
@@ -144,7 +144,7 @@ fn batch(host: &Namespace, object: &str, lines: &str) {
     assert!(child.wait().expect("ip").success(), "{lines}");
 }
 
-/// The output of what must succeed.
+/// Output of a command that must succeed.
 pub fn run(command: &mut Command) -> Output {
     let output = command
         .output()
@@ -158,7 +158,7 @@ pub fn run(command: &mut Command) -> Output {
     output
 }
 
-/// `lisa kernel exec ALGORITHM -- …` on a host: arguments are to be added.
+/// `lisa kernel exec ALGORITHM -- …` on a host, without the arguments of the command.
 pub fn exec(host: &Namespace, algorithm: &str, program: &str) -> Command {
     let mut command = host.command(LISA);
     command.args(["kernel", "exec", algorithm, "--", program]);
@@ -166,7 +166,7 @@ pub fn exec(host: &Namespace, algorithm: &str, program: &str) -> Command {
     command
 }
 
-/// A running program, ended with this.
+/// A running program, which is killed when this is dropped.
 pub struct Running(Child);
 
 impl Running {
@@ -220,7 +220,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end, which must be a success.
+    /// Waits for its end, and panics if it failed.
     pub fn succeed(self) -> Output {
         let output = self.end();
         let (out, errors) = (
@@ -243,7 +243,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until somebody on this host listens on a TCP port.
+/// Waits until a program on this host listens on a TCP port.
 pub fn listens(host: &Namespace, port: u16) {
     let listener = format!(":{port:04X} ");
     until(&format!("a listener on port {port}"), || {

@@ -95,7 +95,7 @@ fn draw_windows(
         1 => connection.into(),
         n => format!("{connection}, the first of {n}"),
     };
-    let about = format!("{name}: windows with seed 1");
+    let about = format!("{name}: windows with seed 1; above each panel the completion");
     text(heading, &about, (16, 42), 15, GREY)?;
     let legend = |entries: &[Entry]| figure::legend(heading, entries, (16, 73), GREY);
     match &comparison.backends[..] {
