@@ -252,7 +252,7 @@ fn callbacks(loaded: &Loaded, time: Duration) {
             table.entry(name).or_default().push(cell);
         }
     }
-    println!("nanoseconds a callback (and runs), by subflows and what a listener listens to");
+    println!("nanoseconds per callback (and runs), by subflows and events of a listener");
     println!(
         "(the kernel's measurement itself is in them: lisa_undo_cwnd and the like show its floor)"
     );

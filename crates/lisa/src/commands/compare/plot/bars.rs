@@ -11,9 +11,9 @@ use crate::tables;
 const BAR: u32 = 26;
 /// Height of a panel's title, pixels.
 const TITLE: u32 = 44;
-/// Width of the names, pixels; and what the name of a backend adds.
-const NAMES: u32 = 120;
-const BACKEND: u32 = 90;
+/// Width of a character of the names, and of the space around a name, pixels.
+const CHARACTER: u32 = 8;
+const SPACE: u32 = 28;
 /// Width of the numbers, pixels.
 const NUMBERS: u32 = 120;
 /// Opacity of the bars of each backend.
@@ -37,7 +37,9 @@ pub fn draw(area: &Area<'_>, metric: usize, connection: &str, comparison: &Compa
         .map(|(_, contender)| contender.groups.find(connection)?.samples.mean(metric))
         .collect();
     let several = comparison.backends.len() > 1;
-    let foot = NAMES + if several { BACKEND } else { 0 };
+    let names = comparison.each().map(|(at, _)| name(comparison, at));
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    let foot = SPACE + CHARACTER * longest as u32;
     let most = (means.iter().flatten())
         .map(|mean| mean.mean + mean.ci95.unwrap_or(0.0))
         .fold(0.0, f64::max);
