@@ -1,8 +1,8 @@
-//! Every algorithm on every kernel that there is: the running one, and in the VM those that `make setup` fetched. It loads,
-//! its worked examples hold, it carries transfers over two and over eight subflows, and connections that open and close leave
-//! nothing.
+//! Every algorithm on the running kernel, and in the VM on the kernels that `make setup` fetched. It loads,
+//! its worked examples hold, it carries transfers over two and over eight subflows, and the state of closed connections is
+//! freed.
 //!
-//! `KERNELS_ALGORITHMS` says which algorithms: some, unless it is `all`.
+//! `KERNELS_ALGORITHMS` names the algorithms, or is `all`; the default is a selection.
 
 mod support;
 
@@ -21,7 +21,7 @@ use std::time::Duration;
 use support::bpf::storage_counter;
 use support::vm::{GUEST, answer, fetched, vmlinuz};
 
-/// How long an algorithm may take on the guest's clock.
+/// Limit for each algorithm, on the guest's clock.
 const EACH: Duration = Duration::from_secs(20);
 
 /// The fewest algorithms with all slow starts and all avoidances, or those that `KERNELS_ALGORITHMS` names, or `all`.
@@ -34,7 +34,7 @@ fn algorithms() -> Vec<String> {
     }
 }
 
-/// Takes whoever has the most parts that nobody before has, until there are none.
+/// Repeatedly chooses the algorithm with the most parts that no chosen algorithm has.
 fn fewest() -> Vec<String> {
     let parts = |a: &Algorithm| [(0, a.slow_start()), (1, a.avoidance())];
     let mut missing: BTreeSet<_> = Algorithm::all().flat_map(|a| parts(&a)).collect();
@@ -81,7 +81,7 @@ fn in_vm(version: &str) {
     }
 }
 
-/// All must have held, and the page must say so. `known`: whether the page must know of this kernel.
+/// Checks that all tests passed and that the page has these findings. With `known` the page must have this kernel.
 fn judge(findings: &Findings, known: bool) {
     let linux = &findings.linux;
     let failures = findings.rows.iter().flat_map(Row::failures);
@@ -109,7 +109,7 @@ fn judge(findings: &Findings, known: bool) {
     assert!(said.is_empty(), "{}", said.join("\n"));
 }
 
-/// What the verifier goes through more than it did.
+/// Sentences about callbacks whose verification takes more instructions than in the baseline.
 fn grown(findings: &Findings) -> Vec<String> {
     let title = instructions::title(&findings.linux);
     let Some(baseline) = Baseline::open().counts(&title) else {

@@ -1,8 +1,8 @@
-//! A box on the path that spoils MPTCP (RFC 8684): two TUN devices named `box`, one on each host, and a thread each
-//! way between them.
+//! A middlebox that disturbs MPTCP (RFC 8684): two TUN devices with the name `box`, one on each host, and a thread for each
+//! direction.
 //!
-//! It takes MPTCP's options out of all packets but SYNs, as some firewalls do; or it spoils the checksum of one data
-//! sequence mapping, as if it had changed the data: the receiver then asks for a fallback in mid-connection.
+//! It removes the MPTCP options from all packets except SYNs, as some firewalls do; or it corrupts the checksum of one data
+//! sequence mapping, as if it had changed the data: the receiver then requests a fallback in the middle of the connection.
 
 use lab::Namespace;
 use std::fs::{File, OpenOptions};
@@ -20,14 +20,14 @@ const MPTCP: u8 = 30;
 /// Data sequence signal: a subtype of MPTCP's option.
 const DSS: u8 = 2;
 
-/// What the box does.
+/// The action of the middlebox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Lets everything pass.
+    /// Forwards all packets unchanged.
     Pass,
-    /// Takes MPTCP's options out.
+    /// Removes the MPTCP options.
     Strip,
-    /// Spoils one checksum, and lets everything pass then.
+    /// Corrupts one checksum, and then forwards all packets unchanged.
     Spoil,
 }
 
@@ -37,13 +37,13 @@ struct State {
     over: AtomicBool,
 }
 
-/// The box; it goes when this does.
+/// The middlebox, which ends when this is dropped.
 pub struct Middlebox {
     state: Arc<State>,
     ways: Vec<JoinHandle<()>>,
 }
 
-/// A TUN device called `box`.
+/// A TUN device with the name `box`.
 fn tun(host: &Namespace) -> File {
     host.run(|| {
         let mut options = OpenOptions::new();
@@ -64,7 +64,7 @@ fn tun(host: &Namespace) -> File {
 }
 
 impl Middlebox {
-    /// Joins two hosts; lets everything pass.
+    /// Connects two hosts, and forwards all packets unchanged.
     pub fn between(a: &Namespace, b: &Namespace) -> Self {
         let state = State {
             mode: AtomicU8::new(Mode::Pass as u8),
@@ -81,12 +81,12 @@ impl Middlebox {
         Self { state, ways }
     }
 
-    /// What it does from now on.
+    /// Sets the action for further packets.
     pub fn set(&self, mode: Mode) {
         self.state.mode.store(mode as u8, Relaxed);
     }
 
-    /// How many packets it has changed.
+    /// Number of changed packets.
     pub fn spoilt(&self) -> usize {
         self.state.spoilt.load(Relaxed)
     }
@@ -111,16 +111,16 @@ fn forward(state: &State, mut from: File, mut to: File) {
             match from.read(&mut packet) {
                 Ok(length) => {
                     treat(state, &mut packet[..length]);
-                    let _ = to.write_all(&packet[..length]); // a device that is down loses it
+                    let _ = to.write_all(&packet[..length]); // a device that is down drops the packet
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(_) => break, // not up yet
+                Err(_) => break, // the device is not up yet
             }
         }
     }
 }
 
-/// Changes a packet, if it is to be. Packets come whole and with checksums: the device offers no offloads.
+/// Changes a packet if the action requires it. Packets are complete and have checksums: the device has no offloads.
 fn treat(state: &State, packet: &mut [u8]) {
     let mode = state.mode.load(Relaxed);
     if mode == Mode::Pass as u8 || packet.len() < 40 || packet[0] >> 4 != 4 || packet[9] != TCP {
@@ -164,7 +164,7 @@ fn treat(state: &State, packet: &mut [u8]) {
     tcp[16..18].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Where a data sequence mapping has its checksum (RFC 8684, 3.3, figure 9).
+/// Offset of the checksum in a data sequence mapping (RFC 8684, 3.3, figure 9).
 fn checksum_of(option: &[u8]) -> Option<usize> {
     if option.len() < 4 || option[2] >> 4 != DSS {
         return None;

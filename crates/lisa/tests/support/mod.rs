@@ -1,5 +1,5 @@
 //! Support of the tests on the running kernel: an algorithm under a private name, waits, files, the kernel's log.
-#![allow(dead_code)] // each test takes what it needs
+#![allow(dead_code)] // each test uses a part of it
 
 pub mod bpf;
 pub mod middlebox;
@@ -80,28 +80,28 @@ impl Loaded {
         }
     }
 
-    /// Counts up to now.
+    /// The counts so far.
     pub fn totals(&self) -> Totals {
         status::totals(self).expect("totals")
     }
 
-    /// What it holds now, as `lisa kernel status` shows it.
+    /// The current status, as `lisa kernel status` shows it.
     pub fn status(&self) -> status::Status {
         status::status(self, Holders::default()).expect("status")
     }
 
-    /// Whether all has closed and nothing is left of it in any map.
+    /// Whether all connections have closed and no map has an entry of them.
     pub fn is_settled(&self) -> bool {
         is_settled(self)
     }
 
-    /// Waits until all has closed. Returns the counts.
+    /// Waits until all connections have closed. Returns the counts.
     pub fn settled(&self) -> Totals {
         settled(self)
     }
 }
 
-/// Whether all connections of an algorithm have closed and nothing is left of them in any map.
+/// Whether all connections of an algorithm have closed and no map has an entry of them.
 pub fn is_settled(registered: &Registered) -> bool {
     let t = status::totals(registered).expect("totals");
     t.connections_opened == t.connections_closed
@@ -110,7 +110,7 @@ pub fn is_settled(registered: &Registered) -> bool {
         && status::entries(registered) == (0, 0)
 }
 
-/// The open connections with their sockets: without a socket an entry is left over.
+/// The open connections with their sockets; an entry without a socket is left over.
 fn left_open(registered: &Registered) -> String {
     let found = kernel::holders::find().expect("the sockets");
     let status = status::status(registered, found.of(registered)).expect("status");
@@ -119,8 +119,8 @@ fn left_open(registered: &Registered) -> String {
 
 /// Waits until all connections of an algorithm have closed. Returns the counts.
 ///
-/// A connection whose last packets were lost may stay for `net.mptcp.close_timeout`, 60 s, after its program has
-/// gone; of a million one did.
+/// A connection whose last packets were lost may stay for `net.mptcp.close_timeout`, 60 s, after the end of its
+/// program; one of a million did.
 pub fn settled(registered: &Registered) -> Totals {
     let deadline = Instant::now() + 5 * PATIENCE;
     let totals = || status::totals(registered).expect("totals");
@@ -165,11 +165,11 @@ impl Drop for Loaded {
     }
 }
 
-/// A directory that goes when this does.
+/// A directory that is deleted when this is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// An empty one.
+    /// An empty directory.
     pub fn new() -> Self {
         let name = format!("lisa-test-{}-{}", std::process::id(), number());
         let path = std::env::temp_dir().join(name);
@@ -192,7 +192,7 @@ impl Drop for Folder {
     }
 }
 
-/// What `lisa` said when it failed: one line, its own.
+/// The error of a failed `lisa`: one line, with `lisa: ` before it.
 pub fn complaint(output: &Output, code: i32) -> String {
     let line = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{line}");
@@ -204,7 +204,7 @@ pub fn complaint(output: &Output, code: i32) -> String {
     line
 }
 
-/// Bytes in which a missing or misplaced one shows: a linear congruential generator's (Knuth's MMIX).
+/// Bytes in which a missing or misplaced byte is detected: from a linear congruential generator (Knuth's MMIX).
 pub fn content(bytes: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut step = || {
@@ -216,11 +216,11 @@ pub fn content(bytes: usize, seed: u64) -> Vec<u8> {
     (0..bytes).map(|_| step()).collect()
 }
 
-/// The kernel's log from here on.
+/// The kernel's log from this time on.
 pub struct KernelLog(File);
 
 impl KernelLog {
-    /// Begins at its end.
+    /// Begins at the end of the log.
     pub fn begin() -> Self {
         let mut file = OpenOptions::new()
             .read(true)
@@ -231,7 +231,7 @@ impl KernelLog {
         Self(file)
     }
 
-    /// The lines since that tell of a fault of the kernel's.
+    /// The new lines that report a fault of the kernel.
     pub fn faults(&mut self) -> Vec<String> {
         const FAULTS: [&str; 10] = [
             "WARNING:",
@@ -257,7 +257,7 @@ impl KernelLog {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return found,
-                // EPIPE: records were overwritten before they were read; the next read goes on after them.
+                // EPIPE: records were overwritten before they were read; the next read continues after them.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                     found.push("part of the log was lost".into());
                 }

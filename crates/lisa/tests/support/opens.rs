@@ -13,20 +13,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Threads that open and close.
+/// Number of threads that open and close connections.
 const THREADS: u64 = 4;
 
-/// Who opens connections, and to where.
+/// The endpoints of the connections.
 pub struct Clients<'a> {
     pub algorithm: &'a str,
     pub host: &'a Namespace,
-    /// The addresses that they take turns with: a closed connection keeps its port for a minute, and an address has 28 000.
+    /// The client's addresses, which take turns: a closed connection keeps its port for a minute, and an address has 28 000.
     pub from: Vec<IpAddr>,
     pub to: SocketAddr,
 }
 
 impl Clients<'_> {
-    /// Opens and closes so many, answered at the listener. `look` is called now and then with how many there were.
+    /// Opens and closes this number of connections to the listener. Calls `look` now and then with the number so far.
     pub fn open_and_close(&self, opens: u64, listener: &Socket, mut look: impl FnMut(u64)) {
         listener.set_nonblocking(true).expect("a socket");
         let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -55,8 +55,8 @@ impl Clients<'_> {
         });
     }
 
-    /// Every second one ends with a reset, as SO_LINGER 0 asks for, and every fourth waits until a second subflow has had
-    /// the time to join.
+    /// Every second connection ends with a reset (SO_LINGER 0), and every fourth waits until a second subflow had
+    /// time to join.
     fn one_after_the_other(&self, thread: u64, opens: u64, done: &AtomicU64) {
         for open in 0..opens {
             let from = (open * THREADS + thread) as usize % self.from.len();
@@ -83,10 +83,10 @@ impl Clients<'_> {
     }
 }
 
-/// Answers every connection's byte with one, and closes after the client has.
+/// Answers each connection's byte with one, and closes after the client.
 fn answer(listener: &Socket, over: &AtomicBool) {
     while !over.load(Relaxed) {
-        // Not by SO_RCVTIMEO: MPTCP's accept waits all the same.
+        // Not with SO_RCVTIMEO, which MPTCP's accept ignores.
         let mut events = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut events, PollTimeout::from(100u8));
         let Ok((connection, _)) = listener.accept() else {
@@ -98,7 +98,7 @@ fn answer(listener: &Socket, over: &AtomicBool) {
             .expect("a socket");
         let mut connection = TcpStream::from(connection);
         let mut byte = [0];
-        // A client that resets is no error here.
+        // A reset by the client is no error here.
         if connection.read_exact(&mut byte).is_ok() && connection.write_all(&byte).is_ok() {
             let _ = connection.read(&mut byte);
         }

@@ -1,4 +1,4 @@
-//! MPTCP sockets with an algorithm, for tests that must know each byte.
+//! MPTCP sockets with an algorithm, for tests that check each byte.
 
 use super::PATIENCE;
 use super::world::{SERVER, World};
@@ -7,13 +7,13 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 
-/// Where tests listen.
+/// Port on which tests listen.
 pub const PORT: u16 = 7000;
 
 /// An MPTCP socket with an algorithm, in the namespace of the calling thread.
 pub fn socket(algorithm: &str) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::MPTCP))?;
-    socket.tcp_congestion()?; // makes the subflow, so that the next line is not passed over in silence
+    socket.tcp_congestion()?; // creates the subflow, without which the next line has no effect
     socket.set_tcp_congestion(algorithm.as_bytes())?;
     socket.set_tcp_nodelay(true)?;
     socket.set_read_timeout(Some(PATIENCE))?;
@@ -53,7 +53,7 @@ pub fn serve(world: &World, algorithm: &str) -> Socket {
     listening.expect("a listener")
 }
 
-/// A connection to it, from an address or from any: the client's end and the server's. Nothing can join it without the
+/// A connection to the listener, from an address or from any: the client's end and the server's. No subflow can join without the
 /// listener.
 pub fn open(
     world: &World,
@@ -72,7 +72,7 @@ pub fn carry(from: &TcpStream, to: &TcpStream, content: &[u8]) -> Vec<u8> {
     try_carry(from, to, content).expect("sent and received")
 }
 
-/// As [`carry`], where the connection may not survive it.
+/// Like [`carry`], for a connection that may fail.
 pub fn try_carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> io::Result<Vec<u8>> {
     let mut received = vec![0; content.len()];
     std::thread::scope(|scope| {
@@ -87,7 +87,7 @@ pub fn try_carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> io
     Ok(received)
 }
 
-/// Sends `content` there and then back, whole both times.
+/// Sends `content` there and back, and checks that it arrives unchanged.
 pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
     assert!(
         carry(a, b, content) == content,
@@ -99,7 +99,7 @@ pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
     );
 }
 
-/// How many subflows have joined: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
+/// Number of joined subflows: `mptcpi_subflows`, the first byte of `struct mptcp_info` (linux/mptcp.h).
 pub fn joined(connection: &TcpStream) -> u8 {
     const SOL_MPTCP: libc::c_int = 284;
     const MPTCP_INFO: libc::c_int = 1;

@@ -1,4 +1,4 @@
-//! Watches a loaded algorithm while something runs: its events, and its connections.
+//! Records the events and connections of a loaded algorithm while a test runs.
 
 use super::{LISA, Loaded, PATIENCE, world::Running};
 use kernel::contract::{lisa_event, lisa_event_kind as kind};
@@ -8,21 +8,21 @@ use std::collections::HashMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The slot of a subflow that took nothing (contract.h, MPCC_NO_SLOT).
+/// Lender of a subflow without a credit (contract.h, MPCC_NO_SLOT).
 const NOBODY: u8 = 0xff;
 
-/// What has been seen of an algorithm.
+/// The recorded events and connections of an algorithm.
 pub struct Watch<'l> {
     loaded: &'l Loaded,
     listener: Listener<'l>,
     /// All events, oldest first.
     pub events: Vec<lisa_event>,
-    /// The most subflows that a connection had at a time, by its network namespace.
+    /// Largest number of subflows of a connection at a time, by its network namespace.
     pub most: HashMap<u32, usize>,
 }
 
 impl<'l> Watch<'l> {
-    /// From now on.
+    /// Starts to record.
     pub fn new(loaded: &'l Loaded) -> Self {
         let listener = Listener::new(loaded, Kinds::RARE).expect("listens");
         Self {
@@ -33,21 +33,21 @@ impl<'l> Watch<'l> {
         }
     }
 
-    /// Looks once.
+    /// Reads the events and connections once.
     pub fn look(&mut self) {
         self.events.extend(
             self.listener
                 .poll(Duration::from_millis(10))
                 .expect("events"),
         );
-        // Not by the program, which also looks through all sockets of the host: too slow for a transfer of a second.
+        // Not with the program, which also reads all sockets of the host: too slow for a transfer of a second.
         for connection in self.loaded.status().connections {
             let most = self.most.entry(connection.netns).or_default();
             *most = connection.subflows.len().max(*most);
         }
     }
 
-    /// Looks until `condition` holds.
+    /// Records until `condition` holds.
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !condition(self) {
@@ -60,14 +60,14 @@ impl<'l> Watch<'l> {
         }
     }
 
-    /// Waits until a connection of this namespace has, or had, that many subflows.
+    /// Waits until a connection of this namespace has, or had, this number of subflows.
     pub fn subflows(&mut self, netns: u32, number: usize) {
         self.until(&format!("{number} subflows"), |seen| {
             seen.most(netns) >= number
         });
     }
 
-    /// The most subflows that a connection of this namespace had.
+    /// Largest number of subflows of a connection of this namespace.
     pub fn most(&self, netns: u32) -> usize {
         self.most.get(&netns).copied().unwrap_or(0)
     }
@@ -80,7 +80,7 @@ impl<'l> Watch<'l> {
             .collect()
     }
 
-    /// Looks while something is done. (A listener that does not look for ten seconds is forgotten.)
+    /// Records during `work`. (A listener that does not read for ten seconds is removed.)
     pub fn during<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let work = scope.spawn(work);
@@ -92,19 +92,19 @@ impl<'l> Watch<'l> {
         })
     }
 
-    /// Waits for the end of a program, which must be a success.
+    /// Waits for the end of a program, and panics if it failed.
     pub fn succeed(&mut self, mut program: Running) {
         self.until("the program's end", |_| !program.runs());
         program.succeed();
     }
 
-    /// Waits until all has closed, checks every credit, and returns how many were settled and void.
+    /// Waits until all connections have closed, checks every credit, and returns the numbers of settled and void credits.
     pub fn finish(mut self) -> (usize, usize) {
         self.until("the end of all connections", |seen| {
             seen.loaded.is_settled()
         });
         let totals = self.loaded.settled();
-        // What the last callbacks told is in the ring by now.
+        // The events of the last callbacks are in the ring buffer now.
         loop {
             let more = self.listener.poll(Duration::ZERO).expect("events");
             if more.is_empty() {
