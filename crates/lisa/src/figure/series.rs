@@ -1,6 +1,6 @@
 //! The points of a panel's lines and marks, from the rows of a trace.
 
-use scenario::trace::Row;
+use scenario::trace::{Phase, Row};
 
 /// Number of subflows in these rows.
 pub fn subflows(rows: &[&Row]) -> usize {
@@ -42,7 +42,7 @@ pub fn reductions<'r>(rows: impl Iterator<Item = &'r Row>) -> impl Iterator<Item
     }
     let mut before: Option<Before> = None;
     rows.filter_map(move |row| {
-        let recovery = row.phase == "recovery";
+        let recovery = row.phase == Phase::Recovery;
         let (changed, reducing) = match &before {
             None => (false, true),
             Some(before) => (before.ssthresh != row.ssthresh, before.reducing),
@@ -68,7 +68,7 @@ pub fn cwnd_before(rows: &[&Row], subflow: usize, time: f64) -> u32 {
 mod tests {
     use super::*;
 
-    fn marks(rows: &[(f64, u32, Option<u32>, &'static str)]) -> Vec<(f64, u32)> {
+    fn marks(rows: &[(f64, u32, Option<u32>, Phase)]) -> Vec<(f64, u32)> {
         let row = |&(time, cwnd, ssthresh, phase)| Row {
             time,
             connection: "".into(),
@@ -87,10 +87,10 @@ mod tests {
     fn the_first_threshold_is_no_reduction() {
         for first in [None, Some(64)] {
             let rows = [
-                (0.0, 10, first, "slow start"),
-                (0.1, 20, first, "slow start"),
-                (0.2, 19, Some(10), "recovery"),
-                (0.3, 18, Some(10), "recovery"),
+                (0.0, 10, first, Phase::SlowStart),
+                (0.1, 20, first, Phase::SlowStart),
+                (0.2, 19, Some(10), Phase::Recovery),
+                (0.3, 18, Some(10), Phase::Recovery),
             ];
             assert_eq!(marks(&rows), [(0.2, 19)]);
         }
@@ -99,18 +99,18 @@ mod tests {
     #[test]
     fn a_recovery_to_the_same_threshold_is_a_reduction() {
         let rows = [
-            (0.1, 20, Some(10), "avoidance"),
-            (0.2, 19, Some(10), "recovery"),
-            (0.3, 10, Some(10), "avoidance"),
+            (0.1, 20, Some(10), Phase::Avoidance),
+            (0.2, 19, Some(10), Phase::Recovery),
+            (0.3, 10, Some(10), Phase::Avoidance),
         ];
         assert_eq!(marks(&rows), [(0.2, 19)]);
         let of_a_kernel = [
-            (0.1, 20, None, "slow start"),
-            (0.2, 20, Some(10), "slow start"),
-            (0.201, 20, Some(10), "recovery"),
-            (0.3, 10, Some(10), "avoidance"),
-            (0.4, 12, Some(6), "avoidance"),
-            (0.401, 12, Some(6), "recovery"),
+            (0.1, 20, None, Phase::SlowStart),
+            (0.2, 20, Some(10), Phase::SlowStart),
+            (0.201, 20, Some(10), Phase::Recovery),
+            (0.3, 10, Some(10), Phase::Avoidance),
+            (0.4, 12, Some(6), Phase::Avoidance),
+            (0.401, 12, Some(6), Phase::Recovery),
         ];
         assert_eq!(marks(&of_a_kernel), [(0.2, 20), (0.4, 12)]);
     }

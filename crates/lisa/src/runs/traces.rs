@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
-use scenario::columns::Format;
-use scenario::{Run, Watch, capture, trace_file};
+use scenario::export::columns::Format;
+use scenario::{Run, Watch, export};
 
 use crate::output::Failure;
 
@@ -47,10 +47,10 @@ impl Traces {
             return Ok(());
         }
         if let Some(TraceFiles { directory, format }) = &self.trace {
-            trace_file::write(run, directory, *format)?;
+            export::write_trace(run, directory, *format)?;
         }
         if let Some(directory) = &self.pcap {
-            capture::write(run, directory)?;
+            export::write_capture(run, directory)?;
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use scenario::columns::Format;
-use scenario::trace_file;
+use scenario::export;
+use scenario::export::columns::Format;
 
 use super::cells::Cell;
 use super::page;
@@ -37,7 +37,7 @@ pub fn write(out: &Path, kernel: &Kernel, cells: &[Cell]) -> Result<(), Failure>
                 continue;
             };
             let path = out.join(format!("trace-{number:02}-{}.csv", side.name()));
-            trace_file::write_rows(&first.rows, &path, Format::Csv)?;
+            export::write_rows(&first.rows, &path, Format::Csv)?;
         }
     }
     put("outcomes.jsonl", &outcomes)?;

@@ -8,7 +8,7 @@ use crate::output::Failure;
 pub fn exec(name: &str, command: &[OsString]) -> Failure {
     let error = kernel::exec::exec(name, command);
     if matches!(error, kernel::exec::Error::NotLoaded(_)) {
-        if let Err(unknown) = kernel::error::loadable(name) {
+        if let Err(unknown) = kernel::load::loadable(name) {
             // No algorithm has this name, so that `load` would fail too.
             return unknown.into();
         }

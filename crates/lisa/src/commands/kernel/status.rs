@@ -58,7 +58,7 @@ pub fn print(json: bool) -> Result<(), Failure> {
     }
     for status in &algorithms {
         println!("{}", summary(status));
-        for line in status.holders.lines(&status.connections) {
+        for line in status.holder_lines() {
             println!("  {line}");
         }
         if !status.connections.is_empty() {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kernel::holders::{self, Holders};
-use kernel::registry::{self, Registered, Unloaded};
+use kernel::registry::{self, Registered};
+use kernel::unload::Unloaded;
 use nix::sys::signal::{SigHandler, Signal, signal};
 
 use crate::output::{Failure, counted};
@@ -52,7 +53,7 @@ fn wait_for_leaving(
     let Some(within) = wait else {
         let found = holders::find()?;
         let of_all = leaving.iter().map(|registered| found.of(registered));
-        let holders = Box::new(of_all.reduce(Holders::and).unwrap_or_default());
+        let holders = of_all.reduce(Holders::and).unwrap_or_default().summary();
         let name = name.into();
         return Err(kernel::Error::Leaving { name, holders }.into());
     };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use scenario::columns::Format;
+use scenario::export::columns::Format;
 
 use crate::runs::arguments::Common;
 use crate::runs::on::On;

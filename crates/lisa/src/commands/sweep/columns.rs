@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scenario::Outcome;
-use scenario::columns::{Kind, Value};
+use scenario::export::columns::{Kind, Value};
 use scenario::metrics::{Goodputs, Metric, Value as Of};
 use scenario::outcome::{ConnectionOutcome, LinkOutcome};
 use scenario::vary::{Numbers, Vary};

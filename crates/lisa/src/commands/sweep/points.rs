@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use scenario::metrics::{Groups, Metric};
 use scenario::vary::{self, Vary};
-use scenario::{Error, Place, Scenario};
+use scenario::{Error, Location, Scenario};
 
 use super::arguments::Arguments;
 use crate::output::Failure;
@@ -119,11 +119,11 @@ pub fn points(
 /// The scenario with these values. The error of a value names `--vary`.
 fn load(common: &Common, set: &[String]) -> Result<Scenario, Failure> {
     let all: Vec<&String> = common.set.iter().chain(set).collect();
-    Scenario::load_with(&common.file, &all).map_err(|error| match &error.place {
-        Place::Override(text) if set.contains(text) => {
+    Scenario::load_with(&common.file, &all).map_err(|error| match &error.location {
+        Location::Override(text) if set.contains(text) => {
             let text = text.clone();
             let rest = Error {
-                place: Place::Whole,
+                location: Location::File,
                 file: String::new(),
                 ..error
             };

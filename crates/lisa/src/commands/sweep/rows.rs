@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use scenario::Outcome;
-use scenario::columns::{Format, Table, Value};
+use scenario::export::columns::{Format, Table, Value};
 use scenario::metrics::Metric;
 use scenario::vary::Vary;
 use serde::ser::{Serialize, SerializeMap, Serializer};
