@@ -14,17 +14,10 @@ pub struct ShortestPaths<'a> {
     graph: &'a Graph,
     from: NodeIndex,
     to: NodeIndex,
-    /// For each node its distance from the destination.
-    nodes: Vec<Distance>,
-}
-
-/// Distance of a node from the destination.
-#[derive(Clone, Copy, Debug, Default)]
-struct Distance {
-    /// Number of links.
-    links: u32,
-    /// Number of shortest paths; 0 for a node that the search did not reach.
-    paths: u64,
+    /// Number of links from each node to the destination.
+    links: Vec<u32>,
+    /// Number of shortest paths from each node; 0 for a node that the search did not reach.
+    paths: Vec<u64>,
 }
 
 impl Graph {
@@ -38,11 +31,12 @@ impl Graph {
 
 impl<'a> ShortestPaths<'a> {
     fn new(graph: &'a Graph, from: NodeIndex, to: NodeIndex) -> Self {
-        let mut nodes = vec![Distance::default(); graph.nodes().len()];
-        nodes[to.index()].paths = 1;
+        // Zeroed vectors, which the allocator provides without a loop over all nodes.
+        let mut links = vec![0; graph.nodes().len()];
+        let mut paths = vec![0u64; graph.nodes().len()];
+        paths[to.index()] = 1;
         let mut reached = VecDeque::from([to]);
         while let Some(node) = reached.pop_front() {
-            let Distance { links, paths } = nodes[node.index()];
             if node == from {
                 break; // all nodes that follow are further away
             }
@@ -51,31 +45,32 @@ impl<'a> ShortestPaths<'a> {
                 if graph.is_host[before.index()] && *before != from {
                     continue;
                 }
-                let known = &mut nodes[before.index()];
-                if known.paths == 0 {
-                    let links = links + 1;
-                    *known = Distance { links, paths };
+                let (next, through) = (links[node.index()] + 1, paths[node.index()]);
+                if paths[before.index()] == 0 {
+                    links[before.index()] = next;
+                    paths[before.index()] = through;
                     reached.push_back(*before);
-                } else if known.links == links + 1 {
-                    known.paths = known.paths.saturating_add(paths);
+                } else if links[before.index()] == next {
+                    paths[before.index()] = paths[before.index()].saturating_add(through);
                 }
             }
         }
         if from == to {
-            nodes[to.index()].paths = 0;
+            paths[to.index()] = 0;
         }
         Self {
             graph,
             from,
             to,
-            nodes,
+            links,
+            paths,
         }
     }
 
     /// Number of paths; 0 where there is none, and between a host and itself.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.nodes[self.from.index()].paths
+        self.paths[self.from.index()]
     }
 
     /// The path number `n`, from 0, and back over the same nodes; none also where a link has no reverse direction.
@@ -95,10 +90,10 @@ impl<'a> ShortestPaths<'a> {
 
     /// The next link from `node` when `skip` paths from there are skipped.
     fn step(&self, node: NodeIndex, skip: &mut u64) -> Option<LinkIndex> {
-        let distance = self.nodes[node.index()].links;
+        let distance = self.links[node.index()];
         for (link, next) in &self.graph.outgoing[node.index()] {
             // Other hosts have no paths.
-            let Distance { links, paths } = self.nodes[next.index()];
+            let (links, paths) = (self.links[next.index()], self.paths[next.index()]);
             if paths == 0 || links + 1 != distance {
                 continue;
             }
