@@ -40,14 +40,14 @@ mod tests {
 
     #[test]
     fn elapsed_time_has_the_milliseconds_of_the_clock() {
-        for (now, ago, told) in [
+        for (now, ago, shown) in [
             (5000, 0, 0),
             (5000, 1, 1000),
             (5999, 999, 0),
             (5999, 1000, 1000),
             (5300, 75_600, 76_000),
         ] {
-            assert_eq!(in_milliseconds(now, ago), told, "{now} {ago}");
+            assert_eq!(in_milliseconds(now, ago), shown, "{now} {ago}");
         }
     }
 

@@ -7,6 +7,7 @@
 //! The parts of the slow path are in `recovery/`.
 
 mod ack;
+mod ack_info;
 mod detection;
 mod prr;
 mod retransmit;
@@ -22,57 +23,12 @@ use crate::subflow::sender::recovery_state::{Retransmission, THRESHOLD, Undo};
 use crate::subflow::sender::scoreboard::{Skb, flag};
 use crate::subflow::sender::{Sender, SubflowState, TIMEOUT_MIN, TimerPurpose, event};
 use crate::trace::Observer;
+use ack_info::{AckInfo, Ages};
 use mpcc::{Connection as Coupled, State};
 use netsim::{Span, Time};
 
 /// Maximum reordering degree, segments (Linux: tcp_max_reordering).
 const MAX_REORDERING: u32 = 300;
-
-/// Contents of an ACK, as far as loss recovery needs them.
-#[derive(Debug, Default)]
-struct AckInfo {
-    /// snd_una advanced (FLAG_SND_UNA_ADVANCED).
-    advanced: bool,
-    /// Number of segments newly acknowledged, cumulatively or by SACK.
-    delivered: u32,
-    /// A segment was newly SACKed (FLAG_DATA_SACKED).
-    newly_sacked: bool,
-    /// A segment sent once, before the recovery, was delivered (FLAG_ORIG_SACK_ACKED).
-    original_acked: bool,
-    /// A retransmitted segment was acknowledged (FLAG_RETRANS_DATA_ACKED).
-    retransmission_acked: bool,
-    /// Ages of newly acknowledged segments that were sent once.
-    ages: Option<Ages>,
-    /// First byte of the lowest such segment that was delivered after a higher one.
-    lowest_reordered: u64,
-    /// The echoed timestamp is older than the first retransmission.
-    echoes_original: bool,
-    /// Duplicate ACK.
-    duplicate: bool,
-    /// The receiver reports a duplicate segment (DSACK).
-    dsack: bool,
-    /// ECN echo (FLAG_ECE).
-    ece: bool,
-    /// The reordering timer was set.
-    reordering_timer_set: bool,
-}
-
-/// Times since the transmission of the first and the last of several segments, ns.
-#[derive(Clone, Copy, Debug)]
-struct Ages {
-    first: u64,
-    last: u64,
-}
-
-impl Ages {
-    /// Adds the age of the next segment.
-    fn add(ages: Option<Self>, age: u64) -> Self {
-        Self {
-            first: ages.map_or(age, |ages| ages.first),
-            last: age,
-        }
-    }
-}
 
 /// Transmission that follows the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -192,11 +192,11 @@ fn an_ack_that_would_shrink_the_window_waits_for_the_application() {
     receiver.data(17, 22, flag::PSH);
     receiver.acks();
     (23..25).for_each(|seq| receiver.data(20, seq, 0));
-    let told = receiver.wire.last().map(|(_, ack, _)| ack.window);
+    let advertised = receiver.wire.last().map(|(_, ack, _)| ack.window);
     assert_eq!(receiver.acks(), [(20, 25)]);
-    let offer = &receiver.script.simulation.receiver(0).window;
+    let window = &receiver.script.simulation.receiver(0).window;
     // In units of 128 bytes: neither of the two segments is in the buffer any more.
-    assert!(u64::from(told.unwrap()) + 128 > offer.threshold());
+    assert!(u64::from(advertised.unwrap()) + 128 > window.threshold());
 }
 
 #[test]

@@ -154,8 +154,8 @@ fn retransmissions_are_not_ecn_capable_and_one_new_segment_carries_cwr() {
     script.ack_with(210, 10, &[], false, ANSWERS_RETRANSMISSION);
     script.ack(300, script.nxt());
     let is = |data: &Data, flag: u8| data.flags & flag != 0;
-    let told = script.data.iter().filter(|(data, _)| is(data, flag::CWR));
-    assert_eq!(told.count(), 1);
+    let with_cwr = script.data.iter().filter(|(data, _)| is(data, flag::CWR));
+    assert_eq!(with_cwr.count(), 1);
     assert!(script.data.iter().any(|(_, again)| *again));
     // The first ten segments were sent before the test enabled ECN.
     for (data, again) in &script.data[10..] {
