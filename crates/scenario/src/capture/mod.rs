@@ -1,7 +1,7 @@
 //! The packets of a run as a pcap file for Wireshark and tcpdump, as if captured at the sender of the data: an outgoing
 //! packet has the time at which it is sent, an incoming one the time of its arrival. Time 0 is the start of the run.
 //!
-//! A simulated packet is a few numbers. [`packet`] turns them into the bytes of a real endpoint's packet, with the length
+//! A simulated packet is a few numbers. `packet` turns them into the bytes of a real endpoint's packet, with the length
 //! that the network carried.
 
 mod addresses;
