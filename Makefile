@@ -13,7 +13,7 @@ SOAK_CONNECTIONS ?= 10000
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 10 --plot docs/img
 
-.PHONY: help setup build demo test test-kernels test-arm64 agreement figures bench soak fmt lint clean
+.PHONY: help setup build demo test test-long test-kernels test-arm64 agreement figures bench soak fmt lint clean
 
 help: ## Print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -35,6 +35,8 @@ demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results i
 
 test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh
+
+test-long: test-kernels test-arm64 soak bench ## What takes longer than `make test`: hours
 
 test-kernels: setup ## Every algorithm on Linux 6.1, 6.12, 7.3 and this kernel: docs/kernels.md
 	$(AS_ROOT) KERNELS_ALGORITHMS=all cargo test --locked -p lisa --test kernels -- --nocapture

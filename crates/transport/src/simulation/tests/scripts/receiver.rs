@@ -14,8 +14,13 @@ impl Receiving {
     }
 
     fn with(profile: Profile, application: Application) -> Self {
-        let mut script = Script::with(profile, "reno", application);
-        script.simulation.receiver_mut(0).established = true;
+        Self::with_subflows(profile, application, 1)
+    }
+
+    /// With more than one subflow the connection is MPTCP.
+    fn with_subflows(profile: Profile, application: Application, subflows: usize) -> Self {
+        let mut script = Script::with_subflows(profile, "reno", application, subflows);
+        (0..subflows).for_each(|place| script.simulation.receiver_mut(place).established = true);
         // The window is at its limit.
         script.simulation.set_window_below_limit(0);
         // The sender does not take part.
@@ -43,12 +48,18 @@ impl Receiving {
 
     /// A data segment arrives at `ms`.
     fn data(&mut self, ms: u64, seq: u32, flags: u8) {
+        self.data_on(ms, 0, [seq, seq], flags);
+    }
+
+    /// A data segment arrives on a subflow: number `seq` of the subflow, number `dsn` of the stream.
+    fn data_on(&mut self, ms: u64, place: u8, [seq, dsn]: [u32; 2], flags: u8) {
         self.until(ms);
+        let mss = self.script.mss();
         let data = Data {
-            subflow: subflow(0),
-            seq: seq * 1448,
-            dsn: seq * 1448,
-            len: 1448,
+            subflow: subflow(place),
+            seq: seq * mss,
+            dsn: dsn * mss,
+            len: mss as u16,
             sent_us: 0,
             flags,
         };
@@ -119,6 +130,24 @@ fn the_end_of_a_write_is_acknowledged_at_once() {
         receiver.data(30, 18, flag::PSH);
         receiver.until(500);
         assert_eq!(receiver.acks(), [(last, 19)]);
+    }
+}
+
+/// The application reads the stream in order. A pushed segment waits beyond a gap of the stream; the read that follows the missing
+/// segment on the other subflow sends its ACK (mptcp_cleanup_rbuf), and not the timer of 40 ms.
+#[test]
+fn a_read_over_mptcp_sends_the_waiting_ack_of_another_subflow() {
+    for (flags, last) in [(flag::PSH, 35), (0, 70)] {
+        let mut receiver = Receiving::with_subflows(Profile::linux(), Application::Endless, 2);
+        (0..16).for_each(|seq| receiver.data(10, seq, 0));
+        receiver.acks();
+        receiver.data_on(30, 0, [16, 17], flags);
+        assert_eq!(receiver.acks(), []);
+        receiver.data_on(35, 1, [0, 16], 0);
+        receiver.until(500);
+        let wire = std::mem::take(&mut receiver.wire);
+        let of_first = wire.iter().filter(|(_, ack, _)| ack.subflow == subflow(0));
+        assert_eq!(of_first.map(|(ms, ..)| *ms).collect::<Vec<_>>(), [last]);
     }
 }
 
