@@ -7,13 +7,14 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH):/usr/sbin:/sbin
 # (GNU Make before 4.4 gives $(shell …) the PATH that it was called with.)
 AS_ROOT = CARGO_TARGET_$(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$(CURDIR)/scripts/as-root.sh
 
+PREFIX ?= /usr/local
 SOAK_OPENS ?= 1000000
 SOAK_CONNECTIONS ?= 10000
 
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 10 --plot docs/img
 
-.PHONY: help setup build demo test test-long test-kernels test-arm64 agreement figures bench soak fmt lint clean
+.PHONY: help setup build install demo test test-long test-kernels test-arm64 agreement figures bench soak fmt lint clean
 
 help: ## Print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -29,6 +30,9 @@ build: ## target/release/lisa, out/man and out/completions
 	target/release/lisa completions bash > out/completions/lisa
 	target/release/lisa completions zsh > out/completions/_lisa
 	target/release/lisa completions fish > out/completions/lisa.fish
+
+install: ## What `make build` made, under PREFIX (/usr/local), with DESTDIR before it
+	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
 
 demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results in out/demo
 	scripts/as-root.sh target/release/lisa demo
