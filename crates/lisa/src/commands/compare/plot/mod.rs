@@ -95,7 +95,12 @@ fn draw_windows(
         1 => connection.into(),
         n => format!("{connection}, the first of {n}"),
     };
-    let about = format!("{name}: windows with seed 1; above each panel the completion");
+    let mut contenders = comparison.each().map(|(_, contender)| contender);
+    let completes = contenders.any(|contender| completion(connection, contender).is_some());
+    let about = match completes {
+        true => format!("{name}: windows with seed 1; above each panel the completion"),
+        false => format!("{name}: windows with seed 1"),
+    };
     text(heading, &about, (16, 42), 15, GREY)?;
     let legend = |entries: &[Entry]| figure::legend(heading, entries, (16, 73), GREY);
     match &comparison.backends[..] {
