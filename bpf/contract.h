@@ -8,7 +8,7 @@
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 7
+#define LISA_CONTRACT 8
 
 /* Set before the object is loaded: constants for the verifier, which removes the branches that are not taken. */
 struct lisa_settings {
@@ -21,7 +21,46 @@ struct lisa_settings {
 	u32 hz; /* jiffies per second */
 	u64 owner_start; /* start time of owner_pid (field 22 of /proc/PID/stat), because process ids are reused */
 	u64 loaded; /* time of the load: ns, CLOCK_MONOTONIC */
-	u32 setting[MPCC_SETTINGS]; /* of the pair: mpcc_connection.setting */
+	u32 hash_seed; /* random: no user can choose whose counter they share (struct lisa_limits) */
+	u32 reserved2;
+	u64 object; /* hash of the BPF object, which tells two builds of this project apart */
+};
+
+/* Largest number of ranges of user ids in struct lisa_limits. */
+#define LISA_USER_RANGES 32
+
+/* User ids, first and last inclusive. */
+struct lisa_user_range {
+	u32 first;
+	u32 last;
+};
+
+/*
+ * Settings that can change while the object is loaded. User space replaces the whole value; a connection that opens at that moment may
+ * read some of the old and some of the new values.
+ *
+ * The bounds on connections of users keep one user, or all ids of a user namespace together, from taking every entry. Users are
+ * counted in LISA_USERS counters by a hash: two users may share a counter, and then its bound.
+ */
+struct lisa_limits {
+	u32 setting[MPCC_SETTINGS]; /* of the pair, for new connections: mpcc_connection.setting */
+	u32 connections; /* number of connections with an entry, of all users */
+	u32 user_connections; /* …of one user outside of `unlimited` */
+	u32 other_connections; /* …of all users outside of `unlimited` together */
+	u32 ranges; /* number of ranges in `unlimited` */
+	struct lisa_user_range unlimited[LISA_USER_RANGES];
+};
+
+/* Number of counters of connections by user. A power of two. */
+#define LISA_USERS 4096
+
+/* Numbers of connections with an entry. */
+struct lisa_usage {
+	u32 attached; /* subflows that have taken a slot since the load: tells successive owners of a slot apart */
+	u32 connections; /* of all users */
+	u32 others; /* of users outside of lisa_limits.unlimited when they were opened */
+	u32 reserved;
+	u32 user[LISA_USERS]; /* of these users, by hash */
 };
 
 /* One MPTCP connection of this host. The kernel reuses addresses. An address with its token does not recur soon. */
@@ -35,7 +74,13 @@ struct lisa_connection {
 	struct mpcc_connection coupled;
 	struct lisa_key key;
 	u64 since; /* ns, CLOCK_MONOTONIC */
+	u64 namespace; /* cookie of the network namespace: its counters */
+	u32 user; /* counter in lisa_usage.user, or LISA_UNLIMITED */
+	u32 reserved;
 } __attribute__((aligned(64)));
+
+/* lisa_connection.user: the user's connections are not bounded. */
+#define LISA_UNLIMITED (~0U)
 
 /* Key of struct lisa_subflow. */
 struct lisa_subflow_key {
@@ -64,14 +109,20 @@ struct lisa_socket {
 
 _Static_assert(sizeof(struct lisa_socket) <= 104, "icsk_ca_priv");
 
-/* Counters since the object was loaded. A connection whose entry user space deleted (left_over.rs) was opened and not closed. */
+/*
+ * Counters of a network namespace since the object was loaded, u64 each. A new load takes over the counters of the one that it
+ * replaces.
+ */
 struct lisa_totals {
 	u64 connections_opened;
 	u64 connections_closed;
-	u64 connections_alone; /* subflows that run uncoupled because the map of connections was full */
+	u64 connections_swept; /* entries without a socket, which user space deleted (left_over.rs); counted as closed, too */
 	u64 subflows_opened;
 	u64 subflows_closed;
-	u64 subflows_alone; /* subflows that run uncoupled because their connection had no free slot */
+	u64 alone_full; /* subflows that run uncoupled because there were as many connections as there may be */
+	u64 alone_user; /* …because their user had as many connections as a user may have */
+	u64 alone_slots; /* …because their connection had no free slot */
+	u64 alone_joins; /* subflows among these three that joined, and grow slowly (cc/no_room.h) */
 	u64 plain_opened; /* sockets without MPTCP that run this algorithm alone */
 	u64 plain_closed;
 	u64 plain_returned; /* sockets without MPTCP that got their network namespace's own algorithm */
@@ -79,15 +130,41 @@ struct lisa_totals {
 	u64 credits_taken;
 	u64 credits_settled;
 	u64 credits_void;
+	u64 slow_start_exits; /* without a loss */
+	u64 losses; /* reductions: recoveries, congestion signals, RTOs */
 	u64 events_lost; /* events dropped because the ring buffer was full */
 	u64 deletions_failed; /* map entries that the kernel refused to delete */
 };
 
-/* Written by the listener only. */
-struct lisa_control {
-	u64 listen_until; /* ns, CLOCK_MONOTONIC; renewed by the listener, so that the request of a dead one expires */
-	u32 listen_to; /* bit k: events of kind k are requested; 0 without a listener */
+/* Counters of a network namespace, in a map. The key: its cookie (SO_NETNS_COOKIE). */
+struct lisa_namespace {
+	struct lisa_totals totals;
+	u32 netns; /* inode number */
 	u32 reserved;
+};
+
+/* Largest number of network namespaces with counters of their own. The others share `other_totals`. */
+#define LISA_NAMESPACES 4096
+
+/* Largest number of simultaneous listeners. Each has a ring buffer of its own. */
+#define LISA_LISTENERS 8
+
+/* Requests of listeners. Written by the program `listen` of requests.bpf.c. */
+struct lisa_control {
+	u32 kinds; /* bit k: a listener may request events of kind k; a bit may outlast its listener */
+	u32 reserved;
+	struct {
+		u64 until; /* ns, CLOCK_MONOTONIC; renewed by the listener, so that the request of a dead one expires */
+		u32 kinds; /* bit k: events of kind k are requested; 0: no listener */
+		u32 owner; /* a number that the listener has chosen at random */
+	} listener[LISA_LISTENERS];
+};
+
+/* The context of `listen` in requests.bpf.c. */
+struct lisa_listen {
+	u64 until; /* 0: the listener ends */
+	u32 kinds;
+	u32 owner; /* not 0 */
 };
 
 /*

@@ -6,8 +6,12 @@
 #ifndef LISA_ENTRIES_H
 #define LISA_ENTRIES_H
 
-#include "state.h"
+#include "totals.h"
+#include "limits.h"
 #include "address.h"
+
+struct lisa_usage usage SEC(".data.usage");
+
 
 HASH_MAP(connections, struct lisa_key, struct lisa_connection, 1); /* set before it is loaded */
 
@@ -45,36 +49,84 @@ static __always_inline bool identify(struct sock *sk, struct lisa_key *key)
 	return true;
 }
 
-/* The connection's entry, created if there is none, with a slot for this subflow. NULL: no room. */
-static __always_inline struct lisa_connection *attach(const struct lisa_key *key, u8 *slot)
+/* Creates the connection's entry, unless another subflow does at the same time. False: there is no room. */
+static __always_inline bool create(struct sock *sk, const struct lisa_key *key)
+{
+	struct sock *connection = (struct sock *)key->socket;
+	struct lisa_connection *created;
+	enum admission admission;
+	u32 counter;
+
+	admission = admit(&limits, &usage, BPF_CORE_READ(connection, sk_uid.val),
+			  settings.hash_seed, &counter);
+	if (admission == ADMITTED) {
+		if (bpf_map_update_elem(&connections, key, &no_connection, BPF_NOEXIST)) {
+			dismiss(&usage, counter);
+			return true; /* by another subflow, or there is no memory */
+		}
+		created = bpf_map_lookup_elem(&connections, key);
+		if (!created)
+			return false;
+		created->key = *key;
+		created->since = bpf_ktime_get_ns();
+		created->namespace = BPF_CORE_READ(sk, __sk_common.skc_net.net, net_cookie);
+		created->user = counter;
+		for (u32 i = 0; i < MPCC_SETTINGS; i++)
+			created->coupled.setting[i] = MPCC_READ(limits.setting[i]);
+		mpcc_open(&created->coupled, key->token);
+		COUNT(sk, connections_opened);
+		return true;
+	}
+	if (admission == FULL)
+		COUNT(sk, alone_full);
+	else
+		COUNT(sk, alone_user);
+	return false;
+}
+
+/*
+ * The connection's entry, created if there is none, with a slot for this subflow. NULL: no room. `slot` is then MPCC_NO_ROOM for a
+ * join.
+ */
+static __always_inline struct lisa_connection *attach(struct sock *sk, const struct lisa_key *key,
+						      bool join, u8 *slot)
 {
 	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, key);
+	bool counted = false;
 
 	if (!connection) {
-		bool made = !bpf_map_update_elem(&connections, key, &no_connection, BPF_NOEXIST);
-
+		counted = !create(sk, key);
 		connection = bpf_map_lookup_elem(&connections, key);
-		if (!connection) {
-			count(&totals.connections_alone);
-			return NULL;
-		}
-		if (made) { /* by this subflow, and not by another one at the same time */
-			connection->key = *key;
-			connection->since = bpf_ktime_get_ns();
-			for (u32 i = 0; i < MPCC_SETTINGS; i++)
-				connection->coupled.setting[i] = settings.setting[i];
-			mpcc_open(&connection->coupled, key->token);
-			count(&totals.connections_opened);
-		}
 	}
-	*slot = mpcc_attach(&connection->coupled, key->token);
-	if (*slot == MPCC_NO_SLOT) {
-		count(&totals.subflows_alone);
-		return NULL;
+	*slot = connection ? mpcc_attach(&connection->coupled, key->token) : MPCC_NO_ROOM;
+	if (*slot != MPCC_NO_ROOM) {
+		/* The next owner of this slot, or of this entry, attaches after this subflow is counted. */
+		connection->coupled.slot[MPCC_SLOT(*slot)].request.generation =
+			__sync_fetch_and_add(&usage.attached, 1);
+		return connection;
 	}
-	/* The next owner of this slot, or of this entry, attaches after this subflow is counted. */
-	connection->coupled.slot[MPCC_SLOT(*slot)].request.generation = totals.subflows_opened;
-	return connection;
+	if (!counted && connection)
+		COUNT(sk, alone_slots);
+	else if (!counted)
+		COUNT(sk, alone_full);
+	if (join)
+		COUNT(sk, alone_joins);
+	else
+		*slot = MPCC_NO_SLOT;
+	return NULL;
+}
+
+/* Deletes a connection's entry after its last subflow has closed. */
+static __always_inline void delete_connection(struct sock *sk, const struct lisa_key *key)
+{
+	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, key);
+	u32 counter = connection ? connection->user : LISA_UNLIMITED;
+	long error = bpf_map_delete_elem(&connections, key);
+
+	check_deletion(sk, error);
+	if (!error)
+		dismiss(&usage, counter);
+	COUNT(sk, connections_closed);
 }
 
 /* Records a subflow's addresses, for user space. */

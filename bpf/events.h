@@ -5,42 +5,65 @@
 
 #include "entries.h"
 
-/* Written by the listener only; in a map of its own, because user space replaces the whole value. */
+/* Written by the program `listen` only; in a map of its own, which that program shares. */
 struct lisa_control control SEC(".data.control");
 
-struct {
+/* A listener's ring buffer, of the size that the listener chooses. */
+struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1); /* set before it is loaded */
-} events SEC(".maps");
+	__uint(max_entries, 4096);
+};
 
-/* Whether a listener requests events of this kind, and has renewed its request in time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, LISA_LISTENERS);
+	__type(key, u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+/* Whether a listener requests events of this kind, or did so before it ended. */
 static __always_inline bool requested(u32 kind)
 {
-	return (MPCC_READ(control.listen_to) & 1U << kind) &&
-	       bpf_ktime_get_ns() < MPCC_READ(control.listen_until);
+	return MPCC_READ(control.kinds) & 1U << kind;
 }
 
 static __always_inline u8 phase_of(const struct mpcc_connection *c, const struct mpcc_subflow *s)
 {
-	return c && s->slot != MPCC_NO_SLOT ? c->slot[MPCC_SLOT(s->slot)].phase : MPCC_ABSENT;
+	return c && mpcc_has_slot(s) ? c->slot[MPCC_SLOT(s->slot)].phase : MPCC_ABSENT;
 }
 
-/* Reserves an event with the socket's state in it; NULL if there is no room. */
-static __always_inline struct lisa_event *reserve(struct sock *sk, struct mpcc_connection *c,
-						  u32 kind)
+/* Writes an event to the ring buffers of all listeners that request its kind, and have renewed their request in time. */
+__noinline int publish(const struct lisa_event *e)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	if (!e)
+		return 0;
+	for (u32 i = 0; i < LISA_LISTENERS; i++) {
+		void *ring;
+
+		if (!(MPCC_READ(control.listener[i].kinds) & 1U << (e->kind & 31)) ||
+		    now >= MPCC_READ(control.listener[i].until))
+			continue;
+		ring = bpf_map_lookup_elem(&rings, &i);
+		/* A wake-up takes microseconds, too much for each ACK: the listener polls for these. */
+		if (ring && bpf_ringbuf_output(ring, (void *)e, sizeof(*e),
+					       e->kind == LISA_EVENT_ACK ? BPF_RB_NO_WAKEUP : 0))
+			__sync_fetch_and_add(&other_totals.events_lost, 1);
+	}
+	return 0;
+}
+
+/* Fills in an event's kind and the socket's state. False if the socket has no private state. */
+static __always_inline bool describe(struct lisa_event *e, struct sock *sk,
+				     struct mpcc_connection *c, u32 kind)
 {
 	struct lisa_socket *private = private_of(sk);
 	struct tcp_sock *tp = tcp_of(sk);
-	struct lisa_event *e;
 
-	if (!private)
-		return NULL;
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e) {
-		count(&totals.events_lost);
-		return NULL;
-	}
 	__builtin_memset(e, 0, sizeof(*e));
+	if (!private)
+		return false;
 	e->time = bpf_ktime_get_ns();
 	e->connection = private->key;
 	e->kind = kind;
@@ -53,87 +76,71 @@ static __always_inline struct lisa_event *reserve(struct sock *sk, struct mpcc_c
 	e->srtt8 = tp->srtt_us;
 	e->flight = flight_of(tp);
 	e->retransmits = tp->total_retrans;
-	return e;
+	return true;
 }
 
 static void emit(struct sock *sk, struct mpcc_connection *c, u32 kind)
 {
-	struct lisa_event *e;
+	struct lisa_event e;
 
-	if (!requested(kind))
-		return;
-	e = reserve(sk, c, kind);
-	/* A wake-up takes microseconds, too much for each ACK: the listener polls for these. */
-	if (e)
-		bpf_ringbuf_submit(e, kind == LISA_EVENT_ACK ? BPF_RB_NO_WAKEUP : 0);
+	if (requested(kind) && describe(&e, sk, c, kind))
+		publish(&e);
 }
 
 static void emit_start(struct sock *sk, struct mpcc_connection *c, u8 i)
 {
-	struct lisa_event *e;
+	struct lisa_event e;
 
-	if (!requested(LISA_EVENT_START))
+	if (!requested(LISA_EVENT_START) || !describe(&e, sk, c, LISA_EVENT_START))
 		return;
-	e = reserve(sk, c, LISA_EVENT_START);
-	if (!e)
-		return;
-	e->credit = c->slot[MPCC_SLOT(i)].credit;
-	e->other = c->slot[MPCC_SLOT(i)].lender;
-	e->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
-	e->remote_port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
-	bpf_ringbuf_submit(e, 0);
+	e.credit = c->slot[MPCC_SLOT(i)].credit;
+	e.other = c->slot[MPCC_SLOT(i)].lender;
+	e.local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	e.remote_port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	publish(&e);
 }
 
 static void emit_loss(struct sock *sk, struct mpcc_connection *c, u32 ssthresh)
 {
-	struct lisa_event *e;
+	struct lisa_event e;
 
-	if (!requested(LISA_EVENT_LOSS))
+	if (!requested(LISA_EVENT_LOSS) || !describe(&e, sk, c, LISA_EVENT_LOSS))
 		return;
-	e = reserve(sk, c, LISA_EVENT_LOSS);
-	if (!e)
-		return;
-	e->ssthresh = ssthresh;
-	bpf_ringbuf_submit(e, 0);
+	e.ssthresh = ssthresh;
+	publish(&e);
 }
 
 /* One event for each credit that was settled or became void. `borrowers` has a bit for each slot that took one. */
 static void emit_credits(struct sock *sk, struct mpcc_connection *c, u32 kind, u32 borrowers,
 			 const struct mpcc_note *note)
 {
-	if (!c || !requested(kind))
-		return;
-	for (u32 i = 0; i < MPCC_SUBFLOWS; i++) {
-		struct lisa_event *e;
+	struct lisa_event e;
 
+	if (!c || !requested(kind) || !describe(&e, sk, c, kind))
+		return;
+	e.ignored = note->ignored;
+	e.sum_before = note->sum_before;
+	e.sum_after = note->sum_after;
+	for (u32 i = 0; i < MPCC_SUBFLOWS; i++) {
 		if (!(borrowers & 1U << i))
 			continue;
-		e = reserve(sk, c, kind);
-		if (!e)
-			return;
-		e->other = i;
-		e->credit = c->slot[i].credit;
-		e->ignored = note->ignored;
-		e->sum_before = note->sum_before;
-		e->sum_after = note->sum_after;
-		bpf_ringbuf_submit(e, 0);
+		e.other = i;
+		e.credit = c->slot[i].credit;
+		publish(&e);
 	}
 }
 
 /* This subflow returned its credit, because it closed or left its group, before its lender settled it. */
 static void emit_withdrawn(struct sock *sk, const struct mpcc_note *note)
 {
-	struct lisa_event *e;
+	struct lisa_event e;
 
-	if (!requested(LISA_EVENT_VOID))
+	if (!requested(LISA_EVENT_VOID) || !describe(&e, sk, NULL, LISA_EVENT_VOID))
 		return;
-	e = reserve(sk, NULL, LISA_EVENT_VOID);
-	if (!e)
-		return;
-	e->other = e->slot;
-	e->slot = note->lender;
-	e->credit = note->withdrawn;
-	bpf_ringbuf_submit(e, 0);
+	e.other = e.slot;
+	e.slot = note->lender;
+	e.credit = note->withdrawn;
+	publish(&e);
 }
 
 /* Counts and emits the report of a callback, which is empty after nearly all callbacks. */
@@ -145,19 +152,24 @@ static __always_inline void report(struct sock *sk, struct mpcc_connection *c,
 	if (!what)
 		return;
 	if (what & MPCC_NOTE_SETTLED) {
-		__sync_fetch_and_add(&totals.credits_settled, __builtin_popcount(note->settled));
+		COUNT_MANY(sk, credits_settled, __builtin_popcount(note->settled));
 		emit_credits(sk, c, LISA_EVENT_SETTLED, note->settled, note);
 	}
 	if (what & MPCC_NOTE_VOID) {
-		__sync_fetch_and_add(&totals.credits_void, __builtin_popcount(note->voided));
+		COUNT_MANY(sk, credits_void, __builtin_popcount(note->voided));
 		emit_credits(sk, c, LISA_EVENT_VOID, note->voided, note);
 	}
 	if (what & MPCC_NOTE_WITHDRAWN) {
-		count(&totals.credits_void);
+		COUNT(sk, credits_void);
 		emit_withdrawn(sk, note);
 	}
-	if (what & MPCC_NOTE_SLOW_START_EXIT)
+	if (what & MPCC_NOTE_LOSS)
+		COUNT(sk, losses);
+	if (what & MPCC_NOTE_SLOW_START_EXIT) {
+		if (!(what & MPCC_NOTE_LOSS))
+			COUNT(sk, slow_start_exits);
 		emit(sk, c, LISA_EVENT_SLOW_START_EXIT);
+	}
 	if (what & MPCC_NOTE_MOVED)
 		emit(sk, c, LISA_EVENT_MOVED);
 }

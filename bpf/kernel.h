@@ -23,6 +23,7 @@ typedef u32 __wsum;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
@@ -188,8 +189,13 @@ struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
 
+typedef struct {
+	u32 val;
+} kuid_t;
+
 struct sock {
 	struct sock_common __sk_common;
+	kuid_t sk_uid; /* of the user who created it; of a connection that was accepted: who created the listener */
 	struct timer_list sk_timer;
 	struct timer_list tcp_retransmit_timer; /* new kernels; old: icsk_retransmit_timer */
 	u16 sk_protocol;

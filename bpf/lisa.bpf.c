@@ -36,13 +36,14 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	 */
 	if (sk->__sk_common.skc_state == TCP_CLOSE)
 		return;
+	add_namespace(sk);
 	if (!mptcp && !settings.keeps_plain) {
 		/* The other algorithm's `init` runs inside. So does `release` on kernels that call it without an `init` before. */
 		if (return_plain(sk)) {
-			count(&totals.plain_returned);
+			COUNT(sk, plain_returned);
 			return;
 		}
-		count(&totals.plain_refused);
+		COUNT(sk, plain_refused);
 	}
 	if (OVER_CUBIC) {
 		cubictcp_init(sk);
@@ -55,10 +56,10 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	tcp = fetch(tp);
 	tcp.backup = is_backup(tp, tcp.flight);
 	if (mptcp && identify(sk, &key)) {
-		connection = attach(&key, &slot);
-		count(&totals.subflows_opened);
+		connection = attach(sk, &key, is_join(sk), &slot);
+		COUNT(sk, subflows_opened);
 	} else {
-		count(&totals.plain_opened);
+		COUNT(sk, plain_opened);
 	}
 	__builtin_memset(private, 0, sizeof(*private));
 	private->key = key;
@@ -68,13 +69,14 @@ void BPF_PROG(lisa_init, struct sock *sk)
 		BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 	if (!connection) {
 		mpcc_init(PAIR, NULL, &private->subflow, &tcp, fresh, &note);
+		store(tp, &tcp);
 		return;
 	}
 	record_addresses(sk, &key, slot);
 	mpcc_init(PAIR, &connection->coupled, &private->subflow, &tcp, fresh, &note);
 	store(tp, &tcp);
 	if (note.what & MPCC_NOTE_TAKEN)
-		count(&totals.credits_taken);
+		COUNT(sk, credits_taken);
 	emit_start(sk, &connection->coupled, slot);
 }
 
@@ -95,7 +97,7 @@ void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		return;
 	}
 	c = connection_of(private);
-	if (OVER_CUBIC) {
+	if (OVER_CUBIC && !mpcc_has_no_room(&private->subflow)) {
 		if (tp->snd_cwnd < tp->snd_ssthresh)
 			sample_cubic_in_slow_start(sk, c, &private->subflow, acked, &note);
 		else
@@ -213,23 +215,24 @@ void BPF_PROG(lisa_release, struct sock *sk)
 	__builtin_memset(&who, 0, sizeof(who));
 	who.connection = private->key;
 	who.slot = private->subflow.slot;
-	count(who.connection.socket ? &totals.subflows_closed : &totals.plain_closed);
+	if (who.connection.socket)
+		COUNT(sk, subflows_closed);
+	else
+		COUNT(sk, plain_closed);
 	c = connection_of(private);
 	emit(sk, c, LISA_EVENT_CLOSE);
 	if (c) {
 		bool last;
 
-		check_deletion(bpf_map_delete_elem(&subflows, &who));
+		check_deletion(sk, bpf_map_delete_elem(&subflows, &who));
 		last = mpcc_release(PAIR, c, &private->subflow, &note);
 		report(sk, c, &note);
-		if (last) {
-			check_deletion(bpf_map_delete_elem(&connections, &who.connection));
-			count(&totals.connections_closed);
-		}
+		if (last)
+			delete_connection(sk, &who.connection);
 	}
 	private->subflow.ready = false;
 	if (OVER_CUBIC)
-		check_deletion(bpf_sk_storage_delete(&sockets, sk));
+		check_deletion(sk, bpf_sk_storage_delete(&sockets, sk));
 }
 
 /* The name is set before it is loaded. */

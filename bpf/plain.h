@@ -33,6 +33,15 @@ static __always_inline bool has_mptcp(struct sock *sk)
 	       BPF_CORE_READ_BITFIELD_PROBED(subflow, mp_join);
 }
 
+/* Whether this subflow joined a connection: it is not the first one. */
+static __always_inline bool is_join(struct sock *sk)
+{
+	struct mptcp_subflow_context *subflow =
+		BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ulp_data);
+
+	return BPF_CORE_READ_BITFIELD_PROBED(subflow, mp_join);
+}
+
 static __always_inline bool set_algorithm(struct sock *sk, const char *name)
 {
 	return !bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, (void *)name,

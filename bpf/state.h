@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * State shared by the callbacks: settings, counters, a socket's private state, and the fields of struct tcp_sock that cc/ reads and
+ * State shared by the callbacks: settings, a socket's private state, and the fields of struct tcp_sock that cc/ reads and
  * writes.
  */
 #ifndef LISA_STATE_H
@@ -15,7 +15,11 @@
 /* Set before the object is loaded. */
 const volatile struct lisa_settings settings;
 
-struct lisa_totals totals;
+/* Set before the object is loaded, and whenever the settings change. */
+struct lisa_limits limits SEC(".data.limits");
+
+/* Not 0: coupling is switched off. Written by `lisa kernel off` and `on`. */
+u32 uncoupled SEC(".data.switch");
 
 /* The private state of sockets whose icsk_ca_priv holds that of Linux's CUBIC. The kernel frees it with the socket. */
 struct {
@@ -32,21 +36,6 @@ struct {
  * need not have the functions of CUBIC.
  */
 #define OVER_CUBIC (settings.pair.avoidance == MPCC_AVOIDANCE_cubic)
-
-static __always_inline void count(u64 *total)
-{
-	__sync_fetch_and_add(total, 1);
-}
-
-/*
- * Counts failures of a deletion. -ENOENT: the entry was not there, because there was no room for it. Before 6.15 a hash map returns
- * -EBUSY if the deletion interrupts another operation on the same bucket; since then -ETIMEDOUT after 250 ms (rqspinlock).
- */
-static __always_inline void check_deletion(long error)
-{
-	if (error && error != -ENOENT)
-		count(&totals.deletions_failed);
-}
 
 static __always_inline struct tcp_sock *tcp_of(struct sock *sk)
 {
@@ -84,7 +73,7 @@ extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak; /* Lin
  *
  * The kernel replaces bpf_rdonly_cast by nothing. Three calls of bpf_probe_read_kernel took 50 ns of the 300 of an ACK.
  */
-static __always_inline u16 is_backup(struct tcp_sock *tp, u32 flight)
+static __always_inline u8 is_backup(struct tcp_sock *tp, u32 flight)
 {
 	struct mptcp_subflow_context *subflow;
 	u64 result = 0;
@@ -122,6 +111,7 @@ static __always_inline struct mpcc_tcp fetch(struct tcp_sock *tp)
 		.cwnd_limited = cwnd_limited(tp),
 		.rtt_us = tp->rack.rtt_us,
 		.now = tp->tcp_mstamp * 1000,
+		.uncoupled = MPCC_READ(uncoupled) != 0,
 	};
 }
 

@@ -12,6 +12,7 @@
 #ifndef MPCC_ALGORITHM_H
 #define MPCC_ALGORITHM_H
 
+#include "no_room.h"
 #include "slow_start/uncoupled.h"
 #include "slow_start/lisa.h"
 #include "slow_start/hystartpp.h"
@@ -238,12 +239,19 @@ MPCC_INLINE void mpcc_enter_group(struct mpcc_pair pair, struct mpcc_connection 
 	mpcc_next_epoch(c, group);
 }
 
-/* Moves the subflow to the group requested for it. */
+/* The group that the subflow with this slot is to be in: the requested one, or one of its own while coupling is off. */
+MPCC_INLINE u8 mpcc_wanted_group(const struct mpcc_subflow *s, const struct mpcc_slot *slot,
+				 const struct mpcc_tcp *tcp)
+{
+	return tcp->uncoupled ? MPCC_OWN_GROUP(s->slot) : MPCC_READ(slot->request.group);
+}
+
+/* Moves the subflow to the group that it is to be in. */
 MPCC_INLINE void mpcc_move(struct mpcc_pair pair, struct mpcc_connection *c, struct mpcc_subflow *s,
 			   struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
-	u8 group = slot ? MPCC_READ(slot->request.group) : s->group;
+	u8 group = slot ? mpcc_wanted_group(s, slot, tcp) : s->group;
 
 	if (group != s->group)
 		mpcc_enter_group(pair, c, s, tcp, slot, group, note);
@@ -288,11 +296,15 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	s->ready = true;
-	MPCC_SLOW_START_CALL(pair, init, c, s, tcp, fresh, note);
 	if (slot) {
-		slot->initial_cwnd = tcp->cwnd;
 		slot->request.group = s->group;
+		s->group = mpcc_wanted_group(s, slot, tcp);
 	}
+	MPCC_SLOW_START_CALL(pair, init, c, s, tcp, fresh, note);
+	if (mpcc_has_no_room(s) && fresh)
+		tcp->cwnd = mpcc_min(tcp->cwnd, MPCC_NO_ROOM_IW);
+	if (slot)
+		slot->initial_cwnd = tcp->cwnd;
 	MPCC_AVOIDANCE_CALL(pair, init, s, tcp);
 	mpcc_publish(pair, c, s, tcp);
 }
@@ -307,6 +319,10 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 {
 	bool slow_start = mpcc_in_slow_start(pair, s, tcp), refresh = false;
 
+	if (mpcc_has_no_room(s)) {
+		mpcc_no_room_on_ack(s, tcp, acked);
+		return;
+	}
 	/* Sample. */
 	mpcc_move(pair, c, s, tcp, note);
 	MPCC_SLOW_START_CALL_FOR(pair, refresh, sample, c, s, tcp);
@@ -394,7 +410,7 @@ MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *
 		return;
 	MPCC_AVOIDANCE_CALL(pair, tx_start, s, tcp);
 	if (slot && MPCC_READ(slot->phase) == MPCC_STANDBY) {
-		mpcc_enter_group(pair, c, s, tcp, slot, MPCC_READ(slot->request.group), note);
+		mpcc_enter_group(pair, c, s, tcp, slot, mpcc_wanted_group(s, slot, tcp), note);
 		mpcc_publish_as(pair, c, s, tcp, true);
 	}
 	mpcc_settle(pair, c, s, tcp, 0, note);

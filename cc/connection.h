@@ -23,8 +23,10 @@
 #define MPCC_SLOT(i)    ((i) & (MPCC_SUBFLOWS - 1)) /* the mask bounds the index for the verifier */
 #define MPCC_EVERY_SLOT ((1U << MPCC_SUBFLOWS) - 1)
 
-#define MPCC_GROUP_MAX 254
-#define MPCC_NO_GROUP  255 /* published during a move between groups: matches no group */
+#define MPCC_GROUP_MAX 238
+/* The group of the subflow in slot i alone, while coupling is switched off (mpcc_tcp.uncoupled): 239 to 254. */
+#define MPCC_OWN_GROUP(i) (MPCC_GROUP_MAX + 1 + MPCC_SLOT(i))
+#define MPCC_NO_GROUP     255 /* published during a move between groups: matches no group */
 #define MPCC_EPOCHS    8
 #define MPCC_SETTINGS                                                                              \
 	4 /* of one pair: two of its slow start, then two of its congestion avoidance */
@@ -66,7 +68,7 @@ struct mpcc_slot {
 	u32 flight; /* segments in flight after the last callback */
 	u32 ssthresh; /* segments */
 	u8 phase; /* enum mpcc_phase */
-	u8 group; /* up to MPCC_GROUP_MAX, or MPCC_NO_GROUP */
+	u8 group; /* up to MPCC_GROUP_MAX; MPCC_OWN_GROUP; MPCC_NO_GROUP */
 	u8 credit; /* segments of the initial window that this subflow took from `lender` */
 	u8 lender; /* slot of the subflow that lent `credit`, or MPCC_NO_SLOT */
 
@@ -107,6 +109,7 @@ _Static_assert(sizeof(struct mpcc_connection) == 64 + 64 * MPCC_SUBFLOWS, "slots
 #define MPCC_TAG_SHIFT 16
 #define MPCC_TAGS      (1U << 15)
 #define MPCC_NO_SLOT   0xff /* the subflow runs alone */
+#define MPCC_NO_ROOM   0xfe /* the subflow joined a connection that has no room for it, and runs alone (no_room.h) */
 
 /*
  * Opens the connection for subflows with this tag, for a backend that reuses memory while another CPU may still read it: there `used`
@@ -121,7 +124,7 @@ MPCC_INLINE void mpcc_open(struct mpcc_connection *c, u32 tag)
 }
 
 /*
- * Takes the lowest free slot for a new subflow. MPCC_NO_SLOT if all are taken, or if this memory does not hold the connection
+ * Takes the lowest free slot for a new subflow. MPCC_NO_ROOM if all are taken, or if this memory does not hold the connection
  * with this tag (any more).
  */
 MPCC_WRAPS MPCC_INLINE u8 mpcc_attach(struct mpcc_connection *c, u32 tag)
@@ -142,7 +145,7 @@ MPCC_WRAPS MPCC_INLINE u8 mpcc_attach(struct mpcc_connection *c, u32 tag)
 			return MPCC_SLOT(i);
 		}
 	}
-	return MPCC_NO_SLOT;
+	return MPCC_NO_ROOM;
 }
 
 /* Returns a slot. True for the last subflow: its backend then frees the connection. */

@@ -20,7 +20,8 @@ struct mpcc_tcp {
 	 * 1: data goes to this subflow only while no other subflow can send (RFC 8684, 3.3.8; Linux:
 	 * mptcp_subflow_context.backup or request_bkup). Used while nothing is in flight; otherwise it may be 0.
 	 */
-	u16 backup;
+	u8 backup;
+	u8 uncoupled; /* 1: the administrator has switched coupling off; the subflow is in a group of its own */
 	u32 rtt_us; /* RTT sample of the ACK being processed, at least 1 µs; 0: none */
 	u32 idle_ms; /* at MPCC_EVENT_TX_START: time since the last transmission (tcp_sock.lsndtime) */
 	u64 now; /* ns since an arbitrary moment, never decreasing (tcp_sock.tcp_mstamp) */
@@ -53,7 +54,7 @@ struct mpcc_subflow {
 	u64 private[9];
 	u32 cwnd_before_loss; /* segments, for undo */
 	u8 ready; /* init has run */
-	u8 slot; /* in the connection, or MPCC_NO_SLOT */
+	u8 slot; /* in the connection, or MPCC_NO_SLOT, MPCC_NO_ROOM */
 	u8 group;
 	u8 state; /* enum mpcc_state */
 };
@@ -96,12 +97,18 @@ MPCC_INLINE bool mpcc_below_ssthresh(const struct mpcc_tcp *tcp)
 	return tcp->cwnd < tcp->ssthresh;
 }
 
+/* Whether the subflow has a slot in its connection. */
+MPCC_INLINE bool mpcc_has_slot(const struct mpcc_subflow *s)
+{
+	return s->slot < MPCC_SUBFLOWS;
+}
+
 /* The subflow's own slot; NULL if it runs alone. */
 MPCC_INLINE struct mpcc_slot *mpcc_own_slot(struct mpcc_connection *c, const struct mpcc_subflow *s)
 {
 	struct mpcc_slot *slot = NULL;
 
-	if (c && s->slot != MPCC_NO_SLOT)
+	if (c && mpcc_has_slot(s))
 		slot = &c->slot[MPCC_SLOT(s->slot)];
 	MPCC_OPAQUE(slot);
 	return slot;

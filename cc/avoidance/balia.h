@@ -108,7 +108,7 @@ MPCC_INLINE u32 mpcc_balia_ssthresh(struct mpcc_connection *c, struct mpcc_subfl
 	u64 fastest, mine, most;
 	u32 w_m, t_m;
 
-	if (!c || s->slot == MPCC_NO_SLOT || !t)
+	if (!c || !mpcc_has_slot(s) || !t)
 		return mpcc_reno_ssthresh(tcp);
 	fastest = mpcc_balia_fastest(c, MPCC_SLOT(s->slot), w, t);
 	w_m = fastest;

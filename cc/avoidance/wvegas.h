@@ -102,7 +102,7 @@ MPCC_INLINE u32 mpcc_wvegas_alpha(const struct mpcc_connection *c, const struct 
 	u32 w, t;
 	u64 mine;
 
-	if (!c || s->slot == MPCC_NO_SLOT ||
+	if (!c || !mpcc_has_slot(s) ||
 	    !mpcc_measured(c, MPCC_SLOT(s->slot), s->group, &w, &t))
 		return MPCC_WVEGAS_ALPHA;
 	mine = (u64)w << MPCC_RATE_SHIFT;

@@ -6,10 +6,11 @@ mod bpf;
 mod common;
 
 fn main() {
-    for name in ["lisa", "group", "exec", "holders", "other_subflow"] {
+    for name in ["lisa", "requests", "exec", "holders", "other_subflow"] {
         bpf::compile(name);
     }
+    println!("cargo:rustc-env=LISA_OBJECT={}", bpf::object_hash("lisa"));
     let contract = common::root().join("bpf/contract.h");
-    let patterns = ["(lisa|LISA)_.*", "mpcc_(phase|slot|connection|pair)"];
+    let patterns = ["(lisa|LISA)_.*", "mpcc_(phase|slot|connection|pair)", "MPCC_NO_GROUP"];
     common::bindings(&contract, &patterns, "contract.rs");
 }

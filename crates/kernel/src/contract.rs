@@ -48,7 +48,13 @@ pub(crate) unsafe trait WithoutPadding: Plain {}
 // SAFETY: 8 + 4 + 4 bytes in 16.
 unsafe impl WithoutPadding for lisa_key {}
 // SAFETY: 8 + 4 + 4 bytes in 16.
-unsafe impl WithoutPadding for lisa_control {}
+unsafe impl WithoutPadding for lisa_listen {}
+// SAFETY: words of four bytes only.
+unsafe impl WithoutPadding for lisa_limits {}
+// SAFETY: an integer.
+unsafe impl WithoutPadding for u64 {}
+// SAFETY: integers of 8 bytes, then two of 4.
+unsafe impl WithoutPadding for lisa_namespace {}
 // SAFETY: 16 + 16 bytes in 32.
 unsafe impl WithoutPadding for lisa_default {}
 // SAFETY: 16 + 4 + 2 + 1 + 1 bytes in 24.
@@ -60,8 +66,8 @@ macro_rules! plain {
         unsafe impl Plain for $name {}
     )* };
 }
-plain!(lisa_settings lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa_totals lisa_control lisa_event
-    lisa_group_request lisa_default lisa_default_of lisa_holder);
+plain!(lisa_settings lisa_limits lisa_key lisa_connection lisa_subflow_key lisa_subflow lisa_totals lisa_namespace lisa_usage
+    lisa_listen lisa_event lisa_group_request lisa_default lisa_default_of lisa_holder u32 u64);
 
 /// Text in a C array: up to the first zero, without control characters.
 pub(crate) fn text(chars: &[std::ffi::c_char]) -> String {

@@ -8,12 +8,12 @@ mod record;
 
 use crate::contract::LISA_FIRST_NAMESPACE;
 use crate::namespace::Namespace;
-use crate::registry::{self, Registered};
+use crate::registry::{self, Registered, Registration};
 use crate::{Error, Result, holders};
 use record::{before_named, cookie, make_room, own_record};
 use std::{fs, io, os::unix::fs::MetadataExt, path::Path};
 
-pub(crate) use record::copy_records;
+pub(crate) use record::{copy_records, take_over};
 pub use record::{Before, before};
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -94,7 +94,7 @@ const UNKNOWN: &str = "cubic";
 ///
 /// # Errors
 /// [`Error::PreviousGone`].
-pub(crate) fn restore(registered: &Registered) -> Result<Option<String>> {
+pub(crate) fn restore(registered: &Registration) -> Result<Option<String>> {
     if get()? != registered.name() {
         return Ok(None);
     }
@@ -163,7 +163,7 @@ pub fn off() -> Result<Option<(String, String)>> {
 /// As [`off`], in every network namespace, the first namespace before others.
 pub fn off_everywhere() -> Result<Vec<Restored>> {
     let (found, mut restored) = (holders::find()?, Vec::new());
-    for registered in registry::find()? {
+    for registered in registry::find_registrations()? {
         let defaults = found.of(&registered).defaults;
         for default in defaults.into_iter().filter(|default| !default.ends) {
             let to = if default.netns.can_be_entered() {

@@ -21,26 +21,18 @@ pub enum Error {
     #[error("`{name}` is loaded already")]
     AlreadyLoaded { name: String },
     #[error(
-        "`{name}` is loaded with {loaded}, not with {requested}; `lisa kernel unload {name}` first to load it anew"
-    )]
-    OtherSettings {
-        name: String,
-        loaded: String,
-        requested: String,
-    },
-    #[error(
         "another program has registered `{name}` with the kernel; `bpftool struct_ops list` shows it"
     )]
     Foreign { name: String },
     #[error(
-        "`{name}` was loaded by another version of lisa (contract {found}, this one has {}); unload it with that version, or `bpftool struct_ops unregister id {map_id}`",
+        "`{name}` was loaded by another version of lisa (contract {found}, this one has {}); `lisa kernel load {name}` replaces it, `lisa kernel unload {name}` unloads it",
         crate::contract::LISA_CONTRACT
     )]
-    OtherContract {
-        name: String,
-        found: u32,
-        map_id: u32,
-    },
+    OtherVersion { name: String, found: u32 },
+    #[error("at most {} ranges of users can be unlimited", crate::limits::USER_RANGES)]
+    TooManyUsers,
+    #[error("`{name}`: {} programs read its events already; end one of them", crate::contract::LISA_LISTENERS)]
+    TooManyListeners { name: String },
     #[error(
         "`{name}` (struct_ops map {map_id}) is damaged: {what}; `bpftool struct_ops unregister id {map_id}` removes it"
     )]

@@ -3,16 +3,12 @@
 //! Subflows of one group are coupled; all start in group 0. [`request`] stores a request in a subflow's slot. The subflow moves on
 //! its next ACK, and [`status`] shows its new group from then on. The request is part of the connection's entry.
 
-use crate::contract::{self, lisa_group_request};
+use crate::contract::lisa_group_request;
 use crate::registry::{self, Registered};
-use crate::requirements::is_denied;
-use crate::skel::group::GroupSkelBuilder;
+use crate::requests::Requests;
 use crate::status::{self, Connection, Subflow};
 use crate::{Error, Result};
-use libbpf_rs::ProgramInput;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use std::os::fd::AsFd;
-use std::{fmt, mem::MaybeUninit, net::IpAddr, net::SocketAddr, str::FromStr};
+use std::{fmt, net::IpAddr, net::SocketAddr, str::FromStr};
 
 /// Highest number of a group.
 pub const GROUP_MAX: u8 = mpcc::GROUP_MAX;
@@ -182,37 +178,17 @@ pub fn request(
     connection: &Connection,
     moves: &[(&Subflow, u8)],
 ) -> Result<usize> {
-    let failed = |error: libbpf_rs::Error| {
-        if is_denied(&error) {
-            let what = "requesting a group";
-            return Error::NotPermitted { what };
-        }
-        Error::bpf(format!("`{}`: groups", registered.name()))(error)
-    };
-    let mut object = MaybeUninit::uninit();
-    let mut open = GroupSkelBuilder::default()
-        .open(&mut object)
-        .map_err(failed)?;
-    open.maps
-        .connections
-        .reuse_fd(registered.connections.as_fd())
-        .map_err(failed)?;
-    let skel = open.load().map_err(failed)?;
+    let requests = Requests::load(registered, None)?;
     let mut stored = 0;
     for (subflow, group) in moves {
-        let mut request = lisa_group_request {
+        let request = lisa_group_request {
             connection: connection.key,
             slot: subflow.slot,
             generation: subflow.generation,
             group: *group,
             reserved: 0,
         };
-        let input = ProgramInput {
-            context_in: Some(contract::bytes_mut(&mut request)),
-            ..Default::default()
-        };
-        let accepted = skel.progs.request_group.test_run(input).map_err(failed)?;
-        stored += accepted.return_value as usize;
+        stored += requests.run(&requests.request_group, request)? as usize;
     }
     Ok(stored)
 }
@@ -228,7 +204,7 @@ mod tests {
         let address = |text: &str| Which::Address(text.parse().unwrap());
         let socket = |text: &str| Which::Socket(text.parse().unwrap());
         assert_eq!(parse("1=2"), assignment(Which::Slot(1), 2));
-        assert_eq!(parse("0=254"), assignment(Which::Slot(0), 254));
+        assert_eq!(parse("0=238"), assignment(Which::Slot(0), 238));
         assert_eq!(parse("10.0.1.2=3"), assignment(address("10.0.1.2"), 3));
         assert_eq!(parse("fd00::1=3"), assignment(address("fd00::1"), 3));
         assert_eq!(parse("10.0.1.2:80=3"), assignment(socket("10.0.1.2:80"), 3));
@@ -238,10 +214,10 @@ mod tests {
         );
         for (text, words) in [
             ("1", "SUBFLOW=GROUP is needed"),
-            ("1=", "a group is a number from 0 to 254"),
-            ("1=255", "a group is a number from 0 to 254"),
-            ("1=-1", "a group is a number from 0 to 254"),
-            ("1=2=3", "a group is a number from 0 to 254"),
+            ("1=", "a group is a number from 0 to 238"),
+            ("1=239", "a group is a number from 0 to 238"),
+            ("1=-1", "a group is a number from 0 to 238"),
+            ("1=2=3", "a group is a number from 0 to 238"),
             ("eth0=1", "`eth0` is no subflow"),
             ("=1", "`` is no subflow"),
         ] {

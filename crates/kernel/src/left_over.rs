@@ -8,7 +8,8 @@
 use crate::contract::{self, lisa_connection, lisa_key, lisa_subflow, lisa_subflow_key};
 use crate::holders::{self, Found};
 use crate::map::{self, Entry};
-use crate::{Result, clock, registry::Registered};
+use crate::requests::Requests;
+use crate::{Result, clock, registry::Registered, totals};
 use libbpf_rs::MapCore;
 use std::collections::HashSet;
 
@@ -19,12 +20,13 @@ const AGE: u64 = 10_000_000_000;
 /// that moment. A connection whose entry is deleted by mistake continues uncoupled.
 const LISTINGS: u32 = 3;
 
-/// Deletes the entries of connections without a socket, in `found` and in further listings, and the entries of subflows without
-/// a connection. Returns the number of connections. Needs root.
+/// Makes room in the maps: deletes the entries of connections without a socket, in `found` and in further listings, the entries of subflows without
+/// a connection, and surplus entries of network namespaces. Returns the number of connections. Needs root.
 ///
 /// # Errors
 /// The kernel's, if entries or sockets cannot be listed.
 pub fn delete(registered: &Registered, found: &Found) -> Result<usize> {
+    totals::make_room(registered)?;
     let mut candidates = without_socket(registered, found)?;
     for _ in 1..LISTINGS {
         if candidates.is_empty() {
@@ -51,10 +53,16 @@ pub fn delete(registered: &Registered, found: &Found) -> Result<usize> {
             let _ = registered.subflows.delete(&key); // the subflow may have closed just now
         }
     }
-    let deleted = candidates
-        .iter()
-        .filter(|key| registered.connections.delete(key).is_ok());
-    Ok(deleted.count())
+    if candidates.is_empty() {
+        return Ok(0);
+    }
+    let requests = Requests::load(registered, None)?;
+    let mut deleted = 0;
+    for key in candidates {
+        let key = contract::read::<lisa_key>(&key);
+        deleted += requests.run(&requests.delete_connection, key)? as usize;
+    }
+    Ok(deleted)
 }
 
 fn is_old(since: u64) -> bool {

@@ -18,14 +18,17 @@ pub mod group;
 pub mod holders;
 pub mod left_over;
 mod libbpf;
+pub mod limits;
 pub mod load;
 mod map;
 pub mod namespace;
 pub mod owner;
 pub mod registry;
+mod requests;
 pub mod requirements;
 pub mod status;
 mod text;
+pub mod totals;
 pub mod unload;
 
 mod skel {
@@ -39,8 +42,8 @@ mod skel {
     pub(crate) mod exec {
         include!(concat!(env!("OUT_DIR"), "/exec.skel.rs"));
     }
-    pub(crate) mod group {
-        include!(concat!(env!("OUT_DIR"), "/group.skel.rs"));
+    pub(crate) mod requests {
+        include!(concat!(env!("OUT_DIR"), "/requests.skel.rs"));
     }
     pub(crate) mod holders {
         include!(concat!(env!("OUT_DIR"), "/holders.skel.rs"));

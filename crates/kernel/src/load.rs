@@ -1,23 +1,24 @@
-//! Registers an algorithm with the kernel.
+//! Registers an algorithm with the kernel, and changes a registered one.
 
-use crate::contract::{self, LISA_CONTRACT, lisa_settings};
+mod object;
+mod replace;
+
+use crate::limits::{Limits, Users};
 use crate::owner::Owner;
-use crate::registry::{self, Registered};
-use crate::requirements::{self, is_denied};
-use crate::skel::LisaSkelBuilder;
-use crate::{Error, Result, clock, default, exec, holders, left_over, libbpf};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{ErrorKind, MapCore};
+use crate::registry::{self, Found, Registered};
+use crate::{Error, Result, exec, requirements};
 use mpcc::NAME_MAX;
-use std::mem::MaybeUninit;
+use object::Object;
 
 /// Options of a load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The name of the registration, at most 15 characters; `None`: the algorithm's.
     pub register_as: Option<String>,
     /// Number of connections that can be coupled at a time; further ones run uncoupled and are counted.
     pub max_connections: u32,
+    /// Bounds on the connections of users.
+    pub users: Users,
     /// Values of settings, by name; the others have their standard values.
     pub settings: Vec<(String, u32)>,
     /// Sockets without MPTCP run this algorithm alone, instead of their namespace's previous default.
@@ -31,6 +32,7 @@ impl Default for Options {
         Self {
             register_as: None,
             max_connections: 16_384,
+            users: Users::default(),
             settings: Vec::new(),
             keeps_plain: false,
             owner: None,
@@ -38,12 +40,16 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    fn limits(&self, algorithm: mpcc::Algorithm) -> Result<Limits> {
+        let settings = setting_values(algorithm, &self.settings)?;
+        Ok(Limits::new(settings, self.max_connections, &self.users))
+    }
+}
+
 /// Room for addresses, in subflows of a connection. Most connections have two or three; a subflow without an address entry is
 /// coupled all the same.
-const SUBFLOWS_A_CONNECTION: u32 = 4;
-
-/// 6 500 events of 72 bytes and their headers of 8. The kernel requires a power of two of pages.
-const EVENT_BYTES: u32 = 512 * 1024;
+pub(crate) const SUBFLOWS_A_CONNECTION: u32 = 4;
 
 /// Registers an algorithm. It stays when this program ends.
 ///
@@ -51,118 +57,94 @@ const EVENT_BYTES: u32 = 512 * 1024;
 /// An unknown or too long name, a name that is loaded already ([`Error::AlreadyLoaded`]), a host without a requirement: see
 /// [`Error`].
 pub fn load(name: &str, options: &Options) -> Result<Registered> {
-    register_and_attach(name, options).map(|(registered, _)| registered)
-}
-
-/// As [`load`]. The second result is that of attaching the programs of `lisa kernel exec`.
-fn register_and_attach(name: &str, options: &Options) -> Result<(Registered, Result<()>)> {
     let algorithm = loadable(name)?;
-    let values = setting_values(algorithm, &options.settings)?;
     let registered_name = options.register_as.as_deref().unwrap_or(name);
     check_length(registered_name)?;
+    let limits = options.limits(algorithm)?;
     requirements::check()?;
-    if over_cubic(algorithm) {
-        requirements::check_cubic()?;
-    }
-    match registry::find_one(registered_name) {
-        Ok(_) => {
+    match registry::find_any(registered_name) {
+        Err(Error::NotLoaded { .. }) => {}
+        Err(error) | Ok(Found::Damaged(error)) => return Err(error),
+        Ok(Found::Current(_) | Found::Other(_)) => {
             return Err(Error::AlreadyLoaded {
                 name: registered_name.into(),
             });
         }
-        Err(Error::NotLoaded { .. }) => {}
-        Err(error) => return Err(error),
     }
-
-    let (pair, mut settings) = (algorithm.pair(), lisa_settings::default());
-    settings.contract = LISA_CONTRACT;
-    contract::set_text(&mut settings.algorithm, name);
-    settings.pair = contract::mpcc_pair {
-        slow_start: pair.slow_start,
-        avoidance: pair.avoidance,
-    };
-    settings.setting = values.values();
-    settings.keeps_plain = options.keeps_plain.into();
-    settings.hz = clock::jiffies_per_second();
-    settings.loaded = clock::now();
-    if let Some(owner) = options.owner {
-        (settings.owner_pid, settings.owner_start) = (owner.pid, owner.start);
-    }
-    let map_id = register(registered_name, &settings, options.max_connections)?;
-
-    let registered = registry::find_one(registered_name)?;
-    debug_assert_eq!(registered.map_id(), map_id);
-    if let Err(error) = default::copy_records(&registered) {
-        let _ = registered.unregister();
-        return Err(error);
-    }
-    let exec = match options.owner {
-        None => exec::cgroup::programs::after_load(),
-        Some(_) => Ok(()),
-    };
-    Ok((registered, exec))
+    let mut object = Object::open(algorithm, options, &limits)?;
+    object.load()?.register()
 }
 
-/// Result of [`ensure`].
+/// Result of [`apply`].
 #[derive(Debug)]
-pub struct Ensured {
+pub struct Applied {
     /// The algorithm.
     pub registered: Registered,
-    /// Whether this call loaded it.
-    pub new: bool,
+    /// What the call did.
+    pub how: How,
     /// Why `lisa kernel exec` uses a helper process for each command instead of BPF programs.
     pub exec: Result<()>,
 }
 
-/// As [`load`], unless the algorithm is loaded already with the same options.
-///
-/// # Errors
-/// [`Error::OtherSettings`].
-pub fn ensure(name: &str, options: &Options) -> Result<Ensured> {
-    match register_and_attach(name, options) {
-        Err(Error::AlreadyLoaded { name }) => {
-            let registered = registry::find_one(&name)?;
-            same_settings(&registered, options)?;
-            left_over::delete(&registered, &holders::find()?)?;
-            Ok(Ensured {
-                registered,
-                new: false,
-                exec: exec::cgroup::programs::after_load(),
-            })
-        }
-        loaded => loaded.map(|(registered, exec)| Ensured {
-            registered,
-            new: true,
-            exec,
-        }),
-    }
+/// What [`apply`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The algorithm was not loaded before.
+    Loaded,
+    /// It was loaded already, with the same options.
+    Unchanged,
+    /// New connections have the new settings and bounds.
+    Changed,
+    /// It was loaded anew. Open connections stay under the former load, which leaves the kernel when they have closed.
+    Replaced,
 }
 
-/// Checks that an algorithm was loaded with these options of the command line.
-fn same_settings(registered: &Registered, options: &Options) -> Result<()> {
-    let differ = |loaded: String, requested: String| Error::OtherSettings {
-        name: registered.name().into(),
-        loaded,
-        requested,
-    };
-    if registered.max_connections() != options.max_connections {
-        let text = |n: u32| format!("--max-connections {n}");
-        let requested = options.max_connections;
-        return Err(differ(text(registered.max_connections()), text(requested)));
-    }
-    let algorithm = loadable(registered.algorithm())?;
-    let requested = setting_values(algorithm, &options.settings)?;
-    for setting in algorithm.settings() {
-        let value = |settings: &mpcc::Settings| {
-            let value = settings.get(algorithm, setting.name).unwrap_or_default();
-            format!("--set {}={value}", setting.name)
-        };
-        let (loaded, requested) = (value(registered.settings()), value(&requested));
-        if loaded != requested {
-            return Err(differ(loaded, requested));
+/// Loads an algorithm, or changes a loaded one so that it has these options. No connection is closed.
+///
+/// # Errors
+/// As [`load`], except [`Error::AlreadyLoaded`].
+pub fn apply(name: &str, options: &Options) -> Result<Applied> {
+    let algorithm = loadable(name)?;
+    let registered_name = options.register_as.as_deref().unwrap_or(name);
+    let (registered, how) = match registry::find_any(registered_name) {
+        Err(Error::NotLoaded { .. }) => (load(name, options)?, How::Loaded),
+        Err(error) | Ok(Found::Damaged(error)) => return Err(error),
+        Ok(Found::Current(registered)) if must_replace(&registered, name, options) => {
+            (replace::replace(&registered, Some(&registered), algorithm, options)?, How::Replaced)
         }
+        Ok(Found::Other(registration)) => {
+            (replace::replace(&registration, None, algorithm, options)?, How::Replaced)
+        }
+        Ok(Found::Current(registered)) => {
+            let how = change(&registered, &options.limits(algorithm)?)?;
+            (*registered, how)
+        }
+    };
+    let exec = match options.owner {
+        None => exec::cgroup::programs::after_load(),
+        Some(_) => Ok(()),
+    };
+    Ok(Applied {
+        registered,
+        how,
+        exec,
+    })
+}
+
+/// Whether a change of bounds and settings does not suffice.
+fn must_replace(registered: &Registered, name: &str, options: &Options) -> bool {
+    registered.algorithm() != name
+        || registered.object != object::HASH
+        || registered.keeps_plain != options.keeps_plain
+        || registered.capacity() < options.max_connections
+}
+
+fn change(registered: &Registered, limits: &Limits) -> Result<How> {
+    if registered.limits()? == *limits {
+        return Ok(How::Unchanged);
     }
-    Ok(())
+    registered.set_limits(limits)?;
+    Ok(How::Changed)
 }
 
 /// Whether Linux's own CUBIC follows slow start.
@@ -185,65 +167,6 @@ fn setting_values(algorithm: mpcc::Algorithm, given: &[(String, u32)]) -> Result
             })?;
     }
     Ok(values)
-}
-
-/// Loads the object and registers its operations. Returns the id of the struct_ops map.
-fn register(name: &str, settings: &lisa_settings, max_connections: u32) -> Result<u32> {
-    libbpf::record_messages();
-    let refused = |error: libbpf_rs::Error| {
-        // EACCES with a verdict comes from the verifier, not from missing privilege.
-        if is_denied(&error) && !libbpf::has_verdict() {
-            return Error::NotPermitted {
-                what: "loading an algorithm",
-            };
-        }
-        Error::Refused {
-            name: name.into(),
-            reason: format!("{error:#} ({})", libbpf::last_message()),
-        }
-    };
-    let mut object = MaybeUninit::uninit();
-    let mut open = LisaSkelBuilder::default()
-        .open(&mut object)
-        .map_err(refused)?;
-    let rodata = open
-        .maps
-        .rodata_data
-        .as_deref_mut()
-        .expect("the object has settings");
-    // SAFETY: both are `struct lisa_settings`, by way of two generators.
-    rodata.settings = unsafe { std::mem::transmute_copy(settings) };
-    contract::set_text(&mut open.struct_ops.lisa_mut().name, name);
-    if !requirements::has_tx_start_callback()? {
-        open.struct_ops.lisa_mut().cwnd_event_tx_start = std::ptr::null_mut();
-    }
-    let connections = max_connections.max(1);
-    open.maps
-        .connections
-        .set_max_entries(connections)
-        .map_err(refused)?;
-    let subflows = connections.saturating_mul(SUBFLOWS_A_CONNECTION);
-    open.maps
-        .subflows
-        .set_max_entries(subflows)
-        .map_err(refused)?;
-    open.maps
-        .events
-        .set_max_entries(EVENT_BYTES)
-        .map_err(refused)?;
-
-    let mut skel = open.load().map_err(refused)?;
-    let map_id = skel.maps.lisa.info().map_err(refused)?.info.id;
-    let mut link = skel
-        .maps
-        .lisa
-        .attach_struct_ops()
-        .map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => Error::Foreign { name: name.into() },
-            _ => refused(error),
-        })?;
-    link.disconnect(); // the registration stays
-    Ok(map_id)
 }
 
 fn check_length(name: &str) -> Result<()> {

@@ -7,86 +7,162 @@
 mod examine;
 mod layout;
 
-use crate::contract::{self, lisa_control, lisa_default};
+use crate::contract::{self, lisa_default};
 use crate::requirements::is_denied;
 use crate::{Error, Result, owner::Owner};
 use layout::Layout;
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use std::ops::Deref;
 
-/// An algorithm that this project has registered with the kernel.
+/// A registration of this project, by any version of it.
 #[derive(Debug)]
-pub struct Registered {
+pub struct Registration {
     name: String,
-    algorithm: String,
+    contract: u32,
     owner: Option<Owner>,
-    pub(crate) loaded: u64,
     /// Unloaded, and kept in the kernel by sockets that have not closed.
     is_leaving: bool,
     users: u64,
     operations: MapHandle,
     map_id: u32,
-    pub(crate) connections: MapHandle,
-    pub(crate) subflows: MapHandle,
-    pub(crate) events: MapHandle,
-    pub(crate) totals: MapHandle,
-    control: MapHandle,
     defaults: MapHandle,
-    settings: mpcc::Settings,
     programs: Vec<u32>,
 }
 
-/// All registrations of this project, by name. A registration of another contract, or a damaged one, is an `Err`.
-pub fn find_all() -> Result<Vec<Result<Registered>>> {
+/// A registration with the maps of this version.
+#[derive(Debug)]
+pub struct Registered {
+    registration: Registration,
+    algorithm: String,
+    pub(crate) loaded: u64,
+    pub(crate) connections: MapHandle,
+    pub(crate) subflows: MapHandle,
+    /// The listeners' ring buffers.
+    pub(crate) rings: MapHandle,
+    pub(crate) control: MapHandle,
+    /// Counters by network namespace.
+    pub(crate) namespaces: MapHandle,
+    /// Counters of the other network namespaces.
+    pub(crate) totals: MapHandle,
+    pub(crate) limits: MapHandle,
+    pub(crate) usage: MapHandle,
+    pub(crate) switch: MapHandle,
+    /// Hash of the BPF object that it was loaded from.
+    pub(crate) object: u64,
+    pub(crate) keeps_plain: bool,
+}
+
+impl Deref for Registered {
+    type Target = Registration;
+
+    fn deref(&self) -> &Registration {
+        &self.registration
+    }
+}
+
+/// What was found under a name of this project.
+#[derive(Debug)]
+pub enum Found {
+    /// A registration that this version can read.
+    Current(Box<Registered>),
+    /// A registration of another version, which this version can unload and replace.
+    Other(Registration),
+    /// [`Error::Damaged`].
+    Damaged(Error),
+}
+
+impl Found {
+    /// The registration; `None` if it is damaged.
+    pub fn registration(self) -> Option<Registration> {
+        match self {
+            Self::Current(registered) => Some(registered.registration),
+            Self::Other(registration) => Some(registration),
+            Self::Damaged(_) => None,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Current(registered) => registered.name(),
+            Self::Other(registration) => registration.name(),
+            Self::Damaged(Error::Damaged { name, .. }) => name,
+            Self::Damaged(_) => "",
+        }
+    }
+}
+
+/// Everything that this project has registered, by name.
+pub fn find_all() -> Result<Vec<Found>> {
     let layout = Layout::read()?;
     let programs = examine::programs()?;
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     for map in MapInfoIter::default() {
         if map.ty != MapType::StructOps {
             continue;
         }
-        match examine::examine(map.id, &layout, &programs) {
-            // Unloaded and without users: the kernel is about to free it.
-            Some(Ok(registered)) if registered.is_leaving && registered.users == 0 => {}
-            // Unloaded, and of another version: it occupies no name, and the kernel frees it when its sockets close.
-            Some(Err(Error::OtherContract { .. })) if !layout.is_registered(map.id) => {}
-            Some(registered) => found.push(registered),
-            None => {}
+        let Some(found) = examine::examine(map.id, layout, &programs) else {
+            continue;
+        };
+        // Unloaded and without users: the kernel is about to free it.
+        let is_gone = |found: &Registration| found.is_leaving && found.users == 0;
+        match &found {
+            Found::Current(registered) if is_gone(registered) => {}
+            Found::Other(registration) if is_gone(registration) => {}
+            _ => all.push(found),
         }
     }
-    found.sort_by_key(|found| found.as_ref().map_or(String::new(), |r| r.name.clone()));
-    Ok(found)
+    all.sort_by(|a, b| a.name().cmp(b.name()));
+    Ok(all)
 }
 
-/// All readable registrations of this project, by name.
+/// All registrations that this version can read, by name.
 pub fn find() -> Result<Vec<Registered>> {
-    Ok(find_all()?.into_iter().flatten().collect())
+    let current = |found| match found {
+        Found::Current(registered) => Some(*registered),
+        _ => None,
+    };
+    Ok(find_all()?.into_iter().filter_map(current).collect())
 }
 
-/// The registered algorithm of this name.
+/// All registrations, also of other versions, by name.
+pub fn find_registrations() -> Result<Vec<Registration>> {
+    let all = find_all()?.into_iter();
+    Ok(all.filter_map(Found::registration).collect())
+}
+
+/// The registered algorithm of this name, if this version can read it.
 ///
 /// # Errors
-/// [`Error::NotLoaded`] if there is none; other errors if it has another contract or is damaged.
+/// [`Error::NotLoaded`], [`Error::OtherVersion`], [`Error::Damaged`].
 pub fn find_one(name: &str) -> Result<Registered> {
+    match find_any(name)? {
+        Found::Current(registered) => Ok(*registered),
+        Found::Other(registration) => Err(registration.other_version()),
+        Found::Damaged(error) => Err(error),
+    }
+}
+
+/// What is registered under this name.
+///
+/// # Errors
+/// [`Error::NotLoaded`].
+pub fn find_any(name: &str) -> Result<Found> {
     let mut loaded = Vec::new();
     for found in find_all()? {
-        match found {
-            Ok(registered) if registered.name == name && !registered.is_leaving => {
-                return Ok(registered);
-            }
-            Ok(registered) => {
-                if !registered.is_leaving {
-                    loaded.push(registered.name);
-                }
-            }
-            Err(error) => match &error {
-                Error::OtherContract { name: other, .. } | Error::Damaged { name: other, .. }
-                    if other == name =>
-                {
-                    return Err(error);
-                }
-                _ => {}
-            },
+        let is_leaving = match &found {
+            Found::Current(registered) => registered.is_leaving,
+            Found::Other(registration) => registration.is_leaving,
+            Found::Damaged(_) => false,
+        };
+        if is_leaving {
+            continue;
+        }
+        if found.name() == name {
+            return Ok(found);
+        }
+        if !matches!(found, Found::Damaged(_)) {
+            loaded.push(found.name().into());
         }
     }
     Err(Error::NotLoaded {
@@ -99,7 +175,7 @@ pub fn find_one(name: &str) -> Result<Registered> {
 pub fn find_leaving(name: &str) -> Result<Vec<Registered>> {
     let found = find()?.into_iter();
     Ok(found
-        .filter(|found| found.name == name && found.is_leaving)
+        .filter(|found| found.name() == name && found.is_leaving())
         .collect())
 }
 
@@ -107,10 +183,10 @@ pub fn find_leaving(name: &str) -> Result<Vec<Registered>> {
 pub fn sweep() -> Result<Vec<String>> {
     let mut swept = Vec::new();
     for registered in find()? {
-        if !registered.is_leaving && registered.owner.is_some_and(|owner| !owner.is_alive()) {
+        if !registered.is_leaving() && registered.owner.is_some_and(|owner| !owner.is_alive()) {
             match registered.unregister() {
                 Err(Error::NotLoaded { .. }) => {} // unregistered by another process
-                result => result.map(|()| swept.push(registered.name))?,
+                result => result.map(|()| swept.push(registered.name().into()))?,
             }
         }
     }
@@ -118,19 +194,29 @@ pub fn sweep() -> Result<Vec<String>> {
 }
 
 impl Registered {
+    /// The algorithm: the name in the table.
+    pub fn algorithm(&self) -> &str {
+        &self.algorithm
+    }
+}
+
+impl Registration {
     /// The name of its registration.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The algorithm: the name in the table.
-    pub fn algorithm(&self) -> &str {
-        &self.algorithm
-    }
-
     /// The process that it was loaded for, if it is to be unloaded when that process has ended.
     pub fn owner(&self) -> Option<Owner> {
         self.owner
+    }
+
+    /// The error of what this version cannot do with a registration of another version.
+    pub fn other_version(&self) -> Error {
+        Error::OtherVersion {
+            name: self.name.clone(),
+            found: self.contract,
+        }
     }
 
     /// The id of the struct_ops map, as `bpftool struct_ops` shows it.
@@ -151,23 +237,6 @@ impl Registered {
     /// Number of sockets (listeners included) and default settings of network namespaces that used it when it was found.
     pub fn users(&self) -> u64 {
         self.users
-    }
-
-    /// Number of connections that can be coupled at a time.
-    pub fn max_connections(&self) -> u32 {
-        self.connections.max_entries()
-    }
-
-    /// Values of the algorithm's settings.
-    pub fn settings(&self) -> &mpcc::Settings {
-        &self.settings
-    }
-
-    /// Replaces the listener's request. The listener is the only writer.
-    pub(crate) fn set_control(&self, control: &lisa_control) -> Result<()> {
-        self.control
-            .update(&0u32.to_ne_bytes(), contract::bytes(control), MapFlags::ANY)
-            .map_err(Error::bpf(format!("`{}`: control", self.name)))
     }
 
     /// The record of a network namespace's default before this algorithm.
@@ -209,7 +278,7 @@ impl Registered {
         let _ = self.defaults.delete(&cookie.to_ne_bytes());
     }
 
-    /// Unregisters it, whatever holds it. [`Registered::unload`] checks the holders first.
+    /// Unregisters it, whatever holds it. [`Registration::unload`] checks the holders first.
     ///
     /// # Errors
     /// [`Error::NotLoaded`] if another process has unregistered it in the meantime.
@@ -221,7 +290,7 @@ impl Registered {
             let what = "unloading an algorithm";
             return Err(Error::NotPermitted { what });
         }
-        find_one(&self.name)?;
+        find_any(&self.name)?;
         Err(Error::bpf(format!("unloading `{}`", self.name))(error))
     }
 }

@@ -5,9 +5,11 @@ use crate::contract::{
 };
 use crate::holders::{Holders, Socket};
 use crate::map::{self, Entry};
+use crate::limits::{Limits, Usage};
 use crate::registry::Registered;
-use crate::{Error, Result, clock};
-use libbpf_rs::{MapCore, MapFlags};
+use crate::totals::{self, Totals};
+use crate::{Result, clock};
+use libbpf_rs::MapCore;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -34,32 +36,16 @@ pub struct Status {
     pub holders: Holders,
     /// The process that it was loaded for, if it is to be unloaded when that process has ended.
     pub owner_pid: Option<u32>,
+    /// Whether coupling is switched off (`lisa kernel off`).
+    pub off: bool,
+    /// Bounds.
+    pub limits: Limits,
+    /// Use of the room within the bounds.
+    pub usage: Usage,
     /// Counters since it was loaded.
     pub totals: Totals,
     /// Open MPTCP connections, oldest first.
     pub connections: Vec<Connection>,
-}
-
-/// Counters since the algorithm was loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)] // struct lisa_totals explains the fields
-pub struct Totals {
-    pub connections_opened: u64,
-    pub connections_closed: u64,
-    pub connections_alone: u64,
-    pub subflows_opened: u64,
-    pub subflows_closed: u64,
-    pub subflows_alone: u64,
-    pub plain_opened: u64,
-    pub plain_closed: u64,
-    pub plain_returned: u64,
-    pub plain_refused: u64,
-    pub credits_taken: u64,
-    pub credits_settled: u64,
-    pub credits_void: u64,
-    pub events_lost: u64,
-    /// Map entries that the kernel refused to delete. [`crate::left_over::delete`] deletes them.
-    pub deletions_failed: u64,
 }
 
 /// One MPTCP connection.
@@ -92,6 +78,8 @@ pub struct Subflow {
     pub group: u8,
     /// Requested group; the subflow moves on its next ACK.
     pub group_asked: Option<u8>,
+    /// Whether coupling is off for it: it is in a group of its own until coupling is switched on again.
+    pub uncoupled: bool,
     #[serde(skip)]
     pub(crate) generation: u16,
     /// Congestion window, segments.
@@ -163,40 +151,16 @@ pub fn status(registered: &Registered, holders: Holders) -> Result<Status> {
         users: registered.users(),
         holders,
         owner_pid: registered.owner().map(|owner| owner.pid),
-        totals: totals(registered)?,
+        off: registered.is_off()?,
+        limits: registered.limits()?,
+        usage: registered.usage()?,
+        totals: totals::totals(registered)?,
         connections: connections(registered)?,
     })
 }
 
 fn seconds(now: u64, then: u64) -> f64 {
     now.saturating_sub(then) as f64 / 1e9
-}
-
-/// Counters since the algorithm was loaded.
-pub fn totals(registered: &Registered) -> Result<Totals> {
-    let value = registered
-        .totals
-        .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
-        .map_err(Error::bpf(format!("`{}`: totals", registered.name())))?
-        .unwrap_or_default();
-    let t: contract::lisa_totals = contract::read(&value);
-    Ok(Totals {
-        connections_opened: t.connections_opened,
-        connections_closed: t.connections_closed,
-        connections_alone: t.connections_alone,
-        subflows_opened: t.subflows_opened,
-        subflows_closed: t.subflows_closed,
-        subflows_alone: t.subflows_alone,
-        plain_opened: t.plain_opened,
-        plain_closed: t.plain_closed,
-        plain_returned: t.plain_returned,
-        plain_refused: t.plain_refused,
-        credits_taken: t.credits_taken,
-        credits_settled: t.credits_settled,
-        credits_void: t.credits_void,
-        events_lost: t.events_lost,
-        deletions_failed: t.deletions_failed,
-    })
 }
 
 /// Number of entries in the map of connections and in the map of subflows: zero of each if no connection is open.
@@ -261,7 +225,7 @@ fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
     let account = unsafe { slot.account.__bindgen_anon_1 };
     // SAFETY: as above.
     let request = unsafe { slot.request.__bindgen_anon_1 };
-    // During a move the subflow is in no group.
+    // During a move the subflow is in no group; while coupling is off, it is in one of its own.
     let group = if slot.group <= mpcc::GROUP_MAX {
         slot.group
     } else {
@@ -275,6 +239,7 @@ fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
         phase: phase_name(slot.phase),
         group,
         group_asked: (request.group != group).then_some(request.group),
+        uncoupled: slot.group > mpcc::GROUP_MAX && u32::from(slot.group) != contract::MPCC_NO_GROUP,
         generation: request.generation,
         cwnd: account.cwnd,
         ssthresh: (slot.ssthresh < i32::MAX as u32).then_some(slot.ssthresh),

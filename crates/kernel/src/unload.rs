@@ -1,12 +1,12 @@
 //! Unloads an algorithm.
 
 use crate::holders::{self, DefaultOf};
-use crate::registry::{self, Registered};
+use crate::registry::{self, Found, Registration};
 use crate::{Error, Result, default, exec};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Result of [`Registered::unload`].
+/// Result of [`Registration::unload`].
 #[derive(Debug)]
 pub struct Unloaded {
     /// Whether the programs of `lisa kernel exec` agree with the loaded algorithms again.
@@ -17,7 +17,7 @@ pub struct Unloaded {
     pub left: u64,
 }
 
-impl Registered {
+impl Registration {
     /// Unregisters it: no socket can choose it any more, and the sockets that have it keep it until they close. If
     /// [`default::make`] made it this namespace's default, the previous default is restored.
     ///
@@ -51,7 +51,7 @@ impl Registered {
         })
     }
 
-    /// Waits for the last socket of an unregistered algorithm, as [`Registered::unload`] does. Returns the number of remaining
+    /// Waits for the last socket of an unregistered algorithm, as [`Registration::unload`] does. Returns the number of remaining
     /// references.
     pub fn wait(&self, wait: &mut dyn FnMut(u64) -> bool) -> Result<u64> {
         loop {
@@ -66,17 +66,20 @@ impl Registered {
 
     /// Number of sockets and namespaces that have it at this moment.
     fn references_now(&self) -> Result<u64> {
-        let all = registry::find()?;
+        let all = registry::find_registrations()?;
         let this = all.iter().find(|found| found.map_id() == self.map_id());
-        Ok(this.map_or(0, Registered::users))
+        Ok(this.map_or(0, Registration::users))
     }
 
-    /// Checks that it may be unregistered: see [`Registered::unload`]. Waits up to two seconds for the kernel to free sockets that
+    /// Checks that it may be unregistered: see [`Registration::unload`]. Waits up to two seconds for the kernel to free sockets that
     /// were just closed and namespaces that were just deleted.
     fn check_holders(&self, waits: bool) -> Result<()> {
         let deadline = Instant::now() + Duration::from_secs(2);
         loop {
-            let this = registry::find_one(self.name())?;
+            let this = registry::find_any(self.name())?;
+            let Some(this) = Found::registration(this) else {
+                return Ok(());
+            };
             if this.users() == 0 {
                 return Ok(());
             }

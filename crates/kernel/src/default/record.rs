@@ -1,7 +1,7 @@
 //! Records of the defaults of network namespaces, in a map of each algorithm.
 
 use crate::contract::{self, LISA_FIRST_NAMESPACE, lisa_default};
-use crate::registry::{self, Registered};
+use crate::registry::{self, Registered, Registration};
 use crate::{Error, Result, holders};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::io;
@@ -56,14 +56,14 @@ impl Before {
 }
 
 /// This network namespace's own record of its default before this algorithm, if there is one.
-pub(super) fn own_record(registered: &Registered) -> Result<Option<Before>> {
+pub(super) fn own_record(registered: &Registration) -> Result<Option<Before>> {
     let record = registered.default_record(cookie()?)?;
     Ok(record.as_ref().map(Before::of))
 }
 
 /// The default of this network namespace before this algorithm. A namespace without a record of its own has inherited the
 /// algorithm from the first namespace, and has that namespace's record.
-pub fn before(registered: &Registered) -> Result<Option<Before>> {
+pub fn before(registered: &Registration) -> Result<Option<Before>> {
     if let Some(own) = own_record(registered)? {
         return Ok(Some(own));
     }
@@ -74,7 +74,7 @@ pub fn before(registered: &Registered) -> Result<Option<Before>> {
 /// The default of this network namespace before the algorithm of this name, loaded or leaving. `None`: no algorithm of this
 /// project has the name. `Some(None)`: there is no record.
 pub(super) fn before_named(name: &str) -> Result<Option<Option<Before>>> {
-    let all = registry::find()?;
+    let all = registry::find_registrations()?;
     let mut named: Vec<_> = all.iter().filter(|found| found.name() == name).collect();
     named.sort_by_key(|found| found.is_leaving());
     if named.is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn before_named(name: &str) -> Result<Option<Option<Before>>> {
 /// Copies to a new algorithm the records of namespaces whose default is another algorithm of this project: see
 /// [`make`](super::make).
 pub(crate) fn copy_records(to: &Registered) -> Result<()> {
-    let all = registry::find()?;
+    let all = registry::find_registrations()?;
     for other in all.iter().filter(|other| other.map_id() != to.map_id()) {
         for cookie in other.default_cookies() {
             if let Some(record) = other.default_record(cookie)? {
@@ -105,8 +105,18 @@ pub(crate) fn copy_records(to: &Registered) -> Result<()> {
     Ok(())
 }
 
+/// Copies all records of a registration to the one that replaces it.
+pub(crate) fn take_over(old: &Registration, new: &Registered) -> Result<()> {
+    for cookie in old.default_cookies() {
+        if let Some(record) = old.default_record(cookie)? {
+            new.set_default_record(cookie, &record)?;
+        }
+    }
+    Ok(())
+}
+
 /// Once half of an algorithm's records are used, deletes those of namespaces that are gone or have another default.
-pub(super) fn make_room(registered: &Registered) -> Result<()> {
+pub(super) fn make_room(registered: &Registration) -> Result<()> {
     let cookies = registered.default_cookies();
     if cookies.len() < registered.max_default_records() / 2 {
         return Ok(());

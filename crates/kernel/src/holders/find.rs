@@ -4,7 +4,7 @@ use super::{DefaultOf, Holders, Socket, Timer};
 use crate::contract::{self, LISA_HOLDERS, lisa_default_of, lisa_holder, lisa_timer as timer};
 use crate::map::{self, Entry};
 use crate::namespace::{Namespaces, Process};
-use crate::registry::Registered;
+use crate::registry::Registration;
 use crate::requirements::is_denied;
 use crate::skel::holders::HoldersSkelBuilder;
 use crate::{Error, Result, clock, libbpf};
@@ -25,7 +25,7 @@ pub struct Found {
 
 impl Found {
     /// Holders of this algorithm, with its number of references when it was found.
-    pub fn of(&self, registered: &Registered) -> Holders {
+    pub fn of(&self, registered: &Registration) -> Holders {
         let mut holders = self.holders.get(&registered.map_id()).cloned();
         let holders = holders.get_or_insert_default();
         let listed = (holders.defaults.len() + holders.sockets.len()) as u64;

@@ -1,6 +1,6 @@
 //! Reads a registration: the programs, maps and settings of a struct_ops map.
 
-use super::Registered;
+use super::{Found, Registered, Registration};
 use super::layout::{IN_USE, Layout};
 use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::{Error, Result, owner::Owner};
@@ -33,7 +33,7 @@ pub(super) fn examine(
     map_id: u32,
     layout: &Layout,
     programs: &HashMap<u32, ProgramInfo>,
-) -> Option<Result<Registered>> {
+) -> Option<Found> {
     let operations = MapHandle::from_map_id(map_id).ok()?;
     let value = operations
         .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
@@ -80,7 +80,7 @@ pub(super) fn examine(
         key.and_then(|key| maps.remove(&key))
             .ok_or_else(|| damaged(&format!("no map `{suffix}`")))
     };
-    Some((|| {
+    let read = (|| {
         let constants = take(".rodata")?;
         let constants = constants
             .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
@@ -92,42 +92,50 @@ pub(super) fn examine(
             .zip(at)
             .and_then(|(constants, at)| constants.get(at..))
             .ok_or_else(|| damaged("its settings cannot be read"))?;
-        let found = settings
+        let contract = settings
             .get(..4)
             .map_or(0, |c| u32::from_ne_bytes(c.try_into().unwrap()));
-        if found != LISA_CONTRACT {
-            return Err(Error::OtherContract {
-                name: name.clone(),
-                found,
-                map_id,
-            });
+        let in_use = u32_at(layout.state) == Some(IN_USE);
+        let references = u32_at(layout.references).unwrap_or(0);
+        let mut registration = Registration {
+            name: name.clone(),
+            contract,
+            owner: None,
+            is_leaving: !in_use,
+            // One reference is that of the registration itself.
+            users: references.saturating_sub(in_use.into()).into(),
+            operations,
+            map_id,
+            // Its layout is the same in all versions.
+            defaults: take("defaults")?,
+            programs: program_ids,
+        };
+        if contract != LISA_CONTRACT {
+            return Ok(Found::Other(registration));
         }
         if settings.len() < size_of::<lisa_settings>() {
             return Err(damaged("its settings are cut short"));
         }
         let settings: lisa_settings = contract::read(settings);
-        let in_use = u32_at(layout.state) == Some(IN_USE);
-        let references = u32_at(layout.references).unwrap_or(0);
-        Ok(Registered {
+        registration.owner = Owner::of(&settings);
+        Ok(Found::Current(Box::new(Registered {
+            registration,
             algorithm: contract::text(&settings.algorithm),
-            owner: Owner::of(&settings),
             loaded: settings.loaded,
-            is_leaving: !in_use,
-            // One reference is that of the registration itself.
-            users: references.saturating_sub(in_use.into()).into(),
-            map_id,
             connections: take("connections")?,
             subflows: take("subflows")?,
-            events: take("events")?,
-            totals: take(".bss")?,
+            rings: take("rings")?,
             control: take(".control")?,
-            defaults: take("defaults")?,
-            settings: mpcc::Settings::from_values(settings.setting),
-            programs: program_ids,
-            operations,
-            name: name.clone(),
-        })
-    })())
+            namespaces: take("namespaces")?,
+            totals: take(".totals")?,
+            limits: take(".limits")?,
+            usage: take(".usage")?,
+            switch: take(".switch")?,
+            object: settings.object,
+            keeps_plain: settings.keeps_plain != 0,
+        })))
+    })();
+    Some(read.unwrap_or_else(Found::Damaged))
 }
 
 /// Offset of the variable `settings` in a program's section `.rodata`, by the program's BTF.

@@ -3,8 +3,7 @@
 use crate::requirements::no_struct_ops;
 use crate::{Error, Result};
 use libbpf_rs::btf::{Btf, types};
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use std::ffi::OsStr;
+use std::{ffi::OsStr, sync::OnceLock};
 
 /// Offsets of fields in the value of a struct_ops map, bytes.
 pub(super) struct Layout {
@@ -18,9 +17,15 @@ pub(super) struct Layout {
 pub(super) const IN_USE: u32 = 1;
 
 impl Layout {
-    pub(super) fn read() -> Result<Self> {
+    /// The running kernel's. Reading its BTF takes milliseconds, and it cannot change.
+    pub(super) fn read() -> Result<&'static Self> {
+        static LAYOUT: OnceLock<Layout> = OnceLock::new();
+        if let Some(layout) = LAYOUT.get() {
+            return Ok(layout);
+        }
         let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
-        Self::of(&btf).ok_or_else(no_struct_ops)
+        let layout = Self::of(&btf).ok_or_else(no_struct_ops)?;
+        Ok(LAYOUT.get_or_init(|| layout))
     }
 
     fn of(btf: &Btf<'_>) -> Option<Self> {
@@ -38,20 +43,6 @@ impl Layout {
             name: data + offset(&operations, "name")?,
             init: data + offset(&operations, "init")?,
         })
-    }
-
-    /// Whether a struct_ops map holds a registration: no other algorithm can have its name.
-    pub(super) fn is_registered(&self, map_id: u32) -> bool {
-        let map = MapHandle::from_map_id(map_id).ok();
-        let value = map.and_then(|map| {
-            map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
-                .ok()
-                .flatten()
-        });
-        let state = value
-            .as_deref()
-            .and_then(|value| value.get(self.state..self.state + 4));
-        state.is_some_and(|state| state == IN_USE.to_ne_bytes())
     }
 }
 

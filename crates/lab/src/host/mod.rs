@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use kernel::contract::lisa_event;
+use kernel::limits::Users;
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::{load, requirements};
@@ -159,6 +160,7 @@ impl Host {
                 register_as: Some(label),
                 owner: Some(owner),
                 max_connections: 1024,
+                users: Users::default(),
                 keeps_plain: key.runs_plain,
                 settings: key.settings.clone(),
             };

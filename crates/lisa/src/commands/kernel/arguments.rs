@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use kernel::group::{Assignment, Token};
+use kernel::limits::UserRange;
 
 use crate::algorithm_name::AlgorithmName;
 
@@ -15,8 +16,8 @@ pub enum Command {
     ///
     /// Any program, in any network namespace, can then choose the algorithm: with `lisa kernel exec`, with the socket option
     /// TCP_CONGESTION, or as a default. Sockets that choose another algorithm are not affected. A plain TCP socket that
-    /// chooses it gets the algorithm that it would have otherwise. Loading an algorithm again with the same options changes
-    /// nothing. Needs root.
+    /// chooses it gets the algorithm that it would have otherwise. Loading an algorithm again gives new connections the new
+    /// options; open connections keep theirs. Needs root.
     #[command(after_help = EXAMPLES_LOAD)]
     Load {
         /// The algorithm.
@@ -29,6 +30,13 @@ pub enum Command {
         /// counted.
         #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
         max_connections: u32,
+        /// Largest number of connections of one user that are coupled at the same time, except for `--unlimited-users`
+        /// [default: an eighth of --max-connections]. These users together may have half of --max-connections.
+        #[arg(long, value_name = "N")]
+        user_connections: Option<u32>,
+        /// Users without a bound of their own: names, ids and ranges of ids, separated by commas [default: 0-999].
+        #[arg(long, value_name = "USERS", value_delimiter = ',')]
+        unlimited_users: Vec<UserRange>,
         /// A setting of the algorithm; `lisa algorithms` lists them. Can be given several times.
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
         settings: Vec<(String, u32)>,
@@ -64,6 +72,13 @@ pub enum Command {
         #[arg(long, requires = "off")]
         all: bool,
     },
+    /// Switch coupling off, in all loaded algorithms: each subflow runs as the only one of its connection.
+    ///
+    /// No connection is closed, and new connections start uncoupled. `lisa kernel on` couples them again. For an emergency:
+    /// MPTCP then takes as many shares of a bottleneck as it has subflows, as without lisa. Needs root.
+    Off,
+    /// Switch coupling on again.
+    On,
     /// Show the loaded algorithms, their connections and subflows.
     Status {
         /// Print JSON (schema lisa.kernel.status/2) instead of tables.
@@ -87,7 +102,7 @@ pub enum Command {
         /// The connection, as `lisa kernel status` shows it [default: show all].
         token: Option<Token>,
         /// SUBFLOW=GROUP: a slot (`1`), or all subflows with an address (`10.0.1.2`, `10.0.1.2:443`, `[fd00::1]:443`) at
-        /// either end; and a group from 0 to 254.
+        /// either end; and a group from 0 to 238.
         #[arg(value_name = "SUBFLOW=GROUP")]
         assignments: Vec<Assignment>,
         /// Move all subflows of the connection to group 0; without a connection, the subflows of all connections.

@@ -8,6 +8,7 @@ mod load;
 mod status;
 mod subflows;
 mod summary;
+mod switch;
 mod top;
 mod unload;
 
@@ -21,10 +22,16 @@ pub fn run(command: Command) -> Result<(), Failure> {
             name,
             default,
             max_connections,
+            user_connections,
+            unlimited_users,
             settings,
         } => {
             let options = kernel::load::Options {
                 max_connections,
+                users: kernel::limits::Users {
+                    unlimited: (!unlimited_users.is_empty()).then_some(unlimited_users),
+                    connections: user_connections,
+                },
                 settings,
                 ..Default::default()
             };
@@ -37,6 +44,8 @@ pub fn run(command: Command) -> Result<(), Failure> {
             None if off => default::off(),
             None => default::show(),
         },
+        Command::Off => switch::switch(true),
+        Command::On => switch::switch(false),
         Command::Status { json } => status::print(json),
         Command::Top { interval } => top::run(interval),
         Command::Group {

@@ -2,7 +2,8 @@
 
 use comfy_table::{Cell, CellAlignment, Color, Table, presets::UTF8_HORIZONTAL_ONLY};
 use kernel::status::{self, Connection, SCHEMA, Status};
-use kernel::{holders, left_over, registry};
+use kernel::registry::{self, Found};
+use kernel::{holders, left_over};
 use serde::Serialize;
 
 use super::subflows::{COLUMNS, cells, columns, grouped};
@@ -26,7 +27,7 @@ pub fn print(json: bool) -> Result<(), Failure> {
     };
     for found in all {
         match found {
-            Ok(registered) => {
+            Found::Current(registered) => {
                 let name = registered.name();
                 match left_over::delete(&registered, &holders) {
                     Ok(0) => {}
@@ -42,7 +43,8 @@ pub fn print(json: bool) -> Result<(), Failure> {
                 }
                 algorithms.push(status::status(&registered, holders.of(&registered))?)
             }
-            Err(error) => eprintln!("lisa: {error}"),
+            Found::Other(registration) => eprintln!("lisa: {}", registration.other_version()),
+            Found::Damaged(error) => eprintln!("lisa: {error}"),
         }
     }
     if json {

@@ -24,11 +24,14 @@ pub fn columns(grouped: bool) -> usize {
 /// Whether a subflow of these connections is outside of group 0, in which all start, or is requested to move.
 pub fn grouped(connections: &[Connection]) -> bool {
     let mut subflows = connections.iter().flat_map(|c| &c.subflows);
-    subflows.any(|subflow| subflow.group != 0 || subflow.group_asked.is_some())
+    subflows.any(|s| s.group != 0 || s.group_asked.is_some() || s.uncoupled)
 }
 
 /// The group of a subflow, and the requested group if it differs: `1`, `0 → 1`.
 pub fn group(subflow: &Subflow) -> String {
+    if subflow.uncoupled {
+        return "off".into();
+    }
     match subflow.group_asked {
         Some(requested) => format!("{} → {requested}", subflow.group),
         None => subflow.group.to_string(),

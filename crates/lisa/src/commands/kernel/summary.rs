@@ -14,6 +14,9 @@ pub fn summary(status: &Status) -> String {
     if status.leaving {
         notes.push("unloaded".into());
     }
+    if status.off {
+        notes.push("switched off".into());
+    }
     notes.push(format!(
         "in use by {} {}",
         status.users,
@@ -36,10 +39,16 @@ pub fn summary(status: &Status) -> String {
         totals.credits_settled,
         totals.credits_void,
     );
-    let alone = totals.connections_alone + totals.subflows_alone;
-    if alone > 0 {
-        let alone = counted(alone as usize, "subflow");
-        text.push_str(&format!("\n  {alone} found no room and run uncoupled"));
+    if totals.alone() > 0 {
+        text.push_str(&format!(
+            "\n  {} uncoupled for lack of room: {} beyond {}, {} beyond {} of a user, {} beyond 16 of a connection",
+            counted(totals.alone() as usize, "subflow"),
+            totals.alone_full,
+            counted(status.limits.connections as usize, "connection"),
+            totals.alone_user,
+            status.limits.user_connections,
+            totals.alone_slots,
+        ));
     }
     if totals.deletions_failed > 0 {
         let kept = counted(totals.deletions_failed as usize, "deletion");

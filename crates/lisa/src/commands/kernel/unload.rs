@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kernel::holders::{self, Holders};
-use kernel::registry::{self, Registered};
+use kernel::registry::{self, Found, Registered, Registration};
 use kernel::unload::Unloaded;
 use nix::sys::signal::{SigHandler, Signal, signal};
 
@@ -13,7 +13,7 @@ use crate::output::{Failure, counted};
 
 /// Unloads an algorithm, and waits for its sockets if `wait` is given.
 pub fn unload(name: &str, wait: Option<Duration>) -> Result<(), Failure> {
-    let registered = match registry::find_one(name) {
+    let found = match registry::find_any(name) {
         Err(not_loaded @ kernel::Error::NotLoaded { .. }) => {
             let leaving = registry::find_leaving(name)?;
             if leaving.is_empty() {
@@ -21,7 +21,11 @@ pub fn unload(name: &str, wait: Option<Duration>) -> Result<(), Failure> {
             }
             return wait_for_leaving(name, &leaving, wait);
         }
-        found => found?,
+        Ok(Found::Damaged(error)) => return Err(error.into()),
+        found => found?.registration(),
+    };
+    let Some(registered) = found else {
+        return Ok(());
     };
     let Some(within) = wait else {
         print_unloaded(name, &registered.unload(None)?);
@@ -103,7 +107,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Fails if references remain; the error names the namespaces and sockets.
-    fn finish(&self, registered: &Registered, unloaded: &Unloaded) -> Result<(), Failure> {
+    fn finish(&self, registered: &Registration, unloaded: &Unloaded) -> Result<(), Failure> {
         let name = self.name;
         if self.shown > 0 && std::io::stderr().is_terminal() {
             eprint!("\r\x1b[K");
