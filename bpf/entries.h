@@ -92,27 +92,26 @@ static __always_inline struct lisa_connection *attach(struct sock *sk, const str
 						      bool join, u8 *slot)
 {
 	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, key);
-	bool counted = false;
 
-	if (!connection) {
-		counted = !create(sk, key);
+	if (!connection && create(sk, key)) {
 		connection = bpf_map_lookup_elem(&connections, key);
+		if (!connection)
+			COUNT(sk, alone_full); /* the kernel had no memory */
 	}
-	*slot = connection ? mpcc_attach(&connection->coupled, key->token) : MPCC_NO_ROOM;
-	if (*slot != MPCC_NO_ROOM) {
-		/* The next owner of this slot, or of this entry, attaches after this subflow is counted. */
-		connection->coupled.slot[MPCC_SLOT(*slot)].request.generation =
-			__sync_fetch_and_add(&usage.attached, 1);
-		return connection;
-	}
-	if (!counted && connection)
+	MPCC_OPAQUE(connection);
+	if (connection) {
+		*slot = mpcc_attach(&connection->coupled, key->token);
+		if (*slot != MPCC_NO_ROOM) {
+			/* The next owner of this slot, or of this entry, attaches after this subflow is counted. */
+			connection->coupled.slot[MPCC_SLOT(*slot)].request.generation =
+				__sync_fetch_and_add(&usage.attached, 1);
+			return connection;
+		}
 		COUNT(sk, alone_slots);
-	else if (!counted)
-		COUNT(sk, alone_full);
+	}
+	*slot = join ? MPCC_NO_ROOM : MPCC_NO_SLOT;
 	if (join)
 		COUNT(sk, alone_joins);
-	else
-		*slot = MPCC_NO_SLOT;
 	return NULL;
 }
 

@@ -40,12 +40,13 @@ __noinline int publish(const struct lisa_event *e)
 	if (!e)
 		return 0;
 	for (u32 i = 0; i < LISA_LISTENERS; i++) {
+		u32 key = i; /* on the stack, where the verifier does not follow a number */
 		void *ring;
 
 		if (!(MPCC_READ(control.listener[i].kinds) & 1U << (e->kind & 31)) ||
 		    now >= MPCC_READ(control.listener[i].until))
 			continue;
-		ring = bpf_map_lookup_elem(&rings, &i);
+		ring = bpf_map_lookup_elem(&rings, &key);
 		/* A wake-up takes microseconds, too much for each ACK: the listener polls for these. */
 		if (ring && bpf_ringbuf_output(ring, (void *)e, sizeof(*e),
 					       e->kind == LISA_EVENT_ACK ? BPF_RB_NO_WAKEUP : 0))

@@ -25,10 +25,10 @@ static __always_inline u32 counter_of(u32 user, u32 seed)
 	return hash >> 16 & (LISA_USERS - 1);
 }
 
-/* Adds 1 unless the result were above `limit`. */
+/* Adds 1 unless the result were above `limit`. Signed: a number below 0, if there ever were one, does not refuse all. */
 static __always_inline bool take_one(u32 *number, u32 limit)
 {
-	if (__sync_fetch_and_add(number, 1) < limit)
+	if ((int)__sync_fetch_and_add(number, 1) < (int)limit)
 		return true;
 	__sync_fetch_and_add(number, -1);
 	return false;
@@ -45,6 +45,13 @@ enum admission {
 	USER_FULL, /* as many as this user, or all bounded users, may have */
 };
 
+/* A user's counter. The mask right before the access bounds the index for the verifier. */
+static __always_inline u32 *user_counter(struct lisa_usage *usage, u32 i)
+{
+	MPCC_UNKNOWN(i);
+	return &usage->user[i & (LISA_USERS - 1)];
+}
+
 /* Counts a connection of this user. `counter`: lisa_connection.user. */
 static __always_inline enum admission admit(const struct lisa_limits *limits,
 					    struct lisa_usage *usage, u32 user, u32 seed,
@@ -58,7 +65,7 @@ static __always_inline enum admission admit(const struct lisa_limits *limits,
 	if (!is_limited(limits, user))
 		return ADMITTED;
 	if (take_one(&usage->others, MPCC_READ(limits->other_connections))) {
-		if (take_one(&usage->user[i], MPCC_READ(limits->user_connections))) {
+		if (take_one(user_counter(usage, i), MPCC_READ(limits->user_connections))) {
 			*counter = i;
 			return ADMITTED;
 		}
@@ -75,7 +82,7 @@ static __always_inline void dismiss(struct lisa_usage *usage, u32 counter)
 	if (counter == LISA_UNLIMITED)
 		return;
 	return_one(&usage->others);
-	return_one(&usage->user[counter & (LISA_USERS - 1)]);
+	return_one(user_counter(usage, counter));
 }
 
 #endif

@@ -251,8 +251,11 @@ MPCC_INLINE void mpcc_move(struct mpcc_pair pair, struct mpcc_connection *c, str
 			   struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
-	u8 group = slot ? mpcc_wanted_group(s, slot, tcp) : s->group;
+	u8 group;
 
+	if (!slot)
+		return;
+	group = mpcc_wanted_group(s, slot, tcp);
 	if (group != s->group)
 		mpcc_enter_group(pair, c, s, tcp, slot, group, note);
 }

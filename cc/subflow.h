@@ -97,10 +97,13 @@ MPCC_INLINE bool mpcc_below_ssthresh(const struct mpcc_tcp *tcp)
 	return tcp->cwnd < tcp->ssthresh;
 }
 
-/* Whether the subflow has a slot in its connection. */
+/*
+ * Whether the subflow has a slot in its connection. Not `< MPCC_SUBFLOWS`: the compiler would then leave out the mask of MPCC_SLOT,
+ * which the verifier needs.
+ */
 MPCC_INLINE bool mpcc_has_slot(const struct mpcc_subflow *s)
 {
-	return s->slot < MPCC_SUBFLOWS;
+	return s->slot < MPCC_NO_ROOM;
 }
 
 /* The subflow's own slot; NULL if it runs alone. */
@@ -108,8 +111,10 @@ MPCC_INLINE struct mpcc_slot *mpcc_own_slot(struct mpcc_connection *c, const str
 {
 	struct mpcc_slot *slot = NULL;
 
-	if (c && mpcc_has_slot(s))
+	if (c && mpcc_has_slot(s)) {
+		MPCC_OPAQUE(c); /* no arithmetic before the test, which the verifier refuses */
 		slot = &c->slot[MPCC_SLOT(s->slot)];
+	}
 	MPCC_OPAQUE(slot);
 	return slot;
 }

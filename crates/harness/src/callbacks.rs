@@ -76,6 +76,8 @@ pub struct Callback {
     pub limited: bool,
     /// Whether the subflow is a backup.
     pub backup: bool,
+    /// Whether coupling is switched off.
+    pub uncoupled: bool,
     /// Window to which the endpoint itself changes before the callback, as Linux does in recovery and after idling.
     pub cwnd: Option<u32>,
     /// The largest window that the endpoint allows, from init on (Linux: TCP_WINDOW_CLAMP).
@@ -125,6 +127,7 @@ impl Callback {
             flight: draw.among(&[(1, 0..1), (5, 0..400)]) as u32,
             limited: draw.below(2) == 1,
             backup: draw.below(8) == 0,
+            uncoupled: draw.below(16) == 0,
             cwnd: match draw.among(&[(16, 0..1), (3, 1..200), (1, 1..1 << 20)]) {
                 0 => None,
                 cwnd => Some(cwnd as u32),
@@ -150,6 +153,7 @@ impl Callback {
             flight: 0,
             limited: false,
             backup: false,
+            uncoupled: false,
             cwnd: None,
             clamp: u32::MAX,
         }
@@ -179,6 +183,7 @@ impl Callback {
         tcp.flight = self.flight;
         tcp.cwnd_limited = self.limited.into();
         tcp.backup = self.backup.into();
+        tcp.uncoupled = self.uncoupled.into();
         harness.who = self.who;
         harness.operation = self.operation;
         harness.group = self.group;

@@ -118,6 +118,11 @@ impl Driver {
         published::published(&step, self.algorithm)?;
         published::groups(&step)?;
         self.credits(&step)?;
+        if u32::from(step.now().1.slot) == ffi::MPCC_NO_ROOM {
+            parts::no_room(&step)?;
+            callback.finish(&mut self.harness);
+            return Ok(());
+        }
         match self.algorithm.slow_start() {
             "css" => parts::css(&step, self.algorithm)?,
             "nmcc" => parts::nmcc(&step)?,
@@ -203,8 +208,12 @@ impl Driver {
                 );
             }
             MPCC_DO_INIT if step.callback.argument != 0 => {
-                let linked = self.algorithm.slow_start() == "lisa";
-                let least = if linked { ffi::MPCC_LISA_IW_MIN } else { 10 };
+                let no_room = u32::from(step.now().1.slot) == ffi::MPCC_NO_ROOM;
+                let least = match self.algorithm.slow_start() {
+                    "lisa" => ffi::MPCC_LISA_IW_MIN,
+                    _ if no_room => ffi::MPCC_NO_ROOM_IW,
+                    _ => 10,
+                };
                 ensure!(
                     (least..=10).contains(&new.cwnd),
                     "an initial window of {}",

@@ -76,6 +76,7 @@ struct Step {
     flight: Option<u32>,
     limited: Option<bool>,
     backup: Option<bool>,
+    uncoupled: Option<bool>,
     /// The time, in seconds.
     now_s: Option<f64>,
     /// Time before each of the `times`, in milliseconds.
@@ -232,7 +233,8 @@ impl Step {
         tcp.flight = self.flight.unwrap_or(tcp.flight);
         tcp.srtt8 = self.srtt_us.map_or(tcp.srtt8, |us| (us * 8.0) as u32);
         tcp.cwnd_limited = self.limited.map_or(tcp.cwnd_limited, u16::from);
-        tcp.backup = self.backup.map_or(tcp.backup, u16::from);
+        tcp.backup = self.backup.map_or(tcp.backup, u8::from);
+        tcp.uncoupled = self.uncoupled.map_or(tcp.uncoupled, u8::from);
         tcp.now = self.now_s.map_or(tcp.now, |s| (s * 1e9).round() as u64);
         tcp.rtt_us = self.rtt_ms.map_or(0, |ms| (ms * 1e3).round() as u32);
         tcp.idle_ms = self.idle_ms;

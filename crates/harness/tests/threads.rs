@@ -65,7 +65,7 @@ fn live(shared: Shared, algorithm: Algorithm, seed: u64, counts: &Counts) {
         result
     };
     call(&mut s, &mut tcp, MPCC_DO_INIT, 1, 0);
-    if u32::from(s.slot) == ffi::MPCC_NO_SLOT {
+    if u32::from(s.slot) >= ffi::MPCC_SUBFLOWS {
         return;
     }
     for _ in 0..random.next_u32() % 40 {
@@ -246,19 +246,19 @@ fn a_change_of_standby_that_was_not_seen_has_a_later_epoch() {
 #[test]
 fn a_subflow_attaches_to_its_own_connection_only() {
     let mut connection = ffi::mpcc_connection::default();
-    const NO_SLOT: u8 = ffi::MPCC_NO_SLOT as u8;
+    const NO_ROOM: u8 = ffi::MPCC_NO_ROOM as u8;
     // SAFETY: the connection lives, and only this thread uses it.
     let attach =
         |c: &mut ffi::mpcc_connection, tag| unsafe { ffi::mpcc_harness_native_attach(c, tag) };
     connection.used = ffi::MPCC_NO_OWNER;
-    assert_eq!(attach(&mut connection, 7), NO_SLOT, "not open yet");
+    assert_eq!(attach(&mut connection, 7), NO_ROOM, "not open yet");
     // SAFETY: the connection lives, and only this thread uses it.
     unsafe { ffi::mpcc_harness_native_open(&mut connection, 7) };
     for slot in 0..ffi::MPCC_SUBFLOWS as u8 {
-        assert_eq!(attach(&mut connection, 8), NO_SLOT, "another tag");
+        assert_eq!(attach(&mut connection, 8), NO_ROOM, "another tag");
         // Tags are compared modulo MPCC_TAGS.
         assert_eq!(attach(&mut connection, 7 + 5 * ffi::MPCC_TAGS), slot);
     }
-    assert_eq!(attach(&mut connection, 7), NO_SLOT, "full");
+    assert_eq!(attach(&mut connection, 7), NO_ROOM, "full");
     assert_eq!(connection.used >> ffi::MPCC_TAG_SHIFT, 7);
 }

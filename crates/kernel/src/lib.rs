@@ -42,9 +42,6 @@ mod skel {
     pub(crate) mod exec {
         include!(concat!(env!("OUT_DIR"), "/exec.skel.rs"));
     }
-    pub(crate) mod requests {
-        include!(concat!(env!("OUT_DIR"), "/requests.skel.rs"));
-    }
     pub(crate) mod holders {
         include!(concat!(env!("OUT_DIR"), "/holders.skel.rs"));
     }

@@ -3,12 +3,18 @@
 use crate::contract::{self, WithoutPadding};
 use crate::registry::Registered;
 use crate::requirements::is_denied;
-use crate::skel::requests::RequestsSkelBuilder;
 use crate::{Error, Result};
 use libbpf_rs::libbpf_sys::{bpf_prog_test_run_opts, bpf_test_run_opts};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use std::mem::MaybeUninit;
+use libbpf_rs::ObjectBuilder;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// Bytes at an address that libelf can read structures at.
+#[repr(align(8))]
+struct Aligned<B>(B);
+
+/// The compiled object. Not its skeleton, which looks maps up by name: a map takes over the name of the map that it reuses.
+static OBJECT: Aligned<[u8; include_bytes!(concat!(env!("OUT_DIR"), "/requests.o")).len()]> =
+    Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/requests.o")));
 
 /// The programs. They and the maps stay in the kernel as long as this value.
 pub(crate) struct Requests {
@@ -29,36 +35,40 @@ impl Requests {
             }
             Error::bpf(format!("`{}`: requests", of.name()))(error)
         };
-        let mut object = MaybeUninit::uninit();
-        let mut open = RequestsSkelBuilder::default()
-            .open(&mut object)
+        let mut open = ObjectBuilder::default()
+            .open_memory(&OBJECT.0)
             .map_err(failed)?;
-        let maps = &mut open.maps;
-        (|| {
-            maps.connections.reuse_fd(of.connections.as_fd())?;
-            maps.namespaces.reuse_fd(of.namespaces.as_fd())?;
-            maps.control.reuse_fd(of.control.as_fd())?;
-            maps.totals.reuse_fd(of.totals.as_fd())?;
-            maps.usage.reuse_fd(of.usage.as_fd())?;
-            maps.to_totals
-                .reuse_fd(to.unwrap_or(of).totals.as_fd())?;
-            match to {
-                Some(to) => maps.to_namespaces.reuse_fd(to.namespaces.as_fd()),
-                None => Ok(()),
-            }
-        })()
-        .map_err(failed)?;
-        let skel = open.load().map_err(failed)?;
-        let descriptor = |program: &libbpf_rs::Program<'_>| {
+        for mut map in open.maps_mut() {
+            let of_algorithm = match map.name().to_str() {
+                Some("connections") => &of.connections,
+                Some("namespaces") => &of.namespaces,
+                Some("control") => &of.control,
+                Some("totals") => &of.totals,
+                Some("usage") => &of.usage,
+                Some("to_namespaces") => match to {
+                    Some(to) => &to.namespaces,
+                    None => continue, // stays empty: all counters move to the other counters
+                },
+                Some("to_totals") => &to.unwrap_or(of).totals,
+                _ => continue,
+            };
+            map.reuse_fd(of_algorithm.as_fd()).map_err(failed)?;
+        }
+        let object = open.load().map_err(failed)?;
+        let descriptor = |name: &str| {
+            let mut programs = object.progs();
+            let program = programs
+                .find(|program| program.name() == name)
+                .expect("the object has the program");
             let cloned = program.as_fd().try_clone_to_owned();
             cloned.map_err(Error::io(format!("`{}`: requests", of.name())))
         };
         Ok(Self {
             name: of.name().into(),
-            request_group: descriptor(&skel.progs.request_group)?,
-            delete_connection: descriptor(&skel.progs.delete_connection)?,
-            listen: descriptor(&skel.progs.listen)?,
-            move_totals: descriptor(&skel.progs.move_totals)?,
+            request_group: descriptor("request_group")?,
+            delete_connection: descriptor("delete_connection")?,
+            listen: descriptor("listen")?,
+            move_totals: descriptor("move_totals")?,
         })
     }
 

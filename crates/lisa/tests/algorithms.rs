@@ -197,7 +197,7 @@ fn try_to_carry(name: &str, number: usize, reverse: bool) -> bool {
     let after = status(name).expect("loaded");
     assert_eq!(after["connections"], Value::Array(Vec::new()));
     let totals = &after["totals"];
-    for alone in ["connections_alone", "subflows_alone", "plain_opened"] {
+    for alone in ["alone_full", "alone_slots", "plain_opened"] {
         assert_eq!(counted(totals, alone), 0, "{totals}");
     }
     let ended = counted(totals, "credits_settled") + counted(totals, "credits_void");

@@ -7,7 +7,7 @@
 mod support;
 
 use kernel::load::Options;
-use kernel::status::Totals;
+use kernel::totals::Totals;
 use socket2::SockRef;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
@@ -151,7 +151,7 @@ fn at_once(algorithm: &str, storage: usize) {
     let opened = (totals.connections_opened, totals.subflows_opened);
     assert_eq!(opened, (count as u64, 2 * count as u64), "{totals:?}");
     assert_eq!(
-        (totals.connections_alone, totals.subflows_alone),
+        (totals.alone_full, totals.alone_slots),
         (0, 0),
         "{totals:?}"
     );
@@ -271,7 +271,7 @@ fn open_and_close_with(algorithm: &str) {
         "some were joined: {totals:?}"
     );
     assert_eq!(
-        (totals.connections_alone, totals.subflows_alone),
+        (totals.alone_full, totals.alone_slots),
         (0, 0),
         "{totals:?}"
     );

@@ -24,7 +24,9 @@ pub struct Tcp {
     /// Not 0: the window limits the sender (Linux: `tcp_is_cwnd_limited`).
     pub cwnd_limited: u16,
     /// Not 0: data goes to this subflow only while no other can send (RFC 8684, 3.3.8).
-    pub backup: u16,
+    pub backup: u8,
+    /// Not 0: the subflow is coupled with no other, whatever its group.
+    pub uncoupled: u8,
     /// RTT sample of the ACK being processed, microseconds, at least 1; 0: none.
     pub rtt_us: u32,
     /// Time since the last transmission, milliseconds.
@@ -37,6 +39,7 @@ const _: () = {
     assert!(size_of::<Tcp>() == size_of::<ffi::mpcc_tcp>());
     assert!(offset_of!(Tcp, flight) == offset_of!(ffi::mpcc_tcp, flight));
     assert!(offset_of!(Tcp, backup) == offset_of!(ffi::mpcc_tcp, backup));
+    assert!(offset_of!(Tcp, uncoupled) == offset_of!(ffi::mpcc_tcp, uncoupled));
     assert!(offset_of!(Tcp, rtt_us) == offset_of!(ffi::mpcc_tcp, rtt_us));
     assert!(offset_of!(Tcp, now) == offset_of!(ffi::mpcc_tcp, now));
 };

@@ -189,7 +189,7 @@ const CASES: &[Case] = &[
     // Groups.
     (SHARED, "subflows = 2", "subflows = 2\ngroups = 1", "a.toml:15: `connection.0.groups`: expected a list, found a number"),
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0]", "a.toml:15: `connection.0.groups`: 1 items, but there are 2 subflows: one for each"),
-    (SHARED, "subflows = 2", "subflows = 2\ngroups = [0, 255]", "a.toml:15: `connection.0.groups.1`: 255 is out of range: 0 to 254"),
+    (SHARED, "subflows = 2", "subflows = 2\ngroups = [0, 239]", "a.toml:15: `connection.0.groups.1`: 239 is out of range: 0 to 238"),
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0, \"a\"]", "a.toml:15: `connection.0.groups.1`: expected a whole number, found text"),
     (SHARED, "subflows = 2", "subflows = 2\ngroup = [0, 1]", "a.toml:15: `connection.0.group`: no such key, did you mean `groups`?; there are name, count, protocol, algorithm, settings, subflows, path, paths, from, to, pattern, path_choice, bytes, requests, rate, on, off, start, arrivals, profile, receive_window, initial_window, rto_initial, rto_min, delayed_ack, quick_acks, path_manager, join_delay, ecn, mss, packet, initial_ssthresh, groups, backup, regroup"),
     (SHARED, "subflows = 2", "subflows = 2\nregroup = [0, 1]", "a.toml:15: `connection.0.regroup.0`: expected a table, found a number"),

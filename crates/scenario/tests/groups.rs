@@ -61,7 +61,7 @@ fn the_number_of_a_common_group_has_no_effect() {
         let together = bytes(&run(algorithm, "", 1));
         for keys in [
             "groups = [0, 0]",
-            "groups = [254, 254]",
+            "groups = [238, 238]",
             "groups = [1, 2]\nregroup = { at = '0s', groups = [5, 5] }",
         ] {
             assert_eq!(

@@ -153,3 +153,25 @@ pub(super) fn wvegas(step: &Step<'_>) -> Holds {
     );
     Ok(())
 }
+
+/// A join without room starts with at most three segments, and grows at most an eighth as fast as Reno.
+pub(super) fn no_room(step: &Step<'_>) -> Holds {
+    let (old, tcp) = (step.old().0, step.now().0);
+    if step.is(MPCC_DO_INIT) {
+        let fresh = step.callback.argument != 0;
+        ensure!(!fresh || tcp.cwnd <= 3, "joins without room with {}", tcp.cwnd);
+    }
+    if step.is(MPCC_DO_ACK) {
+        let acked = f64::from(step.callback.argument);
+        let reno = match old.cwnd < old.ssthresh {
+            true => acked,
+            false => acked / f64::from(old.cwnd.max(1)),
+        };
+        let grown = step.grown();
+        ensure!(
+            grown <= reno / 8.0 + 1e-9,
+            "grows by {grown} without room, Reno by {reno}"
+        );
+    }
+    Ok(())
+}

@@ -9,7 +9,7 @@ use mpcc::Algorithm;
 pub(super) fn slots(harness: &Harness) -> Holds {
     let mut owned = 0;
     for s in harness.subflow.iter().filter(|s| s.ready != 0) {
-        if u32::from(s.slot) != ffi::MPCC_NO_SLOT {
+        if u32::from(s.slot) < ffi::MPCC_SUBFLOWS {
             ensure!(owned & 1 << s.slot == 0, "slot {} has two owners", s.slot);
             owned |= 1 << s.slot;
         }
@@ -28,12 +28,15 @@ pub(super) fn slots(harness: &Harness) -> Holds {
     Ok(())
 }
 
-/// A subflow is in the requested group from its next ACK on.
+/// A subflow is in the requested group from its next ACK on, and in one of its own while coupling is off.
 pub(super) fn groups(step: &Step<'_>) -> Holds {
     let s = step.now().1;
-    if step.is(MPCC_DO_ACK) && step.after.alone == 0 && u32::from(s.slot) != ffi::MPCC_NO_SLOT {
+    if step.is(MPCC_DO_ACK) && step.after.alone == 0 && u32::from(s.slot) < ffi::MPCC_SUBFLOWS {
         let slot = &step.after.connection.slot[usize::from(s.slot)];
-        let requested = state::requested_group(slot);
+        let requested = match step.now().0.uncoupled {
+            0 => state::requested_group(slot),
+            _ => ffi::MPCC_GROUP_MAX as u8 + 1 + s.slot,
+        };
         ensure!(
             (slot.group, s.group) == (requested, requested),
             "in group {}, not in {requested}",
@@ -46,7 +49,7 @@ pub(super) fn groups(step: &Step<'_>) -> Holds {
 /// After a callback the slot has the subflow's state, and counts each event once.
 pub(super) fn published(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let ((_, old), (tcp, s)) = (step.old(), step.now());
-    if step.after.alone != 0 || u32::from(s.slot) == ffi::MPCC_NO_SLOT {
+    if step.after.alone != 0 || u32::from(s.slot) >= ffi::MPCC_SUBFLOWS {
         return Ok(());
     }
     let of = |harness: &Harness| harness.connection.slot[usize::from(s.slot)];

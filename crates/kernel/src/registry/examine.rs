@@ -6,7 +6,7 @@ use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::{Error, Result, owner::Owner};
 use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramType};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -66,7 +66,9 @@ pub(super) fn examine(
 
     let mut maps = HashMap::new();
     let mut program_ids = Vec::new();
-    for program in programs.values().filter(|p| shares_maps(p, init)) {
+    // Programs of requests.rs use some of its maps, too.
+    let is_callback = |p: &&ProgramInfo| p.ty == ProgramType::StructOps && shares_maps(p, init);
+    for program in programs.values().filter(is_callback) {
         program_ids.push(program.id);
         for &id in &program.map_ids {
             if let Ok(map) = MapHandle::from_map_id(id) {

@@ -241,7 +241,7 @@ fn a_full_map_leaves_connections_uncoupled() {
     assert_eq!(kernel::status::entries(&loaded).0, 1, "{totals:?}");
     // Two subflows at each of the five ends beyond the capacity.
     assert_eq!(
-        (totals.connections_opened, totals.connections_alone),
+        (totals.connections_opened, totals.alone_full),
         (1, 10),
         "{totals:?}"
     );

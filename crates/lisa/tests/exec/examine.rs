@@ -294,7 +294,7 @@ fn attached_and_detached() {
         pins(),
         3,
         "{:?}",
-        kernel::load::ensure("lisa", &Default::default()).map(|e| e.exec)
+        kernel::load::apply("lisa", &Default::default()).map(|e| e.exec)
     );
     let lia = load("lia");
     lisa.unload(None).expect("it unloads");
@@ -318,7 +318,7 @@ fn attached_and_detached() {
         pins(),
         3,
         "{:?}",
-        kernel::load::ensure("lisa", &Default::default()).map(|e| e.exec)
+        kernel::load::apply("lisa", &Default::default()).map(|e| e.exec)
     );
     succeeds(under_exec(named("protocol", "262")));
     elsewhere(|| drop(registry::find_one("lisa").unwrap().unload(None).unwrap()));
@@ -462,7 +462,7 @@ fn programs_of_the_host(lisa: &Registered) {
     network.run(|| {
         set_loopback(true);
         for (server, ready, client) in pairs {
-            let opened = || status::totals(lisa).expect("totals").connections_opened;
+            let opened = || kernel::totals::totals(lisa).expect("totals").connections_opened;
             let before = opened();
             let server = Answering::ready(under_exec(server), ready);
             succeeds(under_exec(client));

@@ -160,7 +160,7 @@ fn nothing_is_left(loaded: &Registered, opened: u64, counter: &[u8]) {
     let totals = settled(loaded);
     until("no storage", || count_storage(loaded, counter) == 0);
     assert_eq!(
-        (totals.connections_alone, totals.subflows_alone),
+        (totals.alone_full, totals.alone_slots),
         (0, 0),
         "{totals:?}"
     );

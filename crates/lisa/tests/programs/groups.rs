@@ -77,9 +77,9 @@ fn a_subflow_moves_on_its_next_ack() {
 
     // Nothing is sent: the request is pending, and no subflow has moved.
     let before = now();
-    let said = group(&[&token, "1=5", &format!("{}=254", client_address(2))]);
+    let said = group(&[&token, "1=5", &format!("{}=238", client_address(2))]);
     assert!(
-        said.contains("group 0 → 5\n") && said.contains("group 0 → 254\n"),
+        said.contains("group 0 → 5\n") && said.contains("group 0 → 238\n"),
         "{said}"
     );
     assert_eq!(said.lines().count(), 2, "{said}");
@@ -90,7 +90,7 @@ fn a_subflow_moves_on_its_next_ack() {
     };
     assert_eq!(
         [0, 1, 2].map(shown),
-        [(0, None), (0, Some(5)), (0, Some(254))]
+        [(0, None), (0, Some(5)), (0, Some(238))]
     );
     let status = connections(loaded.name());
     let ours = status.iter().find(|c| c["token"] == *token).expect("ours");
@@ -100,11 +100,11 @@ fn a_subflow_moves_on_its_next_ack() {
     until("two moves", || {
         let send = || exchange(&client, &server, &content(200_000, 21));
         events.extend(events_of(&mut listener, send));
-        [1, 2].map(shown) == [(5, None), (254, None)]
+        [1, 2].map(shown) == [(5, None), (238, None)]
     });
     assert_eq!(loaded.totals().events_lost, 0);
     let id = u32::from_str_radix(&token, 16).expect("a token");
-    for (slot, group) in [(0, 0), (1, 5), (2, 254)] {
+    for (slot, group) in [(0, 0), (1, 5), (2, 238)] {
         let ours = |e: &&lisa_event| e.connection.token == id && e.slot == slot;
         let ours: Vec<&lisa_event> = events.iter().filter(ours).collect();
         for e in ours.iter().filter(|e| e.time > asked) {
@@ -141,7 +141,7 @@ fn a_subflow_moves_on_its_next_ack() {
         "{table}"
     );
     assert!(
-        table.lines().any(|line| line.trim_end().ends_with("254")),
+        table.lines().any(|line| line.trim_end().ends_with("238")),
         "{table}"
     );
     let status = run(Command::new(LISA).args(["kernel", "status"]));

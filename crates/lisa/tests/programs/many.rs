@@ -88,7 +88,7 @@ fn beyond_sixteen_subflows_run_by_themselves() {
     });
     let totals = loaded.totals();
     assert_eq!(
-        totals.subflows_alone,
+        totals.alone_slots,
         2 * (SUBFLOWS as u64 - 16),
         "{totals:?}"
     );

@@ -14,7 +14,8 @@ use kernel::holders::Holders;
 use kernel::load::{self, Options};
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
-use kernel::status::{self, Totals};
+use kernel::status;
+use kernel::totals::{self, Totals};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Deref;
@@ -82,7 +83,7 @@ impl Loaded {
 
     /// The counts so far.
     pub fn totals(&self) -> Totals {
-        status::totals(self).expect("totals")
+        totals::totals(self).expect("totals")
     }
 
     /// The current status, as `lisa kernel status` shows it.
@@ -103,7 +104,7 @@ impl Loaded {
 
 /// Whether all connections of an algorithm have closed and no map has an entry of them.
 pub fn is_settled(registered: &Registered) -> bool {
-    let t = status::totals(registered).expect("totals");
+    let t = totals::totals(registered).expect("totals");
     t.connections_opened == t.connections_closed
         && t.subflows_opened == t.subflows_closed
         && t.plain_opened == t.plain_closed
@@ -123,7 +124,7 @@ fn left_open(registered: &Registered) -> String {
 /// program; one of a million did.
 pub fn settled(registered: &Registered) -> Totals {
     let deadline = Instant::now() + 5 * PATIENCE;
-    let totals = || status::totals(registered).expect("totals");
+    let totals = || kernel::totals::totals(registered).expect("totals");
     while !is_settled(registered) {
         let (entries, totals) = (status::entries(registered), totals());
         assert!(

@@ -89,7 +89,7 @@ fn all_of_a_connection() {
             },
             Regroup {
                 at: ms(3000),
-                groups: vec![254, 0, 1],
+                groups: vec![238, 0, 1],
             },
         ],
     };
@@ -98,7 +98,7 @@ fn all_of_a_connection() {
         arrivals = { count = 80, gap = { mean = '1.2s' } }\nprofile = 'linux-3.14'\nreceive_window = '4MiB'
         initial_window = 3\nrto_initial = '3s'\nrto_min = '1s'\ndelayed_ack = '0s'\nquick_acks = 0
         path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535
-        groups = [0, 1, 1]\nregroup = [{ at = '2s', groups = [0, 0, 0] }, { at = '3s', groups = [254, 0, 1] }]";
+        groups = [0, 1, 1]\nregroup = [{ at = '2s', groups = [0, 0, 0] }, { at = '3s', groups = [238, 0, 1] }]";
     assert_eq!(connection(text), all);
     assert_eq!(
         connection("protocol = 'mptcp'\nbackup = [false, true]").backup,

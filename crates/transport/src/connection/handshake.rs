@@ -47,7 +47,7 @@ impl Connection {
                 ) {
                     sender.subflow_state = SubflowState::Opening;
                     // Either end may request a backup (subflow_req->backup, request_bkup).
-                    sender.tcp.backup |= u16::from(backup);
+                    sender.tcp.backup |= u8::from(backup);
                     sender.send_syn_ack(env, sizes.syn_ack);
                 }
             }
