@@ -3,7 +3,7 @@
 use crate::support::bpf::map;
 use crate::support::stream::{carry, open, serve};
 use crate::support::world::World;
-use crate::support::{Loaded, able, content};
+use crate::support::{Loaded, able, content, until};
 use kernel::contract::{lisa_connection, lisa_subflow};
 use kernel::{holders, left_over, status};
 use libbpf_rs::{MapCore, MapFlags};
