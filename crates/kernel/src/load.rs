@@ -106,6 +106,7 @@ pub enum How {
 pub fn apply(name: &str, options: &Options) -> Result<Applied> {
     let algorithm = loadable(name)?;
     let registered_name = options.register_as.as_deref().unwrap_or(name);
+    requirements::check()?;
     let (registered, how) = match registry::find_any(registered_name) {
         Err(Error::NotLoaded { .. }) => (load(name, options)?, How::Loaded),
         Err(error) | Ok(Found::Damaged(error)) => return Err(error),

@@ -4,7 +4,7 @@
 //! default refers to, so the defaults are set again. Between the two registrations, for about a millisecond, the name is unknown to
 //! setsockopt(TCP_CONGESTION).
 
-use super::{Object, Options, requirements};
+use super::{Object, Options};
 use crate::registry::{Registered, Registration};
 use crate::{Result, default, holders, totals};
 
@@ -18,7 +18,6 @@ pub(super) fn replace(
     algorithm: mpcc::Algorithm,
     options: &Options,
 ) -> Result<Registered> {
-    requirements::check()?;
     let limits = options.limits(algorithm)?;
     let mut object = Object::open(algorithm, options, &limits)?;
     let mut loaded = object.load()?;

@@ -10,6 +10,7 @@
 #define INIT lisa_init
 const volatile u32 first_constant = 1;
 const volatile struct lisa_settings settings = { .contract = CONTRACT };
+HASH_MAP(defaults, u64, struct lisa_default, LISA_DEFAULTS);
 #endif
 #ifndef INIT
 #define INIT other_init
@@ -22,7 +23,9 @@ SEC("struct_ops")
 void BPF_PROG(INIT, struct sock *sk)
 {
 #ifdef CONTRACT
-	if (first_constant && settings.contract)
+	u64 key = LISA_FIRST_NAMESPACE;
+
+	if (first_constant && settings.contract && !bpf_map_lookup_elem(&defaults, &key))
 		((struct tcp_sock *)sk)->snd_cwnd = 10;
 #endif
 }

@@ -75,14 +75,28 @@ fn damaged() {
     refuses(&turn, foreign, words, words);
 }
 
-/// A registration whose settings are elsewhere than in this version.
+/// A registration of another version, whose settings are elsewhere: this one shows, unloads and replaces it.
 #[test]
 fn of_another_version() {
     let Some(turn) = Turn::take() else { return };
     let folder = Folder::new();
-    let foreign = register(&folder, "-DCONTRACT=99");
     let ours = kernel::contract::LISA_CONTRACT;
     let words =
         format!("`lisa` was loaded by another version of lisa (contract 99, this one has {ours})");
-    refuses(&turn, foreign, &words, &words);
+    let foreign = register(&folder, "-DCONTRACT=99");
+    let output = lisa(&["status"]).output().expect("lisa");
+    assert!(output.status.success());
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(complaint.contains(&words), "{complaint}");
+    bad(lisa(&["default", "lisa"]), 1, &words);
+    assert_eq!(good(lisa(&["unload", "lisa"])), "unloaded `lisa`\n");
+    drop(foreign);
+    until("the host is as it was", || Host::now() == turn.before);
+
+    let foreign = register(&folder, "-DCONTRACT=99");
+    let said = good(lisa(&["load", "lisa"]));
+    assert!(said.starts_with("loaded `lisa` anew:"), "{said}");
+    drop(foreign);
+    good(lisa(&["unload", "lisa"]));
+    turn.unchanged();
 }
