@@ -57,6 +57,20 @@ pub(crate) const SUBFLOWS_A_CONNECTION: u32 = 4;
 /// An unknown or too long name, a name that is loaded already ([`Error::AlreadyLoaded`]), a host without a requirement: see
 /// [`Error`].
 pub fn load(name: &str, options: &Options) -> Result<Registered> {
+    let registered = register(name, options)?;
+    let _ = attach_exec(options); // without the programs, `lisa kernel exec` uses a helper process
+    Ok(registered)
+}
+
+/// Attaches the programs of `lisa kernel exec`.
+fn attach_exec(options: &Options) -> Result<()> {
+    match options.owner {
+        None => exec::cgroup::programs::after_load(),
+        Some(_) => Ok(()),
+    }
+}
+
+fn register(name: &str, options: &Options) -> Result<Registered> {
     let algorithm = loadable(name)?;
     let registered_name = options.register_as.as_deref().unwrap_or(name);
     check_length(registered_name)?;
@@ -108,7 +122,7 @@ pub fn apply(name: &str, options: &Options) -> Result<Applied> {
     let registered_name = options.register_as.as_deref().unwrap_or(name);
     requirements::check()?;
     let (registered, how) = match registry::find_any(registered_name) {
-        Err(Error::NotLoaded { .. }) => (load(name, options)?, How::Loaded),
+        Err(Error::NotLoaded { .. }) => (register(name, options)?, How::Loaded),
         Err(error) | Ok(Found::Damaged(error)) => return Err(error),
         Ok(Found::Current(registered)) if must_replace(&registered, name, options) => {
             (replace::replace(&registered, Some(&registered), algorithm, options)?, How::Replaced)
@@ -121,14 +135,10 @@ pub fn apply(name: &str, options: &Options) -> Result<Applied> {
             (*registered, how)
         }
     };
-    let exec = match options.owner {
-        None => exec::cgroup::programs::after_load(),
-        Some(_) => Ok(()),
-    };
     Ok(Applied {
         registered,
         how,
-        exec,
+        exec: attach_exec(options),
     })
 }
 
