@@ -275,19 +275,31 @@ if [ "$all" ] && [ "$python_sources" ] && [ "$(.venv/bin/ruff --version 2>/dev/n
         fail "pip cannot install ruff $RUFF; is there a network? \`.venv/bin/pip install ruff==$RUFF\` says more"
 fi
 
+# --- promtool -------------------------------------------------------------------------------------------------------
+
+# The checker of metrics, of Debian's package of Prometheus, which would start a server.
+readonly PROMTOOL=81d59a24fce84f7fbe97a45a4f2914b6a5881b5cd1db2a6a0e129e515e1a5f55
+readonly PROMTOOL_FILE=pool/main/p/prometheus/prometheus_2.42.0%2bds-5%2bdeb12u1_amd64.deb
+
 # --- The VM's kernels -------------------------------------------------------------------------------------------------
 
-# fetch_package MEGABYTES SHA256 ARCHIVE FILE FOLDER: unpacks of a kernel's package what install_kernel wants.
-fetch_package() {
-    local sum=$2 file=$4 package=$5.deb mirror
+# fetch_file SHA256 ARCHIVE FILE TO: a file of Debian's archive. TO does not exist if no mirror has it.
+fetch_file() {
+    local sum=$1 file=$3 package=$4 mirror
     for mirror in "${KERNEL_MIRRORS[@]}"; do
-        if curl -fsL --retry 3 -o "$package" "${mirror/ARCHIVE/$3}/$file" &&
+        if curl -fsL --retry 3 -o "$package" "${mirror/ARCHIVE/$2}/$file" &&
             echo "$sum  $package" | sha256sum --check --quiet --status; then
             break
         fi
         rm -f "$package"
     done
-    [ -e "$package" ] || return
+    [ -e "$package" ]
+}
+
+# fetch_package MEGABYTES SHA256 ARCHIVE FILE FOLDER: unpacks of a kernel's package what install_kernel wants.
+fetch_package() {
+    local package=$5.deb
+    fetch_file "$2" "$3" "$4" "$package" || return
     # tar fails where a pattern matches nothing: since Linux 6.19 the image and its modules are two packages.
     dpkg-deb --fsys-tarfile "$package" | tar -x -C "$5" --wildcards \
         '*/vmlinuz*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*' 2>/dev/null || true
@@ -332,3 +344,18 @@ for kernel in "${KERNELS[@]}"; do
     [ ! "$vm" ] || install_kernel "${kernel%% *}"
     [ "$all" ] || break # the demo takes the first
 done
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/lisa
+if [ "$all" ] && [ "$(uname -m)" = x86_64 ] && [ ! -x "$cache/promtool" ]; then
+    say "fetching promtool (19 MB, checks metrics in the tests, into $cache)"
+    mkdir -p "$cache"
+    work=$(mktemp -d)
+    # shellcheck disable=SC2064
+    trap "rm -rf $work" EXIT
+    fetch_file $PROMTOOL debian $PROMTOOL_FILE "$work/prometheus.deb" ||
+        fail "no mirror has Debian's package of Prometheus as it should be; repeat this with a network"
+    dpkg-deb --fsys-tarfile "$work/prometheus.deb" | tar -x -C "$work" ./usr/bin/promtool
+    mv "$work/usr/bin/promtool" "$cache/promtool"
+    rm -rf "$work"
+    trap - EXIT
+fi

@@ -21,6 +21,7 @@ mod libbpf;
 pub mod limits;
 pub mod load;
 mod map;
+pub mod metrics;
 pub mod namespace;
 pub mod owner;
 pub mod registry;

@@ -119,8 +119,8 @@ impl Namespace {
 pub struct Namespaces(HashMap<u32, Namespace>);
 
 impl Namespaces {
-    /// All namespaces that a mount, a process or a file descriptor refers to, as far as /proc shows them to this process.
-    pub fn find() -> Self {
+    /// The mounted namespaces, which are those with a name. It reads one file, whatever the number of processes.
+    pub fn mounted() -> Self {
         let mut found = Self::default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         for (inode, path) in mounts.lines().filter_map(mount) {
@@ -133,6 +133,12 @@ impl Namespaces {
                 .get_or_insert_with(|| printable(netns.unwrap_or(path).as_bytes()));
             namespace.path.get_or_insert_with(|| path.into());
         }
+        found
+    }
+
+    /// All namespaces that a mount, a process or a file descriptor refers to, as far as /proc shows them to this process.
+    pub fn find() -> Self {
+        let mut found = Self::mounted();
         let processes = processes();
         for (pid, process) in &processes {
             for task in entries(&process.join("task")) {

@@ -31,6 +31,15 @@ pub const LISA: &str = env!("CARGO_BIN_EXE_lisa");
 /// Limit of every wait, long enough for a loaded machine. A wait ends as soon as its condition holds.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Prometheus' own checker of metrics, which `make setup` fetches.
+pub fn promtool() -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
+        || PathBuf::from(std::env::var_os("HOME").expect("a home")).join(".cache"),
+        PathBuf::from,
+    );
+    cache.join("lisa/promtool")
+}
+
 /// Whether the test can run here. Prints the reason of a skip.
 pub fn able() -> bool {
     match kernel::requirements::check() {

@@ -1,6 +1,8 @@
 //! Arguments of `lisa kernel …`.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Subcommand;
@@ -85,6 +87,19 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the counters of the loaded algorithms for Prometheus and other monitoring programs, by network namespace.
+    ///
+    /// Prints OpenMetrics once. With --listen the command serves them at http://ADDRESS/metrics until it is interrupted. The
+    /// counters survive a change of settings and a new load. Needs root.
+    #[command(after_help = EXAMPLES_METRICS)]
+    Metrics {
+        /// Serve at this address and port.
+        #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "textfile")]
+        listen: Option<SocketAddr>,
+        /// Write a file for the textfile collector of node_exporter; its name ends in `.prom`.
+        #[arg(long, value_name = "FILE")]
+        textfile: Option<PathBuf>,
+    },
     /// Watch connections and subflows live: windows, thresholds, RTTs, phases, credits. `q` quits.
     Top {
         /// Time between two updates.
@@ -129,6 +144,11 @@ const EXAMPLES_LOAD: &str = "Examples:
   sudo lisa kernel load lisa
   lisa kernel exec lisa -- curl -O http://server/file
   sudo lisa kernel load lia --default && sudo lisa kernel status";
+
+const EXAMPLES_METRICS: &str = "Examples:
+  sudo lisa kernel metrics
+  sudo lisa kernel metrics --listen 127.0.0.1:9710
+  sudo lisa kernel metrics --textfile /var/lib/prometheus/node-exporter/lisa.prom";
 
 const EXAMPLES_UNLOAD: &str = "Examples:
   sudo lisa kernel unload lisa

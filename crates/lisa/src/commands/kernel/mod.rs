@@ -5,6 +5,7 @@ mod default;
 mod exec;
 mod group;
 mod load;
+mod metrics;
 mod status;
 mod subflows;
 mod summary;
@@ -47,6 +48,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::Off => switch::switch(true),
         Command::On => switch::switch(false),
         Command::Status { json } => status::print(json),
+        Command::Metrics { listen, textfile } => metrics::run(listen, textfile.as_deref()),
         Command::Top { interval } => top::run(interval),
         Command::Group {
             token,

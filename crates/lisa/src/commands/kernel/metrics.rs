@@ -1,0 +1,32 @@
+//! `lisa kernel metrics`.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use kernel::metrics::{self, Format, Server};
+use nix::sys::signal::{SigSet, Signal};
+
+use crate::output::{Failure, print};
+
+/// Prints the metrics, writes them into a file, or serves them until SIGINT or SIGTERM.
+pub fn run(listen: Option<SocketAddr>, textfile: Option<&Path>) -> Result<(), Failure> {
+    match (listen, textfile) {
+        (Some(address), _) => serve(address),
+        (None, Some(file)) => Ok(metrics::write(file)?),
+        (None, None) => print(&metrics::encode(metrics::read()?, Format::OpenMetrics)),
+    }
+}
+
+fn serve(address: SocketAddr) -> Result<(), Failure> {
+    metrics::read()?; // an error of privilege is for this terminal, not for who scrapes
+    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+    // Before the server's thread starts, which inherits the mask.
+    signals.thread_block().expect("valid signals");
+    let server = Server::start(address)?;
+    println!("metrics at http://{}/metrics", server.address());
+    if !server.address().ip().is_loopback() {
+        eprintln!("lisa: {} is not loopback: other hosts can read the metrics", server.address());
+    }
+    signals.wait().expect("valid signals");
+    Ok(())
+}

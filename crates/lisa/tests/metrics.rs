@@ -1,0 +1,139 @@
+//! `lisa kernel metrics`: what it prints, serves and writes agrees with the counters, and passes `promtool check metrics`.
+//!
+//! Needs root.
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use support::stream::{exchange, open, serve};
+use support::world::{Running, World, run};
+use support::{Folder, LISA, Loaded, able, until};
+
+/// Connections under an algorithm of its own name, and the test on it.
+fn with_connections(test: impl FnOnce(&Loaded)) {
+    let (loaded, world) = (Loaded::lisa(), World::joined(2));
+    let listener = serve(&world, loaded.name());
+    let pairs: Vec<_> = (0..3)
+        .map(|_| open(&world, &listener, loaded.name(), None))
+        .inspect(|(client, server)| exchange(client, server, b"established"))
+        .collect();
+    until("all subflows", || loaded.totals().subflows_opened == 12);
+    test(&loaded);
+    drop(pairs);
+    loaded.settled();
+}
+
+fn metrics() -> Command {
+    let mut command = Command::new(LISA);
+    command.args(["kernel", "metrics"]);
+    command
+}
+
+/// Sum of the values of a metric of this algorithm, over its network namespaces.
+fn sum(text: &str, metric: &str, name: &str) -> f64 {
+    let start = format!("{metric}{{name=\"{name}\"");
+    let lines = text.lines().filter(|line| line.starts_with(&start));
+    let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok());
+    lines.filter_map(value).sum()
+}
+
+#[test]
+fn printed_and_written() {
+    if !able() {
+        return;
+    }
+    with_connections(|loaded| {
+        let text = String::from_utf8(run(&mut metrics()).stdout).expect("text");
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        let name = loaded.name();
+        assert_eq!(sum(&text, "lisa_connections", name), 6.0, "{text}");
+        assert_eq!(sum(&text, "lisa_subflows_opened_total", name), 12.0);
+        let hosts = text
+            .lines()
+            .filter(|line| line.starts_with(&format!("lisa_subflows{{name=\"{name}\"")));
+        assert_eq!(hosts.count(), 3, "two hosts and the others");
+        assert_eq!(sum(&text, "lisa_coupling_enabled", name), 1.0);
+
+        let folder = Folder::new();
+        let file = folder.join("lisa.prom");
+        run(metrics().arg("--textfile").arg(&file));
+        let written = std::fs::read_to_string(&file).expect("the file");
+        assert_eq!(sum(&written, "lisa_connections", name), 6.0);
+        assert_eq!(std::fs::read_dir(&*folder).expect("the folder").count(), 1);
+        check(&written);
+    });
+}
+
+/// `promtool check metrics` accepts the text: names, types, help.
+fn check(text: &str) {
+    let mut promtool = Command::new(support::promtool())
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("promtool: `make setup` installs it");
+    let mut input = promtool.stdin.take().expect("pipe");
+    input.write_all(text.as_bytes()).expect("promtool reads");
+    drop(input);
+    let output = promtool.wait_with_output().expect("promtool");
+    let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+}
+
+#[test]
+fn served() {
+    if !able() {
+        return;
+    }
+    with_connections(|loaded| {
+        let mut child = metrics()
+            .args(["--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("lisa");
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().expect("pipe"));
+        output.read_line(&mut line).expect("a line");
+        let address = line
+            .trim()
+            .strip_prefix("metrics at http://")
+            .and_then(|line| line.strip_suffix("/metrics"))
+            .unwrap_or_else(|| panic!("{line:?}"));
+        let get = |accept: &str| {
+            let mut stream = TcpStream::connect(address).expect("it listens");
+            let request = format!(
+                "GET /metrics HTTP/1.1\r\nHost: {address}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n"
+            );
+            stream.write_all(request.as_bytes()).expect("sent");
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).expect("an answer");
+            answer
+        };
+        let plain = get("*/*");
+        assert!(plain.starts_with("HTTP/1.1 200 OK\r\n"), "{plain}");
+        assert!(plain.contains("content-type: text/plain; version=0.0.4"), "{plain}");
+        assert_eq!(sum(&plain, "lisa_connections", loaded.name()), 6.0);
+        let open = get("application/openmetrics-text; version=1.0.0");
+        assert!(open.contains("# EOF"), "{open}");
+        assert!(open.contains("content-type: application/openmetrics-text"), "{open}");
+        let id = nix::unistd::Pid::from_raw(child.id() as i32);
+        nix::sys::signal::kill(id, nix::sys::signal::SIGTERM).expect("a child of ours");
+        assert!(child.wait().expect("lisa").success());
+    });
+}
+
+#[test]
+fn a_port_that_is_taken() {
+    if !able() {
+        return;
+    }
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let output = Running::start(metrics().args(["--listen", &address])).end();
+    let line = support::complaint(&output, 1);
+    assert!(line.contains(&address) && line.contains("in use"), "{line}");
+}
