@@ -8,6 +8,9 @@ mod support;
 
 use kernel::load::Options;
 use kernel::totals::Totals;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use std::io::{Read, Write};
 use socket2::SockRef;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
@@ -133,6 +136,8 @@ fn at_once(algorithm: &str, storage: usize) {
         before.saturating_sub(available()) / count as u64 / 1024
     );
 
+    scrape(algorithm);
+
     // All connections send and receive at the same time.
     let bytes = content(200_000, 1);
     thread::scope(|scope| {
@@ -157,6 +162,30 @@ fn at_once(algorithm: &str, storage: usize) {
     );
     let faults = log.faults();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Prints the duration and the CPU time of a scrape of the metrics over HTTP, the means of 20.
+fn scrape(algorithm: &str) {
+    const SCRAPES: u32 = 20;
+    let server = kernel::metrics::Server::start(([127, 0, 0, 1], 0).into()).expect("a server");
+    let used = || {
+        let usage = getrusage(UsageWho::RUSAGE_SELF).expect("usage");
+        (usage.user_time() + usage.system_time()).num_microseconds() as f64
+    };
+    let (begin, before) = (Instant::now(), used());
+    for _ in 0..SCRAPES {
+        let mut stream = std::net::TcpStream::connect(server.address()).expect("it listens");
+        let request = b"GET /metrics HTTP/1.1\r\nHost: lisa\r\nConnection: close\r\n\r\n";
+        stream.write_all(request).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    }
+    eprintln!(
+        "{algorithm}: a scrape takes {:.2} ms, of which {:.2} ms CPU time",
+        begin.elapsed().as_secs_f64() * 1e3 / f64::from(SCRAPES),
+        (used() - before) / 1e3 / f64::from(SCRAPES)
+    );
 }
 
 /// Memory of the maps with an entry for each connection and subflow, bytes.
