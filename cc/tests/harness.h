@@ -83,6 +83,7 @@ MPCC_INLINE void mpcc_harness_step(struct mpcc_harness *h, struct mpcc_pair pair
 	struct mpcc_tcp tcp = h->tcp[who];
 	struct mpcc_note note = {};
 
+	MPCC_OPAQUE(c); /* else the compiler tests `alone` in place of `c` */
 	h->result = mpcc_harness_call(pair, c, &h->subflow[who], &tcp, h->operation, h->argument,
 				      h->group, &note);
 	h->tcp[who] = tcp;
