@@ -4,6 +4,8 @@
 
 mod support;
 
+#[path = "bounds/hostile.rs"]
+mod hostile;
 #[path = "bounds/listeners.rs"]
 mod listeners;
 #[path = "bounds/reload.rs"]

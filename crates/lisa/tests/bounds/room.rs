@@ -6,6 +6,16 @@ use crate::support::{Loaded, able, content, until};
 use kernel::load::Options;
 use std::net::TcpStream;
 
+/// Creates sockets as this user: a socket's user is that of the thread's file accesses, who creates its inode.
+pub fn as_user<T>(user: u32, work: impl FnOnce() -> T) -> T {
+    // SAFETY: it changes this thread only.
+    unsafe { libc::setfsuid(user) };
+    let result = work();
+    // SAFETY: as above.
+    unsafe { libc::setfsuid(0) };
+    result
+}
+
 /// Opens connections as this user, to the listener of [`serve`].
 fn open_as(
     world: &World,
@@ -16,16 +26,11 @@ fn open_as(
 ) -> Vec<(TcpStream, TcpStream)> {
     let to = (SERVER, PORT).into();
     let pairs = (0..number).map(|_| {
-        let client = world.client.run(|| {
-            // The user of a socket is the user of this thread's file accesses, who creates its inode.
-            // SAFETY: it changes this thread only.
-            unsafe { libc::setfsuid(user) };
-            let client = connect(algorithm, None, to);
-            // SAFETY: as above.
-            unsafe { libc::setfsuid(0) };
-            client.expect("a connection")
-        });
-        (client, listener.accept().expect("the other end").0.into())
+        let client = world
+            .client
+            .run(|| as_user(user, || connect(algorithm, None, to)));
+        let server = listener.accept().expect("the other end").0;
+        (client.expect("a connection"), server.into())
     });
     pairs
         .inspect(|(client, server)| exchange(client, server, b"established"))
