@@ -64,6 +64,14 @@ fn printed_and_written() {
         assert_eq!(sum(&written, "lisa_connections", name), 6.0);
         assert_eq!(std::fs::read_dir(&*folder).expect("the folder").count(), 1);
         check(&written);
+
+        // A link in place of the file that is written first leads nowhere.
+        let (precious, link) = (folder.join("precious"), folder.join("lisa.prom.new"));
+        std::fs::write(&precious, "kept").expect("a file");
+        std::os::unix::fs::symlink(&precious, &link).expect("a link");
+        run(metrics().arg("--textfile").arg(&file));
+        assert_eq!(std::fs::read_to_string(&precious).expect("the file"), "kept");
+        assert!(!link.exists());
     });
 }
 
