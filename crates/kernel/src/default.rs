@@ -7,14 +7,15 @@
 mod record;
 
 use crate::contract::LISA_FIRST_NAMESPACE;
+use crate::holders::{self, Found};
 use crate::namespace::Namespace;
 use crate::registry::{self, Registered, Registration};
-use crate::{Error, Result, holders};
+use crate::{Error, Result, capabilities};
 use record::{before_named, cookie, make_room, own_record};
 use std::{fs, io, os::unix::fs::MetadataExt, path::Path};
 
-pub(crate) use record::{copy_records, take_over};
 pub use record::{Before, before};
+pub(crate) use record::{copy_records, take_over};
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
@@ -48,17 +49,7 @@ pub fn is_first() -> bool {
 /// the default had another name before.
 pub fn make(registered: &Registered) -> Result<(String, bool)> {
     let (current, name) = (get()?, registered.name());
-    let known = before_named(&current)?;
-    let record = if current == name {
-        known.flatten()
-    } else {
-        let plain = match known {
-            None => current.clone(),
-            Some(known) => known.map_or(UNKNOWN.into(), |before| before.plain),
-        };
-        let previous = current.clone();
-        Some(Before { previous, plain })
-    };
+    let record = record_for(name, &current)?;
     if let Some(before) = &record {
         let mut cookies = vec![cookie()?];
         if is_first() {
@@ -84,6 +75,37 @@ pub fn make(registered: &Registered) -> Result<(String, bool)> {
     set(name)?;
     let plain = record.map_or(UNKNOWN.into(), |before| before.plain);
     Ok((plain, current != name))
+}
+
+/// What [`make`] would change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The default of this network namespace.
+    pub current: String,
+    /// The algorithm that sockets without MPTCP would get.
+    pub plain: String,
+}
+
+/// What [`make`] would change in this network namespace for an algorithm of this name.
+pub fn plan(name: &str) -> Result<Planned> {
+    let current = get()?;
+    let record = record_for(name, &current)?;
+    let plain = record.map_or(UNKNOWN.into(), |before| before.plain);
+    Ok(Planned { current, plain })
+}
+
+/// The record for an algorithm that becomes the default after `current`. `None`: it is the default, and there is no record.
+fn record_for(name: &str, current: &str) -> Result<Option<Before>> {
+    let known = before_named(current)?;
+    if current == name {
+        return Ok(known.flatten());
+    }
+    let plain = match known {
+        None => current.into(),
+        Some(known) => known.map_or(UNKNOWN.into(), |before| before.plain),
+    };
+    let previous = current.into();
+    Ok(Some(Before { previous, plain }))
 }
 
 /// Algorithm of plain TCP if no record has the previous default (`bpf/plain.h`). On a kernel without CUBIC it is Reno.
@@ -164,27 +186,45 @@ pub fn off() -> Result<Option<(String, String)>> {
 pub fn off_everywhere() -> Result<Vec<Restored>> {
     let (found, mut restored) = (holders::find()?, Vec::new());
     for registered in registry::find_registrations()? {
-        let defaults = found.of(&registered).defaults;
-        for default in defaults.into_iter().filter(|default| !default.ends) {
-            let to = if default.netns.can_be_entered() {
-                match default.netns.run(off) {
-                    Ok(Some((_, to))) => Ok(to),
-                    Ok(None) => continue, // changed meanwhile
-                    Err(error) => Err(error.to_string()),
-                }
-            } else {
-                let why = "only sockets of the kernel keep it, and nothing leads into it";
-                Err(format!(
-                    "{}: {why}; it stays until the next boot",
-                    default.netns
-                ))
-            };
-            restored.push(Restored {
-                netns: default.netns,
-                from: registered.name().into(),
-                to,
-            });
-        }
+        restored.extend(replace(&registered, &found, None));
     }
     Ok(restored)
+}
+
+/// Replaces an algorithm in every network namespace whose default it is in `found`: by `to`, or as [`off`] does.
+pub(crate) fn replace(
+    from: &Registration,
+    found: &Found,
+    to: Option<&Registered>,
+) -> Vec<Restored> {
+    let change = || match to {
+        None => Ok(off()?.map(|(_, to)| to)),
+        Some(to) if get()? == from.name() => make(to).map(|_| Some(to.name().into())),
+        Some(_) => Ok(None),
+    };
+    let mut replaced = Vec::new();
+    let defaults = found.of(from).defaults.into_iter();
+    for default in defaults.filter(|default| !default.ends) {
+        let to = if default.netns.can_be_entered() {
+            match default.netns.run(change) {
+                Ok(Some(to)) => Ok(to),
+                Ok(None) => continue, // changed meanwhile
+                Err(error) => Err(error.to_string()),
+            }
+        } else {
+            let why = match capabilities::sees_all_processes() {
+                true => {
+                    "only sockets of the kernel keep it, and nothing leads into it; it stays until the next boot"
+                }
+                false => "without CAP_SYS_PTRACE no process leads into it",
+            };
+            Err(format!("{}: {why}", default.netns))
+        };
+        replaced.push(Restored {
+            netns: default.netns,
+            from: from.name().into(),
+            to,
+        });
+    }
+    replaced
 }

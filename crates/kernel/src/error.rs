@@ -1,5 +1,7 @@
 //! Errors of this crate. Each message is one line: the failure, its place, the remedy.
 
+use crate::capabilities;
+use crate::service::config::Problem;
 use mpcc::NAME_MAX;
 use std::io;
 
@@ -29,9 +31,15 @@ pub enum Error {
         crate::contract::LISA_CONTRACT
     )]
     OtherVersion { name: String, found: u32 },
-    #[error("at most {} ranges of users can be unlimited", crate::limits::USER_RANGES)]
+    #[error(
+        "at most {} ranges of users can be unlimited",
+        crate::limits::USER_RANGES
+    )]
     TooManyUsers,
-    #[error("`{name}`: {} programs read its events already; end one of them", crate::contract::LISA_LISTENERS)]
+    #[error(
+        "`{name}`: {} programs read its events already; end one of them",
+        crate::contract::LISA_LISTENERS
+    )]
     TooManyListeners { name: String },
     #[error(
         "`{name}` (struct_ops map {map_id}) is damaged: {what}; `bpftool struct_ops unregister id {map_id}` removes it"
@@ -74,8 +82,18 @@ pub enum Error {
         "subflow {slot} cannot be in group {} and in group {}: ask for one of them", .groups[0], .groups[1]
     )]
     TwoGroups { slot: u32, groups: [u8; 2] },
-    #[error("{what} needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN); run it with sudo")]
-    NotPermitted { what: &'static str },
+    #[error("{what} needs {}", privilege(.missing))]
+    NotPermitted {
+        what: &'static str,
+        /// The capabilities that this process lacks.
+        missing: Vec<String>,
+    },
+    #[error("{file}:{problem}")]
+    Config { file: String, problem: Problem },
+    #[error(
+        "the service runs already{}; `systemctl reload lisa` makes it read its file again", process(.0)
+    )]
+    ServiceRuns(Option<u32>),
     #[error("Linux {release} is too old: 6.1 or later is needed")]
     KernelTooOld { release: String },
     #[error("this kernel has no {what}; {remedy}")]
@@ -133,7 +151,29 @@ fn remedy(name: &str, is_default: bool) -> String {
     )
 }
 
+/// The capabilities that an operation needs in addition to those of this process.
+fn privilege(missing: &[String]) -> String {
+    match missing {
+        [] => {
+            "more than capabilities: a sandbox, a user namespace or a lockdown refuses it".into()
+        }
+        missing => format!("root ({}); run it with sudo", capabilities::list(missing)),
+    }
+}
+
+fn process(pid: &Option<u32>) -> String {
+    pid.map_or(String::new(), |pid| format!(" (process {pid})"))
+}
+
 impl Error {
+    /// The error of an operation for which this process lacks privilege.
+    pub(crate) fn not_permitted(what: &'static str) -> Self {
+        Self::NotPermitted {
+            what,
+            missing: capabilities::missing(),
+        }
+    }
+
     /// For `map_err`: an I/O error of the operation `what`.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Io {

@@ -8,6 +8,7 @@
 //!
 //! Needs Linux 6.1 or later with MPTCP, BTF and the BPF JIT, and root, for all but `exec`.
 
+pub mod capabilities;
 mod clock;
 pub mod contract;
 pub mod default;
@@ -27,6 +28,7 @@ pub mod owner;
 pub mod registry;
 mod requests;
 pub mod requirements;
+pub mod service;
 pub mod status;
 mod text;
 pub mod totals;

@@ -1,5 +1,6 @@
 //! Registers an algorithm with the kernel, and changes a registered one.
 
+mod dry_run;
 mod object;
 mod replace;
 
@@ -9,6 +10,12 @@ use crate::registry::{self, Found, Registered};
 use crate::{Error, Result, exec, requirements};
 use mpcc::NAME_MAX;
 use object::Object;
+
+pub use dry_run::{DryRun, dry_run};
+pub use object::Verified;
+
+/// Largest number of connections that an algorithm can couple at a time.
+pub const MAX_CONNECTIONS: u32 = 1_048_576;
 
 /// Options of a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,12 +131,14 @@ pub fn apply(name: &str, options: &Options) -> Result<Applied> {
     let (registered, how) = match registry::find_any(registered_name) {
         Err(Error::NotLoaded { .. }) => (register(name, options)?, How::Loaded),
         Err(error) | Ok(Found::Damaged(error)) => return Err(error),
-        Ok(Found::Current(registered)) if must_replace(&registered, name, options) => {
-            (replace::replace(&registered, Some(&registered), algorithm, options)?, How::Replaced)
-        }
-        Ok(Found::Other(registration)) => {
-            (replace::replace(&registration, None, algorithm, options)?, How::Replaced)
-        }
+        Ok(Found::Current(registered)) if must_replace(&registered, name, options) => (
+            replace::replace(&registered, Some(&registered), algorithm, options)?,
+            How::Replaced,
+        ),
+        Ok(Found::Other(registration)) => (
+            replace::replace(&registration, None, algorithm, options)?,
+            How::Replaced,
+        ),
         Ok(Found::Current(registered)) => {
             let how = change(&registered, &options.limits(algorithm)?)?;
             (*registered, how)
@@ -167,7 +176,10 @@ fn over_cubic(algorithm: mpcc::Algorithm) -> bool {
 ///
 /// # Errors
 /// [`Error::Setting`] if the algorithm has no such setting, or a value is out of range.
-fn setting_values(algorithm: mpcc::Algorithm, given: &[(String, u32)]) -> Result<mpcc::Settings> {
+pub(crate) fn setting_values(
+    algorithm: mpcc::Algorithm,
+    given: &[(String, u32)],
+) -> Result<mpcc::Settings> {
     let mut values = mpcc::Settings::standard(algorithm);
     for (name, value) in given {
         values

@@ -119,18 +119,33 @@ impl Namespace {
 pub struct Namespaces(HashMap<u32, Namespace>);
 
 impl Namespaces {
+    /// The namespaces with a name in /run/netns, by name.
+    pub fn named() -> Result<Vec<Namespace>> {
+        let mounts = fs::read_to_string(MOUNTS).map_err(Error::io(MOUNTS))?;
+        let named = |line| {
+            let (inode, path) = mount(line)?;
+            Some(Namespace {
+                name: Some(printable(netns_name(path)?.as_bytes())),
+                path: Some(path.into()),
+                ..Namespace::unknown(inode)
+            })
+        };
+        let named = mounts.lines().filter_map(named);
+        // `ip netns add` mounts /run/netns twice if it is a mount point of its own.
+        let named: BTreeMap<_, _> = named.map(|found| (found.name.clone(), found)).collect();
+        Ok(named.into_values().collect())
+    }
+
     /// The mounted namespaces, which are those with a name. It reads one file, whatever the number of processes.
     pub fn mounted() -> Self {
         let mut found = Self::default();
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mounts = fs::read_to_string(MOUNTS).unwrap_or_default();
         for (inode, path) in mounts.lines().filter_map(mount) {
             let namespace = found.entry(inode);
-            let netns = path
-                .strip_prefix("/run/netns/")
-                .or(path.strip_prefix("/var/run/netns/"));
+            let name = netns_name(path).unwrap_or(path);
             namespace
                 .name
-                .get_or_insert_with(|| printable(netns.unwrap_or(path).as_bytes()));
+                .get_or_insert_with(|| printable(name.as_bytes()));
             namespace.path.get_or_insert_with(|| path.into());
         }
         found
@@ -180,6 +195,18 @@ impl Namespaces {
                 .map_or(String::new(), |command| printable(command.trim_ascii_end())),
         });
     }
+}
+
+/// The mounts of this process's mount namespace (proc(5)). poll(2) reports a change as POLLPRI.
+pub(crate) const MOUNTS: &str = "/proc/self/mountinfo";
+
+/// Directory of the named network namespaces (ip-netns(8)).
+pub(crate) const NETNS: &str = "/run/netns";
+
+/// Name of the network namespace that is mounted here.
+fn netns_name(path: &str) -> Option<&str> {
+    let path = path.strip_prefix("/var").unwrap_or(path);
+    path.strip_prefix(NETNS)?.strip_prefix('/')
 }
 
 /// Inode number and mount point of a network namespace, from a line of mountinfo (proc(5)).

@@ -288,7 +288,7 @@ impl Registration {
         };
         if is_denied(&error) {
             let what = "unloading an algorithm";
-            return Err(Error::NotPermitted { what });
+            return Err(Error::not_permitted(what));
         }
         find_any(&self.name)?;
         Err(Error::bpf(format!("unloading `{}`", self.name))(error))

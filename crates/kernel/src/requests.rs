@@ -30,8 +30,7 @@ impl Requests {
     pub(crate) fn load(of: &Registered, to: Option<&Registered>) -> Result<Self> {
         let failed = |error: libbpf_rs::Error| {
             if is_denied(&error) {
-                let what = "changing a loaded algorithm";
-                return Error::NotPermitted { what };
+                return Error::not_permitted("changing a loaded algorithm");
             }
             Error::bpf(format!("`{}`: requests", of.name()))(error)
         };

@@ -1,6 +1,6 @@
 //! Requirements of the host, checked before a load.
 
-use crate::{Error, Result};
+use crate::{Error, Result, capabilities};
 use libbpf_rs::btf::{Btf, types};
 use nix::sys::utsname::uname;
 use std::{ffi::OsStr, fs, path::Path};
@@ -28,10 +28,8 @@ pub fn check() -> Result<()> {
         });
     }
     check_mptcp()?;
-    if !nix::unistd::geteuid().is_root() {
-        return Err(Error::NotPermitted {
-            what: "loading an algorithm",
-        });
+    if !capabilities::missing().is_empty() {
+        return Err(Error::not_permitted("loading an algorithm"));
     }
     let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
     if btf

@@ -73,6 +73,7 @@ impl Command {
     pub fn clears_away(&self) -> bool {
         match self {
             Self::Demo(_) => true,
+            Self::Kernel { command } => command.clears_away(),
             Self::Run(run) => run.on == On::Host || run.trace.is_some(),
             Self::Compare(compare) => compare.on.contains(&On::Host),
             Self::Sweep(sweep) => sweep.on == On::Host || sweep.output.is_some(),

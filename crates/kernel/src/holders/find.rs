@@ -46,7 +46,7 @@ const LISTING: &str = "listing the users of an algorithm";
 pub fn find() -> Result<Found> {
     let failed = |error: libbpf_rs::Error| {
         if is_denied(&error) {
-            return Error::NotPermitted { what: LISTING };
+            return Error::not_permitted(LISTING);
         }
         Error::bpf(LISTING)(error)
     };

@@ -7,9 +7,11 @@ use crate::registry::{self, Registered};
 use crate::requirements::{self, is_denied};
 use crate::skel::{LisaSkel, LisaSkelBuilder, OpenLisaSkel};
 use crate::{Error, Result, clock, default, events, libbpf};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::libbpf_sys::{bpf_obj_get_info_by_fd, bpf_prog_info};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, OpenObject};
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd};
 
 /// Hash of the object in this program.
 pub(crate) const HASH: u64 = parse(env!("LISA_OBJECT"));
@@ -123,7 +125,41 @@ fn prepare(
         .map_err(refused(name))
 }
 
+/// Programs that the kernel has verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Number of programs.
+    pub programs: usize,
+    /// Number of instructions that the verifier followed.
+    pub instructions: u64,
+}
+
 impl Loaded<'_> {
+    /// Its programs.
+    pub(super) fn verified(&self) -> Result<Verified> {
+        let mut verified = Verified::default();
+        for program in self.skel.object().progs() {
+            // The callback of newer kernels is not loaded on older ones.
+            let descriptor = program.as_fd().as_raw_fd();
+            if descriptor < 0 {
+                continue;
+            }
+            let mut info = bpf_prog_info::default();
+            let mut size = size_of::<bpf_prog_info>() as u32;
+            // SAFETY: the kernel writes at most `size` bytes to `info`, which has as many.
+            let result = unsafe {
+                bpf_obj_get_info_by_fd(descriptor, (&raw mut info).cast(), &raw mut size)
+            };
+            if result < 0 {
+                let error = std::io::Error::from_raw_os_error(-result);
+                return Err(Error::io(format!("`{}`: its programs", self.name))(error));
+            }
+            verified.programs += 1;
+            verified.instructions += u64::from(info.verified_insns);
+        }
+        Ok(verified)
+    }
+
     /// Registers the operations. They stay when this program ends.
     pub(super) fn register(&mut self) -> Result<Registered> {
         let name = self.name;
@@ -151,9 +187,7 @@ fn refused(name: &str) -> impl Fn(libbpf_rs::Error) -> Error {
     move |error| {
         // EACCES with a verdict comes from the verifier, not from missing privilege.
         if is_denied(&error) && !libbpf::has_verdict() {
-            return Error::NotPermitted {
-                what: "loading an algorithm",
-            };
+            return Error::not_permitted("loading an algorithm");
         }
         Error::Refused {
             name: name.into(),

@@ -1,7 +1,7 @@
 //! Reads a registration: the programs, maps and settings of a struct_ops map.
 
-use super::{Found, Registered, Registration};
 use super::layout::{IN_USE, Layout};
+use super::{Found, Registered, Registration};
 use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::{Error, Result, owner::Owner};
 use libbpf_rs::btf::{Btf, types};
@@ -19,9 +19,7 @@ pub(super) fn programs() -> Result<HashMap<u32, ProgramInfo>> {
     // SAFETY: the kernel writes one u32.
     let result = unsafe { libbpf_rs::libbpf_sys::bpf_prog_get_next_id(0, &mut first) };
     if result == -libc::EPERM {
-        return Err(Error::NotPermitted {
-            what: "listing the loaded algorithms",
-        });
+        return Err(Error::not_permitted("listing the loaded algorithms"));
     }
     Ok(ProgInfoIter::with_query_opts(options)
         .map(|program| (program.id, program))

@@ -1,8 +1,8 @@
 //! The default of network namespaces: `load --default`, `default`, and `unload` of the default.
 
 use super::*;
+use crate::support::named::Named;
 use crate::support::world::host;
-use std::process::Command;
 
 fn default_of(host: &Namespace) -> String {
     host.run(|| kernel::default::get().expect("a sysctl"))
@@ -127,45 +127,13 @@ fn each_namespace_has_its_own() {
     turn.unchanged();
 }
 
-/// A namespace as `ip netns add` creates it.
-struct Named(String);
-
-impl Named {
-    fn new() -> Self {
-        let name = format!(
-            "lisa-test-{}-{}",
-            std::process::id(),
-            crate::support::number()
-        );
-        good(netns_command(&["add", &name]));
-        Self(name)
-    }
-}
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        let _ = netns_command(&["del", &self.0]).output();
-    }
-}
-
-fn netns_command(arguments: &[&str]) -> Command {
-    let mut command = Command::new("ip");
-    command.arg("netns").args(arguments);
-    command
-}
-
 /// A named namespace appears under its name. It keeps an algorithm loaded only while the algorithm is its own default.
 #[test]
 fn a_namespace_with_a_name() {
     let Some(turn) = Turn::take() else { return };
     let (host, named) = (host(), Named::new());
     good(lisa(&["load", "lisa"]));
-    let inside = |arguments: &[&str]| {
-        let mut command = netns_command(&["exec", &named.0, LISA, "kernel"]);
-        command.args(arguments);
-        command
-    };
-    good(inside(&["default", "lisa"]));
+    good(named.command(LISA, &["kernel", "default", "lisa"]));
     let refused = format!("it is the default of `{}`", named.0);
     bad(lisa_on(&host, &["unload", "lisa"]), 1, &refused);
     assert!(good(lisa(&["status"])).contains(&format!("default of `{}`", named.0)));

@@ -104,6 +104,60 @@ fn an_ordinary_user() {
     turn.unchanged();
 }
 
+/// The capabilities decide, not the user id, and the error names those that are missing.
+#[test]
+fn a_user_with_capabilities() {
+    let Some(turn) = Turn::take() else { return };
+    let folder = Folder::new();
+    let (copy, host) = (public_copy(&folder), crate::support::world::host());
+    let with = |capabilities: &str, arguments: &[&str]| {
+        let mut command = host.command("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
+            command.arg(format!("{set}=-all{capabilities}"));
+        }
+        command.arg(&copy).arg("kernel").args(arguments);
+        command
+    };
+    for (capabilities, missing) in [
+        ("", "CAP_SYS_ADMIN, CAP_NET_ADMIN, CAP_BPF and CAP_PERFMON"),
+        (",+sys_admin", "CAP_NET_ADMIN"),
+        (",+net_admin,+bpf,+perfmon", "CAP_SYS_ADMIN"),
+    ] {
+        let words = format!(" needs root ({missing}); run it with sudo");
+        bad(with(capabilities, &["load", "lisa"]), 1, &words);
+        bad(
+            with(capabilities, &["load", "lisa", "--dry-run"]),
+            1,
+            &words,
+        );
+    }
+    turn.unchanged();
+    let both = |arguments: &[&str]| {
+        // Of the helper programs of `exec` it may not change the pins, which it reports.
+        run(&mut with(",+sys_admin,+net_admin", arguments));
+    };
+    both(&["load", "lisa", "--dry-run"]);
+    turn.unchanged();
+    both(&["load", "lisa", "--default"]);
+    for arguments in [
+        &["load", "lisa", "--max-connections", "100"][..],
+        &["load", "lisa", "--max-connections", "20000"],
+        &["status"],
+        &["group"],
+        &["off"],
+        &["on"],
+        &["default"],
+        &["default", "--off"],
+        &["default", "lisa"],
+        &["default", "--off", "--all"],
+        &["unload", "lisa"],
+    ] {
+        both(arguments);
+    }
+    turn.unchanged();
+}
+
 #[test]
 fn root_without_capabilities() {
     let Some(turn) = Turn::take() else { return };

@@ -2,7 +2,9 @@
 #![allow(dead_code)] // each test uses a part of it
 
 pub mod bpf;
+pub mod foreign;
 pub mod middlebox;
+pub mod named;
 pub mod opens;
 pub mod stream;
 pub mod turn;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use kernel::group::{Assignment, Token};
 use kernel::limits::UserRange;
+use kernel::service::config::FILE;
 
 use crate::algorithm_name::AlgorithmName;
 
@@ -42,6 +43,9 @@ pub enum Command {
         /// A setting of the algorithm; `lisa algorithms` lists them. Can be given several times.
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
         settings: Vec<(String, u32)>,
+        /// Show what the command would do, without doing it. The kernel verifies the programs.
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Unload an algorithm from the kernel.
     ///
@@ -138,7 +142,34 @@ pub enum Command {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
+    /// Keep the kernel in the state that a file describes: load its algorithms, and set the defaults of network namespaces.
+    ///
+    /// Runs until SIGTERM or Ctrl-C, then restores the defaults and unloads. SIGHUP reads the file again and applies the
+    /// differences. Running connections continue in any case. Named network namespaces get their default when they appear.
+    /// systemd starts it as `lisa.service`. Needs root.
+    #[command(after_help = EXAMPLES_SERVICE)]
+    Service {
+        /// The file.
+        #[arg(long, value_name = "FILE", default_value = FILE)]
+        config: PathBuf,
+        /// Only check the file, and show what the service would do.
+        #[arg(long)]
+        check: bool,
+    },
 }
+
+impl Command {
+    /// Whether the command must end by itself, to restore and unload.
+    pub fn clears_away(&self) -> bool {
+        matches!(self, Self::Service { check: false, .. })
+    }
+}
+
+const EXAMPLES_SERVICE: &str = "Examples:
+  lisa kernel service --check                     # check /etc/lisa.toml
+  sudo lisa kernel service --config ./lisa.toml   # run in the foreground
+  sudo systemctl enable --now lisa                # at each boot
+  sudo systemctl reload lisa                      # after a change of the file";
 
 const EXAMPLES_LOAD: &str = "Examples:
   sudo lisa kernel load lisa

@@ -2,10 +2,12 @@
 
 mod arguments;
 mod default;
+mod dry_run;
 mod exec;
 mod group;
 mod load;
 mod metrics;
+mod service;
 mod status;
 mod subflows;
 mod summary;
@@ -26,6 +28,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
             user_connections,
             unlimited_users,
             settings,
+            dry_run,
         } => {
             let options = kernel::load::Options {
                 max_connections,
@@ -36,7 +39,10 @@ pub fn run(command: Command) -> Result<(), Failure> {
                 settings,
                 ..Default::default()
             };
-            load::load(&name, &options, default)
+            match dry_run {
+                true => dry_run::show(&name, &options, default),
+                false => load::load(&name, &options, default),
+            }
         }
         Command::Unload { name, wait } => unload::unload(&name, wait),
         Command::Default { name, off, all } => match name {
@@ -58,6 +64,10 @@ pub fn run(command: Command) -> Result<(), Failure> {
             _ if reset => group::reset(token),
             Some(token) if !assignments.is_empty() => group::request(token, &assignments),
             _ => group::show(token),
+        },
+        Command::Service { config, check } => match check {
+            true => service::check(&config),
+            false => service::run(&config),
         },
         Command::Exec { name, command } => Err(exec::exec(&name, &command)),
     }

@@ -1,0 +1,85 @@
+//! The only instance of the service: a lock, and a record of its work.
+//!
+//! The file is locked while the service runs. After the service was killed, the next one reads from it what the earlier one has
+//! loaded and set, and removes what its own file does not name any more.
+
+use crate::{Error, Result};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// Directory of the file. systemd creates it for the unit (RuntimeDirectory=).
+const DIRECTORY: &str = "/run/lisa";
+/// The file.
+const FILE: &str = "/run/lisa/service";
+
+/// What the service has loaded and set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Record {
+    /// The process.
+    pub(super) pid: u32,
+    /// Names of the loaded algorithms.
+    pub(super) algorithms: BTreeSet<String>,
+    /// Inode number of the network namespace of the service, if the service has set its default.
+    pub(super) own: Option<u32>,
+    /// Named network namespaces whose default it has set.
+    pub(super) namespaces: BTreeMap<String, String>,
+}
+
+/// The right to be the only instance.
+pub(super) struct Instance {
+    file: Flock<File>,
+    written: Record,
+}
+
+impl Instance {
+    /// Takes the lock. Also returns the record of an instance that was killed.
+    ///
+    /// # Errors
+    /// [`Error::ServiceRuns`].
+    pub(super) fn begin() -> Result<(Self, Record)> {
+        let failed = |error: io::Error| Error::io(format!("locking {FILE}"))(error);
+        fs::create_dir_all(DIRECTORY).map_err(Error::io(DIRECTORY))?;
+        // Only root can open it: whoever can read a file can hold a lock on it.
+        let mut options = File::options();
+        options.read(true).write(true).create(true).mode(0o600);
+        let mut file = options
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(FILE)
+            .map_err(failed)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
+        let record: Record = toml::from_str(&text).unwrap_or_default();
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(file) => {
+                let written = Record::default();
+                Ok((Self { file, written }, record))
+            }
+            Err((_, Errno::EWOULDBLOCK)) => {
+                Err(Error::ServiceRuns((record.pid != 0).then_some(record.pid)))
+            }
+            Err((_, errno)) => Err(failed(errno.into())),
+        }
+    }
+
+    /// Replaces the record.
+    pub(super) fn write(&mut self, record: Record) -> Result<()> {
+        if record == self.written {
+            return Ok(());
+        }
+        let text = toml::to_string(&record).expect("plain data");
+        let mut write = || {
+            self.file.rewind()?;
+            self.file.set_len(0)?;
+            self.file.write_all(text.as_bytes())
+        };
+        write().map_err(Error::io(format!("writing {FILE}")))?;
+        self.written = record;
+        Ok(())
+    }
+}
