@@ -247,6 +247,9 @@ enum lisa_timer {
 /* A socket whose congestion control is a BPF program. The key: its address. */
 struct lisa_holder {
 	u64 connection; /* address of the MPTCP socket, as in lisa_key; 0: not a subflow */
+	u64 read; /* time of the two counters below: ns, CLOCK_MONOTONIC */
+	u64 bytes_acked; /* sent and acknowledged (tcp_sock) */
+	u64 bytes_received; /* in order (tcp_sock) */
 	u32 map; /* id of the struct_ops map that holds the registration */
 	u32 netns; /* inode number of the network namespace */
 	u16 family; /* AF_INET, AF_INET6 */

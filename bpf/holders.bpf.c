@@ -6,7 +6,8 @@
  *
  * Two programs fill the maps below and are freed with the command that runs them. `walk` follows the kernel's list of
  * namespaces and its hash tables of TCP sockets (inet_hashinfo). `files` is an iterator over all file descriptors: it adds the
- * processes, and sockets that are in no hash table because they neither listen nor are connected.
+ * processes, and sockets that are in no hash table because they neither listen nor are connected. User space empties the maps
+ * before it runs them again.
  *
  * `walk` holds no lock. It reads by bpf_probe_read_kernel, which fails where memory is not mapped, and lists only sockets with the
  * address of a registered BPF congestion control. If a chain changes during the walk, a socket may be read twice (the map's key
@@ -128,6 +129,9 @@ static void list_socket(struct sock *sk, struct task_struct *task)
 	holder.remote_port = __builtin_bswap16(BPF_CORE_READ(common, skc_dport));
 	holder.state = BPF_CORE_READ(common, skc_state);
 	read_addresses(sk, holder.family, holder.local, holder.remote);
+	holder.read = bpf_ktime_get_ns();
+	holder.bytes_acked = BPF_CORE_READ((struct tcp_sock *)sk, bytes_acked);
+	holder.bytes_received = BPF_CORE_READ((struct tcp_sock *)sk, bytes_received);
 	if (BPF_CORE_READ((struct tcp_sock *)sk, is_mptcp)) {
 		struct mptcp_subflow_context *subflow = BPF_CORE_READ(icsk, icsk_ulp_data);
 
@@ -265,6 +269,7 @@ int walk(void *context)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 
+	after_head = is_first = false; /* of an earlier run */
 	next_net = BPF_CORE_READ(task, nsproxy, net_ns);
 	net_ops = BPF_CORE_READ(next_net, ns.ops);
 	bpf_loop(2 * NAMESPACES, list_namespace, NULL, 0);

@@ -224,6 +224,8 @@ struct tcp_rack {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	u64 bytes_received;
+	u64 bytes_acked;
 	u32 packets_out;
 	u32 retrans_out;
 	u32 lost_out;

@@ -11,6 +11,10 @@ fn main() {
     }
     println!("cargo:rustc-env=LISA_OBJECT={}", bpf::object_hash("lisa"));
     let contract = common::root().join("bpf/contract.h");
-    let patterns = ["(lisa|LISA)_.*", "mpcc_(phase|slot|connection|pair)", "MPCC_NO_GROUP"];
+    let patterns = [
+        "(lisa|LISA)_.*",
+        "mpcc_(phase|slot|connection|pair)",
+        "MPCC_NO_GROUP",
+    ];
     common::bindings(&contract, &patterns, "contract.rs");
 }

@@ -154,9 +154,7 @@ fn remedy(name: &str, is_default: bool) -> String {
 /// The capabilities that an operation needs in addition to those of this process.
 fn privilege(missing: &[String]) -> String {
     match missing {
-        [] => {
-            "more than capabilities: a sandbox, a user namespace or a lockdown refuses it".into()
-        }
+        [] => "more than capabilities: a sandbox, a user namespace or a lockdown refuses it".into(),
         missing => format!("root ({}); run it with sudo", capabilities::list(missing)),
     }
 }

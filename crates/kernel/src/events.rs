@@ -100,7 +100,14 @@ impl<'r> Listener<'r> {
     /// nothing until its own is there.
     fn renew(&mut self) -> Result<()> {
         let until = clock::now() + TERM.as_nanos() as u64;
-        let mut slot = self.request(until, if self.slot < LISA_LISTENERS { self.kinds.0 } else { 0 })?;
+        let mut slot = self.request(
+            until,
+            if self.slot < LISA_LISTENERS {
+                self.kinds.0
+            } else {
+                0
+            },
+        )?;
         if slot != self.slot {
             let ring = self.events.as_fd().as_raw_fd();
             self.registered

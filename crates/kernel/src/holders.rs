@@ -4,16 +4,18 @@
 //! sockets of one namespace, which the reader must be able to enter, and list no unconnected sockets.
 
 mod find;
+mod throughput;
 
 use crate::namespace::{Namespace, Process};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::net::SocketAddr;
 
-pub use find::{Found, find};
+pub use find::{Detail, Found, Lister, Storage, find};
 
 /// A network namespace whose default is an algorithm of this project.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DefaultOf {
     /// The namespace.
     #[serde(flatten)]
@@ -29,7 +31,7 @@ pub struct DefaultOf {
 }
 
 /// Timer of a socket without a program.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Timer {
     /// `retransmission`, `window probe`, `FIN_WAIT2 or keepalive` or `close`.
     pub kind: &'static str,
@@ -38,7 +40,7 @@ pub struct Timer {
 }
 
 /// A TCP socket that has an algorithm. An MPTCP connection has one for each subflow.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Socket {
     /// Its network namespace.
     pub netns: Namespace,
@@ -56,6 +58,20 @@ pub struct Socket {
     pub orphan: bool,
     /// Timer of an orphan.
     pub timer: Option<Timer>,
+    /// Bytes sent and acknowledged so far.
+    pub bytes_acked: u64,
+    /// Bytes received in order so far.
+    pub bytes_received: u64,
+    /// Throughput of sent and acknowledged bytes between two listings, bits/s.
+    pub sent_bps: Option<f64>,
+    /// Throughput of received bytes between two listings, bits/s.
+    pub received_bps: Option<f64>,
+    /// Time of the counters: ns, CLOCK_MONOTONIC.
+    #[serde(skip)]
+    read: u64,
+    /// The kernel's address of the socket.
+    #[serde(skip)]
+    address: u64,
     /// Address of its MPTCP socket, as in `lisa_key`; 0 if it is not a subflow.
     #[serde(skip)]
     pub(crate) connection: u64,
@@ -93,7 +109,7 @@ impl fmt::Display for Socket {
 }
 
 /// Holders of one algorithm: they keep it in the kernel.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Holders {
     /// Network namespaces whose default is the algorithm.
     pub defaults: Vec<DefaultOf>,
@@ -188,8 +204,29 @@ impl Holders {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A subflow between two addresses.
+    pub(crate) fn socket(local: &str, remote: &str) -> Socket {
+        Socket {
+            netns: Namespace::unknown(1),
+            state: "ESTABLISHED",
+            mptcp: true,
+            local: local.parse().unwrap(),
+            remote: remote.parse().unwrap(),
+            process: None,
+            orphan: false,
+            timer: None,
+            bytes_acked: 10,
+            bytes_received: 10,
+            sent_bps: None,
+            received_bps: None,
+            read: 0,
+            address: 1,
+            connection: 1,
+        }
+    }
 
     #[test]
     fn a_line_names_a_few() {

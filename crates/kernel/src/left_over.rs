@@ -74,8 +74,7 @@ fn without_socket(registered: &Registered, found: &Found) -> Result<HashSet<Vec<
     if !found.is_complete() {
         return Ok(HashSet::new());
     }
-    let holders = found.of(registered);
-    let sockets: HashSet<u64> = holders.sockets.iter().map(|s| s.connection).collect();
+    let sockets: HashSet<u64> = found.connections(registered).collect();
     let entries = map::entries(&registered.connections, registered.name())?;
     let old = entries.into_iter().filter(|entry| {
         let key: lisa_key = contract::read(&entry.key);

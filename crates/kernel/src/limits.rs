@@ -5,6 +5,7 @@ use crate::contract::{
 };
 use crate::{Error, Result, registry::Registered};
 use libbpf_rs::{MapCore, MapFlags};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::{fmt, str::FromStr};
 
@@ -30,7 +31,7 @@ pub const SYSTEM_USERS: UserRange = UserRange {
 pub const USER_RANGES: usize = LISA_USER_RANGES as usize;
 
 /// A range of user ids, both inclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UserRange {
     /// The first user id.
     pub first: u32,
@@ -76,7 +77,7 @@ impl FromStr for UserRange {
 }
 
 /// The bounds of a loaded algorithm.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Limits {
     /// Values of the algorithm's settings, for new connections.
     #[serde(skip)]
@@ -141,7 +142,7 @@ impl Limits {
 }
 
 /// Use of the room of a loaded algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Usage {
     /// Number of coupled connections.
     pub connections: u32,
@@ -221,10 +222,8 @@ pub fn memory(connections: u32) -> (u64, u64) {
     let subflow = entry(size_of::<lisa_subflow_key>(), size_of::<lisa_subflow>());
     let namespaces = u64::from(LISA_NAMESPACES) * entry(8, size_of::<lisa_namespace>())
         + u64::from(contract::LISA_DEFAULTS) * entry(8, size_of::<contract::lisa_default>());
-    let most = fixed
-        + u64::from(connections) * connection
-        + u64::from(subflows) * subflow
-        + namespaces;
+    let most =
+        fixed + u64::from(connections) * connection + u64::from(subflows) * subflow + namespaces;
     (fixed, most)
 }
 
@@ -257,7 +256,10 @@ mod tests {
             connections: None,
         };
         let limits = Limits::new(mpcc::Settings::default(), 100, &users);
-        assert_eq!((limits.user_connections, limits.other_connections), (13, 50));
+        assert_eq!(
+            (limits.user_connections, limits.other_connections),
+            (13, 50)
+        );
         assert_eq!(Limits::of(&limits.raw().unwrap()), limits);
         let many = vec![SYSTEM_USERS; USER_RANGES + 1];
         let users = Users {

@@ -3,6 +3,7 @@
 use crate::{Error, Result};
 use libbpf_rs::libbpf_sys::bpf_map_batch_opts;
 use libbpf_rs::{MapCore, MapHandle};
+use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
 
@@ -17,6 +18,30 @@ pub(crate) struct Entry {
 /// (The iterator of libbpf-rs 0.27 takes a batch that is not full for the last one, and an error for the end. But the kernel
 /// returns whole buckets, and ends a batch before one that does not fit.)
 pub(crate) fn entries(map: &MapHandle, name: &str) -> Result<Vec<Entry>> {
+    batches(map, name, libbpf_rs::libbpf_sys::bpf_map_lookup_batch)
+}
+
+/// As [`entries`], and deletes them.
+pub(crate) fn take_entries(map: &MapHandle, name: &str) -> Result<Vec<Entry>> {
+    batches(
+        map,
+        name,
+        libbpf_rs::libbpf_sys::bpf_map_lookup_and_delete_batch,
+    )
+}
+
+/// `bpf_map_lookup_batch` or `bpf_map_lookup_and_delete_batch`.
+type Lookup = unsafe extern "C" fn(
+    i32,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut u32,
+    *const bpf_map_batch_opts,
+) -> i32;
+
+fn batches(map: &MapHandle, name: &str, lookup: Lookup) -> Result<Vec<Entry>> {
     const BATCH: usize = 1024;
     let (key, value) = (map.key_size() as usize, map.value_size() as usize);
     let mut keys = vec![0u8; key * BATCH];
@@ -32,7 +57,7 @@ pub(crate) fn entries(map: &MapHandle, name: &str) -> Result<Vec<Entry>> {
         let start = from.as_mut().map_or(ptr::null_mut(), ptr::from_mut);
         // SAFETY: there is room for `count` keys and values, and a hash map's position is a u32.
         let result = unsafe {
-            libbpf_rs::libbpf_sys::bpf_map_lookup_batch(
+            lookup(
                 map.as_fd().as_raw_fd(),
                 start.cast(),
                 (&raw mut to).cast(),
@@ -98,5 +123,7 @@ mod tests {
             found.sort_unstable();
             assert_eq!(found, Vec::from_iter(0..size));
         }
+        assert_eq!(take_entries(&map, "t").unwrap().len(), ENTRIES as usize);
+        assert!(entries(&map, "t").unwrap().is_empty());
     }
 }

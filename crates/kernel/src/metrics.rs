@@ -106,7 +106,10 @@ pub fn write(to: &Path) -> Result<()> {
     let failed = |what: &Path| Error::io(what.display().to_string());
     let _ = fs::remove_file(temporary); // of a command that was killed
     // A new file: in a folder that others can write, a link with this name could lead anywhere.
-    let file = OpenOptions::new().write(true).create_new(true).open(temporary);
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(temporary);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(failed(temporary))?;
     fs::rename(temporary, to).map_err(failed(to))

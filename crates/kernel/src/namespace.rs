@@ -6,6 +6,7 @@
 
 use crate::{Error, Result, text::printable};
 use nix::sched::{CloneFlags, setns};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io, panic, thread};
 
 /// A process: its number and its command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Process {
     /// Process id.
     pub pid: u32,
@@ -29,7 +30,7 @@ impl fmt::Display for Process {
 }
 
 /// A network namespace.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Namespace {
     /// Inode number, as in `net:[4026531840]`.
     pub inode: u32,
@@ -55,7 +56,7 @@ impl fmt::Display for Namespace {
 
 impl Namespace {
     /// A namespace of which only the inode number is known.
-    fn unknown(inode: u32) -> Self {
+    pub(crate) fn unknown(inode: u32) -> Self {
         Self {
             inode,
             name: None,
@@ -170,6 +171,16 @@ impl Namespaces {
             }
         }
         found
+    }
+
+    /// Whether [`Namespaces::get`] was called for this inode number or it was found.
+    pub(crate) fn has(&self, inode: u32) -> bool {
+        self.0.contains_key(&inode)
+    }
+
+    /// Remembers that no mount, process or file descriptor was found for an inode number.
+    pub(crate) fn note(&mut self, inode: u32) {
+        self.entry(inode);
     }
 
     /// The namespace with this inode number, with its name and a process if known.

@@ -4,8 +4,8 @@ use crate::contract::{self, WithoutPadding};
 use crate::registry::Registered;
 use crate::requirements::is_denied;
 use crate::{Error, Result};
-use libbpf_rs::libbpf_sys::{bpf_prog_test_run_opts, bpf_test_run_opts};
 use libbpf_rs::ObjectBuilder;
+use libbpf_rs::libbpf_sys::{bpf_prog_test_run_opts, bpf_test_run_opts};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Bytes at an address that libelf can read structures at.

@@ -72,25 +72,28 @@ fn cubic_functions(tx_start_apart: bool) -> [&'static str; 7] {
     ]
 }
 
-/// Checks that this kernel has the functions of its own CUBIC. libbpf finds the functions of a module.
+/// Checks that this kernel has the functions of its own CUBIC.
 pub(crate) fn check_cubic() -> Result<()> {
     let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+    let missing = missing_cubic(&btf);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+    Err(Error::NoCubic {
+        functions: names.join(", "),
+    })
+}
+
+/// The functions of its own CUBIC that this kernel does not have. libbpf finds the functions of a module.
+pub(crate) fn missing_cubic(btf: &Btf<'_>) -> Vec<&'static str> {
     let has_module = Path::new("/sys/kernel/btf/tcp_cubic").exists();
     let has = |name: &str| {
         let built_in = btf.type_by_name::<types::Func<'_>>(name).is_some();
         built_in || (has_module && name.starts_with("cubictcp_"))
     };
-    let names = cubic_functions(reports_tx_start_apart(&btf)).into_iter();
-    let missing: Vec<String> = names
-        .filter(|name| !has(name))
-        .map(|name| format!("`{name}`"))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(Error::NoCubic {
-        functions: missing.join(", "),
-    })
+    let names = cubic_functions(reports_tx_start_apart(btf)).into_iter();
+    names.filter(|name| !has(name)).collect()
 }
 
 /// Error of a kernel whose BTF has no struct_ops for congestion control.

@@ -4,21 +4,32 @@ use crate::contract::{
     self, lisa_connection, lisa_key, lisa_subflow, lisa_subflow_key, mpcc_phase as phase, mpcc_slot,
 };
 use crate::holders::{Holders, Socket};
-use crate::map::{self, Entry};
 use crate::limits::{Limits, Usage};
+use crate::map::{self, Entry};
+use crate::namespace::Process;
 use crate::registry::Registered;
 use crate::totals::{self, Totals};
 use crate::{Result, clock};
 use libbpf_rs::MapCore;
+use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 
 /// Version of the JSON of these types.
-pub const SCHEMA: &str = "lisa.kernel.status/2";
+pub const SCHEMA: &str = "lisa.kernel.status/3";
+
+/// The line of `lisa kernel status --json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report {
+    /// Version of this JSON: [`SCHEMA`].
+    pub schema: &'static str,
+    /// The loaded algorithms that match the filter, by name.
+    pub algorithms: Vec<Status>,
+}
 
 /// One loaded algorithm.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Status {
     /// The name of its registration.
     pub name: String,
@@ -49,7 +60,7 @@ pub struct Status {
 }
 
 /// One MPTCP connection.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Connection {
     #[serde(skip)]
     pub(crate) key: lisa_key,
@@ -57,14 +68,18 @@ pub struct Connection {
     pub token: String,
     /// Inode number of the network namespace.
     pub netns: u32,
+    /// Name of the network namespace, if it has one.
+    pub netns_name: Option<String>,
     /// Seconds since it was established.
     pub age_s: f64,
+    /// A process that has a file descriptor of it; `None` if there is none, or if it is not known.
+    pub process: Option<Process>,
     /// Subflows, in the order of their slots.
     pub subflows: Vec<Subflow>,
 }
 
 /// One subflow.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Subflow {
     /// Slot in the connection.
     pub slot: u32,
@@ -106,6 +121,22 @@ pub struct Subflow {
     pub credits_void: u16,
     /// Acknowledged segments that did not increase its window.
     pub segments_ignored: u32,
+    /// Bytes sent and acknowledged so far; `None` if its socket was not listed.
+    pub bytes_acked: Option<u64>,
+    /// Bytes received in order so far; `None` if its socket was not listed.
+    pub bytes_received: Option<u64>,
+    /// Throughput of sent and acknowledged bytes between the last two listings of sockets, bits/s.
+    pub sent_bps: Option<f64>,
+    /// Throughput of received bytes between the last two listings of sockets, bits/s.
+    pub received_bps: Option<f64>,
+}
+
+impl Connection {
+    /// Sum over the subflows of one of their throughputs, bits/s; `None` if none is known.
+    pub fn sum(&self, throughput: impl Fn(&Subflow) -> Option<f64>) -> Option<f64> {
+        let known = self.subflows.iter().filter_map(throughput);
+        known.fold(None, |sum, bps| Some(sum.unwrap_or(0.0) + bps))
+    }
 }
 
 impl Subflow {
@@ -126,10 +157,9 @@ impl Status {
         let mut lines: Vec<_> = lasting
             .map(|default| format!("default of {}", default.netns))
             .collect();
-        let in_table = |socket: &Socket| {
-            let mut subflows = self.connections.iter().flat_map(|c| &c.subflows);
-            subflows.any(|s| (s.local, s.remote) == (Some(socket.local), Some(socket.remote)))
-        };
+        let subflows = self.connections.iter().flat_map(|c| &c.subflows);
+        let table: HashSet<_> = subflows.map(|s| (s.local, s.remote)).collect();
+        let in_table = |socket: &Socket| table.contains(&(Some(socket.local), Some(socket.remote)));
         for (what, sockets) in self.holders.kinds() {
             let others = sockets.iter().filter(|s| s.orphan || !in_table(s));
             lines.extend(others.map(|socket| format!("{what} {socket}")));
@@ -142,6 +172,8 @@ impl Status {
 pub fn status(registered: &Registered, holders: Holders) -> Result<Status> {
     let now = clock::now();
     let about = mpcc::Algorithm::find(registered.algorithm()).map_or("", |a| a.about());
+    let mut connections = connections(registered)?;
+    add_sockets(&mut connections, &holders);
     Ok(Status {
         name: registered.name().into(),
         algorithm: registered.algorithm().into(),
@@ -155,8 +187,34 @@ pub fn status(registered: &Registered, holders: Holders) -> Result<Status> {
         limits: registered.limits()?,
         usage: registered.usage()?,
         totals: totals::totals(registered)?,
-        connections: connections(registered)?,
+        connections,
     })
+}
+
+/// Adds what the sockets of the subflows have: processes, counters, throughputs.
+fn add_sockets(connections: &mut [Connection], holders: &Holders) {
+    let sockets = holders.sockets.iter();
+    let sockets: HashMap<_, &Socket> = sockets
+        .map(|s| ((s.connection, Some(s.local), Some(s.remote)), s))
+        .collect();
+    for connection in connections {
+        for subflow in &mut connection.subflows {
+            let end = (connection.key.socket, subflow.local, subflow.remote);
+            let Some(socket) = sockets.get(&end) else {
+                continue;
+            };
+            subflow.bytes_acked = Some(socket.bytes_acked);
+            subflow.bytes_received = Some(socket.bytes_received);
+            subflow.sent_bps = socket.sent_bps;
+            subflow.received_bps = socket.received_bps;
+            if connection.process.is_none() {
+                connection.process.clone_from(&socket.process);
+            }
+            if connection.netns_name.is_none() {
+                connection.netns_name.clone_from(&socket.netns.name);
+            }
+        }
+    }
 }
 
 fn seconds(now: u64, then: u64) -> f64 {
@@ -205,6 +263,8 @@ pub(crate) fn connections(registered: &Registered) -> Result<Vec<Connection>> {
                 token,
                 netns,
                 age_s,
+                netns_name: None,
+                process: None,
                 subflows,
             },
         ));
@@ -253,6 +313,7 @@ fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {
         credits_settled: slot.credits_settled,
         credits_void: slot.credits_void,
         segments_ignored: slot.segments_ignored,
+        ..Subflow::default()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::registry::{self, Registered};
 use crate::requests::Requests;
 use crate::{Error, Result};
 use libbpf_rs::{MapCore, MapFlags};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -13,7 +14,7 @@ use std::ops::AddAssign;
 macro_rules! totals {
     ($($(#[$about:meta])* $name:ident)*) => {
         /// Counters since the algorithm was loaded, or since the load that it replaced.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
         pub struct Totals {
             $($(#[$about])* pub $name: u64,)*
         }

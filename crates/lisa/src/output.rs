@@ -1,7 +1,7 @@
 //! Output and failures of all commands.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 /// A failure: one line, and the exit code.
 #[derive(Debug)]
@@ -94,5 +94,56 @@ pub fn age(seconds: f64) -> String {
         s if s < 3600.0 => format!("{:.0} min", s / 60.0),
         s if s < 86_400.0 => format!("{:.1} h", s / 3600.0),
         s => format!("{:.1} d", s / 86_400.0),
+    }
+}
+
+/// Number of characters in a line of standard output: COLUMNS, or else the terminal's width. `None`: it is no terminal.
+pub fn terminal_width() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok();
+    let columns = columns.and_then(|columns| columns.parse().ok());
+    let size = || {
+        let is_terminal = std::io::stdout().is_terminal();
+        let size = is_terminal.then(ratatui::crossterm::terminal::size)?;
+        size.ok().map(|(width, _)| usize::from(width))
+    };
+    let width = columns.filter(|columns| *columns > 0).or_else(size);
+    width.map(|width| width.max(NARROWEST))
+}
+
+/// Least width that text is laid out for.
+const NARROWEST: usize = 60;
+
+/// The lines of a text whose words fit into `width` characters. Further lines have `indent` spaces before them. A longer word has
+/// a line of its own.
+pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let begin = text.len() - text.trim_start().len();
+    let mut lines = vec![text[..begin].to_owned()];
+    let mut is_first = true;
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("a line");
+        let length = line.chars().count() + usize::from(!is_first) + word.chars().count();
+        if is_first {
+            line.push_str(word);
+        } else if length <= width {
+            *line += " ";
+            line.push_str(word);
+        } else {
+            lines.push(" ".repeat(indent) + word);
+        }
+        is_first = false;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_move_to_the_next_line() {
+        assert_eq!(wrap("  a bc def", 80, 4), ["  a bc def"]);
+        assert_eq!(wrap("  a bc def", 7, 4), ["  a bc", "    def"]);
+        assert_eq!(wrap("a abcdefgh b", 5, 2), ["a", "  abcdefgh", "  b"]);
+        assert_eq!(wrap("", 5, 2), [""]);
     }
 }

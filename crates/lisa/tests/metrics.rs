@@ -36,7 +36,11 @@ fn metrics() -> Command {
 fn sum(text: &str, metric: &str, name: &str) -> f64 {
     let start = format!("{metric}{{name=\"{name}\"");
     let lines = text.lines().filter(|line| line.starts_with(&start));
-    let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok());
+    let value = |line: &str| {
+        line.rsplit(' ')
+            .next()
+            .and_then(|value| value.parse::<f64>().ok())
+    };
     lines.filter_map(value).sum()
 }
 
@@ -70,7 +74,10 @@ fn printed_and_written() {
         std::fs::write(&precious, "kept").expect("a file");
         std::os::unix::fs::symlink(&precious, &link).expect("a link");
         run(metrics().arg("--textfile").arg(&file));
-        assert_eq!(std::fs::read_to_string(&precious).expect("the file"), "kept");
+        assert_eq!(
+            std::fs::read_to_string(&precious).expect("the file"),
+            "kept"
+        );
         assert!(!link.exists());
     });
 }
@@ -123,11 +130,17 @@ fn served() {
         };
         let plain = get("*/*");
         assert!(plain.starts_with("HTTP/1.1 200 OK\r\n"), "{plain}");
-        assert!(plain.contains("content-type: text/plain; version=0.0.4"), "{plain}");
+        assert!(
+            plain.contains("content-type: text/plain; version=0.0.4"),
+            "{plain}"
+        );
         assert_eq!(sum(&plain, "lisa_connections", loaded.name()), 6.0);
         let open = get("application/openmetrics-text; version=1.0.0");
         assert!(open.contains("# EOF"), "{open}");
-        assert!(open.contains("content-type: application/openmetrics-text"), "{open}");
+        assert!(
+            open.contains("content-type: application/openmetrics-text"),
+            "{open}"
+        );
         let id = nix::unistd::Pid::from_raw(child.id() as i32);
         nix::sys::signal::kill(id, nix::sys::signal::SIGTERM).expect("a child of ours");
         assert!(child.wait().expect("lisa").success());

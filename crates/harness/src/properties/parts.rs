@@ -159,7 +159,11 @@ pub(super) fn no_room(step: &Step<'_>) -> Holds {
     let (old, tcp) = (step.old().0, step.now().0);
     if step.is(MPCC_DO_INIT) {
         let fresh = step.callback.argument != 0;
-        ensure!(!fresh || tcp.cwnd <= 3, "joins without room with {}", tcp.cwnd);
+        ensure!(
+            !fresh || tcp.cwnd <= 3,
+            "joins without room with {}",
+            tcp.cwnd
+        );
     }
     if step.is(MPCC_DO_ACK) {
         let acked = f64::from(step.callback.argument);

@@ -123,7 +123,7 @@ pub(super) fn make_room(registered: &Registration) -> Result<()> {
     }
     let defaults = holders::find()?.of(registered).defaults;
     let needed = |cookie: u64| {
-        cookie == LISA_FIRST_NAMESPACE.into() || defaults.iter().any(|d| d.cookie == cookie)
+        cookie == u64::from(LISA_FIRST_NAMESPACE) || defaults.iter().any(|d| d.cookie == cookie)
     };
     for cookie in cookies.into_iter().filter(|cookie| !needed(*cookie)) {
         registered.delete_default_record(cookie);

@@ -58,9 +58,11 @@ const fn uncoupled(bound: &'static str, value: fn(&Totals) -> u64) -> Counter {
 
 /// Counters of one name follow each other.
 const COUNTERS: [Counter; 20] = [
-    counter("lisa_connections_opened", "Coupled MPTCP connections", |t| {
-        t.connections_opened
-    }),
+    counter(
+        "lisa_connections_opened",
+        "Coupled MPTCP connections",
+        |t| t.connections_opened,
+    ),
     counter(
         "lisa_connections_closed",
         "Coupled MPTCP connections whose last subflow has closed",
@@ -71,9 +73,11 @@ const COUNTERS: [Counter; 20] = [
         "Closed connections whose entry had no socket any more",
         |t| t.connections_swept,
     ),
-    counter("lisa_subflows_opened", "Subflows of MPTCP connections", |t| {
-        t.subflows_opened
-    }),
+    counter(
+        "lisa_subflows_opened",
+        "Subflows of MPTCP connections",
+        |t| t.subflows_opened,
+    ),
     counter("lisa_subflows_closed", "Closed subflows", |t| {
         t.subflows_closed
     }),
@@ -219,7 +223,9 @@ impl Metrics {
             encoder.encode_descriptor("lisa_former_loads", help, None, MetricType::Gauge)?;
         for algorithm in &self.0 {
             let labels = [("name", algorithm.name.as_str())];
-            metric.encode_family(&labels)?.encode_gauge(&algorithm.former)?;
+            metric
+                .encode_family(&labels)?
+                .encode_gauge(&algorithm.former)?;
         }
         Ok(())
     }
@@ -260,7 +266,9 @@ impl Metrics {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             for (algorithm, netns, totals) in self.rows() {
                 let labels = [("name", algorithm), ("netns", netns)];
-                metric.encode_family(&labels)?.encode_gauge(&value(totals))?;
+                metric
+                    .encode_family(&labels)?
+                    .encode_gauge(&value(totals))?;
             }
         }
         Ok(())
@@ -340,7 +348,10 @@ mod tests {
         vec![Algorithm {
             name: "lisa".into(),
             algorithm: "lisa".into(),
-            namespaces: BTreeMap::from([("blue".into(), totals), (super::super::OTHER.into(), totals)]),
+            namespaces: BTreeMap::from([
+                ("blue".into(), totals),
+                (super::super::OTHER.into(), totals),
+            ]),
             present: Some(Present {
                 limits,
                 usage: Default::default(),
@@ -365,7 +376,10 @@ mod tests {
             "lisa_former_loads{name=\"lisa\"} 1",
             "# EOF",
         ] {
-            assert!(text.lines().any(|found| found == line), "no {line} in\n{text}");
+            assert!(
+                text.lines().any(|found| found == line),
+                "no {line} in\n{text}"
+            );
         }
         let types = text.lines().filter(|line| line.starts_with("# TYPE"));
         let names: Vec<_> = types.collect();
@@ -375,8 +389,14 @@ mod tests {
     #[test]
     fn prometheus_has_total_in_all_lines() {
         let text = encode(algorithms(), Format::Prometheus);
-        assert!(text.contains("# TYPE lisa_credits_paid_total counter\n"), "{text}");
-        assert!(text.contains("# HELP lisa_credits_paid_total Credits"), "{text}");
+        assert!(
+            text.contains("# TYPE lisa_credits_paid_total counter\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("# HELP lisa_credits_paid_total Credits"),
+            "{text}"
+        );
         assert!(text.contains("\nlisa_credits_paid_total{name=\"lisa\",netns=\"blue\"} 0\n"));
         assert!(text.contains("# TYPE lisa_connections gauge\n"), "{text}");
         assert!(!text.contains("EOF"));

@@ -74,6 +74,10 @@ fn an_ordinary_user() {
         1,
         "`lisa kernel load lisa` first",
     );
+    // `doctor` needs no privilege, and says what is missing.
+    let page = good(nobody(&["doctor"]));
+    assert!(page.contains("the caller lacks CAP_BPF (load)"), "{page}");
+    assert!(page.contains("cannot be listed by this user"), "{page}");
     // `top` reads the status before it changes the terminal, here that of `script`.
     let mut top = Command::new("script");
     let line = format!(

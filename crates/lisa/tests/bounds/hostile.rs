@@ -25,7 +25,12 @@ impl Opened {
         let user = user.to_string();
         let mut command = host.command("setpriv");
         command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
-        command.args(["sh", "-c", "ulimit -n $(ulimit -Hn) && exec /usr/bin/python3 \"$@\"", "sh"]);
+        command.args([
+            "sh",
+            "-c",
+            "ulimit -n $(ulimit -Hn) && exec /usr/bin/python3 \"$@\"",
+            "sh",
+        ]);
         command.args([script, algorithm, address, &number.to_string()]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         Self(command.spawn().expect("setpriv"))
@@ -79,12 +84,19 @@ fn one_users_sockets_leave_others_coupled() {
     let totals = loaded.totals();
     // Of thousands of connections in a second, Linux lets some fall back to TCP.
     let plain = totals.plain_returned;
-    assert_eq!(alone + plain, sockets() as u64 - u64::from(bound), "{totals:?}");
+    assert_eq!(
+        alone + plain,
+        sockets() as u64 - u64::from(bound),
+        "{totals:?}"
+    );
     let other = Opened::start(&host, 2001, name, "127.1.0.1", 20).ready(20);
     let system = Opened::start(&host, 0, name, "127.1.0.2", 20).ready(20);
     let fallen_back = loaded.totals().plain_returned - plain;
     assert_eq!(u64::from(usage().connections - bound) + fallen_back, 80);
-    assert!(fallen_back < 20, "{fallen_back} of 80 sockets without MPTCP");
+    assert!(
+        fallen_back < 20,
+        "{fallen_back} of 80 sockets without MPTCP"
+    );
     assert_eq!(loaded.totals().alone(), alone);
     drop((hostile, other, system));
     loaded.settled();

@@ -22,7 +22,12 @@ fn each_listener_receives_all_events() {
     let Err(error) = listen() else {
         panic!("one listener too many");
     };
-    assert!(error.to_string().contains("8 programs read its events already"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("8 programs read its events already"),
+        "{error}"
+    );
 
     let started = |listeners: &mut [Listener<'_>], connections: usize| {
         let pairs: Vec<_> = (0..connections)
@@ -33,9 +38,8 @@ fn each_listener_receives_all_events() {
             let mut starts = 0;
             until("all starts", || {
                 let events = listener.poll(Duration::ZERO).expect("events");
-                let is_start = |e: &&kernel::contract::lisa_event| {
-                    u32::from(e.kind) == kind::LISA_EVENT_START
-                };
+                let is_start =
+                    |e: &&kernel::contract::lisa_event| u32::from(e.kind) == kind::LISA_EVENT_START;
                 starts += events.iter().filter(is_start).count();
                 assert!(starts <= 2 * connections, "an event came twice");
                 starts == 2 * connections

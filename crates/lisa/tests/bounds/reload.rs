@@ -56,7 +56,10 @@ fn changes_are_in_place_or_by_a_new_load() {
 
     // In place: the same registration, with other values.
     let changed = applied(90, 60);
-    assert_eq!((changed.how, changed.registered.map_id()), (How::Changed, first.map_id()));
+    assert_eq!(
+        (changed.how, changed.registered.map_id()),
+        (How::Changed, first.map_id())
+    );
     let limits = first.limits().expect("limits");
     assert_eq!((limits.connections, limits.settings.values()[0]), (90, 60));
 
@@ -68,25 +71,39 @@ fn changes_are_in_place_or_by_a_new_load() {
     assert_ne!(second.map_id(), first.map_id());
     assert!(second.is_off().expect("the switch"), "it stays off");
     let counted = totals::totals(&second).expect("totals");
-    assert_eq!((counted.connections_opened, counted.subflows_opened), (2, 4));
+    assert_eq!(
+        (counted.connections_opened, counted.subflows_opened),
+        (2, 4)
+    );
     let found = holders::find().expect("holders").of(&second);
     let here = world.server.run(default::netns).expect("its number");
     assert_eq!(found.defaults.len(), 1, "{found:?}");
     assert_eq!(found.defaults[0].netns.inode, here);
-    let before = world.server.run(|| default::before(&second)).expect("record");
+    let before = world
+        .server
+        .run(|| default::before(&second))
+        .expect("record");
     assert_eq!(before.expect("a record").plain, "reno");
 
     // Open connections go on under the former load, new ones start under the new one.
     exchange(&client, &server, &bytes);
     let ours = registry::find_leaving(&name).expect("what leaves");
     assert_eq!(ours.len(), 1);
-    let fresh = world.server.run(|| listener(&name, 7001)).expect("a listener");
+    let fresh = world
+        .server
+        .run(|| listener(&name, 7001))
+        .expect("a listener");
     assert_eq!(algorithm(&fresh), name);
     drop(fresh);
     let (other_client, other_server) = {
-        let listening = world.server.run(|| listener(&name, 7002)).expect("a listener");
+        let listening = world
+            .server
+            .run(|| listener(&name, 7002))
+            .expect("a listener");
         let to = (crate::support::world::SERVER, 7002).into();
-        let client = world.client.run(|| crate::support::stream::connect(&name, None, to));
+        let client = world
+            .client
+            .run(|| crate::support::stream::connect(&name, None, to));
         let server = listening.accept().expect("the other end").0;
         (client.expect("a connection"), server.into())
     };
@@ -95,14 +112,22 @@ fn changes_are_in_place_or_by_a_new_load() {
     drop((client, server, listening));
     until("the former load has left", || {
         totals::gather().expect("gathered");
-        registry::find_leaving(&name).expect("what leaves").is_empty()
+        registry::find_leaving(&name)
+            .expect("what leaves")
+            .is_empty()
     });
     drop((other_client, other_server));
-    until("all closed", || second.usage().expect("usage").connections == 0);
+    until("all closed", || {
+        second.usage().expect("usage").connections == 0
+    });
     // The counts of the last sockets of a former load may be lost with it; those of the new one are complete.
     let counted = totals::totals(&second).expect("totals");
     assert_eq!(counted.connections_opened, 4, "{counted:?}");
-    world.server.run(default::off).expect("off").expect("it was ours");
+    world
+        .server
+        .run(default::off)
+        .expect("off")
+        .expect("it was ours");
     second.unload(None).expect("unloads");
     assert!(is_settled(&second) || counted.connections_closed < 4);
 }

@@ -57,9 +57,16 @@ fn one_user_leaves_room_to_others() {
     let first = open_as(&world, &listener, name, 2000, 12);
     until("all subflows", || loaded.totals().subflows_opened == 48);
     let totals = loaded.totals();
-    assert_eq!((connections().connections, connections().other_connections), (20, 8));
+    assert_eq!(
+        (connections().connections, connections().other_connections),
+        (20, 8)
+    );
     // Four connections of two subflows, of which one joined.
-    assert_eq!((totals.alone_user, totals.alone_joins), (8, 4), "{totals:?}");
+    assert_eq!(
+        (totals.alone_user, totals.alone_joins),
+        (8, 4),
+        "{totals:?}"
+    );
 
     // Another user is coupled. (Of 4096 pairs of users one pair shares a counter.)
     let second = open_as(&world, &listener, name, 2001, 4);
@@ -76,9 +83,7 @@ fn one_user_leaves_room_to_others() {
 
     // Root is not bounded.
     let system = open_as(&world, &listener, name, 0, 12);
-    until("all subflows", || {
-        connections().connections == 12 + 12 + 24
-    });
+    until("all subflows", || connections().connections == 12 + 12 + 24);
     assert_eq!(connections().other_connections, 12);
     drop((first, second, system));
     loaded.settled();
@@ -131,7 +136,11 @@ fn a_join_without_room_starts_small() {
         loaded.totals().subflows_opened == 4
     });
     let totals = loaded.totals();
-    assert_eq!((totals.alone_full, totals.alone_joins), (2, 1), "{totals:?}");
+    assert_eq!(
+        (totals.alone_full, totals.alone_joins),
+        (2, 1),
+        "{totals:?}"
+    );
     let windows: Vec<String> = [&world.client, &world.server]
         .into_iter()
         .flat_map(|host| {

@@ -462,7 +462,11 @@ fn programs_of_the_host(lisa: &Registered) {
     network.run(|| {
         set_loopback(true);
         for (server, ready, client) in pairs {
-            let opened = || kernel::totals::totals(lisa).expect("totals").connections_opened;
+            let opened = || {
+                kernel::totals::totals(lisa)
+                    .expect("totals")
+                    .connections_opened
+            };
             let before = opened();
             let server = Answering::ready(under_exec(server), ready);
             succeeds(under_exec(client));

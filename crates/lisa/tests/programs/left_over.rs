@@ -89,6 +89,9 @@ fn entries_without_a_socket_are_deleted() {
     // The entries that this test added were closed and not opened.
     until("all are closed", || status::entries(&loaded) == (0, 0));
     let totals = loaded.totals();
-    assert_eq!((totals.connections_swept, totals.connections_closed), (2, 4));
+    assert_eq!(
+        (totals.connections_swept, totals.connections_closed),
+        (2, 4)
+    );
     assert_eq!((totals.connections_opened, totals.subflows_opened), (2, 2));
 }

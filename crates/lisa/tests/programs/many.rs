@@ -87,11 +87,7 @@ fn beyond_sixteen_subflows_run_by_themselves() {
         loaded.totals().subflows_opened == 2 * SUBFLOWS as u64
     });
     let totals = loaded.totals();
-    assert_eq!(
-        totals.alone_slots,
-        2 * (SUBFLOWS as u64 - 16),
-        "{totals:?}"
-    );
+    assert_eq!(totals.alone_slots, 2 * (SUBFLOWS as u64 - 16), "{totals:?}");
     assert_eq!(watch_most(&loaded), [16, 16]);
     watch.during(|| exchange(&client, &server, &content(20_000_000, 10)));
     drop((client, server));

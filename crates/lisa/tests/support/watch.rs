@@ -168,7 +168,7 @@ pub fn connections(algorithm: &str) -> Vec<Value> {
         String::from_utf8_lossy(&output.stderr)
     );
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(report["schema"], "lisa.kernel.status/2");
+    assert_eq!(report["schema"], "lisa.kernel.status/3");
     let algorithms = report["algorithms"].as_array().expect("a list");
     let ours = algorithms
         .iter()

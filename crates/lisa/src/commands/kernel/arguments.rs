@@ -10,6 +10,7 @@ use kernel::group::{Assignment, Token};
 use kernel::limits::UserRange;
 use kernel::service::config::FILE;
 
+use super::filters::Filters;
 use crate::algorithm_name::AlgorithmName;
 
 /// A command of `lisa kernel`.
@@ -86,10 +87,16 @@ pub enum Command {
     /// Switch coupling on again.
     On,
     /// Show the loaded algorithms, their connections and subflows.
+    ///
+    /// Throughputs are those of a quarter of a second: `↑bit/s` of sent and acknowledged bytes, `↓bit/s` of received bytes.
+    /// Narrow terminals show fewer columns; all values are in the JSON. Needs root.
+    #[command(after_help = EXAMPLES_STATUS)]
     Status {
-        /// Print JSON (schema lisa.kernel.status/2) instead of tables.
+        /// Print JSON (schema lisa.kernel.status/3) instead of text.
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        filters: Filters,
     },
     /// Print the counters of the loaded algorithms for Prometheus and other monitoring programs, by network namespace.
     ///
@@ -104,11 +111,28 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         textfile: Option<PathBuf>,
     },
-    /// Watch connections and subflows live: windows, thresholds, RTTs, phases, credits. `q` quits.
+    /// Watch connections and subflows live: throughputs, windows, thresholds, RTTs, phases.
+    ///
+    /// Keys: `q` quits, arrows select a line, `s` (or `<` and `>`) changes the order, `/` changes the filter. The lines below the
+    /// list show all values of the selected subflow. Needs root.
     Top {
+        #[command(flatten)]
+        filters: Filters,
         /// Time between two updates.
         #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = interval)]
         interval: Duration,
+    },
+    /// Examine whether algorithms can run here, and what keeps connections from using several paths.
+    ///
+    /// Reads the kernel's features, MPTCP's and TCP's settings, the path manager's limits and endpoints with their routes, what peers
+    /// answered so far, and the loaded algorithms. Settings and counters are those of this network namespace. Each finding that is
+    /// not `ok` has a line that says what to do. Changes nothing. The exit code is 1 if a finding prevents algorithms from running.
+    /// Without root the loaded algorithms are not listed.
+    #[command(after_help = EXAMPLES_DOCTOR)]
+    Doctor {
+        /// Print JSON (schema lisa.kernel.doctor/1) instead of text.
+        #[arg(long)]
+        json: bool,
     },
     /// Show which subflows are coupled, or request other groups.
     ///
@@ -181,6 +205,11 @@ const EXAMPLES_METRICS: &str = "Examples:
   sudo lisa kernel metrics --listen 127.0.0.1:9710
   sudo lisa kernel metrics --textfile /var/lib/prometheus/node-exporter/lisa.prom";
 
+const EXAMPLES_STATUS: &str = "Examples:
+  sudo lisa kernel status --process nginx --port 443
+  sudo lisa kernel status --peer 192.0.2.0/24 --peer '[2001:db8::1]:443'
+  sudo lisa kernel status --netns blue --json";
+
 const EXAMPLES_UNLOAD: &str = "Examples:
   sudo lisa kernel unload lisa
   sudo lisa kernel unload lisa --wait=300
@@ -208,6 +237,10 @@ created before the rules is MPTCP and is not restricted by them.
 Examples:
   lisa kernel exec lisa -- curl -O http://server/file
   systemd-run --user --scope lisa kernel exec lisa -- firefox";
+
+const EXAMPLES_DOCTOR: &str = "Examples:
+  sudo lisa kernel doctor
+  sudo ip netns exec blue lisa kernel doctor    # another network namespace";
 
 const EXAMPLES_GROUP: &str = "Examples:
   sudo lisa kernel group                          # slots and groups of every connection

@@ -61,7 +61,11 @@ pub fn show() -> Result<(), Failure> {
     let current = default::get()?;
     let all = registry::find()?;
     let ours = all.iter().find(|registered| registered.name() == current);
-    match ours.map(|registered| default::before(registered)).transpose()?.flatten() {
+    match ours
+        .map(|registered| default::before(registered))
+        .transpose()?
+        .flatten()
+    {
         Some(before) => {
             let plain = before.plain;
             println!("this network namespace: `{current}`, and `{plain}` for plain TCP");

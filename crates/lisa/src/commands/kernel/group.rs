@@ -5,7 +5,7 @@ use kernel::group::{Assignment, Token};
 use kernel::registry::Registered;
 use kernel::status::{Connection, Subflow};
 
-use super::subflows::group;
+use super::connections::group;
 use crate::output::{Failure, counted};
 
 /// Shows the groups of one connection, or of all.

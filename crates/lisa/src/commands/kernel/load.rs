@@ -15,10 +15,12 @@ pub fn load(name: &str, options: &Options, is_default: bool) -> Result<(), Failu
     let done = match how {
         How::Loaded => format!("loaded `{name}`"),
         How::Unchanged => format!("`{name}` is loaded already, with these settings"),
-        How::Changed => format!("changed `{name}`: connections that open from now on have these settings"),
-        How::Replaced => format!(
-            "loaded `{name}` anew: open connections keep the former load until they close"
-        ),
+        How::Changed => {
+            format!("changed `{name}`: connections that open from now on have these settings")
+        }
+        How::Replaced => {
+            format!("loaded `{name}` anew: open connections keep the former load until they close")
+        }
     };
     if is_default {
         let made = kernel::default::make(&registered);

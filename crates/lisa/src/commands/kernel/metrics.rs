@@ -25,7 +25,10 @@ fn serve(address: SocketAddr) -> Result<(), Failure> {
     let server = Server::start(address)?;
     println!("metrics at http://{}/metrics", server.address());
     if !server.address().ip().is_loopback() {
-        eprintln!("lisa: {} is not loopback: other hosts can read the metrics", server.address());
+        eprintln!(
+            "lisa: {} is not loopback: other hosts can read the metrics",
+            server.address()
+        );
     }
     signals.wait().expect("valid signals");
     Ok(())

@@ -1,15 +1,17 @@
 //! `lisa kernel`: the algorithms in this Linux kernel.
 
 mod arguments;
+mod connections;
 mod default;
+mod doctor;
 mod dry_run;
 mod exec;
+mod filters;
 mod group;
 mod load;
 mod metrics;
 mod service;
 mod status;
-mod subflows;
 mod summary;
 mod switch;
 mod top;
@@ -53,9 +55,10 @@ pub fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Off => switch::switch(true),
         Command::On => switch::switch(false),
-        Command::Status { json } => status::print(json),
         Command::Metrics { listen, textfile } => metrics::run(listen, textfile.as_deref()),
-        Command::Top { interval } => top::run(interval),
+        Command::Status { json, filters } => status::print(json, &filters.into()),
+        Command::Doctor { json } => doctor::print(json),
+        Command::Top { filters, interval } => top::run(interval, filters.into()),
         Command::Group {
             token,
             assignments,

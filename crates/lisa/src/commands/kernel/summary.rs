@@ -4,8 +4,8 @@ use kernel::status::Status;
 
 use crate::output::{age, counted};
 
-/// A line about the algorithm and a line about its connections; further lines only after failures.
-pub fn summary(status: &Status) -> String {
+/// A line about the algorithm and a line about its connections, of which `open` are open; further lines only after failures.
+pub fn summary(status: &Status, open: usize) -> String {
     let totals = &status.totals;
     let mut notes = vec![format!("loaded {} ago", age(status.age_s))];
     if let Some(pid) = status.owner_pid {
@@ -32,7 +32,7 @@ pub fn summary(status: &Status) -> String {
         status.name,
         status.about,
         notes.join(", "),
-        counted(status.connections.len(), "connection"),
+        counted(open, "connection"),
         totals.connections_opened,
         plain,
         totals.credits_taken,

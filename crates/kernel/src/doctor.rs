@@ -1,0 +1,208 @@
+//! Whether algorithms can run on this host, and what keeps connections from using several paths.
+//!
+//! Each topic gathers facts from the kernel, and turns them into findings by a function without side effects.
+
+mod algorithms;
+mod endpoints;
+mod host;
+mod mptcp;
+mod path_manager;
+mod peers;
+mod privilege;
+mod tcp;
+
+use crate::requirements;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// Version of the JSON of [`Report`].
+pub const SCHEMA: &str = "lisa.kernel.doctor/1";
+
+/// Severity of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// As it should be.
+    Ok,
+    /// Algorithms run, but not as well as they could, or not for this user.
+    Warn,
+    /// No algorithm can run.
+    Fail,
+}
+
+/// What a finding is about. The order is that of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Topic {
+    /// The kernel's version, and BPF.
+    Kernel,
+    /// Capabilities of the caller.
+    Privilege,
+    /// MPTCP's settings.
+    Mptcp,
+    /// Limits of the path manager.
+    PathManager,
+    /// MPTCP's endpoints, and the routes from their addresses.
+    Endpoints,
+    /// TCP's settings.
+    Tcp,
+    /// MPTCP support of the peers so far.
+    Peers,
+    /// Loaded algorithms.
+    Algorithms,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Finding {
+    /// What it is about.
+    pub topic: Topic,
+    /// Name of the check, for programs.
+    pub check: &'static str,
+    /// Severity.
+    pub level: Level,
+    /// The finding in words.
+    pub text: String,
+    /// What to do; `None` if there is nothing to do.
+    pub remedy: Option<String>,
+}
+
+/// The findings about this host and this network namespace.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The kernel's release, as `uname -r` prints it.
+    pub release: String,
+    /// Whether algorithms can run: no finding is a failure.
+    pub can_run: bool,
+    /// The findings, by topic.
+    pub findings: Vec<Finding>,
+}
+
+/// Examines this host, from this network namespace. Changes nothing.
+pub fn examine() -> Report {
+    let mptcp = mptcp::Facts::gather();
+    let uses_limits = mptcp.uses_kernel_path_manager();
+    let path_manager = path_manager::Facts::gather();
+    let mut findings = host::findings(&host::Facts::gather());
+    findings.extend(privilege::findings(&privilege::Facts::gather()));
+    findings.extend(mptcp::findings(&mptcp));
+    if uses_limits {
+        findings.extend(path_manager::findings(&path_manager));
+        let endpoints = endpoints::gather(&path_manager.endpoints);
+        findings.extend(endpoints::findings(&endpoints));
+    }
+    findings.extend(tcp::findings(&tcp::Facts::gather()));
+    findings.extend(peers::findings(&peers::Mib::gather()));
+    findings.extend(algorithms::findings(&algorithms::Facts::gather()));
+    Report {
+        schema: SCHEMA,
+        release: requirements::release(),
+        can_run: findings.iter().all(|finding| finding.level != Level::Fail),
+        findings,
+    }
+}
+
+impl Topic {
+    fn ok(self, check: &'static str, text: impl Into<String>) -> Finding {
+        Finding {
+            topic: self,
+            check,
+            level: Level::Ok,
+            text: text.into(),
+            remedy: None,
+        }
+    }
+
+    fn warn(
+        self,
+        check: &'static str,
+        text: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            level: Level::Warn,
+            remedy: Some(remedy.into()),
+            ..self.ok(check, text)
+        }
+    }
+
+    fn fail(
+        self,
+        check: &'static str,
+        text: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            level: Level::Fail,
+            remedy: Some(remedy.into()),
+            ..self.ok(check, text)
+        }
+    }
+}
+
+/// Settings of a directory of /proc/sys, by file name.
+type Settings = BTreeMap<String, String>;
+
+/// Reads the settings of `/proc/sys/net/DIRECTORY`; empty if there is none.
+fn settings(directory: &str) -> Settings {
+    let entries = fs::read_dir(format!("/proc/sys/net/{directory}"));
+    let entries = entries.into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let value = fs::read_to_string(entry.path()).ok()?;
+            Some((name, value.trim().to_owned()))
+        })
+        .collect()
+}
+
+/// `1 subflow`, `2 subflows`.
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The only finding of a check.
+    #[track_caller]
+    pub(super) fn one<'f>(findings: &'f [Finding], check: &str) -> &'f Finding {
+        let mut of_check = findings.iter().filter(|finding| finding.check == check);
+        let first = of_check.next();
+        let first = first.unwrap_or_else(|| panic!("no {check} in {findings:#?}"));
+        assert!(of_check.next().is_none(), "{findings:#?}");
+        first
+    }
+
+    /// Levels of the findings that are not `ok`, by check.
+    pub(super) fn not_ok(findings: &[Finding]) -> Vec<(&'static str, Level)> {
+        let bad = findings.iter().filter(|f| f.level != Level::Ok);
+        bad.map(|finding| (finding.check, finding.level)).collect()
+    }
+
+    pub(super) fn parsed(text: &str) -> Settings {
+        let lines = text.lines().filter_map(|line| line.split_once('='));
+        lines
+            .map(|(name, value)| (name.trim().into(), value.trim().into()))
+            .collect()
+    }
+
+    /// Every finding that is not `ok` has a remedy, and the page stays readable.
+    #[test]
+    fn this_host() {
+        let report = examine();
+        assert!(report.findings.is_sorted_by_key(|finding| finding.topic));
+        for finding in &report.findings {
+            assert_eq!(
+                finding.remedy.is_none(),
+                finding.level == Level::Ok,
+                "{finding:?}"
+            );
+        }
+    }
+}

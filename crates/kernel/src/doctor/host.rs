@@ -1,0 +1,326 @@
+//! The kernel: its version, BPF, and what forbids or limits BPF.
+
+use super::{Finding, Topic, counted};
+use crate::requirements::{self, OLDEST, version};
+use libbpf_rs::btf::{Btf, types};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the kernel has.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    release: String,
+    /// Whether there is type information.
+    btf: bool,
+    /// Whether BPF programs can be congestion controls.
+    struct_ops: bool,
+    /// net.core.bpf_jit_enable; only the first network namespace shows it.
+    jit: Option<String>,
+    /// Functions of Linux's CUBIC that BPF programs cannot call.
+    missing_cubic: Vec<&'static str>,
+    /// Whether a BPF program can change the protocol of a new socket (Linux 6.6).
+    socket_hook: bool,
+    /// Mount points of file systems, as process 1 sees them.
+    mounts: Vec<Mount>,
+    /// Text of /sys/kernel/security/lockdown.
+    lockdown: Option<String>,
+    /// Least memory limit of the caller's cgroup and those above it, bytes.
+    memory_limit: Option<u64>,
+}
+
+/// A mount: its place and its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mount {
+    at: PathBuf,
+    kind: String,
+}
+
+impl Facts {
+    pub(super) fn gather() -> Self {
+        let read = |path: &str| fs::read_to_string(path).ok();
+        let btf = Btf::from_vmlinux().ok();
+        let has_function = |name: &str| {
+            let btf = btf.as_ref();
+            btf.is_some_and(|btf| btf.type_by_name::<types::Func<'_>>(name).is_some())
+        };
+        let has_struct = |name: &str| {
+            let btf = btf.as_ref();
+            btf.is_some_and(|btf| btf.type_by_name::<types::Struct<'_>>(name).is_some())
+        };
+        let missing = btf.as_ref().map(requirements::missing_cubic);
+        // `ip netns exec` mounts another /sys for its command.
+        let init_mounts = read("/proc/1/mountinfo");
+        Self {
+            release: requirements::release(),
+            btf: btf.is_some(),
+            struct_ops: has_struct("bpf_struct_ops_tcp_congestion_ops"),
+            jit: read("/proc/sys/net/core/bpf_jit_enable"),
+            missing_cubic: missing.unwrap_or_default(),
+            socket_hook: has_function("update_socket_protocol"),
+            mounts: mounts(
+                &init_mounts
+                    .or_else(|| read("/proc/self/mountinfo"))
+                    .unwrap_or_default(),
+            ),
+            lockdown: read("/sys/kernel/security/lockdown"),
+            memory_limit: memory_limit(&read("/proc/self/cgroup").unwrap_or_default()),
+        }
+    }
+
+    fn has_mount(&self, kind: &str) -> bool {
+        self.mounts.iter().any(|mount| mount.kind == kind)
+    }
+}
+
+/// The mounts in a text of mountinfo (proc(5)).
+fn mounts(text: &str) -> Vec<Mount> {
+    let mount = |line: &str| {
+        let (before, after) = line.split_once(" - ")?;
+        Some(Mount {
+            at: before.split(' ').nth(4)?.into(),
+            kind: after.split(' ').next()?.into(),
+        })
+    };
+    text.lines().filter_map(mount).collect()
+}
+
+/// Least memory limit of a cgroup and those above it, from the text of /proc/self/cgroup.
+fn memory_limit(cgroup: &str) -> Option<u64> {
+    let path = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let root = Path::new("/sys/fs/cgroup");
+    let below = root.join(path);
+    let all = below.ancestors().take_while(|path| path.starts_with(root));
+    all.filter_map(|path| fs::read_to_string(path.join("memory.max")).ok())
+        .filter_map(|limit| limit.trim().parse().ok()) // `max` is no limit
+        .min()
+}
+
+/// Memory of the maps of one algorithm at its standard size, and of the programs while they are loaded: an upper bound.
+const NEEDED: u64 = 128 << 20;
+
+pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
+    use Topic::Kernel;
+    let mut found = Vec::new();
+    let (major, minor) = OLDEST;
+    found.push(if version(&facts.release) >= OLDEST {
+        Kernel.ok("release", format!("Linux {}", facts.release))
+    } else {
+        let text = format!("Linux {} is too old", facts.release);
+        Kernel.fail(
+            "release",
+            text,
+            format!("boot Linux {major}.{minor} or later"),
+        )
+    });
+    if !facts.btf {
+        found.push(Kernel.fail(
+            "btf",
+            "no type information (/sys/kernel/btf/vmlinux)",
+            "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of Debian and Ubuntu",
+        ));
+        return found;
+    }
+    found.push(if facts.struct_ops {
+        let text = "type information (BTF); BPF programs can be congestion controls";
+        Kernel.ok("struct_ops", text)
+    } else {
+        Kernel.fail(
+            "struct_ops",
+            "BPF programs cannot be congestion controls (struct_ops)",
+            "boot a kernel with CONFIG_BPF_SYSCALL=y and CONFIG_BPF_JIT=y",
+        )
+    });
+    found.extend(facts.jit.as_deref().map(|jit| match jit.trim() {
+        "0" => Kernel.fail(
+            "jit",
+            "the BPF compiler (JIT) is off",
+            "`sysctl -w net.core.bpf_jit_enable=1` turns it on",
+        ),
+        _ => Kernel.ok("jit", "the BPF compiler (JIT) is on"),
+    }));
+    found.extend(facts.lockdown.as_deref().map(lockdown));
+    found.push(match facts.missing_cubic.as_slice() {
+        [] => Kernel.ok(
+            "cubic",
+            "Linux's CUBIC can be called (lisa_cubic and other pairs with CUBIC)",
+        ),
+        missing => Kernel.warn(
+            "cubic",
+            format!(
+                "pairs with CUBIC cannot be loaded: the kernel lacks {}",
+                missing.join(", ")
+            ),
+            "`modprobe tcp_cubic`, or boot a kernel with CONFIG_TCP_CONG_CUBIC=y",
+        ),
+    });
+    found.push(exec(facts));
+    let limit = facts.memory_limit.filter(|limit| *limit < NEEDED);
+    found.extend(limit.map(|limit| {
+        Kernel.warn(
+            "memory",
+            format!(
+                "the caller's cgroup is limited to {} of memory",
+                counted(limit >> 20, "MiB")
+            ),
+            "load from outside of this cgroup, or with a smaller --max-connections",
+        )
+    }));
+    found
+}
+
+/// Lockdown (kernel_lockdown(7)): the mode in brackets is the chosen one.
+fn lockdown(text: &str) -> Finding {
+    let mode = text.split_whitespace().find_map(|mode| {
+        let mode = mode.strip_prefix('[')?;
+        mode.strip_suffix(']')
+    });
+    match mode {
+        Some("confidentiality") => Topic::Kernel.fail(
+            "lockdown",
+            "lockdown mode `confidentiality` forbids BPF programs to read the kernel's memory",
+            "boot with lockdown=integrity, or without lockdown",
+        ),
+        mode => {
+            let mode = mode.unwrap_or("none");
+            let text = format!("lockdown mode `{mode}` permits BPF");
+            Topic::Kernel.ok("lockdown", text)
+        }
+    }
+}
+
+/// How `lisa kernel exec` works here.
+fn exec(facts: &Facts) -> Finding {
+    let missing = match facts {
+        facts if !facts.socket_hook => "Linux 6.6 or later",
+        facts if !facts.has_mount("cgroup2") => "cgroups of version 2 (cgroup2 is not mounted)",
+        facts if !facts.has_mount("bpf") => {
+            let text = "`lisa kernel exec` can use BPF programs; `load` mounts a BPF file system";
+            return Topic::Kernel.ok("exec", text);
+        }
+        _ => return Topic::Kernel.ok("exec", "`lisa kernel exec` can use BPF programs"),
+    };
+    // A helper serves as well, so this is no warning.
+    let text = format!("`lisa kernel exec` uses a helper process; BPF programs need {missing}");
+    Topic::Kernel.ok("exec", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Level;
+    use super::super::tests::{not_ok, one};
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            release: "6.12.117+deb12-cloud-amd64".into(),
+            btf: true,
+            struct_ops: true,
+            jit: Some("1\n".into()),
+            missing_cubic: Vec::new(),
+            socket_hook: true,
+            mounts: mounts(
+                "26 1 0:24 / /sys/fs/cgroup rw,nosuid shared:12 - cgroup2 cgroup2 rw\n\
+                 27 1 0:25 / /sys/fs/bpf rw shared:13 - bpf none rw,mode=700\n",
+            ),
+            lockdown: Some("[none] integrity confidentiality\n".into()),
+            memory_limit: None,
+        }
+    }
+
+    #[test]
+    fn a_usual_kernel() {
+        let found = findings(&facts());
+        assert_eq!(not_ok(&found), []);
+        assert_eq!(
+            one(&found, "exec").text,
+            "`lisa kernel exec` can use BPF programs"
+        );
+    }
+
+    #[test]
+    fn what_is_missing() {
+        let old = Facts {
+            release: "5.15.0-91-generic".into(),
+            ..facts()
+        };
+        assert_eq!(not_ok(&findings(&old)), [("release", Level::Fail)]);
+        let without_btf = Facts {
+            btf: false,
+            ..facts()
+        };
+        assert_eq!(not_ok(&findings(&without_btf)), [("btf", Level::Fail)]);
+        let without_jit = Facts {
+            struct_ops: false,
+            jit: Some("0\n".into()),
+            ..facts()
+        };
+        let expected = [("struct_ops", Level::Fail), ("jit", Level::Fail)];
+        assert_eq!(not_ok(&findings(&without_jit)), expected);
+        let without_cubic = Facts {
+            missing_cubic: vec!["cubictcp_init", "cubictcp_acked"],
+            ..facts()
+        };
+        let found = findings(&without_cubic);
+        assert_eq!(not_ok(&found), [("cubic", Level::Warn)]);
+        assert!(
+            one(&found, "cubic")
+                .text
+                .ends_with("cubictcp_init, cubictcp_acked")
+        );
+    }
+
+    #[test]
+    fn other_network_namespaces_do_not_show_the_compiler() {
+        let hidden = Facts {
+            jit: None,
+            ..facts()
+        };
+        assert!(
+            findings(&hidden)
+                .iter()
+                .all(|finding| finding.check != "jit")
+        );
+    }
+
+    #[test]
+    fn lockdown_modes() {
+        for (text, level) in [
+            ("[none] integrity confidentiality\n", Level::Ok),
+            ("none [integrity] confidentiality\n", Level::Ok),
+            ("none integrity [confidentiality]\n", Level::Fail),
+        ] {
+            let lockdown = Some(text.into());
+            let found = findings(&Facts {
+                lockdown,
+                ..facts()
+            });
+            assert_eq!(one(&found, "lockdown").level, level, "{text}");
+        }
+    }
+
+    #[test]
+    fn how_exec_works() {
+        let text = |facts: Facts| one(&findings(&facts), "exec").text.clone();
+        let old = Facts {
+            socket_hook: false,
+            ..facts()
+        };
+        assert!(text(old).contains("helper process; BPF programs need Linux 6.6"));
+        let unmounted = Facts {
+            mounts: Vec::new(),
+            ..facts()
+        };
+        assert!(text(unmounted).contains("cgroup2 is not mounted"));
+    }
+
+    #[test]
+    fn a_small_cgroup() {
+        let memory_limit = Some(64 << 20);
+        let found = findings(&Facts {
+            memory_limit,
+            ..facts()
+        });
+        assert_eq!(not_ok(&found), [("memory", Level::Warn)]);
+        assert!(one(&found, "memory").text.contains("64 MiB"));
+    }
+}

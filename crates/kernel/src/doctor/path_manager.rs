@@ -1,0 +1,224 @@
+//! Limits and endpoints of the kernel's path manager, as `ip mptcp` shows them.
+
+use super::{Finding, Topic, counted};
+use netlink_bindings::mptcp_pm::{IterableAddress, Request};
+use netlink_socket2::{NetlinkSocket, ReplyError};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Limits and endpoints of this network namespace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    limits: Option<Limits>,
+    pub(super) endpoints: Vec<Endpoint>,
+}
+
+/// Limits of a connection.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Subflows beyond the first.
+    subflows: u32,
+    /// Addresses that the peer announces and that are used.
+    accepted: u32,
+}
+
+/// An address that connections may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endpoint {
+    pub(super) address: IpAddr,
+    pub(super) port: Option<u16>,
+    /// MPTCP_PM_ADDR_FLAG_… (linux/mptcp_pm.h).
+    pub(super) flags: u32,
+    /// The interface that its subflows are bound to.
+    pub(super) interface: Option<u32>,
+}
+
+const SIGNAL: u32 = 1 << 0;
+const SUBFLOW: u32 = 1 << 1;
+const BACKUP: u32 = 1 << 2;
+const FULLMESH: u32 = 1 << 3;
+/// The kernel's own record of an address that a subflow uses.
+const IMPLICIT: u32 = 1 << 4;
+
+impl Endpoint {
+    pub(super) fn is(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Whether its subflows are bound to its interface: those that this host starts.
+    pub(super) fn binds(&self) -> bool {
+        self.is(SUBFLOW) && self.interface.is_some()
+    }
+
+    /// As `ip mptcp endpoint` names it.
+    pub(super) fn kind(&self) -> String {
+        let names = [
+            (SIGNAL, "signal"),
+            (SUBFLOW, "subflow"),
+            (BACKUP, "backup"),
+            (FULLMESH, "fullmesh"),
+        ];
+        let names = names.iter().filter(|(flag, _)| self.is(*flag));
+        names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Facts {
+    pub(super) fn gather() -> Self {
+        Self {
+            limits: limits().ok(),
+            endpoints: endpoints().unwrap_or_default(),
+        }
+    }
+}
+
+fn limits() -> Result<Limits, ReplyError> {
+    let mut socket = NetlinkSocket::new();
+    let request = Request::new().op_get_limits_do();
+    let mut reply = socket.request(&request)?;
+    let limits = reply.recv_one()?;
+    Ok(Limits {
+        subflows: limits.get_subflows()?,
+        accepted: limits.get_rcv_add_addrs()?,
+    })
+}
+
+fn endpoints() -> Result<Vec<Endpoint>, ReplyError> {
+    let mut socket = NetlinkSocket::new();
+    let request = Request::new().op_get_addr_dump();
+    let mut reply = socket.request(&request)?;
+    let mut endpoints = Vec::new();
+    while let Some(message) = reply.recv() {
+        endpoints.extend(endpoint(&message?.get_addr()?));
+    }
+    endpoints.retain(|endpoint| !endpoint.is(IMPLICIT));
+    Ok(endpoints)
+}
+
+fn endpoint(from: &IterableAddress<'_>) -> Option<Endpoint> {
+    let v6 = || {
+        let bytes: [u8; 16] = from.get_addr6().ok()?.try_into().ok()?;
+        Some(IpAddr::V6(Ipv6Addr::from(bytes)))
+    };
+    let v4 = from.get_addr4().ok();
+    Some(Endpoint {
+        address: v4.map(|v4| Ipv4Addr::from(v4).into()).or_else(v6)?,
+        port: from.get_port().ok().filter(|port| *port != 0),
+        flags: from.get_flags().unwrap_or(0),
+        interface: from
+            .get_if_idx()
+            .ok()
+            .and_then(|index| index.try_into().ok()),
+    })
+}
+
+pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
+    use Topic::PathManager;
+    let mut found = Vec::new();
+    let Some(limits) = facts.limits else {
+        found.push(PathManager.ok("limits", "the path manager's limits cannot be read"));
+        return found;
+    };
+    let Limits { subflows, accepted } = limits;
+    let of = |flag| facts.endpoints.iter().filter(|e| e.is(flag)).count() as u32;
+    let (starts, signals) = (of(SUBFLOW), of(SIGNAL));
+    let text = format!(
+        "a connection may have {} beyond its first, and use {} of the peer",
+        counted(subflows.into(), "subflow"),
+        match accepted {
+            1 => "1 announced address".into(),
+            n => format!("{n} announced addresses"),
+        }
+    );
+    let most = starts.max(signals).max(2);
+    let raise =
+        format!("`ip mptcp limits set subflows {most} add_addr_accepted {most}` (at most 8)");
+    found.push(if subflows == 0 {
+        let text = "connections keep to one path: the limit of further subflows is 0, and joins of peers are refused";
+        PathManager.warn("limits", text, raise)
+    } else if subflows + 1 < starts {
+        // One of them may be the address of the first subflow.
+        let text = format!("{text}, but {starts} endpoints may start subflows");
+        PathManager.warn("limits", text, raise)
+    } else {
+        PathManager.ok("limits", text)
+    });
+    if subflows > 0 && starts == 0 && accepted == 0 && signals == 0 {
+        found.push(PathManager.warn(
+            "paths",
+            "nothing starts a second path here: no endpoint, and no announced address is used",
+            "client: `ip mptcp endpoint add ADDRESS dev DEVICE subflow`; server: `… add ADDRESS signal`",
+        ));
+    } else if subflows > 0 && starts == 0 && signals == 0 {
+        found.push(PathManager.ok(
+            "paths",
+            "no endpoint: further paths only to addresses that the peer announces",
+        ));
+    }
+    found
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::Level;
+    use super::super::tests::{not_ok, one};
+    use super::*;
+
+    pub(in crate::doctor) fn endpoint(address: &str, flags: u32) -> Endpoint {
+        Endpoint {
+            address: address.parse().unwrap(),
+            port: None,
+            flags,
+            interface: None,
+        }
+    }
+
+    fn facts(subflows: u32, accepted: u32, flags: &[u32]) -> Facts {
+        let endpoints = flags.iter().map(|flags| endpoint("10.0.0.1", *flags));
+        Facts {
+            limits: Some(Limits { subflows, accepted }),
+            endpoints: endpoints.collect(),
+        }
+    }
+
+    #[test]
+    fn limits_refuse_joins() {
+        // Linux's default, without an endpoint.
+        let found = findings(&facts(2, 0, &[]));
+        assert_eq!(not_ok(&found), [("paths", Level::Warn)]);
+        let text = "a connection may have 2 subflows beyond its first, and use 0 announced addresses of the peer";
+        assert_eq!(one(&found, "limits").text, text);
+        assert_eq!(
+            not_ok(&findings(&facts(0, 0, &[SIGNAL]))),
+            [("limits", Level::Warn)]
+        );
+        let found = findings(&facts(2, 2, &[SUBFLOW, SUBFLOW | BACKUP, SUBFLOW, SUBFLOW]));
+        assert_eq!(not_ok(&found), [("limits", Level::Warn)]);
+        let remedy = one(&found, "limits").remedy.as_deref().unwrap();
+        assert!(
+            remedy.contains("set subflows 4 add_addr_accepted 4"),
+            "{remedy}"
+        );
+    }
+
+    #[test]
+    fn limits_with_room() {
+        for facts in [
+            facts(2, 0, &[SUBFLOW]),
+            facts(2, 0, &[SUBFLOW, SUBFLOW, SUBFLOW]),
+            facts(2, 0, &[SIGNAL]),
+            facts(2, 1, &[]),
+            facts(8, 8, &[SUBFLOW, SIGNAL]),
+        ] {
+            assert_eq!(not_ok(&findings(&facts)), [], "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_endpoints() {
+        assert_eq!(
+            endpoint("10.0.0.1", SUBFLOW | BACKUP).kind(),
+            "subflow backup"
+        );
+        assert_eq!(endpoint("10.0.0.1", SIGNAL).kind(), "signal");
+    }
+}
