@@ -4,6 +4,7 @@
 #
 #     scripts/setup.sh          all that `make test` needs
 #     scripts/setup.sh build    only what `make build` and `make demo` need
+#     scripts/setup.sh deb      what `make deb` needs: also Debian's tools for packages
 #
 # The VM and its kernels belong to all, and to `build` where the demo cannot use the kernel that runs here.
 set -euo pipefail
@@ -35,11 +36,13 @@ readonly KERNEL_MIRRORS=(
     https://snapshot.debian.org/archive/ARCHIVE/20261122T000000Z
 )
 
+all='' deb=''
 case ${1:-all} in
-    all) all=yes ;;
-    build) all= ;;
+    all) all=yes deb=yes ;;
+    build) ;;
+    deb) deb=yes ;;
     *)
-        echo "setup: \`$1\`: what may follow is \`build\`, or nothing" >&2
+        echo "setup: \`$1\`: what may follow is \`build\`, \`deb\`, or nothing" >&2
         exit 2
         ;;
 esac
@@ -127,7 +130,16 @@ if [ "$vm" ]; then
     need qemu-system-x86 "runs a kernel in virtual time (\`--on vm\`)" have qemu-system-x86_64
     need dpkg "unpacks that kernel" have dpkg-deb
 fi
+if [ "$deb" ]; then
+    need debhelper "builds the Debian package" have dh
+    need dpkg-dev "builds the Debian package" have dpkg-buildpackage
+fi
 if [ "$all" ]; then
+    if [ "$(uname -m)" = x86_64 ]; then
+        need mmdebstrap "makes the systems in which the tests install the package" have mmdebstrap
+        need e2fsprogs "makes the disk of the VM in which the tests boot with the package" have mke2fs
+        need xz-utils "decompresses the modules of the VM's kernel" have xz
+    fi
     python_sources=$(git ls-files '*.py' 2>/dev/null || true)
     need git "lists the files to check" have git
     need clang-format-19 "formats C; versions differ" have clang-format-19
@@ -302,16 +314,17 @@ fetch_package() {
     fetch_file "$2" "$3" "$4" "$package" || return
     # tar fails where a pattern matches nothing: since Linux 6.19 the image and its modules are two packages.
     dpkg-deb --fsys-tarfile "$package" | tar -x -C "$5" --wildcards \
-        '*/vmlinuz*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*' 2>/dev/null || true
+        '*/vmlinuz*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*' \
+        '*/drivers/block/virtio_blk.ko*' '*/drivers/net/veth.ko*' '*/net/sched/sch_netem.ko*' 2>/dev/null || true
     rm -f "$package"
 }
 
-# install_kernel VERSION: into the folder that crates/lab/src/vm/kernel_image.rs looks in, the kernel, TUN and the congestion
-# controls.
+# install_kernel VERSION: into the folder that crates/lab/src/vm/kernel_image.rs looks in, the kernel, TUN, the congestion
+# controls, and the modules of a VM with a disk and a network (crates/lisa/tests/package/guest.rs).
 install_kernel() {
     local version=$1 work kernel image release fields
     local folder=$kernels/$version
-    compgen -G "$folder/boot/vmlinuz-*" >/dev/null && return
+    compgen -G "$folder/boot/vmlinuz-*" >/dev/null && [ -n "$(find "$folder" -name 'veth.ko*')" ] && return
     work=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf $work" EXIT
@@ -358,4 +371,61 @@ if [ "$all" ] && [ "$(uname -m)" = x86_64 ] && [ ! -x "$cache/promtool" ]; then
     mv "$work/usr/bin/promtool" "$cache/promtool"
     rm -rf "$work"
     trap - EXIT
+fi
+
+# --- The systems of the tests of the package ----------------------------------------------------------------------------
+
+# Archives by suite, whose signatures apt verifies: each as a tar file. Distribution, suite, mirror.
+readonly ROOTS=(
+    "debian-12 bookworm http://deb.debian.org/debian"
+    "debian-13 trixie http://deb.debian.org/debian"
+    "ubuntu-24.04 noble http://archive.ubuntu.com/ubuntu"
+)
+# What lisa depends on, systemd, and the programs of the tests.
+readonly ROOT_PACKAGES=systemd-sysv,libelf1,zlib1g,iproute2,python3,busybox-static
+# Debian has no package of Ubuntu's keys.
+readonly UBUNTU_KEYS=http://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb
+readonly UBUNTU_KEYS_SHA256=36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8
+
+# install_root NAME SUITE MIRROR
+install_root() {
+    local file=$roots/$1.tar work keys=/usr/share/keyrings log
+    # Beside it is what it was made from.
+    [ ! -e "$file" ] || [ "$(cat "$file.made-from" 2>/dev/null)" != "$* $ROOT_PACKAGES" ] || return 0
+    work=$(mktemp -d)
+    # shellcheck disable=SC2064
+    trap "rm -rf $work" EXIT
+    say "fetching $1 (with mmdebstrap, into $roots)"
+    if [ "$2" = noble ] && [ ! -e $keys/ubuntu-archive-keyring.gpg ]; then
+        curl -fsL --retry 3 -o "$work/keys.deb" $UBUNTU_KEYS || true
+        if echo "$UBUNTU_KEYS_SHA256  $work/keys.deb" | sha256sum --check --quiet --status 2>/dev/null; then
+            dpkg-deb -x "$work/keys.deb" "$work/keys"
+            keys=$work/keys/usr/share/keyrings
+        fi
+    fi
+    mkdir -p "$roots"
+    chmod 755 "$work" # apt reads the keys as another user
+    log=$work/log
+    # mmdebstrap finds another way where root is not to be had.
+    local root=()
+    if [ "$(id -u)" != 0 ] && may_be_root; then
+        root=(sudo)
+    fi
+    if "${root[@]}" mmdebstrap --variant=minbase --keyring="$keys" --include=$ROOT_PACKAGES "$2" - "deb $3 $2 main" \
+        >"$work/root.tar" 2>"$log"; then
+        mv "$work/root.tar" "$file"
+        echo "$* $ROOT_PACKAGES" >"$file.made-from"
+    else
+        say "no $1: $(grep '^E: ' "$log" | head -1 || true) The tests of the package in it will be skipped"
+    fi
+    rm -rf "$work"
+    trap - EXIT
+}
+
+roots=${XDG_CACHE_HOME:-$HOME/.cache}/lisa/roots
+if [ "$all" ] && [ "$(uname -m)" = x86_64 ]; then
+    for root in "${ROOTS[@]}"; do
+        read -ra fields <<<"$root"
+        install_root "${fields[@]}"
+    done
 fi

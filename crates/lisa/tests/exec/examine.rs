@@ -340,7 +340,7 @@ fn nothing_is_attached() {
     };
     until("the programs are gone", || left() == 0);
     assert!(!Path::new(PINS).exists());
-    assert!(!Path::new("/run/lisa.lock").exists());
+    assert!(!Path::new("/run/lisa/pins.lock").exists());
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(" - bpf "), "{mounts}");
 }

@@ -39,8 +39,9 @@ const ALGORITHMS: &str = "/sys/fs/bpf/lisa/algorithms";
 const CONNECTED: &str = "/sys/fs/bpf/lisa/connected";
 /// The program that makes sockets MPTCP.
 const SOCKET: &str = "/sys/fs/bpf/lisa/socket";
-/// Locked while pins are changed; removed after each change.
-const LOCK: &str = "/run/lisa.lock";
+/// Locked while pins are changed; removed after each change. Its directory is the only one of /run in which the service may write.
+const LOCK: &str = "/run/lisa/pins.lock";
+const LOCK_DIRECTORY: &str = "/run/lisa";
 /// Longest wait for the lock. A change of the pins takes milliseconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -67,6 +68,7 @@ fn update(attaches: bool) -> Result<()> {
         let updated = update_locked(attaches);
         // Before the lock is released: the next process creates another file.
         let _ = fs::remove_file(LOCK);
+        let _ = fs::remove_dir(LOCK_DIRECTORY); // fails while the service has its record there
         drop(lock);
         updated
     });
@@ -80,7 +82,14 @@ fn lock() -> io::Result<Flock<File>> {
     loop {
         let mut options = File::options();
         options.write(true).create(true).mode(0o600);
-        let file = options.custom_flags(libc::O_NOFOLLOW).open(LOCK)?;
+        fs::create_dir_all(LOCK_DIRECTORY)?;
+        let file = match options.custom_flags(libc::O_NOFOLLOW).open(LOCK) {
+            // The previous holder has removed the directory.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && Instant::now() < deadline => {
+                continue;
+            }
+            opened => opened?,
+        };
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             // The previous holder may have removed the file between `open` and `flock`.
             Ok(lock) if fs::metadata(LOCK).is_ok_and(|on_disk| same_file(&on_disk, &lock)) => {
