@@ -12,7 +12,6 @@
 
 struct lisa_usage usage SEC(".data.usage");
 
-
 HASH_MAP(connections, struct lisa_key, struct lisa_connection, 1); /* set before it is loaded */
 
 HASH_MAP(subflows, struct lisa_subflow_key, struct lisa_subflow, 1); /* set before it is loaded */

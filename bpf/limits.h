@@ -53,9 +53,8 @@ static __always_inline u32 *user_counter(struct lisa_usage *usage, u32 i)
 }
 
 /* Counts a connection of this user. `counter`: lisa_connection.user. */
-static __always_inline enum admission admit(const struct lisa_limits *limits,
-					    struct lisa_usage *usage, u32 user, u32 seed,
-					    u32 *counter)
+static __always_inline enum admission
+admit(const struct lisa_limits *limits, struct lisa_usage *usage, u32 user, u32 seed, u32 *counter)
 {
 	u32 i = counter_of(user, seed);
 

@@ -32,12 +32,11 @@ static __always_inline void add_namespace(struct sock *sk)
 		return;
 	namespace = bpf_map_lookup_elem(&namespaces, &cookie);
 	if (namespace)
-		namespace->netns = BPF_CORE_READ(net, ns.inum);
+	namespace->netns = BPF_CORE_READ(net, ns.inum);
 }
 
-#define COUNT_MANY(sk, counter, number)                                                            \
-	__sync_fetch_and_add(&totals_of(sk)->counter, number)
-#define COUNT(sk, counter) COUNT_MANY(sk, counter, 1)
+#define COUNT_MANY(sk, counter, number) __sync_fetch_and_add(&totals_of(sk)->counter, number)
+#define COUNT(sk, counter)              COUNT_MANY(sk, counter, 1)
 
 /*
  * Counts failures of a deletion. -ENOENT: the entry was not there, because there was no room for it. Before 6.15 a hash map returns

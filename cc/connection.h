@@ -27,7 +27,7 @@
 /* The group of the subflow in slot i alone, while coupling is switched off (mpcc_tcp.uncoupled): 239 to 254. */
 #define MPCC_OWN_GROUP(i) (MPCC_GROUP_MAX + 1 + MPCC_SLOT(i))
 #define MPCC_NO_GROUP     255 /* published during a move between groups: matches no group */
-#define MPCC_EPOCHS    8
+#define MPCC_EPOCHS       8
 #define MPCC_SETTINGS                                                                              \
 	4 /* of one pair: two of its slow start, then two of its congestion avoidance */
 
@@ -109,7 +109,8 @@ _Static_assert(sizeof(struct mpcc_connection) == 64 + 64 * MPCC_SUBFLOWS, "slots
 #define MPCC_TAG_SHIFT 16
 #define MPCC_TAGS      (1U << 15)
 #define MPCC_NO_SLOT   0xff /* the subflow runs alone */
-#define MPCC_NO_ROOM   0xfe /* the subflow joined a connection that has no room for it, and runs alone (no_room.h) */
+#define MPCC_NO_ROOM                                                                               \
+	0xfe /* the subflow joined a connection that has no room for it, and runs alone (no_room.h) */
 
 /*
  * Opens the connection for subflows with this tag, for a backend that reuses memory while another CPU may still read it: there `used`

@@ -102,8 +102,7 @@ MPCC_INLINE u32 mpcc_wvegas_alpha(const struct mpcc_connection *c, const struct 
 	u32 w, t;
 	u64 mine;
 
-	if (!c || !mpcc_has_slot(s) ||
-	    !mpcc_measured(c, MPCC_SLOT(s->slot), s->group, &w, &t))
+	if (!c || !mpcc_has_slot(s) || !mpcc_measured(c, MPCC_SLOT(s->slot), s->group, &w, &t))
 		return MPCC_WVEGAS_ALPHA;
 	mine = (u64)w << MPCC_RATE_SHIFT;
 	return mpcc_max(MPCC_WVEGAS_ALPHA * mine / mpcc_group_rate(c, s->group, t, w),

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::fs;
 
 #[test]
+#[ignore = "is run by `make test-packages`"]
 fn debian_12() {
     boot_to_purge("debian-12");
 }

@@ -1,4 +1,4 @@
-//! The cost of `status`, `top` and `doctor` with ten thousand connections. Prints figures; asserts no time.
+//! The cost of `status`, `top` and `doctor` with many connections. Prints figures; asserts no time.
 
 use crate::support::stream::{connect, listener};
 use crate::support::turn::{good, lisa};
@@ -12,8 +12,8 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connections between two hosts of this machine. `status` lists both ends: ten thousand.
-const CONNECTIONS: usize = 5_000;
+/// Connections between two hosts of this machine. `status` lists both ends.
+const CONNECTIONS: usize = 200;
 const PORTS: u16 = 4;
 
 /// Prints the wall and CPU time of some work.
@@ -32,10 +32,9 @@ fn measure<T>(what: &str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// `WATCHING_CONNECTIONS=N` opens another number. `WATCHING_HOLD=SECONDS` keeps the connections open, for `lisa kernel top` in another terminal.
+/// `WATCHING_CONNECTIONS=N` opens another number, such as 5 000. `WATCHING_HOLD=SECONDS` keeps the connections open, for `lisa kernel top` in another terminal.
 #[test]
-#[ignore = "opens 5 000 connections and measures"]
-fn ten_thousand_connections() {
+fn many_connections() {
     if !able() {
         return;
     }
@@ -76,11 +75,9 @@ fn ten_thousand_connections() {
             .map(|t| t.join().expect("no panic"))
             .collect()
     });
-    until("the connections' entries", || {
-        kernel::status::entries(&loaded).0 == 2 * connections
+    until("two subflows of each end", || {
+        kernel::status::entries(&loaded) == (2 * connections, 4 * connections)
     });
-    thread::sleep(Duration::from_secs(1)); // for joins; their number is printed, not asserted
-    eprintln!("{:?} entries", kernel::status::entries(&loaded));
 
     let mut storage = Storage::default();
     let mut lister =
