@@ -27,6 +27,10 @@ pub const SYSTEM_USERS: UserRange = UserRange {
     last: 999,
 };
 
+/// Room for addresses, in subflows of a connection. Most connections have two or three; a subflow without an address entry is
+/// coupled all the same.
+pub(crate) const SUBFLOWS_A_CONNECTION: u32 = 4;
+
 /// Largest number of ranges of users without a bound.
 pub const USER_RANGES: usize = LISA_USER_RANGES as usize;
 
@@ -211,7 +215,7 @@ pub fn memory(connections: u32) -> (u64, u64) {
     const BUCKET: u64 = 16;
     const ENTRY: u64 = 48;
     let buckets = |entries: u32| u64::from(entries.next_power_of_two()) * BUCKET;
-    let subflows = connections.saturating_mul(crate::load::SUBFLOWS_A_CONNECTION);
+    let subflows = connections.saturating_mul(SUBFLOWS_A_CONNECTION);
     let fixed = buckets(connections)
         + buckets(subflows)
         + buckets(LISA_NAMESPACES)

@@ -54,10 +54,6 @@ impl Options {
     }
 }
 
-/// Room for addresses, in subflows of a connection. Most connections have two or three; a subflow without an address entry is
-/// coupled all the same.
-pub(crate) const SUBFLOWS_A_CONNECTION: u32 = 4;
-
 /// Registers an algorithm. It stays when this program ends.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! The BPF object of an algorithm: opened, loaded, registered.
 
-use super::{Options, SUBFLOWS_A_CONNECTION, over_cubic};
+use super::{Options, over_cubic};
 use crate::contract::{self, LISA_CONTRACT, lisa_settings};
-use crate::limits::Limits;
+use crate::limits::{Limits, SUBFLOWS_A_CONNECTION};
 use crate::registry::{self, Registered};
 use crate::requirements::{self, is_denied};
 use crate::skel::{LisaSkel, LisaSkelBuilder, OpenLisaSkel};

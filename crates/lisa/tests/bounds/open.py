@@ -1,6 +1,6 @@
 """Opens MPTCP connections to itself, prints their number, and keeps them until its input ends.
 
-    open.py ALGORITHM ADDRESS NUMBER
+open.py ALGORITHM ADDRESS NUMBER
 """
 
 import socket

@@ -10,7 +10,7 @@ pub struct Filters {
     /// Only connections with this algorithm.
     #[arg(long, value_name = "NAME")]
     algorithm: Vec<String>,
-    /// Only connections to this peer: ADDRESS[/PREFIX][:PORT], with brackets around an IPv6 address before a port.
+    /// Only connections to this peer: ADDRESS, ADDRESS/PREFIX, or either with :PORT, with brackets around an IPv6 address before a port.
     #[arg(long, value_name = "ADDRESS")]
     peer: Vec<Peer>,
     /// Only connections with this port at either end.
