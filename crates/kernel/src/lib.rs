@@ -3,7 +3,7 @@
 //! [`load::load`] registers an algorithm as a `tcp_congestion_ops`; the registration outlives the program. Nothing is stored on
 //! disk: [`registry::find`] lists the registered congestion controls of this project, and finds their maps through the kernel.
 //! A [`registry::Registered`] is the argument of [`status::status`], [`events::Listener`] and
-//! [`unload`](registry::Registered::unload). [`exec`] runs one command with MPTCP and an algorithm; its BPF programs are pinned in
+//! [`unload`](registry::Registration::unload). [`exec`] runs one command with MPTCP and an algorithm; its BPF programs are pinned in
 //! /sys/fs/bpf/lisa while an algorithm is loaded.
 //!
 //! Needs Linux 6.1 or later with MPTCP, BTF and the BPF JIT, and root, for all but `exec`.
