@@ -115,9 +115,8 @@ const CASES: &[Case] = &[
     (SHARED, "\"droptail\", packets = 17", "\"red\", weight = 0", "a.toml:8: `topology.queue.weight`: must be more than 0: with 0 the average never changes"),
     (SHARED, "\"40ms\"", "\"40ms\"\nloss = 2", "a.toml:8: `topology.loss`: 2 is not a share: 0 to 1, or `0%` to `100%`"),
     (SHARED, "\"40ms\"", "\"40ms\"\nreorder = { share = 0.1 }", "a.toml:8: `topology.reorder.delay`: is missing: add one like `delay = \"10ms\"`"),
-    (SHARED, "\"40ms\"", "\"40ms\"\ntrace = \"none.up\"", "a.toml:6: `topology.rate`: a link has a rate or a trace, not both"),
     (SHARED, "\"droptail\", packets = 17", "\"red\", max = 50", "a.toml:8: `topology.queue.min`: is missing: add one like `min = 25`"),
-    (SHARED, "rate = \"5Mbit\"", "trace = \"none.up\"", "a.toml:6: `topology.trace`: none.up: No such file or directory (os error 2)"),
+    (SHARED, "rate = \"5Mbit\"", "rate = { trace = \"none.up\" }", "a.toml:6: `topology.rate.trace`: none.up: No such file or directory (os error 2)"),
     (SHARED, "shared-bottleneck", "non-shared-bottleneck\"\npaths = \"two", "a.toml:6: `topology.paths`: expected a whole number, found text"),
     // Outages.
     (SHARED, "\"40ms\"", "\"40ms\"\ndown = \"5s\"", "a.toml:8: `topology.down`: expected an outage like `{ from = \"5s\", to = \"8s\" }`, found text"),

@@ -78,7 +78,7 @@ down  = { from = "4s", to = "5s" }
 [[topology.link]]
 from  = "server"
 to    = "line"
-trace = "steps.trace"
+rate  = { trace = "steps.trace" }
 delay = "5ms"
 queue = 20
 

@@ -1,4 +1,4 @@
-//! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `trace`, `down`.
+//! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `down`.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const MAX_PACKETS: u32 = 100_000_000;
 const MAX_BYTES: u64 = 1 << 40;
 
 /// Keys of a link, except for its delay.
-pub(super) const KEYS: [&str; 6] = ["rate", "queue", "loss", "reorder", "trace", "down"];
+pub(super) const KEYS: [&str; 5] = ["rate", "queue", "loss", "reorder", "down"];
 
 /// Properties of a link, from a table with [`KEYS`]. `at` selects the item of a key that lists several.
 pub(super) fn properties<'a>(
@@ -25,18 +25,18 @@ pub(super) fn properties<'a>(
 ) -> Result<Properties, Error> {
     let get = |key: &str| table.get(key).map(&at).transpose();
     let mut properties = Properties::line(Span::ZERO);
-    if let Some(trace) = get("trace")? {
-        table.refuse(&["rate"], "a link has a rate or a trace, not both")?;
-        properties.rate_trace = Some(read_trace(&trace)?);
+    match get("rate")? {
+        Some(rate) if rate.is_table() => properties.rate_trace = Some(recorded(&rate)?),
+        Some(rate) => properties.rate = Some(rate.rate()?),
+        None => {}
     }
-    properties.rate = get("rate")?.map(|rate| rate.rate()).transpose()?;
     if properties.rate.is_some() || properties.rate_trace.is_some() {
         let queue = at(table.require("queue", "queue = { kind = \"droptail\", packets = 30 }")?)?;
         properties.queue = self::queue(&queue)?;
         // Even a single packet waits for a delivery opportunity.
         let none = [Queue::DropTailPackets(0), Queue::DropTailBytes(0)].contains(&properties.queue);
         if none && properties.rate_trace.is_some() {
-            return Err(queue.error("a link with a trace needs room for at least one packet"));
+            return Err(queue.error("a link with a recorded rate needs room for at least one packet"));
         }
     } else {
         table.refuse(
@@ -269,8 +269,11 @@ fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
     Ok(outages)
 }
 
-/// A trace in mahimahi's format, with a path relative to the scenario.
-fn read_trace(field: &Field<'_>) -> Result<Trace, Error> {
+/// A recorded rate, `{ trace = FILE }`: a file in mahimahi's format, with a path relative to the scenario.
+fn recorded(field: &Field<'_>) -> Result<Trace, Error> {
+    let field = field
+        .table(&["trace"])?
+        .require("trace", "trace = \"lte.up\"")?;
     let path = field
         .file()
         .parent()

@@ -60,7 +60,7 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
 /// The table of a topology between one server and one client.
 fn bottlenecks<'a>(field: &Field<'a>) -> Result<Table<'a>, Error> {
     field.table(&[
-        "kind", "rate", "rtt", "queue", "paths", "access", "loss", "reorder", "trace", "down",
+        "kind", "rate", "rtt", "queue", "paths", "access", "loss", "reorder", "down",
     ])
 }
 
@@ -92,10 +92,7 @@ fn count(table: &Table<'_>, lists: &[&str], default: u32) -> Result<usize, Error
 }
 
 fn require_rate(table: &Table<'_>) -> Result<(), Error> {
-    match table.get("rate").or_else(|| table.get("trace")) {
-        Some(_) => Ok(()),
-        None => Err(table.missing("rate", "rate = \"5Mbit\"")),
-    }
+    table.require("rate", "rate = \"5Mbit\"").map(drop)
 }
 
 fn shared(field: &Field<'_>, paths: u32) -> Result<SharedBottleneck, Error> {
@@ -120,7 +117,7 @@ fn shared(field: &Field<'_>, paths: u32) -> Result<SharedBottleneck, Error> {
 fn non_shared(field: &Field<'_>, paths: u32) -> Result<NonSharedBottleneck, Error> {
     let table = bottlenecks(field)?;
     require_rate(&table)?;
-    let lists = ["rtt", "rate", "queue", "loss", "reorder", "trace", "down"];
+    let lists = ["rtt", "rate", "queue", "loss", "reorder", "down"];
     let path = |path| -> Result<PathSpec, Error> {
         Ok(PathSpec {
             bottleneck: link::properties(&table, |field| link::of_path(field, path))?,

@@ -90,7 +90,7 @@ fn the_path_of_a_trace_is_relative_to_the_scenario() {
     let folder = std::env::temp_dir().join(OsString::from_vec(name));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("a.toml");
-    let text = SHARED.replace("rate = '5Mbit'", "trace = 'a.up'");
+    let text = SHARED.replace("rate = '5Mbit'", "rate = { trace = 'a.up' }");
     let text = format!("stop = '9s'\n[topology]\n{text}\n[[connection]]\n");
     let trace = |content: &str| {
         std::fs::write(folder.join("a.up"), content).unwrap();
@@ -109,10 +109,24 @@ fn the_path_of_a_trace_is_relative_to_the_scenario() {
     ] {
         let error = trace(wrong).unwrap_err().to_string();
         assert!(
-            error.contains(says) && error.contains("a.toml:4: `topology.trace`: "),
+            error.contains(says) && error.contains("a.toml:4: `topology.rate.trace`: "),
             "{error}"
         );
     }
+    // Each path has a rate or a trace.
+    std::fs::write(folder.join("a.up"), "1\n2\n").unwrap();
+    let text = SHARED.replace("shared-bottleneck", "non-shared-bottleneck");
+    let text = text.replace("rate = '5Mbit'", "rate = ['5Mbit', { trace = 'a.up' }]");
+    let text = format!("stop = '9s'\n[topology]\n{text}\n[[connection]]\n");
+    let Ok(Spec::NonSharedBottleneck(spec)) = Scenario::parse(&text, &file).map(|s| s.topology)
+    else {
+        panic!()
+    };
+    let [fixed, recorded] = &spec.paths[..] else {
+        panic!()
+    };
+    assert!(fixed.bottleneck.rate.is_some() && fixed.bottleneck.rate_trace.is_none());
+    assert!(recorded.bottleneck.rate.is_none() && recorded.bottleneck.rate_trace.is_some());
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
