@@ -3,7 +3,7 @@
 use netsim::Span;
 use scenario::{
     Application, Between, ConnectionSpec, Constants, Length, PathChoice, PathManager, Profile,
-    Protocol, Scenario,
+    Protocol, Scenario, Size,
 };
 
 use crate::error::Error;
@@ -12,10 +12,10 @@ use crate::network::paths;
 /// Size of a connection's transfer, bytes.
 pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
     match connection.application {
-        Application::Bytes(bytes @ 1..) => Ok(bytes),
+        Application::Bytes(Size::Fixed(bytes @ 1..)) => Ok(bytes),
         _ => Err(unsupported(
             connection,
-            "transfers without a number of `bytes`, or of none",
+            "transfers without a fixed number of `bytes`, or of none",
         )),
     }
 }

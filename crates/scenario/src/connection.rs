@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use transport::{PathManager, Profile};
 
+use crate::size::Size;
+
 /// One connection, or several equal ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionSpec {
@@ -235,14 +237,14 @@ pub enum PathChoice {
 pub enum Application {
     /// Endless data.
     Endless,
-    /// `bytes`: this many bytes, available from the start.
-    Bytes(u64),
+    /// `bytes`: a transfer of this size, available from the start.
+    Bytes(Size),
     /// `requests = { count, bytes, gap }`: one reply after another on the same connection.
     Requests {
         /// Number of replies.
         count: u32,
-        /// Size of each reply, bytes.
-        bytes: u64,
+        /// Size of each reply.
+        bytes: Size,
         /// Time from the end of a reply to the start of the next.
         gap: Length,
     },
@@ -256,7 +258,7 @@ pub enum Application {
 }
 
 /// Alternating periods of sending and silence; the first is sending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnOff {
     /// Length of a period of sending.
     pub on: Length,
@@ -265,16 +267,26 @@ pub struct OnOff {
 }
 
 /// Equal connections, one after another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arrivals {
     /// Number of connections, including the first.
     pub count: u32,
-    /// Time from one start to the next; exponential gaps make a Poisson process.
-    pub gap: Length,
+    /// Time from one start to the next.
+    pub spacing: Spacing,
+}
+
+/// Times between the starts of equal connections.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Spacing {
+    /// `gap`: a length for each gap; exponential gaps make a Poisson process.
+    Gap(Length),
+    /// `load`: a Poisson process whose transfers take this share of the rate of the connection's paths, on average. 0.6 is a
+    /// load of 60 %; a load may exceed 1.
+    Load(f64),
 }
 
 /// Length of time, fixed or random.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Length {
     /// `"1.2s"`.
     Fixed(Span),
@@ -289,5 +301,13 @@ pub enum Length {
     Exponential {
         /// Mean length.
         mean: Span,
+    },
+    /// `{ mean = "1s", shape = 1.5 }`: Pareto distributed. On and off periods with a shape between 1 and 2 make self-similar
+    /// traffic (Willinger, Taqqu, Sherman and Wilson, "Self-similarity through high-variability", SIGCOMM 1995).
+    Pareto {
+        /// Mean length.
+        mean: Span,
+        /// Shape α, more than 1. The smaller, the heavier the tail; the variance is infinite up to 2.
+        shape: f64,
     },
 }

@@ -8,7 +8,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use topology::{Graph, NodeIndex, Path, ShortestPaths};
 
-use crate::connection::{Between, ConnectionSpec, Length, PathChoice};
+use crate::connection::{Application, Between, ConnectionSpec, Length, PathChoice, Spacing};
 use crate::error::Error;
 use crate::scenario::Scenario;
 
@@ -78,6 +78,9 @@ impl Scenario {
         })
     }
 }
+
+/// Largest number of paths between two hosts that count for a `load`. The first ones fill the links of the hosts.
+const MAX_LOAD_PATHS: u64 = 64;
 
 /// Seed of the links of a run with this seed, on any backend.
 #[must_use]
@@ -156,6 +159,7 @@ impl Draw<'_> {
     /// Adds a flow and its arrivals. `nth` returns path n of `count`, with its number.
     fn add(&mut self, nth: &dyn Fn(u64) -> Option<(u64, Path)>, count: u64) -> Result<(), Error> {
         let mut start = None;
+        let gap = self.gap(nth, count)?;
         for _ in 0..self
             .spec
             .arrivals
@@ -165,8 +169,8 @@ impl Draw<'_> {
             self.number += 1;
             let mut generator = self.generator(self.number);
             let seed = generator.next_u64();
-            let next = match (start, &self.spec.arrivals) {
-                (Some(last), Some(arrivals)) => sum(last, arrivals.gap.draw(&mut generator)),
+            let next = match (start, gap) {
+                (Some(last), Some(gap)) => sum(last, gap.draw(&mut generator)),
                 _ => self.spec.start.draw(&mut generator),
             };
             start = Some(next);
@@ -194,6 +198,33 @@ impl Draw<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Gap between the starts of successive arrivals on paths of which `nth` returns number n of `count`.
+    fn gap(
+        &self,
+        nth: &dyn Fn(u64) -> Option<(u64, Path)>,
+        count: u64,
+    ) -> Result<Option<Length>, Error> {
+        let load = match self.spec.arrivals.as_ref().map(|arrivals| arrivals.spacing) {
+            None => return Ok(None),
+            Some(Spacing::Gap(gap)) => return Ok(Some(gap)),
+            Some(Spacing::Load(load)) => load,
+        };
+        let bytes = match &self.spec.application {
+            Application::Bytes(size) => size.mean(),
+            Application::Requests { count, bytes, .. } => f64::from(*count) * bytes.mean(),
+            Application::Endless | Application::Rate { .. } => {
+                unreachable!("a load without transfers is refused when the file is read")
+            }
+        };
+        let paths = (0..count.min(MAX_LOAD_PATHS)).filter_map(|n| Some(nth(n)?.1));
+        let rate = self.graph.rate(paths);
+        let rate =
+            rate.ok_or_else(|| self.error("a `load` needs a link with a `rate` on each path"))?;
+        let seconds = bytes * 8.0 / (load * rate.bits_per_second() as f64);
+        let mean = Span::from_nanos((seconds * 1e9).round().max(1.0) as u64);
+        Ok(Some(Length::Exponential { mean }))
     }
 
     /// Generator of the flow `number`; 0: generator of the connection as a whole.
@@ -224,9 +255,12 @@ impl Length {
                 sum(from, Span::from_nanos(below(choices, generator)))
             }
             Self::Exponential { mean } => {
-                // 1 - unit is above 0. The logarithm of libm is the same on every machine.
-                let factor = -libm::log(1.0 - unit(generator));
-                Span::from_nanos((mean.as_nanos() as f64 * factor).round() as u64)
+                let nanos = exponential(mean.as_nanos() as f64, generator);
+                Span::from_nanos(nanos.round() as u64)
+            }
+            Self::Pareto { mean, shape } => {
+                let nanos = pareto(mean.as_nanos() as f64, shape, generator);
+                Span::from_nanos(nanos.round() as u64)
             }
         }
     }
@@ -281,8 +315,20 @@ fn pairs(
     pairs
 }
 
+/// Exponentially distributed number. The functions of libm are the same on every machine.
+pub(crate) fn exponential(mean: f64, generator: &mut impl Rng) -> f64 {
+    // 1 - unit is above 0.
+    mean * -libm::log(1.0 - unit(generator))
+}
+
+/// Pareto distributed number with this mean; `shape` is more than 1.
+pub(crate) fn pareto(mean: f64, shape: f64, generator: &mut impl Rng) -> f64 {
+    let least = mean * (shape - 1.0) / shape;
+    least / libm::pow(1.0 - unit(generator), 1.0 / shape)
+}
+
 /// Uniform number in [0, 1).
-fn unit(generator: &mut impl Rng) -> f64 {
+pub(crate) fn unit(generator: &mut impl Rng) -> f64 {
     // 53 bits: each fraction is a double.
     (generator.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -5,6 +5,7 @@ use topology::{FatTree, Queue, SharedBottleneck, Spec};
 
 use super::*;
 use crate::connection::{Application, Arrivals, Protocol};
+use crate::size::Size;
 
 fn connection() -> ConnectionSpec {
     ConnectionSpec {
@@ -216,7 +217,10 @@ fn arrivals_follow_each_other_until_the_end() {
     };
     let poisson = ConnectionSpec {
         start: Length::Fixed(Span::from_secs(1)),
-        arrivals: Some(Arrivals { count: 10_000, gap }),
+        arrivals: Some(Arrivals {
+            count: 10_000,
+            spacing: Spacing::Gap(gap),
+        }),
         ..connection()
     };
     let scenario = scenario(shared(1), vec![poisson]);
@@ -285,5 +289,79 @@ fn unknown_paths_and_hosts_are_errors() {
     assert!(
         error.to_string().starts_with("`topology.k`: 5: "),
         "{error}"
+    );
+}
+
+/// Mean gap between the arrivals of each sender, seconds.
+fn mean_gap(topology: Spec, change: impl FnOnce(&mut ConnectionSpec)) -> f64 {
+    let mut spec = ConnectionSpec {
+        application: Application::Bytes(Size::Fixed(100_000)),
+        arrivals: Some(Arrivals {
+            count: 4000,
+            spacing: Spacing::Load(0.6),
+        }),
+        ..connection()
+    };
+    change(&mut spec);
+    let mut scenario = scenario(topology, vec![spec]);
+    scenario.stop = Span::from_secs(1_000_000);
+    let drawn = scenario.draw(1).unwrap();
+    let starts = |first: usize| drawn.flows[first..first + 4000].iter().map(|f| f.start);
+    let (first, last) = (starts(0).next().unwrap(), starts(0).next_back().unwrap());
+    (last.as_secs_f64() - first.as_secs_f64()) / 3999.0
+}
+
+/// 100 KB each at 60 % of 5 Mbit/s: one every 0.267 s.
+#[test]
+fn a_load_is_a_share_of_the_paths_rate() {
+    let expected = 100_000.0 * 8.0 / (0.6 * 5e6);
+    let close = |gap: f64, expected: f64| {
+        // Four standard deviations of the mean of 4000 exponential gaps.
+        assert!(
+            (gap / expected - 1.0).abs() < 0.064,
+            "{gap}, not {expected}"
+        );
+    };
+    close(mean_gap(shared(1), |_| {}), expected);
+    // Paths over one bottleneck have its rate together, separate ones the sum.
+    let two = |spec: &mut ConnectionSpec| {
+        spec.protocol = Protocol::Mptcp;
+        spec.subflows = 2;
+    };
+    close(mean_gap(shared(2), two), expected);
+    let Spec::SharedBottleneck(one) = shared(1) else {
+        unreachable!()
+    };
+    let path = topology::PathSpec {
+        bottleneck: one.bottleneck,
+        rtt: one.rtts[0],
+    };
+    let separate = Spec::NonSharedBottleneck(topology::NonSharedBottleneck {
+        paths: vec![path.clone(), path],
+        access: None,
+    });
+    close(mean_gap(separate, two), expected / 2.0);
+    // In a fat tree the link of the host limits all paths together: 100 Mbit/s.
+    let permutation = |spec: &mut ConnectionSpec| spec.between = Between::Permutation;
+    close(mean_gap(tree(4), permutation), expected / 20.0);
+    // Without a rate there is no load.
+    let mut endless = shared(1);
+    let Spec::SharedBottleneck(spec) = &mut endless else {
+        unreachable!()
+    };
+    spec.bottleneck.rate = None;
+    let spec = ConnectionSpec {
+        application: Application::Bytes(Size::Fixed(1)),
+        arrivals: Some(Arrivals {
+            count: 2,
+            spacing: Spacing::Load(0.6),
+        }),
+        ..connection()
+    };
+    let error = scenario(endless, vec![spec]).draw(1).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`load` needs a link with a `rate`")
     );
 }

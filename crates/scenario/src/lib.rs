@@ -45,6 +45,7 @@ pub mod outcome;
 mod run;
 mod scenario;
 mod simulate;
+mod size;
 pub mod statistics;
 pub mod trace;
 pub mod units;
@@ -52,7 +53,7 @@ pub mod vary;
 
 pub use connection::{
     Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice, Protocol,
-    Regroup,
+    Regroup, Spacing,
 };
 pub use draw::{Drawn, Flow};
 pub use error::{Error, Location};
@@ -60,4 +61,5 @@ pub use outcome::{Backend, Outcome};
 pub use run::{Run, Watch};
 pub use scenario::Scenario;
 pub use simulate::{simulate, simulate_watched, simulate_within};
+pub use size::{DISTRIBUTIONS, Size, SizePoint, SizeTable};
 pub use transport::{PathManager, Profile};

@@ -125,6 +125,10 @@ const PIECES: &[&str] = &[
     "[[topology.link]]",
     "{ mean = \"365d\" }",
     "{ from = \"0s\", to = \"1s\" }",
+    "{ mean = \"1s\", shape = 1.5 }",
+    "{ distribution = \"data-mining\" }",
+    "{ mean = 1000, shape = 1.5 }",
+    "{ count = 3, load = 0.5 }",
 ];
 
 /// Reads a file; draws and starts a valid one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netsim::{LinkId, Network, Span};
+use netsim::{LinkId, Network, Rate, Span};
 
 use crate::link::Properties;
 
@@ -132,6 +132,26 @@ impl Graph {
         links.fold(Span::ZERO, |sum, link| {
             sum + self.link(*link).properties.delay
         })
+    }
+
+    /// Rate that paths carry together towards the receiver: path after path takes what the paths before it have left of its links.
+    /// A recorded rate counts with its mean. None if a path has no link with a rate.
+    #[must_use]
+    pub fn rate(&self, paths: impl IntoIterator<Item = Path>) -> Option<Rate> {
+        let mut left: BTreeMap<LinkIndex, u64> = BTreeMap::new();
+        let mut carried: u64 = 0;
+        for path in paths {
+            let rates: Vec<(LinkIndex, u64)> = (path.forward.iter())
+                .filter_map(|&link| {
+                    let rate = self.link(link).properties.mean_rate()?.bits_per_second();
+                    Some((link, *left.get(&link).unwrap_or(&rate)))
+                })
+                .collect();
+            let taken = rates.iter().map(|(_, rate)| *rate).min()?;
+            left.extend(rates.iter().map(|(link, rate)| (*link, rate - taken)));
+            carried = carried.saturating_add(taken);
+        }
+        (carried > 0).then(|| Rate::from_bits_per_second(carried))
     }
 
     /// Adds all links to a network, and returns their numbers there in the order of [`Graph::links`].

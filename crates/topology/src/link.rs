@@ -151,6 +151,13 @@ impl Properties {
         }
     }
 
+    /// Rate, of a recorded one the mean; none without a rate.
+    #[must_use]
+    pub fn mean_rate(&self) -> Option<Rate> {
+        let recorded = self.rate_trace.as_ref().map(Trace::mean_rate);
+        recorded.or(self.rate)
+    }
+
     /// The properties as a link of `netsim`. RED on a link with a trace is in proportion to the trace's mean rate.
     pub(crate) fn to_netsim(&self) -> LinkSpec {
         let mut spec = match (&self.rate_trace, self.rate) {

@@ -14,13 +14,22 @@ pub enum Application {
     Endless,
     /// A file of this many bytes.
     File(u64),
-    /// Replies of `bytes` each. A reply is written one gap after the last byte of the reply before was acknowledged.
+    /// Replies. A reply is written one gap after the last byte of the reply before was acknowledged.
     Requests {
-        /// Bytes of each reply.
+        /// Bytes of the reply that is being written, or is the next one.
         bytes: u64,
-        /// Gaps between replies, one fewer than replies.
-        gaps: VecDeque<Span>,
+        /// Replies after it, in order.
+        later: VecDeque<Reply>,
     },
     /// One segment at a time at a pace, endless.
     Paced(Pace),
+}
+
+/// A reply that follows another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply {
+    /// Time from the ACK of the last byte of the reply before.
+    pub gap: Span,
+    /// Size, bytes.
+    pub bytes: u64,
 }

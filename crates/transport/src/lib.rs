@@ -14,9 +14,9 @@ mod spec;
 mod subflow;
 pub mod trace;
 
-pub use application::Application;
 pub use application::pace::{OnOff, Pace, Turns};
 pub use application::udp::UdpSpec;
+pub use application::{Application, Reply};
 pub use connection::send::SlowStartTotals;
 pub use packet::{SubflowId, Wire};
 pub use profile::{BufferSize, Detection, Profile, SackRoom};

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use kernel::{registry, status};
 use lisa_lab::{Error, Host};
 use netsim::{Rate, Span};
-use scenario::{Application, ConnectionSpec, Length, Protocol, Run, Scenario};
+use scenario::{Application, ConnectionSpec, Length, Protocol, Run, Scenario, Size};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// A host; `None` if the test cannot run here.
@@ -32,7 +32,7 @@ fn connection(protocol: Protocol, algorithm: &str, bytes: u64) -> ConnectionSpec
         name: algorithm.into(),
         protocol,
         algorithm: algorithm.into(),
-        application: Application::Bytes(bytes),
+        application: Application::Bytes(Size::Fixed(bytes)),
         receive_window: Some(4 << 20),
         ..Default::default()
     }

@@ -110,7 +110,7 @@ pub(super) fn read<'a>(field: &Field<'a>, stop: Span) -> Result<Unchecked<'a>, E
     subflows::backup(&table, &mut spec)?;
     spec.arrivals = table
         .get("arrivals")
-        .map(|field| application::arrivals(&field))
+        .map(|field| application::arrivals(&field, &spec.application))
         .transpose()?;
     Ok(Unchecked { table, spec })
 }

@@ -1,7 +1,5 @@
 //! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `down`.
 
-use std::path::Path;
-
 use netsim::{Outage, Span, Time, Trace};
 use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder};
 
@@ -36,7 +34,9 @@ pub(super) fn properties<'a>(
         // Even a single packet waits for a delivery opportunity.
         let none = [Queue::DropTailPackets(0), Queue::DropTailBytes(0)].contains(&properties.queue);
         if none && properties.rate_trace.is_some() {
-            return Err(queue.error("a link with a recorded rate needs room for at least one packet"));
+            return Err(
+                queue.error("a link with a recorded rate needs room for at least one packet")
+            );
         }
     } else {
         table.refuse(
@@ -274,12 +274,5 @@ fn recorded(field: &Field<'_>) -> Result<Trace, Error> {
     let field = field
         .table(&["trace"])?
         .require("trace", "trace = \"lte.up\"")?;
-    let path = field
-        .file()
-        .parent()
-        .unwrap_or(Path::new(""))
-        .join(field.text()?);
-    let text = super::text::read(&path).map_err(|error| field.error(error.to_string()))?;
-    let wrong = |error| field.error(format!("{}: {error}", path.display()));
-    text.parse().map_err(wrong)
+    field.beside()
 }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::str::FromStr;
 
 use netsim::{Rate, Span};
 
@@ -49,10 +50,6 @@ impl<'a> Field<'a> {
             key: self.key.clone(),
             problem: problem.into(),
         }
-    }
-
-    pub(crate) fn file(&self) -> &'a Path {
-        self.file
     }
 
     /// The error of a value of another type.
@@ -268,6 +265,29 @@ impl<'a> Field<'a> {
         }
         let [least, most] = [range.start(), range.end()].map(|bytes| units::show_bytes(*bytes));
         Err(self.range(units::show_bytes(bytes), least, most))
+    }
+
+    /// The parsed text of a file whose name is the value, relative to the folder of the scenario.
+    pub(crate) fn beside<T: FromStr<Err: Display>>(&self) -> Result<T, Error> {
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        let path = folder.join(self.text()?);
+        let text = super::text::read(&path).map_err(|error| self.error(error.to_string()))?;
+        text.parse()
+            .map_err(|error| self.error(format!("{}: {error}", path.display())))
+    }
+
+    /// The value as a number that may exceed 1: 1.5 or "150%". `expected` is for the error of another type.
+    pub(crate) fn number(&self, expected: &str) -> Result<f64, Error> {
+        match &self.node.value {
+            Value::Float(number) => Ok(*number),
+            Value::Integer(Some(number)) => Ok(*number as f64),
+            Value::Text(text) => {
+                let number = text.trim().strip_suffix('%').map(str::parse::<f64>);
+                let number = number.and_then(Result::ok).map(|percent| percent / 100.0);
+                number.ok_or_else(|| self.error(format!("`{text}` is not {expected}")))
+            }
+            _ => Err(self.wrong_type(expected)),
+        }
     }
 
     /// The value as a share like "10%" or 0.1.

@@ -2,7 +2,7 @@
 
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use transport::{Pace, Turns};
+use transport::{Pace, Reply, Turns};
 
 use crate::connection::{Application, ConnectionSpec, OnOff};
 
@@ -14,18 +14,21 @@ pub(super) fn is_finite(spec: &ConnectionSpec) -> bool {
     )
 }
 
-/// The data as an application of the simulator; gaps between requests are drawn from the seed.
+/// The data as an application of the simulator; sizes and gaps between requests are drawn from the seed.
 pub(super) fn data(application: &Application, seed: u64) -> transport::Application {
+    let mut generator = Pcg64Mcg::seed_from_u64(seed);
     match application {
         Application::Endless => transport::Application::Endless,
-        Application::Bytes(bytes) => transport::Application::File(*bytes),
-        Application::Requests { count, bytes, gap } => {
-            let mut generator = Pcg64Mcg::seed_from_u64(seed);
-            transport::Application::Requests {
-                bytes: *bytes,
-                gaps: (1..*count).map(|_| gap.draw(&mut generator)).collect(),
-            }
-        }
+        Application::Bytes(size) => transport::Application::File(size.draw(&mut generator)),
+        Application::Requests { count, bytes, gap } => transport::Application::Requests {
+            bytes: bytes.draw(&mut generator),
+            later: (1..*count)
+                .map(|_| Reply {
+                    gap: gap.draw(&mut generator),
+                    bytes: bytes.draw(&mut generator),
+                })
+                .collect(),
+        },
         Application::Rate { rate, on_off } => {
             transport::Application::Paced(Pace::new(*rate, on_off_periods(on_off.as_ref(), seed)))
         }

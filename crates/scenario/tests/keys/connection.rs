@@ -2,7 +2,7 @@
 
 use lisa_scenario::{
     Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice,
-    PathManager, Profile, Protocol, Regroup,
+    PathManager, Profile, Protocol, Regroup, Size, SizeTable, Spacing,
 };
 use netsim::Span;
 
@@ -56,14 +56,14 @@ fn all_of_a_connection() {
             paths: vec![1, 0],
         },
         path_choice: PathChoice::Random,
-        application: Application::Bytes(300_000),
+        application: Application::Bytes(Size::Fixed(300_000)),
         start: Length::Uniform {
             from: ms(2000),
             to: ms(5000),
         },
         arrivals: Some(Arrivals {
             count: 80,
-            gap: Length::Exponential { mean: ms(1200) },
+            spacing: Spacing::Gap(Length::Exponential { mean: ms(1200) }),
         }),
         profile: Profile::linux_3_14(),
         receive_window: Some(4 << 20),
@@ -119,10 +119,66 @@ fn all_of_a_connection() {
 }
 
 #[test]
+fn sizes_of_transfers() {
+    let size = |value: &str| match connection(&format!("bytes = {value}")).application {
+        Application::Bytes(size) => size,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(size("0"), Size::Fixed(0));
+    assert_eq!(
+        size("{ from = '10KB', to = '1MB' }"),
+        Size::Uniform {
+            from: 10_000,
+            to: 1_000_000
+        }
+    );
+    assert_eq!(size("{ mean = '1KiB' }"), Size::Exponential { mean: 1024 });
+    assert_eq!(
+        size("{ mean = '100KB', shape = 1.2 }"),
+        Size::Pareto {
+            mean: 100_000,
+            shape: 1.2
+        }
+    );
+    for name in ["web-search", "data-mining"] {
+        let table = SizeTable::named(name).unwrap();
+        assert_eq!(
+            size(&format!("{{ distribution = '{name}' }}")),
+            Size::Table(table.clone())
+        );
+        let requests = format!(
+            "requests = {{ count = 2, bytes = {{ distribution = '{name}' }}, gap = '1s' }}"
+        );
+        let Application::Requests { bytes, .. } = connection(&requests).application else {
+            panic!("{requests}")
+        };
+        assert_eq!(bytes, Size::Table(table));
+    }
+}
+
+#[test]
+fn loads() {
+    let arrivals = |keys: &str| connection(keys).arrivals.unwrap();
+    let load = |value: &str| {
+        let keys = format!("bytes = '1MB'\narrivals = {{ count = 9, load = {value} }}");
+        arrivals(&keys).spacing
+    };
+    for (value, expected) in [("0.6", 0.6), ("'60%'", 0.6), ("'150%'", 1.5), ("2", 2.0)] {
+        assert_eq!(load(value), Spacing::Load(expected));
+    }
+    let keys = "arrivals = { count = 9, gap = { mean = '1s', shape = 1.5 } }";
+    let pareto = Length::Pareto {
+        mean: ms(1000),
+        shape: 1.5,
+    };
+    assert_eq!(arrivals(keys).spacing, Spacing::Gap(pareto));
+}
+
+#[test]
 fn applications() {
     let requests = Application::Requests {
         count: 10,
-        bytes: 1000,
+        bytes: Size::Fixed(1000),
         gap: Length::Fixed(ms(1)),
     };
     assert_eq!(

@@ -4,7 +4,7 @@ mod connection;
 mod links;
 mod topologies;
 
-use lisa_scenario::{Application, Scenario};
+use lisa_scenario::{Application, Scenario, Size};
 use netsim::{Rate, Span};
 use topology::{Queue, Spec};
 
@@ -56,7 +56,7 @@ fn overrides() {
     assert_eq!(scenario.connections[0].algorithm, "lisa");
     assert_eq!(
         scenario.connections[1].application,
-        Application::Bytes(300_000)
+        Application::Bytes(Size::Fixed(300_000))
     );
     // With three subflows there are three paths.
     assert_eq!(scenario.topology.build().unwrap().sets()[0].paths.len(), 3);

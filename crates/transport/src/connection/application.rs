@@ -72,9 +72,10 @@ impl Connection {
         if !application.is_finite || !std::mem::take(&mut application.is_writing) {
             return false;
         }
-        if let Application::Requests { gaps, .. } = &mut self.spec.application {
-            if let Some(gap) = gaps.pop_front() {
-                env.timers.set(application.write_timer, env.now + gap);
+        if let Application::Requests { bytes, later } = &mut self.spec.application {
+            if let Some(reply) = later.pop_front() {
+                *bytes = reply.bytes;
+                env.timers.set(application.write_timer, env.now + reply.gap);
                 return false;
             }
         }

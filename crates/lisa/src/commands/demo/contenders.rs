@@ -3,7 +3,7 @@
 use std::fmt;
 
 use netsim::{Rate, Span};
-use scenario::{Application, ConnectionSpec, Protocol, Scenario};
+use scenario::{Application, ConnectionSpec, Protocol, Scenario, Size};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// A protocol with an algorithm.
@@ -117,7 +117,7 @@ impl Bottleneck {
                     Protocol::Mptcp => PATHS,
                     Protocol::Tcp | Protocol::Udp => 1,
                 },
-                application: Application::Bytes(BYTES),
+                application: Application::Bytes(Size::Fixed(BYTES)),
                 receive_window: Some(RECEIVE_WINDOW),
                 ..Default::default()
             }],

@@ -2,6 +2,7 @@
 //! and of the network hold after each event.
 
 use super::*;
+use crate::application::Reply;
 use netsim::{CoDel, DropTail, FqCoDel, Loss, Outage, Queue, Rate, Red, Reorder};
 use proptest::prelude::*;
 
@@ -200,16 +201,14 @@ impl Transfer {
         let application = if let [bytes] = self.replies[..] {
             Application::File(bytes)
         } else {
-            let gaps = self.replies[1..].iter().map(|b| Span::from_micros(b * 50));
+            let later = self.replies[1..].iter().map(|&bytes| Reply {
+                gap: Span::from_micros(bytes * 50),
+                bytes,
+            });
             Application::Requests {
                 bytes: self.replies[0],
-                gaps: gaps.collect(),
+                later: later.collect(),
             }
-        };
-        let bytes = if self.replies.len() > 1 {
-            self.replies[0] * self.replies.len() as u64
-        } else {
-            bytes
         };
         let mut simulation = Simulation::new(network, Quiet);
         let algorithm = algorithms[self.algorithm % algorithms.len()];

@@ -13,8 +13,17 @@ mod timeouts;
 mod window;
 
 use super::*;
+use crate::application::Reply;
 use crate::packet::flag;
 use crate::packet::sack_blocks::SackBlocks;
+
+/// A reply of this many bytes, this many milliseconds after the reply before.
+fn reply(gap: u64, bytes: u64) -> Reply {
+    Reply {
+        gap: Span::from_millis(gap),
+        bytes,
+    }
+}
 
 /// A sender, established at time 0 with an RTT sample of 100 ms, and the test as its receiver. Tests count full
 /// segments, packets count bytes.

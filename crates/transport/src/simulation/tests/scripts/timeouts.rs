@@ -91,7 +91,7 @@ fn frto_finds_a_spurious_timeout_without_timestamps() {
 fn a_loss_probe_that_repaired_a_loss_halves_the_window_at_the_next_ack() {
     let application = Application::Requests {
         bytes: 10 * 1448,
-        gaps: [Span::from_millis(10)].into(),
+        later: [reply(10, 10 * 1448)].into(),
     };
     let mut script = Script::with(Profile::linux(), "reno", application);
     script.numbers();

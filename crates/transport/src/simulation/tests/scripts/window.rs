@@ -21,7 +21,7 @@ fn the_initial_window_and_slow_start() {
 fn an_idle_connection_restarts_with_a_smaller_window() {
     let application = Application::Requests {
         bytes: 60 * 1448,
-        gaps: [Span::from_millis(100), Span::from_millis(700)].into(),
+        later: [reply(100, 60 * 1448), reply(700, 60 * 1448)].into(),
     };
     let mut script = Script::with(Profile::linux(), "reno", application);
     let mut at = 0;
