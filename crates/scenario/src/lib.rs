@@ -42,6 +42,7 @@ pub mod export;
 mod file;
 pub mod metrics;
 pub mod outcome;
+mod random;
 mod run;
 mod scenario;
 mod simulate;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::draw::{exponential, pareto, unit};
+use crate::random::{exponential, pareto, unit};
 
 /// Size of a transfer, bytes. A drawn size is at least a byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,8 @@ use transport::{Detection, PathManager, window_scale};
 
 use super::keys::Keys;
 use crate::connection::{ConnectionSpec, Protocol};
-use crate::draw::{self, Drawn, Flow};
+use crate::draw::{Drawn, Flow};
+use crate::random::mix;
 use crate::scenario::Scenario;
 
 /// First port of servers.
@@ -128,7 +129,7 @@ impl Endpoints {
     fn add_connection(&mut self, spec: &ConnectionSpec, flow: &Flow, pairs: &[Pair]) {
         let profile = spec.profile_with_constants();
         // A different stream from that of the flow itself.
-        let mut generator = Pcg64Mcg::seed_from_u64(draw::mix(!flow.seed));
+        let mut generator = Pcg64Mcg::seed_from_u64(mix(!flow.seed));
         let mptcp = spec.protocol == Protocol::Mptcp;
         let keys = mptcp.then(|| Keys {
             client: generator.next_u64(),
