@@ -122,7 +122,7 @@ def phi(experiment):
     rows = []
     for setting in settings:
         seeds = [run for run in runs if run[key] == setting]
-        first, second = ([run[f"subflows.{n}.goodput_mbps"] for run in seeds] for n in (0, 1))
+        first, second = ([run[f"subflows.{n}.goodput_mbps"] for run in seeds] for n in (1, 2))
         sums = " + ".join(Mean.of(values).text(1) for values in (first, second))
         ratios = Mean.of([a / b if b else None for a, b in zip(first, second)])
         model = number(4 ** (100 / setting), 2 if setting > 100 else 0) if setting > 1 else "10^60"
@@ -134,7 +134,7 @@ def phi(experiment):
 def wvegas(experiment):
     """Queues over two disjoint paths beside LIA's."""
     algorithms = ["lia", "wvegas"]
-    metrics = ["goodput_mbps", "links.drops", "links.queue_mean", "links.queue_max"]
+    metrics = ["goodput_mbps", "links.drops", "links.queue_mean_packets", "links.queue_max_packets"]
     results = experiment.compare("two-paths.toml", algorithms, 10, metrics=metrics)
     one = experiment.compare("two-paths.toml", algorithms, 10, {"connection.multipath.subflows": 1})
     rows = []
@@ -142,8 +142,8 @@ def wvegas(experiment):
         rows.append([name, *(found[each].of("multipath", "goodput_mbps").text(2) for each in algorithms)])
     for metric, name, digits in (
         ("drops", "packets lost", 0),
-        ("queue_mean", "mean queue, packets", 1),
-        ("queue_max", "longest queue, packets", 0),
+        ("queue_mean_packets", "mean queue, packets", 1),
+        ("queue_max_packets", "longest queue, packets", 0),
     ):
         cells = []
         for result in results.values():

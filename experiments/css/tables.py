@@ -74,7 +74,7 @@ def exits(experiment):
         keys = {"topology.queue": queue, "connection.short.start": "4.8s"}
         results = experiment.compare("fig5.toml", ["lia", "lisa", "css"], 1, keys, connection="short")
         for algorithm, result in results.items():
-            metrics = ("retransmits", "sum_cwnd_at_slow_start_exit")
+            metrics = ("retransmits", "sum_cwnd_at_slow_start_exit_segments")
             cells = [result.of("short", metric).text(0) for metric in metrics]
             rows.append([f"{queue}, {algorithm}", *cells, result.of("short", "completion_s").text(2)])
     header = ["buffer, algorithm", "retransmissions", "Σcwnd at the end of slow start", "completion, s"]
@@ -95,7 +95,7 @@ def fast(experiment):
     results = experiment.compare("../avoidance/two-paths.toml", ["css", "css_reno", "lia", "lisa"], 1, keys)
     rows = []
     for algorithm, result in results.items():
-        exit_window = result.of("multipath", "sum_cwnd_at_slow_start_exit").text(0)
+        exit_window = result.of("multipath", "sum_cwnd_at_slow_start_exit_segments").text(0)
         rows.append([algorithm, result.of("multipath", "goodput_mbps").scaled(1e-3).text(1), exit_window])
     header = ["two paths of 20 Gbit/s", "goodput, Gbit/s", "Σcwnd at the end of slow start"]
     experiment.fill(PAGE, "fast", table(header, rows))

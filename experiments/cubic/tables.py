@@ -89,7 +89,7 @@ def epoch_in_the_vm(experiment):
         "completion, s": ("completion_s", 2),
         "retransmissions": ("retransmits", 0),
         "in slow start": ("retransmits_slow_start", 0),
-        "Σcwnd at the end of slow start": ("sum_cwnd_at_slow_start_exit", 0),
+        "Σcwnd at the end of slow start": ("sum_cwnd_at_slow_start_exit_segments", 0),
     }
     rows = []
     for name, (metric, digits) in metrics.items():

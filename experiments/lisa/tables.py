@@ -83,7 +83,7 @@ def fig6ab(experiment):
     columns = {
         "R_ss": Differences(experiment, "fig6.toml", vary, "40ms", "retransmits_slow_start", large),
         "R": Differences(experiment, "fig6.toml", vary, "40ms", "retransmits"),
-        "Σcwnd": Differences(experiment, "fig6.toml", vary, "40ms", "sum_cwnd_at_slow_start_exit", large),
+        "Σcwnd": Differences(experiment, "fig6.toml", vary, "40ms", "sum_cwnd_at_slow_start_exit_segments", large),
     }
     points = columns["R"].points()
     header = ["queue"] + [f"`{profile}`: {name}" for profile in PROFILES for name in columns]
@@ -109,7 +109,7 @@ def summary(experiment, columns, points):
 
 def exits(experiment):
     """What both lose behind a queue of 25, and when each subflow leaves slow start."""
-    totals = {"retransmits": 1, "retransmits_slow_start": 1, "sum_cwnd_at_slow_start_exit": 1}
+    totals = {"retransmits": 1, "retransmits_slow_start": 1, "sum_cwnd_at_slow_start_exit_segments": 1}
     exit_time = "slow_start_exit_s"
     rows = []
     for profile, window in (("linux-3.14", None), ("linux", "4MB"), ("linux", None)):

@@ -170,7 +170,7 @@ fn the_guests_kernel_does_what_this_one_would() {
     assert_eq!(subflows.len(), 2);
     for subflow in subflows {
         // No window exceeds the capacity of the network.
-        let window = subflow["cwnd_at_end"].as_u64().unwrap();
+        let window = subflow["cwnd_at_end_segments"].as_u64().unwrap();
         assert!((1..200).contains(&window), "{subflow}");
     }
     let credits = fs::read_to_string(place.0.join("a-small-bottleneck-seed-1.credits.jsonl"));

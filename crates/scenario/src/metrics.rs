@@ -142,20 +142,20 @@ pub const METRICS: [Metric; 6] = [
         value: Value::Connection(|c| of_tcp(c, c.retransmits_slow_start as f64)),
     },
     Metric {
-        key: "sum_cwnd_at_slow_start_exit",
+        key: "sum_cwnd_at_slow_start_exit_segments",
         title: "Σcwnd at exit",
         unit: "segments",
         decimals: 1,
         whole: true,
-        value: Value::Connection(|c| c.sum_cwnd_at_slow_start_exit.map(f64::from)),
+        value: Value::Connection(|c| c.sum_cwnd_at_slow_start_exit_segments.map(f64::from)),
     },
     Metric {
-        key: "sum_cwnd_at_end",
+        key: "sum_cwnd_at_end_segments",
         title: "Σcwnd at end",
         unit: "segments",
         decimals: 1,
         whole: true,
-        value: Value::Connection(|c| of_tcp(c, c.sum_cwnd_at_end.into())),
+        value: Value::Connection(|c| of_tcp(c, c.sum_cwnd_at_end_segments.into())),
     },
 ];
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::connection::Protocol;
 
 /// Version of the JSON form of an outcome.
-pub const SCHEMA: &str = "lisa.outcome/4";
+pub const SCHEMA: &str = "lisa.outcome/5";
 
 /// Type of [`Outcome::schema`]. An alias, because serde borrows the fields of a type that is spelled `&str`.
 type Schema = &'static str;
@@ -98,7 +98,7 @@ pub struct ConnectionOutcome {
     /// Congestion control; empty for UDP.
     pub algorithm: String,
     /// Requested receive buffer, bytes; none: the profile's or the kernel's default.
-    pub receive_window: Option<u64>,
+    pub receive_window_bytes: Option<u64>,
     /// Time of the first SYN, seconds since the start of the run.
     pub start_s: f64,
     /// Time from the first SYN until the last byte was acknowledged, seconds; none where the run ended before.
@@ -116,9 +116,9 @@ pub struct ConnectionOutcome {
     pub retransmits_slow_start: u64,
     /// Σ cwnd at the begin of congestion avoidance, when the last subflow leaves slow start; none where one never did. A
     /// subflow in recovery counts with its ssthresh.
-    pub sum_cwnd_at_slow_start_exit: Option<u32>,
+    pub sum_cwnd_at_slow_start_exit_segments: Option<u32>,
     /// Σ cwnd when the last byte was acknowledged.
-    pub sum_cwnd_at_end: u32,
+    pub sum_cwnd_at_end_segments: u32,
     /// Results of each established subflow, in the order of their numbers.
     pub subflows: Vec<SubflowOutcome>,
 }
@@ -142,9 +142,9 @@ pub(crate) fn title(name: &str, number: u32) -> String {
 /// Results of a subflow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SubflowOutcome {
-    /// Number in the connection, from 0, as in a trace.
+    /// Number in the connection, from 1, as in a trace.
     pub subflow: usize,
-    /// Number of the path, from 0: in the topology, in the named set, or among the shortest between two hosts.
+    /// Number of the path, from 1: in the topology, in the named set, or among the shortest between two hosts.
     pub path: u64,
     /// Whether the subflow is a backup (RFC 8684, 3.3.8); absent where it is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -163,11 +163,11 @@ pub struct SubflowOutcome {
     /// End of slow start, seconds since the connection's first SYN.
     pub slow_start_exit_s: Option<f64>,
     /// cwnd at the end of slow start, segments.
-    pub cwnd_at_slow_start_exit: Option<u32>,
+    pub cwnd_at_slow_start_exit_segments: Option<u32>,
     /// cwnd at the end, segments.
-    pub cwnd_at_end: u32,
+    pub cwnd_at_end_segments: u32,
     /// Smoothed RTT at the end, seconds.
-    pub srtt: f64,
+    pub srtt_s: f64,
     /// Number of window reductions.
     pub losses: u32,
     /// Time of the first window reduction, seconds since the connection's first SYN.
@@ -192,9 +192,9 @@ pub struct LinkOutcome {
     /// Share of time in transmission; none for a link without a rate.
     pub utilisation: Option<f64>,
     /// Largest queue of the whole run, packets.
-    pub queue_max: u64,
+    pub queue_max_packets: u64,
     /// Time-averaged queue, packets.
-    pub queue_mean: f64,
+    pub queue_mean_packets: f64,
 }
 
 impl LinkOutcome {
@@ -210,8 +210,8 @@ impl LinkOutcome {
             loss_rate: (counters.packets_in > 0).then(|| gone as f64 / counters.packets_in as f64),
             marks: counters.marks,
             utilisation: counters.utilisation,
-            queue_max: counters.queue_max,
-            queue_mean: counters.queue_mean,
+            queue_max_packets: counters.queue_max,
+            queue_mean_packets: counters.queue_mean,
         }
     }
 }

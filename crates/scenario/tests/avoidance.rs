@@ -178,14 +178,17 @@ fn wvegas_keeps_queues_short_and_loses_nothing() {
     assert_eq!(outcome.connections[0].retransmits, 0);
     for link in &outcome.links {
         assert_eq!(link.drops, 0, "{}", link.name);
-        assert!(link.queue_max <= 20 && link.queue_mean < 5.0, "{link:?}");
+        assert!(
+            link.queue_max_packets <= 20 && link.queue_mean_packets < 5.0,
+            "{link:?}"
+        );
     }
     let lia = run(
         "avoidance/two-paths.toml",
         &["connection.multipath.algorithm=lia"],
         1,
     );
-    assert!(lia.links.iter().any(|link| link.queue_max == 50));
+    assert!(lia.links.iter().any(|link| link.queue_max_packets == 50));
 }
 
 /// Tables 1, 3, 4 and 6 of draft-khalili-mptcp-performance-issues-04: rates of users with one path beside users with two. With

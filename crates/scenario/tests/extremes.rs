@@ -93,5 +93,5 @@ fn no_queue_at_all() {
     );
     assert_eq!(outcome.connections[0].bytes, 100_000);
     assert!(outcome.links.iter().any(|link| link.drops > 0));
-    assert!(outcome.links.iter().all(|link| link.queue_max == 0));
+    assert!(outcome.links.iter().all(|link| link.queue_max_packets == 0));
 }

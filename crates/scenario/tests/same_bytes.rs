@@ -231,10 +231,10 @@ fn of_each_algorithm() {
     assert_eq!(
         digests,
         [
-            "afde9cfb82f71a00",
-            "cf9fd29620110723",
-            "9915839c19d8760d",
-            "452ee683ff6fe50e"
+            "c803dfcb357015e8",
+            "bbc5a747cb7c79aa",
+            "1500a0171fb029b2",
+            "fa076f91d2b135c2"
         ]
     );
 }
@@ -247,7 +247,7 @@ fn of_all_random_keys() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["59c5010ffd81666c", "f6aebd3bb9b45785"]);
+    assert_eq!(digests, ["d0756aeef0cf24f2", "f2253486bf3e6b73"]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn outcome() -> Outcome {
         number: 1,
         protocol: Protocol::Mptcp,
         algorithm: "lisa".into(),
-        receive_window: Some(4 << 20),
+        receive_window_bytes: Some(4 << 20),
         start_s: 2.5,
         completion_s: None,
         bytes: 150_000,
@@ -57,8 +57,8 @@ fn outcome() -> Outcome {
         note: Some("did not finish".into()),
         retransmits: 3,
         retransmits_slow_start: 1,
-        sum_cwnd_at_slow_start_exit: Some(20),
-        sum_cwnd_at_end: 17,
+        sum_cwnd_at_slow_start_exit_segments: Some(20),
+        sum_cwnd_at_end_segments: 17,
         subflows: vec![subflow, SubflowOutcome::default()],
     };
     let link = LinkOutcome {
@@ -69,8 +69,8 @@ fn outcome() -> Outcome {
         loss_rate: Some(0.01),
         marks: 0,
         utilisation: Some(0.5),
-        queue_max: 17,
-        queue_mean: 3.5,
+        queue_max_packets: 17,
+        queue_mean_packets: 3.5,
     };
     Outcome {
         schema: SCHEMA,
@@ -110,7 +110,7 @@ fn an_outcome_is_valid_by_the_schema() {
     }
 }
 
-/// The keys of version 4, which readers of the JSON depend on.
+/// The keys of version 5, which readers of the JSON depend on.
 #[test]
 fn an_outcome_has_all_keys_of_its_version() {
     let value = serde_json::to_value(outcome()).unwrap();
@@ -130,17 +130,17 @@ fn an_outcome_has_all_keys_of_its_version() {
     );
     has(
         connection,
-        "sum_cwnd_at_slow_start_exit, sum_cwnd_at_end, subflows, start_s, bytes, note",
+        "sum_cwnd_at_slow_start_exit_segments, sum_cwnd_at_end_segments, subflows, start_s, bytes, note",
     );
     let subflow = &connection["subflows"][0];
     has(
         subflow,
-        "subflow, path, goodput_mbps, bytes, retransmits, retransmits_slow_start, cwnd_at_slow_start_exit, cwnd_at_end",
+        "subflow, path, goodput_mbps, bytes, retransmits, retransmits_slow_start, cwnd_at_slow_start_exit_segments, cwnd_at_end_segments",
     );
-    has(subflow, "srtt, losses, first_loss_s");
+    has(subflow, "srtt_s, losses, first_loss_s");
     has(
         &value["links"][0],
-        "name, packets, drops, losses, loss_rate, marks, utilisation, queue_max, queue_mean",
+        "name, packets, drops, losses, loss_rate, marks, utilisation, queue_max_packets, queue_mean_packets",
     );
 }
 
@@ -186,9 +186,9 @@ fn every_number_is_a_metric() {
         retransmits: 5,
         retransmits_slow_start: 3,
         slow_start_exit_s: Some(0.5),
-        cwnd_at_slow_start_exit: Some(20),
-        cwnd_at_end: 17,
-        srtt: 0.07,
+        cwnd_at_slow_start_exit_segments: Some(20),
+        cwnd_at_end_segments: 17,
+        srtt_s: 0.07,
         losses: 4,
         first_loss_s: Some(0.4),
     };

@@ -311,9 +311,9 @@ fn links_count_from_the_warm_up() {
     for ((until, all), after) in until.iter().zip(&all).zip(&after) {
         assert_eq!(after.packets, all.packets - until.packets);
         assert_eq!(after.drops, all.drops - until.drops);
-        assert_eq!(after.queue_max, all.queue_max);
-        let mean = (60.0 * all.queue_mean - 10.0 * until.queue_mean) / 50.0;
-        assert!((after.queue_mean - mean).abs() < 1e-9, "{after:?}");
+        assert_eq!(after.queue_max_packets, all.queue_max_packets);
+        let mean = (60.0 * all.queue_mean_packets - 10.0 * until.queue_mean_packets) / 50.0;
+        assert!((after.queue_mean_packets - mean).abs() < 1e-9, "{after:?}");
         let rate = after.drops as f64 / after.packets as f64;
         assert_eq!(after.loss_rate, Some(rate));
     }
@@ -349,7 +349,7 @@ fn without_an_end_of_slow_start_all_retransmissions_count() {
     let scenario = Scenario::parse_with(FILE, "example.toml", &many).unwrap();
     let outcome = simulate(&scenario, 1, false).unwrap().outcome;
     let download = &outcome.connections[0];
-    assert_eq!(download.sum_cwnd_at_slow_start_exit, None);
+    assert_eq!(download.sum_cwnd_at_slow_start_exit_segments, None);
     assert!(download.retransmits > 0);
     assert_eq!(download.retransmits_slow_start, download.retransmits);
     for subflow in &download.subflows {

@@ -80,8 +80,8 @@ pub(crate) fn outcome(
         let bytes = observed.bytes.iter().filter(|((local, _), _)| here(*local));
         let bytes = bytes.map(|(_, bytes)| bytes).sum();
         subflows.push(SubflowOutcome {
-            subflow: path,
-            path: path as u64,
+            subflow: path + 1,
+            path: path as u64 + 1,
             backup: connection.backup.get(path).copied().unwrap_or(false),
             established_s: seconds(first.0),
             bytes: Some(bytes),
@@ -89,9 +89,9 @@ pub(crate) fn outcome(
             retransmits: last.retransmits.into(),
             retransmits_slow_start: before_exit.into(),
             slow_start_exit_s: at_exit.map(|(time, _)| seconds(time)),
-            cwnd_at_slow_start_exit: at_exit.map(|(_, s)| effective_cwnd(&s)),
-            cwnd_at_end: last.cwnd,
-            srtt: last.srtt.as_secs_f64(),
+            cwnd_at_slow_start_exit_segments: at_exit.map(|(_, s)| effective_cwnd(&s)),
+            cwnd_at_end_segments: last.cwnd,
+            srtt_s: last.srtt.as_secs_f64(),
             losses: reductions.len() as u32,
             first_loss_s: reductions.first().map(|time| seconds(*time)),
         });
@@ -113,7 +113,7 @@ pub(crate) fn outcome(
         number: 1,
         protocol: connection.protocol,
         algorithm: connection.algorithm.clone(),
-        receive_window: connection.receive_window,
+        receive_window_bytes: connection.receive_window,
         start_s: observed.start.as_secs_f64(),
         completion_s,
         bytes: observed.acknowledged,
@@ -125,14 +125,14 @@ pub(crate) fn outcome(
             Some(at) => retransmits(&observed.samples[at - 1]),
             None => observed.samples.last().map_or(0, retransmits),
         },
-        sum_cwnd_at_slow_start_exit: exit.map(|at| {
+        sum_cwnd_at_slow_start_exit_segments: exit.map(|at| {
             observed.samples[at]
                 .subflows
                 .iter()
                 .map(effective_cwnd)
                 .sum()
         }),
-        sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
+        sum_cwnd_at_end_segments: subflows.iter().map(|s| s.cwnd_at_end_segments).sum(),
         subflows,
     }
 }

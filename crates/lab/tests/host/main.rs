@@ -122,7 +122,7 @@ fn hystartpp_ends_slow_start_without_a_loss() {
     let windows = [host.run(&scenario, 1).unwrap(), simulated].map(|run| {
         let subflow = &run.outcome.connections[0].subflows[0];
         assert_eq!(subflow.losses, 0, "{subflow:?}");
-        f64::from(subflow.cwnd_at_slow_start_exit.expect("it left"))
+        f64::from(subflow.cwnd_at_slow_start_exit_segments.expect("it left"))
     });
     let [kernel, simulated] = windows;
     assert!((kernel / simulated - 1.0).abs() < 0.3, "{windows:?}");

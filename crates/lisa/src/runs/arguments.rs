@@ -40,7 +40,7 @@ pub struct Connections {
 pub struct Metrics {
     /// Metrics to show, with commas, in this order [default: completion, goodput, retransmissions, windows, shares].
     /// Any number of an outcome (docs/outcome.schema.json) by its name there: of connections `goodput_mbps`, of their
-    /// subflows `subflows.srtt`, of links `links.utilisation`.
+    /// subflows `subflows.srtt_s`, of links `links.utilisation`.
     #[arg(id = "metrics", long, value_name = "LIST", value_delimiter = ',', value_parser = MetricName)]
     pub names: Vec<String>,
 }

@@ -131,10 +131,10 @@ impl Links {
             cells.push(count(|l| Some(l.drops as f64)));
             cells.extend(losses.then(|| count(|l| Some(l.losses as f64))));
             cells.extend(marks.then(|| count(|l| Some(l.marks as f64))));
-            cells.push(mean(of(link, |l| Some(l.queue_mean)), 2));
+            cells.push(mean(of(link, |l| Some(l.queue_mean_packets)), 2));
             cells.push(
                 all(link)
-                    .map(|l| l.queue_max)
+                    .map(|l| l.queue_max_packets)
                     .max()
                     .unwrap_or(0)
                     .to_string(),

@@ -86,20 +86,20 @@ fn subflows(outcome: &Outcome) -> String {
     for connection in &outcome.connections {
         let name = connection.title();
         for subflow in &connection.subflows {
-            let exit = subflow.cwnd_at_slow_start_exit;
+            let exit = subflow.cwnd_at_slow_start_exit_segments;
             table.add_row(row(
                 1,
                 vec![
-                    format!("{name}, subflow {}", subflow.subflow + 1),
-                    (subflow.path + 1).to_string(),
+                    format!("{name}, subflow {}", subflow.subflow),
+                    subflow.path.to_string(),
                     format!("{:.3}", subflow.established_s),
                     seconds(subflow.goodput_mbps),
                     subflow.retransmits.to_string(),
                     subflow.retransmits_slow_start.to_string(),
                     seconds(subflow.slow_start_exit_s),
                     exit.map_or(NONE.into(), |cwnd| cwnd.to_string()),
-                    subflow.cwnd_at_end.to_string(),
-                    format!("{:.1}", subflow.srtt * 1e3),
+                    subflow.cwnd_at_end_segments.to_string(),
+                    format!("{:.1}", subflow.srtt_s * 1e3),
                     subflow.losses.to_string(),
                     seconds(subflow.first_loss_s),
                 ],

@@ -28,7 +28,7 @@ fn a_comparison_is_that_of_the_runs() {
             "completion_s",
             "goodput_mbps",
             "retransmits",
-            "sum_cwnd_at_end",
+            "sum_cwnd_at_end_segments",
         ] {
             let told = &line["connections"][0][metric];
             assert!((told["mean"].as_f64().unwrap() - mean(runs, metric)).abs() < 1e-9);
@@ -114,20 +114,21 @@ fn metrics_can_be_chosen() {
             .map(|run| run.pointer(pointer).unwrap().as_f64().unwrap());
         values.sum::<f64>() / 3.0
     };
-    let metrics = "--metrics links.queue_mean,subflows.cwnd_at_end,bytes,jain_index";
+    let metrics =
+        "--metrics links.queue_mean_packets,subflows.cwnd_at_end_segments,bytes,jain_index";
     let compare = format!("compare small.toml -a lisa,lia --seeds 3 {metrics}");
     let lines = place.valid_json(&format!("{compare} --json"), "compare.schema.json");
     for (compared, outcome) in [
         ("/connections/0/bytes", "/connections/0/bytes"),
         (
-            "/connections/0/subflows/1/cwnd_at_end",
-            "/connections/0/subflows/1/cwnd_at_end",
+            "/connections/0/subflows/1/cwnd_at_end_segments",
+            "/connections/0/subflows/1/cwnd_at_end_segments",
         ),
         (
-            "/connections/1/subflows/0/cwnd_at_end",
-            "/connections/1/subflows/0/cwnd_at_end",
+            "/connections/1/subflows/0/cwnd_at_end_segments",
+            "/connections/1/subflows/0/cwnd_at_end_segments",
         ),
-        ("/links/0/queue_mean", "/links/0/queue_mean"),
+        ("/links/0/queue_mean_packets", "/links/0/queue_mean_packets"),
     ] {
         let mean = lines[0].pointer(compared).unwrap()["mean"]
             .as_f64()
@@ -143,7 +144,7 @@ fn metrics_can_be_chosen() {
         keys(&lines[0]["connections"][0]),
         ["bytes", "count", "name", "subflows"]
     );
-    assert_eq!(keys(&lines[0]["links"][0]), ["name", "queue_mean"]);
+    assert_eq!(keys(&lines[0]["links"][0]), ["name", "queue_mean_packets"]);
     assert!(lines[0]["jain_index"].is_object());
     let text = place.good(&compare);
     for words in [
@@ -173,20 +174,23 @@ fn metrics_can_be_chosen() {
         let [download, competitor] = row else {
             panic!()
         };
-        let queue = format!("links.{link}.queue_mean");
+        let queue = format!("links.{link}.queue_mean_packets");
         for row in [download, competitor] {
-            assert_eq!(row[&queue], run["links"][0]["queue_mean"]);
+            assert_eq!(row[&queue], run["links"][0]["queue_mean_packets"]);
         }
         let subflow = &run["connections"][0]["subflows"][1];
-        assert_eq!(download["subflows.1.cwnd_at_end"], subflow["cwnd_at_end"]);
-        assert_eq!(competitor["subflows.1.cwnd_at_end"], Value::Null);
+        assert_eq!(
+            download["subflows.2.cwnd_at_end_segments"],
+            subflow["cwnd_at_end_segments"]
+        );
+        assert_eq!(competitor["subflows.2.cwnd_at_end_segments"], Value::Null);
         assert!(download.get("goodput_mbps").is_none());
     }
     let csv = String::from_utf8(place.read("rows.csv")).unwrap();
     let heading = csv.lines().next().unwrap();
     let first = "bottleneck.queue,algorithm,seed,connection,number,start_s,bytes,links.";
     assert!(heading.starts_with(first), "{heading}");
-    let last = "subflows.0.cwnd_at_end,subflows.1.cwnd_at_end,jain_index,note";
+    let last = "subflows.1.cwnd_at_end_segments,subflows.2.cwnd_at_end_segments,jain_index,note";
     assert!(heading.ends_with(last), "{heading}");
     let table = place.good(&sweep);
     for words in ["download, subflow 2", link, "all connections"] {

@@ -34,7 +34,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     for (outcome, seed) in outcomes.iter().zip(1..) {
-        assert_eq!(outcome["schema"], "lisa.outcome/4");
+        assert_eq!(outcome["schema"], "lisa.outcome/5");
         assert_eq!(outcome["seed"], seed);
         assert_eq!(outcome["backend"], "sim");
         assert_eq!(outcome["connections"][0]["bytes"], 100_000);
@@ -85,7 +85,8 @@ fn a_trace_can_be_csv() {
     place.good("run small.toml --seed 3 --trace new/out --trace-format csv");
     let text = place.read("new/out/a-small-bottleneck-seed-3.csv");
     let text = String::from_utf8(text).unwrap();
-    let heading = "time,connection,subflow,cwnd,ssthresh,srtt,flight,phase";
+    let heading =
+        "time_s,connection,subflow,cwnd_segments,ssthresh_segments,srtt_s,flight_segments,phase";
     assert_eq!(text.lines().next(), Some(heading));
     let row = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
     let rows: Vec<_> = text.lines().skip(1).map(row).collect();
@@ -97,7 +98,7 @@ fn a_trace_can_be_csv() {
     let credit: Value = serde_json::from_slice(&credit).unwrap();
     assert_eq!(
         (&credit["from"], &credit["to"]),
-        (&Value::from(0), &Value::from(1))
+        (&Value::from(1), &Value::from(2))
     );
 }
 
@@ -200,7 +201,7 @@ fn bottlenecks_of_the_drafts_differ() {
         let links = outcome["links"].as_array().unwrap();
         let link = links.iter().find(|l| l["name"] == link).unwrap();
         assert!(link["drops"].as_u64().unwrap() > 0, "{link}");
-        link["queue_max"].as_u64().unwrap()
+        link["queue_max_packets"].as_u64().unwrap()
     };
     assert_eq!(most("", "AP1 down"), 40);
     assert_eq!(most("", "AP2 down"), 10);
@@ -208,8 +209,7 @@ fn bottlenecks_of_the_drafts_differ() {
     let wrong = place.bad("run c.toml --set topology.queue=[9]", 2);
     let words = "--set topology.queue=[9]: `topology.queue`: 1 items: needs 2, for AP1, AP2";
     assert!(wrong.contains(words), "{wrong}");
-    let sweep =
-        "sweep c.toml --vary topology.queue.0=20,40 --seeds 1 --metrics links.queue_max --json";
+    let sweep = "sweep c.toml --vary topology.queue.0=20,40 --seeds 1 --metrics links.queue_max_packets --json";
     let rows = place.valid_json(sweep, "sweep.schema.json");
-    assert_eq!(rows[0]["links.AP1 down.queue_max"], 20);
+    assert_eq!(rows[0]["links.AP1 down.queue_max_packets"], 20);
 }

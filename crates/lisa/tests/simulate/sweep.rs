@@ -16,8 +16,8 @@ fn a_sweep_runs_every_combination() {
     assert!(text.contains("Second lines: the difference to lia, seed by seed."));
     let csv = String::from_utf8(place.read("rows.csv")).unwrap();
     let heading = "bottleneck.queue,connection.download.bytes,algorithm,seed,connection,number,start_s,bytes,\
-                   completion_s,goodput_mbps,retransmits,retransmits_slow_start,sum_cwnd_at_slow_start_exit,\
-                   sum_cwnd_at_end,share,jain_index,note";
+                   completion_s,goodput_mbps,retransmits,retransmits_slow_start,sum_cwnd_at_slow_start_exit_segments,\
+                   sum_cwnd_at_end_segments,share,jain_index,note";
     assert_eq!(csv.lines().next(), Some(heading));
     let rows: Vec<&str> = csv.lines().skip(1).collect();
     let starts = |at: usize, with: &str| assert!(rows[at].starts_with(with), "{}", rows[at]);

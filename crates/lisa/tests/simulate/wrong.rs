@@ -127,12 +127,12 @@ fn an_error_is_one_line() {
         (
             "compare small.toml -a lisa --metrics goodput",
             2,
-            "lisa: --metrics: no metric `goodput`; there are completion_s, ",
+            "lisa: --metrics: no metric `goodput`, did you mean `goodput_mbps` or `subflows.goodput_mbps`?",
         ),
         (
             "compare small.toml -a lisa --metrics share,srtt",
             2,
-            "lisa: --metrics: no metric `srtt`, did you mean `subflows.srtt`?\n",
+            "lisa: --metrics: no metric `srtt`, did you mean `subflows.srtt_s`?\n",
         ),
         (
             "sweep small.toml --vary stop=9s --metrics losses",
@@ -256,8 +256,8 @@ fn completions_offer_files_for_arguments_that_are_files() {
         for metric in [
             "goodput_mbps",
             "jain_index",
-            "subflows.srtt",
-            "links.queue_mean",
+            "subflows.srtt_s",
+            "links.queue_mean_packets",
         ] {
             assert!(text.contains(metric), "{shell}: {metric}");
         }

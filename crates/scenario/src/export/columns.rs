@@ -11,6 +11,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
@@ -81,6 +82,15 @@ impl From<Option<u32>> for Value<'_> {
     fn from(value: Option<u32>) -> Self {
         value.map_or(Self::None, |value| Self::Integer(value.into()))
     }
+}
+
+/// A key and a value in the metadata of a Parquet file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// Key, such as `lisa.version`.
+    pub key: &'static str,
+    /// Value, a text.
+    pub value: String,
 }
 
 /// A file of rows. Without [`Table::finish`] a CSV file lacks the last rows, and a Parquet file cannot be read.
@@ -174,6 +184,16 @@ impl Table {
             }
         };
         done.map_err(|error| with_path(&self.path, error))
+    }
+
+    /// Adds metadata to a Parquet file. CSV has no place for metadata.
+    pub fn describe(&mut self, properties: &[Property]) {
+        if let Sink::Parquet { writer, .. } = &mut self.sink {
+            for Property { key, value } in properties {
+                let pair = KeyValue::new((*key).into(), value.clone());
+                writer.append_key_value_metadata(pair);
+            }
+        }
     }
 
     /// Writes buffered rows, if the format allows it before the end of a group.

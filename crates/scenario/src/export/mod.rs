@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::outcome::Outcome;
 use crate::run::Run;
 
-pub use trace::{write_rows, write_trace};
+pub use trace::{json as credit, write_rows, write_trace};
 
 /// Longest part of a title in a file's name, bytes.
 const MAX_TITLE: usize = 60;

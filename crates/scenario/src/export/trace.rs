@@ -7,17 +7,17 @@ use std::path::Path;
 use super::columns::{Format, Kind, Table, Value};
 use super::path;
 use crate::run::Run;
-use crate::trace::Row;
+use crate::trace::{Credit, Row};
 
-/// Columns of a trace: the fields of [`Row`].
+/// Columns of a trace: the fields of [`Row`]. Numbers of subflows begin with 1.
 const COLUMNS: [(&str, Kind); 8] = [
-    ("time", Kind::Float),
+    ("time_s", Kind::Float),
     ("connection", Kind::Text),
     ("subflow", Kind::Integer),
-    ("cwnd", Kind::Integer),
-    ("ssthresh", Kind::Integer),
-    ("srtt", Kind::Float),
-    ("flight", Kind::Integer),
+    ("cwnd_segments", Kind::Integer),
+    ("ssthresh_segments", Kind::Integer),
+    ("srtt_s", Kind::Float),
+    ("flight_segments", Kind::Integer),
     ("phase", Kind::Text),
 ];
 
@@ -34,10 +34,21 @@ pub fn write_trace(run: &Run, directory: &Path, format: Format) -> io::Result<()
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let mut file = BufWriter::new(File::create(&path).map_err(named)?);
     for credit in &run.credits {
-        serde_json::to_writer(&mut file, credit).map_err(|error| named(error.into()))?;
+        serde_json::to_writer(&mut file, &json(credit)).map_err(|error| named(error.into()))?;
         file.write_all(b"\n").map_err(named)?;
     }
     file.flush().map_err(named)
+}
+
+/// A credit in the form of files: numbers of subflows begin with 1.
+#[must_use]
+pub fn json(credit: &Credit) -> serde_json::Value {
+    let credit = Credit {
+        to: credit.to + 1,
+        from: credit.from + 1,
+        ..credit.clone()
+    };
+    serde_json::to_value(credit).expect("plain data")
 }
 
 /// Writes the rows of a trace into a file.
@@ -56,7 +67,7 @@ fn values(row: &Row) -> [Value<'_>; 8] {
     [
         Value::Float(row.time),
         Value::Text(&row.connection),
-        Value::Integer(row.subflow as i64),
+        Value::Integer(row.subflow as i64 + 1),
         Value::Integer(row.cwnd.into()),
         row.ssthresh.into(),
         Value::Float(row.srtt),
@@ -96,13 +107,16 @@ mod tests {
         for (read, row) in rows.iter().zip(&run.rows) {
             let integer = |value: u32| Field::Long(value.into());
             let columns = [
-                ("time", Field::Double(row.time)),
+                ("time_s", Field::Double(row.time)),
                 ("connection", Field::Str(row.connection.to_string())),
-                ("subflow", Field::Long(row.subflow as i64)),
-                ("cwnd", integer(row.cwnd)),
-                ("ssthresh", row.ssthresh.map_or(Field::Null, integer)),
-                ("srtt", Field::Double(row.srtt)),
-                ("flight", integer(row.flight)),
+                ("subflow", Field::Long(row.subflow as i64 + 1)),
+                ("cwnd_segments", integer(row.cwnd)),
+                (
+                    "ssthresh_segments",
+                    row.ssthresh.map_or(Field::Null, integer),
+                ),
+                ("srtt_s", Field::Double(row.srtt)),
+                ("flight_segments", integer(row.flight)),
                 ("phase", Field::Str(row.phase.name().into())),
             ];
             let read = read

@@ -6,6 +6,9 @@ use crate::error::near;
 /// Largest number of suggestions in an error.
 const MAX_SUGGESTIONS: usize = 3;
 
+/// Units at the ends of names.
+const UNITS: [&str; 5] = ["_s", "_mbps", "_segments", "_packets", "_bytes"];
+
 /// The metrics of these names, in this order.
 ///
 /// # Errors
@@ -28,7 +31,12 @@ pub fn choose(names: &[impl AsRef<str>]) -> Result<Vec<&'static Metric>, String>
 /// else all names.
 fn unknown(name: &str) -> String {
     let keys = || all().map(|metric| metric.key);
-    let same: Vec<&str> = (all().filter(|metric| metric.field() == name))
+    // A name without its unit: `srtt` for `srtt_s`.
+    let is = |field: &str| {
+        let rest = field.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || UNITS.contains(&rest))
+    };
+    let same: Vec<&str> = (all().filter(|metric| is(metric.field())))
         .map(|metric| metric.key)
         .collect();
     let similar = match same.is_empty() {
@@ -74,10 +82,17 @@ mod tests {
                 &["goodput_mbs"][..],
                 "no metric `goodput_mbs`, did you mean `goodput_mbps` or `subflows.goodput_mbps`?",
             ),
-            (&["srtt"], "no metric `srtt`, did you mean `subflows.srtt`?"),
+            (
+                &["srtt"],
+                "no metric `srtt`, did you mean `subflows.srtt_s`?",
+            ),
             (
                 &["losses"],
                 "no metric `losses`, did you mean `subflows.losses` or `links.losses`?",
+            ),
+            (
+                &["goodput"],
+                "no metric `goodput`, did you mean `goodput_mbps` or `subflows.goodput_mbps`?",
             ),
             (
                 &["link.losses"],
@@ -97,6 +112,6 @@ mod tests {
         let problem = choose(&["speed\n"]).unwrap_err();
         let listed = "no metric `speed\\n`; there are completion_s, goodput_mbps, ";
         assert!(problem.starts_with(listed), "{problem}");
-        assert!(problem.ends_with(", links.queue_mean"), "{problem}");
+        assert!(problem.ends_with(", links.queue_mean_packets"), "{problem}");
     }
 }

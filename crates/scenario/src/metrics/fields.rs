@@ -6,20 +6,20 @@ use super::{Metric, Value};
 
 #[rustfmt::skip]
 pub(super) static FIELDS: [Metric; 23] = [
-    count("receive_window", "receive window", "bytes", Connection(|c| c.receive_window.map(|n| n as f64))),
+    count("receive_window_bytes", "receive window", "bytes", Connection(|c| c.receive_window_bytes.map(|n| n as f64))),
     measure("start_s", "start", "s", 3, Connection(|c| Some(c.start_s))),
     count("bytes", "delivered", "bytes", Connection(|c| Some(c.bytes as f64))),
 
-    count("subflows.path", "path, from 0", "", Subflow(|s| Some(s.path as f64))),
+    count("subflows.path", "path", "", Subflow(|s| Some(s.path as f64))),
     measure("subflows.established_s", "joined", "s", 3, Subflow(|s| Some(s.established_s))),
     count("subflows.bytes", "delivered", "bytes", Subflow(|s| s.bytes.map(|n| n as f64))),
     measure("subflows.goodput_mbps", "goodput", "Mbit/s", 3, Subflow(|s| s.goodput_mbps)),
     count("subflows.retransmits", "retransmits", "segments", Subflow(|s| Some(s.retransmits as f64))),
     count("subflows.retransmits_slow_start", "R_ss", "segments", Subflow(|s| Some(s.retransmits_slow_start as f64))),
     measure("subflows.slow_start_exit_s", "slow start until", "s", 3, Subflow(|s| s.slow_start_exit_s)),
-    count("subflows.cwnd_at_slow_start_exit", "cwnd at exit", "segments", Subflow(|s| s.cwnd_at_slow_start_exit.map(f64::from))),
-    count("subflows.cwnd_at_end", "cwnd at end", "segments", Subflow(|s| Some(s.cwnd_at_end.into()))),
-    measure("subflows.srtt", "srtt", "s", 4, Subflow(|s| Some(s.srtt))),
+    count("subflows.cwnd_at_slow_start_exit_segments", "cwnd at exit", "segments", Subflow(|s| s.cwnd_at_slow_start_exit_segments.map(f64::from))),
+    count("subflows.cwnd_at_end_segments", "cwnd at end", "segments", Subflow(|s| Some(s.cwnd_at_end_segments.into()))),
+    measure("subflows.srtt_s", "srtt", "s", 4, Subflow(|s| Some(s.srtt_s))),
     count("subflows.losses", "window reductions", "", Subflow(|s| Some(s.losses.into()))),
     measure("subflows.first_loss_s", "first reduction", "s", 3, Subflow(|s| s.first_loss_s)),
 
@@ -29,8 +29,8 @@ pub(super) static FIELDS: [Metric; 23] = [
     measure("links.loss_rate", "loss rate", "", 4, Link(|l| l.loss_rate)),
     count("links.marks", "marks", "packets", Link(|l| Some(l.marks as f64))),
     measure("links.utilisation", "utilisation", "", 3, Link(|l| l.utilisation)),
-    count("links.queue_max", "queue, most", "packets", Link(|l| Some(l.queue_max as f64))),
-    measure("links.queue_mean", "queue, mean", "packets", 2, Link(|l| Some(l.queue_mean))),
+    count("links.queue_max_packets", "queue, most", "packets", Link(|l| Some(l.queue_max_packets as f64))),
+    measure("links.queue_mean_packets", "queue, mean", "packets", 2, Link(|l| Some(l.queue_mean_packets))),
 ];
 
 /// A metric that is a whole number in a single run.

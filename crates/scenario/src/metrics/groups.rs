@@ -10,48 +10,54 @@ use crate::connection::Protocol;
 use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SubflowOutcome};
 use crate::statistics::Mean;
 
-/// Values of one part of the runs: for each metric of [`Groups`] the value in each run.
+/// Values of one part of the runs: for each metric of [`Groups`] the value in each run. A missing value is NaN, and missing
+/// values after the last one are not stored: a sweep has millions of values.
 #[derive(Clone, Debug)]
-pub struct Samples(Vec<Vec<Option<f64>>>);
+pub struct Samples(Vec<Vec<f64>>);
 
 impl Samples {
-    /// Samples of this many runs without a value.
-    fn new(metrics: usize, runs: usize) -> Self {
-        Self(vec![vec![None; runs]; metrics])
+    /// Samples without a value.
+    fn new(metrics: usize) -> Self {
+        Self(vec![Vec::new(); metrics])
     }
 
     /// Mean of a metric over the runs with a value.
     #[must_use]
     pub fn mean(&self, metric: usize) -> Option<Mean> {
-        let values: Vec<f64> = self.0[metric].iter().flatten().copied().collect();
-        Mean::of(&values)
+        Mean::of(&self.present(metric))
+    }
+
+    /// Values of a metric in the runs that have one.
+    #[must_use]
+    pub fn present(&self, metric: usize) -> Vec<f64> {
+        let values = self.0[metric].iter().copied();
+        values.filter(|value| !value.is_nan()).collect()
     }
 
     /// Mean difference to `base`, run by run: runs with the same seed are paired.
     #[must_use]
     pub fn difference(&self, base: &Samples, metric: usize) -> Option<Mean> {
         let pairs = self.0[metric].iter().zip(&base.0[metric]);
-        let values: Vec<f64> = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?)).collect();
-        Mean::of(&values)
+        let values = pairs.map(|(a, b)| a - b).filter(|value| !value.is_nan());
+        Mean::of(&values.collect::<Vec<f64>>())
     }
 
-    /// Value of each run; none for a run without one.
+    /// Value in a run.
     #[must_use]
-    pub fn values(&self, metric: usize) -> &[Option<f64>] {
-        &self.0[metric]
+    pub fn value(&self, metric: usize, run: usize) -> Option<f64> {
+        let value = self.0[metric].get(run).copied();
+        value.filter(|value| !value.is_nan())
     }
 
-    /// Adds the values of a run.
-    fn push(&mut self, value: impl Fn(usize) -> Option<f64>) {
+    /// Sets the values of a run.
+    fn set(&mut self, run: usize, value: impl Fn(usize) -> Option<f64>) {
         for (metric, values) in self.0.iter_mut().enumerate() {
-            values.push(value(metric));
-        }
-    }
-
-    /// Adds missing values up to this number of runs.
-    fn fill(&mut self, runs: usize) {
-        for values in &mut self.0 {
-            values.resize(runs, None);
+            if let Some(value) = value(metric) {
+                if values.len() <= run {
+                    values.resize(run + 1, f64::NAN);
+                }
+                values[run] = value;
+            }
         }
     }
 }
@@ -71,7 +77,7 @@ pub struct Group {
     pub notes: BTreeMap<String, usize>,
     /// Samples of the connections.
     pub samples: Samples,
-    /// Samples of the subflows, by the number in the connection, from 0; empty without a metric of subflows.
+    /// Samples of the subflows, by the number in the connection, from 1; empty without a metric of subflows.
     pub subflows: BTreeMap<usize, Samples>,
 }
 
@@ -82,7 +88,7 @@ pub enum Part<'a> {
     Run,
     /// The connections of this name.
     Connection(&'a str),
-    /// The subflows of this number, from 0, of the connections of this name.
+    /// The subflows of this number, from 1, of the connections of this name.
     Subflow(&'a str, usize),
     /// The link of this name.
     Link(&'a str),
@@ -118,13 +124,18 @@ impl Groups {
             runs: 0,
             groups: Vec::new(),
             links: Vec::new(),
-            run: Samples::new(metrics.len(), 0),
+            run: Samples::new(metrics.len()),
             metrics,
         }
     }
 
-    /// Adds a run.
+    /// Adds a run after those so far.
     pub fn add(&mut self, outcome: &Outcome) {
+        self.add_at(self.runs, outcome);
+    }
+
+    /// Adds a run with this number. Differences pair runs of one number: those with the same seed.
+    pub fn add_at(&mut self, run: usize, outcome: &Outcome) {
         let goodputs = Goodputs::of(outcome);
         let mut named: Vec<(&str, Vec<&ConnectionOutcome>)> = Vec::new();
         for connection in &outcome.connections {
@@ -135,29 +146,21 @@ impl Groups {
         }
         let metrics = self.metrics.clone();
         for (_, connections) in named {
-            let runs = self.runs;
             let group = self.group(connections[0]);
-            group.add(&metrics, &connections, goodputs.as_ref());
+            group.add(run, &metrics, &connections, goodputs.as_ref());
             if metrics.iter().any(|m| matches!(m.value, Value::Subflow(_))) {
-                group.add_subflows(&metrics, &connections, runs);
+                group.add_subflows(run, &metrics, &connections);
             }
         }
         self.run
-            .push(|metric| metrics[metric].of_run(goodputs.as_ref()));
+            .set(run, |metric| metrics[metric].of_run(goodputs.as_ref()));
         if metrics.iter().any(|m| matches!(m.value, Value::Link(_))) {
             for (at, link) in outcome.links.iter().enumerate() {
                 self.link(link, at)
-                    .push(|metric| metrics[metric].of_link(link));
+                    .set(run, |metric| metrics[metric].of_link(link));
             }
         }
         self.runs += 1;
-        let groups = self.groups.iter_mut();
-        let connections =
-            groups.flat_map(|group| group.subflows.values_mut().chain([&mut group.samples]));
-        let links = self.links.iter_mut().map(|(_, samples)| samples);
-        for samples in connections.chain(links) {
-            samples.fill(self.runs);
-        }
     }
 
     /// The connections of this name.
@@ -190,7 +193,7 @@ impl Groups {
             false => self.links.iter().position(is),
         };
         let at = found.unwrap_or_else(|| {
-            let samples = Samples::new(self.metrics.len(), self.runs);
+            let samples = Samples::new(self.metrics.len());
             self.links.push((link.name.clone(), samples));
             self.links.len() - 1
         });
@@ -206,7 +209,7 @@ impl Groups {
                 algorithm: first.algorithm.clone(),
                 connections: 0,
                 notes: BTreeMap::new(),
-                samples: Samples::new(self.metrics.len(), self.runs),
+                samples: Samples::new(self.metrics.len()),
                 subflows: BTreeMap::new(),
             });
             self.groups.len() - 1
@@ -218,6 +221,7 @@ impl Groups {
 impl Group {
     fn add(
         &mut self,
+        run: usize,
         metrics: &[&Metric],
         connections: &[&ConnectionOutcome],
         goodputs: Option<&Goodputs>,
@@ -226,7 +230,7 @@ impl Group {
         for note in connections.iter().filter_map(|c| c.note.as_ref()) {
             *self.notes.entry(note.clone()).or_default() += 1;
         }
-        self.samples.push(|metric| {
+        self.samples.set(run, |metric| {
             mean(
                 connections
                     .iter()
@@ -237,12 +241,12 @@ impl Group {
 }
 
 impl Group {
-    /// Adds the subflows of a run, which follows this many runs.
+    /// Adds the subflows of a run.
     fn add_subflows(
         &mut self,
+        run: usize,
         metrics: &[&Metric],
         connections: &[&ConnectionOutcome],
-        runs: usize,
     ) {
         let mut numbered: BTreeMap<usize, Vec<&SubflowOutcome>> = BTreeMap::new();
         for subflow in connections.iter().flat_map(|c| &c.subflows) {
@@ -250,8 +254,10 @@ impl Group {
         }
         for (number, subflows) in numbered {
             let samples = self.subflows.entry(number);
-            let samples = samples.or_insert_with(|| Samples::new(metrics.len(), runs));
-            samples.push(|metric| mean(subflows.iter().map(|s| metrics[metric].of_subflow(s))));
+            let samples = samples.or_insert_with(|| Samples::new(metrics.len()));
+            samples.set(run, |metric| {
+                mean(subflows.iter().map(|s| metrics[metric].of_subflow(s)))
+            });
         }
     }
 }

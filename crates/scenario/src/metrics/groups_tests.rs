@@ -2,6 +2,11 @@ use super::*;
 use crate::metrics::choose;
 use crate::{Scenario, simulate};
 
+/// The values of a metric in the first `runs` runs.
+fn values(samples: &Samples, metric: usize, runs: usize) -> Vec<Option<f64>> {
+    (0..runs).map(|run| samples.value(metric, run)).collect()
+}
+
 /// An outcome with this many connections, each changed.
 pub(crate) fn outcome_of(
     connections: usize,
@@ -37,14 +42,14 @@ fn a_run_is_one_observation() {
     let a = groups.find("a").unwrap();
     assert_eq!(a.connections, 3);
     assert_eq!(a.notes["did not finish"], 1);
-    assert_eq!(a.samples.values(0), [Some(2.0), Some(4.0)]);
+    assert_eq!(values(&a.samples, 0, 2), [Some(2.0), Some(4.0)]);
     // Student's t of one degree of freedom is 12.706; the standard deviation √2 is divided by the root of two runs.
     let mean = a.samples.mean(0).unwrap();
     assert_eq!((mean.n, mean.mean), (2, 3.0));
     assert!((mean.ci95.unwrap() - 12.706).abs() < 1e-3);
     groups.add(&outcome(&[("a", Some(1.0))]));
     let b = groups.samples(Part::Connection("b")).unwrap();
-    assert_eq!(b.values(0), [None, Some(5.0), None]);
+    assert_eq!(values(b, 0, 3), [None, Some(5.0), None]);
 }
 
 #[test]
@@ -80,49 +85,63 @@ fn fairness_is_of_all_connections() {
     let at = |key: &str| groups.metrics.iter().position(|m| m.key == key).unwrap();
     let (share, index) = (at("share"), at("jain_index"));
     let of = |name| groups.samples(Part::Connection(name)).unwrap();
-    assert_eq!(of("a").values(share), [Some(0.75), None]);
-    assert_eq!(of("b").values(share), [Some(0.125), None]);
-    assert_eq!(of("a").values(index), [None, None]);
+    assert_eq!(values(of("a"), share, 2), [Some(0.75), None]);
+    assert_eq!(values(of("b"), share, 2), [Some(0.125), None]);
+    assert_eq!(values(of("a"), index, 2), [None, None]);
     // 8² / (3 (36 + 1 + 1)) = 64 / 114.
     let run = groups.samples(Part::Run).unwrap();
-    assert_eq!(run.values(index), [Some(64.0 / 114.0), None]);
-    assert_eq!(run.values(share), [None, None]);
+    assert_eq!(values(run, index, 2), [Some(64.0 / 114.0), None]);
+    assert_eq!(values(run, share, 2), [None, None]);
 }
 
 #[test]
 fn subflows_and_links_have_metrics_of_their_own() {
-    let metrics = choose(&["subflows.srtt", "links.drops", "goodput_mbps"]).unwrap();
+    let metrics = choose(&["subflows.srtt_s", "links.drops", "goodput_mbps"]).unwrap();
     let mut groups = Groups::new(metrics);
     let subflow = |subflow, srtt| SubflowOutcome {
         subflow,
-        srtt,
+        srtt_s: srtt,
         ..SubflowOutcome::default()
     };
     // In the first run, one of two connections has a second subflow; in the second, none has.
     let mut first = outcome_of(2, |connection, number| {
         connection.name = "a".into();
-        connection.subflows = vec![subflow(0, 0.1 + 0.1 * number as f64)];
+        connection.subflows = vec![subflow(1, 0.1 + 0.1 * number as f64)];
     });
-    first.connections[1].subflows.push(subflow(1, 0.5));
+    first.connections[1].subflows.push(subflow(2, 0.5));
     first.links.truncate(2);
     first.links[0].drops = 3;
     let mut second = outcome_of(1, |connection, _| {
         connection.name = "a".into();
-        connection.subflows = vec![subflow(0, 0.25)];
+        connection.subflows = vec![subflow(1, 0.25)];
     });
     second.links = vec![first.links[1].clone(), first.links[0].clone()];
     second.links[1].drops = 5;
     groups.add(&first);
     groups.add(&second);
-    let values = |part, metric| groups.samples(part).unwrap().values(metric);
+    let values = |part, metric| values(groups.samples(part).unwrap(), metric, 2);
     let mean = (0.1 + 0.2) / 2.0;
-    assert_eq!(values(Part::Subflow("a", 0), 0), [Some(mean), Some(0.25)]);
-    assert_eq!(values(Part::Subflow("a", 1), 0), [Some(0.5), None]);
-    assert_eq!(values(Part::Subflow("a", 1), 2), [None, None]);
+    assert_eq!(values(Part::Subflow("a", 1), 0), [Some(mean), Some(0.25)]);
+    assert_eq!(values(Part::Subflow("a", 2), 0), [Some(0.5), None]);
+    assert_eq!(values(Part::Subflow("a", 2), 2), [None, None]);
     assert_eq!(values(Part::Connection("a"), 0), [None, None]);
     let link = Part::Link(&first.links[0].name);
     assert_eq!(values(link, 1), [Some(3.0), Some(5.0)]);
     assert_eq!(groups.links.len(), 2);
-    assert!(groups.samples(Part::Subflow("a", 2)).is_none());
+    assert!(groups.samples(Part::Subflow("a", 3)).is_none());
     assert!(groups.samples(Part::Link("x")).is_none());
+}
+
+/// Runs arrive in any order: the values of one number belong together.
+#[test]
+fn runs_have_numbers() {
+    let (mut base, mut other) = (Groups::default(), Groups::default());
+    base.add_at(2, &outcome(&[("a", Some(5.0))]));
+    base.add_at(0, &outcome(&[("a", Some(1.0))]));
+    other.add_at(1, &outcome(&[("a", Some(100.0))]));
+    other.add_at(2, &outcome(&[("a", Some(7.0))]));
+    let [base, other] = [&base, &other].map(|groups| &groups.groups[0].samples);
+    let difference = other.difference(base, 0).unwrap();
+    assert_eq!((difference.n, difference.mean), (1, 2.0));
+    assert_eq!(base.mean(0).unwrap().mean, 3.0);
 }

@@ -119,7 +119,7 @@ fn connection<O: Recording>(
         number: flow.number,
         protocol: spec.protocol,
         algorithm: spec.algorithm.clone(),
-        receive_window: spec.receive_window,
+        receive_window_bytes: spec.receive_window,
         start_s: flow.start.as_secs_f64(),
         completion_s: None,
         bytes: 0,
@@ -127,8 +127,8 @@ fn connection<O: Recording>(
         note: None,
         retransmits: 0,
         retransmits_slow_start: 0,
-        sum_cwnd_at_slow_start_exit: None,
-        sum_cwnd_at_end: 0,
+        sum_cwnd_at_slow_start_exit_segments: None,
+        sum_cwnd_at_end_segments: 0,
         subflows: Vec::new(),
     };
     let report = match endpoints {
@@ -154,7 +154,7 @@ fn connection<O: Recording>(
     };
     let mut subflows = subflows(&report, flow, &spec.backup);
     for subflow in &mut subflows {
-        let before = before.subflows.get(subflow.subflow).unwrap_or(&0);
+        let before = before.subflows.get(subflow.subflow - 1).unwrap_or(&0);
         let bytes = subflow.bytes.map(|bytes| bytes - before);
         subflow.goodput_mbps = bytes.and_then(|bytes| mbps(bytes, period));
         subflow.bytes = bytes;
@@ -170,8 +170,8 @@ fn connection<O: Recording>(
         retransmits_slow_start: report
             .slow_start_exit
             .map_or(retransmits, |exit| exit.retransmits),
-        sum_cwnd_at_slow_start_exit: report.slow_start_exit.map(|exit| exit.cwnd),
-        sum_cwnd_at_end: subflows.iter().map(|s| s.cwnd_at_end).sum(),
+        sum_cwnd_at_slow_start_exit_segments: report.slow_start_exit.map(|exit| exit.cwnd),
+        sum_cwnd_at_end_segments: subflows.iter().map(|s| s.cwnd_at_end_segments).sum(),
         subflows,
         ..outcome
     }
@@ -208,8 +208,8 @@ fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome
     let of = |(number, subflow): (usize, &SubflowReport)| {
         let counters = &subflow.counters;
         Some(SubflowOutcome {
-            subflow: number,
-            path: flow.numbers[number],
+            subflow: number + 1,
+            path: flow.numbers[number] + 1,
             backup: backup.get(number).copied().unwrap_or(false),
             established_s: since(counters.established?),
             bytes: Some(counters.bytes),
@@ -220,9 +220,9 @@ fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome
                 .map_or(counters.retransmits, |exit| exit.retransmits)
                 .into(),
             slow_start_exit_s: counters.slow_start_exit.map(|exit| since(exit.at)),
-            cwnd_at_slow_start_exit: counters.slow_start_exit.map(|exit| exit.cwnd),
-            cwnd_at_end: subflow.cwnd,
-            srtt: f64::from(subflow.srtt_us) * 1e-6,
+            cwnd_at_slow_start_exit_segments: counters.slow_start_exit.map(|exit| exit.cwnd),
+            cwnd_at_end_segments: subflow.cwnd,
+            srtt_s: f64::from(subflow.srtt_us) * 1e-6,
             losses: counters.losses,
             first_loss_s: counters.first_loss.map(since),
         })

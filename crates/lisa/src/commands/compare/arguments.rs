@@ -35,7 +35,7 @@ pub struct Arguments {
     pub seeds: u32,
     #[command(flatten)]
     pub metrics: Metrics,
-    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/3), instead of tables: `n`, and for each metric
+    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/4), instead of tables: `n`, and for each metric
     /// of each connection, subflow, link and run `mean` and `ci95`, also of its `difference` to the first algorithm and of its
     /// `backend_difference` to the first backend.
     #[arg(long)]
@@ -63,5 +63,5 @@ Examples:
   lisa compare download.toml -a lia,lisa --seeds 100
   lisa compare download.toml -a lia,lisa,reno --set bottleneck.queue=9 --plot windows.svg
   lisa compare download.toml -a lia,lisa --on sim,vm --plot windows.svg     # how far simulator and kernel agree
-  lisa compare download.toml -a lia,lisa --metrics goodput_mbps,subflows.srtt,links.queue_mean
+  lisa compare download.toml -a lia,lisa --metrics goodput_mbps,subflows.srtt_s,links.queue_mean_packets
   lisa compare download.toml -a lia,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";

@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::comparison::{At, Comparison};
 
 /// The version of a line.
-const SCHEMA: &str = "lisa.compare/3";
+const SCHEMA: &str = "lisa.compare/4";
 
 /// A line for each algorithm on each backend.
 pub fn lines(comparison: &Comparison) -> String {

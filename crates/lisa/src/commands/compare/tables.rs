@@ -36,7 +36,7 @@ fn sections(comparison: &Comparison) -> Vec<Section<'_>> {
         let name = group.name.as_str();
         let subflows = group.subflows.keys().map(|&number| Named {
             part: Part::Subflow(name, number),
-            prefix: format!("subflow {}: ", number + 1),
+            prefix: format!("subflow {}: ", number),
         });
         let own = Named {
             part: Part::Connection(name),

@@ -25,7 +25,7 @@ pub fn write(out: &Path, kernel: &Kernel, cells: &[Cell]) -> Result<(), Failure>
             let outcome = serde_json::to_string(&run.outcome).expect("plain data");
             writeln!(outcomes, "{outcome}")?;
             for credit in &run.credits {
-                let credit = serde_json::to_value(credit).expect("plain data");
+                let credit = export::credit(credit);
                 let line = serde_json::json!({
                     "scenario": run.outcome.scenario, "seed": run.outcome.seed, "backend": run.outcome.backend, "credit": credit,
                 });

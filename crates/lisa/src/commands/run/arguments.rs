@@ -23,7 +23,7 @@ pub struct Arguments {
     /// Run with each of the seeds from 1 to N. Tables then show means with 95 % confidence intervals.
     #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: Option<u32>,
-    /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/4), instead of tables.
+    /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/5), instead of tables.
     #[arg(long)]
     pub json: bool,
     /// With --json: fill in `wall_seconds`, the duration of each run. Without it `wall_seconds` is null, so that a simulation
@@ -31,8 +31,7 @@ pub struct Arguments {
     #[arg(long, requires = "json")]
     pub timing: bool,
     /// Write the events of the senders into this directory: for each seed TITLE-seed-N.parquet, with one row per event (time
-    /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase; seconds and segments), and
-    /// TITLE-seed-N.credits.jsonl.
+    /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase), and TITLE-seed-N.credits.jsonl.
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub trace: Option<PathBuf>,
     /// Format of the table of events.

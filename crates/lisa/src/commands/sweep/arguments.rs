@@ -36,7 +36,7 @@ pub struct Arguments {
     /// file ends with .parquet or .csv. Values with a unit are in bit/s, bytes or seconds.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Print the same rows as JSON, one per line (schema lisa.sweep/2), instead of a table.
+    /// Print the same rows as JSON, one per line (schema lisa.sweep/3), instead of a table.
     #[arg(long)]
     pub json: bool,
 }

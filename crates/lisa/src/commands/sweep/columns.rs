@@ -47,7 +47,7 @@ struct Column {
 enum Part {
     /// The row's connection, or its run.
     Whole,
-    /// A subflow of the row's connection, by its number from 0.
+    /// A subflow of the row's connection, by its number from 1.
     Subflow(usize),
     /// A link, by its name.
     Link(String),
@@ -193,7 +193,7 @@ fn of_metrics(metrics: &[&'static Metric], points: &[Point]) -> Result<Vec<Colum
         let field = metric.field();
         match metric.value {
             Of::Subflow(_) => {
-                columns.extend((0..subflows).map(|number| {
+                columns.extend((1..=subflows).map(|number| {
                     column(format!("subflows.{number}.{field}"), Part::Subflow(number))
                 }))
             }

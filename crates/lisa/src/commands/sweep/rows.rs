@@ -14,7 +14,7 @@ use super::points::Point;
 use crate::output::{self, Failure};
 
 /// The version of a line of JSON.
-const SCHEMA: &str = "lisa.sweep/2";
+const SCHEMA: &str = "lisa.sweep/3";
 
 /// Longest time between two flushes of the file, so that other programs can follow a CSV file.
 const FLUSH: Duration = Duration::from_millis(500);

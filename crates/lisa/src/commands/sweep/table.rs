@@ -18,7 +18,7 @@ fn rows<'a>(groups: &'a Groups, links: &[&'a str]) -> Vec<Row<'a>> {
     let connections = groups.groups.iter().flat_map(|group| {
         let name = group.name.as_str();
         let subflows = group.subflows.keys().map(move |&number| {
-            let title = format!("{name}, subflow {}", number + 1);
+            let title = format!("{name}, subflow {}", number);
             (title, Part::Subflow(name, number))
         });
         [(name.into(), Part::Connection(name))]
