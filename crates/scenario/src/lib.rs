@@ -44,6 +44,7 @@ pub mod metrics;
 pub mod outcome;
 mod random;
 mod run;
+pub mod sample;
 mod scenario;
 mod simulate;
 mod size;

@@ -1,9 +1,11 @@
 //! A run: its outcome, trace and packets.
 
+use netsim::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::capture::Capture;
 use crate::outcome::Outcome;
+use crate::sample::Samples;
 use crate::trace::{Credit, Loss, Row};
 
 /// All results of a run.
@@ -17,6 +19,8 @@ pub struct Run {
     pub credits: Vec<Credit>,
     /// Losses in the network, in order of time; empty on a real kernel, where they are not observed.
     pub losses: Vec<Loss>,
+    /// Time series, if the run was sampled.
+    pub samples: Samples,
     /// Packets, if they were captured.
     pub capture: Option<Capture>,
 }
@@ -28,4 +32,6 @@ pub struct Watch {
     pub trace: bool,
     /// Whether the run has a capture.
     pub capture: bool,
+    /// Interval of the samples; none: the run has none. Only in the simulator.
+    pub sample: Option<Span>,
 }

@@ -6,10 +6,12 @@ mod model;
 mod recorder;
 mod recording;
 mod results;
+mod sampler;
 mod watcher;
 
 use std::time::Instant;
 
+use netsim::Span;
 use transport::Quiet;
 
 use crate::capture::{Capture, Packets};
@@ -17,6 +19,7 @@ use crate::draw::Drawn;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::run::{Run, Watch};
+use crate::sample::Samples;
 use crate::scenario::Scenario;
 use model::{Model, Observed};
 use recorder::{Recorder, Trace};
@@ -43,7 +46,7 @@ pub fn simulate_within(
 ) -> Result<Run, Error> {
     let watch = Watch {
         trace,
-        capture: false,
+        ..Watch::default()
     };
     run(scenario, seed, watch, max_events)
 }
@@ -64,6 +67,7 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, max_events: u64) -> Result<
         drawn: &drawn,
         seed,
         max_events,
+        sample: watch.sample,
     };
     // The observer is a type parameter: a run without records pays nothing for them.
     let mut run = if watch.capture {
@@ -74,16 +78,18 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, max_events: u64) -> Result<
         let (outcome, observed) = input.run(watcher)?;
         let Watcher { recorder, packets } = observed.observer;
         let finish = |recorder: Recorder| recorder.finish(&observed.titles);
+        let trace = recorder.map(finish).unwrap_or_default();
         Run {
             capture: Some(Capture::simulated(scenario, &drawn, packets)),
-            ..with_trace(outcome, recorder.map(finish).unwrap_or_default())
+            ..with_trace(outcome, trace, observed.samples)
         }
     } else if watch.trace {
         let (outcome, observed) = input.run(Recorder::default())?;
-        with_trace(outcome, observed.observer.finish(&observed.titles))
+        let trace = observed.observer.finish(&observed.titles);
+        with_trace(outcome, trace, observed.samples)
     } else {
-        let (outcome, _) = input.run(Quiet)?;
-        with_trace(outcome, Trace::default())
+        let (outcome, observed) = input.run(Quiet)?;
+        with_trace(outcome, Trace::default(), observed.samples)
     };
     run.outcome.wall_seconds = Some(begun.elapsed().as_secs_f64());
     Ok(run)
@@ -95,18 +101,22 @@ struct Input<'a> {
     drawn: &'a Drawn,
     seed: u64,
     max_events: u64,
+    sample: Option<Span>,
 }
 
 impl Input<'_> {
     fn run<O: Recording>(&self, observer: O) -> Result<(Outcome, Observed<O>), Error> {
         let mut model = Model::new(self.scenario, self.drawn, observer)?;
+        if let Some(interval) = self.sample {
+            model.sample_each(interval)?;
+        }
         let outcome = results::run(&mut model, self.seed, self.max_events)?;
         Ok((outcome, model.finish()))
     }
 }
 
 /// A run without a capture.
-fn with_trace(outcome: Outcome, trace: Trace) -> Run {
+fn with_trace(outcome: Outcome, trace: Trace, samples: Samples) -> Run {
     let Trace {
         rows,
         credits,
@@ -117,6 +127,7 @@ fn with_trace(outcome: Outcome, trace: Trace) -> Run {
         rows,
         credits,
         losses,
+        samples,
         capture: None,
     }
 }

@@ -42,6 +42,7 @@ packet   = 200
 const WATCH: Watch = Watch {
     trace: false,
     capture: true,
+    sample: None,
 };
 
 /// A run of this file, and the content of its capture, which is removed afterwards.

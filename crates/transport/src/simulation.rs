@@ -20,7 +20,7 @@ use crate::trace::Observer;
 use netsim::{Exit, Network, Time};
 use std::sync::Arc;
 
-pub use report::{Report, SubflowReport, UdpReport};
+pub use report::{Report, SubflowReport, SubflowState, UdpReport};
 
 /// Connections and UDP sources on a network.
 pub struct Simulation<O> {

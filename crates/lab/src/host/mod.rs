@@ -16,6 +16,7 @@ use kernel::{load, requirements};
 use netsim::{Clock, RealClock, Span, Time};
 use scenario::capture::Capture;
 use scenario::outcome::{Backend, LinkOutcome, Outcome, SCHEMA};
+use scenario::sample::Samples;
 use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
 
 pub(crate) use algorithm::LoadRequest;
@@ -141,6 +142,7 @@ impl Host {
             rows,
             credits,
             losses: Vec::new(), // the network does not record the owners of dropped packets
+            samples: Samples::default(),
             capture,
         })
     }

@@ -8,6 +8,7 @@ use std::{env, fs, process};
 const WATCH: Watch = Watch {
     trace: false,
     capture: true,
+    sample: None,
 };
 
 /// The packets of a run.

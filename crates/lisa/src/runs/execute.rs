@@ -40,7 +40,7 @@ impl Trace {
             Self::None => Watch::default(),
             Self::Keep => Watch {
                 trace: true,
-                capture: false,
+                ..Watch::default()
             },
             Self::Write(to) => to.watch(),
         }

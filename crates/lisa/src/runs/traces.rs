@@ -37,6 +37,7 @@ impl Traces {
         Watch {
             trace: self.trace.is_some(),
             capture: self.pcap.is_some(),
+            sample: None,
         }
     }
 

@@ -32,8 +32,8 @@ fn values_derived_from_keys_are_those_of_linux() {
 fn written(text: &str) -> Vec<(Time, Vec<u8>, usize)> {
     let scenario = Scenario::parse(text, "a.toml").unwrap();
     let watch = Watch {
-        trace: false,
         capture: true,
+        ..Watch::default()
     };
     let run = simulate_watched(&scenario, 1, watch).unwrap();
     let Some(Capture(Source::Simulated(endpoints, packets))) = &run.capture else {

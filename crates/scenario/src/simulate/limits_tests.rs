@@ -49,8 +49,8 @@ fn too_many_captured_packets() {
     let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
     let scenario = Scenario::parse(&text, "a.toml").unwrap();
     let watch = Watch {
-        trace: false,
         capture: true,
+        ..Watch::default()
     };
     let problem = simulate_watched(&scenario, 1, watch).unwrap_err();
     let end = format!(

@@ -10,10 +10,12 @@ use transport::{Pace, Simulation, UdpSpec, Wire};
 use super::application::{data, on_off_periods};
 use super::limits;
 use super::recording::Recording;
+use super::sampler::Sampler;
 use crate::connection::{Application, ConnectionSpec, Protocol, Regroup};
 use crate::draw::{Drawn, Flow};
 use crate::error::Error;
 use crate::outcome;
+use crate::sample::Samples;
 use crate::scenario::Scenario;
 
 /// A simulation of the flows of a scenario.
@@ -25,6 +27,7 @@ pub(super) struct Model<'a, O> {
     pub(super) endpoints: Vec<Endpoints>,
     /// Title of each connection of TCP and MPTCP.
     titles: Vec<Arc<str>>,
+    sampler: Option<Sampler>,
 }
 
 /// Endpoints of a flow, by their number in the simulation.
@@ -41,6 +44,7 @@ pub(super) struct Observed<O> {
     pub(super) observer: O,
     /// Title of each connection of TCP and MPTCP.
     pub(super) titles: Vec<Arc<str>>,
+    pub(super) samples: Samples,
 }
 
 /// Change of a connection's groups at a time.
@@ -78,6 +82,7 @@ impl<'a, O: Recording> Model<'a, O> {
             simulation: Simulation::new(network, observer),
             endpoints: Vec::new(),
             titles: Vec::new(),
+            sampler: None,
         };
         for (flow, routes) in drawn.flows.iter().zip(routes) {
             let spec = &scenario.connections[flow.connection];
@@ -95,10 +100,25 @@ impl<'a, O: Recording> Model<'a, O> {
         &self.scenario.connections[flow.connection]
     }
 
-    pub(super) fn finish(self) -> Observed<O> {
+    /// Samples links and subflows at this interval.
+    ///
+    /// # Errors
+    /// For more samples than fit into memory.
+    pub(super) fn sample_each(&mut self, interval: Span) -> Result<(), Error> {
+        self.sampler = Some(Sampler::new(self, interval)?);
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Observed<O> {
+        if let Some(sampler) = &mut self.sampler {
+            // The interval that the end of the run has cut.
+            let numbers = self.drawn.flows.iter().map(|flow| flow.number);
+            sampler.sample(&self.simulation, &self.endpoints, numbers);
+        }
         Observed {
             observer: self.simulation.into_observer(),
             titles: self.titles,
+            samples: self.sampler.map(Sampler::finish).unwrap_or_default(),
         }
     }
 
@@ -179,10 +199,29 @@ impl<'a, O: Recording> Model<'a, O> {
         }
         due.sort_by_key(|change| change.at);
         for change in due {
-            limits::run_until(&mut self.simulation, change.at, max_events)?;
+            self.run_sampled(change.at, max_events)?;
             self.simulation
                 .request_groups(change.connection, change.groups);
         }
-        limits::run_until(&mut self.simulation, stop, max_events)
+        self.run_sampled(stop, max_events)
+    }
+
+    /// Runs the simulation until `stop`, and samples on the way. A stop in between changes no event.
+    fn run_sampled(&mut self, stop: Time, max_events: u64) -> Result<(), Error> {
+        let Some(sampler) = &mut self.sampler else {
+            return limits::run_until(&mut self.simulation, stop, max_events);
+        };
+        loop {
+            let next = sampler.next().min(stop);
+            limits::run_until(&mut self.simulation, next, max_events)?;
+            let ended = self.simulation.now() < next;
+            if next == sampler.next() && !ended {
+                let numbers = self.drawn.flows.iter().map(|flow| flow.number);
+                sampler.sample(&self.simulation, &self.endpoints, numbers);
+            }
+            if ended || next == stop {
+                return Ok(());
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::connection::send::SlowStartTotals;
 use crate::subflow::sender::Counters;
-use crate::trace::Observer;
+use crate::trace::{Observer, View};
 use netsim::Time;
 
 /// Results of a connection.
@@ -41,7 +41,32 @@ pub struct UdpReport {
     pub received: u64,
 }
 
+/// State of a subflow during a run.
+#[derive(Clone, Copy, Debug)]
+pub struct SubflowState {
+    /// Whether the subflow is established, and the connection is not complete.
+    pub is_open: bool,
+    /// State of the sender.
+    pub view: View,
+    /// Bytes of payload acknowledged on the subflow.
+    pub acknowledged: u64,
+    /// Number of segments retransmitted.
+    pub retransmits: u64,
+}
+
 impl<O: Observer> Simulation<O> {
+    /// State of each subflow of a connection.
+    pub fn subflow_states(&self, number: usize) -> impl Iterator<Item = SubflowState> + '_ {
+        let connection = &self.connections[number];
+        let is_complete = connection.application.completion.is_some();
+        (connection.send.subflows.iter()).map(move |sender| SubflowState {
+            is_open: sender.counters.established.is_some() && !is_complete,
+            view: sender.view(),
+            acknowledged: sender.scoreboard.una(),
+            retransmits: sender.counters.retransmits.into(),
+        })
+    }
+
     /// Results of a connection so far.
     pub fn report(&self, number: usize) -> Report {
         let connection = &self.connections[number];

@@ -41,7 +41,7 @@ pub fn measure(
         seed: planned.seed,
         watch: Watch {
             trace: true,
-            capture: false,
+            ..Watch::default()
         },
     };
     let of = 2 * planned.len();
