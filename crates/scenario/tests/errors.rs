@@ -242,7 +242,7 @@ const CASES: &[Case] = &[
     (SHARED, "\"300KB\"", "{ from = 10, to = 9 }", "a.toml:15: `connection.0.bytes.to`: must not be less than `from`"),
     (SHARED, "\"300KB\"", "{}", "a.toml:15: `connection.0.bytes.from`: is missing: add one like `distribution = \"web-search\"`"),
     (SHARED, "start = \"0s\"", "start = { mean = \"1s\" }", "a.toml:16: `connection.0.start`: a start is a time, or `{ from, to }`; `arrivals` have a `mean`"),
-    (SHARED, "start = \"0s\"", "start = { mean = \"1s\", from = \"1s\" }", "a.toml:16: `connection.0.start.from`: an exponential length with `mean` has no `from` and `to`"),
+    (SHARED, "start = \"0s\"", "start = { mean = \"1s\", from = \"1s\" }", "a.toml:16: `connection.0.start.from`: use `mean`, or `from` and `to`, not both"),
     (SHARED, "start = \"0s\"", "start = 1979-05-27", "a.toml:16: `connection.0.start`: expected a time like \"40ms\", found a date"),
     (SHARED, "start = \"0s\"", "[[connection]]\nname = \"download\"", "a.toml:17: `connection.1.name`: there is already a `download`"),
     (SHARED, "start = \"0s\"", "count = 2\n[[connection]]\nname = \"download 2\"", "a.toml:18: `connection.1.name`: there is already a `download 2`"),

@@ -63,7 +63,7 @@ fn samples_sum_up_to_the_outcome() {
             .map(|(at, s)| s.queue_mean_packets * seconds(at))
             .sum();
         assert!(
-            (queue / 10.0 - link.queue_mean).abs() < 1e-6,
+            (queue / 10.0 - link.queue_mean_packets).abs() < 1e-6,
             "{}",
             link.name
         );
@@ -71,12 +71,15 @@ fn samples_sum_up_to_the_outcome() {
     let long = &outcome.connections[0];
     for subflow in &long.subflows {
         let of = |s: &&lisa_scenario::sample::SubflowSample| {
-            &*s.connection == "long" && s.subflow as usize == subflow.subflow + 1
+            &*s.connection == "long" && s.subflow as usize == subflow.subflow
         };
         let all: Vec<_> = samples.subflows.iter().filter(of).collect();
         let retransmits: u64 = all.iter().map(|s| s.retransmits).sum();
         assert_eq!(retransmits, subflow.retransmits);
-        assert_eq!(all[all.len() - 1].cwnd_segments, subflow.cwnd_at_end);
+        assert_eq!(
+            all[all.len() - 1].cwnd_segments,
+            subflow.cwnd_at_end_segments
+        );
         let bytes: f64 = (all.iter())
             .map(|s| s.goodput_mbps * if s.time_s == 10.0 { 0.06 } else { 0.07 } * 1e6 / 8.0)
             .sum();
