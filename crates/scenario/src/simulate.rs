@@ -1,6 +1,7 @@
 //! `--on sim`: a scenario on simulated endpoints.
 
 mod application;
+mod endpoints;
 mod limits;
 mod model;
 mod recorder;

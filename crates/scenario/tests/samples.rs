@@ -59,6 +59,10 @@ fn samples_sum_up_to_the_outcome() {
         assert_eq!(all[142].time_s, 10.0);
         assert_eq!(all.iter().map(|s| s.drops).sum::<u64>(), link.drops);
         let seconds = |at: usize| if at == 142 { 0.06 } else { 0.07 };
+        let utilisation: f64 = (all.iter().enumerate())
+            .map(|(at, s)| s.utilisation.unwrap() * seconds(at))
+            .sum();
+        assert!((utilisation / 10.0 - link.utilisation.unwrap()).abs() < 1e-6);
         let queue: f64 = (all.iter().enumerate())
             .map(|(at, s)| s.queue_mean_packets * seconds(at))
             .sum();

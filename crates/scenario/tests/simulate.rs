@@ -333,10 +333,10 @@ fn subflows_have_the_numbers_of_their_paths() {
     let outcome = simulate(&scenario, 1, false).unwrap().outcome;
     let subflows = &outcome.connections[0].subflows;
     let known: Vec<_> = subflows.iter().map(|s| (s.subflow, s.path)).collect();
-    assert_eq!(known, [(0, 1), (1, 0)]);
+    assert_eq!(known, [(1, 2), (2, 1)]);
     let alone = two_paths("[[], []]", "bytes = '300KB'\npath = 2", "stop = '9s'");
     let outcome = simulate(&alone, 1, false).unwrap().outcome;
-    assert!(outcome.connections[0].subflows.iter().all(|s| s.path == 1));
+    assert!(outcome.connections[0].subflows.iter().all(|s| s.path == 2));
     let busy = |link: &&LinkOutcome| link.utilisation > Some(0.0);
     let mut busy = outcome.links.iter().filter(busy);
     assert!(busy.all(|link| link.name.starts_with("path 2")));

@@ -8,6 +8,7 @@ use topology::{LinkIndex, Path};
 use transport::{Pace, Simulation, UdpSpec, Wire};
 
 use super::application::{data, on_off_periods};
+use super::endpoints::Endpoints;
 use super::limits;
 use super::recording::Recording;
 use super::sampler::Sampler;
@@ -28,15 +29,6 @@ pub(super) struct Model<'a, O> {
     /// Title of each connection of TCP and MPTCP.
     titles: Vec<Arc<str>>,
     sampler: Option<Sampler>,
-}
-
-/// Endpoints of a flow, by their number in the simulation.
-#[derive(Clone, Copy)]
-pub(super) enum Endpoints {
-    /// A connection of TCP or MPTCP.
-    Connection(usize),
-    /// A source of UDP and its sink.
-    Udp(usize),
 }
 
 /// A finished simulation.
@@ -105,7 +97,8 @@ impl<'a, O: Recording> Model<'a, O> {
     /// # Errors
     /// For more samples than fit into memory.
     pub(super) fn sample_each(&mut self, interval: Span) -> Result<(), Error> {
-        self.sampler = Some(Sampler::new(self, interval)?);
+        let links = self.simulation.network().counters(Time::ZERO);
+        self.sampler = Some(Sampler::new(self.scenario, self.drawn, links, interval)?);
         Ok(())
     }
 

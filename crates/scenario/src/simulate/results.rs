@@ -4,7 +4,8 @@ use netsim::{Span, Time};
 use transport::{Report, SubflowReport};
 
 use super::application::is_finite;
-use super::model::{Endpoints, Model};
+use super::endpoints::Endpoints;
+use super::model::Model;
 use super::recording::Recording;
 use crate::connection::ConnectionSpec;
 use crate::draw::Flow;

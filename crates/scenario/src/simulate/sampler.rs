@@ -5,10 +5,11 @@ use std::sync::Arc;
 use netsim::{LinkCounters, Span, Time};
 use transport::{Observer, Simulation, SubflowState};
 
-use super::model::{Endpoints, Model};
-use super::recording::Recording;
+use super::endpoints::Endpoints;
+use crate::draw::Drawn;
 use crate::error::Error;
 use crate::sample::{LinkSample, Samples, SubflowSample};
+use crate::scenario::Scenario;
 
 /// Largest number of samples of a run: about 2 GB.
 const MAX_SAMPLES: u64 = 1 << 24;
@@ -37,12 +38,16 @@ struct Counted {
 }
 
 impl Sampler {
-    /// Samples of a model at its start.
+    /// No samples yet. `links` are the counters at the start.
     ///
     /// # Errors
     /// For more samples than fit into memory.
-    pub(super) fn new<O: Recording>(model: &Model<'_, O>, interval: Span) -> Result<Self, Error> {
-        let (scenario, drawn) = (model.scenario, model.drawn);
+    pub(super) fn new(
+        scenario: &Scenario,
+        drawn: &Drawn,
+        links: Vec<LinkCounters>,
+        interval: Span,
+    ) -> Result<Self, Error> {
         let times = scenario
             .stop
             .as_nanos()
@@ -55,11 +60,12 @@ impl Sampler {
             )));
         }
         let name = |name: &String| Arc::from(name.as_str());
-        let connections = drawn.flows.iter().map(|flow| name(&model.spec(flow).name));
+        let connections =
+            (drawn.flows.iter()).map(|flow| name(&scenario.connections[flow.connection].name));
         Ok(Self {
             interval,
             last: Time::ZERO,
-            links: model.simulation.network().counters(Time::ZERO),
+            links,
             subflows: vec![Vec::new(); drawn.flows.len()],
             names: Names {
                 links: (drawn.graph.links().iter())
@@ -77,7 +83,7 @@ impl Sampler {
     }
 
     /// Adds the samples of the interval that ends now.
-    pub(super) fn sample<O: Recording>(
+    pub(super) fn sample<O: Observer>(
         &mut self,
         simulation: &Simulation<O>,
         endpoints: &[Endpoints],
