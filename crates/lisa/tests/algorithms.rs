@@ -215,7 +215,8 @@ fn try_to_carry(name: &str, number: usize, reverse: bool) -> bool {
     true
 }
 
-fn every_algorithm(subflows: usize) {
+#[test]
+fn every_algorithm_over_two_and_eight_subflows() {
     let Some(turn) = Turn::take() else { return };
     let mut log = KernelLog::begin();
     for algorithm in loadable() {
@@ -226,22 +227,14 @@ fn every_algorithm(subflows: usize) {
             [&loaded["algorithm"], &loaded["about"]],
             [name, algorithm.about()]
         );
-        for reverse in [false, true] {
-            carry(name, subflows, reverse);
+        for subflows in [2, 8] {
+            for reverse in [false, true] {
+                carry(name, subflows, reverse);
+            }
         }
         good(lisa(&["unload", name, "--wait"]));
         assert!(status(name).is_none(), "still in the kernel: {name}");
         turn.unchanged();
     }
     assert_eq!(log.faults(), [""; 0]);
-}
-
-#[test]
-fn over_two_subflows() {
-    every_algorithm(2);
-}
-
-#[test]
-fn over_eight_subflows() {
-    every_algorithm(8);
 }
