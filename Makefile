@@ -12,7 +12,7 @@ SOAK_OPENS ?= 1000000
 SOAK_CONNECTIONS ?= 10000
 
 # One seed on both sides, its windows drawn over each other.
-OVERLAY = --on vm,sim --seeds 10 --plot docs/img
+OVERLAY = --on vm,sim --seeds 10 --force --plot docs/img
 
 .PHONY: help setup build install deb demo test test-long test-kernels test-packages test-arm64 agreement figures bench soak fmt lint clean
 
@@ -39,7 +39,7 @@ deb: build ## out/lisa_VERSION_amd64.deb
 	@packaging/deb.sh out
 
 demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results in out/demo
-	scripts/as-root.sh target/release/lisa demo
+	scripts/as-root.sh target/release/lisa demo --force
 
 test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh

@@ -118,11 +118,11 @@ def phi(experiment):
     key = "connection.multipath.settings.phi"
     settings = (200, 150, 100, 50, 25, 1)
     vary = {key: ",".join(map(str, settings))}
-    runs = experiment.rows("phi.toml", vary, 10, metrics=["subflows.goodput_mbps"])
+    runs = experiment.rows("phi.toml", vary, 10, metrics=["subflows.goodput_mbps"], rows="subflow")
     rows = []
     for setting in settings:
         seeds = [run for run in runs if run[key] == setting]
-        first, second = ([run[f"subflows.{n}.goodput_mbps"] for run in seeds] for n in (1, 2))
+        first, second = ([run["goodput_mbps"] for run in seeds if run["subflow"] == n] for n in (1, 2))
         sums = " + ".join(Mean.of(values).text(1) for values in (first, second))
         ratios = Mean.of([a / b if b else None for a, b in zip(first, second)])
         model = number(4 ** (100 / setting), 2 if setting > 100 else 0) if setting > 1 else "10^60"

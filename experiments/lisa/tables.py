@@ -119,7 +119,7 @@ def exits(experiment):
         results = experiment.compare("fig6.toml", ["lia", "lisa"], SEEDS, keys, metrics=metrics)
         for algorithm, result in results.items():
             cells = [result.of("download", metric).interval(digits) for metric, digits in totals.items()]
-            cells += [result.subflow("download", number, exit_time).interval(3) for number in (0, 1)]
+            cells += [result.subflow("download", number, exit_time).interval(3) for number in (1, 2)]
             name = "MPTCP" if algorithm == "lia" else "LISA"
             rows.append([f"`{profile}`{', 4 MB' if window else ''}, {name}", *cells])
     header = ["queue 25, join at once", "R", "R_ss", "Σcwnd", "exit of subflow 1, s", "of subflow 2, s"]

@@ -79,15 +79,15 @@ class Experiment:
             arguments += ["--metrics", ",".join(metrics)]
         if plot:
             (self.options.root / plot).parent.mkdir(parents=True, exist_ok=True)
-            arguments += ["--plot", self.options.root / plot]
+            arguments += ["--plot", self.options.root / plot, "--force"]
         lines = [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
         if "," not in on:
             return {line["algorithm"]: Results(line) for line in lines}
         return {(line["backend"], line["algorithm"]): Results(line) for line in lines}
 
-    def rows(self, file, vary, seeds, keys=None, algorithms=None, metrics=None):
-        """Rows of `lisa sweep`, one for each run and connection; `vary` has the values of each key as one text."""
-        arguments = ["sweep", self.folder / file, "--json", "--seeds", self.seeds(seeds)]
+    def rows(self, file, vary, seeds, keys=None, algorithms=None, metrics=None, rows="connection"):
+        """Rows of `lisa sweep`, one for each run and connection, or as `rows` says; `vary` has the values of each key as one text."""
+        arguments = ["sweep", self.folder / file, "--json", "--rows", rows, "--seeds", self.seeds(seeds)]
         arguments += ["-a", ",".join(algorithms)] if algorithms else []
         arguments += ["--metrics", ",".join(metrics)] if metrics else []
         for key, values in vary.items():
@@ -143,8 +143,8 @@ class Results:
         return Mean.of_json(value and value.get("difference"))
 
     def subflow(self, connection, number, metric):
-        """Mean of a metric of a subflow; subflows count from 0."""
-        return Mean.of_json(self.connections[connection]["subflows"][number].get(metric))
+        """Mean of a metric of a subflow; `number` counts from 1."""
+        return Mean.of_json(self.connections[connection]["subflows"][number - 1].get(metric))
 
     def link(self, name, metric):
         """Mean of a metric of a link."""

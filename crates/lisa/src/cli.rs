@@ -74,9 +74,13 @@ impl Command {
         match self {
             Self::Demo(_) => true,
             Self::Kernel { command } => command.clears_away(),
-            Self::Run(run) => run.on == On::Host || run.trace.is_some(),
-            Self::Compare(compare) => compare.on.contains(&On::Host),
-            Self::Sweep(sweep) => sweep.on == On::Host || sweep.output.is_some(),
+            Self::Run(run) => {
+                run.on == On::Host || run.trace.is_some() || run.rows.output.is_some()
+            }
+            Self::Compare(compare) => {
+                compare.on.contains(&On::Host) || compare.rows.output.is_some()
+            }
+            Self::Sweep(sweep) => sweep.on == On::Host || sweep.rows.output.is_some(),
             _ => false,
         }
     }

@@ -7,6 +7,10 @@ mod algorithms;
 mod compare;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
+#[path = "simulate/resume.rs"]
+mod resume;
+#[path = "simulate/rows.rs"]
+mod rows;
 #[path = "simulate/run.rs"]
 mod run;
 mod support;

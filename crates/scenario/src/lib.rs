@@ -59,6 +59,7 @@ pub use connection::{
 };
 pub use draw::{Drawn, Flow};
 pub use error::{Error, Location};
+pub use file::text::{read as read_text, read_from as read_text_from};
 pub use outcome::{Backend, Outcome};
 pub use run::{Run, Watch};
 pub use scenario::Scenario;

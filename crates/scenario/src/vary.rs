@@ -10,8 +10,12 @@
 //!
 //! Arithmetic is decimal: `0.1..0.3/0.1` ends with 0.3. A value that is not a range is used unchanged.
 
+mod draw;
+
 use crate::file::overrides::parts;
 use crate::units;
+
+pub use draw::Design;
 
 /// Largest number of values of a key.
 const MAX_VALUES: u64 = 100_000;
@@ -62,6 +66,16 @@ impl Vary {
             key: key.into(),
             values: all,
         })
+    }
+
+    /// A key with one value, from an override `KEY=VALUE`. An empty value removes the key.
+    #[must_use]
+    pub fn fixed(set: &str) -> Self {
+        let (key, value) = set.split_once('=').unwrap_or((set, ""));
+        Self {
+            key: key.trim().into(),
+            values: vec![value.trim().into()],
+        }
     }
 
     /// Whether both change the same key: `bottleneck.rate` and `topology.rate` are one.

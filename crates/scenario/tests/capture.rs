@@ -51,7 +51,7 @@ fn captured<T>(test: &str, text: &str, seed: u64, read: impl Fn(&PathBuf) -> T) 
     let run = simulate_watched(&scenario, seed, WATCH).unwrap();
     let folder = env::temp_dir().join(format!("lisa-capture-{test}-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
-    export::write_capture(&run, &folder).unwrap();
+    export::write_capture(&run, &folder, &export::stem(&run.outcome.scenario, "")).unwrap();
     let file = fs::read_dir(&folder)
         .unwrap()
         .next()

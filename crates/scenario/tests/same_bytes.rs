@@ -192,7 +192,13 @@ fn run(text: &str, seed: u64, folder: &Path) -> Digest {
     run.outcome.wall_seconds = None;
     let mut digest = Digest::EMPTY.add(&serde_json::to_vec(&run.outcome).unwrap());
     for format in [Format::Csv, Format::Parquet] {
-        export::write_trace(&run, folder, format).unwrap();
+        export::write_trace(
+            &run,
+            folder,
+            &export::stem(&run.outcome.scenario, ""),
+            format,
+        )
+        .unwrap();
     }
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()

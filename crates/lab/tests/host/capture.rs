@@ -16,7 +16,7 @@ fn packets(run: &Run) -> Vec<tshark::Packet> {
     let backend = run.outcome.backend;
     let folder = env::temp_dir().join(format!("lisa-host-capture-{backend}-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
-    export::write_capture(run, &folder).unwrap();
+    export::write_capture(run, &folder, &export::stem(&run.outcome.scenario, "")).unwrap();
     let file = folder.join(format!("a-test-seed-{}.pcap", run.outcome.seed));
     let packets = tshark::read(&file);
     fs::remove_dir_all(&folder).unwrap();

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::metric_names::MetricName;
+use super::rows::Rows;
 
 /// The scenario, and how its runs are made.
 #[derive(Args)]
 pub struct Common {
-    /// The scenario, a TOML file.
+    /// The scenario, a TOML file; `-` reads standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// The kernel of `--on vm`: a vmlinuz of Linux 6.1 or later, with its modules where its package installs them [default:
@@ -17,13 +18,29 @@ pub struct Common {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub kernel: Option<PathBuf>,
     /// Change a key of the file, or add it: `stop=10s`, `bottleneck.queue=17`, `connection.download.bytes=4MB`,
-    /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`. Can be given several times.
+    /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`. `KEY=` removes a key. Can be given
+    /// several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Number of simulations or VMs at a time [default: one for each core]. The results are the same for any number. On the
     /// host one run follows the other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The table of runs in a file.
+#[derive(Args)]
+pub struct RowsArguments {
+    /// Write a table with a row for each connection of each run, or as --rows says: the keys of --set and --vary, algorithm,
+    /// backend, seed, connection and metrics. The name of the file ends with .parquet or .csv (docs/rows.md).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// The part of a run that has a row [default: connection].
+    #[arg(long, value_name = "PART", value_enum)]
+    pub rows: Option<Rows>,
 }
 
 /// The connections whose algorithm is replaced.

@@ -1,11 +1,13 @@
 //! Runs jobs on the backend of the arguments: in the simulator or in VMs many at a time, on this host one after another.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use lab::Runner;
+use scenario::export::journal::Journal;
 use scenario::{Error, Run, Scenario, Watch};
 
 use super::arguments::Common;
@@ -32,12 +34,14 @@ pub enum Trace {
     Keep,
     /// Rows, credits and packets are written into files, and removed from the result.
     Write(Arc<Traces>),
+    /// The outcome is appended to the journal under this number, and its connections and links are removed from the result.
+    Journal(Arc<Mutex<Journal>>, usize),
 }
 
 impl Trace {
     fn watch(&self) -> Watch {
         match self {
-            Self::None => Watch::default(),
+            Self::None | Self::Journal(..) => Watch::default(),
             Self::Keep => Watch {
                 trace: true,
                 ..Watch::default()
@@ -50,6 +54,11 @@ impl Trace {
     fn finish(&self, mut run: Run) -> Result<Run, Failure> {
         if let Self::Write(to) = self {
             to.write(&run)?;
+        }
+        if let Self::Journal(journal, number) = self {
+            let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+            journal.append(*number, &run.outcome)?;
+            (run.outcome.connections, run.outcome.links) = (Vec::new(), Vec::new());
         }
         if !matches!(self, Self::Keep) {
             (run.rows, run.credits, run.losses) = (Vec::new(), Vec::new(), Vec::new());
@@ -65,6 +74,8 @@ pub struct Executor {
     threads: usize,
     /// The kernel of the VM.
     kernel: Option<PathBuf>,
+    /// Release of the kernel, once it has run.
+    release: RefCell<Option<String>>,
 }
 
 impl Executor {
@@ -98,7 +109,13 @@ impl Executor {
                 (_, None) => cores(),
             },
             kernel: common.kernel.clone(),
+            release: RefCell::new(None),
         }
+    }
+
+    /// Release of the kernel that ran the jobs; none for the simulator.
+    pub fn release(&self) -> Option<String> {
+        self.release.borrow().clone()
     }
 
     /// Runs all jobs, and calls `done` for each result in the order of the jobs. Returns the number of finished runs: fewer
@@ -116,6 +133,7 @@ impl Executor {
             On::Host => Runner::host(self.threads, cancelled)?,
             On::Vm => Runner::vm(self.kernel.as_deref(), self.threads, cancelled)?,
         };
+        self.release.replace(runner.release());
         let runs = jobs.iter().map(|job| lab::Job {
             scenario: job.scenario.clone(),
             seed: job.seed,

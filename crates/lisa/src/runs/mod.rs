@@ -3,8 +3,13 @@
 
 pub mod arguments;
 pub mod execute;
+pub mod files;
 pub mod metric_names;
 pub mod on;
 pub mod progress;
+pub mod rows;
+pub mod rows_file;
 pub mod scenarios;
+pub mod seeds;
+pub mod shard;
 pub mod traces;

@@ -1,16 +1,40 @@
 //! The scenario of the arguments, and the scenario with another algorithm.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use scenario::{Protocol, Scenario};
+use scenario::{Error, Protocol, Scenario};
 
 use super::arguments::Common;
 use super::on::On;
 use crate::output::Failure;
 
-/// The scenario of the arguments, with the overrides of `--set`.
-pub fn load(common: &Common) -> Result<Scenario, Failure> {
-    Ok(Scenario::load_with(&common.file, &common.set)?)
+/// The text of a scenario, read once: standard input has no second time.
+pub struct Source {
+    /// The file, or `standard input`, as errors name it.
+    pub name: PathBuf,
+    /// The text.
+    pub text: String,
+}
+
+impl Source {
+    /// Reads the file of the arguments, or standard input for `-`.
+    pub fn read(common: &Common) -> Result<Self, Failure> {
+        if common.file.as_os_str() == "-" {
+            let name = PathBuf::from("standard input");
+            let text = scenario::read_text_from(&name, std::io::stdin().lock())?;
+            return Ok(Self { name, text });
+        }
+        Ok(Self {
+            name: common.file.clone(),
+            text: scenario::read_text(&common.file)?,
+        })
+    }
+
+    /// The scenario with these overrides.
+    pub fn scenario(&self, set: &[impl AsRef<str>]) -> Result<Scenario, Error> {
+        Scenario::parse_with(&self.text, &self.name, set)
+    }
 }
 
 /// Numbers of the connections whose algorithm is replaced: those named, else all MPTCP ones, else all TCP ones.
@@ -45,6 +69,7 @@ pub fn connections(scenario: &Scenario, named: &[String]) -> Result<Vec<usize>, 
 
 /// The scenario with this algorithm on these connections, which keep their names.
 pub fn with_algorithm(
+    source: &Source,
     common: &Common,
     on: &[On],
     scenario: &Scenario,
@@ -56,7 +81,7 @@ pub fn with_algorithm(
         changed.connections[number].algorithm = algorithm.into();
     }
     let set = format!("connection.{}.algorithm={algorithm}", chosen[0]);
-    check_override(common, &set)
+    check_override(source, common, &set)
         .map_err(|problem| Failure::usage(format!("-a {algorithm}: {problem}")))?;
     if on.contains(&On::Sim) && mpcc::Algorithm::find(algorithm).is_none() {
         let all: Vec<_> = mpcc::Algorithm::all().map(|a| a.name()).collect();
@@ -69,11 +94,11 @@ pub fn with_algorithm(
 }
 
 /// The error of this override, as the reader of files reports it. Other errors are ignored: the file was read before.
-fn check_override(common: &Common, set: &str) -> Result<(), String> {
+fn check_override(source: &Source, common: &Common, set: &str) -> Result<(), String> {
     let all: Vec<&str> = (common.set.iter().map(String::as_str))
         .chain([set])
         .collect();
-    match Scenario::load_with(&common.file, &all) {
+    match source.scenario(&all) {
         Err(error) if error.location == scenario::Location::Override(set.into()) => {
             Err(error.problem)
         }

@@ -16,6 +16,8 @@ pub struct TraceFiles {
 
 /// Directories of trace files and packet captures, which threads write at the same time.
 pub struct Traces {
+    /// Begin of the names of all files ([`export::stem`]).
+    stem: String,
     trace: Option<TraceFiles>,
     pcap: Option<PathBuf>,
     /// False once [`close`](Self::close) was called. Each write holds the lock for reading, so that `close` waits for all.
@@ -24,8 +26,9 @@ pub struct Traces {
 
 impl Traces {
     /// Traces and captures in these directories, which exist.
-    pub fn new(trace: Option<TraceFiles>, pcap: Option<PathBuf>) -> Self {
+    pub fn new(stem: String, trace: Option<TraceFiles>, pcap: Option<PathBuf>) -> Self {
         Self {
+            stem,
             trace,
             pcap,
             open: RwLock::new(true),
@@ -48,10 +51,10 @@ impl Traces {
             return Ok(());
         }
         if let Some(TraceFiles { directory, format }) = &self.trace {
-            export::write_trace(run, directory, *format)?;
+            export::write_trace(run, directory, &self.stem, *format)?;
         }
         if let Some(directory) = &self.pcap {
-            export::write_capture(run, directory)?;
+            export::write_capture(run, directory, &self.stem)?;
         }
         Ok(())
     }

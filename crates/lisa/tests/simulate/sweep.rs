@@ -15,7 +15,7 @@ fn a_sweep_runs_every_combination() {
     assert!(text.contains("24 runs in"), "{text}");
     assert!(text.contains("Second lines: the difference to lia, seed by seed."));
     let csv = String::from_utf8(place.read("rows.csv")).unwrap();
-    let heading = "bottleneck.queue,connection.download.bytes,algorithm,seed,connection,number,start_s,bytes,\
+    let heading = "bottleneck.queue,connection.download.bytes,algorithm,backend,seed,connection,number,start_s,bytes,\
                    completion_s,goodput_mbps,retransmits,retransmits_slow_start,sum_cwnd_at_slow_start_exit_segments,\
                    sum_cwnd_at_end_segments,share,jain_index,note";
     assert_eq!(csv.lines().next(), Some(heading));
@@ -23,17 +23,17 @@ fn a_sweep_runs_every_combination() {
     let starts = |at: usize, with: &str| assert!(rows[at].starts_with(with), "{}", rows[at]);
     // Three queues, two sizes, two algorithms, two seeds, two connections.
     assert_eq!(rows.len(), 48);
-    starts(0, "5,50000,lia,1,download,1,0,50000,");
-    starts(1, "5,50000,lia,1,competitor,1,0,50000,");
-    starts(2, "5,50000,lia,2,download,");
-    starts(4, "5,50000,lisa,1,download,");
-    starts(8, "5,80000,lia,1,download,1,0,80000,");
-    starts(47, "9,80000,lisa,2,competitor,");
+    starts(0, "5,50000,lia,sim,1,download,1,0,50000,");
+    starts(1, "5,50000,lia,sim,1,competitor,1,0,50000,");
+    starts(2, "5,50000,lisa,sim,1,download,");
+    starts(4, "5,80000,lia,sim,1,download,1,0,80000,");
+    starts(24, "5,50000,lia,sim,2,download,");
+    starts(47, "9,80000,lisa,sim,2,competitor,");
     // The same values as of a single run.
     let run =
         "run small.toml --seed 2 --json --set bottleneck.queue=9 --set connection.0.bytes=80KB";
     let completion = place.json(run)[0]["connections"][0]["completion_s"].to_string();
-    assert_eq!(rows[46].split(',').nth(8), Some(completion.as_str()));
+    assert_eq!(rows[46].split(',').nth(9), Some(completion.as_str()));
     // The same bytes with any number of threads, in each format.
     let json = place.good(&format!("{sweep} -o one.parquet --json --jobs 1"));
     assert_eq!(
@@ -86,7 +86,7 @@ fn interrupted(place: &Place, output: &str) -> usize {
     let (finished, of) = (words[2].parse().unwrap(), words[4]);
     assert_eq!((words[1], of), ("interrupted:", "1000000"), "{line}");
     assert!(
-        line.ends_with(&format!("their rows are in {output}\n")),
+        line.ends_with(&format!("their rows are in {output}; --resume continues\n")),
         "{line}"
     );
     // Two connections a run.

@@ -10,7 +10,7 @@ fn an_error_is_one_line() {
     let place = Place::new();
     let broken = SCENARIO.replace("bytes = \"100KB\"", "byte = \"100KB\"");
     fs::write(place.0.join("broken.toml"), broken).unwrap();
-    std::os::unix::fs::symlink("/dev/full", place.0.join("full.csv")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", place.0.join("full.csv.part")).unwrap();
     for (arguments, code, words) in [
         ("run missing.toml", 1, "missing.toml: No such file"),
         ("run .", 1, ".: not a file"),
@@ -206,9 +206,9 @@ fn an_error_is_one_line() {
             "no/where.csv: No such file",
         ),
         (
-            "sweep small.toml --vary stop=9s -o full.csv",
+            "sweep small.toml --vary stop=9s -o full.csv --force",
             1,
-            "full.csv: No space left",
+            "full.csv.part: No space left",
         ),
     ] {
         let line = place.bad(arguments, code);

@@ -228,7 +228,7 @@ impl Table {
 }
 
 /// The error with the file's name.
-fn with_path(path: &Path, error: io::Error) -> io::Error {
+pub(super) fn with_path(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 

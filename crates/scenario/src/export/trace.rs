@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::columns::{Format, Kind, Table, Value};
-use super::path;
+use super::file_name;
 use crate::run::Run;
 use crate::trace::{Credit, Row};
 
@@ -21,15 +21,16 @@ const COLUMNS: [(&str, Kind); 8] = [
     ("phase", Kind::Text),
 ];
 
-/// Writes the rows of a run into `TITLE-seed-SEED.parquet` (or `.csv`) of this directory, and the credits into
-/// `TITLE-seed-SEED.credits.jsonl`. `TITLE` is the scenario's title in small letters, digits and hyphens.
+/// Writes the rows of a run into `STEM-seed-SEED.parquet` (or `.csv`) of this directory, and the credits into
+/// `STEM-seed-SEED.credits.jsonl` ([`stem`](super::stem)).
 ///
 /// # Errors
 /// With the file's name.
-pub fn write_trace(run: &Run, directory: &Path, format: Format) -> io::Result<()> {
-    let rows = path(&run.outcome, directory, format.extension());
+pub fn write_trace(run: &Run, directory: &Path, stem: &str, format: Format) -> io::Result<()> {
+    let path = |extension: &str| directory.join(file_name(stem, run.outcome.seed, extension));
+    let rows = path(format.extension());
     write_rows(&run.rows, &rows, format)?;
-    let path = path(&run.outcome, directory, "credits.jsonl");
+    let path = path("credits.jsonl");
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let mut file = BufWriter::new(File::create(&path).map_err(named)?);
@@ -93,7 +94,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("lisa-trace-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         let run = simulate(&Scenario::parse(FILE, "a.toml").unwrap(), 4, true).unwrap();
-        write_trace(&run, &directory, Format::Parquet).unwrap();
+        write_trace(&run, &directory, "a-trace", Format::Parquet).unwrap();
         let file = File::open(directory.join("a-trace-seed-4.parquet")).unwrap();
         let credits = std::fs::read_to_string(directory.join("a-trace-seed-4.credits.jsonl"));
         std::fs::remove_dir_all(&directory).unwrap();

@@ -14,7 +14,7 @@ pub(crate) mod overrides;
 mod paths;
 mod subflows;
 mod table;
-mod text;
+pub(crate) mod text;
 mod topology;
 
 use std::collections::BTreeSet;

@@ -17,8 +17,11 @@ pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
     let Some((path, value)) = text.split_once('=') else {
         return Err(wrong("", "write it as KEY=VALUE, like stop=10s".into()));
     };
-    let path = path.trim();
-    let value = read_override(value.trim(), text);
+    let (path, value) = (path.trim(), value.trim());
+    let change = match value {
+        "" => Change::Remove,
+        value => Change::Put(read_override(value, text)),
+    };
     let keys = parts(path);
     if keys.len() > MAX_PARTS || keys.iter().any(|key| key.is_empty()) {
         let path: String = path.chars().take(64).collect();
@@ -27,7 +30,56 @@ pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
             "a key is like `topology.queue.packets`".into(),
         ));
     }
-    put(root, &keys, &value).map_err(|problem| wrong(path, problem))
+    apply_to(root, &keys, &change).map_err(|problem| wrong(path, problem))
+}
+
+/// Change of a key.
+enum Change {
+    Put(Node),
+    Remove,
+}
+
+/// Applies a change, and reports a key that it did not find.
+fn apply_to(root: &mut Node, keys: &[&str], change: &Change) -> Result<(), String> {
+    match change {
+        Change::Put(value) => put(root, keys, value),
+        Change::Remove => match remove(root, keys)? {
+            0 => Err("no such key to remove; an empty text is written as \"\"".into()),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Removes a key wherever it is. Returns the number of removed keys.
+fn remove(node: &mut Node, keys: &[&str]) -> Result<usize, String> {
+    let Some((key, rest)) = keys.split_first() else {
+        return Ok(0);
+    };
+    match &mut node.value {
+        Value::Table(entries) => {
+            let Some(at) = entries.iter().position(|entry| entry.key == *key) else {
+                return Ok(0);
+            };
+            if rest.is_empty() {
+                entries.remove(at);
+                return Ok(1);
+            }
+            remove(&mut entries[at].node, rest)
+        }
+        Value::List(items) if *key == "*" && !rest.is_empty() => {
+            items.iter_mut().map(|item| remove(item, rest)).sum()
+        }
+        Value::List(items) if *key == "*" => Ok(std::mem::take(items).len()),
+        Value::List(items) => {
+            let at = find(items, key)?;
+            if rest.is_empty() {
+                items.remove(at);
+                return Ok(1);
+            }
+            remove(&mut items[at], rest)
+        }
+        _ => Ok(0),
+    }
 }
 
 /// Parts of a key. `bottleneck` is an alias of `topology`.

@@ -9,8 +9,11 @@ use crate::error::{Error, Location};
 /// Longest file, bytes: far more than a graph with the largest number of links has.
 pub(super) const MAX_BYTES: usize = 16 << 20;
 
-/// Reads a regular file of UTF-8 text.
-pub(super) fn read(path: &Path) -> Result<String, Error> {
+/// Reads a regular file of UTF-8 text, such as a scenario.
+///
+/// # Errors
+/// For a path that is not a file of text, and for a file of more than 16 MiB.
+pub fn read(path: &Path) -> Result<String, Error> {
     let wrong = |problem: String| Error {
         file: path.display().to_string(),
         location: Location::File,
@@ -22,9 +25,24 @@ pub(super) fn read(path: &Path) -> Result<String, Error> {
     if !opened.metadata().map_err(refused)?.is_file() {
         return Err(wrong("not a file".into()));
     }
+    read_from(path, opened)
+}
+
+/// Reads UTF-8 text to its end. `name` is the name of the source, for errors.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(name: &Path, from: impl Read) -> Result<String, Error> {
+    let wrong = |problem: String| Error {
+        file: name.display().to_string(),
+        location: Location::File,
+        key: String::new(),
+        problem,
+    };
+    let refused = |error: io::Error| wrong(error.to_string());
     let mut text = Vec::new();
     let limit = MAX_BYTES as u64 + 1;
-    opened.take(limit).read_to_end(&mut text).map_err(refused)?;
+    from.take(limit).read_to_end(&mut text).map_err(refused)?;
     if text.len() > MAX_BYTES {
         return Err(wrong(format!("longer than {MAX_BYTES} bytes")));
     }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::algorithm_name::AlgorithmName;
-use crate::runs::arguments::{Common, Connections, Metrics};
+use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
+use crate::runs::seeds::Seeds;
 
 /// `lisa compare`.
 #[derive(Args)]
@@ -30,17 +31,20 @@ pub struct Arguments {
     pub algorithms: Vec<String>,
     #[command(flatten)]
     pub connections: Connections,
-    /// Run with each of the seeds from 1 to N. All algorithms run with the same seeds, and differences are taken seed by seed.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub seeds: u32,
+    /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). All algorithms run with the
+    /// same seeds, and differences are taken seed by seed.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = Seeds::parse)]
+    pub seeds: Seeds,
     #[command(flatten)]
     pub metrics: Metrics,
+    #[command(flatten)]
+    pub rows: RowsArguments,
     /// Print a line of JSON for each algorithm and backend (schema lisa.compare/4), instead of tables: `n`, and for each metric
     /// of each connection, subflow, link and run `mean` and `ci95`, also of its `difference` to the first algorithm and of its
     /// `backend_difference` to the first backend.
     #[arg(long)]
     pub json: bool,
-    /// Draw the first connection whose algorithm is replaced: its windows over time with seed 1, one panel for each algorithm,
+    /// Draw the first connection whose algorithm is replaced: its windows over time with the first seed, one panel for each algorithm,
     /// and its metrics as bars. The windows of several backends are drawn over each other.
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath, value_parser = svg)]
     pub plot: Option<PathBuf>,
@@ -64,4 +68,5 @@ Examples:
   lisa compare download.toml -a lia,lisa,reno --set bottleneck.queue=9 --plot windows.svg
   lisa compare download.toml -a lia,lisa --on sim,vm --plot windows.svg     # how far simulator and kernel agree
   lisa compare download.toml -a lia,lisa --metrics goodput_mbps,subflows.srtt_s,links.queue_mean_packets
+  lisa compare download.toml -a lia,lisa --seeds 100 -o runs.parquet
   lisa compare download.toml -a lia,lisa --json | jq -c '[.algorithm, .connections[0].completion_s.mean]'";

@@ -10,6 +10,7 @@ mod tables;
 use std::sync::Arc;
 
 use scenario::Scenario;
+use scenario::export::rows::Identity;
 use scenario::metrics::{Metric, Value};
 
 pub use self::arguments::Arguments;
@@ -18,16 +19,24 @@ use self::drawing::Drawing;
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
-use crate::runs::{metric_names, on, scenarios};
+use crate::runs::rows_file::{self, RowsFile};
+use crate::runs::scenarios::Source;
+use crate::runs::{files, metric_names, on, scenarios};
 
 /// Runs the scenario with each algorithm on each backend, and prints tables or JSON.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let common = &arguments.common;
     let metrics = metric_names::chosen(&arguments.metrics.names)?;
     let executors = Executor::each(common, &arguments.on)?;
-    let scenario = scenarios::load(common)?;
+    let source = Source::read(common)?;
+    let scenario = source.scenario(&common.set)?;
     let chosen = scenarios::connections(&scenario, &arguments.connections.names)?;
-    let contenders = contenders(&arguments, &scenario, &chosen)?;
+    let contenders = contenders(&arguments, &source, &scenario, &chosen)?;
+    let mut rows = rows(&arguments, &metrics)?;
+    let fixed = vec![0; rows_file::fixed(common, &[]).len()];
+    if let Some(plot) = &arguments.plot {
+        files::check("--plot", plot, common.force)?;
+    }
     let drawing = arguments.plot.as_deref().map(Drawing::open).transpose()?;
     if drawing.is_some() && !arguments.metrics.names.is_empty() {
         report_undrawn(&metrics);
@@ -38,7 +47,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         &arguments.on,
         metrics,
     );
-    let seeds = arguments.seeds as usize;
+    let seeds = arguments.seeds.len();
     let (each, cancelled) = (seeds * contenders.len(), progress::cancelled()?);
     let of = each * executors.len();
     let progress = Progress::new(of);
@@ -48,6 +57,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         let jobs = jobs(&arguments, &contenders);
         finished += executor.execute(jobs, &cancelled, &progress, |job, run| {
             let algorithm = job % contenders.len();
+            if let Some(rows) = &mut rows {
+                let identity = Identity {
+                    settings: &fixed,
+                    algorithm: Some(&arguments.algorithms[algorithm]),
+                };
+                rows.add(identity, &run.outcome)?;
+            }
             comparison.add(At { algorithm, backend }, run);
             Ok(())
         })?;
@@ -56,7 +72,15 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
     }
     drop(progress);
-    progress::ended(finished, of, "")?;
+    let kept = match rows {
+        Some(rows) => {
+            let kernel = executors.iter().find_map(Executor::release);
+            rows.finish(&rows_file::properties(&source, &arguments.on, kernel))?;
+            rows_file::kept(&arguments.rows)
+        }
+        None => String::new(),
+    };
+    progress::ended(finished, of, &kept)?;
 
     if let Some(drawing) = drawing {
         let name = &scenario.connections[chosen[0]].name;
@@ -65,8 +89,25 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if arguments.json {
         return output::print(&json::lines(&comparison));
     }
-    let title = on::title(&scenario.title, &arguments.on, seeds, 1);
+    let title = on::title(&scenario.title, &arguments.on, seeds, arguments.seeds.0[0]);
     output::print(&format!("{title}\n{}", tables::text(&comparison)))
+}
+
+/// The file of `--output`.
+fn rows(arguments: &Arguments, metrics: &[&'static Metric]) -> Result<Option<RowsFile>, Failure> {
+    let Some(format) = rows_file::check(&arguments.rows, false)? else {
+        return Ok(None);
+    };
+    let path = arguments
+        .rows
+        .output
+        .as_deref()
+        .expect("a format has a file");
+    files::check("-o", path, arguments.common.force)?;
+    let kind = arguments.rows.rows.unwrap_or_default();
+    let names = &arguments.metrics.names;
+    let columns = rows_file::columns(&arguments.common, kind, &[], names, metrics)?;
+    RowsFile::create(path, format, columns).map(Some)
 }
 
 /// The scenario with one of the algorithms.
@@ -79,14 +120,16 @@ struct Contender {
 /// A contender for each algorithm.
 fn contenders(
     arguments: &Arguments,
+    source: &Source,
     scenario: &Scenario,
     chosen: &[usize],
 ) -> Result<Vec<Contender>, Failure> {
     let common = &arguments.common;
     let contender = |algorithm: &String| {
-        let about = format!("{} with {algorithm}", common.file.display());
+        let about = format!("{} with {algorithm}", source.name.display());
         Ok(Contender {
             scenario: scenarios::with_algorithm(
+                source,
                 common,
                 &arguments.on,
                 scenario,
@@ -101,15 +144,15 @@ fn contenders(
 
 /// The runs of all contenders. Contenders take turns, so that other load on the host affects all of them alike.
 fn jobs(arguments: &Arguments, contenders: &[Contender]) -> Vec<Job> {
-    let seeds = 1..=u64::from(arguments.seeds);
-    let drawn = arguments.plot.is_some();
+    let seeds = arguments.seeds.0.iter().copied();
+    let (drawn, first) = (arguments.plot.is_some(), arguments.seeds.0[0]);
     let job = |seed: u64, contender: &Contender| Job {
         scenario: contender.scenario.clone(),
         about: contender.about.clone(),
         seed,
-        trace: match (drawn, seed) {
-            (true, 1) => Trace::Keep,
-            _ => Trace::None,
+        trace: match drawn && seed == first {
+            true => Trace::Keep,
+            false => Trace::None,
         },
     };
     seeds

@@ -17,12 +17,18 @@ pub use self::arguments::Arguments;
 use self::measure::measure;
 use self::sides::{Found, Kernel, SIDES};
 use crate::output::Failure;
-use crate::runs::progress;
+use crate::runs::{self, progress};
 
 /// Makes all runs, prints tables or outcomes, and writes the report.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = &arguments.out;
     let cancelled = progress::cancelled()?;
+    for name in ["report.html", "outcomes.jsonl", "credits.jsonl"] {
+        let file = out.join(name);
+        if file.exists() {
+            runs::files::check("--out", &file, arguments.force)?;
+        }
+    }
     fs::create_dir_all(out).map_err(|error| Failure::new(format!("{}: {error}", out.display())))?;
     let Found {
         kernel,

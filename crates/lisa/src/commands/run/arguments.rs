@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use scenario::export::columns::Format;
 
-use crate::runs::arguments::Common;
+use crate::runs::arguments::{Common, RowsArguments};
 use crate::runs::on::On;
+use crate::runs::seeds::Seeds;
 
 /// `lisa run`.
 #[derive(Args)]
@@ -20,9 +21,12 @@ pub struct Arguments {
     /// Seed of one run, from which the random parts of the scenario are drawn.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Run with each of the seeds from 1 to N. Tables then show means with 95 % confidence intervals.
-    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub seeds: Option<u32>,
+    /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). Tables then show means with
+    /// 95 % confidence intervals.
+    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = Seeds::parse)]
+    pub seeds: Option<Seeds>,
+    #[command(flatten)]
+    pub rows: RowsArguments,
     /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/5), instead of tables.
     #[arg(long)]
     pub json: bool,
@@ -66,6 +70,7 @@ const EXAMPLES: &str = "Examples:
   lisa run download.toml
   lisa run download.toml --seeds 100 --set bottleneck.queue=9
   lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'
+  lisa run download.toml --seeds 100 --rows subflow -o subflows.parquet
   lisa run download.toml --trace out --trace-format csv
   lisa run download.toml --pcap out && tshark -r out/*.pcap -Y tcp.analysis.retransmission
   sudo lisa run download.toml --on host

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use scenario::Outcome;
+use scenario::export::columns::Format;
+use scenario::export::{self, rows::Identity};
 use scenario::metrics::Groups;
 
 pub use self::arguments::Arguments;
@@ -15,21 +17,30 @@ use self::speed::Speed;
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
+use crate::runs::rows_file::{self, RowsFile};
+use crate::runs::scenarios::Source;
 use crate::runs::traces::{TraceFiles, Traces};
-use crate::runs::{on, scenarios};
+use crate::runs::{files, on};
 use crate::tables::{self, Links};
 
 /// Runs the scenario, prints tables or outcomes, and writes traces.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let common = &arguments.common;
     let executor = Executor::new(common, arguments.on)?;
-    let scenario = Arc::new(scenarios::load(common)?);
-    let seeds: Vec<u64> = match arguments.seeds {
-        Some(seeds) => (1..=seeds.into()).collect(),
+    let source = Source::read(common)?;
+    let scenario = Arc::new(source.scenario(&common.set)?);
+    let seeds: Vec<u64> = match &arguments.seeds {
+        Some(seeds) => seeds.0.clone(),
         None => vec![arguments.seed],
     };
-    let traces = traces(&arguments)?;
-    let about: Arc<str> = common.file.display().to_string().into();
+    let mut rows = rows(&arguments)?;
+    let fixed = rows_file::fixed(common, &[]);
+    let identity = Identity {
+        settings: &vec![0; fixed.len()],
+        algorithm: None,
+    };
+    let traces = traces(&arguments, &scenario.title, &seeds)?;
+    let about: Arc<str> = source.name.display().to_string().into();
     let job = |seed: &u64| Job {
         scenario: scenario.clone(),
         about: about.clone(),
@@ -41,6 +52,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let progress = Progress::new(jobs.len());
     let mut results = Results::default();
     let finished = executor.execute(jobs, &cancelled, &progress, |_, run| {
+        if let Some(rows) = &mut rows {
+            rows.add(identity, &run.outcome)?;
+        }
         if arguments.json {
             let line = json(run.outcome, arguments.timing) + "\n";
             return progress.suspend(|| output::print(&line));
@@ -60,11 +74,39 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         let speed = results.speed.line(elapsed.as_secs_f64());
         output::print(&format!("{title}\n{tables}{speed}"))?;
     }
-    progress::ended(finished, seeds.len(), "")
+    let kept = match rows {
+        Some(rows) => {
+            let on = [arguments.on];
+            rows.finish(&rows_file::properties(&source, &on, executor.release()))?;
+            rows_file::kept(&arguments.rows)
+        }
+        None => String::new(),
+    };
+    progress::ended(finished, seeds.len(), &kept)
+}
+
+/// The file of `--output`.
+fn rows(arguments: &Arguments) -> Result<Option<RowsFile>, Failure> {
+    let Some(format) = rows_file::check(&arguments.rows, false)? else {
+        return Ok(None);
+    };
+    let path = arguments
+        .rows
+        .output
+        .as_deref()
+        .expect("a format has a file");
+    files::check("-o", path, arguments.common.force)?;
+    let kind = arguments.rows.rows.unwrap_or_default();
+    let columns = rows_file::columns(&arguments.common, kind, &[], &[], &[])?;
+    RowsFile::create(path, format, columns).map(Some)
 }
 
 /// The destination of traces and captures, whose directories are created.
-fn traces(arguments: &Arguments) -> Result<Option<Arc<Traces>>, Failure> {
+fn traces(
+    arguments: &Arguments,
+    title: &str,
+    seeds: &[u64],
+) -> Result<Option<Arc<Traces>>, Failure> {
     let create = |option: &str, directory: &Path| {
         fs::create_dir_all(directory)
             .map_err(|error| Failure::new(format!("{option} {}: {error}", directory.display())))
@@ -78,12 +120,26 @@ fn traces(arguments: &Arguments) -> Result<Option<Arc<Traces>>, Failure> {
     if arguments.trace.is_none() && arguments.pcap.is_none() {
         return Ok(None);
     }
-    let files = |directory: PathBuf| TraceFiles {
-        directory,
-        format: arguments.trace_format.into(),
+    let settings = arguments.common.set.join(" ");
+    let stem = export::stem(title, &settings);
+    let format: Format = arguments.trace_format.into();
+    let check = |option: &str, directory: &Option<PathBuf>, extension: &str| {
+        let files = seeds
+            .iter()
+            .map(|seed| export::file_name(&stem, *seed, extension));
+        let mut files = files.zip(std::iter::repeat(directory.as_ref()));
+        files.try_for_each(|(name, directory)| match directory {
+            Some(directory) => files::check(option, &directory.join(name), arguments.common.force),
+            None => Ok(()),
+        })
     };
+    check("--trace", &arguments.trace, format.extension())?;
+    check("--trace", &arguments.trace, "credits.jsonl")?;
+    check("--pcap", &arguments.pcap, "pcap")?;
+    let files = |directory: PathBuf| TraceFiles { directory, format };
     let trace = arguments.trace.clone().map(files);
-    Ok(Some(Arc::new(Traces::new(trace, arguments.pcap.clone()))))
+    let pcap = arguments.pcap.clone();
+    Ok(Some(Arc::new(Traces::new(stem, trace, pcap))))
 }
 
 /// An outcome as a line. The wall time is not decided by the seed: without `timing` it is null.

@@ -1,12 +1,12 @@
 //! Arguments of `lisa sweep`.
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueHint};
+use clap::Args;
 
 use crate::algorithm_name::AlgorithmName;
-use crate::runs::arguments::{Common, Connections, Metrics};
+use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
+use crate::runs::seeds::Seeds;
+use crate::runs::shard::Shard;
 
 /// `lisa sweep`.
 #[derive(Args)]
@@ -18,32 +18,52 @@ pub struct Arguments {
     #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
     pub on: On,
     /// A key, as --set takes it, and its values: `9,17,30`, `1..34`, `1..34/3` in steps of 3, `50KB..900KB/50KB`. With
-    /// several --vary all combinations run.
-    #[arg(long, value_name = "KEY=VALUES", required = true)]
+    /// several --vary all combinations run, without one only the --algorithms.
+    #[arg(
+        long,
+        value_name = "KEY=VALUES",
+        required_unless_present = "algorithms"
+    )]
     pub vary: Vec<String>,
+    /// Instead of all combinations run N points, each with a random value of each key: uniform in its range, such as
+    /// `bottleneck.rate=1Mbit..10Mbit`, or from its list. The points are the same on every run.
+    #[arg(long, value_name = "N", requires = "vary", conflicts_with = "latin", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub random: Option<u32>,
+    /// Like --random, with the points of a Latin hypercube: each key has one value in each N-th of its range.
+    #[arg(long, value_name = "N", requires = "vary", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub latin: Option<u32>,
     /// Run each combination with each of these algorithms, with commas [default: the algorithms of the file]. The table shows
     /// the differences to the first algorithm, seed by seed.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = AlgorithmName::any())]
     pub algorithms: Vec<String>,
     #[command(flatten)]
     pub connections: Connections,
-    /// Run with each of the seeds from 1 to N.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub seeds: u32,
+    /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). All combinations run with
+    /// the first seed before any runs with the second.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = Seeds::parse)]
+    pub seeds: Seeds,
     #[command(flatten)]
     pub metrics: Metrics,
-    /// Write a row for each connection of each run: the varied keys, algorithm, seed, connection and metrics. The name of the
-    /// file ends with .parquet or .csv. Values with a unit are in bit/s, bytes or seconds.
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub rows: RowsArguments,
+    /// Continue a sweep that was interrupted or killed: run what is not in the journal FILE.part of --output.
+    #[arg(long, requires = "output")]
+    pub resume: bool,
+    /// Run one part of the sweep of N parts, for several processes or machines. The rows of all parts are those of the sweep.
+    #[arg(long, value_name = "PART/N", value_parser = Shard::parse)]
+    pub shard: Option<Shard>,
     /// Print the same rows as JSON, one per line (schema lisa.sweep/3), instead of a table.
     #[arg(long)]
     pub json: bool,
 }
 
-const NOTES_AND_EXAMPLES: &str = "Ctrl-C ends the sweep. The rows of the finished runs are written.
+const NOTES_AND_EXAMPLES: &str = "With -o each finished run is in FILE.part at once, so that a killed sweep loses none; \
+--resume continues it. Ctrl-C ends the sweep and writes the rows of the finished runs into FILE.
 
 Examples:
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet
+  lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet --resume
   lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.0.bytes=50KB..900KB/50KB
-  lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json";
+  lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json
+  lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit --vary bottleneck.rtt=10ms..200ms --latin 500 -o points.csv
+  lisa sweep download.toml --vary bottleneck.queue=1..34 --seeds 100 --shard 2/3 -o second.parquet";

@@ -1,64 +1,157 @@
-//! `lisa sweep`: a grid of values, a row for each connection of each run.
+//! `lisa sweep`: a grid of values, a row for each connection, subflow or link of each run.
 
 mod arguments;
-mod columns;
 mod points;
+mod results;
 mod rows;
 mod table;
 
+use std::sync::Arc;
+
+use scenario::export::{journal, rows as table_rows};
 use scenario::vary::Vary;
 
 pub use self::arguments::Arguments;
 use self::points::Point;
-use self::rows::Rows;
+use self::results::{Existing, Output, Results};
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
-use crate::runs::{metric_names, on};
+use crate::runs::scenarios::Source;
+use crate::runs::shard::Shard;
+use crate::runs::{metric_names, on, rows_file};
 
 /// Runs all combinations, prints a table or rows, and writes rows.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let metrics = metric_names::chosen(&arguments.metrics.names)?;
     let executor = Executor::new(&arguments.common, arguments.on)?;
     let varied: Vec<Vary> = points::varied(&arguments)?;
-    let seeds = arguments.seeds as usize;
     let runs = points::runs(&arguments, &varied)?;
-    let mut points: Vec<Point> = points::points(&arguments, &varied, &metrics)?;
-    let job = |number: usize| Job {
-        scenario: points[number / seeds].scenario.clone(),
-        about: points[number / seeds].about.clone(),
-        seed: (number % seeds) as u64 + 1,
-        trace: Trace::None,
+    let columns = match arguments.json || arguments.rows.output.is_some() {
+        true => Some(columns(&arguments, &varied, &metrics)?),
+        false => None,
     };
-    let jobs: Vec<Job> = (0..runs).map(job).collect();
-    let output = arguments.output.as_deref();
-    let mut rows = Rows::open(&varied, &metrics, &points, output, arguments.json)?;
-    let cancelled = progress::cancelled()?;
-    let progress = Progress::new(runs);
-    let finished = executor.execute(jobs, &cancelled, &progress, |number, run| {
-        let point = &mut points[number / seeds];
-        if !arguments.json {
-            point.groups.add(&run.outcome);
+    let format = rows_file::check(&arguments.rows, arguments.json)?;
+    let source = Source::read(&arguments.common)?;
+    let mut points: Vec<Point> = points::points(&arguments, &source, &varied, &metrics)?;
+    let shard = arguments.shard.unwrap_or(Shard::ALL);
+    let numbers: Vec<usize> = (0..runs).filter(|run| shard.has(*run)).collect();
+    let output = match (&arguments.rows.output, format, &columns) {
+        (Some(path), Some(format), Some(columns)) => {
+            let identity = identity(&arguments, &source, &points, columns);
+            let existing = Existing {
+                resume: arguments.resume,
+                force: arguments.common.force,
+            };
+            let runs = (&identity, runs);
+            Some(Output::open(path, format, columns.clone(), runs, existing)?)
         }
-        progress.suspend(|| rows.add(point, &run.outcome))
+        _ => None,
+    };
+    let (jobs, of_job) = jobs(&arguments, &points, &numbers, output.as_ref());
+    let cancelled = progress::cancelled()?;
+    let progress = Progress::new(numbers.len());
+    progress.next_part(numbers.len() - jobs.len());
+    // Without rows the columns are those of an empty table.
+    let columns = columns.unwrap_or_else(|| table_rows::Columns::new(Default::default(), &[], &[]));
+    let mut results = Results::new(&mut points, &columns, arguments.json, output, &numbers);
+    let executed = executor.execute(jobs, &cancelled, &progress, |job, run| {
+        progress.suspend(|| results.add(of_job[job], run.outcome))
     });
     let elapsed = progress.elapsed();
     drop(progress);
     // Also after an error: the rows of the finished runs are kept.
-    rows.finish()?;
-    let finished = finished?;
+    let on = [arguments.on];
+    let properties = rows_file::properties(&source, &on, executor.release());
+    let finished = results.finish(&properties)?;
+    executed?;
     if !arguments.json {
         let title = &points[0].scenario.title;
-        let on = on::runs_on(&[arguments.on], seeds.min(finished.max(1)), 1);
+        let most = points.iter().map(|point| point.groups.runs).max();
+        let on = on::runs_on(&on, most.unwrap_or(1).max(1), arguments.seeds.0[0]);
         let table = table::table(&varied, &metrics, &points, arguments.algorithms.len());
         let seconds = elapsed.as_secs_f64();
         output::print(&format!(
             "{title}\n{on}\n{table}{finished} runs in {seconds:.1} s\n"
         ))?;
     }
-    let kept = match &arguments.output {
-        Some(path) => format!(", their rows are in {}", path.display()),
-        None => String::new(),
+    let kept = Results::kept(arguments.rows.output.as_deref());
+    progress::ended(finished, numbers.len(), &kept)
+}
+
+fn columns(
+    arguments: &Arguments,
+    varied: &[Vary],
+    metrics: &[&'static scenario::metrics::Metric],
+) -> Result<table_rows::Columns, Failure> {
+    let names = &arguments.metrics.names;
+    let kind = arguments.rows.rows.unwrap_or_default();
+    rows_file::columns(&arguments.common, kind, varied, names, metrics)
+}
+
+/// The jobs of the runs that the journal does not have, and the number of each job's run.
+fn jobs(
+    arguments: &Arguments,
+    points: &[Point],
+    numbers: &[usize],
+    output: Option<&Output>,
+) -> (Vec<Job>, Vec<usize>) {
+    let journal = output.map(Output::journal);
+    let missing = |number: &usize| {
+        let has = journal.map(|journal| {
+            let journal = journal.lock().expect("no thread runs yet");
+            journal.has(*number)
+        });
+        has != Some(true)
     };
-    progress::ended(finished, runs, &kept)
+    let missing: Vec<usize> = numbers.iter().copied().filter(missing).collect();
+    let job = |number: &usize| {
+        let point = &points[number % points.len()];
+        Job {
+            scenario: point.scenario.clone(),
+            about: point.about.clone(),
+            seed: arguments.seeds.0[number / points.len()],
+            trace: match journal {
+                Some(journal) => Trace::Journal(Arc::clone(journal), *number),
+                None => Trace::None,
+            },
+        }
+    };
+    (missing.iter().map(job).collect(), missing)
+}
+
+/// All that decides the runs and rows of the sweep.
+fn identity(
+    arguments: &Arguments,
+    source: &Source,
+    points: &[Point],
+    columns: &table_rows::Columns,
+) -> journal::Identity {
+    let list = |items: &[String]| items.join(" ");
+    let kernel = match arguments.on {
+        crate::runs::on::On::Sim => String::new(),
+        crate::runs::on::On::Host => kernel::requirements::release(),
+        crate::runs::on::On::Vm => {
+            let kernel = arguments.common.kernel.as_ref();
+            kernel.map_or("default".into(), |path| path.display().to_string())
+        }
+    };
+    let abouts: Vec<&str> = points.iter().map(|point| &*point.about).collect();
+    let names: Vec<&str> = columns.all().iter().map(|c| c.name.as_str()).collect();
+    let seeds: Vec<String> = arguments.seeds.0.iter().map(u64::to_string).collect();
+    let mut identity = journal::Identity::default();
+    identity.add("schema", scenario::outcome::SCHEMA);
+    identity.add("version", env!("CARGO_PKG_VERSION"));
+    identity.add("backend", arguments.on.name());
+    identity.add("kernel", kernel);
+    identity.add("scenario", &*source.text);
+    identity.add("--set", list(&arguments.common.set));
+    identity.add("--vary", list(&arguments.vary));
+    identity.add("--algorithms", arguments.algorithms.join(","));
+    identity.add("--connection", list(&arguments.connections.names));
+    identity.add("points", abouts.join("\n"));
+    identity.add("--seeds", seeds.join(","));
+    identity.add("--shard", arguments.shard.unwrap_or(Shard::ALL).to_string());
+    identity.add("columns", names.join(","));
+    identity
 }

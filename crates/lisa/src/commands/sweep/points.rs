@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use scenario::metrics::{Groups, Metric};
-use scenario::vary::{self, Vary};
+use scenario::vary::{self, Design, Vary};
 use scenario::{Error, Location, Scenario};
 
 use super::arguments::Arguments;
 use crate::output::Failure;
 use crate::runs::arguments::Common;
-use crate::runs::scenarios;
+use crate::runs::scenarios::Source;
+use crate::runs::{rows_file, scenarios};
 
 /// Largest number of runs of a sweep.
 const MOST_RUNS: usize = 1_000_000;
@@ -20,6 +21,8 @@ const MOST_POINTS: usize = 100_000;
 pub struct Point {
     /// For each varied key the number of its value.
     pub chosen: Vec<usize>,
+    /// The same for the columns of a table, which begin with the keys of `--set`.
+    pub settings: Vec<usize>,
     pub algorithm: Option<String>,
     pub scenario: Arc<Scenario>,
     /// The scenario's file, values and algorithm, for errors.
@@ -44,7 +47,12 @@ pub fn varied(arguments: &Arguments) -> Result<Vec<Vary>, Failure> {
     let mut varied: Vec<Vary> = Vec::new();
     for text in &arguments.vary {
         let wrong = |problem: &str| Failure::usage(format!("--vary {text}: {problem}"));
-        let vary = Vary::parse(text).map_err(|problem| wrong(&problem))?;
+        let key = varied.len() as u64;
+        let vary = match random(arguments) {
+            Some((points, design)) => Vary::draw(text, key, points, design),
+            None => Vary::parse(text),
+        };
+        let vary = vary.map_err(|problem| wrong(&problem))?;
         if varied.iter().any(|other| vary.replaces(other)) {
             return Err(wrong("this key is varied already"));
         }
@@ -57,9 +65,28 @@ pub fn varied(arguments: &Arguments) -> Result<Vec<Vary>, Failure> {
     Ok(varied)
 }
 
+/// Number and choice of random points; none for all combinations.
+fn random(arguments: &Arguments) -> Option<(usize, Design)> {
+    let uniform = arguments
+        .random
+        .map(|points| (points as usize, Design::Uniform));
+    let latin = arguments
+        .latin
+        .map(|points| (points as usize, Design::Latin));
+    uniform.or(latin)
+}
+
+/// Number of combinations, before they are multiplied by the algorithms.
+fn combinations(arguments: &Arguments, varied: &[Vary]) -> Option<usize> {
+    match random(arguments) {
+        Some((points, _)) => Some(points),
+        None => vary::combinations(varied),
+    }
+}
+
 /// Number of runs of the sweep.
 pub fn runs(arguments: &Arguments, varied: &[Vary]) -> Result<usize, Failure> {
-    let points = (vary::combinations(varied))
+    let points = combinations(arguments, varied)
         .and_then(|n| n.checked_mul(arguments.algorithms.len().max(1)))
         .filter(|n| *n <= MOST_POINTS)
         .ok_or_else(|| {
@@ -67,7 +94,7 @@ pub fn runs(arguments: &Arguments, varied: &[Vary]) -> Result<usize, Failure> {
                 "at most {MOST_POINTS} combinations are possible: give wider steps, like `1..34/3`"
             ))
         })?;
-    match points * arguments.seeds as usize {
+    match points * arguments.seeds.len() {
         runs if runs > MOST_RUNS => Err(Failure::usage(format!(
             "{runs} runs: at most {MOST_RUNS} are possible; give fewer --seeds, or wider steps like `1..34/3`"
         ))),
@@ -79,23 +106,32 @@ pub fn runs(arguments: &Arguments, varied: &[Vary]) -> Result<usize, Failure> {
 /// point is found before the first run.
 pub fn points(
     arguments: &Arguments,
+    source: &Source,
     varied: &[Vary],
     metrics: &[&'static Metric],
 ) -> Result<Vec<Point>, Failure> {
     let common = &arguments.common;
     let mut points = Vec::new();
-    for number in 0..vary::combinations(varied).unwrap_or(0) {
-        let chosen = vary::combination(varied, number);
+    let fixed = rows_file::fixed(common, varied).len();
+    for number in 0..combinations(arguments, varied).unwrap_or(0) {
+        let chosen = match random(arguments) {
+            Some(_) => vec![number; varied.len()],
+            None => vary::combination(varied, number),
+        };
         let set: Vec<String> = (varied.iter().zip(&chosen))
             .map(|(vary, value)| vary.set(*value))
             .collect();
-        let scenario = load(common, &set)?;
+        let scenario = load(source, common, &set)?;
         let mut add = |algorithm: Option<String>, scenario| {
             let mut with = set.clone();
             with.extend(algorithm.clone());
-            let about = format!("{} with {}", common.file.display(), with.join(", "));
+            let about = match &with[..] {
+                [] => source.name.display().to_string(),
+                with => format!("{} with {}", source.name.display(), with.join(", ")),
+            };
             points.push(Point {
                 about: about.into(),
+                settings: [vec![0; fixed], chosen.clone()].concat(),
                 chosen: chosen.clone(),
                 algorithm,
                 scenario,
@@ -109,7 +145,8 @@ pub fn points(
         let replaced = scenarios::connections(&scenario, &arguments.connections.names)?;
         for algorithm in &arguments.algorithms {
             let on = [arguments.on];
-            let changed = scenarios::with_algorithm(common, &on, &scenario, &replaced, algorithm)?;
+            let changed =
+                scenarios::with_algorithm(source, common, &on, &scenario, &replaced, algorithm)?;
             add(Some(algorithm.clone()), changed);
         }
     }
@@ -117,18 +154,20 @@ pub fn points(
 }
 
 /// The scenario with these values. The error of a value names `--vary`.
-fn load(common: &Common, set: &[String]) -> Result<Scenario, Failure> {
+fn load(source: &Source, common: &Common, set: &[String]) -> Result<Scenario, Failure> {
     let all: Vec<&String> = common.set.iter().chain(set).collect();
-    Scenario::load_with(&common.file, &all).map_err(|error| match &error.location {
-        Location::Override(text) if set.contains(text) => {
-            let text = text.clone();
-            let rest = Error {
-                location: Location::File,
-                file: String::new(),
-                ..error
-            };
-            Failure::usage(format!("--vary {text}: {rest}"))
-        }
-        _ => error.into(),
-    })
+    source
+        .scenario(&all)
+        .map_err(|error| match &error.location {
+            Location::Override(text) if set.contains(text) => {
+                let text = text.clone();
+                let rest = Error {
+                    location: Location::File,
+                    file: String::new(),
+                    ..error
+                };
+                Failure::usage(format!("--vary {text}: {rest}"))
+            }
+            _ => error.into(),
+        })
 }

@@ -73,12 +73,19 @@ fn count(connection: &str, comparison: &Comparison) -> usize {
     groups.map(|group| group.connections).max().unwrap_or(1)
 }
 
+/// Seed of the windows.
+fn first_seed(comparison: &Comparison) -> u64 {
+    let first = comparison.of(At::default()).first.as_ref();
+    first.map_or(1, |run| run.outcome.seed)
+}
+
 /// The line above the metrics.
 fn about(connection: &str, comparison: &Comparison) -> String {
     let runs = comparison.of(At::default()).groups.runs;
+    let seed = first_seed(comparison);
     match (runs, count(connection, comparison)) {
-        (1, 1) => format!("{connection}: seed 1"),
-        (1, n) => format!("{connection}: means of {n} with seed 1"),
+        (1, 1) => format!("{connection}: seed {seed}"),
+        (1, n) => format!("{connection}: means of {n} with seed {seed}"),
         (runs, _) => format!("{connection}: means of {runs} seeds with 95 % confidence intervals"),
     }
 }
@@ -97,9 +104,10 @@ fn draw_windows(
     };
     let mut contenders = comparison.each().map(|(_, contender)| contender);
     let completes = contenders.any(|contender| completion(connection, contender).is_some());
+    let seed = first_seed(comparison);
     let about = match completes {
-        true => format!("{name}: windows with seed 1; above each panel the completion"),
-        false => format!("{name}: windows with seed 1"),
+        true => format!("{name}: windows with seed {seed}; above each panel the completion"),
+        false => format!("{name}: windows with seed {seed}"),
     };
     text(heading, &about, (16, 42), 15, GREY)?;
     let legend = |entries: &[Entry]| figure::legend(heading, entries, (16, 73), GREY);

@@ -1,0 +1,204 @@
+//! Results of a sweep: its journal, table and lines of JSON, in the order of the runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use scenario::Outcome;
+use scenario::export::columns::{Format, Property};
+use scenario::export::journal::{Identity, Journal};
+use scenario::export::rows::{self as table_rows, Columns};
+
+use super::points::Point;
+use super::rows;
+use crate::output::Failure;
+use crate::runs::files;
+use crate::runs::rows_file::RowsFile;
+
+/// The file of `--output` with its journal.
+pub struct Output {
+    table: RowsFile,
+    journal: Arc<Mutex<Journal>>,
+    journal_path: PathBuf,
+    /// Prevents a second process from continuing the journal.
+    _lock: Flock<fs::File>,
+}
+
+/// What to do about files that exist.
+#[derive(Clone, Copy, Debug)]
+pub struct Existing {
+    /// `--resume`.
+    pub resume: bool,
+    /// `--force`.
+    pub force: bool,
+}
+
+impl Output {
+    /// Opens the journal and the table of a sweep with this many runs.
+    pub fn open(
+        path: &Path,
+        format: Format,
+        columns: Columns,
+        (identity, runs): (&Identity, usize),
+        existing: Existing,
+    ) -> Result<Self, Failure> {
+        let journal_path = files::beside(path, ".part");
+        let has_journal = journal_path.exists();
+        let shown = path.display();
+        let part = journal_path.display();
+        let resumes = existing.resume && has_journal;
+        if existing.resume && !has_journal && path.exists() {
+            return Err(Failure::new(format!(
+                "-o {shown}: the file exists without a journal {part}: the sweep is complete; --force without --resume begins anew"
+            )));
+        }
+        if !existing.resume && has_journal && !existing.force {
+            return Err(Failure::new(format!(
+                "-o {shown}: {part} has the runs of an unfinished sweep: --resume continues the sweep, --force begins anew"
+            )));
+        }
+        files::check("-o", path, existing.force || resumes)?;
+        let journal = match resumes {
+            true => Journal::resume(&journal_path, identity, runs)?,
+            false => Journal::create(&journal_path, identity, runs)?,
+        };
+        let lock = journal.file().try_clone()?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock);
+        let lock = lock.map_err(|(_, error)| match error {
+            Errno::EWOULDBLOCK => {
+                Failure::new(format!("-o {shown}: another process writes {part}"))
+            }
+            error => Failure::new(format!("{part}: {error}")),
+        })?;
+        Ok(Self {
+            table: RowsFile::create(path, format, columns)?,
+            journal: Arc::new(Mutex::new(journal)),
+            journal_path,
+            _lock: lock,
+        })
+    }
+
+    /// The journal, to which the threads of the runs append.
+    pub fn journal(&self) -> &Arc<Mutex<Journal>> {
+        &self.journal
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the end of the table. Removes the journal of a finished sweep.
+    fn finish(self, finished: bool, properties: &[Property]) -> Result<(), Failure> {
+        self.table.finish(properties)?;
+        if finished {
+            let removed = fs::remove_file(&self.journal_path);
+            removed.map_err(|error| {
+                Failure::new(format!("{}: {error}", self.journal_path.display()))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The results, which are delivered in the order of the runs.
+pub struct Results<'a> {
+    points: &'a mut [Point],
+    columns: &'a Columns,
+    json: bool,
+    output: Option<Output>,
+    /// The numbers of all runs of this process, in order.
+    numbers: &'a [usize],
+    /// How many of them are delivered or passed over.
+    passed: usize,
+    delivered: usize,
+}
+
+impl<'a> Results<'a> {
+    /// Results of the runs with these numbers.
+    pub fn new(
+        points: &'a mut [Point],
+        columns: &'a Columns,
+        json: bool,
+        output: Option<Output>,
+        numbers: &'a [usize],
+    ) -> Self {
+        Self {
+            points,
+            columns,
+            json,
+            output,
+            numbers,
+            passed: 0,
+            delivered: 0,
+        }
+    }
+
+    /// Delivers a run that has just finished, after those before it that the journal has.
+    pub fn add(&mut self, number: usize, outcome: Outcome) -> Result<(), Failure> {
+        self.deliver_until(number)?;
+        self.passed += 1;
+        match self.output.is_some() {
+            true => self.read_journal(number),
+            false => self.deliver(number, &outcome),
+        }
+    }
+
+    /// Delivers the runs of the journal before this number.
+    fn deliver_until(&mut self, end: usize) -> Result<(), Failure> {
+        while let Some(&number) = self.numbers.get(self.passed).filter(|n| **n < end) {
+            self.passed += 1;
+            self.read_journal(number)?;
+        }
+        Ok(())
+    }
+
+    fn read_journal(&mut self, number: usize) -> Result<(), Failure> {
+        let Some(output) = &self.output else {
+            return Ok(());
+        };
+        let journal = output.locked();
+        if !journal.has(number) {
+            return Ok(());
+        }
+        let outcome = journal.read(number)?;
+        drop(journal);
+        self.deliver(number, &outcome)
+    }
+
+    fn deliver(&mut self, number: usize, outcome: &Outcome) -> Result<(), Failure> {
+        let points = self.points.len();
+        let (seed, point) = (number / points, &mut self.points[number % points]);
+        let identity = table_rows::Identity {
+            settings: &point.settings,
+            algorithm: point.algorithm.as_deref(),
+        };
+        self.delivered += 1;
+        if let Some(output) = &mut self.output {
+            output.table.add(identity, outcome)?;
+        }
+        if self.json {
+            return rows::print(self.columns, identity, outcome);
+        }
+        point.groups.add_at(seed, outcome);
+        Ok(())
+    }
+
+    /// Delivers the rest of the journal, and writes the end of the table. Returns the number of finished runs.
+    pub fn finish(mut self, properties: &[Property]) -> Result<usize, Failure> {
+        self.deliver_until(usize::MAX)?;
+        let finished = self.delivered == self.numbers.len();
+        if let Some(output) = self.output.take() {
+            output.finish(finished, properties)?;
+        }
+        Ok(self.delivered)
+    }
+
+    /// The message about an interrupted sweep.
+    pub fn kept(path: Option<&Path>) -> String {
+        path.map_or(String::new(), |path| {
+            format!(", their rows are in {}; --resume continues", path.display())
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! The file of `--output`: a table of runs (docs/rows.md).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use scenario::Outcome;
+use scenario::export::columns::{Format, Property, Table};
+use scenario::export::rows::{Columns, Identity, RowKind};
+use scenario::metrics::Metric;
+use scenario::vary::Vary;
+
+use super::arguments::{Common, RowsArguments};
+use super::files;
+use super::on::On;
+use super::rows::Rows;
+use super::scenarios::Source;
+use crate::output::Failure;
+
+/// The columns of the rows. `varied` are the keys of `--vary`, which follow those of `--set`.
+pub fn columns(
+    common: &Common,
+    rows: Rows,
+    varied: &[Vary],
+    names: &[String],
+    metrics: &[&'static Metric],
+) -> Result<Columns, Failure> {
+    let kind = RowKind::from(rows);
+    let metrics = match names.is_empty() {
+        true => kind.metrics(),
+        false => metrics.to_vec(),
+    };
+    if let Some(metric) = metrics.iter().find(|metric| !kind.has(metric)) {
+        let other = [Rows::Connection, Rows::Subflow, Rows::Link].map(RowKind::from);
+        let other = other.into_iter().find(|kind| kind.has(metric));
+        return Err(Failure::usage(format!(
+            "--metrics: rows of --rows {} have no `{}`: use --rows {}",
+            kind.name(),
+            metric.key,
+            other.unwrap_or_default().name()
+        )));
+    }
+    let mut settings = fixed(common, varied);
+    settings.extend(varied.iter().cloned());
+    Ok(Columns::new(kind, &settings, &metrics))
+}
+
+/// The keys of `--set`, without those that are changed again.
+pub fn fixed(common: &Common, varied: &[Vary]) -> Vec<Vary> {
+    let set: Vec<Vary> = common.set.iter().map(|set| Vary::fixed(set)).collect();
+    let lasts = set.iter().enumerate().filter(|(number, key)| {
+        let mut later = set[number + 1..].iter().chain(varied);
+        !later.any(|other| other.replaces(key))
+    });
+    lasts.map(|(_, key)| key.clone()).collect()
+}
+
+/// Checks the options. Returns the format, if there is a file. JSON of a sweep has rows without a file.
+pub fn check(
+    arguments: &RowsArguments,
+    rows_without_file: bool,
+) -> Result<Option<Format>, Failure> {
+    let Some(path) = &arguments.output else {
+        return match arguments.rows {
+            Some(_) if !rows_without_file => Err(Failure::usage(
+                "--rows is for the table of -o: add `-o rows.parquet`",
+            )),
+            _ => Ok(None),
+        };
+    };
+    let format = Format::of(path).ok_or_else(|| {
+        let path = path.display();
+        Failure::usage(format!("-o {path}: a name ends with .parquet or .csv"))
+    })?;
+    Ok(Some(format))
+}
+
+/// A table that becomes the file of `--output` once it is complete.
+pub struct RowsFile {
+    columns: Columns,
+    table: Option<Table>,
+    /// The file while it is written.
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl RowsFile {
+    /// Creates the file under a temporary name.
+    pub fn create(path: &Path, format: Format, columns: Columns) -> Result<Self, Failure> {
+        let temporary = files::beside(path, ".tmp");
+        let table = Table::create(&temporary, format, &columns.kinds())?;
+        Ok(Self {
+            columns,
+            table: Some(table),
+            temporary,
+            path: path.into(),
+        })
+    }
+
+    /// Adds the rows of a run.
+    pub fn add(&mut self, identity: Identity<'_>, outcome: &Outcome) -> Result<(), Failure> {
+        let table = self.table.as_mut().expect("an open table");
+        let columns = &self.columns;
+        Ok(columns.rows(identity, outcome, |row| table.row(row))?)
+    }
+
+    /// Writes the end of the file with the metadata, and gives the file its name.
+    pub fn finish(mut self, properties: &[Property]) -> Result<(), Failure> {
+        let mut table = self.table.take().expect("an open table");
+        table.describe(&self.columns.properties());
+        table.describe(properties);
+        table.finish()?;
+        fs::rename(&self.temporary, &self.path)
+            .map_err(|error| Failure::new(format!("{}: {error}", self.path.display())))
+    }
+}
+
+impl Drop for RowsFile {
+    fn drop(&mut self) {
+        // Gone after `finish`; else half a table.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// The words that name the file in the message of an interrupted command.
+pub fn kept(arguments: &RowsArguments) -> String {
+    let path = arguments.output.as_ref();
+    path.map_or(String::new(), |path| {
+        format!(", their rows are in {}", path.display())
+    })
+}
+
+/// The metadata of the file: scenario, command line, backends, kernel.
+pub fn properties(source: &Source, on: &[On], kernel: Option<String>) -> Vec<Property> {
+    let property = |key, value| Property { key, value };
+    let backends: Vec<&str> = on.iter().map(|on| on.name()).collect();
+    let mut properties = vec![
+        property("lisa.command", command_line(std::env::args().collect())),
+        property("lisa.scenario", source.text.clone()),
+        property("lisa.backend", backends.join(",")),
+    ];
+    properties.extend(kernel.map(|release| property("lisa.kernel", release)));
+    properties
+}
+
+/// The command line without options that change no row, so that equal rows are equal files.
+fn command_line(arguments: Vec<String>) -> String {
+    const FLAGS: [&str; 4] = ["--resume", "--force", "--json", "--timing"];
+    const WITH_VALUE: [&str; 7] = [
+        "-o",
+        "--output",
+        "--jobs",
+        "--plot",
+        "--trace",
+        "--trace-format",
+        "--pcap",
+    ];
+    let mut kept = vec!["lisa".to_owned()];
+    let mut arguments = arguments.into_iter().skip(1);
+    while let Some(argument) = arguments.next() {
+        let name = argument
+            .split_once('=')
+            .map_or(&*argument, |(name, _)| name);
+        if WITH_VALUE.contains(&&*argument) {
+            arguments.next();
+            continue;
+        }
+        let changes_no_row =
+            FLAGS.contains(&&*argument) || WITH_VALUE.contains(&name) || argument.starts_with("-o");
+        if !changes_no_row {
+            kept.push(quoted(argument));
+        }
+    }
+    kept.join(" ")
+}
+
+/// The argument as a shell reads it.
+fn quoted(argument: String) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@%+".contains(c);
+    match !argument.is_empty() && argument.chars().all(plain) {
+        true => argument,
+        false => format!("'{}'", argument.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_makes_the_rows_again() {
+        let line =
+            "target/lisa sweep a.toml --jobs 2 -o x.csv --output=y.csv -oz.csv --resume --seeds 3";
+        let line = command_line(line.split(' ').map(String::from).collect());
+        assert_eq!(line, "lisa sweep a.toml --seeds 3");
+        let line = command_line(vec!["lisa".into(), "run".into(), "it's a.toml".into()]);
+        assert_eq!(line, "lisa run 'it'\\''s a.toml'");
+    }
+}

@@ -1,0 +1,88 @@
+//! The seeds of `--seeds`.
+
+use std::collections::BTreeSet;
+
+/// Largest number of seeds.
+const MOST: u64 = 1_000_000;
+
+/// The correct forms, for errors.
+const FORMS: &str =
+    "write a number of seeds (`10`: 1 to 10), a range (`11..20`) or a list (`1,5,10..20`)";
+
+/// Seeds in the order of their runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seeds(pub Vec<u64>);
+
+impl Seeds {
+    /// The seeds from 1 to `n`.
+    pub fn first(n: u64) -> Self {
+        Self((1..=n).collect())
+    }
+
+    /// Parses `10` (1 to 10), `11..20`, or a list such as `1,5,10..20`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let number = |text: &str| -> Result<u64, String> {
+            text.trim()
+                .parse()
+                .map_err(|_| format!("`{}` is not a seed: {FORMS}", text.trim()))
+        };
+        if !text.contains(',') && !text.contains("..") {
+            return match number(text)? {
+                n @ 1..=MOST => Ok(Self::first(n)),
+                n => Err(format!("{n} seeds: from 1 to {MOST} are possible")),
+            };
+        }
+        let mut seeds = Vec::new();
+        for item in text.split(',') {
+            let (first, last) = match item.split_once("..") {
+                Some((first, last)) => (number(first)?, number(last)?),
+                None => (number(item)?, number(item)?),
+            };
+            if last < first {
+                return Err(format!("`{}`: a range must not descend", item.trim()));
+            }
+            if (last - first).saturating_add(seeds.len() as u64) >= MOST {
+                return Err(format!("at most {MOST} seeds are possible"));
+            }
+            seeds.extend(first..=last);
+        }
+        let mut seen = BTreeSet::new();
+        match seeds.iter().find(|seed| !seen.insert(**seed)) {
+            Some(seed) => Err(format!("seed {seed} is named twice: name each seed once")),
+            None => Ok(Self(seeds)),
+        }
+    }
+
+    /// Number of seeds.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_a_number_a_range_or_a_list() {
+        assert_eq!(Seeds::parse("3").unwrap().0, [1, 2, 3]);
+        assert_eq!(Seeds::parse("7..7").unwrap().0, [7]);
+        assert_eq!(Seeds::parse("0, 5,10..12").unwrap().0, [0, 5, 10, 11, 12]);
+        for (text, problem) in [
+            ("0", "0 seeds: from 1 to 1000000 are possible"),
+            ("1000001", "1000001 seeds: from 1 to 1000000 are possible"),
+            ("x", "`x` is not a seed: write a number"),
+            ("-1", "`-1` is not a seed: write a number"),
+            ("1,,2", "`` is not a seed: write a number"),
+            ("5..3", "`5..3`: a range must not descend"),
+            (
+                "0..18446744073709551615",
+                "at most 1000000 seeds are possible",
+            ),
+            ("1,0..3", "seed 1 is named twice"),
+        ] {
+            let error = Seeds::parse(text).unwrap_err();
+            assert!(error.starts_with(problem), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The part of a sweep that one of several processes runs: `--shard 2/3`.
+
+use std::fmt;
+
+/// Most parts of a sweep.
+const MOST: usize = 100_000;
+
+/// A part of a sweep: of its runs in order the `number`th of each `of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Number of the part, from 1.
+    number: usize,
+    /// Number of parts.
+    of: usize,
+}
+
+impl Shard {
+    /// All runs.
+    pub const ALL: Self = Self { number: 1, of: 1 };
+
+    /// Parses `2/3`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<usize>().ok();
+        let parts = text.split_once('/');
+        let parts = parts.and_then(|(a, b)| Some((number(a)?, number(b)?)));
+        match parts {
+            Some((number, of)) if (1..=of).contains(&number) && of <= MOST => {
+                Ok(Self { number, of })
+            }
+            _ => Err(format!(
+                "write the part and the number of parts, such as 1/3, 2/3 and 3/3, of at most {MOST}"
+            )),
+        }
+    }
+
+    /// Whether the run with this number, from 0, belongs to the part.
+    pub fn has(self, run: usize) -> bool {
+        run % self.of == self.number - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_the_whole() {
+        let shards: Vec<_> = ["1/3", "2/3", "3/3"]
+            .map(|text| Shard::parse(text).unwrap())
+            .into();
+        for run in 0..20 {
+            assert_eq!(shards.iter().filter(|shard| shard.has(run)).count(), 1);
+        }
+        for text in [
+            "", "3", "0/3", "4/3", "-1/3", "1/0", "1/100001", "a/b", "1/3/5",
+        ] {
+            assert!(Shard::parse(text).is_err(), "{text}");
+        }
+    }
+}

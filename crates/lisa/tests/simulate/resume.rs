@@ -1,0 +1,131 @@
+//! Sweeps that are killed and resumed, and sweeps in parts.
+
+use super::Place;
+use std::fs;
+use std::process::{Child, Stdio};
+
+/// Size of a file; 0 if there is none.
+fn size(place: &Place, file: &str) -> u64 {
+    fs::metadata(place.0.join(file)).map_or(0, |data| data.len())
+}
+
+/// Starts a sweep, waits until its journal has grown, and kills it with SIGKILL. Returns whether the sweep was killed.
+fn start_and_kill(place: &Place, sweep: &str, journal: &str) -> bool {
+    let before = size(place, journal);
+    let mut command = place.lisa(sweep);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child: Child = command.spawn().unwrap();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{sweep}: {status}");
+            return false;
+        }
+        if size(place, journal) > before + 5000 {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return true;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// 2000 runs in three parts, each killed with SIGKILL and resumed, five times in all: the rows are those of one sweep.
+#[test]
+fn a_killed_sweep_goes_on() {
+    let place = Place::new();
+    let sweep = "sweep small.toml --vary bottleneck.queue=5..29 -a lia,lisa --seeds 40";
+    place.good(&format!("{sweep} -o whole.csv"));
+    let mut killed = 0;
+    let mut rows = Vec::new();
+    let mut heading = String::new();
+    for (part, kills) in [(1, 2), (2, 2), (3, 1)] {
+        let (file, journal) = (format!("{part}.csv"), format!("{part}.csv.part"));
+        let sweep = format!("{sweep} --shard {part}/3 -o {file} --resume");
+        for _ in 0..kills {
+            killed += usize::from(start_and_kill(&place, &sweep, &journal));
+            assert!(!place.0.join(&file).exists());
+        }
+        place.good(&sweep);
+        assert!(!place.0.join(&journal).exists());
+        let csv = String::from_utf8(place.read(&file)).unwrap();
+        let mut lines = csv.lines();
+        heading = lines.next().unwrap().into();
+        rows.extend(lines.map(String::from));
+    }
+    assert_eq!(killed, 5);
+    let whole = String::from_utf8(place.read("whole.csv")).unwrap();
+    let mut lines: Vec<&str> = whole.lines().skip(1).collect();
+    assert_eq!(lines.len(), 4000);
+    lines.sort_unstable();
+    rows.sort_unstable();
+    assert_eq!(Some(heading.as_str()), whole.lines().next());
+    assert!(
+        rows == lines,
+        "rows of the parts differ from those of the whole"
+    );
+}
+
+/// Tables and JSON of a resumed sweep are those of one that was not killed.
+#[test]
+fn a_resumed_sweep_prints_and_writes_the_same() {
+    let place = Place::new();
+    let sweep = "sweep small.toml --vary bottleneck.queue=5..29 --seeds 20";
+    let json = place.good(&format!("{sweep} --json -o whole.parquet --jobs 1"));
+    let table = place.good(sweep);
+    let resumed = format!("{sweep} -o rows.parquet --resume");
+    assert!(start_and_kill(&place, &resumed, "rows.parquet.part"));
+    assert_eq!(place.good(&format!("{resumed} --json --jobs 2")), json);
+    assert!(place.read("rows.parquet") == place.read("whole.parquet"));
+    let again = format!("{sweep} -o again.csv --resume");
+    assert!(start_and_kill(&place, &again, "again.csv.part"));
+    let without_time = |text: &str| text[..text.rfind("500 runs in").unwrap()].to_owned();
+    assert_eq!(without_time(&place.good(&again)), without_time(&table));
+}
+
+#[test]
+fn another_sweep_does_not_resume() {
+    let place = Place::new();
+    let sweep = "sweep small.toml --vary bottleneck.queue=5..29 --seeds 4000";
+    assert!(start_and_kill(
+        &place,
+        &format!("{sweep} -o a.csv"),
+        "a.csv.part"
+    ));
+    for (arguments, words) in [
+        (
+            format!("{sweep} -o a.csv"),
+            "a.csv.part has the runs of an unfinished sweep: --resume continues",
+        ),
+        (
+            format!("{sweep} -o a.csv --resume --set stop=9s"),
+            "its --set is ``, not `stop=9s`; --force begins anew",
+        ),
+        (
+            format!("{sweep} -o a.csv --resume --shard 1/2"),
+            "its --shard is `1/1`, not `1/2`",
+        ),
+        (
+            format!("{sweep} -o a.csv --resume --rows link"),
+            "its columns differs",
+        ),
+        (
+            sweep.replace("4000", "3999") + " -o a.csv --resume",
+            "its --seeds differs",
+        ),
+    ] {
+        let wrong = place.bad(&arguments, 1);
+        assert!(wrong.contains(words), "{wrong}");
+    }
+    fs::write(
+        place.0.join("small.toml"),
+        super::SCENARIO.replace("40ms", "41ms"),
+    )
+    .unwrap();
+    let wrong = place.bad(&format!("{sweep} -o a.csv --resume"), 1);
+    assert!(wrong.contains("its scenario differs"), "{wrong}");
+    let complete = "sweep small.toml -a lia --seeds 2 -o b.csv";
+    place.good(complete);
+    let wrong = place.bad(&format!("{complete} --resume"), 1);
+    assert!(wrong.contains("the sweep is complete"), "{wrong}");
+    place.good(&format!("{complete} --force"));
+}
