@@ -52,6 +52,7 @@ pub mod statistics;
 pub mod trace;
 pub mod units;
 pub mod vary;
+pub mod warning;
 
 pub use connection::{
     Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice, Protocol,
@@ -66,3 +67,4 @@ pub use scenario::Scenario;
 pub use simulate::{simulate, simulate_watched, simulate_within};
 pub use size::{DISTRIBUTIONS, Size, SizePoint, SizeTable};
 pub use transport::{PathManager, Profile};
+pub use warning::{Warning, WarningKind};

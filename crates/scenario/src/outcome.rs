@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::connection::Protocol;
+use crate::warning::Warning;
 
 /// Version of the JSON form of an outcome.
 pub const SCHEMA: &str = "lisa.outcome/5";
@@ -44,6 +45,8 @@ pub struct Outcome {
     pub lateness_s: f64,
     /// Number of packets that the network lost by itself, besides queue drops: a run with any is invalid.
     pub spoiled_packets: u64,
+    /// Results that mislead.
+    pub warnings: Vec<Warning>,
 }
 
 /// Endpoints that run a scenario.

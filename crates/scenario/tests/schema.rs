@@ -12,6 +12,7 @@ use lisa_scenario::metrics::{self, Value};
 use lisa_scenario::outcome::{
     Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome,
 };
+use lisa_scenario::{Warning, WarningKind};
 
 #[path = "support/json_schema.rs"]
 mod json_schema;
@@ -91,6 +92,11 @@ fn outcome() -> Outcome {
         wall_seconds: Some(0.25),
         lateness_s: 0.0,
         spoiled_packets: 0,
+        warnings: vec![Warning {
+            kind: WarningKind::UnusedPaths,
+            connection: None,
+            text: "a".into(),
+        }],
     }
 }
 
@@ -121,7 +127,7 @@ fn an_outcome_has_all_keys_of_its_version() {
     };
     has(
         &value,
-        "schema, scenario, seed, backend, connections, links, events, packet_hops, sim_seconds, wall_seconds",
+        "schema, scenario, seed, backend, connections, links, events, packet_hops, sim_seconds, wall_seconds, warnings",
     );
     let connection = &value["connections"][0];
     has(

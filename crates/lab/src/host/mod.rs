@@ -17,6 +17,7 @@ use netsim::{Clock, RealClock, Span, Time};
 use scenario::capture::Capture;
 use scenario::outcome::{Backend, LinkOutcome, Outcome, SCHEMA};
 use scenario::sample::Samples;
+use scenario::warning;
 use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
 
 pub(crate) use algorithm::LoadRequest;
@@ -123,6 +124,7 @@ impl Host {
             scenario: scenario.title.clone(),
             seed,
             backend: Backend::Host,
+            warnings: warning::of_run(scenario, &scenario.draw(seed)?, &connections),
             connections,
             // Events of real endpoints cannot be counted.
             events: 0,

@@ -13,3 +13,4 @@ pub mod scenarios;
 pub mod seeds;
 pub mod shard;
 pub mod traces;
+pub mod warnings;

@@ -214,3 +214,30 @@ fn bottlenecks_of_the_drafts_differ() {
     let first = rows.iter().find(|row| row["link"] == "AP1 down").unwrap();
     assert_eq!(first["queue_max_packets"], 20);
 }
+
+#[test]
+fn each_warning_is_one_line_for_all_runs() {
+    let place = Place::new();
+    let warned = |arguments: &str| {
+        let output = place.lisa(arguments).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let few = "--set connection.download.subflows=1 --set topology.kind=non-shared-bottleneck \
+               --set connection.competitor.path=1";
+    let rates = "--set topology.rate=[\"5Mbit\",\"5Mbit\"]";
+    let text = "warning: connection `download`: path 2 carries no data, because there are 2 paths and `subflows` is 1: set \
+                `subflows = 2` (3 of 3 runs)\n";
+    assert_eq!(
+        warned(&format!("run small.toml --seeds 3 --json {few} {rates}")),
+        text
+    );
+    let fixed = warned(
+        "compare small.toml -a lia,lisa --set rtt_spread=0 --set connection.download.subflows=1 --seeds 2",
+    );
+    assert!(fixed.contains("warning: the seeds draw nothing"), "{fixed}");
+    assert!(
+        fixed.contains("warning: `lia` and `lisa` have the same results with all 2 seeds"),
+        "{fixed}"
+    );
+}

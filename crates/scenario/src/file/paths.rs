@@ -29,10 +29,7 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
             Between::Random
         };
     } else if hosts.iter().any(|key| table.get(key).is_some()) {
-        table.refuse(
-            &paths,
-            "`from` and `to` take all shortest paths: give one of them",
-        )?;
+        table.refuse(&paths, "use `from`/`to` or `paths`, not both")?;
         spec.between = Between::Hosts {
             from: table.require("from", "from = \"h1\"")?.text()?.into(),
             to: table.require("to", "to = \"h2\"")?.text()?.into(),

@@ -49,6 +49,12 @@ impl Samples {
         value.filter(|value| !value.is_nan())
     }
 
+    /// Whether each run has the same values; a missing value equals a missing one.
+    fn is_same(&self, other: &Samples) -> bool {
+        let bits = |values: &Vec<f64>| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        self.0.iter().map(bits).eq(other.0.iter().map(bits))
+    }
+
     /// Sets the values of a run.
     fn set(&mut self, run: usize, value: impl Fn(usize) -> Option<f64>) {
         for (metric, values) in self.0.iter_mut().enumerate() {
@@ -161,6 +167,13 @@ impl Groups {
             }
         }
         self.runs += 1;
+    }
+
+    /// Whether all connections have the same values in each run as these.
+    #[must_use]
+    pub fn has_same_values(&self, other: &Groups) -> bool {
+        let same = |(a, b): (&Group, &Group)| a.name == b.name && a.samples.is_same(&b.samples);
+        self.groups.len() == other.groups.len() && self.groups.iter().zip(&other.groups).all(same)
     }
 
     /// The connections of this name.

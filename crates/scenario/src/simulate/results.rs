@@ -11,6 +11,7 @@ use crate::connection::ConnectionSpec;
 use crate::draw::Flow;
 use crate::error::Error;
 use crate::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
+use crate::warning;
 
 /// Bytes that a flow and each of its subflows have delivered.
 #[derive(Clone, Default)]
@@ -63,6 +64,7 @@ pub(super) fn run<O: Recording>(
         };
         connection(model, flow, *endpoints, before, period)
     });
+    let connections: Vec<ConnectionOutcome> = connections.collect();
     let links = drawn.graph.links().iter().zip(&counters);
     let links = links.map(|(link, counters)| LinkOutcome::new(link.name.clone(), counters));
     Ok(Outcome {
@@ -70,7 +72,8 @@ pub(super) fn run<O: Recording>(
         scenario: scenario.title.clone(),
         seed,
         backend: Backend::Sim,
-        connections: connections.collect(),
+        warnings: warning::of_run(scenario, drawn, &connections),
+        connections,
         links: links.collect(),
         events: model.simulation.events(),
         packet_hops,

@@ -1,8 +1,8 @@
 //! The runs of all algorithms on all backends, and their differences.
 
-use scenario::Run;
 use scenario::metrics::{Groups, Metric, Part, Samples};
 use scenario::statistics::Mean;
+use scenario::{Run, Warning, warning};
 
 use crate::runs::on::On;
 
@@ -87,6 +87,26 @@ impl Comparison {
             };
             (at, contender)
         })
+    }
+
+    /// Warnings about algorithms with the same results as the first one, on the same backend.
+    pub fn identical(&self) -> Vec<Warning> {
+        let pairs = self.each().filter(|(at, _)| at.algorithm > 0);
+        let same = pairs.filter(|(at, contender)| {
+            let base = &self
+                .of(At {
+                    algorithm: 0,
+                    ..*at
+                })
+                .groups;
+            let names = self.algorithms[at.algorithm] != self.algorithms[0];
+            names && contender.groups.has_same_values(base)
+        });
+        let warning = |(at, contender): (At, &Contender)| {
+            let [first, second] = [0, at.algorithm].map(|n| &self.algorithms[n]);
+            warning::identical(first, second, contender.groups.runs as u64)
+        };
+        same.map(warning).collect()
     }
 
     /// Mean of a metric of a part.

@@ -21,6 +21,7 @@ use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
 use crate::runs::rows_file::{self, RowsFile};
 use crate::runs::scenarios::Source;
+use crate::runs::warnings::Warnings;
 use crate::runs::{files, metric_names, on, scenarios};
 
 /// Runs the scenario with each algorithm on each backend, and prints tables or JSON.
@@ -51,12 +52,17 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let (each, cancelled) = (seeds * contenders.len(), progress::cancelled()?);
     let of = each * executors.len();
     let progress = Progress::new(of);
+    let mut warnings = Warnings::default();
+    if seeds > 1 && arguments.on == [on::On::Sim] {
+        warnings.add(scenario.warning_of_seeds()?);
+    }
     let mut finished = 0;
     for (backend, executor) in executors.iter().enumerate() {
         progress.next_part(finished);
         let jobs = jobs(&arguments, &contenders);
         finished += executor.execute(jobs, &cancelled, &progress, |job, run| {
             let algorithm = job % contenders.len();
+            warnings.add_run(&run.outcome);
             if let Some(rows) = &mut rows {
                 let identity = Identity {
                     settings: &fixed,
@@ -81,6 +87,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         None => String::new(),
     };
     progress::ended(finished, of, &kept)?;
+    warnings.add(comparison.identical());
+    warnings.print();
 
     if let Some(drawing) = drawing {
         let name = &scenario.connections[chosen[0]].name;

@@ -20,6 +20,7 @@ use crate::runs::progress::{self, Progress};
 use crate::runs::rows_file::{self, RowsFile};
 use crate::runs::scenarios::Source;
 use crate::runs::traces::{TraceFiles, Traces};
+use crate::runs::warnings::Warnings;
 use crate::runs::{files, on};
 use crate::tables::{self, Links};
 
@@ -51,7 +52,12 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let cancelled = progress::cancelled()?;
     let progress = Progress::new(jobs.len());
     let mut results = Results::default();
+    let mut warnings = Warnings::default();
+    if seeds.len() > 1 && arguments.on == on::On::Sim {
+        warnings.add(scenario.warning_of_seeds()?);
+    }
     let finished = executor.execute(jobs, &cancelled, &progress, |_, run| {
+        warnings.add_run(&run.outcome);
         if let Some(rows) = &mut rows {
             rows.add(identity, &run.outcome)?;
         }
@@ -68,6 +74,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let finished = finished?;
     let elapsed = progress.elapsed();
     drop(progress);
+    if finished == seeds.len() {
+        warnings.print();
+    }
     if !arguments.json && finished > 0 {
         let title = on::title(&scenario.title, &[arguments.on], finished, seeds[0]);
         let tables = results.tables(seeds.len() == 1);

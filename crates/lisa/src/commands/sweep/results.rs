@@ -16,6 +16,7 @@ use super::rows;
 use crate::output::Failure;
 use crate::runs::files;
 use crate::runs::rows_file::RowsFile;
+use crate::runs::warnings::Warnings;
 
 /// The file of `--output` with its journal.
 pub struct Output {
@@ -113,6 +114,7 @@ pub struct Results<'a> {
     /// How many of them are delivered or passed over.
     passed: usize,
     delivered: usize,
+    warnings: Warnings,
 }
 
 impl<'a> Results<'a> {
@@ -132,6 +134,7 @@ impl<'a> Results<'a> {
             numbers,
             passed: 0,
             delivered: 0,
+            warnings: Warnings::default(),
         }
     }
 
@@ -175,6 +178,7 @@ impl<'a> Results<'a> {
             algorithm: point.algorithm.as_deref(),
         };
         self.delivered += 1;
+        self.warnings.add_run(outcome);
         if let Some(output) = &mut self.output {
             output.table.add(identity, outcome)?;
         }
@@ -185,12 +189,15 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    /// Delivers the rest of the journal, and writes the end of the table. Returns the number of finished runs.
+    /// Delivers the rest of the journal, writes the end of the table, and prints warnings. Returns the number of finished runs.
     pub fn finish(mut self, properties: &[Property]) -> Result<usize, Failure> {
         self.deliver_until(usize::MAX)?;
         let finished = self.delivered == self.numbers.len();
         if let Some(output) = self.output.take() {
             output.finish(finished, properties)?;
+        }
+        if finished {
+            self.warnings.print();
         }
         Ok(self.delivered)
     }

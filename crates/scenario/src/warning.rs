@@ -1,0 +1,285 @@
+//! Warnings: what a scenario or its results suggest, but do not show.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use topology::{Graph, Queue};
+use transport::PathManager;
+
+use crate::connection::{
+    Application, Between, ConnectionSpec, Length, PathChoice, Protocol, Spacing,
+};
+use crate::draw::{Drawn, Flow};
+use crate::error::Error;
+use crate::outcome::ConnectionOutcome;
+use crate::scenario::Scenario;
+use crate::size::Size;
+use crate::units;
+
+/// A result that misleads: one line that names the cause, the amount where it is known, and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Warning {
+    /// Rule.
+    pub kind: WarningKind,
+    /// Name of the connection; none for a warning about the scenario as a whole.
+    pub connection: Option<String>,
+    /// One line of text.
+    pub text: String,
+}
+
+/// Rule of a warning. The names do not change between versions.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarningKind {
+    /// A connection has more paths than subflows, and no connection uses the remaining ones.
+    UnusedPaths,
+    /// CSS leaves slow start far below the bandwidth-delay product.
+    LowConSsthresh,
+    /// The receive buffer is smaller than the bandwidth-delay product.
+    SmallReceiveBuffer,
+    /// Seeds draw nothing: several seeds are one observation.
+    SeedsDrawNothing,
+    /// Transfers did not finish, and means leave them out.
+    UnfinishedTransfers,
+    /// Two algorithms have the same results with all seeds.
+    IdenticalResults,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.connection {
+            Some(name) => write!(f, "connection `{}`: {}", name.escape_debug(), self.text),
+            None => f.write_str(&self.text),
+        }
+    }
+}
+
+/// CSS's con_ssthresh without a setting or an initial threshold: the paper's 65 535 bytes (`MPCC_CSS_C`).
+const CSS_DEFAULT_SEGMENTS: u64 = 45;
+/// con_ssthresh below this part of the bandwidth-delay product is far below it. The paper's own experiments have 1/2 and more.
+const FAR_BELOW: u64 = 4;
+
+impl Scenario {
+    /// Warnings about the scenario with the draws of a seed.
+    ///
+    /// # Errors
+    /// As [`Scenario::draw`].
+    pub fn warnings(&self, seed: u64) -> Result<Vec<Warning>, Error> {
+        Ok(of_drawn(self, &self.draw(seed)?))
+    }
+
+    /// The warning that runs with several seeds are one observation, if no key draws from the seed.
+    ///
+    /// # Errors
+    /// As [`Scenario::draw`].
+    pub fn warning_of_seeds(&self) -> Result<Option<Warning>, Error> {
+        let graph = self.draw(1)?.graph;
+        let draws = self.rtt_spread > 0.0
+            || self.connections.iter().any(connection_draws)
+            || graph.links().iter().any(|link| {
+                let line = &link.properties;
+                let queue = matches!(
+                    line.queue,
+                    Queue::DropTailPackets(_) | Queue::DropTailBytes(_) | Queue::CoDel { .. }
+                );
+                line.loss.is_some() || line.reorder.is_some() || !queue
+            });
+        let text = "the seeds draw nothing in this scenario, so several seeds are one observation and their interval \
+                    says nothing about other round-trip times: add `rtt_spread = \"10%\"`";
+        Ok((!draws).then(|| Warning {
+            kind: WarningKind::SeedsDrawNothing,
+            connection: None,
+            text: text.into(),
+        }))
+    }
+}
+
+/// All warnings about a run.
+#[must_use]
+pub fn of_run(
+    scenario: &Scenario,
+    drawn: &Drawn,
+    connections: &[ConnectionOutcome],
+) -> Vec<Warning> {
+    let mut warnings = of_drawn(scenario, drawn);
+    for spec in &scenario.connections {
+        let is_transfer = matches!(
+            spec.application,
+            Application::Bytes(_) | Application::Requests { .. }
+        );
+        let mut own = connections.iter().filter(|c| c.name == spec.name);
+        if is_transfer && own.any(|c| c.completion_s.is_none()) {
+            let text = "transfers did not finish before `stop`; means of completion and goodput leave them out and are \
+                        too favourable: set a later `stop`";
+            warnings.push(about(spec, WarningKind::UnfinishedTransfers, text.into()));
+        }
+    }
+    warnings
+}
+
+/// The warning that two algorithms have the same results.
+#[must_use]
+pub fn identical(first: &str, second: &str, seeds: u64) -> Warning {
+    let seeds = match seeds {
+        1 => "the seed".into(),
+        seeds => format!("all {seeds} seeds"),
+    };
+    Warning {
+        kind: WarningKind::IdenticalResults,
+        connection: None,
+        text: format!(
+            "`{first}` and `{second}` have the same results with {seeds}: nothing in this scenario tells them apart, such \
+             as a second subflow, or a loss"
+        ),
+    }
+}
+
+fn about(spec: &ConnectionSpec, kind: WarningKind, text: String) -> Warning {
+    Warning {
+        kind,
+        connection: Some(spec.name.clone()),
+        text,
+    }
+}
+
+fn of_drawn(scenario: &Scenario, drawn: &Drawn) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (number, spec) in scenario.connections.iter().enumerate() {
+        let Some(flow) = drawn.flows.iter().find(|flow| flow.connection == number) else {
+            continue;
+        };
+        warnings.extend(unused_paths(spec, drawn));
+        let Some(bdp) = bandwidth_delay(&drawn.graph, flow, drawn.flows.len()) else {
+            continue;
+        };
+        let data = match &spec.application {
+            Application::Endless => f64::INFINITY,
+            Application::Bytes(size) => size.mean(),
+            Application::Requests { count, bytes, .. } => f64::from(*count) * bytes.mean(),
+            Application::Rate { .. } => continue,
+        };
+        // A shorter transfer never fills the path.
+        if data > bdp as f64 {
+            warnings.extend(low_con_ssthresh(spec, bdp));
+            warnings.extend(small_receive_buffer(spec, bdp));
+        }
+    }
+    warnings
+}
+
+/// Paths of a connection that no connection uses.
+fn unused_paths(spec: &ConnectionSpec, drawn: &Drawn) -> Option<Warning> {
+    let Between::Set { name, paths } = &spec.between else {
+        return None;
+    };
+    if spec.protocol != Protocol::Mptcp || spec.path_choice != PathChoice::InOrder {
+        return None;
+    }
+    // Client-opened subflows all go to the first address.
+    if spec.path_manager == PathManager::Client {
+        return None;
+    }
+    let set = match name {
+        Some(name) => drawn.graph.set(name)?,
+        None => drawn.graph.sets().first()?,
+    };
+    let all: Vec<u32> = (0..set.paths.len() as u32).collect();
+    let available = if paths.is_empty() { &all } else { paths };
+    let used = |number: u32| {
+        let path = set.paths.get(number as usize);
+        path.is_none_or(|path| drawn.flows.iter().any(|flow| flow.paths.contains(path)))
+    };
+    let idle: Vec<String> = (available.iter().filter(|number| !used(**number)))
+        .map(|number| (number + 1).to_string())
+        .collect();
+    let (subflows, count) = (spec.subflows, available.len());
+    if (subflows as usize) >= count || idle.is_empty() {
+        return None;
+    }
+    let noun = if idle.len() == 1 { "path" } else { "paths" };
+    let verb = if idle.len() == 1 { "carries" } else { "carry" };
+    let idle = idle.join(", ");
+    let text = format!(
+        "{noun} {idle} {verb} no data, because there are {count} paths and `subflows` is {subflows}: set `subflows = {count}`"
+    );
+    Some(about(spec, WarningKind::UnusedPaths, text))
+}
+
+fn low_con_ssthresh(spec: &ConnectionSpec, bdp: u64) -> Option<Warning> {
+    let algorithm = mpcc::Algorithm::find(&spec.algorithm)?;
+    if algorithm.slow_start() != "css" {
+        return None;
+    }
+    let mss = u64::from(spec.mss);
+    let set = spec
+        .settings
+        .get("con_ssthresh")
+        .copied()
+        .filter(|n| *n > 0);
+    let segments = (set.map(u64::from))
+        .or_else(|| Some(spec.initial_ssthresh? / mss))
+        .unwrap_or(CSS_DEFAULT_SEGMENTS);
+    (segments * mss * FAR_BELOW < bdp).then(|| {
+        let text = format!(
+            "`{}` leaves slow start at con_ssthresh = {segments} segments ({}), far below the bandwidth-delay product of {}, \
+             and then grows slowly: set `initial_ssthresh = {bdp}`",
+            spec.algorithm,
+            units::show_bytes(segments * mss),
+            units::show_bytes(bdp),
+        );
+        about(spec, WarningKind::LowConSsthresh, text)
+    })
+}
+
+fn small_receive_buffer(spec: &ConnectionSpec, bdp: u64) -> Option<Warning> {
+    let buffer = spec
+        .receive_window
+        .unwrap_or(u64::from(spec.profile.receive_buffer.max));
+    (buffer < bdp).then(|| {
+        let text = format!(
+            "the receive buffer of {} is smaller than the bandwidth-delay product of {}, and limits the throughput: set a \
+             larger `receive_window`",
+            units::show_bytes(buffer),
+            units::show_bytes(bdp),
+        );
+        about(spec, WarningKind::SmallReceiveBuffer, text)
+    })
+}
+
+/// Bandwidth-delay product of a flow, bytes: the rate of its paths together, divided among all `flows` of the run, and the
+/// smallest RTT without queues. A lower bound, so that a share of a link is not taken for all of it.
+fn bandwidth_delay(graph: &Graph, flow: &Flow, flows: usize) -> Option<u64> {
+    let rate = graph.rate(flow.paths.iter().cloned())?.bits_per_second() as f64;
+    let rtt = flow.paths.iter().map(|path| graph.rtt(path)).min()?;
+    Some((rate / 8.0 * rtt.as_secs_f64() / flows.max(1) as f64) as u64)
+}
+
+/// Whether a key of a connection draws from the seed.
+fn connection_draws(spec: &ConnectionSpec) -> bool {
+    let length = |length: &Length| !matches!(length, Length::Fixed(_));
+    let size = |size: &Size| !matches!(size, Size::Fixed(_));
+    let data = match &spec.application {
+        Application::Endless => false,
+        Application::Bytes(bytes) => size(bytes),
+        Application::Requests { bytes, gap, .. } => size(bytes) || length(gap),
+        Application::Rate { on_off, .. } => on_off
+            .as_ref()
+            .is_some_and(|p| length(&p.on) || length(&p.off)),
+    };
+    let arrivals = spec
+        .arrivals
+        .as_ref()
+        .is_some_and(|arrivals| match &arrivals.spacing {
+            Spacing::Gap(gap) => length(gap),
+            Spacing::Load(_) => true,
+        });
+    let hosts = matches!(spec.between, Between::Permutation | Between::Random);
+    data || arrivals || hosts || length(&spec.start) || spec.path_choice == PathChoice::Random
+}
+
+#[cfg(test)]
+#[path = "warning_tests.rs"]
+mod tests;
