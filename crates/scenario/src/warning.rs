@@ -12,7 +12,6 @@ use crate::connection::{
 };
 use crate::draw::{Drawn, Flow};
 use crate::error::Error;
-use crate::outcome::ConnectionOutcome;
 use crate::scenario::Scenario;
 use crate::size::Size;
 use crate::units;
@@ -97,12 +96,12 @@ impl Scenario {
     }
 }
 
-/// All warnings about a run.
+/// All warnings about a run. `is_unfinished`: whether a connection of this name did not finish.
 #[must_use]
 pub fn of_run(
     scenario: &Scenario,
     drawn: &Drawn,
-    connections: &[ConnectionOutcome],
+    is_unfinished: impl Fn(&str) -> bool,
 ) -> Vec<Warning> {
     let mut warnings = of_drawn(scenario, drawn);
     for spec in &scenario.connections {
@@ -110,8 +109,7 @@ pub fn of_run(
             spec.application,
             Application::Bytes(_) | Application::Requests { .. }
         );
-        let mut own = connections.iter().filter(|c| c.name == spec.name);
-        if is_transfer && own.any(|c| c.completion_s.is_none()) {
+        if is_transfer && is_unfinished(&spec.name) {
             let text = "transfers did not finish before `stop`; means of completion and goodput leave them out and are \
                         too favourable: set a later `stop`";
             warnings.push(about(spec, WarningKind::UnfinishedTransfers, text.into()));

@@ -124,7 +124,11 @@ impl Host {
             scenario: scenario.title.clone(),
             seed,
             backend: Backend::Host,
-            warnings: warning::of_run(scenario, &scenario.draw(seed)?, &connections),
+            warnings: warning::of_run(scenario, &scenario.draw(seed)?, |name| {
+                connections
+                    .iter()
+                    .any(|c| c.name == name && c.completion_s.is_none())
+            }),
             connections,
             // Events of real endpoints cannot be counted.
             events: 0,

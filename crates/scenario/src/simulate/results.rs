@@ -72,7 +72,11 @@ pub(super) fn run<O: Recording>(
         scenario: scenario.title.clone(),
         seed,
         backend: Backend::Sim,
-        warnings: warning::of_run(scenario, drawn, &connections),
+        warnings: warning::of_run(scenario, drawn, |name| {
+            connections
+                .iter()
+                .any(|c| c.name == name && c.completion_s.is_none())
+        }),
         connections,
         links: links.collect(),
         events: model.simulation.events(),
