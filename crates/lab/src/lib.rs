@@ -64,4 +64,5 @@ pub use host::{Host, check};
 pub use linux::namespace::Namespace;
 pub use network::{Lateness, LinkReport, MAX_PATHS, Network, NetworkReport, NetworkSpec};
 pub use runner::{Job, Runner};
+pub use supported::unsupported;
 pub use vm::Vm;

@@ -13,7 +13,7 @@ use crate::network::paths;
 pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
     match connection.application {
         Application::Bytes(Size::Fixed(bytes @ 1..)) => Ok(bytes),
-        _ => Err(unsupported(
+        _ => Err(lacks(
             connection,
             "transfers without a fixed number of `bytes`, or of none",
         )),
@@ -32,9 +32,31 @@ pub(crate) struct Common {
 /// Checks that the lab can run a scenario. Returns the common properties of its connections.
 ///
 /// # Errors
-/// [`Error::Unsupported`].
+/// The first of [`unsupported`].
 pub(crate) fn check(scenario: &Scenario) -> Result<Common, Error> {
-    let paths = paths(&scenario.topology)?;
+    let (common, errors) = examine(scenario);
+    match errors.into_iter().next() {
+        None => Ok(common),
+        Some(error) => Err(error),
+    }
+}
+
+/// All reasons why neither a host nor a VM can run a scenario, in the order of the scenario; none if both can.
+#[must_use]
+pub fn unsupported(scenario: &Scenario) -> Vec<Error> {
+    examine(scenario).1
+}
+
+/// The common properties of the connections, and everything that the lab lacks.
+fn examine(scenario: &Scenario) -> (Common, Vec<Error>) {
+    let mut errors = Vec::new();
+    let paths = match paths(&scenario.topology) {
+        Ok(paths) => Some(paths),
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    };
     let differ = |key: &str| Error::Unsupported {
         place: key.into(),
         what: "connections that differ in it",
@@ -43,30 +65,32 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Common, Error> {
     let mut windows = all().map(|connection| connection.receive_window);
     let window = windows.next().flatten();
     if windows.any(|other| other != window) {
-        return Err(differ("receive_window"));
+        errors.push(differ("receive_window"));
     }
     let mptcp = all().filter(|connection| connection.protocol == Protocol::Mptcp);
     let is_backup =
         |connection: &ConnectionSpec, path: usize| connection.backup.get(path) == Some(&true);
-    let mut backups =
-        mptcp.map(|connection| (0..paths).map(|path| is_backup(connection, path)).collect());
+    let flags = |connection: &ConnectionSpec| -> Vec<bool> {
+        let paths = paths.unwrap_or(connection.backup.len());
+        (0..paths).map(|path| is_backup(connection, path)).collect()
+    };
+    let mut backups = mptcp.map(flags);
     let backup: Vec<bool> = backups.next().unwrap_or_default();
-    if backups.any(|other: Vec<bool>| other != backup) {
-        return Err(differ("backup"));
+    if backups.any(|other| other != backup) {
+        errors.push(differ("backup"));
     }
     for connection in &scenario.connections {
-        bytes(connection)?;
-        if let Some((what, _)) = unsupported_features(connection, paths)
-            .into_iter()
-            .find(|(_, is)| *is)
-        {
-            return Err(unsupported(connection, what));
-        }
+        errors.extend(bytes(connection).err());
+        // Without a supported topology the number of paths is unknown: as many as subflows does not add a reason.
+        let paths = paths.unwrap_or(connection.subflows as usize);
+        let features = unsupported_features(connection, paths).into_iter();
+        errors.extend((features.filter(|(_, is)| *is)).map(|(what, _)| lacks(connection, what)));
     }
-    Ok(Common {
+    let common = Common {
         receive_window: window.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
         backup,
-    })
+    };
+    (common, errors)
 }
 
 /// Features that the lab does not support, each with whether this connection uses it.
@@ -125,7 +149,7 @@ fn unsupported_features(connection: &ConnectionSpec, paths: usize) -> [(&'static
     ]
 }
 
-fn unsupported(connection: &ConnectionSpec, what: &'static str) -> Error {
+fn lacks(connection: &ConnectionSpec, what: &'static str) -> Error {
     Error::Unsupported {
         place: format!("connection `{}`", connection.name),
         what,
@@ -143,6 +167,29 @@ pub(crate) fn begin(connection: &ConnectionSpec) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_reasons_are_listed() {
+        let text = "stop = \"9s\"\n[topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"5Mbit\"\nrtt = \"5ms\"\nqueue = 17\n\
+            [[connection]]\nname = \"a\"\npattern = \"random\"\necn = true\n";
+        let scenario = Scenario::parse(text, "a.toml").unwrap();
+        let reasons: Vec<String> = unsupported(&scenario)
+            .iter()
+            .map(Error::to_string)
+            .collect();
+        for part in [
+            "any network but",
+            "without a fixed number",
+            "paths other than",
+            "`ecn`",
+        ] {
+            assert!(
+                reasons.iter().any(|reason| reason.contains(part)),
+                "{part}: {reasons:?}"
+            );
+        }
+        assert_eq!(check(&scenario).unwrap_err().to_string(), reasons[0]);
+    }
 
     #[test]
     fn unsupported_features_are_one_line() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{compare, demo, kernel, run, sweep};
+use crate::commands::{compare, demo, kernel, new, run, show, sweep};
 use crate::runs::on::On;
 
 /// Coupled congestion control for Multipath TCP: algorithms that run in a packet simulator and in the Linux kernel.
@@ -33,6 +33,10 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Run a scenario over a grid of values of its keys, and write a table of all runs.
     Sweep(sweep::Arguments),
+    /// Write a commented scenario from a preset.
+    New(new::Arguments),
+    /// Show the network of a scenario: its links, the paths of each connection, who shares a link, and where the scenario runs.
+    Show(show::Arguments),
     /// List the algorithms, their settings, and where each runs.
     ///
     /// An algorithm is a pair: the coupling of the subflows' windows in slow start, and the coupling in congestion avoidance.
@@ -88,6 +92,7 @@ impl Command {
 
 const FIRST_STEPS: &str = "First steps:
   lisa algorithms                        list the algorithms
+  lisa show FILE                         show the network of a scenario, and who shares a link
   lisa compare FILE -a lia,lisa,css      compare in the simulator; FILE is one of experiments/
   sudo lisa kernel load lisa             load into this kernel
   lisa kernel exec lisa -- COMMAND       use for one command";

@@ -43,6 +43,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Kernel { command } => commands::kernel::run(command),
         Command::Run(arguments) => commands::run::run(arguments),
         Command::Compare(arguments) => commands::compare::run(arguments),
+        Command::New(arguments) => commands::new::run(&arguments),
+        Command::Show(arguments) => commands::show::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(arguments),
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Completions { shell } => {

@@ -13,6 +13,8 @@ mod resume;
 mod rows;
 #[path = "simulate/run.rs"]
 mod run;
+#[path = "simulate/show.rs"]
+mod show;
 mod support;
 #[path = "simulate/sweep.rs"]
 mod sweep;

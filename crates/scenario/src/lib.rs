@@ -52,6 +52,7 @@ pub mod statistics;
 pub mod trace;
 pub mod units;
 pub mod vary;
+pub mod view;
 pub mod warning;
 
 pub use connection::{

@@ -101,6 +101,11 @@ impl Graph {
         &self.links
     }
 
+    /// The indices of all links.
+    pub fn link_indices(&self) -> impl Iterator<Item = LinkIndex> + use<> {
+        (0..self.links.len() as u32).map(LinkIndex)
+    }
+
     /// The link with this index.
     #[must_use]
     pub fn link(&self, link: LinkIndex) -> &Link {

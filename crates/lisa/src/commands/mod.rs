@@ -4,5 +4,7 @@ pub mod algorithms;
 pub mod compare;
 pub mod demo;
 pub mod kernel;
+pub mod new;
 pub mod run;
+pub mod show;
 pub mod sweep;

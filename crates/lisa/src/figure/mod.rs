@@ -1,6 +1,7 @@
 //! Congestion windows over time: a panel for each run, or the runs of several backends over each other.
 
 mod axes;
+pub mod format;
 mod legend;
 mod series;
 

@@ -122,7 +122,7 @@ fn an_error_is_one_line() {
         (
             "compare small.toml -a lisa --plot where.gif",
             2,
-            "a name ends with .svg",
+            "ends with .svg, .png or .pdf",
         ),
         (
             "compare small.toml -a lisa --metrics goodput",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::algorithm_name::AlgorithmName;
+use crate::figure::format::file;
 use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
 use crate::runs::seeds::Seeds;
@@ -45,18 +46,10 @@ pub struct Arguments {
     #[arg(long)]
     pub json: bool,
     /// Draw the first connection whose algorithm is replaced: its windows over time with the first seed, one panel for each algorithm,
-    /// and its metrics as bars. The windows of several backends are drawn over each other.
-    #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath, value_parser = svg)]
+    /// and its metrics as bars. The windows of several backends are drawn over each other. The name ends
+    /// with .svg, .png or .pdf.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
     pub plot: Option<PathBuf>,
-}
-
-/// The name of an SVG file.
-fn svg(name: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(name);
-    if path.extension().is_some_and(|end| end == "svg") {
-        return Ok(path);
-    }
-    Err("the figure is an SVG: a name ends with .svg".into())
 }
 
 const NOTES_AND_EXAMPLES: &str = "Confidence intervals are at 95 %, by Student's t. If the interval of a difference \

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use crate::figure::format;
 use crate::output::Failure;
 
 /// A file that a figure will be written into. A file that did not exist before is deleted unless the figure is written.
@@ -21,9 +22,11 @@ impl<'a> Drawing<'a> {
         Ok(Self { path, delete })
     }
 
-    /// Writes the figure.
+    /// Writes the figure, an SVG, in the format of the file's ending.
     pub fn write(mut self, svg: &str) -> Result<(), Failure> {
-        fs::write(self.path, svg).map_err(|error| Self::unwritable(self.path, &error))?;
+        let bytes = format::encode(svg, self.path)
+            .map_err(|error| Failure::new(format!("--plot {}: {error}", self.path.display())))?;
+        fs::write(self.path, bytes).map_err(|error| Self::unwritable(self.path, &error))?;
         self.delete = false;
         Ok(())
     }

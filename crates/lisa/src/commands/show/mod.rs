@@ -1,0 +1,58 @@
+//! `lisa show`: the network of a scenario, the paths on it, and where the scenario runs.
+
+mod backends;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use scenario::Scenario;
+use scenario::view::View;
+use serde::Serialize;
+
+use self::backends::Support;
+use crate::output::{Failure, print};
+
+/// `lisa show`.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The scenario, a TOML file.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Change a key of the file, or add it, as in `lisa run`. Can be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed from which connections, paths and delays are drawn, if the scenario draws any.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON (schema lisa.show/1) instead of tables, with all links and all connections.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The JSON of the command.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    view: View,
+    backends: Vec<Support>,
+}
+
+/// Checks and shows a scenario.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let scenario = Scenario::load_with(&arguments.file, &arguments.set)?;
+    let view = View::new(&scenario, arguments.seed)?;
+    let backends = backends::all(&scenario);
+    if arguments.json {
+        let json = serde_json::to_string(&Shown { view, backends });
+        let json = json.map_err(|error| Failure::new(error.to_string()))?;
+        return print(&(json + "\n"));
+    }
+    print(&text::text(&view, &backends))
+}
+
+const EXAMPLES: &str = "Examples:
+  lisa show download.toml
+  lisa show fat-tree.toml --seed 2                     # the paths of another seed
+  lisa show download.toml --json | jq -c '.links[] | select(.is_bottleneck) | [.name, .subflows]'";
