@@ -16,7 +16,7 @@ fn presets_run_without_warnings() {
     let place = Place::new();
     for preset in PRESETS {
         place.good(&format!("new {preset} -o {preset}.toml"));
-        let output = (place.lisa(&format!("run {preset}.toml --set stop=1500ms --json")))
+        let output = (place.lisa(&format!("run {preset}.toml --json")))
             .output()
             .unwrap();
         // A progress bar is only for terminals.
