@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
+use netsim::Span;
 use scenario::export::columns::Format;
 use scenario::{Run, Watch, export};
 
@@ -12,6 +13,8 @@ use crate::output::Failure;
 pub struct TraceFiles {
     pub directory: PathBuf,
     pub format: Format,
+    /// Interval of the samples; none: no files of samples.
+    pub sample: Option<Span>,
 }
 
 /// Directories of trace files and packet captures, which threads write at the same time.
@@ -40,7 +43,7 @@ impl Traces {
         Watch {
             trace: self.trace.is_some(),
             capture: self.pcap.is_some(),
-            sample: None,
+            sample: self.trace.as_ref().and_then(|trace| trace.sample),
         }
     }
 
@@ -50,8 +53,11 @@ impl Traces {
         if !*open {
             return Ok(());
         }
-        if let Some(TraceFiles { directory, format }) = &self.trace {
-            export::write_trace(run, directory, &self.stem, *format)?;
+        if let Some(trace) = &self.trace {
+            export::write_trace(run, &trace.directory, &self.stem, trace.format)?;
+            if trace.sample.is_some() {
+                export::write_samples(run, &trace.directory, &self.stem, trace.format)?;
+            }
         }
         if let Some(directory) = &self.pcap {
             export::write_capture(run, directory, &self.stem)?;

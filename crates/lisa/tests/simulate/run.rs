@@ -82,7 +82,26 @@ fn tables_without_a_terminal_have_no_colours() {
 #[test]
 fn a_trace_can_be_csv() {
     let place = Place::new();
-    place.good("run small.toml --seed 3 --trace new/out --trace-format csv");
+    place.good("run small.toml --seed 3 --trace new/out --trace-format csv --sample 100ms");
+    let outcome = place.json("run small.toml --seed 3 --json").remove(0);
+    let samples = |end: &str| {
+        let files = fs::read_dir(place.0.join("new/out")).unwrap();
+        let mut files = files.map(|file| file.unwrap().path());
+        let file = files.find(|file| file.to_string_lossy().ends_with(end));
+        fs::read_to_string(file.expect(end)).unwrap()
+    };
+    let links = samples(".links.csv");
+    // Each link has a row for each interval of the run.
+    let intervals = (outcome["sim_seconds"].as_f64().unwrap() / 0.1).ceil() as usize;
+    let count = outcome["links"].as_array().unwrap().len();
+    assert_eq!(links.lines().count(), 1 + count * intervals);
+    assert!(links.starts_with("time_s,link,queue_mean_packets,"));
+    let subflows = samples(".subflows.csv");
+    assert!(subflows.starts_with("time_s,connection,number,subflow,cwnd_segments,"));
+    assert!(
+        subflows.lines().any(|line| line.contains(",1,2,")),
+        "the second subflow"
+    );
     let text = place.read("new/out/a-small-bottleneck-seed-3.csv");
     let text = String::from_utf8(text).unwrap();
     let heading =

@@ -3,6 +3,7 @@
 pub mod columns;
 pub mod journal;
 pub mod rows;
+mod samples;
 mod trace;
 
 use std::io;
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::run::Run;
 
+pub use samples::{SAMPLES, write_samples};
 pub use trace::{json as credit, write_rows, write_trace};
 
 /// Longest part of a title in a file's name, bytes.

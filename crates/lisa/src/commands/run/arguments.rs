@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use netsim::Span;
 use scenario::export::columns::Format;
+use scenario::units;
 
 use crate::runs::arguments::{Common, RowsArguments};
 use crate::runs::on::On;
@@ -41,11 +43,24 @@ pub struct Arguments {
     /// Format of the table of events.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Parquet, requires = "trace")]
     pub trace_format: TraceFormat,
+    /// With --trace, also write time series at this interval: TITLE-seed-N.links.parquet (queue, packets in flight, throughput,
+    /// utilisation, drops) and TITLE-seed-N.subflows.parquet (cwnd, ssthresh, srtt, flight, goodput, retransmits). Rates and counts
+    /// are those of the interval before. Only in the simulator.
+    #[arg(long, value_name = "INTERVAL", requires = "trace", value_parser = interval)]
+    pub sample: Option<Span>,
     /// Write the packets into this directory: for each seed TITLE-seed-N.pcap, which Wireshark, tshark and tcpdump read: IPv4
     /// with TCP, MPTCP and UDP, as captured at the sender of the data. Time 0 is the begin of the run. In a simulation the
     /// payload is zeros, and timestamps are synthetic (docs/scenario.md lists the other differences).
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub pcap: Option<PathBuf>,
+}
+
+/// A time of more than 0.
+fn interval(text: &str) -> Result<Span, String> {
+    match units::parse_time(text)? {
+        Span::ZERO => Err("an interval is more than 0, like `10ms`".into()),
+        interval => Ok(interval),
+    }
 }
 
 /// Format of a trace file.
@@ -72,6 +87,7 @@ const EXAMPLES: &str = "Examples:
   lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'
   lisa run download.toml --seeds 100 --rows subflow -o subflows.parquet
   lisa run download.toml --trace out --trace-format csv
+  lisa run download.toml --trace out --sample 10ms
   lisa run download.toml --pcap out && tshark -r out/*.pcap -Y tcp.analysis.retransmission
   sudo lisa run download.toml --on host
   lisa run download.toml --on vm --seeds 4";

@@ -116,6 +116,11 @@ fn traces(
     title: &str,
     seeds: &[u64],
 ) -> Result<Option<Arc<Traces>>, Failure> {
+    if arguments.sample.is_some() && arguments.on != on::On::Sim {
+        return Err(Failure::usage(
+            "--sample is for simulations: use --on sim, or --trace alone",
+        ));
+    }
     let create = |option: &str, directory: &Path| {
         fs::create_dir_all(directory)
             .map_err(|error| Failure::new(format!("{option} {}: {error}", directory.display())))
@@ -144,8 +149,18 @@ fn traces(
     };
     check("--trace", &arguments.trace, format.extension())?;
     check("--trace", &arguments.trace, "credits.jsonl")?;
+    if arguments.sample.is_some() {
+        for end in export::SAMPLES {
+            let extension = format!("{end}.{}", format.extension());
+            check("--sample", &arguments.trace, &extension)?;
+        }
+    }
     check("--pcap", &arguments.pcap, "pcap")?;
-    let files = |directory: PathBuf| TraceFiles { directory, format };
+    let files = |directory: PathBuf| TraceFiles {
+        directory,
+        format,
+        sample: arguments.sample,
+    };
     let trace = arguments.trace.clone().map(files);
     let pcap = arguments.pcap.clone();
     Ok(Some(Arc::new(Traces::new(stem, trace, pcap))))
