@@ -84,6 +84,22 @@ pub struct RowsFile {
 }
 
 impl RowsFile {
+    /// The file of `--output`, if it is given. `names` and `metrics` are those of `--metrics`.
+    pub fn open(
+        common: &Common,
+        arguments: &RowsArguments,
+        names: &[String],
+        metrics: &[&'static Metric],
+    ) -> Result<Option<Self>, Failure> {
+        let (Some(path), Some(format)) = (&arguments.output, check(arguments, false)?) else {
+            return Ok(None);
+        };
+        files::check("-o", path, common.force)?;
+        let kind = arguments.rows.unwrap_or_default();
+        let columns = columns(common, kind, &[], names, metrics)?;
+        Self::create(path, format, columns).map(Some)
+    }
+
     /// Creates the file under a temporary name.
     pub fn create(path: &Path, format: Format, columns: Columns) -> Result<Self, Failure> {
         let temporary = files::beside(path, ".tmp");

@@ -94,15 +94,19 @@ impl Journal {
             .truncate(true)
             .open(path)
             .map_err(|error| with_path(path, error))?;
-        let mut journal = Self {
+        let mut journal = Self::empty(file, path, runs);
+        journal.write(&serde_json::to_vec(&identity.0)?)?;
+        Ok(journal)
+    }
+
+    fn empty(file: File, path: &Path, runs: usize) -> Self {
+        Self {
             file,
             path: path.into(),
             offsets: vec![NONE; runs],
             end: 0,
             finished: 0,
-        };
-        journal.write(&serde_json::to_vec(&identity.0)?)?;
-        Ok(journal)
+        }
     }
 
     /// Opens the journal of the same sweep, and cuts off an incomplete record.
@@ -113,13 +117,7 @@ impl Journal {
         let wrong = |problem: String| io::Error::new(io::ErrorKind::InvalidData, problem);
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = file.map_err(|error| with_path(path, error))?;
-        let mut journal = Self {
-            file,
-            path: path.into(),
-            offsets: vec![NONE; runs],
-            end: 0,
-            finished: 0,
-        };
+        let mut journal = Self::empty(file, path, runs);
         let mut records = Records {
             from: BufReader::with_capacity(1 << 16, journal.file.try_clone()?),
         };

@@ -33,7 +33,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let scenario = source.scenario(&common.set)?;
     let chosen = scenarios::connections(&scenario, &arguments.connections.names)?;
     let contenders = contenders(&arguments, &source, &scenario, &chosen)?;
-    let mut rows = rows(&arguments, &metrics)?;
+    let mut rows = RowsFile::open(common, &arguments.rows, &arguments.metrics.names, &metrics)?;
     let fixed = vec![0; rows_file::fixed(common, &[]).len()];
     if let Some(plot) = &arguments.plot {
         files::check("--plot", plot, common.force)?;
@@ -99,23 +99,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let title = on::title(&scenario.title, &arguments.on, seeds, arguments.seeds.0[0]);
     output::print(&format!("{title}\n{}", tables::text(&comparison)))
-}
-
-/// The file of `--output`.
-fn rows(arguments: &Arguments, metrics: &[&'static Metric]) -> Result<Option<RowsFile>, Failure> {
-    let Some(format) = rows_file::check(&arguments.rows, false)? else {
-        return Ok(None);
-    };
-    let path = arguments
-        .rows
-        .output
-        .as_deref()
-        .expect("a format has a file");
-    files::check("-o", path, arguments.common.force)?;
-    let kind = arguments.rows.rows.unwrap_or_default();
-    let names = &arguments.metrics.names;
-    let columns = rows_file::columns(&arguments.common, kind, &[], names, metrics)?;
-    RowsFile::create(path, format, columns).map(Some)
 }
 
 /// The scenario with one of the algorithms.

@@ -34,7 +34,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         Some(seeds) => seeds.0.clone(),
         None => vec![arguments.seed],
     };
-    let mut rows = rows(&arguments)?;
+    let mut rows = RowsFile::open(common, &arguments.rows, &[], &[])?;
     let fixed = rows_file::fixed(common, &[]);
     let identity = Identity {
         settings: &vec![0; fixed.len()],
@@ -92,22 +92,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         None => String::new(),
     };
     progress::ended(finished, seeds.len(), &kept)
-}
-
-/// The file of `--output`.
-fn rows(arguments: &Arguments) -> Result<Option<RowsFile>, Failure> {
-    let Some(format) = rows_file::check(&arguments.rows, false)? else {
-        return Ok(None);
-    };
-    let path = arguments
-        .rows
-        .output
-        .as_deref()
-        .expect("a format has a file");
-    files::check("-o", path, arguments.common.force)?;
-    let kind = arguments.rows.rows.unwrap_or_default();
-    let columns = rows_file::columns(&arguments.common, kind, &[], &[], &[])?;
-    RowsFile::create(path, format, columns).map(Some)
 }
 
 /// The destination of traces and captures, whose directories are created.
