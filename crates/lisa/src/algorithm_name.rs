@@ -1,43 +1,26 @@
 //! Names of algorithms as arguments.
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use clap::builder::PossibleValue;
 use mpcc::Algorithm;
 
+use crate::values::{self, Form};
+
 /// Parses the name of an algorithm. Accepts any name, because the loader and the scenario report an unknown name with the
-/// nearest ones; lists the names of some algorithms in help texts and completions.
-#[derive(Clone)]
-pub struct AlgorithmName {
-    listed: fn(&Algorithm) -> bool,
+/// nearest ones; lists the names of all algorithms in help texts and completions.
+pub fn any() -> Form<String> {
+    parser().listing(|| possible(|_| true))
 }
 
-impl AlgorithmName {
-    /// Lists all algorithms.
-    pub fn any() -> Self {
-        Self { listed: |_| true }
-    }
-
-    /// Lists the algorithms that `lisa kernel load` loads: all but Linux's own.
-    pub fn loadable() -> Self {
-        Self {
-            listed: |algorithm| !algorithm.in_linux(),
-        }
-    }
+/// Lists the algorithms that `lisa kernel load` loads: all but Linux's own.
+pub fn loadable() -> Form<String> {
+    parser().listing(|| possible(|algorithm| !algorithm.in_linux()))
 }
 
-impl TypedValueParser for AlgorithmName {
-    type Value = String;
+fn parser() -> Form<String> {
+    values::text("the name of an algorithm, like lisa or lia: `lisa algorithms` lists them")
+}
 
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<String, clap::Error> {
-        NonEmptyStringValueParser::new().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |a: Algorithm| PossibleValue::new(a.name()).help(a.about());
-        Some(Box::new(Algorithm::all().filter(self.listed).map(value)))
-    }
+fn possible(listed: fn(&Algorithm) -> bool) -> Vec<PossibleValue> {
+    let value = |a: Algorithm| PossibleValue::new(a.name()).help(a.about());
+    Algorithm::all().filter(listed).map(value).collect()
 }

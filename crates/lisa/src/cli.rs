@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueHint};
 
 use crate::commands::{compare, demo, kernel, new, run, show, sweep};
 use crate::runs::on::On;
+use crate::values;
 
 /// Coupled congestion control for Multipath TCP: algorithms that run in a packet simulator and in the Linux kernel.
 #[derive(Parser)]
@@ -68,6 +69,7 @@ pub enum Command {
     /// Write the manual pages into a directory.
     Man {
         /// The directory, which must exist.
+        #[arg(value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
         directory: PathBuf,
     },
 }

@@ -7,6 +7,8 @@ mod figure;
 mod output;
 mod runs;
 mod tables;
+mod usage;
+mod values;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +23,7 @@ fn main() -> ExitCode {
     lab::vm::be_guest();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage(error),
+        Err(error) => return usage(&error),
     };
     // If the reader of a pipe closes it, as in `… | head`, the command ends quietly.
     if !cli.command.clears_away() {
@@ -61,7 +63,7 @@ fn man(directory: &Path) -> Result<(), Failure> {
 }
 
 /// Prints help on standard output, or an error as one line.
-fn usage(error: clap::Error) -> ExitCode {
+fn usage(error: &clap::Error) -> ExitCode {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp
@@ -71,17 +73,8 @@ fn usage(error: clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
     }
-    let text = error.render().to_string();
-    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let paragraphs: Vec<String> = text
-        .split("\n\n")
-        .map(words)
-        .filter(|p| !p.is_empty() && !p.starts_with("Usage:") && !p.starts_with("For more"))
-        .collect();
-    let message = paragraphs
-        .join("; ")
-        .replacen("error: ", "", 1)
-        .replace("tip: ", "");
-    eprintln!("lisa: {message}; see `--help`");
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let line = usage::line(error, &Cli::command(), &arguments);
+    eprintln!("lisa: {line}");
     ExitCode::from(2)
 }

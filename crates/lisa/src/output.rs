@@ -30,10 +30,20 @@ impl Failure {
     }
 }
 
+/// The message on one line: control characters, of a file's name for example, are escaped.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&one_line(&self.message))
     }
+}
+
+/// Text with its control characters escaped.
+pub fn one_line(text: &str) -> String {
+    let escape = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escape).collect()
 }
 
 impl From<kernel::Error> for Failure {
@@ -80,6 +90,16 @@ pub fn print(text: &str) -> Result<(), Failure> {
     let mut to = std::io::stdout().lock();
     let printed = to.write_all(text.as_bytes()).and_then(|()| to.flush());
     printed.map_err(|error| Failure::new(format!("standard output: {error}")))
+}
+
+/// Text of an argument in a message: on one line, and not too long.
+pub fn shown(text: &str) -> String {
+    const LONGEST: usize = 100;
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if text.chars().count() > LONGEST {
+        shown.push('…');
+    }
+    one_line(&shown)
 }
 
 /// A number with its noun: `1 subflow`, `2 subflows`.

@@ -18,6 +18,8 @@ mod show;
 mod support;
 #[path = "simulate/sweep.rs"]
 mod sweep;
+#[path = "simulate/values.rs"]
+mod values;
 #[path = "simulate/wrong.rs"]
 mod wrong;
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::output::{Failure, print};
+use crate::values;
 
 /// `lisa new`.
 #[derive(Args)]
@@ -16,7 +17,7 @@ pub struct Arguments {
     #[arg(value_enum)]
     pub preset: Preset,
     /// Write into this file [default: standard output].
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = values::path("the name of a file"))]
     pub output: Option<PathBuf>,
     /// Replace a file that exists.
     #[arg(long, requires = "output")]

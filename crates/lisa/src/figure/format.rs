@@ -7,6 +7,8 @@ use std::sync::Arc;
 use resvg::tiny_skia::{Pixmap, Transform};
 use svg2pdf::usvg::{Options, Tree, fontdb::Database};
 
+use crate::values::Form;
+
 /// DejaVu Sans, which may be embedded (LICENSES/DejaVu.txt).
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans.ttf");
 /// Pixels of a PNG for each unit of the drawing: text stays legible on dense screens.
@@ -33,12 +35,15 @@ impl Format {
 }
 
 /// Parses the name of a figure's file.
-pub fn file(name: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(name);
-    match Format::of(&path) {
-        Some(_) => Ok(path),
-        None => Err("the name of a figure ends with .svg, .png or .pdf".into()),
-    }
+pub fn parser() -> Form<PathBuf> {
+    let form = "a file name that ends with .svg, .png or .pdf";
+    Form::new(form, |name| {
+        let path = PathBuf::from(name);
+        match Format::of(&path) {
+            Some(_) => Ok(path),
+            None => Err(String::new()),
+        }
+    })
 }
 
 /// A drawing as the bytes of this file.
@@ -102,7 +107,8 @@ mod tests {
 
     #[test]
     fn the_ending_is_the_format() {
-        assert!(file("a.b.svg").is_ok() && file("x.pdf").is_ok());
-        assert!(file("a.jpg").unwrap_err().contains(".png"));
+        let is_figure = |name: &str| Format::of(Path::new(name)).is_some();
+        assert!(is_figure("a.b.svg") && is_figure("x.pdf"));
+        assert!(!is_figure("a.jpg"));
     }
 }

@@ -4,27 +4,28 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::metric_names::MetricName;
+use super::metric_names;
 use super::rows::Rows;
+use crate::values;
 
 /// The scenario, and how its runs are made.
 #[derive(Args)]
 pub struct Common {
     /// The scenario, a TOML file; `-` reads standard input.
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file, or `-` for standard input"))]
     pub file: PathBuf,
     /// The kernel of `--on vm`: a vmlinuz of Linux 6.1 or later, with its modules where its package installs them [default:
     /// the kernel that `make setup` fetches].
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = values::path("the name of a vmlinuz"))]
     pub kernel: Option<PathBuf>,
     /// Change a key of the file, or add it: `stop=10s`, `bottleneck.queue=17`, `connection.download.bytes=4MB`,
     /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`. `KEY=` removes a key. Can be given
     /// several times.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
     pub set: Vec<String>,
     /// Number of simulations or VMs at a time [default: one for each core]. The results are the same for any number. On the
     /// host one run follows the other.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = values::number::<u16>(1..=1024))]
     pub jobs: Option<u16>,
     /// Replace files that exist.
     #[arg(long)]
@@ -36,7 +37,7 @@ pub struct Common {
 pub struct RowsArguments {
     /// Write a table with a row for each connection of each run, or as --rows says: the keys of --set and --vary, algorithm,
     /// backend, seed, connection and metrics. The name of the file ends with .parquet or .csv (docs/rows.md).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = values::path("a file name that ends with .parquet or .csv"))]
     pub output: Option<PathBuf>,
     /// The part of a run that has a row [default: connection].
     #[arg(long, value_name = "PART", value_enum)]
@@ -48,7 +49,7 @@ pub struct RowsArguments {
 pub struct Connections {
     /// Replace the algorithm of this connection [default: of all MPTCP connections; if there are none, of all TCP
     /// connections]. Can be given several times.
-    #[arg(id = "connection", long, value_name = "NAME", requires = "algorithms")]
+    #[arg(id = "connection", long, value_name = "NAME", requires = "algorithms", value_parser = values::text("the name of a connection, as `lisa show FILE` lists them"))]
     pub names: Vec<String>,
 }
 
@@ -58,6 +59,6 @@ pub struct Metrics {
     /// Metrics to show, with commas, in this order [default: completion, goodput, retransmissions, windows, shares].
     /// Any number of an outcome (docs/outcome.schema.json) by its name there: of connections `goodput_mbps`, of their
     /// subflows `subflows.srtt_s`, of links `links.utilisation`.
-    #[arg(id = "metrics", long, value_name = "LIST", value_delimiter = ',', value_parser = MetricName)]
+    #[arg(id = "metrics", long, value_name = "LIST", value_delimiter = ',', value_parser = metric_names::parser())]
     pub names: Vec<String>,
 }

@@ -1,40 +1,30 @@
 //! Names of metrics as arguments.
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use clap::builder::PossibleValue;
 use scenario::metrics::{self, Metric, Value};
 
 use crate::output::Failure;
 use crate::tables;
+use crate::values::{self, Form};
 
 /// Parses the name of a metric. Accepts any name, because [`chosen`] reports an unknown name with the nearest ones; lists all
 /// names in help texts and completions.
-#[derive(Clone)]
-pub struct MetricName;
+pub fn parser() -> Form<String> {
+    let form = "the name of a metric, like goodput_mbps or links.utilisation: --help lists them";
+    values::text(form).listing(possible)
+}
 
-impl TypedValueParser for MetricName {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<String, clap::Error> {
-        NonEmptyStringValueParser::new().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |metric: &'static Metric| {
-            let of = match metric.value {
-                Value::Connection(_) | Value::Share(_) => "connection",
-                Value::Run(_) => "run",
-                Value::Subflow(_) => "subflow",
-                Value::Link(_) => "link",
-            };
-            PossibleValue::new(metric.key).help(format!("{of}: {}", tables::heading(metric)))
+fn possible() -> Vec<PossibleValue> {
+    let value = |metric: &'static Metric| {
+        let of = match metric.value {
+            Value::Connection(_) | Value::Share(_) => "connection",
+            Value::Run(_) => "run",
+            Value::Subflow(_) => "subflow",
+            Value::Link(_) => "link",
         };
-        Some(Box::new(metrics::all().map(value)))
-    }
+        PossibleValue::new(metric.key).help(format!("{of}: {}", tables::heading(metric)))
+    };
+    metrics::all().map(value).collect()
 }
 
 /// The metrics of these names; without names, the standard metrics.

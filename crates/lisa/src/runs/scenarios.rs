@@ -80,7 +80,8 @@ pub fn with_algorithm(
     for &number in chosen {
         changed.connections[number].algorithm = algorithm.into();
     }
-    let set = format!("connection.{}.algorithm={algorithm}", chosen[0]);
+    // Quoted: `0` is a name here, not a number.
+    let set = format!("connection.{}.algorithm={algorithm:?}", chosen[0]);
     check_override(source, common, &set)
         .map_err(|problem| Failure::usage(format!("-a {algorithm}: {problem}")))?;
     if on.contains(&On::Sim) && mpcc::Algorithm::find(algorithm).is_none() {

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::output::shown;
+use crate::values::Form;
+
 /// Largest number of seeds.
 const MOST: u64 = 1_000_000;
 
 /// The correct forms, for errors.
 const FORMS: &str =
-    "write a number of seeds (`10`: 1 to 10), a range (`11..20`) or a list (`1,5,10..20`)";
+    "a number of seeds (`10`: 1 to 10), a range (`11..20`) or a list (`1,5,10..20`)";
 
 /// Seeds in the order of their runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +22,17 @@ impl Seeds {
         Self((1..=n).collect())
     }
 
+    /// Parses the value of an option.
+    pub fn parser() -> Form<Self> {
+        Form::new(FORMS, Self::parse)
+    }
+
     /// Parses `10` (1 to 10), `11..20`, or a list such as `1,5,10..20`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| -> Result<u64, String> {
             text.trim()
                 .parse()
-                .map_err(|_| format!("`{}` is not a seed: {FORMS}", text.trim()))
+                .map_err(|_| format!("`{}` is not a seed", shown(text.trim())))
         };
         if !text.contains(',') && !text.contains("..") {
             return match number(text)? {
@@ -71,9 +79,9 @@ mod tests {
         for (text, problem) in [
             ("0", "0 seeds: from 1 to 1000000 are possible"),
             ("1000001", "1000001 seeds: from 1 to 1000000 are possible"),
-            ("x", "`x` is not a seed: write a number"),
-            ("-1", "`-1` is not a seed: write a number"),
-            ("1,,2", "`` is not a seed: write a number"),
+            ("x", "`x` is not a seed"),
+            ("-1", "`-1` is not a seed"),
+            ("1,,2", "`` is not a seed"),
             ("5..3", "`5..3`: a range must not descend"),
             (
                 "0..18446744073709551615",

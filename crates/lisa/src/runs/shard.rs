@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::values::Form;
+
 /// Most parts of a sweep.
 const MOST: usize = 100_000;
 
@@ -18,19 +20,21 @@ impl Shard {
     /// All runs.
     pub const ALL: Self = Self { number: 1, of: 1 };
 
+    /// Parses the value of an option.
+    pub fn parser() -> Form<Self> {
+        let form = format!(
+            "the part and the number of parts, such as 1/3, 2/3 and 3/3, of at most {MOST}"
+        );
+        Form::new(form, |text| Self::parse(text).ok_or_else(String::new))
+    }
+
     /// Parses `2/3`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Option<Self> {
         let number = |text: &str| text.trim().parse::<usize>().ok();
         let parts = text.split_once('/');
         let parts = parts.and_then(|(a, b)| Some((number(a)?, number(b)?)));
-        match parts {
-            Some((number, of)) if (1..=of).contains(&number) && of <= MOST => {
-                Ok(Self { number, of })
-            }
-            _ => Err(format!(
-                "write the part and the number of parts, such as 1/3, 2/3 and 3/3, of at most {MOST}"
-            )),
-        }
+        let (number, of) = parts?;
+        ((1..=of).contains(&number) && of <= MOST).then_some(Self { number, of })
     }
 
     /// Whether the run with this number, from 0, belongs to the part.
@@ -60,7 +64,7 @@ mod tests {
         for text in [
             "", "3", "0/3", "4/3", "-1/3", "1/0", "1/100001", "a/b", "1/3/5",
         ] {
-            assert!(Shard::parse(text).is_err(), "{text}");
+            assert!(Shard::parse(text).is_none(), "{text}");
         }
     }
 }

@@ -11,7 +11,10 @@ fn arguments() {
         (&["group", "lisa"][..], "up to eight hexadecimal digits"),
         (&["group", "123456789"], "up to eight hexadecimal digits"),
         (&["group", "1=2"], "up to eight hexadecimal digits"),
-        (&["group", "1a2b3c4d", "1"], "SUBFLOW=GROUP is needed"),
+        (
+            &["group", "1a2b3c4d", "1"],
+            "write SUBFLOW=GROUP with a group from 0 to 238",
+        ),
         (&["group", "1a2b3c4d", "1=239"], "a number from 0 to 238"),
         (&["group", "1a2b3c4d", "1=-1"], "a number from 0 to 238"),
         (&["group", "1a2b3c4d", "eth0=1"], "`eth0` is no subflow"),

@@ -28,7 +28,7 @@ fn names() {
     );
     bad(lisa(&["load", "reno"]), 2, "`reno` is Linux's own");
     bad(lisa(&["load", ""]), 2, "");
-    bad(lisa(&["load"]), 2, "required");
+    bad(lisa(&["load"]), 2, "is missing");
     bad(lisa(&["load", "lisa", "--max-connections", "0"]), 2, "0");
     bad(
         lisa(&["load", "lisa", "--max-connections", "many"]),
@@ -49,7 +49,7 @@ fn names() {
         2,
         "15 characters",
     );
-    bad(lisa(&["exec", "reno"]), 2, "required");
+    bad(lisa(&["exec", "reno"]), 2, "is missing");
     bad(
         lisa(&["exec", "reno", "--", "/no/such/command"]),
         127,

@@ -27,7 +27,7 @@ fn an_error_is_one_line() {
         (
             "run small.toml --set stop",
             2,
-            "--set stop: write it as KEY=VALUE",
+            "--set stop: write KEY=VALUE, like stop=10s",
         ),
         ("run small.toml --seeds 0", 2, "--seeds"),
         (
@@ -40,12 +40,12 @@ fn an_error_is_one_line() {
         (
             "run small.toml --on moon",
             2,
-            "possible values: sim, host, vm",
+            "--on moon: write one of sim, host, vm",
         ),
         (
             "run small.toml --on sim,vm",
             2,
-            "invalid value 'sim,vm' for '--on <BACKEND>'",
+            "--on sim,vm: write one of sim, host, vm",
         ),
         (
             "compare small.toml -a lisa --on sim,sim",
@@ -55,7 +55,7 @@ fn an_error_is_one_line() {
         (
             "compare small.toml -a lisa --on sim,foo",
             2,
-            "invalid value 'foo' for '--on <LIST>' [possible values: sim, host, vm]",
+            "--on foo: write one of sim, host, vm",
         ),
         (
             "compare small.toml -a lisa --on sim,host --kernel x",
@@ -188,7 +188,7 @@ fn an_error_is_one_line() {
         (
             "sweep small.toml --vary connection.0.algorithm=lisa -a lisa",
             2,
-            "-a would replace it",
+            "use this key or -a, not both",
         ),
         (
             "sweep small.toml --vary bottleneck.queue=1..90000 --seeds 90000",

@@ -45,7 +45,7 @@ fn link_rates<const N: usize>(
     let Some(field) = table.get("rate") else {
         return Ok(None);
     };
-    table.refuse(&keys, "already given by `rate`: give one of them")?;
+    table.refuse(&keys, "use `rate` or the rates of the links, not both")?;
     of_bottlenecks(&field, names, Field::rate).map(Some)
 }
 

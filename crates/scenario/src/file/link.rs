@@ -59,7 +59,7 @@ pub(super) fn of_path<'a>(field: Field<'a>, path: usize) -> Result<Field<'a>, Er
     if path < items.len() {
         Ok(items.swap_remove(path))
     } else {
-        Err(field.error("too few items"))
+        Err(field.error("too few items: must have one for each link"))
     }
 }
 

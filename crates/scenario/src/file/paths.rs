@@ -17,11 +17,8 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
     let hosts = ["from", "to"];
     let paths = ["path", "paths"];
     if let Some(pattern) = table.get("pattern") {
-        table.refuse(&hosts, "`pattern` chooses the hosts: give one of them")?;
-        table.refuse(
-            &paths,
-            "`pattern` chooses hosts, not paths: give one of them",
-        )?;
+        table.refuse(&hosts, "use `pattern` or `from`/`to`, not both")?;
+        table.refuse(&paths, "use `pattern` or `paths`, not both")?;
         let permutation = pattern.choice(PATTERNS)?;
         spec.between = if permutation {
             Between::Permutation
@@ -55,7 +52,7 @@ fn named_paths(table: &Table<'_>) -> Result<Between, Error> {
         if field.is_text() {
             name = Some(field.text()?.into());
         } else {
-            table.refuse(&["path"], "already listed by `paths`: give one of them")?;
+            table.refuse(&["path"], "use `path` or a list of `paths`, not both")?;
             paths = field
                 .list()?
                 .iter()

@@ -270,8 +270,10 @@ impl<'a> Field<'a> {
     /// The parsed text of a file whose name is the value, relative to the folder of the scenario.
     pub(crate) fn beside<T: FromStr<Err: Display>>(&self) -> Result<T, Error> {
         let folder = self.file.parent().unwrap_or(Path::new(""));
-        let path = folder.join(self.text()?);
-        let text = super::text::read(&path).map_err(|error| self.error(error.to_string()))?;
+        let path = folder.join(self.name()?);
+        let text = super::text::read(&path);
+        let text = text
+            .map_err(|error| self.error(format!("{error}; the file stands beside the scenario")))?;
         text.parse()
             .map_err(|error| self.error(format!("{}: {error}", path.display())))
     }

@@ -152,7 +152,7 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
     let rate = table.require("rate", "rate = \"100Mbit\"")?.rate()?;
     let delay = match table.get("rtt") {
         Some(rtt) => {
-            table.refuse(&["delay"], "already given by `rtt`: give one of them")?;
+            table.refuse(&["delay"], "use `rtt` or `delay`, not both")?;
             let rtt = rtt.time(Span::ZERO..=LONGEST_DELAY)?;
             Span::from_nanos(rtt.as_nanos() / FatTree::LONGEST_ROUND_TRIP)
         }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use crate::algorithm_name::AlgorithmName;
-use crate::figure::format::file;
+use crate::algorithm_name;
+use crate::figure::format;
 use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
 use crate::runs::seeds::Seeds;
@@ -28,13 +28,13 @@ pub struct Arguments {
     pub on: Vec<On>,
     /// The algorithms, with commas. The first is the baseline of the differences. On the host and in the VM also Linux's
     /// own algorithms, such as `bbr`.
-    #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = AlgorithmName::any())]
+    #[arg(short, long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = algorithm_name::any())]
     pub algorithms: Vec<String>,
     #[command(flatten)]
     pub connections: Connections,
     /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). All algorithms run with the
     /// same seeds, and differences are taken seed by seed.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = Seeds::parse)]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = Seeds::parser())]
     pub seeds: Seeds,
     #[command(flatten)]
     pub metrics: Metrics,
@@ -48,7 +48,7 @@ pub struct Arguments {
     /// Draw the first connection whose algorithm is replaced: its windows over time with the first seed, one panel for each algorithm,
     /// and its metrics as bars. The windows of several backends are drawn over each other. The name ends
     /// with .svg, .png or .pdf.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = format::parser())]
     pub plot: Option<PathBuf>,
 }
 

@@ -4,17 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::values;
+
 /// `lisa demo`.
 #[derive(Args)]
 pub struct Arguments {
     /// Directory of the report: report.html, outcomes.jsonl, credits.jsonl, trace-NN-*.csv.
-    #[arg(long, value_name = "DIRECTORY", default_value = "out/demo")]
+    #[arg(long, value_name = "DIRECTORY", default_value = "out/demo", value_parser = values::path("the name of a directory"))]
     pub out: PathBuf,
     /// Replace the report of an earlier demo.
     #[arg(long)]
     pub force: bool,
     /// Number of runs of each combination, with round-trip times drawn from ±10 %.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = values::number::<u32>(1..=1000))]
     pub runs: u32,
     /// Print one outcome per line (schema lisa.outcome/5) instead of tables.
     #[arg(long)]

@@ -2,16 +2,19 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::builder::TypedValueParser;
+use clap::{Subcommand, ValueHint};
 use kernel::group::{Assignment, Token};
 use kernel::limits::UserRange;
 use kernel::service::config::FILE;
 
 use super::filters::Filters;
-use crate::algorithm_name::AlgorithmName;
+use crate::algorithm_name;
+use crate::values::{self, Form};
 
 /// A command of `lisa kernel`.
 #[derive(Subcommand)]
@@ -25,24 +28,24 @@ pub enum Command {
     #[command(after_help = EXAMPLES_LOAD)]
     Load {
         /// The algorithm.
-        #[arg(value_parser = AlgorithmName::loadable())]
+        #[arg(value_parser = algorithm_name::loadable())]
         name: String,
         /// Also make it the default of this network namespace, as `lisa kernel default NAME` does.
         #[arg(long)]
         default: bool,
         /// Largest number of connections that are coupled at the same time. Further connections run uncoupled, and are
         /// counted.
-        #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+        #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = values::number::<u32>(1..=1_048_576))]
         max_connections: u32,
         /// Largest number of connections of one user that are coupled at the same time, except for `--unlimited-users`
         /// [default: an eighth of --max-connections]. These users together may have half of --max-connections.
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = values::number::<u32>(0..=1_048_576))]
         user_connections: Option<u32>,
         /// Users without a bound of their own: names, ids and ranges of ids, separated by commas [default: 0-999].
-        #[arg(long, value_name = "USERS", value_delimiter = ',')]
+        #[arg(long, value_name = "USERS", value_delimiter = ',', value_parser = users())]
         unlimited_users: Vec<UserRange>,
         /// A setting of the algorithm; `lisa algorithms` lists them. Can be given several times.
-        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting())]
         settings: Vec<(String, u32)>,
         /// Show what the command would do, without doing it. The kernel verifies the programs.
         #[arg(long)]
@@ -55,10 +58,10 @@ pub enum Command {
     #[command(after_help = EXAMPLES_UNLOAD)]
     Unload {
         /// The algorithm.
-        #[arg(value_parser = AlgorithmName::loadable())]
+        #[arg(value_parser = algorithm_name::loadable())]
         name: String,
         /// While sockets use it: prevent new sockets from choosing it, and wait at most SECONDS until these close.
-        #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "90", value_parser = seconds)]
+        #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "90", value_parser = seconds(0.0..=86_400.0))]
         wait: Option<Duration>,
     },
     /// Show or change the default algorithm of this network namespace.
@@ -70,7 +73,7 @@ pub enum Command {
     Default {
         /// A loaded algorithm to become the default [default: show the default of this namespace, and of other namespaces
         /// that have an algorithm of lisa].
-        #[arg(value_parser = AlgorithmName::loadable())]
+        #[arg(value_parser = algorithm_name::loadable())]
         name: Option<String>,
         /// If an algorithm of lisa is the default: set the previous default again, which plain TCP kept.
         #[arg(long, conflicts_with = "name")]
@@ -105,10 +108,10 @@ pub enum Command {
     #[command(after_help = EXAMPLES_METRICS)]
     Metrics {
         /// Serve at this address and port.
-        #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "textfile")]
+        #[arg(long, value_name = "ADDRESS:PORT", value_parser = address(), conflicts_with = "textfile")]
         listen: Option<SocketAddr>,
         /// Write a file for the textfile collector of node_exporter; its name ends in `.prom`.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = values::path("a file name that ends with .prom"))]
         textfile: Option<PathBuf>,
     },
     /// Watch connections and subflows live: throughputs, windows, thresholds, RTTs, phases.
@@ -119,7 +122,7 @@ pub enum Command {
         #[command(flatten)]
         filters: Filters,
         /// Time between two updates.
-        #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = interval)]
+        #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds(0.1..=60.0))]
         interval: Duration,
     },
     /// Examine whether algorithms can run here, and what keeps connections from using several paths.
@@ -143,10 +146,11 @@ pub enum Command {
     #[command(after_help = EXAMPLES_GROUP)]
     Group {
         /// The connection, as `lisa kernel status` shows it [default: show all].
+        #[arg(value_parser = token())]
         token: Option<Token>,
         /// SUBFLOW=GROUP: a slot (`1`), or all subflows with an address (`10.0.1.2`, `10.0.1.2:443`, `[fd00::1]:443`) at
         /// either end; and a group from 0 to 238.
-        #[arg(value_name = "SUBFLOW=GROUP")]
+        #[arg(value_name = "SUBFLOW=GROUP", value_parser = assignment())]
         assignments: Vec<Assignment>,
         /// Move all subflows of the connection to group 0; without a connection, the subflows of all connections.
         #[arg(long, conflicts_with = "assignments")]
@@ -160,7 +164,7 @@ pub enum Command {
     #[command(after_help = EXPLANATION_EXEC)]
     Exec {
         /// The algorithm.
-        #[arg(value_parser = AlgorithmName::loadable())]
+        #[arg(value_parser = algorithm_name::loadable())]
         name: String,
         /// The command and its arguments, after `--`.
         #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -174,7 +178,7 @@ pub enum Command {
     #[command(after_help = EXAMPLES_SERVICE)]
     Service {
         /// The file.
-        #[arg(long, value_name = "FILE", default_value = FILE)]
+        #[arg(long, value_name = "FILE", default_value = FILE, value_hint = ValueHint::FilePath, value_parser = values::path("the name of a file"))]
         config: PathBuf,
         /// Only check the file, and show what the service would do.
         #[arg(long)]
@@ -249,29 +253,46 @@ const EXAMPLES_GROUP: &str = "Examples:
   sudo lisa kernel group 1a2b3c4d --reset         # all in group 0 again
   sudo lisa kernel status --json                  # groups for programs: group, group_asked";
 
-/// Seconds, from 0 to a day.
-fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err("a number of seconds from 0 to 86400".into()),
-    }
+/// Seconds in a range.
+fn seconds(range: RangeInclusive<f64>) -> impl TypedValueParser<Value = Duration> {
+    values::decimal(range, "seconds").map(Duration::from_secs_f64)
 }
 
 /// `NAME=VALUE`.
-fn setting(text: &str) -> Result<(String, u32), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("NAME=VALUE is needed, as in `con_ssthresh=45`")?;
-    let value = value
-        .parse()
-        .map_err(|_| format!("`{value}` is not a whole number"))?;
-    Ok((name.into(), value))
+fn setting() -> Form<(String, u32)> {
+    let form = format!(
+        "NAME=VALUE with a whole number up to {}, as in `con_ssthresh=45`: `lisa algorithms` lists the settings",
+        u32::MAX
+    );
+    Form::new(form, |text| {
+        let setting = text.split_once('=').filter(|(name, _)| !name.is_empty());
+        let setting = setting.and_then(|(name, value)| Some((name.into(), value.parse().ok()?)));
+        setting.ok_or_else(String::new)
+    })
 }
 
-/// Seconds, from 0.1 to 60.
-fn interval(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.1..=60.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err("a number of seconds from 0.1 to 60".into()),
-    }
+fn users() -> Form<UserRange> {
+    let form = "names, ids or ranges of ids of users, with commas, like www-data,0-999";
+    Form::new(form, |text| match text.is_empty() {
+        true => Err(String::new()),
+        false => text.parse(),
+    })
+}
+
+fn address() -> Form<SocketAddr> {
+    let form = "an address and a port, like 127.0.0.1:9710 or [::1]:9710";
+    Form::new(form, |text| text.parse().map_err(|_| String::new()))
+}
+
+fn token() -> Form<Token> {
+    let form = "a token of up to eight hexadecimal digits, as `lisa kernel status` shows it";
+    Form::new(form, |text| text.parse().map_err(|_: String| String::new()))
+}
+
+fn assignment() -> Form<Assignment> {
+    let form = "SUBFLOW=GROUP with a group from 0 to 238, as in `1=2` or `10.0.1.2=2`";
+    Form::new(form, |text| match text.contains('=') {
+        true => text.parse(),
+        false => Err(String::new()),
+    })
 }

@@ -10,6 +10,7 @@ use scenario::units;
 use crate::runs::arguments::{Common, RowsArguments};
 use crate::runs::on::On;
 use crate::runs::seeds::Seeds;
+use crate::values::{self, Form};
 
 /// `lisa run`.
 #[derive(Args)]
@@ -21,11 +22,11 @@ pub struct Arguments {
     #[arg(long, value_name = "BACKEND", value_enum, default_value_t = On::Sim)]
     pub on: On,
     /// Seed of one run, from which the random parts of the scenario are drawn.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::number::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). Tables then show means with
     /// 95 % confidence intervals.
-    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = Seeds::parse)]
+    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = Seeds::parser())]
     pub seeds: Option<Seeds>,
     #[command(flatten)]
     pub rows: RowsArguments,
@@ -38,7 +39,7 @@ pub struct Arguments {
     pub timing: bool,
     /// Write the events of the senders into this directory: for each seed TITLE-seed-N.parquet, with one row per event (time
     /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase), and TITLE-seed-N.credits.jsonl.
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
     pub trace: Option<PathBuf>,
     /// Format of the table of events.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Parquet, requires = "trace")]
@@ -46,21 +47,22 @@ pub struct Arguments {
     /// With --trace, also write time series at this interval: TITLE-seed-N.links.parquet (queue, packets in flight, throughput,
     /// utilisation, drops) and TITLE-seed-N.subflows.parquet (cwnd, ssthresh, srtt, flight, goodput, retransmits). Rates and counts
     /// are those of the interval before. Only in the simulator.
-    #[arg(long, value_name = "INTERVAL", requires = "trace", value_parser = interval)]
+    #[arg(long, value_name = "INTERVAL", requires = "trace", value_parser = interval())]
     pub sample: Option<Span>,
     /// Write the packets into this directory: for each seed TITLE-seed-N.pcap, which Wireshark, tshark and tcpdump read: IPv4
     /// with TCP, MPTCP and UDP, as captured at the sender of the data. Time 0 is the begin of the run. In a simulation the
     /// payload is zeros, and timestamps are synthetic (docs/scenario.md lists the other differences).
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
     pub pcap: Option<PathBuf>,
 }
 
 /// A time of more than 0.
-fn interval(text: &str) -> Result<Span, String> {
-    match units::parse_time(text)? {
-        Span::ZERO => Err("an interval is more than 0, like `10ms`".into()),
-        interval => Ok(interval),
-    }
+fn interval() -> Form<Span> {
+    let form = "a time of more than 0, like `10ms`; units are ns, us, ms, s, min, h, d";
+    Form::new(form, |text| match units::parse_time(text) {
+        Ok(interval) if interval != Span::ZERO => Ok(interval),
+        _ => Err(String::new()),
+    })
 }
 
 /// Format of a trace file.

@@ -12,19 +12,20 @@ use serde::Serialize;
 
 use self::backends::Support;
 use crate::output::{Failure, print};
+use crate::values;
 
 /// `lisa show`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The scenario, a TOML file.
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file"))]
     pub file: PathBuf,
     /// Change a key of the file, or add it, as in `lisa run`. Can be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
     pub set: Vec<String>,
     /// Seed from which connections, paths and delays are drawn, if the scenario draws any.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::number::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Print JSON (schema lisa.show/1) instead of tables, with all links and all connections.
     #[arg(long)]

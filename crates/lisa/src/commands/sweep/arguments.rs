@@ -2,11 +2,12 @@
 
 use clap::Args;
 
-use crate::algorithm_name::AlgorithmName;
+use crate::algorithm_name;
 use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
 use crate::runs::seeds::Seeds;
 use crate::runs::shard::Shard;
+use crate::values;
 
 /// `lisa sweep`.
 #[derive(Args)]
@@ -22,25 +23,26 @@ pub struct Arguments {
     #[arg(
         long,
         value_name = "KEY=VALUES",
-        required_unless_present = "algorithms"
+        required_unless_present = "algorithms",
+        value_parser = values::text("KEY=VALUES, like topology.queue.packets=1..34 or topology.queue.packets=9,17,30")
     )]
     pub vary: Vec<String>,
     /// Instead of all combinations run N points, each with a random value of each key: uniform in its range, such as
     /// `bottleneck.rate=1Mbit..10Mbit`, or from its list. The points are the same on every run.
-    #[arg(long, value_name = "N", requires = "vary", conflicts_with = "latin", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", requires = "vary", conflicts_with = "latin", value_parser = values::number::<u32>(1..=100_000))]
     pub random: Option<u32>,
     /// Like --random, with the points of a Latin hypercube: each key has one value in each N-th of its range.
-    #[arg(long, value_name = "N", requires = "vary", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", requires = "vary", value_parser = values::number::<u32>(1..=100_000))]
     pub latin: Option<u32>,
     /// Run each combination with each of these algorithms, with commas [default: the algorithms of the file]. The table shows
     /// the differences to the first algorithm, seed by seed.
-    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = AlgorithmName::any())]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = algorithm_name::any())]
     pub algorithms: Vec<String>,
     #[command(flatten)]
     pub connections: Connections,
     /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). All combinations run with
     /// the first seed before any runs with the second.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = Seeds::parse)]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = Seeds::parser())]
     pub seeds: Seeds,
     #[command(flatten)]
     pub metrics: Metrics,
@@ -50,7 +52,7 @@ pub struct Arguments {
     #[arg(long, requires = "output")]
     pub resume: bool,
     /// Run one part of the sweep of N parts, for several processes or machines. The rows of all parts are those of the sweep.
-    #[arg(long, value_name = "PART/N", value_parser = Shard::parse)]
+    #[arg(long, value_name = "PART/N", value_parser = Shard::parser())]
     pub shard: Option<Shard>,
     /// Print the same rows as JSON, one per line (schema lisa.sweep/3), instead of a table.
     #[arg(long)]

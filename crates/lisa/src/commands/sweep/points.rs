@@ -58,7 +58,7 @@ pub fn varied(arguments: &Arguments) -> Result<Vec<Vary>, Failure> {
         }
         let algorithm = vary.key.ends_with(".algorithm");
         if algorithm && !arguments.algorithms.is_empty() {
-            return Err(wrong("-a would replace it: give one of them"));
+            return Err(wrong("use this key or -a, not both"));
         }
         varied.push(vary);
     }
@@ -166,7 +166,11 @@ fn load(source: &Source, common: &Common, set: &[String]) -> Result<Scenario, Fa
                     file: String::new(),
                     ..error
                 };
-                Failure::usage(format!("--vary {text}: {rest}"))
+                // `1-34` is text.
+                let value = text.split_once('=').map_or("", |(_, value)| value);
+                let is_text = !value.contains(['{', '[']) && value.parse::<f64>().is_err();
+                let range = if is_text { "; a range is `1..34`" } else { "" };
+                Failure::usage(format!("--vary {text}: {rest}{range}"))
             }
             _ => error.into(),
         })

@@ -1,0 +1,96 @@
+//! Wrong values of all options of `run`, `compare`, `sweep`, `show` and `new`, as their help lists them. (The parser's own refusals are
+//! in src/usage/tests.rs; here a value that it accepts meets the files and the scenario.)
+
+use super::Place;
+
+/// Words of libraries that say nothing to a user, and signs of a program's error.
+const FOREIGN: [&str; 7] = [
+    "invalid digit",
+    "target type",
+    "empty string",
+    "as a value, use",
+    "panicked",
+    "Err(",
+    "this is text",
+];
+
+/// The long options with a value, from the help.
+fn options(place: &Place, command: &str) -> Vec<String> {
+    let help = place.good(&format!("{command} --help"));
+    let names = help.lines().filter_map(|line| {
+        let (name, _) = line.trim_start().split_once(" <")?;
+        name.starts_with('-').then_some(name)?.split("--").nth(1)
+    });
+    names.map(Into::into).collect()
+}
+
+#[test]
+fn every_wrong_value_of_every_option_is_one_line() {
+    let mut tried = 0;
+    for (command, rest) in [
+        ("run", "small.toml"),
+        ("compare", "small.toml -a lisa --seeds 2"),
+        ("sweep", "small.toml -a lisa --seeds 2"),
+        ("show", "small.toml"),
+        ("new", "wifi-lte"),
+    ] {
+        let place = Place::new();
+        let options = options(&place, command);
+        assert!(!options.is_empty(), "{command}");
+        for option in options {
+            for value in [
+                "",
+                "-1",
+                "0",
+                "text",
+                "wörd",
+                "99999999999999999999",
+                "a=\nb",
+                "stop=",
+                "/",
+            ] {
+                // Given once more, an option of `rest` would be refused.
+                let rest = match &option[..] {
+                    "algorithms" => rest.replace("-a lisa", ""),
+                    "seeds" => rest.replace("--seeds 2", ""),
+                    _ => rest.into(),
+                };
+                let with = match &option[..] {
+                    "sample" | "trace-format" => " --trace out --force",
+                    "connection" if !rest.contains("-a") => " -a lisa",
+                    _ => "",
+                };
+                let mut run = place.lisa(&format!("{command} {rest}{with}"));
+                let output = run.arg(format!("--{option}")).arg(value).output().unwrap();
+                let shown = format!("{command} --{option} {value:?}");
+                let errors = String::from_utf8(output.stderr).unwrap();
+                let errors: Vec<&str> = (errors.lines())
+                    .filter(|line| !line.starts_with("warning: "))
+                    .collect();
+                match output.status.code() {
+                    Some(0) => assert!(errors.is_empty(), "{shown}: {errors:?}"),
+                    Some(1 | 2) => {
+                        assert!(errors.len() == 1, "{shown}: {errors:?}");
+                        let line = errors[0];
+                        assert!(
+                            line.starts_with("lisa: ") && line.len() < 1000,
+                            "{shown}: {line}"
+                        );
+                        assert!(
+                            FOREIGN.iter().all(|words| !line.contains(words)),
+                            "{shown}: {line}"
+                        );
+                        // The option, or its key or file, is named.
+                        let named = line.contains(&format!("--{option}"))
+                            || option.starts_with(|c| line.contains(&format!("-{c} ")))
+                            || (!value.is_empty() && line.contains(value.trim_end_matches('=')));
+                        assert!(named, "{shown}: {line}");
+                    }
+                    code => panic!("{shown}: exit code {code:?}, {errors:?}"),
+                }
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 300, "{tried}");
+}
