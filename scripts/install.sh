@@ -25,8 +25,8 @@ if [ ! -x "$program" ] || [ ! -d "$made/man" ] || [ ! -d "$made/completions" ]; 
     exit 1
 fi
 install -D -m 755 "$program" "$to/bin/lisa"
-for page in "$made"/man/*.1; do
-    install -D -m 644 "$page" "$to/share/man/man1/${page##*/}"
+for page in "$made"/man/*; do
+    install -D -m 644 "$page" "$to/share/man/man${page##*.}/${page##*/}"
 done
 install -D -m 644 "$made/completions/lisa" "$to/share/bash-completion/completions/lisa"
 install -D -m 644 "$made/completions/_lisa" "$to/share/zsh/site-functions/_lisa"

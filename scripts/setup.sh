@@ -148,6 +148,7 @@ if [ "$all" ]; then
     need iproute2 "looks at sockets in the tests" have ss
     need util-linux "runs programs of the tests as other users" have setpriv
     need bsdutils "gives programs of the tests a terminal" have script
+    need groff-base "checks the manual pages" have groff
     need tshark "reads captures in the tests" have tshark
     need valgrind "counts instructions in the benchmarks" have valgrind
     need iperf3 "transfers in the tests" have iperf3

@@ -34,7 +34,7 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Run a scenario over a grid of values of its keys, and write a table of all runs.
     Sweep(sweep::Arguments),
-    /// Write a commented scenario from a preset.
+    /// Write a commented scenario, from a preset or from answers to a few questions.
     New(new::Arguments),
     /// Show the network of a scenario: its links, the paths of each connection, who shares a link, and where the scenario runs.
     Show(show::Arguments),
@@ -48,6 +48,7 @@ pub enum Command {
         json: bool,
     },
     /// Load, watch, use and unload the algorithms in this Linux kernel.
+    #[command(after_help = EXAMPLES_KERNEL)]
     Kernel {
         #[command(subcommand)]
         command: kernel::Command,
@@ -62,11 +63,15 @@ pub enum Command {
     ///
     /// They complete commands, options and algorithms. zsh reads them as `_lisa` in a folder of $fpath, fish as
     /// ~/.config/fish/completions/lisa.fish.
+    #[command(after_help = EXAMPLES_COMPLETIONS)]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
     /// Write the manual pages into a directory.
+    ///
+    /// A page for each command, and lisa-scenario(5) and lisa.toml(5) for the files.
+    #[command(after_help = EXAMPLES_MAN)]
     Man {
         /// The directory, which must exist.
         #[arg(value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
@@ -98,6 +103,21 @@ const FIRST_STEPS: &str = "First steps:
   lisa compare FILE -a lia,lisa,css      compare in the simulator; FILE is one of experiments/
   sudo lisa kernel load lisa             load into this kernel
   lisa kernel exec lisa -- COMMAND       use for one command";
+
+const EXAMPLES_KERNEL: &str = "Examples:
+  sudo lisa kernel load lisa                    load an algorithm
+  lisa kernel exec lisa -- COMMAND              use it for one command
+  sudo lisa kernel status                       show connections and subflows
+  sudo lisa kernel doctor                       find out why connections keep to one path
+  sudo lisa kernel unload lisa                  undo it";
+
+const EXAMPLES_COMPLETIONS: &str = "Examples:
+  lisa completions bash | sudo tee /etc/bash_completion.d/lisa
+  lisa completions zsh > ~/.zfunc/_lisa
+  lisa completions fish > ~/.config/fish/completions/lisa.fish";
+
+const EXAMPLES_MAN: &str = "Examples:
+  mkdir pages && lisa man pages && man -l pages/lisa-run.1";
 
 const EXAMPLES_ALGORITHMS: &str = "Examples:
   lisa compare FILE -a lia,lisa,css      compare in the simulator

@@ -10,7 +10,6 @@ mod tables;
 mod usage;
 mod values;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
@@ -53,13 +52,8 @@ fn run(command: Command) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "lisa", &mut std::io::stdout());
             Ok(())
         }
-        Command::Man { directory } => man(&directory),
+        Command::Man { directory } => commands::man::write(&directory),
     }
-}
-
-fn man(directory: &Path) -> Result<(), Failure> {
-    clap_mangen::generate_to(Cli::command(), directory)
-        .map_err(|error| Failure::new(format!("{}: {error}", directory.display())))
 }
 
 /// Prints help on standard output, or an error as one line.

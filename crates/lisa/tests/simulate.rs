@@ -7,6 +7,8 @@ mod algorithms;
 mod compare;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
+#[path = "simulate/new.rs"]
+mod new;
 #[path = "simulate/resume.rs"]
 mod resume;
 #[path = "simulate/rows.rs"]
@@ -18,8 +20,12 @@ mod show;
 mod support;
 #[path = "simulate/sweep.rs"]
 mod sweep;
+#[path = "simulate/terminal.rs"]
+mod terminal;
 #[path = "simulate/values.rs"]
 mod values;
+#[path = "simulate/width.rs"]
+mod width;
 #[path = "simulate/wrong.rs"]
 mod wrong;
 

@@ -4,6 +4,7 @@ pub mod algorithms;
 pub mod compare;
 pub mod demo;
 pub mod kernel;
+pub mod man;
 pub mod new;
 pub mod run;
 pub mod show;

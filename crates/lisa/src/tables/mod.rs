@@ -2,16 +2,16 @@
 
 mod cells;
 mod groups;
+mod layout;
 mod links;
 mod metric;
 mod outcome;
 
-use comfy_table::{
-    Attribute, Cell, CellAlignment, Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY,
-};
+use comfy_table::{Cell, CellAlignment};
 
 pub use cells::{NONE, difference, differences_to, large, mean, measured};
 pub use groups::{groups, notes};
+pub use layout::Table;
 pub use links::{Links, busiest};
 pub use metric::{column, heading};
 pub use outcome::outcome;
@@ -21,14 +21,8 @@ const MOST_ROWS: usize = 40;
 
 /// A table with this heading: first `texts` columns of text, then numbers.
 pub fn table(heading: &[&str], texts: usize) -> Table {
-    let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY);
-    table.remove_style(TableComponent::HorizontalLines);
-    table.remove_style(TableComponent::MiddleIntersections);
     let heading = heading.iter().map(|title| (*title).into()).collect();
-    let bold = |cell: Cell| cell.add_attribute(Attribute::Bold);
-    table.set_header(row(texts, heading).into_iter().map(bold));
-    table
+    Table::new(row(texts, heading), texts)
 }
 
 /// A row: first `texts` cells of text, then numbers, which are aligned to the right.

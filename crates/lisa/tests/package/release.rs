@@ -23,7 +23,7 @@ fn ubuntu_24_04() {
 }
 
 /// Files of the package, but for the manual pages of the commands, and what its installation records.
-const FILES: [&str; 14] = [
+const FILES: [&str; 16] = [
     "/etc/lisa.toml",
     "/usr/bin/lisa",
     "/usr/lib/systemd/system/lisa.service",
@@ -36,6 +36,8 @@ const FILES: [&str; 14] = [
     "/usr/share/doc/lisa/examples/lisa.toml",
     "/usr/share/fish/vendor_completions.d/lisa.fish",
     "/usr/share/man/man1/lisa.1.gz",
+    "/usr/share/man/man5/lisa-scenario.5.gz",
+    "/usr/share/man/man5/lisa.toml.5.gz",
     "/usr/share/zsh/vendor-completions/_lisa",
     "/var/lib/systemd/deb-systemd-helper-enabled/lisa.service.dsh-also",
 ];

@@ -1,11 +1,11 @@
 //! The tables of a comparison.
 
-use comfy_table::{Attribute, Table};
+use comfy_table::Attribute;
 use scenario::metrics::Part;
 use scenario::statistics::Mean;
 
 use super::comparison::{At, Comparison};
-use crate::tables;
+use crate::tables::{self, Table};
 
 /// One table: the connections of one name, the links, or the runs as a whole.
 struct Section<'a> {

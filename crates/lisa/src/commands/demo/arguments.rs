@@ -8,6 +8,7 @@ use crate::values;
 
 /// `lisa demo`.
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Directory of the report: report.html, outcomes.jsonl, credits.jsonl, trace-NN-*.csv.
     #[arg(long, value_name = "DIRECTORY", default_value = "out/demo", value_parser = values::path("the name of a directory"))]
@@ -22,3 +23,7 @@ pub struct Arguments {
     #[arg(long)]
     pub json: bool,
 }
+
+const EXAMPLES: &str = "Examples:
+  sudo lisa demo                       # on this kernel; without root, in a VM
+  lisa demo --runs 3 --out trial       # fewer runs";

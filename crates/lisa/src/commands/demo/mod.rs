@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             println!("{outcome}");
         }
     } else {
-        print!("{}", text::tables(&kernel, &cells));
+        print!("{}", text::all_tables(&kernel, &cells));
     }
     files::write(out, &kernel, &cells)?;
     if !arguments.json {

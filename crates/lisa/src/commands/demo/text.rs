@@ -2,21 +2,23 @@
 
 use std::fmt::Write;
 
-use comfy_table::{Attribute, Cell as Text, CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Attribute, Cell as Text, CellAlignment};
 
 use super::cells::{Cell, METRICS_SHOWN, by_bottleneck};
 use super::contenders::BYTES;
 use super::findings::findings;
 use super::lines::{Line, headings, lines};
 use super::sides::Kernel;
+use crate::tables;
 
 /// A table for each bottleneck.
-pub fn tables(kernel: &Kernel, cells: &[Cell]) -> String {
+pub fn all_tables(kernel: &Kernel, cells: &[Cell]) -> String {
     let mut text = String::new();
     for group in by_bottleneck(cells) {
-        let mut table = Table::new();
-        table.load_preset(UTF8_HORIZONTAL_ONLY);
-        table.set_header(["", ""].map(String::from).into_iter().chain(headings()));
+        let titles: Vec<String> = headings().into_iter().collect();
+        let mut heading = vec!["", ""];
+        heading.extend(titles.iter().map(String::as_str));
+        let mut table = tables::table(&heading, 2).repeating(2).with_lines();
         // Each row has two lines: the kernel's values above the simulator's.
         for pair in lines(group).chunks(2) {
             let bold = |text: Text| match pair[0].is_difference() {

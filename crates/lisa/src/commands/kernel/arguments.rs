@@ -86,8 +86,12 @@ pub enum Command {
     ///
     /// No connection is closed, and new connections start uncoupled. `lisa kernel on` couples them again. For an emergency:
     /// MPTCP then takes as many shares of a bottleneck as it has subflows, as without lisa. Needs root.
+    #[command(after_help = EXAMPLES_SWITCH)]
     Off,
     /// Switch coupling on again.
+    ///
+    /// Undoes `lisa kernel off`, for open and new connections. Needs root.
+    #[command(after_help = EXAMPLES_SWITCH)]
     On,
     /// Show the loaded algorithms, their connections and subflows.
     ///
@@ -118,6 +122,7 @@ pub enum Command {
     ///
     /// Keys: `q` quits, arrows select a line, `s` (or `<` and `>`) changes the order, `/` changes the filter. The lines below the
     /// list show all values of the selected subflow. Needs root.
+    #[command(after_help = EXAMPLES_TOP)]
     Top {
         #[command(flatten)]
         filters: Filters,
@@ -198,6 +203,14 @@ const EXAMPLES_SERVICE: &str = "Examples:
   sudo lisa kernel service --config ./lisa.toml   # run in the foreground
   sudo systemctl enable --now lisa                # at each boot
   sudo systemctl reload lisa                      # after a change of the file";
+
+const EXAMPLES_SWITCH: &str = "Examples:
+  sudo lisa kernel off && sudo lisa kernel status     # `status` says that coupling is off
+  sudo lisa kernel on";
+
+const EXAMPLES_TOP: &str = "Examples:
+  sudo lisa kernel top
+  sudo lisa kernel top --process nginx --interval 2";
 
 const EXAMPLES_LOAD: &str = "Examples:
   sudo lisa kernel load lisa

@@ -1,18 +1,16 @@
 //! `lisa kernel group`: the groups of coupled subflows.
 
-use comfy_table::{Table, presets::UTF8_HORIZONTAL_ONLY};
 use kernel::group::{Assignment, Token};
 use kernel::registry::Registered;
 use kernel::status::{Connection, Subflow};
 
 use super::connections::group;
 use crate::output::{Failure, counted};
+use crate::tables;
 
 /// Shows the groups of one connection, or of all.
 pub fn show(token: Option<Token>) -> Result<(), Failure> {
-    let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY);
-    table.set_header(["connection", "subflow", "group"]);
+    let mut table = tables::table(&["connection", "subflow", "group"], 3).with_lines();
     for connection in chosen(token)?
         .iter()
         .flat_map(|(_, connections)| connections)

@@ -84,7 +84,7 @@ pub fn table(
     heading.extend(several.then_some("connection"));
     let texts = heading.len();
     heading.extend(columns.iter().map(String::as_str));
-    let mut table = tables::table(&heading, texts);
+    let mut table = tables::table(&heading, texts).repeating(texts);
     for Entry {
         point,
         rows,

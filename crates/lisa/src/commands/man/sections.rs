@@ -1,0 +1,211 @@
+//! Sections of the pages of commands beyond `--help`.
+
+use clap_mangen::roff::{Roff, bold, roman};
+
+/// What a command exits with, beside 0, 1, 2 and 130.
+const EXIT_STATUS: [(&str, &str, &str); 4] = [
+    (
+        "lisa-kernel-exec",
+        "other",
+        "That of COMMAND; 127 if it does not exist, 126 if it cannot be started.",
+    ),
+    (
+        "lisa-kernel-doctor",
+        "1",
+        "A finding prevents algorithms from running, or the examination failed.",
+    ),
+    (
+        "lisa-kernel-unload",
+        "1",
+        "The algorithm is in use, or is not loaded; nothing was changed.",
+    ),
+    (
+        "lisa-kernel-top",
+        "1",
+        "Standard output is no terminal, or no algorithm is loaded.",
+    ),
+];
+
+/// Files of commands, by the begin of their names.
+const FILES: [(&[&str], &str, &str); 8] = [
+    (
+        &[
+            "lisa-run",
+            "lisa-compare",
+            "lisa-sweep",
+            "lisa-show",
+            "lisa-new",
+        ],
+        "FILE.toml",
+        "A scenario: lisa-scenario(5).",
+    ),
+    (
+        &["lisa-run", "lisa-compare", "lisa-sweep"],
+        "FILE.part",
+        "The file of --output while it is incomplete; of a sweep, the journal of the finished runs, which --resume reads.",
+    ),
+    (
+        &["lisa-run", "lisa-compare", "lisa-sweep", "lisa-demo"],
+        "~/.cache/lisa/",
+        "The kernels of --on vm, as `make setup` fetches them.",
+    ),
+    (
+        &["lisa-demo"],
+        "out/demo/",
+        "The report, unless --out names another directory.",
+    ),
+    (
+        &["lisa-kernel"],
+        "/etc/lisa.toml",
+        "The state in which the service keeps the kernel: lisa.toml(5).",
+    ),
+    (
+        &["lisa-kernel"],
+        "/run/lisa/",
+        "Locks and counters, until the next boot.",
+    ),
+    (
+        &["lisa-kernel"],
+        "/sys/fs/bpf/lisa/",
+        "Programs of `lisa kernel exec`, while an algorithm is loaded.",
+    ),
+    (
+        &["lisa-completions"],
+        "/etc/bash_completion.d/lisa",
+        "The usual place of completions for bash.",
+    ),
+];
+
+/// The text before the examples, and the examples.
+pub fn notes_and_examples(help: &str) -> (&str, &str) {
+    let heading = ["Examples:\n", "First steps:\n"];
+    let found = heading.iter().find_map(|heading| help.split_once(heading));
+    found.unwrap_or((help, ""))
+}
+
+/// A section of paragraphs, which blank lines separate; none without text.
+pub fn paragraphs(roff: &mut Roff, title: &str, text: &str) {
+    if text.trim().is_empty() {
+        return;
+    }
+    roff.control("SH", [title]);
+    for paragraph in text.trim().split("\n\n") {
+        roff.control("PP", []);
+        for line in paragraph.lines() {
+            roff.text([roman(line)]);
+        }
+    }
+}
+
+/// A list of terms with their meaning.
+fn terms<'a>(roff: &mut Roff, terms: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    for (term, meaning) in terms {
+        roff.control("TP", []);
+        roff.text([bold(term)]);
+        roff.text([roman(meaning)]);
+    }
+}
+
+/// EXIT STATUS.
+pub fn exit_status(roff: &mut Roff, name: &str) {
+    roff.control("SH", ["EXIT STATUS"]);
+    let own = EXIT_STATUS
+        .iter()
+        .filter(|(command, _, _)| *command == name);
+    let own: Vec<(&str, &str)> = own.map(|(_, code, meaning)| (*code, *meaning)).collect();
+    let common = [
+        ("0", "Done."),
+        ("1", "Failed: a line on standard error says why."),
+        ("2", "The arguments are wrong; nothing was done."),
+        ("130", "Interrupted by Ctrl-C."),
+    ];
+    let common = common
+        .into_iter()
+        .filter(|(code, _)| own.iter().all(|(own, _)| own != code));
+    let mut all: Vec<(&str, &str)> = common.chain(own.iter().copied()).collect();
+    all.sort_unstable_by_key(|(code, _)| code.parse::<u8>().unwrap_or(u8::MAX));
+    terms(roff, all);
+}
+
+/// FILES; none for a command that has no file of its own.
+pub fn files(roff: &mut Roff, name: &str) {
+    let own = FILES.iter().filter(|(commands, _, _)| {
+        name == "lisa" || commands.iter().any(|command| name.starts_with(command))
+    });
+    let own: Vec<(&str, &str)> = own.map(|(_, file, meaning)| (*file, *meaning)).collect();
+    if !own.is_empty() {
+        roff.control("SH", ["FILES"]);
+        terms(roff, own);
+    }
+}
+
+/// EXAMPLES, line by line.
+pub fn examples(roff: &mut Roff, text: &str) {
+    roff.control("SH", ["EXAMPLES"]);
+    verbatim(roff, text);
+}
+
+/// Lines as they are.
+pub fn verbatim(roff: &mut Roff, text: &str) {
+    roff.control("nf", []);
+    for line in text.lines() {
+        // The page has its own indentation.
+        roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+    }
+    roff.control("fi", []);
+}
+
+/// SEE ALSO: the commands around this one, and its files.
+pub fn see_also(roff: &mut Roff, name: &str, parent: Option<&str>, children: &[String]) {
+    let mut pages: Vec<String> = (parent.into_iter().map(Into::into))
+        .chain(children.iter().cloned())
+        .map(|page: String| format!("{page}(1)"))
+        .collect();
+    let related: &[&str] = match name {
+        "lisa-run" => &[
+            "lisa-compare(1)",
+            "lisa-sweep(1)",
+            "lisa-show(1)",
+            "lisa-new(1)",
+        ],
+        "lisa-compare" => &["lisa-run(1)", "lisa-sweep(1)", "lisa-algorithms(1)"],
+        "lisa-sweep" => &["lisa-run(1)", "lisa-compare(1)", "lisa-algorithms(1)"],
+        "lisa-show" | "lisa-new" => &["lisa-run(1)", "lisa-compare(1)"],
+        "lisa-algorithms" => &["lisa-compare(1)", "lisa-kernel-load(1)"],
+        "lisa-demo" => &["lisa-compare(1)"],
+        "lisa-kernel-exec" => &[
+            "lisa-kernel-load(1)",
+            "lisa-kernel-status(1)",
+            "ip-mptcp(8)",
+        ],
+        "lisa-kernel-service" => &["systemctl(1)", "journalctl(1)"],
+        name if name.starts_with("lisa-kernel-") => &[
+            "lisa-kernel-load(1)",
+            "lisa-kernel-status(1)",
+            "lisa-kernel-doctor(1)",
+        ],
+        _ => &[],
+    };
+    pages.extend(related.iter().map(ToString::to_string));
+    let file = match name {
+        "lisa" => &["lisa-scenario(5)", "lisa.toml(5)"][..],
+        name if name.starts_with("lisa-kernel") => &["lisa.toml(5)"],
+        "lisa-completions" | "lisa-man" | "lisa-algorithms" => &[],
+        _ => &["lisa-scenario(5)"],
+    };
+    pages.extend(file.iter().map(ToString::to_string));
+    pages.retain(|page| *page != format!("{name}(1)"));
+    references(roff, &pages);
+}
+
+/// The section SEE ALSO with these pages.
+pub fn references(roff: &mut Roff, pages: &[String]) {
+    roff.control("SH", ["SEE ALSO"]);
+    let mut inlines = Vec::new();
+    for page in pages {
+        let (name, section) = page.split_once('(').expect("a page has a section");
+        let comma = if inlines.is_empty() { "" } else { ", " };
+        inlines.extend([roman(comma), bold(name), roman(format!("({section}"))]);
+    }
+    roff.text(inlines);
+}
