@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -31,6 +32,17 @@ impl Terminal {
         let side = || pair.slave.try_clone().expect("a descriptor");
         command.stdin(side()).stdout(side()).stderr(side());
         command.env("TERM", "xterm").env_remove("COLUMNS");
+        // The terminal is the command's own: Ctrl-C is then a signal also between two questions.
+        let own_terminal = || {
+            nix::unistd::setsid()?;
+            // SAFETY: the ioctl takes no pointer.
+            match unsafe { libc::ioctl(0, libc::TIOCSCTTY, 0) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        };
+        // SAFETY: setsid and ioctl are async-signal-safe.
+        unsafe { command.pre_exec(own_terminal) };
         let child = command.spawn().expect("it starts");
         drop((command, pair.slave));
         let keyboard = File::from(pair.master);
@@ -66,7 +78,12 @@ impl Terminal {
 
     /// Waits for the end. Returns what was printed since the last answer.
     pub fn end(mut self) -> (ExitStatus, String) {
-        let status = self.child.wait().expect("it ends");
+        let mut status = None;
+        until("the end", || {
+            status = self.child.try_wait().expect("a process");
+            status.is_some()
+        });
+        let status = status.expect("it ended");
         self.reader.join().expect("the terminal is read to its end");
         let text = String::from_utf8_lossy(&self.screen.lock().unwrap()).into_owned();
         (status, text)

@@ -1,5 +1,6 @@
 //! The questions of `lisa new` on a terminal. Their defaults are the values of the preset, and each answer is checked as a file is.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -13,7 +14,6 @@ use toml_edit::{Array, DocumentMut, Item, Value};
 use super::Preset;
 use crate::output::Failure;
 use crate::runs::files;
-use crate::runs::progress;
 
 /// Keys that are asked for, if the preset has them.
 const KEYS: [(&str, &str, &str); 5] = [
@@ -38,14 +38,21 @@ pub struct Answers {
 
 /// Asks for a scenario, and for the file unless it is given.
 pub fn ask(file: Option<&Path>, force: bool) -> Result<Answers, Failure> {
-    // Ctrl-C ends a question with an error instead of the process, which would leave the cursor hidden.
-    let _cancelled = progress::cancelled()?;
-    answers(file, force).map_err(|_| {
+    // A list hides the cursor, and Ctrl-C must not leave it hidden.
+    let interrupted = || {
         let _ = Term::stderr().show_cursor();
-        Failure {
-            message: "interrupted: no file is written".into(),
-            code: 130,
+        eprintln!("\nlisa: interrupted: no file is written");
+        std::process::exit(130);
+    };
+    ctrlc::set_handler(interrupted).map_err(|error| Failure::new(error.to_string()))?;
+    answers(file, force).map_err(|error| {
+        let dialoguer::Error::IO(error) = error;
+        while error.kind() == ErrorKind::Interrupted {
+            // Ctrl-C: the handler runs in a thread of its own, and ends the process.
+            std::thread::park();
         }
+        let _ = Term::stderr().show_cursor();
+        Failure::new(format!("the terminal: {error}; no file is written"))
     })
 }
 
