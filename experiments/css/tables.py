@@ -81,6 +81,18 @@ def exits(experiment):
     experiment.fill(PAGE, "windows", table(header, rows))
 
 
+def threshold(experiment):
+    """10 MB over two paths with con_ssthresh as it is, with 500 KB, and with the bandwidth-delay product."""
+    file = "two-paths.toml"
+    cubic = experiment.compare(file, ["cubic"], 30)["cubic"].of("download", "completion_s")
+    rows = [["cubic", "", cubic.interval(2), ""]]
+    for value in (None, "500KB", "bdp"):
+        keys = {"connection.download.initial_ssthresh": value} if value else {}
+        css = experiment.compare(file, ["css"], 30, keys)["css"].of("download", "completion_s")
+        rows.append(["css", value or "none", css.interval(2), percent(css, cubic)])
+    experiment.fill(PAGE, "threshold", table(["", "`initial_ssthresh`", "completion, s", "against cubic"], rows))
+
+
 def fast(experiment):
     """Two paths of 20 Gbit/s and 30 µs."""
     keys = {
@@ -102,4 +114,4 @@ def fast(experiment):
 
 
 if __name__ == "__main__":
-    Experiment(__file__).run(fig5, fig3, fig6, exits, windows, fast)
+    Experiment(__file__).run(fig5, fig3, fig6, exits, windows, threshold, fast)

@@ -92,7 +92,8 @@ class Experiment:
         arguments += ["--metrics", ",".join(metrics)] if metrics else []
         for key, values in vary.items():
             arguments += ["--vary", f"{key}={values}"]
-        return [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
+        lines = [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
+        return [line for line in lines if "seed" in line]  # the last line may have the warnings
 
     def set(self, file, keys):
         """Arguments `--set KEY=VALUE`, within the limit of `--seconds`."""

@@ -30,12 +30,16 @@ pub enum Error {
     #[error(transparent)]
     Scenario(#[from] scenario::Error),
     /// The scenario has a feature that the lab's endpoints lack.
-    #[error("{place}: the lab does not support {what}: run it in the simulator, with `--on sim`")]
+    #[error(
+        "{place}: the lab does not support {what} ({reason}): run it in the simulator, with `--on sim`"
+    )]
     Unsupported {
         /// Place in the scenario: `topology`, `connection \`download\``.
         place: String,
         /// The missing feature.
         what: &'static str,
+        /// The cause, as a phrase.
+        reason: &'static str,
     },
     /// The network runs already, or does not run.
     #[error("the network {0}")]

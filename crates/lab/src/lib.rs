@@ -50,6 +50,7 @@
 //! keeps its namespace in the kernel's memory, unreachable, until TCP gives up some minutes later.
 
 mod error;
+pub mod features;
 mod host;
 mod linux;
 mod measurement;

@@ -151,13 +151,17 @@ impl Endpoints {
             seed,
             watch,
         } = job;
+        // Real endpoints get sizes.
+        let sized = || scenario.with_thresholds(*seed);
         match self {
             Self::Simulated => Ok(scenario::simulate_watched(scenario, *seed, *watch)?),
-            Self::Host(pool) => pool
-                .take()
-                .run(|host| host.run_watched(scenario, *seed, *watch)),
-            Self::Vm(vm) if only => vm.run_once(scenario, *seed, *watch),
-            Self::Vm(vm) => vm.run(scenario, *seed, *watch),
+            Self::Host(pool) => {
+                let scenario = sized()?;
+                pool.take()
+                    .run(|host| host.run_watched(&scenario, *seed, *watch))
+            }
+            Self::Vm(vm) if only => vm.run_once(&*sized()?, *seed, *watch),
+            Self::Vm(vm) => vm.run(&*sized()?, *seed, *watch),
         }
     }
 }

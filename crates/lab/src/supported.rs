@@ -1,22 +1,17 @@
 //! Checks that the lab supports a scenario, before anything is set up.
 
 use netsim::Span;
-use scenario::{
-    Application, Between, ConnectionSpec, Constants, Length, PathChoice, PathManager, Profile,
-    Protocol, Scenario, Size,
-};
+use scenario::{Application, ConnectionSpec, Length, Protocol, Scenario, Size};
 
 use crate::error::Error;
+use crate::features::{APPLICATION, BACKUPS, RECEIVE_WINDOWS, RESTRICTIONS};
 use crate::network::paths;
 
 /// Size of a connection's transfer, bytes.
 pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
     match connection.application {
         Application::Bytes(Size::Fixed(bytes @ 1..)) => Ok(bytes),
-        _ => Err(lacks(
-            connection,
-            "transfers without a fixed number of `bytes`, or of none",
-        )),
+        _ => Err(APPLICATION.error(place(connection))),
     }
 }
 
@@ -57,15 +52,11 @@ fn examine(scenario: &Scenario) -> (Common, Vec<Error>) {
             None
         }
     };
-    let differ = |key: &str| Error::Unsupported {
-        place: key.into(),
-        what: "connections that differ in it",
-    };
     let all = || scenario.connections.iter();
     let mut windows = all().map(|connection| connection.receive_window);
     let window = windows.next().flatten();
     if windows.any(|other| other != window) {
-        errors.push(differ("receive_window"));
+        errors.push(RECEIVE_WINDOWS.error("receive_window".into()));
     }
     let mptcp = all().filter(|connection| connection.protocol == Protocol::Mptcp);
     let is_backup =
@@ -77,14 +68,16 @@ fn examine(scenario: &Scenario) -> (Common, Vec<Error>) {
     let mut backups = mptcp.map(flags);
     let backup: Vec<bool> = backups.next().unwrap_or_default();
     if backups.any(|other| other != backup) {
-        errors.push(differ("backup"));
+        errors.push(BACKUPS.error("backup".into()));
     }
     for connection in &scenario.connections {
         errors.extend(bytes(connection).err());
         // Without a supported topology the number of paths is unknown: as many as subflows does not add a reason.
         let paths = paths.unwrap_or(connection.subflows as usize);
-        let features = unsupported_features(connection, paths).into_iter();
-        errors.extend((features.filter(|(_, is)| *is)).map(|(what, _)| lacks(connection, what)));
+        let used = RESTRICTIONS
+            .iter()
+            .filter(|restriction| restriction.uses.is_some_and(|uses| uses(connection, paths)));
+        errors.extend(used.map(|restriction| restriction.error(place(connection))));
     }
     let common = Common {
         receive_window: window.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
@@ -93,67 +86,9 @@ fn examine(scenario: &Scenario) -> (Common, Vec<Error>) {
     (common, errors)
 }
 
-/// Features that the lab does not support, each with whether this connection uses it.
-fn unsupported_features(connection: &ConnectionSpec, paths: usize) -> [(&'static str, bool); 13] {
-    let subflows = connection.subflows as usize;
-    let whole_set = match &connection.between {
-        Between::Set { paths, .. } => paths.is_empty() || paths[..] == [0] && subflows == 1,
-        _ => false,
-    };
-    let mptcp = connection.protocol == Protocol::Mptcp;
-    let in_order = connection.path_choice == PathChoice::InOrder;
-    [
-        ("udp", connection.protocol == Protocol::Udp),
-        (
-            "paths other than all of them in their order",
-            !whole_set || !in_order,
-        ),
-        (
-            "more or fewer subflows than paths",
-            mptcp && subflows != paths,
-        ),
-        (
-            "several connections of one name",
-            connection.count != 1 || connection.arrivals.is_some(),
-        ),
-        (
-            "a `start` that is drawn",
-            !matches!(connection.start, Length::Fixed(_)),
-        ),
-        (
-            "a `profile` other than the kernel's",
-            connection.profile != Profile::linux(),
-        ),
-        (
-            "constants other than the kernel's: `initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`",
-            connection.constants != Constants::default(),
-        ),
-        (
-            "a `path_manager` other than fullmesh",
-            connection.path_manager != PathManager::Announced,
-        ),
-        ("a `join_delay`", connection.join_delay != Span::ZERO),
-        ("`ecn`", connection.ecn),
-        (
-            "an `mss` of its own",
-            connection.mss != ConnectionSpec::default().mss,
-        ),
-        (
-            "an `initial_ssthresh`",
-            connection.initial_ssthresh.is_some(),
-        ),
-        (
-            "`groups`",
-            !connection.groups.is_empty() || !connection.regroup.is_empty(),
-        ),
-    ]
-}
-
-fn lacks(connection: &ConnectionSpec, what: &'static str) -> Error {
-    Error::Unsupported {
-        place: format!("connection `{}`", connection.name),
-        what,
-    }
+/// The connection in an error.
+fn place(connection: &ConnectionSpec) -> String {
+    format!("connection `{}`", connection.name)
 }
 
 /// Start of a supported connection.
@@ -204,6 +139,9 @@ mod tests {
         let common = check(&file(shared, window)).unwrap();
         assert_eq!(common.receive_window, Some(4 << 20));
         assert_eq!(common.backup, [false, false]);
+        let css =
+            "protocol = \"mptcp\"\nbytes = 1\nalgorithm = \"css\"\ninitial_ssthresh = \"bdp\"";
+        check(&file(shared, css)).unwrap();
         let backup = "protocol = \"mptcp\"\nbytes = 1\nbackup = [false, true]";
         // A TCP connection has no subflows that could be backups.
         let beside = format!("{backup}\n[[connection]]\nbytes = 1");
@@ -225,6 +163,7 @@ mod tests {
             "protocol = \"tcp\"\nbytes = 1\nprofile = \"linux-3.14\"",
             "protocol = \"tcp\"\nbytes = 1\necn = true",
             "protocol = \"tcp\"\nbytes = 1\ninitial_window = 4",
+            "protocol = \"tcp\"\nbytes = 1\ninitial_ssthresh = \"bdp\"",
             "protocol = \"mptcp\"\nbytes = 1\ngroups = [0, 1]",
             "protocol = \"mptcp\"\nbytes = 1\nregroup = { at = \"1s\", groups = [0, 1] }",
         ] {

@@ -61,6 +61,16 @@ impl Note {
         self.has(ffi::MPCC_NOTE_WITHDRAWN)
     }
 
+    /// Number of credits that this subflow settled as the lender.
+    pub fn credits_paid(&self) -> u32 {
+        self.0.settled.count_ones()
+    }
+
+    /// Number of credits that became void: taken from this subflow, or its own that it returned.
+    pub fn credits_void(&self) -> u32 {
+        self.0.voided.count_ones() + u32::from(self.withdraws_credit())
+    }
+
     /// Whether any credit ended: settled, void or withdrawn.
     #[inline]
     pub fn ends_credits(&self) -> bool {

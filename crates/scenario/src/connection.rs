@@ -53,8 +53,8 @@ pub struct ConnectionSpec {
     pub mss: u32,
     /// `packet`: size of a UDP packet with all headers, bytes. Default: 1500.
     pub packet: u32,
-    /// `initial_ssthresh`: initial slow start threshold, bytes. Default: none.
-    pub initial_ssthresh: Option<u64>,
+    /// `initial_ssthresh`: initial slow start threshold. Default: none.
+    pub initial_ssthresh: Option<InitialSsthresh>,
     /// `groups`: group of each subflow; subflows are coupled within a group. Default: empty, all in group 0.
     pub groups: Vec<u8>,
     /// `backup`: whether each subflow is a backup; the first never is. Default: empty, none is.
@@ -124,6 +124,16 @@ impl ConnectionSpec {
             ..profile
         }
     }
+}
+
+/// Initial slow start threshold of each subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InitialSsthresh {
+    /// A size, bytes.
+    Bytes(u64),
+    /// `"bdp"`: the bandwidth-delay product of the connection's paths
+    /// ([`bandwidth_delay_product`](crate::capacity::bandwidth_delay_product), without sharing).
+    Bdp,
 }
 
 /// Serialises a profile as its name.
@@ -255,6 +265,14 @@ pub enum Application {
         /// Periods; none: always on.
         on_off: Option<OnOff>,
     },
+}
+
+impl Application {
+    /// Whether the application ends by itself: a transfer, or requests.
+    #[must_use]
+    pub const fn is_finite(&self) -> bool {
+        matches!(self, Self::Bytes(_) | Self::Requests { .. })
+    }
 }
 
 /// Alternating periods of sending and silence; the first is sending.

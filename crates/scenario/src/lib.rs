@@ -34,6 +34,7 @@
 //! ```
 
 pub mod batch;
+pub mod capacity;
 pub mod capture;
 mod connection;
 pub mod draw;
@@ -50,14 +51,15 @@ mod simulate;
 mod size;
 pub mod statistics;
 pub mod trace;
+mod transfers;
 pub mod units;
 pub mod vary;
 pub mod view;
 pub mod warning;
 
 pub use connection::{
-    Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice, Protocol,
-    Regroup, Spacing,
+    Application, Arrivals, Between, ConnectionSpec, Constants, InitialSsthresh, Length, OnOff,
+    PathChoice, Protocol, Regroup, Spacing,
 };
 pub use draw::{Drawn, Flow};
 pub use error::{Error, Location};
@@ -67,5 +69,6 @@ pub use run::{Run, Watch};
 pub use scenario::Scenario;
 pub use simulate::{simulate, simulate_watched, simulate_within};
 pub use size::{DISTRIBUTIONS, Size, SizePoint, SizeTable};
+pub use transfers::Transfers;
 pub use transport::{PathManager, Profile};
 pub use warning::{Warning, WarningKind};

@@ -9,7 +9,7 @@ mod fields;
 mod groups;
 
 use crate::connection::Protocol;
-use crate::outcome::{ConnectionOutcome, LinkOutcome, SubflowOutcome};
+use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SubflowOutcome};
 
 pub use choice::choose;
 pub use fairness::Goodputs;
@@ -39,6 +39,8 @@ pub enum Value {
     Connection(fn(&ConnectionOutcome) -> Option<f64>),
     /// A connection among all connections of the run.
     Share(fn(&Goodputs, &ConnectionOutcome) -> Option<f64>),
+    /// This quantile of the completion times of all transfers of one name in all runs.
+    Completion(f64),
     /// The run as a whole.
     Run(fn(&Goodputs) -> Option<f64>),
     /// A subflow.
@@ -52,7 +54,9 @@ impl Metric {
     #[must_use]
     pub fn is_of(&self, part: Part<'_>) -> bool {
         match self.value {
-            Value::Connection(_) | Value::Share(_) => matches!(part, Part::Connection(_)),
+            Value::Connection(_) | Value::Share(_) | Value::Completion(_) => {
+                matches!(part, Part::Connection(_))
+            }
             Value::Run(_) => part == Part::Run,
             Value::Subflow(_) => matches!(part, Part::Subflow(..)),
             Value::Link(_) => matches!(part, Part::Link(_)),
@@ -179,14 +183,63 @@ pub const FAIRNESS: [Metric; 2] = [
     },
 ];
 
-/// Metrics that are shown by default, in the order of tables.
+/// Quantiles of the completion times.
+pub const QUANTILES: [Metric; 3] = [
+    completion("completion_p50_s", "completion, median", 0.5),
+    completion("completion_p90_s", "completion, p90", 0.9),
+    completion("completion_p99_s", "completion, p99", 0.99),
+];
+
+const fn completion(key: &'static str, title: &'static str, quantile: f64) -> Metric {
+    Metric {
+        key,
+        title,
+        unit: "s",
+        decimals: 3,
+        whole: false,
+        value: Value::Completion(quantile),
+    }
+}
+
+/// Metrics of a row of a table by default, in the order of tables.
 pub fn standard() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().chain(&FAIRNESS)
 }
 
+/// Metrics of several runs that are shown by default, in the order of tables: the standard ones, with the quantiles after the
+/// completion time.
+pub fn summary() -> impl Iterator<Item = &'static Metric> {
+    let (completion, others) = METRICS.split_at(1);
+    completion
+        .iter()
+        .chain(&QUANTILES)
+        .chain(others)
+        .chain(&FAIRNESS)
+}
+
 /// All metrics.
 pub fn all() -> impl Iterator<Item = &'static Metric> {
-    standard().chain(&fields::FIELDS)
+    summary().chain(&fields::FIELDS)
+}
+
+/// Digest of the numbers of all connections and subflows of a run: equal for equal results. Names of algorithms have no effect.
+#[must_use]
+pub fn fingerprint(outcome: &Outcome) -> u64 {
+    // FNV-1a, by words.
+    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |value: u64| digest = (digest ^ value).wrapping_mul(0x0100_0000_01b3);
+    for connection in &outcome.connections {
+        add(connection.subflows.len() as u64);
+        for metric in all() {
+            let value = |value: Option<f64>| value.map_or(u64::MAX, f64::to_bits);
+            match metric.value {
+                Value::Connection(of) => add(value(of(connection))),
+                Value::Subflow(of) => connection.subflows.iter().for_each(|s| add(value(of(s)))),
+                _ => {}
+            }
+        }
+    }
+    digest
 }
 
 fn of_tcp(connection: &ConnectionOutcome, value: f64) -> Option<f64> {

@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::connection::Protocol;
+use crate::transfers::Transfers;
 use crate::warning::Warning;
 
 /// Version of the JSON form of an outcome.
-pub const SCHEMA: &str = "lisa.outcome/5";
+pub const SCHEMA: &str = "lisa.outcome/6";
 
 /// Type of [`Outcome::schema`]. An alias, because serde borrows the fields of a type that is spelled `&str`.
 type Schema = &'static str;
@@ -31,6 +32,8 @@ pub struct Outcome {
     pub backend: Backend,
     /// Results of each connection.
     pub connections: Vec<ConnectionOutcome>,
+    /// Completion of the transfers, by the name of their connection.
+    pub transfers: Vec<Transfers>,
     /// Results of each link.
     pub links: Vec<LinkOutcome>,
     /// Number of events of the simulation, in the network and its endpoints; 0 for real endpoints.
@@ -117,6 +120,15 @@ pub struct ConnectionOutcome {
     pub retransmits: u64,
     /// Number of segments retransmitted before the last subflow left slow start (R_ss).
     pub retransmits_slow_start: u64,
+    /// Number of credits that subflows took when they started (linked slow start).
+    pub credits_taken: u32,
+    /// Number of credits that their lenders paid.
+    pub credits_paid: u32,
+    /// Number of credits that became void.
+    pub credits_void: u32,
+    /// Completion time over the shortest possible one on the same paths without other traffic, in which the bytes are sent at the
+    /// paths' rate after the handshake ([`ideal_completion`](crate::capacity::ideal_completion)). None without a completion, and for requests.
+    pub slowdown: Option<f64>,
     /// Σ cwnd at the begin of congestion avoidance, when the last subflow leaves slow start; none where one never did. A
     /// subflow in recovery counts with its ssthresh.
     pub sum_cwnd_at_slow_start_exit_segments: Option<u32>,
@@ -127,6 +139,11 @@ pub struct ConnectionOutcome {
 }
 
 impl ConnectionOutcome {
+    /// Name and completion time of each connection, for [`Transfers::of`].
+    pub fn completions(connections: &[Self]) -> impl Iterator<Item = (&str, Option<f64>)> {
+        (connections.iter()).map(|connection| (&*connection.name, connection.completion_s))
+    }
+
     /// Name, followed by the number unless it is 1, as in a trace.
     #[must_use]
     pub fn title(&self) -> String {
@@ -163,6 +180,12 @@ pub struct SubflowOutcome {
     pub retransmits: u64,
     /// Number of segments retransmitted before the subflow left slow start.
     pub retransmits_slow_start: u64,
+    /// Number of credits that the subflow took when it started.
+    pub credits_taken: u32,
+    /// Number of credits that the subflow paid as the lender.
+    pub credits_paid: u32,
+    /// Number of credits that became void: taken from the subflow, or returned by it before their payment.
+    pub credits_void: u32,
     /// End of slow start, seconds since the connection's first SYN.
     pub slow_start_exit_s: Option<f64>,
     /// cwnd at the end of slow start, segments.

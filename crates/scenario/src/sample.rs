@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 /// States of links and subflows, in order of time. Rates and counts are those of the interval that ends at the time of the sample; the
-/// last interval of a run may be shorter.
+/// last interval of a run may be shorter. Of real endpoints there are subflows alone, and a sample is up to a millisecond late.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     /// Samples of links.

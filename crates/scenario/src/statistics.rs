@@ -32,6 +32,21 @@ impl Mean {
     }
 }
 
+/// Quantile `p` of sorted values, with linear interpolation between the nearest ones (Hyndman and Fan, "Sample Quantiles in
+/// Statistical Packages", 1996, definition 7). None for fewer than 1/(1 − p) values: such a quantile is the largest value.
+#[must_use]
+pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
+    let n = sorted.len();
+    // 1/(1 − 0.9) is 10.000000000000002.
+    if n == 0 || (n as f64) < (1.0 / (1.0 - p)).round() {
+        return None;
+    }
+    let at = p * (n - 1) as f64;
+    let (below, rest) = (at.floor() as usize, at.fract());
+    let above = sorted[(below + 1).min(n - 1)];
+    Some(sorted[below] + rest * (above - sorted[below]))
+}
+
 /// Quantile 0.975 of Student's t. Rounded, because the last digits of the system library's logarithms and powers differ
 /// between machines.
 fn student(freedom: usize) -> f64 {
@@ -59,6 +74,20 @@ mod tests {
         let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert!((mean.mean - 3.0).abs() < 1e-12);
         assert!((mean.ci95.unwrap() - 2.776 * (2.5f64 / 5.0).sqrt()).abs() < 1e-3);
+    }
+
+    /// By hand: the median of 1 and 2 lies in the middle; of 0 to 100 the quantile p is 100 p.
+    #[test]
+    fn quantiles() {
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(quantile(&[1.0], 0.5), None);
+        assert_eq!(quantile(&[1.0, 2.0], 0.5), Some(1.5));
+        let values: Vec<f64> = (0..=100).map(f64::from).collect();
+        assert_eq!(quantile(&values, 0.9), Some(90.0));
+        assert_eq!(quantile(&values, 0.99), Some(99.0));
+        assert_eq!(quantile(&values[..99], 0.99), None);
+        assert_eq!(quantile(&values[..9], 0.9), None);
+        assert_eq!(quantile(&values[..10], 0.9), Some(8.1));
     }
 
     /// Computed from the closed form of the distribution (Abramowitz and Stegun, 26.7.3 and 26.7.4) with 40 digits.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use topology::{Graph, Queue};
 use transport::PathManager;
 
+use crate::capacity::{Sharing, bandwidth_delay_product, initial_ssthresh};
 use crate::connection::{
     Application, Between, ConnectionSpec, Length, PathChoice, Protocol, Spacing,
 };
@@ -14,6 +15,7 @@ use crate::draw::{Drawn, Flow};
 use crate::error::Error;
 use crate::scenario::Scenario;
 use crate::size::Size;
+use crate::transfers::Transfers;
 use crate::units;
 
 /// A result that misleads: one line that names the cause, the amount where it is known, and the remedy.
@@ -39,8 +41,10 @@ pub enum WarningKind {
     LowConSsthresh,
     /// The receive buffer is smaller than the bandwidth-delay product.
     SmallReceiveBuffer,
-    /// Seeds draw nothing: several seeds are one observation.
+    /// All seeds have the same results: several seeds are one observation.
     SeedsDrawNothing,
+    /// No key draws from the seed: seeds differ in the timing of the endpoints alone.
+    SeedsDrawTiming,
     /// Transfers did not finish, and means leave them out.
     UnfinishedTransfers,
     /// Two algorithms have the same results with all seeds.
@@ -70,69 +74,102 @@ impl Scenario {
         Ok(of_drawn(self, &self.draw(seed)?))
     }
 
-    /// The warning that runs with several seeds are one observation, if no key draws from the seed.
+    /// The warning that seeds differ in the timing of the endpoints alone, if no key draws from the seed.
     ///
     /// # Errors
     /// As [`Scenario::draw`].
     pub fn warning_of_seeds(&self) -> Result<Option<Warning>, Error> {
+        if self.rtt_spread > 0.0 || self.connections.iter().any(connection_draws) {
+            return Ok(None);
+        }
         let graph = self.draw(1)?.graph;
-        let draws = self.rtt_spread > 0.0
-            || self.connections.iter().any(connection_draws)
-            || graph.links().iter().any(|link| {
-                let line = &link.properties;
-                let queue = matches!(
-                    line.queue,
-                    Queue::DropTailPackets(_) | Queue::DropTailBytes(_) | Queue::CoDel { .. }
-                );
-                line.loss.is_some() || line.reorder.is_some() || !queue
-            });
-        let text = "the seeds draw nothing in this scenario, so several seeds are one observation and their interval \
-                    says nothing about other round-trip times: add `rtt_spread = \"10%\"`";
-        Ok((!draws).then(|| Warning {
-            kind: WarningKind::SeedsDrawNothing,
-            connection: None,
-            text: text.into(),
-        }))
+        let draws = graph.links().iter().any(|link| {
+            let line = &link.properties;
+            let queue = matches!(
+                line.queue,
+                Queue::DropTailPackets(_) | Queue::DropTailBytes(_) | Queue::CoDel { .. }
+            );
+            line.loss.is_some() || line.reorder.is_some() || !queue
+        });
+        let text = "a seed draws the timing of the endpoints (up to 1 ms) and nothing else in this scenario, so the intervals say \
+                    nothing about other round-trip times: add `rtt_spread = \"10%\"`";
+        Ok((!draws).then(|| whole(WarningKind::SeedsDrawTiming, text.into())))
     }
 }
 
-/// All warnings about a run. `is_unfinished`: whether a connection of this name did not finish.
-#[must_use]
-pub fn of_run(
-    scenario: &Scenario,
-    drawn: &Drawn,
-    is_unfinished: impl Fn(&str) -> bool,
-) -> Vec<Warning> {
-    let mut warnings = of_drawn(scenario, drawn);
-    for spec in &scenario.connections {
-        let is_transfer = matches!(
-            spec.application,
-            Application::Bytes(_) | Application::Requests { .. }
-        );
-        if is_transfer && is_unfinished(&spec.name) {
-            let text = "transfers did not finish before `stop`; means of completion and goodput leave them out and are \
-                        too favourable: set a later `stop`";
-            warnings.push(about(spec, WarningKind::UnfinishedTransfers, text.into()));
+/// A warning about the scenario as a whole.
+fn whole(kind: WarningKind, text: String) -> Warning {
+    Warning {
+        kind,
+        connection: None,
+        text,
+    }
+}
+
+/// A part of a sweep's points to which a warning applies.
+#[derive(Clone, Copy, Debug)]
+pub struct Points {
+    /// Number of points with the warning.
+    pub with: usize,
+    /// Number of all points; 1: not a sweep.
+    pub all: usize,
+}
+
+impl fmt::Display for Points {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self { all: 1, .. } => Ok(()),
+            Self { with, all } if with == all => write!(f, " at all {all} points"),
+            Self { with, all } => write!(f, " at {with} of {all} points"),
         }
     }
+}
+
+/// The warning that all seeds have the same results.
+#[must_use]
+pub fn equal_seeds(seeds: usize, points: Points) -> Warning {
+    let text = format!(
+        "all {seeds} seeds have the same results{points}, and several seeds are one observation: add `rtt_spread = \"10%\"`, or random \
+         starts"
+    );
+    whole(WarningKind::SeedsDrawNothing, text)
+}
+
+/// All warnings about a run with these transfers.
+#[must_use]
+pub fn of_run(scenario: &Scenario, drawn: &Drawn, transfers: &[Transfers]) -> Vec<Warning> {
+    let mut warnings = of_drawn(scenario, drawn);
+    let unfinished = transfers.iter().filter(|of_name| of_name.unfinished > 0);
+    warnings.extend(unfinished.map(|of_name| Warning {
+        kind: WarningKind::UnfinishedTransfers,
+        connection: Some(of_name.name.clone()),
+        text: unfinished_text(of_name.unfinished, of_name.count),
+    }));
     warnings
+}
+
+/// Text of the warning about transfers that did not finish, in one run or in several.
+#[must_use]
+pub fn unfinished_text(unfinished: u64, count: u64) -> String {
+    let transfers = if count == 1 { "transfer" } else { "transfers" };
+    format!(
+        "{unfinished} of {count} {transfers} did not finish before `stop`; means of completion and goodput leave them out and are too \
+         favourable: set a later `stop`"
+    )
 }
 
 /// The warning that two algorithms have the same results.
 #[must_use]
-pub fn identical(first: &str, second: &str, seeds: u64) -> Warning {
+pub fn identical(first: &str, second: &str, seeds: usize, points: Points) -> Warning {
     let seeds = match seeds {
         1 => "the seed".into(),
         seeds => format!("all {seeds} seeds"),
     };
-    Warning {
-        kind: WarningKind::IdenticalResults,
-        connection: None,
-        text: format!(
-            "`{first}` and `{second}` have the same results with {seeds}: nothing in this scenario tells them apart, such \
-             as a second subflow, or a loss"
-        ),
-    }
+    let text = format!(
+        "`{first}` and `{second}` have the same results with {seeds}{points}: nothing there tells them apart, such as a second \
+         subflow, or a loss"
+    );
+    whole(WarningKind::IdenticalResults, text)
 }
 
 fn about(spec: &ConnectionSpec, kind: WarningKind, text: String) -> Warning {
@@ -145,12 +182,13 @@ fn about(spec: &ConnectionSpec, kind: WarningKind, text: String) -> Warning {
 
 fn of_drawn(scenario: &Scenario, drawn: &Drawn) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let sharing = Sharing::of(scenario, drawn);
     for (number, spec) in scenario.connections.iter().enumerate() {
         let Some(flow) = drawn.flows.iter().find(|flow| flow.connection == number) else {
             continue;
         };
         warnings.extend(unused_paths(spec, drawn));
-        let Some(bdp) = bandwidth_delay(&drawn.graph, flow, drawn.flows.len()) else {
+        let Some(bdp) = bandwidth_delay_product(&drawn.graph, flow, Some(&sharing)) else {
             continue;
         };
         let data = match &spec.application {
@@ -161,7 +199,7 @@ fn of_drawn(scenario: &Scenario, drawn: &Drawn) -> Vec<Warning> {
         };
         // A shorter transfer never fills the path.
         if data > bdp as f64 {
-            warnings.extend(low_con_ssthresh(spec, bdp));
+            warnings.extend(low_con_ssthresh(spec, &drawn.graph, flow, bdp));
             warnings.extend(small_receive_buffer(spec, bdp));
         }
     }
@@ -206,7 +244,12 @@ fn unused_paths(spec: &ConnectionSpec, drawn: &Drawn) -> Option<Warning> {
     Some(about(spec, WarningKind::UnusedPaths, text))
 }
 
-fn low_con_ssthresh(spec: &ConnectionSpec, bdp: u64) -> Option<Warning> {
+fn low_con_ssthresh(
+    spec: &ConnectionSpec,
+    graph: &Graph,
+    flow: &Flow,
+    bdp: u64,
+) -> Option<Warning> {
     let algorithm = mpcc::Algorithm::find(&spec.algorithm)?;
     if algorithm.slow_start() != "css" {
         return None;
@@ -218,12 +261,12 @@ fn low_con_ssthresh(spec: &ConnectionSpec, bdp: u64) -> Option<Warning> {
         .copied()
         .filter(|n| *n > 0);
     let segments = (set.map(u64::from))
-        .or_else(|| Some(spec.initial_ssthresh? / mss))
+        .or_else(|| Some(initial_ssthresh(graph, flow, spec).ok()?? / mss))
         .unwrap_or(CSS_DEFAULT_SEGMENTS);
     (segments * mss * FAR_BELOW < bdp).then(|| {
         let text = format!(
             "`{}` leaves slow start at con_ssthresh = {segments} segments ({}), far below the bandwidth-delay product of {}, \
-             and then grows slowly: set `initial_ssthresh = {bdp}`",
+             and then grows slowly: set `initial_ssthresh = \"bdp\"`",
             spec.algorithm,
             units::show_bytes(segments * mss),
             units::show_bytes(bdp),
@@ -245,14 +288,6 @@ fn small_receive_buffer(spec: &ConnectionSpec, bdp: u64) -> Option<Warning> {
         );
         about(spec, WarningKind::SmallReceiveBuffer, text)
     })
-}
-
-/// Bandwidth-delay product of a flow, bytes: the rate of its paths together, divided among all `flows` of the run, and the
-/// smallest RTT without queues. A lower bound, so that a share of a link is not taken for all of it.
-fn bandwidth_delay(graph: &Graph, flow: &Flow, flows: usize) -> Option<u64> {
-    let rate = graph.rate(flow.paths.iter().cloned())?.bits_per_second() as f64;
-    let rtt = flow.paths.iter().map(|path| graph.rtt(path)).min()?;
-    Some((rate / 8.0 * rtt.as_secs_f64() / flows.max(1) as f64) as u64)
 }
 
 /// Whether a key of a connection draws from the seed.

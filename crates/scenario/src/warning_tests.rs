@@ -34,6 +34,42 @@ fn each_rule_of_a_scenario() {
     assert_eq!(kinds(&["connection.a.receive_window=800KB"]), []);
 }
 
+/// By hand: 50 Mbit/s × 40 ms are 250 000 bytes a path, and 750 000 of three; 45 segments are 65 160. Beside two TCP connections on
+/// each path a third is left, 250 000, and 4 × 65 160 is more. TCP on one path leaves the others.
+#[test]
+fn only_connections_on_the_same_links_share_a_bottleneck() {
+    let with = |others: &str| {
+        let text = format!("{TEXT}algorithm = 'css'\n{others}").replace("algorithm = 'lisa'\n", "");
+        let scenario = Scenario::parse(&text, "a.toml").unwrap();
+        let warnings = scenario.warnings(1).unwrap();
+        warnings
+            .iter()
+            .any(|w| w.kind == WarningKind::LowConSsthresh)
+    };
+    let beside = |path: u32, count: u32| {
+        format!("[[connection]]\nname = 'path {path}'\npath = {path}\ncount = {count}\n")
+    };
+    let all = |count| [1, 2, 3].map(|path| beside(path, count)).concat();
+    assert!(with(""));
+    assert!(!with(&all(2)));
+    assert!(with(&beside(1, 100)), "two paths are left");
+    // Connections in sequence are one at a time.
+    let arrivals = "bytes = 1\narrivals = { count = 100, gap = '1s' }\n";
+    assert!(with(
+        &[1, 2, 3].map(|path| beside(path, 1) + arrivals).concat()
+    ));
+}
+
+#[test]
+fn initial_ssthresh_of_the_paths() {
+    let css = "connection.a.algorithm=css";
+    assert_eq!(kinds(&[css, "connection.a.initial_ssthresh=bdp"]), []);
+    // The setting has precedence, as in the algorithm.
+    let setting = "connection.a.settings={ con_ssthresh = 45 }";
+    let both = kinds(&[css, "connection.a.initial_ssthresh=bdp", setting]);
+    assert_eq!(both, [WarningKind::LowConSsthresh]);
+}
+
 #[test]
 fn seeds_that_draw_nothing() {
     let warns = |change: &[&str]| {
@@ -52,6 +88,6 @@ fn a_transfer_that_does_not_finish() {
     assert_eq!(outcome.warnings[0].kind, WarningKind::UnfinishedTransfers);
     assert_eq!(
         outcome.warnings[0].to_string().split(';').next(),
-        Some("connection `a`: transfers did not finish before `stop`")
+        Some("connection `a`: 1 of 1 transfer did not finish before `stop`")
     );
 }

@@ -107,6 +107,17 @@ fn a_credit_that_is_open_when_one_of_the_two_moves_is_void() {
     let paid = run("lisa", "", 1);
     let credit = &paid.credits[0];
     let settled = credit.settled.as_ref().expect("it is paid");
+    let counts = |run: &Run| {
+        let connection = &run.outcome.connections[0];
+        let subflows = connection.subflows.iter();
+        let of_subflows = subflows.map(|s| [s.credits_taken, s.credits_paid, s.credits_void]);
+        let (taken, paid) = (connection.credits_taken, connection.credits_paid);
+        (
+            [taken, paid, connection.credits_void],
+            of_subflows.collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(counts(&paid), ([1, 1, 0], vec![[0, 1, 0], [1, 0, 0]]));
     assert!(
         settled.time > credit.taken && credit.segments == 10,
         "{credit:?}"
@@ -135,6 +146,7 @@ fn a_credit_that_is_open_when_one_of_the_two_moves_is_void() {
         if groups == "[1, 0]" {
             // The lender changes its group on the ACK that would settle the credit, and its window grows by that ACK.
             assert!(void.credits[0].settled.is_none(), "{:?}", void.credits[0]);
+            assert_eq!(counts(&void), ([1, 0, 1], vec![[0, 0, 1], [1, 0, 0]]));
             let (kept, gave) = (window(&void, 0, later), window(&paid, 0, later));
             assert!((10..13).contains(&(kept - gave)), "{kept}, {gave}");
         } else {

@@ -12,7 +12,7 @@ use lisa_scenario::metrics::{self, Value};
 use lisa_scenario::outcome::{
     Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome,
 };
-use lisa_scenario::{Warning, WarningKind};
+use lisa_scenario::{Transfers, Warning, WarningKind};
 
 #[path = "support/json_schema.rs"]
 mod json_schema;
@@ -58,6 +58,10 @@ fn outcome() -> Outcome {
         note: Some("did not finish".into()),
         retransmits: 3,
         retransmits_slow_start: 1,
+        credits_taken: 11,
+        credits_paid: 12,
+        credits_void: 13,
+        slowdown: Some(1.75),
         sum_cwnd_at_slow_start_exit_segments: Some(20),
         sum_cwnd_at_end_segments: 17,
         subflows: vec![subflow, SubflowOutcome::default()],
@@ -79,6 +83,14 @@ fn outcome() -> Outcome {
         seed: u64::MAX,
         backend: Backend::Sim,
         connections: vec![connection],
+        transfers: vec![Transfers {
+            name: "download".into(),
+            count: 1,
+            unfinished: 1,
+            completion_p50_s: None,
+            completion_p90_s: None,
+            completion_p99_s: None,
+        }],
         links: vec![
             link.clone(),
             LinkOutcome {
@@ -116,7 +128,7 @@ fn an_outcome_is_valid_by_the_schema() {
     }
 }
 
-/// The keys of version 5, which readers of the JSON depend on.
+/// The keys of version 6, which readers of the JSON depend on.
 #[test]
 fn an_outcome_has_all_keys_of_its_version() {
     let value = serde_json::to_value(outcome()).unwrap();
@@ -127,7 +139,7 @@ fn an_outcome_has_all_keys_of_its_version() {
     };
     has(
         &value,
-        "schema, scenario, seed, backend, connections, links, events, packet_hops, sim_seconds, wall_seconds, warnings",
+        "schema, scenario, seed, backend, connections, transfers, links, events, packet_hops, sim_seconds, wall_seconds, warnings",
     );
     let connection = &value["connections"][0];
     has(
@@ -136,7 +148,7 @@ fn an_outcome_has_all_keys_of_its_version() {
     );
     has(
         connection,
-        "sum_cwnd_at_slow_start_exit_segments, sum_cwnd_at_end_segments, subflows, start_s, bytes, note",
+        "sum_cwnd_at_slow_start_exit_segments, sum_cwnd_at_end_segments, subflows, start_s, bytes, note, slowdown",
     );
     let subflow = &connection["subflows"][0];
     has(
@@ -144,6 +156,12 @@ fn an_outcome_has_all_keys_of_its_version() {
         "subflow, path, goodput_mbps, bytes, retransmits, retransmits_slow_start, cwnd_at_slow_start_exit_segments, cwnd_at_end_segments",
     );
     has(subflow, "srtt_s, losses, first_loss_s");
+    has(connection, "credits_taken, credits_paid, credits_void");
+    has(subflow, "credits_taken, credits_paid, credits_void");
+    has(
+        &value["transfers"][0],
+        "name, count, unfinished, completion_p50_s, completion_p90_s, completion_p99_s",
+    );
     has(
         &value["links"][0],
         "name, packets, drops, losses, loss_rate, marks, utilisation, queue_max_packets, queue_mean_packets",
@@ -171,7 +189,13 @@ fn every_number_is_a_metric() {
     for identity in ["number", "subflows.subflow"] {
         assert!(numbers.remove(identity), "{identity}");
     }
-    let of_several = ["share", "jain_index"];
+    let of_several = [
+        "share",
+        "jain_index",
+        "completion_p50_s",
+        "completion_p90_s",
+        "completion_p99_s",
+    ];
     let metrics = metrics::all().map(|metric| metric.key.to_owned());
     let metrics: BTreeSet<_> = metrics
         .filter(|key| !of_several.contains(&&key[..]))
@@ -191,6 +215,9 @@ fn every_number_is_a_metric() {
         goodput_mbps: Some(0.75),
         retransmits: 5,
         retransmits_slow_start: 3,
+        credits_taken: 6,
+        credits_paid: 7,
+        credits_void: 8,
         slow_start_exit_s: Some(0.5),
         cwnd_at_slow_start_exit_segments: Some(20),
         cwnd_at_end_segments: 17,
@@ -215,7 +242,7 @@ fn every_number_is_a_metric() {
                 (metric.of_subflow(subflow), json)
             }
             Value::Link(_) => (metric.of_link(link), serde_json::to_value(link).unwrap()),
-            Value::Share(_) | Value::Run(_) => continue,
+            Value::Share(_) | Value::Run(_) | Value::Completion(_) => continue,
         };
         assert_eq!(value, json[metric.field()].as_f64(), "{}", metric.key);
     }

@@ -143,12 +143,24 @@ impl Graph {
     /// A recorded rate counts with its mean. None if a path has no link with a rate.
     #[must_use]
     pub fn rate(&self, paths: impl IntoIterator<Item = Path>) -> Option<Rate> {
+        self.rate_with(paths, |link| {
+            Some(self.link(link).properties.mean_rate()?.bits_per_second())
+        })
+    }
+
+    /// As [`Graph::rate`], with the rate of each link in bit/s by this function: none of a link without a limit.
+    #[must_use]
+    pub fn rate_with(
+        &self,
+        paths: impl IntoIterator<Item = Path>,
+        rate: impl Fn(LinkIndex) -> Option<u64>,
+    ) -> Option<Rate> {
         let mut left: BTreeMap<LinkIndex, u64> = BTreeMap::new();
         let mut carried: u64 = 0;
         for path in paths {
             let rates: Vec<(LinkIndex, u64)> = (path.forward.iter())
                 .filter_map(|&link| {
-                    let rate = self.link(link).properties.mean_rate()?.bits_per_second();
+                    let rate = rate(link)?;
                     Some((link, *left.get(&link).unwrap_or(&rate)))
                 })
                 .collect();

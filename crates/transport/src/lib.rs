@@ -23,5 +23,5 @@ pub use profile::{BufferSize, Detection, Profile, SackRoom};
 pub use receive_stream::buffer::window_scale;
 pub use simulation::{Report, Simulation, SubflowReport, SubflowState, UdpReport};
 pub use spec::{ConnectionSpec, PathManager};
-pub use subflow::sender::{Counters, SlowStartExit};
+pub use subflow::sender::{Counters, Credits, SlowStartExit};
 pub use trace::{Content, Credit, Flow, Observer, Packet, Quiet, View};

@@ -14,19 +14,20 @@ use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::{load, requirements};
 use netsim::{Clock, RealClock, Span, Time};
+use scenario::Transfers;
 use scenario::capture::Capture;
-use scenario::outcome::{Backend, LinkOutcome, Outcome, SCHEMA};
+use scenario::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA};
 use scenario::sample::Samples;
-use scenario::warning;
 use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
+use scenario::{capacity, warning};
 
 pub(crate) use algorithm::LoadRequest;
 
 use crate::error::Error;
 use crate::linux::namespace::Namespace;
 use crate::linux::tun;
-use crate::measurement::transfer::{self, FIRST_PORT, Observation, Transfer};
-use crate::measurement::{events, outcome};
+use crate::measurement::transfer::{self, FIRST_PORT, Observation, Ticks, Transfer};
+use crate::measurement::{events, outcome, series};
 use crate::network::{LinkReport, Network, NetworkReport, NetworkSpec};
 use crate::supported;
 
@@ -91,10 +92,11 @@ impl Host {
         };
         let mut network = Network::build(&spec)?;
         network.start_watched(watch.capture)?;
-        let transferred = self.transfer_all(&network, scenario);
+        let transferred = self.transfer_all(&network, scenario, watch.sample);
         let mut report = network.stop()?;
         let transferred = transferred?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
+        let mut samples = Samples::default();
         let servers = network.server_addresses();
         for ((connection, observed), port) in scenario
             .connections
@@ -103,6 +105,7 @@ impl Host {
             .zip(FIRST_PORT..)
         {
             connections.push(outcome::outcome(connection, observed, &servers));
+            (samples.subflows).extend(series::subflows(connection, observed, &servers));
             let events = transferred
                 .events
                 .get(&LoadRequest::of(connection))
@@ -113,23 +116,32 @@ impl Host {
             let path = |port| outcome::path_of_port(observed, &servers, port);
             let (event_rows, event_credits) =
                 events::rows_and_credits(events, &connection.name, port, begin, path);
+            if let Some(outcome) = connections.last_mut() {
+                outcome::count_credits(outcome, &event_credits);
+            }
             rows.extend(event_rows);
             rows.extend(outcome::rows(connection, observed, &servers));
             credits.extend(event_credits);
         }
         rows.sort_by(|a, b| a.time.total_cmp(&b.time));
+        (samples.subflows).sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
         let capture = report.packets.take().map(Capture::real);
+        let drawn = scenario.draw(seed)?;
+        for flow in &drawn.flows {
+            let spec = &scenario.connections[flow.connection];
+            let connection = &mut connections[flow.connection];
+            let (bytes, completion) = (connection.bytes, connection.completion_s);
+            connection.slowdown = capacity::slowdown(&drawn.graph, flow, spec, bytes, completion);
+        }
+        let transfers = Transfers::of(scenario, ConnectionOutcome::completions(&connections));
         let outcome = Outcome {
             schema: SCHEMA,
             scenario: scenario.title.clone(),
             seed,
             backend: Backend::Host,
-            warnings: warning::of_run(scenario, &scenario.draw(seed)?, |name| {
-                connections
-                    .iter()
-                    .any(|c| c.name == name && c.completion_s.is_none())
-            }),
+            warnings: warning::of_run(scenario, &drawn, &transfers),
             connections,
+            transfers,
             // Events of real endpoints cannot be counted.
             events: 0,
             packet_hops: report
@@ -148,7 +160,7 @@ impl Host {
             rows,
             credits,
             losses: Vec::new(), // the network does not record the owners of dropped packets
-            samples: Samples::default(),
+            samples,
             capture,
         })
     }
@@ -179,7 +191,12 @@ impl Host {
     }
 
     /// Runs all transfers at the same time, and collects the events of their algorithms.
-    fn transfer_all(&self, network: &Network, scenario: &Scenario) -> Result<Transferred, Error> {
+    fn transfer_all(
+        &self,
+        network: &Network,
+        scenario: &Scenario,
+        sample: Option<Span>,
+    ) -> Result<Transferred, Error> {
         let clock = network
             .clock()
             .ok_or(Error::State("does not run: start it first"))?;
@@ -213,6 +230,11 @@ impl Host {
                 .zip(&scenario.connections)
                 .map(|(port, connection)| {
                     let transfer = self.transfer(scenario, connection, port, begin);
+                    let series = sample.map(|interval| Ticks {
+                        from: begin,
+                        interval,
+                    });
+                    let transfer = transfer.map(|transfer| Transfer { series, ..transfer });
                     scope.spawn(move || transfer::run(network, clock, &transfer?))
                 })
                 .collect();
@@ -252,6 +274,7 @@ impl Host {
             port,
             begin: begin_of_run + begin,
             stop: scenario.stop - begin,
+            series: None,
             cancelled: &self.cancelled,
         })
     }

@@ -2,5 +2,6 @@
 
 pub(crate) mod events;
 pub(crate) mod outcome;
+pub(crate) mod series;
 mod socket;
 pub(crate) mod transfer;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use netsim::Time;
 use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
-use scenario::trace::{Phase, Row};
+use scenario::trace::{Credit, Phase, Row};
 use scenario::{Application, ConnectionSpec, Protocol};
 
 use super::socket::Subflow;
@@ -13,7 +13,7 @@ use super::transfer::{Observation, Sample};
 use crate::supported;
 
 /// The path of a subflow with this local address.
-fn path_of(local: Ipv4Addr, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
+pub(crate) fn path_of(local: Ipv4Addr, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
     match protocol {
         Protocol::Tcp | Protocol::Udp => Some(0),
         Protocol::Mptcp => servers
@@ -88,6 +88,10 @@ pub(crate) fn outcome(
             goodput_mbps: goodput(bytes),
             retransmits: last.retransmits.into(),
             retransmits_slow_start: before_exit.into(),
+            // The events of the algorithm have the credits: `count_credits`.
+            credits_taken: 0,
+            credits_paid: 0,
+            credits_void: 0,
             slow_start_exit_s: at_exit.map(|(time, _)| seconds(time)),
             cwnd_at_slow_start_exit_segments: at_exit.map(|(_, s)| effective_cwnd(&s)),
             cwnd_at_end_segments: last.cwnd,
@@ -125,6 +129,10 @@ pub(crate) fn outcome(
             Some(at) => retransmits(&observed.samples[at - 1]),
             None => observed.samples.last().map_or(0, retransmits),
         },
+        credits_taken: 0,
+        credits_paid: 0,
+        credits_void: 0,
+        slowdown: None, // the host knows the paths
         sum_cwnd_at_slow_start_exit_segments: exit.map(|at| {
             observed.samples[at]
                 .subflows
@@ -134,6 +142,23 @@ pub(crate) fn outcome(
         }),
         sum_cwnd_at_end_segments: subflows.iter().map(|s| s.cwnd_at_end_segments).sum(),
         subflows,
+    }
+}
+
+/// Counts the credits of a connection: a credit that was not paid until the end is void.
+pub(crate) fn count_credits(connection: &mut ConnectionOutcome, credits: &[Credit]) {
+    for credit in credits {
+        let paid = credit.settled.is_some();
+        connection.credits_taken += 1;
+        connection.credits_paid += u32::from(paid);
+        connection.credits_void += u32::from(!paid);
+        for subflow in &mut connection.subflows {
+            subflow.credits_taken += u32::from(subflow.subflow == credit.to + 1);
+            if subflow.subflow == credit.from + 1 {
+                subflow.credits_paid += u32::from(paid);
+                subflow.credits_void += u32::from(!paid);
+            }
+        }
     }
 }
 

@@ -37,7 +37,31 @@ pub(crate) struct Transfer<'a> {
     pub(crate) begin: Time,
     /// Longest duration.
     pub(crate) stop: Span,
+    /// Time series, if the run has them.
+    pub(crate) series: Option<Ticks>,
     pub(crate) cancelled: &'a AtomicBool,
+}
+
+/// Times of a time series.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticks {
+    /// Start of the run.
+    pub(crate) from: Time,
+    pub(crate) interval: Span,
+}
+
+impl Ticks {
+    /// Number of intervals that have ended.
+    fn ended(self, now: Time) -> u64 {
+        now.since(self.from).as_nanos() / self.interval.as_nanos().max(1)
+    }
+}
+
+/// States of the subflows at a tick, with the bytes that are acknowledged on each.
+#[derive(Clone, Debug)]
+pub(crate) struct Tick {
+    pub(crate) time: Time,
+    pub(crate) subflows: Vec<(Subflow, u64)>,
 }
 
 /// A sample of the sender's subflows.
@@ -58,6 +82,8 @@ pub(crate) struct Observation {
     pub(crate) acknowledged: u64,
     /// Samples that differ from the previous sample.
     pub(crate) samples: Vec<Sample>,
+    /// States at the first sample after each tick of the time series, and at the end.
+    pub(crate) ticks: Vec<Tick>,
     /// Bytes acknowledged on each subflow, by its local address and remote port.
     pub(crate) bytes: BTreeMap<(Ipv4Addr, u16), u64>,
 }
@@ -193,8 +219,10 @@ fn send(
         end: None,
         acknowledged: 0,
         samples: Vec::new(),
+        ticks: Vec::new(),
         bytes: BTreeMap::new(),
     };
+    let mut ended = 0;
     let mut connection: Option<Reset> = None;
     let mut written = 0;
     // More than a send buffer holds: if a write ends before the buffer is full, MPTCP begins another fragment (struct
@@ -236,7 +264,20 @@ fn send(
                 observed.acknowledged = written - waiting.min(written);
                 let (subflows, bytes) = socket::subflows(socket, transfer.protocol)?;
                 let ends = subflows.iter().map(|s| (s.local, s.remote_port));
-                observed.bytes.extend(ends.zip(bytes));
+                let ends_and_bytes: Vec<_> = ends.zip(bytes).collect();
+                observed.bytes.extend(ends_and_bytes.iter().copied());
+                let is_done = observed.acknowledged == transfer.bytes;
+                if let Some(series) = transfer.series {
+                    let intervals = series.ended(now);
+                    if intervals > ended || is_done {
+                        let bytes = ends_and_bytes.iter().map(|(_, bytes)| *bytes);
+                        observed.ticks.push(Tick {
+                            time: now,
+                            subflows: subflows.iter().copied().zip(bytes).collect(),
+                        });
+                        ended = intervals;
+                    }
+                }
                 let last = observed.samples.last();
                 if last.is_none_or(|last| last.subflows != subflows) {
                     observed.samples.push(Sample {
@@ -244,7 +285,7 @@ fn send(
                         subflows,
                     });
                 }
-                if observed.acknowledged == transfer.bytes {
+                if is_done {
                     observed.end = Some(now);
                     break;
                 }

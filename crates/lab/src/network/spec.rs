@@ -3,6 +3,7 @@
 use topology::Spec;
 
 use crate::error::Error;
+use crate::features::TOPOLOGY;
 
 /// Largest number of paths: MPTCP's path manager allows 8 subflows beyond the first (`MPTCP_PM_ADDR_MAX`).
 pub const MAX_PATHS: usize = 9;
@@ -44,10 +45,7 @@ pub(crate) fn paths(topology: &Spec) -> Result<usize, Error> {
     match topology {
         Spec::SharedBottleneck(spec) => Ok(spec.rtts.len()),
         Spec::NonSharedBottleneck(spec) => Ok(spec.paths.len()),
-        _ => Err(Error::Unsupported {
-            place: "topology".into(),
-            what: "any network but a shared-bottleneck or a non-shared-bottleneck",
-        }),
+        _ => Err(TOPOLOGY.error("topology".into())),
     }
 }
 

@@ -126,7 +126,7 @@ fn work(end: &GuestEnd) -> Result<Run, Error> {
     let watch = Watch {
         trace: true,
         capture: job.capture,
-        sample: None,
+        sample: job.sample,
     };
     host.run_watched(&job.scenario, job.seed, watch)
 }

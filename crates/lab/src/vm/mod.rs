@@ -25,6 +25,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use netsim::Span;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use scenario::{Backend, Run, Scenario, Watch};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -80,6 +81,9 @@ struct Job<'a> {
     /// Whether the packets are recorded. Rows are recorded in any case: a field for them would change the length of the job, and each
     /// additional instruction is a nanosecond, which may change the drops of a queue.
     capture: bool,
+    /// Interval of time series. Left out where there are none, for the same reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sample: Option<Span>,
 }
 
 /// Answer to a [`Job`]: a run or an error.
@@ -201,6 +205,7 @@ impl<'a> Job<'a> {
             scenario: Cow::Borrowed(scenario),
             seed,
             capture: watch.capture,
+            sample: watch.sample,
         }
     }
 }

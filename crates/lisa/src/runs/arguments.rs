@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use netsim::Span;
+use scenario::units;
 
 use super::metric_names;
 use super::rows::Rows;
-use crate::values;
+use crate::values::{self, Form};
 
 /// The scenario, and how its runs are made.
 #[derive(Args)]
@@ -42,6 +44,20 @@ pub struct RowsArguments {
     /// The part of a run that has a row [default: connection].
     #[arg(long, value_name = "PART", value_enum)]
     pub rows: Option<Rows>,
+    /// Interval of time series, for --rows sample [default: 10ms] and --trace: queue, throughput, packets in flight and losses of
+    /// links; windows, ssthresh, srtt, flight and goodput of subflows. Rates and counts are those of the interval before. On
+    /// the host and in the VM of subflows only, from 1ms on.
+    #[arg(long, value_name = "INTERVAL", value_parser = interval())]
+    pub sample: Option<Span>,
+}
+
+/// A time of more than 0.
+fn interval() -> Form<Span> {
+    let form = "a time of more than 0, like `10ms`; units are ns, us, ms, s, min, h, d";
+    Form::new(form, |text| match units::parse_time(text) {
+        Ok(interval) if interval != Span::ZERO => Ok(interval),
+        _ => Err(String::new()),
+    })
 }
 
 /// The connections whose algorithm is replaced.

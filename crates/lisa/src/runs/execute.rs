@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use lab::Runner;
-use scenario::export::journal::Journal;
-use scenario::{Error, Run, Scenario, Watch};
+use netsim::Span;
+use scenario::export::journal::{Finished, Journal};
+use scenario::{Error, Outcome, Run, Scenario, Watch};
 
 use super::arguments::Common;
 use super::on::On;
@@ -23,6 +24,8 @@ pub struct Job {
     pub about: Arc<str>,
     pub seed: u64,
     pub trace: Trace,
+    /// Interval of time series; none: the run has none.
+    pub sample: Option<Span>,
 }
 
 /// Destination of a run's rows, credits and packets.
@@ -56,9 +59,17 @@ impl Trace {
             to.write(&run)?;
         }
         if let Self::Journal(journal, number) = self {
+            let finished = Finished {
+                outcome: run.outcome,
+                samples: std::mem::take(&mut run.samples),
+            };
             let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
-            journal.append(*number, &run.outcome)?;
-            (run.outcome.connections, run.outcome.links) = (Vec::new(), Vec::new());
+            journal.append(*number, &finished)?;
+            run.outcome = Outcome {
+                connections: Vec::new(),
+                links: Vec::new(),
+                ..finished.outcome
+            };
         }
         if !matches!(self, Self::Keep) {
             (run.rows, run.credits, run.losses) = (Vec::new(), Vec::new(), Vec::new());
@@ -137,7 +148,10 @@ impl Executor {
         let runs = jobs.iter().map(|job| lab::Job {
             scenario: job.scenario.clone(),
             seed: job.seed,
-            watch: job.trace.watch(),
+            watch: Watch {
+                sample: job.sample,
+                ..job.trace.watch()
+            },
         });
         let runs = runs.collect();
         let receive = move |number: usize, run: Result<Run, lab::Error>| {

@@ -17,7 +17,7 @@ pub fn parser() -> Form<String> {
 fn possible() -> Vec<PossibleValue> {
     let value = |metric: &'static Metric| {
         let of = match metric.value {
-            Value::Connection(_) | Value::Share(_) => "connection",
+            Value::Connection(_) | Value::Share(_) | Value::Completion(_) => "connection",
             Value::Run(_) => "run",
             Value::Subflow(_) => "subflow",
             Value::Link(_) => "link",
@@ -27,10 +27,13 @@ fn possible() -> Vec<PossibleValue> {
     metrics::all().map(value).collect()
 }
 
-/// The metrics of these names; without names, the standard metrics.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Metric>, Failure> {
+/// The metrics of these names; without names, these defaults.
+pub fn chosen(
+    names: &[String],
+    default: impl Iterator<Item = &'static Metric>,
+) -> Result<Vec<&'static Metric>, Failure> {
     if names.is_empty() {
-        return Ok(metrics::standard().collect());
+        return Ok(default.collect());
     }
     metrics::choose(names).map_err(|problem| Failure::usage(format!("--metrics: {problem}")))
 }

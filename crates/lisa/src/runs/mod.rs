@@ -2,6 +2,7 @@
 //! algorithms, and runs on a backend.
 
 pub mod arguments;
+pub mod equality;
 pub mod execute;
 pub mod files;
 pub mod metric_names;

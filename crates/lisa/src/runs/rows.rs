@@ -13,6 +13,8 @@ pub enum Rows {
     Subflow,
     /// A row for each link.
     Link,
+    /// Time series: at each --sample interval a row for each link and each established subflow.
+    Sample,
 }
 
 impl From<Rows> for RowKind {
@@ -21,6 +23,7 @@ impl From<Rows> for RowKind {
             Rows::Connection => Self::Connection,
             Rows::Subflow => Self::Subflow,
             Rows::Link => Self::Link,
+            Rows::Sample => Self::Sample,
         }
     }
 }

@@ -1,12 +1,15 @@
 //! The file of `--output`: a table of runs (docs/rows.md).
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use netsim::Span;
 use scenario::Outcome;
 use scenario::export::columns::{Format, Property, Table};
 use scenario::export::rows::{Columns, Identity, RowKind};
-use scenario::metrics::Metric;
+use scenario::metrics::{METRICS, Metric, Value};
+use scenario::sample::Samples;
 use scenario::vary::Vary;
 
 use super::arguments::{Common, RowsArguments};
@@ -25,10 +28,20 @@ pub fn columns(
     metrics: &[&'static Metric],
 ) -> Result<Columns, Failure> {
     let kind = RowKind::from(rows);
-    let metrics = match names.is_empty() {
+    let mut metrics = match names.is_empty() {
         true => kind.metrics(),
+        // Rows of samples have columns of their own.
+        false if rows == Rows::Sample => Vec::new(),
         false => metrics.to_vec(),
     };
+    // A quantile is one of several rows, which have the completion times.
+    for metric in &mut metrics {
+        if matches!(metric.value, Value::Completion(_)) {
+            *metric = &METRICS[0];
+        }
+    }
+    let mut seen = BTreeSet::new();
+    metrics.retain(|metric| seen.insert(metric.key));
     if let Some(metric) = metrics.iter().find(|metric| !kind.has(metric)) {
         let other = [Rows::Connection, Rows::Subflow, Rows::Link].map(RowKind::from);
         let other = other.into_iter().find(|kind| kind.has(metric));
@@ -74,6 +87,26 @@ pub fn check(
     Ok(Some(format))
 }
 
+/// Interval of the time series of all runs. `traced`: whether traces are written, which have time series if an interval is given.
+pub fn sample(arguments: &RowsArguments, traced: bool, on: &[On]) -> Result<Option<Span>, Failure> {
+    const DEFAULT: Span = Span::from_millis(10);
+    /// Interval at which real endpoints are observed.
+    const SHORTEST: Span = Span::from_millis(1);
+    let rows = arguments.rows == Some(Rows::Sample);
+    if !rows && !traced && arguments.sample.is_some() {
+        return Err(Failure::usage(
+            "--sample is for time series: add `--rows sample -o series.parquet`",
+        ));
+    }
+    let interval = arguments.sample.or(rows.then_some(DEFAULT));
+    if interval.is_some_and(|interval| interval < SHORTEST) && on.iter().any(|on| *on != On::Sim) {
+        return Err(Failure::usage(
+            "--sample: real endpoints are observed each millisecond: from 1ms on, or use --on sim",
+        ));
+    }
+    Ok(interval)
+}
+
 /// A table that becomes the file of `--output` once it is complete.
 pub struct RowsFile {
     columns: Columns,
@@ -113,10 +146,15 @@ impl RowsFile {
     }
 
     /// Adds the rows of a run.
-    pub fn add(&mut self, identity: Identity<'_>, outcome: &Outcome) -> Result<(), Failure> {
+    pub fn add(
+        &mut self,
+        identity: Identity<'_>,
+        outcome: &Outcome,
+        samples: &Samples,
+    ) -> Result<(), Failure> {
         let table = self.table.as_mut().expect("an open table");
         let columns = &self.columns;
-        Ok(columns.rows(identity, outcome, |row| table.row(row))?)
+        Ok(columns.rows(identity, outcome, samples, |row| table.row(row))?)
     }
 
     /// Writes the end of the file with the metadata, and gives the file its name.

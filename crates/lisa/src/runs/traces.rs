@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
-use netsim::Span;
 use scenario::export::columns::Format;
 use scenario::{Run, Watch, export};
 
@@ -13,8 +12,8 @@ use crate::output::Failure;
 pub struct TraceFiles {
     pub directory: PathBuf,
     pub format: Format,
-    /// Interval of the samples; none: no files of samples.
-    pub sample: Option<Span>,
+    /// Whether there are files of samples.
+    pub samples: bool,
 }
 
 /// Directories of trace files and packet captures, which threads write at the same time.
@@ -43,7 +42,7 @@ impl Traces {
         Watch {
             trace: self.trace.is_some(),
             capture: self.pcap.is_some(),
-            sample: self.trace.as_ref().and_then(|trace| trace.sample),
+            sample: None, // the job's
         }
     }
 
@@ -55,7 +54,7 @@ impl Traces {
         }
         if let Some(trace) = &self.trace {
             export::write_trace(run, &trace.directory, &self.stem, trace.format)?;
-            if trace.sample.is_some() {
+            if trace.samples {
                 export::write_samples(run, &trace.directory, &self.stem, trace.format)?;
             }
         }

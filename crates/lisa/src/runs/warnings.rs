@@ -1,17 +1,40 @@
-//! Warnings of a command, on standard error.
+//! Warnings of a command, on standard error and in its JSON.
 
 use std::collections::BTreeMap;
 
-use scenario::{Outcome, Warning, WarningKind};
+use scenario::export::columns::Property;
+use scenario::{Outcome, Warning, WarningKind, warning};
+use serde::Serialize;
+
+use super::equality;
+use crate::output::Failure;
 
 /// The warnings of all runs, each once.
 #[derive(Default)]
 pub struct Warnings {
     runs: usize,
-    /// Text of the first run with the warning, and the number of runs with it.
-    of_runs: BTreeMap<(WarningKind, Option<String>), (String, usize)>,
+    /// Warning of the first run that has it, and the number of runs with it.
+    of_runs: BTreeMap<(WarningKind, Option<String>), (Warning, usize)>,
+    /// Transfers of all runs, by the name of the connection.
+    transfers: BTreeMap<String, Transfers>,
     /// Warnings about the command as a whole.
     whole: Vec<Warning>,
+}
+
+/// Numbers of transfers.
+#[derive(Default)]
+struct Transfers {
+    count: u64,
+    unfinished: u64,
+}
+
+/// A warning, with the number of runs that have it.
+#[derive(Serialize)]
+pub struct Counted {
+    #[serde(flatten)]
+    warning: Warning,
+    /// Number of runs with the warning; none for a warning about all runs together.
+    runs: Option<usize>,
 }
 
 impl Warnings {
@@ -21,7 +44,17 @@ impl Warnings {
         for warning in &outcome.warnings {
             let key = (warning.kind, warning.connection.clone());
             let entry = self.of_runs.entry(key);
-            entry.or_insert_with(|| (warning.to_string(), 0)).1 += 1;
+            entry.or_insert_with(|| (warning.clone(), 0)).1 += 1;
+        }
+        for of_name in &outcome.transfers {
+            if !self.transfers.contains_key(&of_name.name) {
+                let none = Transfers::default();
+                self.transfers.insert(of_name.name.clone(), none);
+            }
+            if let Some(all) = self.transfers.get_mut(&of_name.name) {
+                all.count += of_name.count;
+                all.unfinished += of_name.unfinished;
+            }
         }
     }
 
@@ -30,16 +63,66 @@ impl Warnings {
         self.whole.extend(warning);
     }
 
+    /// Adds the warning that several seeds have equal results, or else the one that `of_scenario` returns.
+    pub fn add_seeds(
+        &mut self,
+        results: &equality::Results,
+        algorithms: usize,
+        seeds: usize,
+        of_scenario: impl FnOnce() -> Result<Option<Warning>, Failure>,
+    ) -> Result<(), Failure> {
+        if seeds > 1 {
+            let equal = results.equal_seeds(algorithms, seeds);
+            let warning = equal.map_or_else(of_scenario, |warning| Ok(Some(warning)))?;
+            self.add(warning);
+        }
+        Ok(())
+    }
+
+    /// All warnings. The number of unfinished transfers is that of all runs together.
+    pub fn list(&self) -> Vec<Counted> {
+        let of_runs = self.of_runs.values().map(|(first, runs)| {
+            let mut warning = first.clone();
+            let name = warning.connection.as_ref();
+            let transfers = name.and_then(|name| self.transfers.get(name));
+            if let (WarningKind::UnfinishedTransfers, Some(all)) = (warning.kind, transfers) {
+                warning.text = warning::unfinished_text(all.unfinished, all.count);
+            }
+            Counted {
+                warning,
+                runs: Some(*runs),
+            }
+        });
+        let whole = self.whole.iter().map(|warning| Counted {
+            warning: warning.clone(),
+            runs: None,
+        });
+        of_runs.chain(whole).collect()
+    }
+
+    /// The warnings about all runs together.
+    pub fn whole(&self) -> Vec<Counted> {
+        let mut list = self.list();
+        list.retain(|counted| counted.runs.is_none());
+        list
+    }
+
     /// Prints a line for each warning.
     pub fn print(&self) {
-        for (text, runs) in self.of_runs.values() {
-            match self.runs {
-                1 => eprintln!("warning: {text}"),
-                all => eprintln!("warning: {text} ({runs} of {all} runs)"),
+        for Counted { warning, runs } in self.list() {
+            match runs.filter(|_| self.runs > 1) {
+                None => eprintln!("warning: {warning}"),
+                Some(runs) => eprintln!("warning: {warning} ({runs} of {} runs)", self.runs),
             }
         }
-        for warning in &self.whole {
-            eprintln!("warning: {warning}");
-        }
+    }
+
+    /// The warnings as metadata of a table; none without a warning.
+    pub fn property(&self) -> Option<Property> {
+        let list = self.list();
+        (!list.is_empty()).then(|| Property {
+            key: "lisa.warnings",
+            value: serde_json::to_string(&list).expect("plain data"),
+        })
     }
 }

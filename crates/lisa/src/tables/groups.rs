@@ -50,7 +50,7 @@ pub fn notes(groups: &Groups, of: &str) -> String {
     let mut text = String::new();
     for group in &groups.groups {
         for (note, count) in &group.notes {
-            let all = group.connections * groups.runs;
+            let all = group.all;
             let _ = writeln!(text, "{}{of}: {note} ({count} of {all})", group.name);
         }
     }

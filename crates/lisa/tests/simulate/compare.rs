@@ -142,7 +142,7 @@ fn metrics_can_be_chosen() {
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     assert_eq!(
         keys(&lines[0]["connections"][0]),
-        ["bytes", "count", "name", "subflows"]
+        ["all", "bytes", "count", "name", "subflows"]
     );
     assert_eq!(keys(&lines[0]["links"][0]), ["name", "queue_mean_packets"]);
     assert!(lines[0]["jain_index"].is_object());

@@ -10,7 +10,7 @@ fn size(place: &Place, file: &str) -> u64 {
 }
 
 /// Starts a sweep, waits until its journal has grown, and kills it with SIGKILL. Returns whether the sweep was killed.
-fn start_and_kill(place: &Place, sweep: &str, journal: &str) -> bool {
+pub(super) fn start_and_kill(place: &Place, sweep: &str, journal: &str) -> bool {
     let before = size(place, journal);
     let mut command = place.lisa(sweep);
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
@@ -128,4 +128,78 @@ fn another_sweep_does_not_resume() {
     let wrong = place.bad(&format!("{complete} --resume"), 1);
     assert!(wrong.contains("the sweep is complete"), "{wrong}");
     place.good(&format!("{complete} --force"));
+}
+
+/// After SIGKILL the file has the runs that had finished: the journal is read as another process finds it, and each of its runs is
+/// taken over. A run is in the journal before the next begins, so that no more than the runs in progress are lost.
+#[test]
+fn a_killed_sweep_leaves_its_runs_on_the_disk() {
+    use scenario::export::journal::{Identity, Journal};
+    let place = Place::new();
+    let sweep = "sweep small.toml --vary bottleneck.queue=5..29 --seeds 4000 --jobs 1 -o a.csv";
+    let mut child = (place
+        .lisa(sweep)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null()))
+    .spawn()
+    .unwrap();
+    while size(&place, "a.csv.part") < 40_000 {
+        assert!(child.try_wait().unwrap().is_none(), "the sweep has ended");
+        std::thread::yield_now();
+    }
+    let before = size(&place, "a.csv.part");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        size(&place, "a.csv.part") >= before,
+        "written rows are gone"
+    );
+    // Another identity is refused, but names the number of records only if the file is a journal.
+    let path = place.0.join("a.csv.part");
+    let wrong = Journal::resume(&path, &Identity::default(), 100_000).unwrap();
+    // One process runs one after another: the runs on the disk are the first ones, without a gap.
+    let finished = wrong.finished();
+    assert!(finished > 20, "{finished}");
+    for number in 0..finished {
+        let run = wrong.read(number).unwrap();
+        assert_eq!(run.outcome.seed, number as u64 / 25 + 1);
+    }
+    assert!(!wrong.has(finished));
+}
+
+/// A second process that resumes the sweep by mistake is refused, and the first one goes on.
+#[test]
+fn two_processes_do_not_resume_one_sweep() {
+    let place = Place::new();
+    let sweep = "sweep small.toml --vary bottleneck.queue=5..29 --seeds 4000 -o a.csv";
+    assert!(start_and_kill(&place, sweep, "a.csv.part"));
+    let resumed = format!("{sweep} --resume");
+    let mut first = (place
+        .lisa(&resumed)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null()))
+    .spawn()
+    .unwrap();
+    let before = size(&place, "a.csv.part");
+    while size(&place, "a.csv.part") < before + 5000 {
+        assert!(first.try_wait().unwrap().is_none(), "the sweep has ended");
+        std::thread::yield_now();
+    }
+    for other in [&resumed, &format!("{sweep} --force")] {
+        let wrong = place.bad(other, 1);
+        assert!(
+            wrong.contains("a.csv.part: another process writes this file"),
+            "{wrong}"
+        );
+    }
+    let now = size(&place, "a.csv.part");
+    while size(&place, "a.csv.part") <= now {
+        assert!(
+            first.try_wait().unwrap().is_none(),
+            "the first process has ended"
+        );
+        std::thread::yield_now();
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
 }

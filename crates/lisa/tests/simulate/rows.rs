@@ -185,3 +185,73 @@ fn points_can_be_random() {
     let wrong = place.bad("sweep small.toml -a lia --random 3", 2);
     assert!(wrong.contains("--vary"), "{wrong}");
 }
+
+/// Time series in a table: the rows of all runs, also of a sweep that is resumed, and as JSON.
+#[test]
+fn rows_are_samples() {
+    let place = Place::new();
+    let csv = |file: &str| String::from_utf8(place.read(file)).unwrap();
+    let series = "--rows sample --sample 100ms --seeds 2";
+    place.good(&format!("run small.toml {series} -o run.csv"));
+    let run = csv("run.csv");
+    let begin =
+        "algorithm,backend,seed,time_s,kind,connection,number,subflow,link,queue_mean_packets,";
+    assert!(run.starts_with(begin), "{run}");
+    assert!(
+        run.contains("\nlisa,sim,2,0.1,subflow,download,1,1,,"),
+        "{run}"
+    );
+    assert!(
+        run.contains("\n,sim,1,0.1,link,,,,bottleneck down,"),
+        "{run}"
+    );
+    place.good(&format!(
+        "compare small.toml -a lia,lisa {series} -o compare.csv"
+    ));
+    let of = |text: &str, algorithm: &str| -> Vec<String> {
+        let rows = text.lines().filter(|row| row.starts_with(algorithm));
+        rows.map(String::from).collect()
+    };
+    let compared = of(&csv("compare.csv"), "lisa,");
+    let own: Vec<String> = of(&run, "lisa,");
+    let of_download = |rows: &[String]| -> Vec<String> {
+        let rows = rows.iter().filter(|row| row.contains(",download,"));
+        rows.cloned().collect()
+    };
+    assert!(!own.is_empty());
+    assert_eq!(of_download(&compared), of_download(&own));
+    // As default 10 ms, and the journal has the samples.
+    let sweep = "sweep small.toml -a lia,lisa --seeds 40 --rows sample";
+    place.good(&format!("{sweep} -o whole.csv"));
+    let resumed = format!("{sweep} -o again.csv --resume");
+    super::resume::start_and_kill(&place, &resumed, "again.csv.part");
+    place.good(&resumed);
+    assert!(place.read("again.csv") == place.read("whole.csv"));
+    let rows = place.valid_json(
+        "sweep small.toml -a lia --seeds 1 --rows sample --sample 1s --json",
+        "sweep.schema.json",
+    );
+    assert_eq!(rows[0]["kind"], "link");
+    for (arguments, words) in [
+        (
+            "run small.toml --sample 1ms",
+            "add `--rows sample -o series.parquet`",
+        ),
+        (
+            "compare small.toml -a lia --sample 1ms",
+            "add `--rows sample -o series.parquet`",
+        ),
+        ("run small.toml --rows sample", "add `-o rows.parquet`"),
+        (
+            "run small.toml --rows sample -o a.csv --sample 999us --on host",
+            "from 1ms on",
+        ),
+        (
+            "sweep small.toml -a lia --rows sample -o a.csv --sample 1us --on vm",
+            "from 1ms on",
+        ),
+    ] {
+        let wrong = place.bad(arguments, 2);
+        assert!(wrong.contains(words), "{arguments}: {wrong}");
+    }
+}

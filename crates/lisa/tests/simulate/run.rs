@@ -34,7 +34,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     for (outcome, seed) in outcomes.iter().zip(1..) {
-        assert_eq!(outcome["schema"], "lisa.outcome/5");
+        assert_eq!(outcome["schema"], "lisa.outcome/6");
         assert_eq!(outcome["seed"], seed);
         assert_eq!(outcome["backend"], "sim");
         assert_eq!(outcome["connections"][0]["bytes"], 100_000);
@@ -251,12 +251,86 @@ fn each_warning_is_one_line_for_all_runs() {
         warned(&format!("run small.toml --seeds 3 --json {few} {rates}")),
         text
     );
-    let fixed = warned(
-        "compare small.toml -a lia,lisa --set rtt_spread=0 --set connection.download.subflows=1 --seeds 2",
+    let equal = "--set rtt_spread=0 --set connection.download.subflows=1 --set connection.*.profile=ns3-newreno --seeds 2";
+    let fixed = warned(&format!("compare small.toml -a lia,lisa {equal}"));
+    let seeds =
+        "warning: all 2 seeds have the same results, and several seeds are one observation: ";
+    assert!(fixed.contains(seeds), "{fixed}");
+    let same = "warning: `lia` and `lisa` have the same results with all 2 seeds: ";
+    assert!(fixed.contains(same), "{fixed}");
+    // The profile `linux` draws the phase of the reader, and results differ in microseconds.
+    let phase = warned("run small.toml --set rtt_spread=0 --seeds 2");
+    let timing = "warning: a seed draws the timing of the endpoints (up to 1 ms) and nothing else";
+    assert!(phase.contains(timing), "{phase}");
+    assert!(!phase.contains("same results"), "{phase}");
+    let vary = "--vary bottleneck.queue=17,30 --vary bottleneck.rate=5Mbit,6Mbit";
+    let sweep = warned(&format!("sweep small.toml -a lia,lisa {vary} {equal}"));
+    for text in [
+        "warning: all 2 seeds have the same results at all 4 points",
+        "warning: `lia` and `lisa` have the same results with all 2 seeds at all 4 points: ",
+    ] {
+        assert!(sweep.contains(text), "{sweep}");
+    }
+    // Only one of two points has a subflow that tells the algorithms apart.
+    let some = equal.replace(
+        "--set connection.download.subflows=1",
+        "--vary connection.download.subflows=1,2",
     );
-    assert!(fixed.contains("warning: the seeds draw nothing"), "{fixed}");
+    let sweep = warned(&format!("sweep small.toml -a lia,lisa {some}"));
+    let text = "have the same results with all 2 seeds at 1 of 2 points";
+    assert!(sweep.contains(text), "{sweep}");
+}
+
+/// Warnings are in the JSON of all three commands, and in the metadata of a table. The number of transfers is that of all runs.
+#[test]
+fn warnings_are_in_json() {
+    let place = Place::new();
+    let late = "--set connection.download.bytes=2MB --set stop=2s --set connection.download.count=3 --seeds 4";
+    let texts = |value: &serde_json::Value, kind: &str| {
+        let list = value["warnings"].as_array().unwrap().iter();
+        let of_kind = list.filter(|w| w["kind"] == kind && w["connection"] == "download");
+        of_kind
+            .map(|w| w["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let runs = place.valid_json(
+        &format!("run small.toml {late} --json"),
+        "outcome.schema.json",
+    );
+    let each = texts(&runs[0], "unfinished-transfers");
     assert!(
-        fixed.contains("warning: `lia` and `lisa` have the same results with all 2 seeds"),
-        "{fixed}"
+        each[0].starts_with("3 of 3 transfers did not finish before `stop`"),
+        "{each:?}"
     );
+    let download = &runs[0]["transfers"][0];
+    assert_eq!(
+        (&download["count"], &download["unfinished"]),
+        (&3.into(), &3.into())
+    );
+    let lines = place.valid_json(
+        &format!("compare small.toml -a lia,lisa {late} --json"),
+        "compare.schema.json",
+    );
+    for line in &lines {
+        let all = texts(line, "unfinished-transfers");
+        assert!(all[0].starts_with("12 of 12 transfers did not"), "{all:?}");
+        assert_eq!(line["connections"][0]["all"], 12);
+    }
+    let sweep = format!("sweep small.toml -a lia,lisa {late} --json");
+    let lines = place.valid_json(&sweep, "sweep.schema.json");
+    let (last, rows) = lines.split_last().unwrap();
+    assert!(rows.iter().all(|row| row.get("warnings").is_none()));
+    let all = texts(last, "unfinished-transfers");
+    assert!(all[0].starts_with("24 of 24 transfers did not"), "{all:?}");
+    let mut list = last["warnings"].as_array().unwrap().iter();
+    let runs = list.find(|w| w["connection"] == "download").unwrap();
+    assert_eq!(runs["runs"], 8);
+    let sound = place.json("sweep small.toml -a lia,lisa --seeds 2 --json");
+    assert_eq!(sound.len(), 8);
+    // Metrics of links alone say nothing about equal connections.
+    let output = place
+        .lisa("compare small.toml -a lia,lisa --metrics links.drops --seeds 2")
+        .output()
+        .unwrap();
+    assert!(output.stderr.is_empty(), "{output:?}");
 }

@@ -56,7 +56,8 @@ fn every_wrong_value_of_every_option_is_one_line() {
                     _ => rest.into(),
                 };
                 let with = match &option[..] {
-                    "sample" | "trace-format" => " --trace out --force",
+                    "sample" => " --rows sample -o rows.csv --force",
+                    "trace-format" => " --trace out --force",
                     "connection" if !rest.contains("-a") => " -a lisa",
                     _ => "",
                 };

@@ -10,7 +10,7 @@
 //! | payload, compressed with Snappy | |
 //!
 //! The payload of the first record is an [`Identity`] as JSON. The others have the number of the run (8 bytes, little-endian)
-//! and its [`Outcome`] as JSON. A record that is incomplete or damaged ends the journal: [`Journal::resume`] cuts it off.
+//! and its [`Finished`] as JSON. A record that is incomplete or damaged ends the journal: [`Journal::resume`] cuts it off.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -18,10 +18,12 @@ use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::columns::with_path;
 use crate::outcome::Outcome;
+use crate::sample::Samples;
 
 /// Length of a record's head, bytes.
 const HEAD: usize = 8;
@@ -67,6 +69,15 @@ impl Identity {
         }
         None
     }
+}
+
+/// Results of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Finished {
+    /// Results in numbers.
+    pub outcome: Outcome,
+    /// Time series, if the run was sampled.
+    pub samples: Samples,
 }
 
 /// An open journal.
@@ -155,12 +166,6 @@ impl Journal {
         Ok(journal)
     }
 
-    /// The file, for a lock.
-    #[must_use]
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
     /// Number of runs in the journal.
     #[must_use]
     pub fn finished(&self) -> usize {
@@ -175,13 +180,13 @@ impl Journal {
             .is_some_and(|offset| *offset != NONE)
     }
 
-    /// Appends the outcome of a run.
+    /// Appends the results of a run.
     ///
     /// # Panics
     /// For a number beyond that of [`create`](Self::create).
-    pub fn append(&mut self, number: usize, outcome: &Outcome) -> io::Result<()> {
+    pub fn append(&mut self, number: usize, run: &Finished) -> io::Result<()> {
         let mut payload = (number as u64).to_le_bytes().to_vec();
-        serde_json::to_writer(&mut payload, outcome)?;
+        serde_json::to_writer(&mut payload, run)?;
         let at = self.end;
         self.write(&payload)?;
         self.offsets[number] = at;
@@ -189,8 +194,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Outcome of a run that the journal has.
-    pub fn read(&self, number: usize) -> io::Result<Outcome> {
+    /// Results of a run that the journal has.
+    pub fn read(&self, number: usize) -> io::Result<Finished> {
         let named = |error| with_path(&self.path, error);
         let at = self.offsets[number];
         let mut head = [0; HEAD];

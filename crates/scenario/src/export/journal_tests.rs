@@ -1,17 +1,25 @@
 use super::*;
-use crate::{Scenario, simulate};
+use crate::{Scenario, Watch, simulate_watched};
 
-fn outcome(seed: u64) -> Outcome {
+fn outcome(seed: u64) -> Finished {
     let file = "stop = \"1s\"\nrtt_spread = 0.1\n[topology]\nkind = \"shared-bottleneck\"\nrate = \"5Mbit\"\nrtt = \"40ms\"\n\
                 queue = 17\n[[connection]]\nbytes = 30000\nalgorithm = \"reno\"";
-    let run = simulate(&Scenario::parse(file, "a.toml").unwrap(), seed, false);
-    Outcome {
-        wall_seconds: None,
-        ..run.unwrap().outcome
+    let watch = Watch {
+        sample: Some(netsim::Span::from_millis(10)),
+        ..Watch::default()
+    };
+    let run = simulate_watched(&Scenario::parse(file, "a.toml").unwrap(), seed, watch);
+    let run = run.unwrap();
+    Finished {
+        outcome: Outcome {
+            wall_seconds: None,
+            ..run.outcome
+        },
+        samples: run.samples,
     }
 }
 
-fn json(outcome: &Outcome) -> String {
+fn json(outcome: &Finished) -> String {
     serde_json::to_string(outcome).unwrap()
 }
 

@@ -1,10 +1,14 @@
-//! Tables of runs: a row for each connection, subflow or link of each run (docs/rows.md).
+//! Tables of runs: a row for each connection, subflow, link or sample of each run (docs/rows.md).
 //!
 //! A row begins with the columns that identify it, so that tables of several commands can be appended to each other.
 
+use std::collections::BTreeMap;
+
 use super::columns::{Kind, Property, Value};
+use super::samples::{ROWS, Sample};
 use crate::metrics::{self, Goodputs, Metric, Value as Of};
 use crate::outcome::Outcome;
+use crate::sample::Samples;
 use crate::vary::{Numbers, Vary};
 
 /// Version of the form of the tables.
@@ -20,6 +24,8 @@ pub enum RowKind {
     Subflow,
     /// Each link.
     Link,
+    /// Each link and each established subflow at each time of a time series.
+    Sample,
 }
 
 impl RowKind {
@@ -30,14 +36,17 @@ impl RowKind {
             Self::Connection => "connection",
             Self::Subflow => "subflow",
             Self::Link => "link",
+            Self::Sample => "sample",
         }
     }
 
-    /// Whether rows of this kind have the metric. Each kind has the metrics of the run.
+    /// Whether rows of this kind have the metric. Each kind but that of samples has the metrics of the run.
     #[must_use]
     pub fn has(self, metric: &Metric) -> bool {
         match metric.value {
-            Of::Run(_) => true,
+            Of::Run(_) => self != Self::Sample,
+            // Quantiles are of several rows, which have the completion times.
+            Of::Completion(_) => false,
             Of::Connection(_) | Of::Share(_) => self == Self::Connection,
             Of::Subflow(_) => self == Self::Subflow,
             Of::Link(_) => self == Self::Link,
@@ -118,7 +127,7 @@ impl Columns {
         add("algorithm", Kind::Text, "", "congestion control");
         add("backend", Kind::Text, "", "endpoints: sim, host or vm");
         add("seed", Kind::Integer, "", "seed of the run");
-        if rows != RowKind::Link {
+        if matches!(rows, RowKind::Connection | RowKind::Subflow) {
             add("connection", Kind::Text, "", "name of the connection");
             let number = "number among the connections of this name, from 1";
             add("number", Kind::Integer, "", number);
@@ -139,6 +148,12 @@ impl Columns {
             }
             RowKind::Link => {
                 add("link", Kind::Text, "", "name of the link");
+                &[]
+            }
+            RowKind::Sample => {
+                for (name, kind, unit, description) in ROWS {
+                    add(name, kind, unit, description);
+                }
                 &[]
             }
         };
@@ -205,7 +220,7 @@ impl Columns {
         ]
     }
 
-    /// Passes the values of each row of a run to `add`.
+    /// Passes the values of each row of a run to `add`. Rows of samples need its `samples`.
     ///
     /// # Errors
     /// The first error of `add`.
@@ -213,6 +228,7 @@ impl Columns {
         &'a self,
         identity: Identity<'a>,
         outcome: &'a Outcome,
+        samples: &'a Samples,
         mut add: impl FnMut(&[Value<'a>]) -> Result<(), E>,
     ) -> Result<(), E> {
         let goodputs = Goodputs::of(outcome);
@@ -231,6 +247,20 @@ impl Columns {
                 let mut row = begin(None);
                 row.push(Value::Text(&link.name));
                 row.extend(self.values(|m| m.of_link(link).or(m.of_run(goodputs))));
+                add(&row)?;
+            }
+            return Ok(());
+        }
+        if self.rows == RowKind::Sample {
+            let algorithms: BTreeMap<&str, &str> = (outcome.connections.iter())
+                .map(|connection| (&*connection.name, &*connection.algorithm))
+                .collect();
+            for sample in Sample::all(samples) {
+                let mut row = begin(match &sample {
+                    Sample::Link(_) => None,
+                    Sample::Subflow(of) => algorithms.get(&*of.connection).copied(),
+                });
+                row.extend(sample.row());
                 add(&row)?;
             }
             return Ok(());

@@ -1,6 +1,6 @@
 use super::*;
 use crate::metrics::choose;
-use crate::{Scenario, simulate};
+use crate::{Scenario, Watch, simulate_watched};
 
 const FILE: &str = "stop = \"9s\"\n[topology]\nkind = \"shared-bottleneck\"\nrate = \"5Mbit\"\nrtt = \"40ms\"\nqueue = 17\n\
     [[connection]]\nname = \"download\"\nprotocol = \"mptcp\"\nalgorithm = \"lisa\"\nbytes = \"100KB\"\n\
@@ -13,7 +13,12 @@ fn rows(kind: RowKind, metrics: &[&'static Metric], identity: Identity<'_>) -> V
         Vary::fixed("connection.0.start="),
     ];
     let columns = Columns::new(kind, &settings, metrics);
-    let outcome = simulate(&Scenario::parse(FILE, "a.toml").unwrap(), 3, false).unwrap();
+    let watch = Watch {
+        sample: (kind == RowKind::Sample).then(|| netsim::Span::from_millis(100)),
+        ..Watch::default()
+    };
+    let scenario = Scenario::parse(FILE, "a.toml").unwrap();
+    let outcome = simulate_watched(&scenario, 3, watch).unwrap();
     let names: Vec<&str> = columns.all().iter().map(|c| c.name.as_str()).collect();
     let mut rows = vec![names.join(" ")];
     let add = |row: &[Value<'_>]| {
@@ -27,7 +32,9 @@ fn rows(kind: RowKind, metrics: &[&'static Metric], identity: Identity<'_>) -> V
         rows.push(row.iter().map(text).collect::<Vec<_>>().join(" "));
         Ok::<_, ()>(())
     };
-    columns.rows(identity, &outcome.outcome, add).unwrap();
+    columns
+        .rows(identity, &outcome.outcome, &outcome.samples, add)
+        .unwrap();
     rows
 }
 
@@ -80,4 +87,20 @@ fn a_row_is_a_subflow_or_a_link() {
             .any(|row| row.starts_with("17 - - sim 3 bottleneck down ")),
         "{links:?}"
     );
+}
+
+/// At each time a row for each link, then one for each subflow of TCP.
+#[test]
+fn a_row_is_a_sample() {
+    let rows = rows(RowKind::Sample, &RowKind::Sample.metrics(), IDENTITY);
+    let heading = "bottleneck.queue connection.0.start algorithm backend seed time_s kind connection number subflow link \
+                   queue_mean_packets in_flight_packets throughput_mbps utilisation drops losses marks cwnd_segments \
+                   ssthresh_segments srtt_s in_flight_segments goodput_mbps retransmits";
+    assert_eq!(rows[0], heading);
+    let starts = |row: &&String, begin: &str| row.starts_with(&format!("17 - {begin}"));
+    assert!(starts(&&rows[1], "- sim 3 0 link - - - "), "{}", rows[1]);
+    let subflow = rows[1..].iter().find(|row| row.contains(" subflow "));
+    let subflow =
+        subflow.filter(|row| starts(row, "lisa sim 3 0 subflow download 1 1 - - - - - - - - "));
+    assert!(subflow.is_some(), "{rows:?}");
 }

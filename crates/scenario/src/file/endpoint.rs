@@ -5,7 +5,7 @@ use transport::{PathManager, Profile};
 
 use super::limits::{INSTANT, LONGEST, MAX_SUBFLOWS};
 use super::table::{Field, Table};
-use crate::connection::{ConnectionSpec, Constants, Protocol};
+use crate::connection::{ConnectionSpec, Constants, InitialSsthresh, Protocol};
 use crate::error::Error;
 
 /// Largest buffer: TCP's largest window with scaling (RFC 7323).
@@ -82,7 +82,17 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
             .map(|field| field.bytes(u64::from(spec.mss)..=MAX_BUFFER))
     };
     spec.receive_window = window("receive_window").transpose()?;
-    spec.initial_ssthresh = window("initial_ssthresh").transpose()?;
+    spec.initial_ssthresh = match table.get("initial_ssthresh") {
+        Some(field) if field.text().is_ok_and(|text| text == "bdp") => Some(InitialSsthresh::Bdp),
+        _ => {
+            let bytes = window("initial_ssthresh").transpose();
+            let or_bdp = |error: Error| Error {
+                problem: format!("{}, or `\"bdp\"`", error.problem),
+                ..error
+            };
+            bytes.map_err(or_bdp)?.map(InitialSsthresh::Bytes)
+        }
+    };
     Ok(())
 }
 

@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(choose(names).unwrap_err(), problem);
         }
         let problem = choose(&["speed\n"]).unwrap_err();
-        let listed = "no metric `speed\\n`; there are completion_s, goodput_mbps, ";
+        let listed = "no metric `speed\\n`; there are completion_s, completion_p50_s, ";
         assert!(problem.starts_with(listed), "{problem}");
         assert!(problem.ends_with(", links.queue_mean_packets"), "{problem}");
     }

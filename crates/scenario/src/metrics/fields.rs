@@ -5,10 +5,14 @@ use super::Value::{Connection, Link, Subflow};
 use super::{Metric, Value};
 
 #[rustfmt::skip]
-pub(super) static FIELDS: [Metric; 23] = [
+pub(super) static FIELDS: [Metric; 30] = [
     count("receive_window_bytes", "receive window", "bytes", Connection(|c| c.receive_window_bytes.map(|n| n as f64))),
     measure("start_s", "start", "s", 3, Connection(|c| Some(c.start_s))),
     count("bytes", "delivered", "bytes", Connection(|c| Some(c.bytes as f64))),
+    measure("slowdown", "slowdown", "", 3, Connection(|c| c.slowdown)),
+    count("credits_taken", "credits taken", "", Connection(|c| Some(c.credits_taken.into()))),
+    count("credits_paid", "credits paid", "", Connection(|c| Some(c.credits_paid.into()))),
+    count("credits_void", "credits void", "", Connection(|c| Some(c.credits_void.into()))),
 
     count("subflows.path", "path", "", Subflow(|s| Some(s.path as f64))),
     measure("subflows.established_s", "joined", "s", 3, Subflow(|s| Some(s.established_s))),
@@ -16,6 +20,9 @@ pub(super) static FIELDS: [Metric; 23] = [
     measure("subflows.goodput_mbps", "goodput", "Mbit/s", 3, Subflow(|s| s.goodput_mbps)),
     count("subflows.retransmits", "retransmits", "segments", Subflow(|s| Some(s.retransmits as f64))),
     count("subflows.retransmits_slow_start", "R_ss", "segments", Subflow(|s| Some(s.retransmits_slow_start as f64))),
+    count("subflows.credits_taken", "credits taken", "", Subflow(|s| Some(s.credits_taken.into()))),
+    count("subflows.credits_paid", "credits paid", "", Subflow(|s| Some(s.credits_paid.into()))),
+    count("subflows.credits_void", "credits void", "", Subflow(|s| Some(s.credits_void.into()))),
     measure("subflows.slow_start_exit_s", "slow start until", "s", 3, Subflow(|s| s.slow_start_exit_s)),
     count("subflows.cwnd_at_slow_start_exit_segments", "cwnd at exit", "segments", Subflow(|s| s.cwnd_at_slow_start_exit_segments.map(f64::from))),
     count("subflows.cwnd_at_end_segments", "cwnd at end", "segments", Subflow(|s| Some(s.cwnd_at_end_segments.into()))),

@@ -5,64 +5,103 @@
 
 use std::collections::BTreeMap;
 
-use super::{Goodputs, Metric, Value, standard};
+use super::{Goodputs, Metric, Value, summary};
 use crate::connection::Protocol;
 use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SubflowOutcome};
-use crate::statistics::Mean;
+use crate::statistics::{Mean, quantile};
 
-/// Values of one part of the runs: for each metric of [`Groups`] the value in each run. A missing value is NaN, and missing
-/// values after the last one are not stored: a sweep has millions of values.
+/// Values of one part of the runs: a series for each metric of [`Groups`].
 #[derive(Clone, Debug)]
-pub struct Samples(Vec<Vec<f64>>);
+pub struct Samples(Vec<Series>);
+
+/// Values of a metric.
+#[derive(Clone, Debug)]
+enum Series {
+    /// Value in each run. A missing value is NaN, and missing values after the last one are not stored: a sweep has millions of
+    /// values.
+    Runs(Vec<f64>),
+    /// Values of all connections of all runs, of which the metric is this quantile.
+    Quantile(f64, Vec<f64>),
+}
+
+impl Series {
+    fn runs(&self) -> &[f64] {
+        match self {
+            Self::Runs(values) => values,
+            Self::Quantile(..) => &[],
+        }
+    }
+}
 
 impl Samples {
     /// Samples without a value.
-    fn new(metrics: usize) -> Self {
-        Self(vec![Vec::new(); metrics])
+    fn new(metrics: &[&Metric]) -> Self {
+        let series = metrics.iter().map(|metric| match metric.value {
+            Value::Completion(quantile) => Series::Quantile(quantile, Vec::new()),
+            _ => Series::Runs(Vec::new()),
+        });
+        Self(series.collect())
     }
 
-    /// Mean of a metric over the runs with a value.
+    /// Mean of a metric over the runs with a value. A quantile has no interval, and `n` counts transfers.
     #[must_use]
     pub fn mean(&self, metric: usize) -> Option<Mean> {
-        Mean::of(&self.present(metric))
+        match &self.0[metric] {
+            Series::Runs(_) => Mean::of(&self.present(metric)),
+            Series::Quantile(p, values) => {
+                let mut values = values.clone();
+                values.sort_by(f64::total_cmp);
+                Some(Mean {
+                    n: values.len(),
+                    mean: quantile(&values, *p)?,
+                    ci95: None,
+                })
+            }
+        }
     }
 
     /// Values of a metric in the runs that have one.
     #[must_use]
     pub fn present(&self, metric: usize) -> Vec<f64> {
-        let values = self.0[metric].iter().copied();
+        let values = self.0[metric].runs().iter().copied();
         values.filter(|value| !value.is_nan()).collect()
     }
 
-    /// Mean difference to `base`, run by run: runs with the same seed are paired.
+    /// Mean difference to `base`, run by run: runs with the same seed are paired. None of a quantile.
     #[must_use]
     pub fn difference(&self, base: &Samples, metric: usize) -> Option<Mean> {
-        let pairs = self.0[metric].iter().zip(&base.0[metric]);
+        let pairs = self.0[metric].runs().iter().zip(base.0[metric].runs());
         let values = pairs.map(|(a, b)| a - b).filter(|value| !value.is_nan());
         Mean::of(&values.collect::<Vec<f64>>())
     }
 
-    /// Value in a run.
+    /// Value in a run. None of a quantile.
     #[must_use]
     pub fn value(&self, metric: usize, run: usize) -> Option<f64> {
-        let value = self.0[metric].get(run).copied();
+        let value = self.0[metric].runs().get(run).copied();
         value.filter(|value| !value.is_nan())
-    }
-
-    /// Whether each run has the same values; a missing value equals a missing one.
-    fn is_same(&self, other: &Samples) -> bool {
-        let bits = |values: &Vec<f64>| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-        self.0.iter().map(bits).eq(other.0.iter().map(bits))
     }
 
     /// Sets the values of a run.
     fn set(&mut self, run: usize, value: impl Fn(usize) -> Option<f64>) {
-        for (metric, values) in self.0.iter_mut().enumerate() {
+        for (metric, series) in self.0.iter_mut().enumerate() {
+            let Series::Runs(values) = series else {
+                continue;
+            };
             if let Some(value) = value(metric) {
                 if values.len() <= run {
                     values.resize(run + 1, f64::NAN);
                 }
                 values[run] = value;
+            }
+        }
+    }
+
+    /// Adds completion times to the quantiles.
+    fn add_completions(&mut self, completions: impl Iterator<Item = f64> + Clone) {
+        for series in &mut self.0 {
+            if let Series::Quantile(_, values) = series {
+                values.extend(completions.clone());
             }
         }
     }
@@ -79,6 +118,8 @@ pub struct Group {
     pub algorithm: String,
     /// Largest number of connections in one run.
     pub connections: usize,
+    /// Number of connections in all runs together.
+    pub all: usize,
     /// Notes of the connections, with the number of connections of each.
     pub notes: BTreeMap<String, usize>,
     /// Samples of the connections.
@@ -118,7 +159,7 @@ pub struct Groups {
 
 impl Default for Groups {
     fn default() -> Self {
-        Self::new(standard().collect())
+        Self::new(summary().collect())
     }
 }
 
@@ -130,7 +171,7 @@ impl Groups {
             runs: 0,
             groups: Vec::new(),
             links: Vec::new(),
-            run: Samples::new(metrics.len()),
+            run: Samples::new(&metrics),
             metrics,
         }
     }
@@ -169,13 +210,6 @@ impl Groups {
         self.runs += 1;
     }
 
-    /// Whether all connections have the same values in each run as these.
-    #[must_use]
-    pub fn has_same_values(&self, other: &Groups) -> bool {
-        let same = |(a, b): (&Group, &Group)| a.name == b.name && a.samples.is_same(&b.samples);
-        self.groups.len() == other.groups.len() && self.groups.iter().zip(&other.groups).all(same)
-    }
-
     /// The connections of this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Group> {
@@ -206,7 +240,7 @@ impl Groups {
             false => self.links.iter().position(is),
         };
         let at = found.unwrap_or_else(|| {
-            let samples = Samples::new(self.metrics.len());
+            let samples = Samples::new(&self.metrics);
             self.links.push((link.name.clone(), samples));
             self.links.len() - 1
         });
@@ -221,8 +255,9 @@ impl Groups {
                 protocol: first.protocol,
                 algorithm: first.algorithm.clone(),
                 connections: 0,
+                all: 0,
                 notes: BTreeMap::new(),
-                samples: Samples::new(self.metrics.len()),
+                samples: Samples::new(&self.metrics),
                 subflows: BTreeMap::new(),
             });
             self.groups.len() - 1
@@ -240,6 +275,9 @@ impl Group {
         goodputs: Option<&Goodputs>,
     ) {
         self.connections = self.connections.max(connections.len());
+        self.all += connections.len();
+        let completions = connections.iter().filter_map(|c| c.completion_s);
+        self.samples.add_completions(completions);
         for note in connections.iter().filter_map(|c| c.note.as_ref()) {
             *self.notes.entry(note.clone()).or_default() += 1;
         }
@@ -267,7 +305,7 @@ impl Group {
         }
         for (number, subflows) in numbered {
             let samples = self.subflows.entry(number);
-            let samples = samples.or_insert_with(|| Samples::new(metrics.len()));
+            let samples = samples.or_insert_with(|| Samples::new(metrics));
             samples.set(run, |metric| {
                 mean(subflows.iter().map(|s| metrics[metric].of_subflow(s)))
             });

@@ -145,3 +145,38 @@ fn runs_have_numbers() {
     assert_eq!((difference.n, difference.mean), (1, 2.0));
     assert_eq!(base.mean(0).unwrap().mean, 3.0);
 }
+
+/// Quantiles are of all transfers of all runs. By hand: of 1 to 10 the median is 5.5 and the quantile 0.9 is 9.1.
+#[test]
+fn quantiles_are_of_all_transfers() {
+    let mut groups = Groups::default();
+    let at = |key: &str| groups.metrics.iter().position(|m| m.key == key).unwrap();
+    let quantiles = ["completion_p50_s", "completion_p90_s", "completion_p99_s"].map(at);
+    for run in 0..5 {
+        let (one, two) = (f64::from(run) + 1.0, f64::from(run) + 6.0);
+        groups.add(&outcome(&[("a", Some(one)), ("a", None), ("a", Some(two))]));
+    }
+    let group = groups.find("a").unwrap();
+    assert_eq!((group.all, group.notes["did not finish"]), (15, 5));
+    let values = quantiles.map(|metric| group.samples.mean(metric).map(|m| (m.n, m.mean, m.ci95)));
+    assert_eq!(values, [Some((10, 5.5, None)), Some((10, 9.1, None)), None]);
+    assert_eq!(group.samples.difference(&group.samples, quantiles[0]), None);
+}
+
+#[test]
+fn equal_results_have_equal_fingerprints() {
+    use crate::metrics::fingerprint;
+    let base = fingerprint(&outcome(&[("a", Some(1.0))]));
+    let algorithm = outcome_of(1, |connection, _| {
+        (connection.completion_s, connection.note) = (Some(1.0), None);
+        connection.algorithm = "other".into();
+    });
+    assert_eq!(fingerprint(&algorithm), base);
+    assert_ne!(fingerprint(&outcome(&[("a", Some(1.5))])), base);
+    assert_ne!(fingerprint(&outcome(&[("a", None)])), base);
+    let mut subflow = algorithm;
+    subflow.connections[0].subflows = vec![SubflowOutcome::default()];
+    let base = fingerprint(&subflow);
+    subflow.connections[0].subflows[0].srtt_s += 1e-9;
+    assert_ne!(fingerprint(&subflow), base);
+}

@@ -4,15 +4,7 @@ use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use transport::{Pace, Reply, Turns};
 
-use crate::connection::{Application, ConnectionSpec, OnOff};
-
-/// Whether the connection ends when its data is acknowledged.
-pub(super) fn is_finite(spec: &ConnectionSpec) -> bool {
-    matches!(
-        spec.application,
-        Application::Bytes(_) | Application::Requests { .. }
-    )
-}
+use crate::connection::{Application, OnOff};
 
 /// The data as an application of the simulator; sizes and gaps between requests are drawn from the seed.
 pub(super) fn data(application: &Application, seed: u64) -> transport::Application {

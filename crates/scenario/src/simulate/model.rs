@@ -12,6 +12,7 @@ use super::endpoints::Endpoints;
 use super::limits;
 use super::recording::Recording;
 use super::sampler::Sampler;
+use crate::capacity::initial_ssthresh;
 use crate::connection::{Application, ConnectionSpec, Protocol, Regroup};
 use crate::draw::{Drawn, Flow};
 use crate::error::Error;
@@ -145,6 +146,11 @@ impl<'a, O: Recording> Model<'a, O> {
         self.titles
             .push(outcome::title(&spec.name, flow.number).into());
         let profile = spec.profile_with_constants();
+        let ssthresh = initial_ssthresh(&self.drawn.graph, flow, spec)?;
+        let ssthresh = ssthresh.map(|bytes| {
+            let segments = u32::try_from(bytes / u64::from(spec.mss));
+            segments.unwrap_or(u32::MAX).max(2)
+        });
         let connection = transport::ConnectionSpec {
             algorithm,
             settings: spec.settings_of(algorithm),
@@ -160,11 +166,7 @@ impl<'a, O: Recording> Model<'a, O> {
             path_manager: spec.path_manager,
             join_delay: spec.join_delay,
             ecn: spec.ecn,
-            ssthresh: spec.initial_ssthresh.map(|bytes| {
-                u32::try_from(bytes / u64::from(spec.mss))
-                    .unwrap_or(u32::MAX)
-                    .max(2)
-            }),
+            ssthresh,
             groups: spec.groups.clone(),
             backup: spec.backup.clone(),
             profile,

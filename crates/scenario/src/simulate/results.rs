@@ -3,7 +3,6 @@
 use netsim::{Span, Time};
 use transport::{Report, SubflowReport};
 
-use super::application::is_finite;
 use super::endpoints::Endpoints;
 use super::model::Model;
 use super::recording::Recording;
@@ -11,7 +10,8 @@ use crate::connection::ConnectionSpec;
 use crate::draw::Flow;
 use crate::error::Error;
 use crate::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
-use crate::warning;
+use crate::transfers::Transfers;
+use crate::{capacity, warning};
 
 /// Bytes that a flow and each of its subflows have delivered.
 #[derive(Clone, Default)]
@@ -40,7 +40,10 @@ pub(super) fn run<O: Recording>(
     let mut links_before = None;
     if scenario.warmup > Span::ZERO {
         // Endless connections are measured from the warm-up to `stop`: the run then does not end with the last transfer.
-        let any_endless = drawn.flows.iter().any(|flow| !is_finite(model.spec(flow)));
+        let any_endless = drawn
+            .flows
+            .iter()
+            .any(|flow| !model.spec(flow).application.is_finite());
         if any_endless {
             model.simulation.ignore_completion();
         }
@@ -65,6 +68,7 @@ pub(super) fn run<O: Recording>(
         connection(model, flow, *endpoints, before, period)
     });
     let connections: Vec<ConnectionOutcome> = connections.collect();
+    let transfers = Transfers::of(scenario, ConnectionOutcome::completions(&connections));
     let links = drawn.graph.links().iter().zip(&counters);
     let links = links.map(|(link, counters)| LinkOutcome::new(link.name.clone(), counters));
     Ok(Outcome {
@@ -72,12 +76,9 @@ pub(super) fn run<O: Recording>(
         scenario: scenario.title.clone(),
         seed,
         backend: Backend::Sim,
-        warnings: warning::of_run(scenario, drawn, |name| {
-            connections
-                .iter()
-                .any(|c| c.name == name && c.completion_s.is_none())
-        }),
+        warnings: warning::of_run(scenario, drawn, &transfers),
         connections,
+        transfers,
         links: links.collect(),
         events: model.simulation.events(),
         packet_hops,
@@ -135,6 +136,10 @@ fn connection<O: Recording>(
         note: None,
         retransmits: 0,
         retransmits_slow_start: 0,
+        credits_taken: 0,
+        credits_paid: 0,
+        credits_void: 0,
+        slowdown: None,
         sum_cwnd_at_slow_start_exit_segments: None,
         sum_cwnd_at_end_segments: 0,
         subflows: Vec::new(),
@@ -156,7 +161,7 @@ fn connection<O: Recording>(
         from: start,
         to: report.completion,
     };
-    let (period, before) = match is_finite(spec) {
+    let (period, before) = match spec.application.is_finite() {
         true => (whole, &Delivered::default()),
         false => (period, before),
     };
@@ -169,11 +174,17 @@ fn connection<O: Recording>(
     }
     let bytes = report.bytes - before.bytes;
     let retransmits = subflows.iter().map(|s| s.retransmits).sum();
+    let credits = |of: fn(&SubflowOutcome) -> u32| subflows.iter().map(of).sum();
+    let completion_s = report.completion.map(|at| at.since(start).as_secs_f64());
     ConnectionOutcome {
-        completion_s: report.completion.map(|at| at.since(start).as_secs_f64()),
+        completion_s,
+        slowdown: capacity::slowdown(&model.drawn.graph, flow, spec, bytes, completion_s),
+        credits_taken: credits(|s| s.credits_taken),
+        credits_paid: credits(|s| s.credits_paid),
+        credits_void: credits(|s| s.credits_void),
         bytes,
         goodput_mbps: mbps(bytes, period),
-        note: note(&report, is_finite(spec)),
+        note: note(&report, spec.application.is_finite()),
         retransmits,
         retransmits_slow_start: report
             .slow_start_exit
@@ -227,6 +238,9 @@ fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome
                 .slow_start_exit
                 .map_or(counters.retransmits, |exit| exit.retransmits)
                 .into(),
+            credits_taken: counters.credits.taken,
+            credits_paid: counters.credits.paid,
+            credits_void: counters.credits.void,
             slow_start_exit_s: counters.slow_start_exit.map(|exit| since(exit.at)),
             cwnd_at_slow_start_exit_segments: counters.slow_start_exit.map(|exit| exit.cwnd),
             cwnd_at_end_segments: subflow.cwnd,

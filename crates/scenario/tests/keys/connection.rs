@@ -1,8 +1,8 @@
 //! `[[connection]]`.
 
 use lisa_scenario::{
-    Application, Arrivals, Between, ConnectionSpec, Constants, Length, OnOff, PathChoice,
-    PathManager, Profile, Protocol, Regroup, Size, SizeTable, Spacing,
+    Application, Arrivals, Between, ConnectionSpec, Constants, InitialSsthresh, Length, OnOff,
+    PathChoice, PathManager, Profile, Protocol, Regroup, Size, SizeTable, Spacing,
 };
 use netsim::Span;
 
@@ -79,7 +79,7 @@ fn all_of_a_connection() {
         ecn: true,
         mss: 1400,
         packet: 1500,
-        initial_ssthresh: Some(65_535),
+        initial_ssthresh: Some(InitialSsthresh::Bytes(65_535)),
         groups: vec![0, 1, 1],
         backup: Vec::new(),
         regroup: vec![
@@ -100,6 +100,10 @@ fn all_of_a_connection() {
         path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535
         groups = [0, 1, 1]\nregroup = [{ at = '2s', groups = [0, 0, 0] }, { at = '3s', groups = [238, 0, 1] }]";
     assert_eq!(connection(text), all);
+    assert_eq!(
+        connection("initial_ssthresh = 'bdp'").initial_ssthresh,
+        Some(InitialSsthresh::Bdp)
+    );
     assert_eq!(
         connection("protocol = 'mptcp'\nbackup = [false, true]").backup,
         [false, true]

@@ -285,7 +285,7 @@ impl SendSide {
             sender.subflow_state,
             SubflowState::Open | SubflowState::Stalled
         ) {
-            self.stream.coupled.close(std::mem::take(&mut sender.cc));
+            sender.close(&mut self.stream.coupled);
             sender.subflow_state = SubflowState::Closed;
             env.timers.clear(sender.timer);
             self.stream.close_buffer(sender);
@@ -301,7 +301,7 @@ impl SendSide {
                 sender.subflow_state,
                 SubflowState::Open | SubflowState::Stalled
             ) {
-                self.stream.coupled.close(std::mem::take(&mut sender.cc));
+                sender.close(&mut self.stream.coupled);
             }
             sender.subflow_state = SubflowState::Closed;
             env.timers.clear(sender.timer);

@@ -67,6 +67,29 @@ pub struct Counters {
     pub slow_start_exit: Option<SlowStartExit>,
     /// Bytes of the subflow acknowledged.
     pub bytes: u64,
+    /// Credits of linked slow start.
+    pub credits: Credits,
+}
+
+/// Numbers of credits of a subflow (linked slow start). Each credit ends at one subflow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Credits {
+    /// Credits that the subflow took when it started.
+    pub taken: u32,
+    /// Credits that the subflow paid as the lender.
+    pub paid: u32,
+    /// Credits that became void: taken from the subflow, or returned by it before their payment.
+    pub void: u32,
+}
+
+impl Credits {
+    /// Counts the credits that a callback reports.
+    #[cold]
+    fn count(&mut self, note: &Note) {
+        self.taken += u32::from(note.credit_taken().is_some());
+        self.paid += note.credits_paid();
+        self.void += note.credits_void();
+    }
 }
 
 /// Exit of a subflow from slow start.
@@ -237,6 +260,12 @@ impl Sender {
         self.record_note(env, &note);
     }
 
+    /// Ends congestion control. Credits that are open become void.
+    pub(crate) fn close(&mut self, coupled: &mut Coupled) {
+        let note = coupled.close(std::mem::take(&mut self.cc));
+        self.counters.credits.count(&note);
+    }
+
     /// Requests a group, from the start or from the next ACK on.
     pub(crate) fn request_group(&mut self, coupled: &mut Coupled, group: u8) {
         self.group = group;
@@ -327,6 +356,9 @@ impl Sender {
                     retransmits: self.counters.retransmits,
                 });
                 self.events |= event::LEFT_SLOW_START;
+            }
+            if note.ends_credits() || note.credit_taken().is_some() {
+                self.counters.credits.count(note);
             }
             if O::ON && note.ends_credits() {
                 env.observer.credit(env.now, self.id, &self.cc, note);

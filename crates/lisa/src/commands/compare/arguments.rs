@@ -40,7 +40,7 @@ pub struct Arguments {
     pub metrics: Metrics,
     #[command(flatten)]
     pub rows: RowsArguments,
-    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/4), instead of tables: `n`, and for each metric
+    /// Print a line of JSON for each algorithm and backend (schema lisa.compare/5), instead of tables: `n`, and for each metric
     /// of each connection, subflow, link and run `mean` and `ci95`, also of its `difference` to the first algorithm and of its
     /// `backend_difference` to the first backend.
     #[arg(long)]

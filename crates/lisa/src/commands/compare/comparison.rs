@@ -1,10 +1,12 @@
 //! The runs of all algorithms on all backends, and their differences.
 
+use scenario::Run;
 use scenario::metrics::{Groups, Metric, Part, Samples};
 use scenario::statistics::Mean;
-use scenario::{Run, Warning, warning};
 
+use crate::runs::equality;
 use crate::runs::on::On;
+use crate::runs::warnings::Warnings;
 
 /// The results of a comparison.
 pub struct Comparison {
@@ -16,6 +18,8 @@ pub struct Comparison {
     pub backends: Vec<On>,
     /// The metrics that are compared, in the order of tables.
     pub metrics: Vec<&'static Metric>,
+    /// For each backend the equality of the results of its algorithms.
+    pub equality: Vec<equality::Results>,
     /// For each algorithm a contender for each backend.
     contenders: Vec<Contender>,
 }
@@ -31,6 +35,8 @@ pub struct At {
 pub struct Contender {
     /// The metrics of all runs.
     pub groups: Groups,
+    /// The warnings of all runs.
+    pub warnings: Warnings,
     /// The run with the first seed. Has rows if it is drawn.
     pub first: Option<Run>,
 }
@@ -45,6 +51,7 @@ impl Comparison {
     ) -> Self {
         let contender = |_| Contender {
             groups: Groups::new(metrics.clone()),
+            warnings: Warnings::default(),
             first: None,
         };
         let contenders = (0..algorithms.len() * backends.len())
@@ -55,6 +62,9 @@ impl Comparison {
             algorithms: algorithms.into(),
             backends: backends.into(),
             metrics,
+            equality: (backends.iter())
+                .map(|_| equality::Results::new(algorithms.len()))
+                .collect(),
             contenders,
         }
     }
@@ -62,7 +72,9 @@ impl Comparison {
     /// Adds a run.
     pub fn add(&mut self, at: At, run: Run) {
         let number = self.number(at);
+        self.equality[at.backend].add(at.algorithm, &run.outcome);
         let contender = &mut self.contenders[number];
+        contender.warnings.add_run(&run.outcome);
         contender.groups.add(&run.outcome);
         contender.first.get_or_insert(run);
     }
@@ -87,26 +99,6 @@ impl Comparison {
             };
             (at, contender)
         })
-    }
-
-    /// Warnings about algorithms with the same results as the first one, on the same backend.
-    pub fn identical(&self) -> Vec<Warning> {
-        let pairs = self.each().filter(|(at, _)| at.algorithm > 0);
-        let same = pairs.filter(|(at, contender)| {
-            let base = &self
-                .of(At {
-                    algorithm: 0,
-                    ..*at
-                })
-                .groups;
-            let names = self.algorithms[at.algorithm] != self.algorithms[0];
-            names && contender.groups.has_same_values(base)
-        });
-        let warning = |(at, contender): (At, &Contender)| {
-            let [first, second] = [0, at.algorithm].map(|n| &self.algorithms[n]);
-            warning::identical(first, second, contender.groups.runs as u64)
-        };
-        same.map(warning).collect()
     }
 
     /// Mean of a metric of a part.

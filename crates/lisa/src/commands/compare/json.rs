@@ -1,18 +1,25 @@
 //! The comparison as lines of JSON (docs/compare.schema.json).
 
-use scenario::metrics::{Group, Metric, Part, Samples, Value};
+use scenario::metrics::{Group, Metric, Part, Samples, Value as Of};
 use scenario::statistics::Mean;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::comparison::{At, Comparison};
+use crate::runs::warnings::{Counted, Warnings};
 
 /// The version of a line.
-const SCHEMA: &str = "lisa.compare/4";
+const SCHEMA: &str = "lisa.compare/5";
 
-/// A line for each algorithm on each backend.
-pub fn lines(comparison: &Comparison) -> String {
+/// A line for each algorithm on each backend. Each has the warnings about all runs together.
+pub fn lines(comparison: &Comparison, warnings: &Warnings) -> String {
+    let whole = warnings.whole();
     let line = |(at, _)| {
-        let line = serde_json::to_string(&Line { comparison, at });
+        let line = Line {
+            comparison,
+            at,
+            whole: &whole,
+        };
+        let line = serde_json::to_string(&line);
         line.expect("plain data") + "\n"
     };
     comparison.each().map(line).collect()
@@ -22,6 +29,7 @@ pub fn lines(comparison: &Comparison) -> String {
 struct Line<'a> {
     comparison: &'a Comparison,
     at: At,
+    whole: &'a [Counted],
 }
 
 impl Serialize for Line<'_> {
@@ -41,7 +49,7 @@ impl Serialize for Line<'_> {
         map.serialize_entry("n", &groups.runs)?;
         self.metrics(&mut map, Part::Run, &groups.run)?;
         map.serialize_entry("connections", &connections)?;
-        if self.any(|metric| matches!(metric.value, Value::Link(_))) {
+        if self.any(|metric| matches!(metric.value, Of::Link(_))) {
             let links = groups.links.iter();
             let links: Vec<Named<'_>> = links
                 .map(|(name, samples)| Named {
@@ -54,6 +62,9 @@ impl Serialize for Line<'_> {
                 .collect();
             map.serialize_entry("links", &links)?;
         }
+        let of_runs = all.of(self.at).warnings.list();
+        let warnings: Vec<&Counted> = of_runs.iter().chain(self.whole).collect();
+        map.serialize_entry("warnings", &warnings)?;
         map.end()
     }
 }
@@ -69,9 +80,10 @@ impl Serialize for Connection<'_> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("name", &self.group.name)?;
         map.serialize_entry("count", &self.group.connections)?;
+        map.serialize_entry("all", &self.group.all)?;
         let part = Part::Connection(&self.group.name);
         self.line.metrics(&mut map, part, &self.group.samples)?;
-        if (self.line).any(|metric| matches!(metric.value, Value::Subflow(_))) {
+        if (self.line).any(|metric| matches!(metric.value, Of::Subflow(_))) {
             let subflows = self.group.subflows.iter();
             let subflows: Vec<Named<'_>> = subflows
                 .map(|(&number, samples)| Named {
@@ -126,8 +138,21 @@ impl Line<'_> {
             difference: Option<Mean>,
             backend_difference: Option<Mean>,
         }
+        #[derive(serde::Serialize)]
+        struct Quantile {
+            n: usize,
+            quantile: f64,
+        }
         for (number, metric) in self.comparison.metrics.iter().enumerate() {
             if !metric.is_of(part) {
+                continue;
+            }
+            if let Of::Completion(_) = metric.value {
+                let value = samples.mean(number).map(|of| Quantile {
+                    n: of.n,
+                    quantile: of.mean,
+                });
+                map.serialize_entry(metric.field(), &value)?;
                 continue;
             }
             let value = samples.mean(number).map(|mean| Value {

@@ -9,9 +9,11 @@ mod tables;
 
 use std::sync::Arc;
 
+use netsim::Span;
 use scenario::Scenario;
 use scenario::export::rows::Identity;
-use scenario::metrics::{Metric, Value};
+use scenario::metrics::{self, Metric, Value};
+use scenario::sample::Samples;
 
 pub use self::arguments::Arguments;
 use self::comparison::{At, Comparison};
@@ -27,12 +29,13 @@ use crate::runs::{files, metric_names, on, scenarios};
 /// Runs the scenario with each algorithm on each backend, and prints tables or JSON.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let common = &arguments.common;
-    let metrics = metric_names::chosen(&arguments.metrics.names)?;
+    let metrics = metric_names::chosen(&arguments.metrics.names, metrics::summary())?;
     let executors = Executor::each(common, &arguments.on)?;
     let source = Source::read(common)?;
     let scenario = source.scenario(&common.set)?;
     let chosen = scenarios::connections(&scenario, &arguments.connections.names)?;
     let contenders = contenders(&arguments, &source, &scenario, &chosen)?;
+    let sample = rows_file::sample(&arguments.rows, false, &arguments.on)?;
     let mut rows = RowsFile::open(common, &arguments.rows, &arguments.metrics.names, &metrics)?;
     let fixed = vec![0; rows_file::fixed(common, &[]).len()];
     if let Some(plot) = &arguments.plot {
@@ -53,14 +56,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let of = each * executors.len();
     let progress = Progress::new(of);
     let mut warnings = Warnings::default();
-    if seeds > 1 && arguments.on == [on::On::Sim] {
-        warnings.add(scenario.warning_of_seeds()?);
-    }
     let mut finished = 0;
     for (backend, executor) in executors.iter().enumerate() {
         progress.next_part(finished);
-        let jobs = jobs(&arguments, &contenders);
-        finished += executor.execute(jobs, &cancelled, &progress, |job, run| {
+        let jobs = jobs(&arguments, &contenders, sample);
+        finished += executor.execute(jobs, &cancelled, &progress, |job, mut run| {
             let algorithm = job % contenders.len();
             warnings.add_run(&run.outcome);
             if let Some(rows) = &mut rows {
@@ -68,8 +68,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
                     settings: &fixed,
                     algorithm: Some(&arguments.algorithms[algorithm]),
                 };
-                rows.add(identity, &run.outcome)?;
+                rows.add(identity, &run.outcome, &run.samples)?;
             }
+            run.samples = Samples::default();
             comparison.add(At { algorithm, backend }, run);
             Ok(())
         })?;
@@ -78,16 +79,29 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
     }
     drop(progress);
+    warnings.add_seeds(
+        &comparison.equality[0],
+        contenders.len(),
+        seeds,
+        || match arguments.on[..] {
+            [on::On::Sim] => Ok(scenario.warning_of_seeds()?),
+            _ => Ok(None),
+        },
+    )?;
+    for equality in &comparison.equality {
+        warnings.add(equality.equal_algorithms(&arguments.algorithms, seeds));
+    }
     let kept = match rows {
         Some(rows) => {
             let kernel = executors.iter().find_map(Executor::release);
-            rows.finish(&rows_file::properties(&source, &arguments.on, kernel))?;
+            let mut properties = rows_file::properties(&source, &arguments.on, kernel);
+            properties.extend(warnings.property());
+            rows.finish(&properties)?;
             rows_file::kept(&arguments.rows)
         }
         None => String::new(),
     };
     progress::ended(finished, of, &kept)?;
-    warnings.add(comparison.identical());
     warnings.print();
 
     if let Some(drawing) = drawing {
@@ -95,7 +109,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         drawing.write(&plot::draw(name, &comparison))?;
     }
     if arguments.json {
-        return output::print(&json::lines(&comparison));
+        return output::print(&json::lines(&comparison, &warnings));
     }
     let title = on::title(&scenario.title, &arguments.on, seeds, arguments.seeds.0[0]);
     output::print(&format!("{title}\n{}", tables::text(&comparison)))
@@ -134,7 +148,7 @@ fn contenders(
 }
 
 /// The runs of all contenders. Contenders take turns, so that other load on the host affects all of them alike.
-fn jobs(arguments: &Arguments, contenders: &[Contender]) -> Vec<Job> {
+fn jobs(arguments: &Arguments, contenders: &[Contender], sample: Option<Span>) -> Vec<Job> {
     let seeds = arguments.seeds.0.iter().copied();
     let (drawn, first) = (arguments.plot.is_some(), arguments.seeds.0[0]);
     let job = |seed: u64, contender: &Contender| Job {
@@ -145,6 +159,7 @@ fn jobs(arguments: &Arguments, contenders: &[Contender]) -> Vec<Job> {
             true => Trace::Keep,
             false => Trace::None,
         },
+        sample,
     };
     seeds
         .flat_map(|seed| contenders.iter().map(move |contender| job(seed, contender)))

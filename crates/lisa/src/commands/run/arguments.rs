@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use netsim::Span;
 use scenario::export::columns::Format;
-use scenario::units;
 
 use crate::runs::arguments::{Common, RowsArguments};
 use crate::runs::on::On;
 use crate::runs::seeds::Seeds;
-use crate::values::{self, Form};
+use crate::values;
 
 /// `lisa run`.
 #[derive(Args)]
@@ -30,7 +28,7 @@ pub struct Arguments {
     pub seeds: Option<Seeds>,
     #[command(flatten)]
     pub rows: RowsArguments,
-    /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/5), instead of tables.
+    /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/6), instead of tables.
     #[arg(long)]
     pub json: bool,
     /// With --json: fill in `wall_seconds`, the duration of each run. Without it `wall_seconds` is null, so that a simulation
@@ -38,31 +36,18 @@ pub struct Arguments {
     #[arg(long, requires = "json")]
     pub timing: bool,
     /// Write the events of the senders into this directory: for each seed TITLE-seed-N.parquet, with one row per event (time
-    /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase), and TITLE-seed-N.credits.jsonl.
+    /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase), and TITLE-seed-N.credits.jsonl. With
+    /// --sample also time series: TITLE-seed-N.links.parquet and TITLE-seed-N.subflows.parquet.
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
     pub trace: Option<PathBuf>,
     /// Format of the table of events.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Parquet, requires = "trace")]
     pub trace_format: TraceFormat,
-    /// With --trace, also write time series at this interval: TITLE-seed-N.links.parquet (queue, packets in flight, throughput,
-    /// utilisation, drops) and TITLE-seed-N.subflows.parquet (cwnd, ssthresh, srtt, flight, goodput, retransmits). Rates and counts
-    /// are those of the interval before. Only in the simulator.
-    #[arg(long, value_name = "INTERVAL", requires = "trace", value_parser = interval())]
-    pub sample: Option<Span>,
     /// Write the packets into this directory: for each seed TITLE-seed-N.pcap, which Wireshark, tshark and tcpdump read: IPv4
     /// with TCP, MPTCP and UDP, as captured at the sender of the data. Time 0 is the begin of the run. In a simulation the
     /// payload is zeros, and timestamps are synthetic (docs/scenario.md lists the other differences).
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
     pub pcap: Option<PathBuf>,
-}
-
-/// A time of more than 0.
-fn interval() -> Form<Span> {
-    let form = "a time of more than 0, like `10ms`; units are ns, us, ms, s, min, h, d";
-    Form::new(form, |text| match units::parse_time(text) {
-        Ok(interval) if interval != Span::ZERO => Ok(interval),
-        _ => Err(String::new()),
-    })
 }
 
 /// Format of a trace file.
@@ -90,6 +75,7 @@ const EXAMPLES: &str = "Examples:
   lisa run download.toml --seeds 100 --rows subflow -o subflows.parquet
   lisa run download.toml --trace out --trace-format csv
   lisa run download.toml --trace out --sample 10ms
+  lisa run download.toml --seeds 10 --rows sample --sample 10ms -o series.parquet
   lisa run download.toml --pcap out && tshark -r out/*.pcap -Y tcp.analysis.retransmission
   sudo lisa run download.toml --on host
   lisa run download.toml --on vm --seeds 4";

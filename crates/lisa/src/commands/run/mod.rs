@@ -21,7 +21,7 @@ use crate::runs::rows_file::{self, RowsFile};
 use crate::runs::scenarios::Source;
 use crate::runs::traces::{TraceFiles, Traces};
 use crate::runs::warnings::Warnings;
-use crate::runs::{files, on};
+use crate::runs::{equality, files, on};
 use crate::tables::{self, Links};
 
 /// Runs the scenario, prints tables or outcomes, and writes traces.
@@ -40,6 +40,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         settings: &vec![0; fixed.len()],
         algorithm: None,
     };
+    let traced = arguments.trace.is_some();
+    let sample = rows_file::sample(&arguments.rows, traced, &[arguments.on])?;
     let traces = traces(&arguments, &scenario.title, &seeds)?;
     let about: Arc<str> = source.name.display().to_string().into();
     let job = |seed: &u64| Job {
@@ -47,19 +49,19 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         about: about.clone(),
         seed: *seed,
         trace: traces.clone().map_or(Trace::None, Trace::Write),
+        sample,
     };
     let jobs: Vec<Job> = seeds.iter().map(job).collect();
     let cancelled = progress::cancelled()?;
     let progress = Progress::new(jobs.len());
     let mut results = Results::default();
     let mut warnings = Warnings::default();
-    if seeds.len() > 1 && arguments.on == on::On::Sim {
-        warnings.add(scenario.warning_of_seeds()?);
-    }
+    let mut equality = equality::Results::new(1);
     let finished = executor.execute(jobs, &cancelled, &progress, |_, run| {
         warnings.add_run(&run.outcome);
+        equality.add(0, &run.outcome);
         if let Some(rows) = &mut rows {
-            rows.add(identity, &run.outcome)?;
+            rows.add(identity, &run.outcome, &run.samples)?;
         }
         if arguments.json {
             let line = json(run.outcome, arguments.timing) + "\n";
@@ -75,6 +77,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let elapsed = progress.elapsed();
     drop(progress);
     if finished == seeds.len() {
+        warnings.add_seeds(&equality, 1, seeds.len(), || match arguments.on {
+            on::On::Sim => Ok(scenario.warning_of_seeds()?),
+            _ => Ok(None),
+        })?;
         warnings.print();
     }
     if !arguments.json && finished > 0 {
@@ -86,7 +92,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let kept = match rows {
         Some(rows) => {
             let on = [arguments.on];
-            rows.finish(&rows_file::properties(&source, &on, executor.release()))?;
+            let mut properties = rows_file::properties(&source, &on, executor.release());
+            properties.extend(warnings.property());
+            rows.finish(&properties)?;
             rows_file::kept(&arguments.rows)
         }
         None => String::new(),
@@ -100,11 +108,6 @@ fn traces(
     title: &str,
     seeds: &[u64],
 ) -> Result<Option<Arc<Traces>>, Failure> {
-    if arguments.sample.is_some() && arguments.on != on::On::Sim {
-        return Err(Failure::usage(
-            "--sample is for simulations: use --on sim, or --trace alone",
-        ));
-    }
     let create = |option: &str, directory: &Path| {
         fs::create_dir_all(directory)
             .map_err(|error| Failure::new(format!("{option} {}: {error}", directory.display())))
@@ -133,7 +136,7 @@ fn traces(
     };
     check("--trace", &arguments.trace, format.extension())?;
     check("--trace", &arguments.trace, "credits.jsonl")?;
-    if arguments.sample.is_some() {
+    if arguments.rows.sample.is_some() {
         for end in export::SAMPLES {
             let extension = format!("{end}.{}", format.extension());
             check("--sample", &arguments.trace, &extension)?;
@@ -143,7 +146,7 @@ fn traces(
     let files = |directory: PathBuf| TraceFiles {
         directory,
         format,
-        sample: arguments.sample,
+        samples: arguments.rows.sample.is_some(),
     };
     let trace = arguments.trace.clone().map(files);
     let pcap = arguments.pcap.clone();

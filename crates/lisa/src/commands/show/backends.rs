@@ -24,9 +24,11 @@ pub fn all(scenario: &Scenario) -> Vec<Support> {
     });
     let lab: Vec<String> = (lab::unsupported(scenario).iter())
         .map(|error| match error {
-            lab::Error::Unsupported { place, what } => {
-                format!("{place}: real endpoints do not support {what}")
-            }
+            lab::Error::Unsupported {
+                place,
+                what,
+                reason,
+            } => format!("{place}: real endpoints do not support {what}: {reason}"),
             error => error.to_string(),
         })
         .collect();

@@ -54,7 +54,8 @@ pub struct Arguments {
     /// Run one part of the sweep of N parts, for several processes or machines. The rows of all parts are those of the sweep.
     #[arg(long, value_name = "PART/N", value_parser = Shard::parser())]
     pub shard: Option<Shard>,
-    /// Print the same rows as JSON, one per line (schema lisa.sweep/3), instead of a table.
+    /// Print the same rows as JSON, one per line (schema lisa.sweep/4), instead of a table. A last line has the
+    /// `warnings`, if there are any.
     #[arg(long)]
     pub json: bool,
 }

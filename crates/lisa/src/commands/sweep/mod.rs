@@ -8,12 +8,15 @@ mod table;
 
 use std::sync::Arc;
 
+use netsim::Span;
 use scenario::export::{journal, rows as table_rows};
+use scenario::metrics;
+use scenario::units;
 use scenario::vary::Vary;
 
 pub use self::arguments::Arguments;
 use self::points::Point;
-use self::results::{Existing, Output, Results};
+use self::results::{Existing, Output, Results, Settings};
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
@@ -23,7 +26,7 @@ use crate::runs::{metric_names, on, rows_file};
 
 /// Runs all combinations, prints a table or rows, and writes rows.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let metrics = metric_names::chosen(&arguments.metrics.names)?;
+    let metrics = metric_names::chosen(&arguments.metrics.names, metrics::standard())?;
     let executor = Executor::new(&arguments.common, arguments.on)?;
     let varied: Vec<Vary> = points::varied(&arguments)?;
     let runs = points::runs(&arguments, &varied)?;
@@ -31,6 +34,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         true => Some(columns(&arguments, &varied, &metrics)?),
         false => None,
     };
+    let sample = rows_file::sample(&arguments.rows, false, &[arguments.on])?;
     let format = rows_file::check(&arguments.rows, arguments.json)?;
     let source = Source::read(&arguments.common)?;
     let mut points: Vec<Point> = points::points(&arguments, &source, &varied, &metrics)?;
@@ -38,7 +42,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let numbers: Vec<usize> = (0..runs).filter(|run| shard.has(*run)).collect();
     let output = match (&arguments.rows.output, format, &columns) {
         (Some(path), Some(format), Some(columns)) => {
-            let identity = identity(&arguments, &source, &points, columns);
+            let identity = identity(&arguments, &source, &points, columns, sample);
             let existing = Existing {
                 resume: arguments.resume,
                 force: arguments.common.force,
@@ -48,22 +52,33 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         _ => None,
     };
-    let (jobs, of_job) = jobs(&arguments, &points, &numbers, output.as_ref());
+    let (jobs, of_job) = jobs(&arguments, &points, &numbers, output.as_ref(), sample);
     let cancelled = progress::cancelled()?;
     let progress = Progress::new(numbers.len());
     progress.next_part(numbers.len() - jobs.len());
     // Without rows the columns are those of an empty table.
     let columns = columns.unwrap_or_else(|| table_rows::Columns::new(Default::default(), &[], &[]));
-    let mut results = Results::new(&mut points, &columns, arguments.json, output, &numbers);
+    let mut results = Results::new(
+        &mut points,
+        &columns,
+        Settings {
+            algorithms: &arguments.algorithms,
+            seeds: arguments.seeds.len(),
+            on: arguments.on,
+            json: arguments.json,
+        },
+        output,
+        &numbers,
+    );
     let executed = executor.execute(jobs, &cancelled, &progress, |job, run| {
-        progress.suspend(|| results.add(of_job[job], run.outcome))
+        progress.suspend(|| results.add(of_job[job], run))
     });
     let elapsed = progress.elapsed();
     drop(progress);
     // Also after an error: the rows of the finished runs are kept.
     let on = [arguments.on];
     let properties = rows_file::properties(&source, &on, executor.release());
-    let finished = results.finish(&properties)?;
+    let finished = results.finish(properties)?;
     executed?;
     if !arguments.json {
         let title = &points[0].scenario.title;
@@ -95,6 +110,7 @@ fn jobs(
     points: &[Point],
     numbers: &[usize],
     output: Option<&Output>,
+    sample: Option<Span>,
 ) -> (Vec<Job>, Vec<usize>) {
     let journal = output.map(Output::journal);
     let missing = |number: &usize| {
@@ -115,6 +131,7 @@ fn jobs(
                 Some(journal) => Trace::Journal(Arc::clone(journal), *number),
                 None => Trace::None,
             },
+            sample,
         }
     };
     (missing.iter().map(job).collect(), missing)
@@ -126,6 +143,7 @@ fn identity(
     source: &Source,
     points: &[Point],
     columns: &table_rows::Columns,
+    sample: Option<Span>,
 ) -> journal::Identity {
     let list = |items: &[String]| items.join(" ");
     let kernel = match arguments.on {
@@ -153,5 +171,7 @@ fn identity(
     identity.add("--seeds", seeds.join(","));
     identity.add("--shard", arguments.shard.unwrap_or(Shard::ALL).to_string());
     identity.add("columns", names.join(","));
+    let sample = sample.map_or(String::new(), units::show_time);
+    identity.add("--sample", sample);
     identity
 }

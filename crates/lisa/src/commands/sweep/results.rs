@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use scenario::Outcome;
 use scenario::export::columns::{Format, Property};
-use scenario::export::journal::{Identity, Journal};
+use scenario::export::journal::{Finished, Identity, Journal};
 use scenario::export::rows::{self as table_rows, Columns};
+use scenario::sample::Samples;
+use scenario::{Outcome, Run};
 
 use super::points::Point;
 use super::rows;
 use crate::output::Failure;
-use crate::runs::files;
+use crate::runs::on::On;
 use crate::runs::rows_file::RowsFile;
 use crate::runs::warnings::Warnings;
+use crate::runs::{equality, files};
 
 /// The file of `--output` with its journal.
 pub struct Output {
@@ -25,6 +27,21 @@ pub struct Output {
     journal_path: PathBuf,
     /// Prevents a second process from continuing the journal.
     _lock: Flock<fs::File>,
+}
+
+/// Locks a journal, which is created if it does not exist.
+fn lock(path: &Path) -> Result<Flock<fs::File>, Failure> {
+    let shown = path.display();
+    let mut options = fs::OpenOptions::new();
+    let file = options.read(true).write(true).create(true).truncate(false);
+    let file = file.open(path);
+    let file = file.map_err(|error| Failure::new(format!("{shown}: {error}")))?;
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
+        Errno::EWOULDBLOCK => Failure::new(format!(
+            "{shown}: another process writes this file: wait for its end, or choose another name for -o"
+        )),
+        error => Failure::new(format!("{shown}: {error}")),
+    })
 }
 
 /// What to do about files that exist.
@@ -61,18 +78,12 @@ impl Output {
             )));
         }
         files::check("-o", path, existing.force || resumes)?;
+        // Before the journal is cut or emptied: another process may be writing to it.
+        let lock = lock(&journal_path)?;
         let journal = match resumes {
             true => Journal::resume(&journal_path, identity, runs)?,
             false => Journal::create(&journal_path, identity, runs)?,
         };
-        let lock = journal.file().try_clone()?;
-        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock);
-        let lock = lock.map_err(|(_, error)| match error {
-            Errno::EWOULDBLOCK => {
-                Failure::new(format!("-o {shown}: another process writes {part}"))
-            }
-            error => Failure::new(format!("{part}: {error}")),
-        })?;
         Ok(Self {
             table: RowsFile::create(path, format, columns)?,
             journal: Arc::new(Mutex::new(journal)),
@@ -103,11 +114,23 @@ impl Output {
     }
 }
 
+/// The arguments that decide the form of the results.
+#[derive(Clone, Copy)]
+pub struct Settings<'a> {
+    /// Algorithms of each combination; empty: those of the scenario.
+    pub algorithms: &'a [String],
+    /// Number of seeds.
+    pub seeds: usize,
+    pub on: On,
+    /// Rows are printed as JSON.
+    pub json: bool,
+}
+
 /// The results, which are delivered in the order of the runs.
 pub struct Results<'a> {
     points: &'a mut [Point],
     columns: &'a Columns,
-    json: bool,
+    settings: Settings<'a>,
     output: Option<Output>,
     /// The numbers of all runs of this process, in order.
     numbers: &'a [usize],
@@ -115,6 +138,7 @@ pub struct Results<'a> {
     passed: usize,
     delivered: usize,
     warnings: Warnings,
+    equality: equality::Results,
 }
 
 impl<'a> Results<'a> {
@@ -122,14 +146,15 @@ impl<'a> Results<'a> {
     pub fn new(
         points: &'a mut [Point],
         columns: &'a Columns,
-        json: bool,
+        settings: Settings<'a>,
         output: Option<Output>,
         numbers: &'a [usize],
     ) -> Self {
         Self {
+            equality: equality::Results::new(points.len()),
             points,
             columns,
-            json,
+            settings,
             output,
             numbers,
             passed: 0,
@@ -139,12 +164,12 @@ impl<'a> Results<'a> {
     }
 
     /// Delivers a run that has just finished, after those before it that the journal has.
-    pub fn add(&mut self, number: usize, outcome: Outcome) -> Result<(), Failure> {
+    pub fn add(&mut self, number: usize, run: Run) -> Result<(), Failure> {
         self.deliver_until(number)?;
         self.passed += 1;
         match self.output.is_some() {
             true => self.read_journal(number),
-            false => self.deliver(number, &outcome),
+            false => self.deliver(number, &run.outcome, &run.samples),
         }
     }
 
@@ -165,12 +190,17 @@ impl<'a> Results<'a> {
         if !journal.has(number) {
             return Ok(());
         }
-        let outcome = journal.read(number)?;
+        let Finished { outcome, samples } = journal.read(number)?;
         drop(journal);
-        self.deliver(number, &outcome)
+        self.deliver(number, &outcome, &samples)
     }
 
-    fn deliver(&mut self, number: usize, outcome: &Outcome) -> Result<(), Failure> {
+    fn deliver(
+        &mut self,
+        number: usize,
+        outcome: &Outcome,
+        samples: &Samples,
+    ) -> Result<(), Failure> {
         let points = self.points.len();
         let (seed, point) = (number / points, &mut self.points[number % points]);
         let identity = table_rows::Identity {
@@ -179,27 +209,61 @@ impl<'a> Results<'a> {
         };
         self.delivered += 1;
         self.warnings.add_run(outcome);
+        self.equality.add(number % points, outcome);
         if let Some(output) = &mut self.output {
-            output.table.add(identity, outcome)?;
+            output.table.add(identity, outcome, samples)?;
         }
-        if self.json {
-            return rows::print(self.columns, identity, outcome);
+        if self.settings.json {
+            return rows::print(self.columns, identity, outcome, samples);
         }
         point.groups.add_at(seed, outcome);
         Ok(())
     }
 
     /// Delivers the rest of the journal, writes the end of the table, and prints warnings. Returns the number of finished runs.
-    pub fn finish(mut self, properties: &[Property]) -> Result<usize, Failure> {
+    pub fn finish(mut self, mut properties: Vec<Property>) -> Result<usize, Failure> {
         self.deliver_until(usize::MAX)?;
         let finished = self.delivered == self.numbers.len();
+        if finished {
+            self.add_warnings()?;
+        }
+        properties.extend(self.warnings.property());
         if let Some(output) = self.output.take() {
-            output.finish(finished, properties)?;
+            output.finish(finished, &properties)?;
         }
         if finished {
             self.warnings.print();
+            if self.settings.json {
+                rows::print_warnings(&self.warnings)?;
+            }
         }
         Ok(self.delivered)
+    }
+
+    /// Adds the warnings about all runs together.
+    fn add_warnings(&mut self) -> Result<(), Failure> {
+        let Settings {
+            algorithms,
+            seeds,
+            on,
+            ..
+        } = self.settings;
+        let points = &self.points;
+        // A point without a draw is enough: its interval misleads.
+        let of_scenario = || match on {
+            On::Sim => {
+                let mut warnings = points.iter().map(|point| point.scenario.warning_of_seeds());
+                let found = warnings.find(|warning| !matches!(warning, Ok(None)));
+                Ok(found.transpose()?.flatten())
+            }
+            _ => Ok(None),
+        };
+        let each = algorithms.len().max(1);
+        self.warnings
+            .add_seeds(&self.equality, each, seeds, of_scenario)?;
+        let equal = self.equality.equal_algorithms(algorithms, seeds);
+        self.warnings.add(equal);
+        Ok(())
     }
 
     /// The message about an interrupted sweep.

@@ -3,19 +3,43 @@
 use scenario::Outcome;
 use scenario::export::columns::Value;
 use scenario::export::rows::{Columns, Identity};
+use scenario::sample::Samples;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::output::{self, Failure};
+use crate::runs::warnings::{Counted, Warnings};
 
 /// The version of a line of JSON.
-const SCHEMA: &str = "lisa.sweep/3";
+const SCHEMA: &str = "lisa.sweep/4";
 
 /// Prints the rows of a run.
-pub fn print(columns: &Columns, identity: Identity<'_>, outcome: &Outcome) -> Result<(), Failure> {
-    columns.rows(identity, outcome, |values| {
+pub fn print(
+    columns: &Columns,
+    identity: Identity<'_>,
+    outcome: &Outcome,
+    samples: &Samples,
+) -> Result<(), Failure> {
+    columns.rows(identity, outcome, samples, |values| {
         let line = serde_json::to_string(&Line { columns, values }).expect("plain data");
         output::print(&(line + "\n"))
     })
+}
+
+/// Prints a line with the warnings, if there are any.
+pub fn print_warnings(warnings: &Warnings) -> Result<(), Failure> {
+    #[derive(serde::Serialize)]
+    struct Line {
+        schema: &'static str,
+        warnings: Vec<Counted>,
+    }
+    let line = Line {
+        schema: SCHEMA,
+        warnings: warnings.list(),
+    };
+    match line.warnings.is_empty() {
+        true => Ok(()),
+        false => output::print(&(serde_json::to_string(&line).expect("plain data") + "\n")),
+    }
 }
 
 /// A row as JSON.
