@@ -8,7 +8,7 @@
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 8
+#define LISA_CONTRACT 9
 
 /* Set before the object is loaded: constants for the verifier, which removes the branches that are not taken. */
 struct lisa_settings {
@@ -45,8 +45,8 @@ struct lisa_user_range {
 struct lisa_limits {
 	u32 setting[MPCC_SETTINGS]; /* of the pair, for new connections: mpcc_connection.setting */
 	u32 connections; /* number of connections with an entry, of all users */
-	u32 user_connections; /* …of one user outside of `unlimited` */
-	u32 other_connections; /* …of all users outside of `unlimited` together */
+	u32 user_connections; /* number of connections with an entry, of one user outside of `unlimited` */
+	u32 other_connections; /* number of connections with an entry, of all users outside of `unlimited` */
 	u32 ranges; /* number of ranges in `unlimited` */
 	struct lisa_user_range unlimited[LISA_USER_RANGES];
 };
@@ -119,9 +119,9 @@ struct lisa_totals {
 	u64 connections_swept; /* entries without a socket, which user space deleted (left_over.rs); counted as closed, too */
 	u64 subflows_opened;
 	u64 subflows_closed;
-	u64 alone_full; /* subflows that run uncoupled because there were as many connections as there may be */
-	u64 alone_user; /* …because their user had as many connections as a user may have */
-	u64 alone_slots; /* …because their connection had no free slot */
+	u64 alone_full; /* subflows that run uncoupled: there were as many connections as there may be */
+	u64 alone_user; /* subflows that run uncoupled: their user had as many connections as a user may have */
+	u64 alone_slots; /* subflows that run uncoupled: their connection had no free slot */
 	u64 alone_joins; /* subflows among these three that joined, and grow slowly (cc/no_room.h) */
 	u64 plain_opened; /* sockets without MPTCP that run this algorithm alone */
 	u64 plain_closed;
@@ -151,8 +151,8 @@ struct lisa_namespace {
 
 /* Requests of listeners. Written by the program `listen` of requests.bpf.c. */
 struct lisa_control {
-	u32 kinds; /* bit k: a listener may request events of kind k; a bit may outlast its listener */
-	u32 reserved;
+	/* Byte k: the listeners that may request events of kind k, bit i for listener i. A bit may outlast its listener. */
+	u64 requested;
 	struct {
 		u64 until; /* ns, CLOCK_MONOTONIC; renewed by the listener, so that the request of a dead one expires */
 		u32 kinds; /* bit k: events of kind k are requested; 0: no listener */
@@ -193,7 +193,11 @@ enum lisa_event_kind {
 	LISA_EVENT_CLOSE,
 	LISA_EVENT_ACK, /* after each ACK that may grow the window */
 	LISA_EVENT_MOVED, /* this subflow is in `group` from this ACK on */
+	LISA_EVENT_KINDS,
 };
+
+_Static_assert(LISA_EVENT_KINDS <= 8 && LISA_LISTENERS == 8,
+	       "lisa_control.requested has 8 x 8 bits");
 
 struct lisa_event {
 	u64 time; /* ns, CLOCK_MONOTONIC */

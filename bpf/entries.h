@@ -130,7 +130,7 @@ static __always_inline void delete_connection(struct sock *sk, const struct lisa
 /* Records a subflow's addresses, for user space. */
 static __always_inline void record_addresses(struct sock *sk, const struct lisa_key *key, u8 slot)
 {
-	struct lisa_subflow_key who = { .connection = *key, .slot = slot };
+	struct lisa_subflow_key subflow_key = { .connection = *key, .slot = slot };
 	struct sock_common *common = &sk->__sk_common;
 	struct lisa_subflow subflow = {
 		.since = bpf_ktime_get_ns(),
@@ -141,7 +141,7 @@ static __always_inline void record_addresses(struct sock *sk, const struct lisa_
 	};
 
 	read_addresses(sk, subflow.family, subflow.local, subflow.remote);
-	bpf_map_update_elem(&subflows, &who, &subflow, 0);
+	bpf_map_update_elem(&subflows, &subflow_key, &subflow, 0);
 }
 
 #endif

@@ -21,10 +21,10 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
-/* Whether a listener requests events of this kind, or did so before it ended. */
-static __always_inline bool requested(u32 kind)
+/* The listeners that may request events of this kind: bit i for listener i. */
+static __always_inline u32 listeners_of(u32 kind)
 {
-	return MPCC_READ(control.kinds) & 1U << kind;
+	return MPCC_READ(control.requested) >> kind * LISA_LISTENERS & ((1U << LISA_LISTENERS) - 1);
 }
 
 static __always_inline u8 phase_of(const struct mpcc_connection *c, const struct mpcc_subflow *s)
@@ -32,19 +32,16 @@ static __always_inline u8 phase_of(const struct mpcc_connection *c, const struct
 	return c && mpcc_has_slot(s) ? c->slot[MPCC_SLOT(s->slot)].phase : MPCC_ABSENT;
 }
 
-/* Writes an event to the ring buffers of all listeners that request its kind, and have renewed their request in time. */
-__noinline int publish(const struct lisa_event *e)
+/* Writes an event to the ring buffers of these listeners, if they have renewed their request in time. */
+__noinline int publish(const struct lisa_event *e, u32 listeners)
 {
-	u64 now = bpf_ktime_get_ns();
-
 	if (!e)
 		return 0;
-	for (u32 i = 0; i < LISA_LISTENERS; i++) {
+	for (u32 i = 0; i < LISA_LISTENERS && listeners >> i; i++) {
 		u32 key = i; /* on the stack, where the verifier does not follow a number */
 		void *ring;
 
-		if (!(MPCC_READ(control.listener[i].kinds) & 1U << (e->kind & 31)) ||
-		    now >= MPCC_READ(control.listener[i].until))
+		if (!(listeners >> i & 1) || e->time >= MPCC_READ(control.listener[i].until))
 			continue;
 		ring = bpf_map_lookup_elem(&rings, &key);
 		/* A wake-up takes microseconds, too much for each ACK: the listener polls for these. */
@@ -55,16 +52,19 @@ __noinline int publish(const struct lisa_event *e)
 	return 0;
 }
 
-/* Fills in an event's kind and the socket's state. False if the socket has no private state. */
-static __always_inline bool describe(struct lisa_event *e, struct sock *sk,
-				     struct mpcc_connection *c, u32 kind)
+/*
+ * Returns the listeners that may request events of this kind. If there are any, fills in the event's kind and the socket's state.
+ */
+static __always_inline u32 describe(struct lisa_event *e, struct sock *sk,
+				    const struct lisa_socket *private,
+				    const struct mpcc_connection *c, u32 kind)
 {
-	struct lisa_socket *private = private_of(sk);
 	struct tcp_sock *tp = tcp_of(sk);
+	u32 listeners = listeners_of(kind);
 
+	if (!listeners)
+		return 0;
 	__builtin_memset(e, 0, sizeof(*e));
-	if (!private)
-		return false;
 	e->time = bpf_ktime_get_ns();
 	e->connection = private->key;
 	e->kind = kind;
@@ -77,47 +77,61 @@ static __always_inline bool describe(struct lisa_event *e, struct sock *sk,
 	e->srtt8 = tp->srtt_us;
 	e->flight = flight_of(tp);
 	e->retransmits = tp->total_retrans;
-	return true;
+	return listeners;
 }
 
-static void emit(struct sock *sk, struct mpcc_connection *c, u32 kind)
+static void emit(struct sock *sk, const struct lisa_socket *private,
+		 const struct mpcc_connection *c, u32 kind)
 {
 	struct lisa_event e;
+	u32 listeners = describe(&e, sk, private, c, kind);
 
-	if (requested(kind) && describe(&e, sk, c, kind))
-		publish(&e);
+	if (listeners)
+		publish(&e, listeners);
 }
 
-static void emit_start(struct sock *sk, struct mpcc_connection *c, u8 i)
+static void emit_start(struct sock *sk, const struct lisa_socket *private,
+		       const struct mpcc_connection *c)
 {
+	const struct mpcc_slot *slot = &c->slot[MPCC_SLOT(private->subflow.slot)];
 	struct lisa_event e;
+	u32 listeners = describe(&e, sk, private, c, LISA_EVENT_START);
 
-	if (!requested(LISA_EVENT_START) || !describe(&e, sk, c, LISA_EVENT_START))
+	if (!listeners)
 		return;
-	e.credit = c->slot[MPCC_SLOT(i)].credit;
-	e.other = c->slot[MPCC_SLOT(i)].lender;
+	e.credit = slot->credit;
+	e.other = slot->lender;
 	e.local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
 	e.remote_port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
-	publish(&e);
+	publish(&e, listeners);
 }
 
-static void emit_loss(struct sock *sk, struct mpcc_connection *c, u32 ssthresh)
+static void emit_loss(struct sock *sk, const struct lisa_socket *private,
+		      const struct mpcc_connection *c, u32 ssthresh)
 {
 	struct lisa_event e;
+	u32 listeners = describe(&e, sk, private, c, LISA_EVENT_LOSS);
 
-	if (!requested(LISA_EVENT_LOSS) || !describe(&e, sk, c, LISA_EVENT_LOSS))
+	if (!listeners)
 		return;
 	e.ssthresh = ssthresh;
-	publish(&e);
+	publish(&e, listeners);
 }
 
-/* One event for each credit that was settled or became void. `borrowers` has a bit for each slot that took one. */
-static void emit_credits(struct sock *sk, struct mpcc_connection *c, u32 kind, u32 borrowers,
-			 const struct mpcc_note *note)
+/* One event for each credit that was settled (LISA_EVENT_SETTLED) or became void (LISA_EVENT_VOID). */
+static void emit_credits(struct sock *sk, const struct lisa_socket *private,
+			 const struct mpcc_connection *c, u32 kind, const struct mpcc_note *note)
 {
+	/* Both are read: the compiler would otherwise select an address, which stays in r0, and the verifier refuses to return it. */
+	u32 settled = MPCC_READ(note->settled), voided = MPCC_READ(note->voided);
+	u32 borrowers = kind == LISA_EVENT_SETTLED ? settled : voided;
+	u32 listeners;
 	struct lisa_event e;
 
-	if (!c || !requested(kind) || !describe(&e, sk, c, kind))
+	if (!c)
+		return;
+	listeners = describe(&e, sk, private, c, kind);
+	if (!listeners)
 		return;
 	e.ignored = note->ignored;
 	e.sum_before = note->sum_before;
@@ -127,26 +141,28 @@ static void emit_credits(struct sock *sk, struct mpcc_connection *c, u32 kind, u
 			continue;
 		e.other = i;
 		e.credit = c->slot[i].credit;
-		publish(&e);
+		publish(&e, listeners);
 	}
 }
 
 /* This subflow returned its credit, because it closed or left its group, before its lender settled it. */
-static void emit_withdrawn(struct sock *sk, const struct mpcc_note *note)
+static void emit_withdrawn(struct sock *sk, const struct lisa_socket *private,
+			   const struct mpcc_note *note)
 {
 	struct lisa_event e;
+	u32 listeners = describe(&e, sk, private, NULL, LISA_EVENT_VOID);
 
-	if (!requested(LISA_EVENT_VOID) || !describe(&e, sk, NULL, LISA_EVENT_VOID))
+	if (!listeners)
 		return;
 	e.other = e.slot;
 	e.slot = note->lender;
 	e.credit = note->withdrawn;
-	publish(&e);
+	publish(&e, listeners);
 }
 
 /* Counts and emits the report of a callback, which is empty after nearly all callbacks. */
-static __always_inline void report(struct sock *sk, struct mpcc_connection *c,
-				   const struct mpcc_note *note)
+static __always_inline void report(struct sock *sk, const struct lisa_socket *private,
+				   const struct mpcc_connection *c, const struct mpcc_note *note)
 {
 	u32 what = note->what;
 
@@ -154,25 +170,25 @@ static __always_inline void report(struct sock *sk, struct mpcc_connection *c,
 		return;
 	if (what & MPCC_NOTE_SETTLED) {
 		COUNT_MANY(sk, credits_settled, __builtin_popcount(note->settled));
-		emit_credits(sk, c, LISA_EVENT_SETTLED, note->settled, note);
+		emit_credits(sk, private, c, LISA_EVENT_SETTLED, note);
 	}
 	if (what & MPCC_NOTE_VOID) {
 		COUNT_MANY(sk, credits_void, __builtin_popcount(note->voided));
-		emit_credits(sk, c, LISA_EVENT_VOID, note->voided, note);
+		emit_credits(sk, private, c, LISA_EVENT_VOID, note);
 	}
 	if (what & MPCC_NOTE_WITHDRAWN) {
 		COUNT(sk, credits_void);
-		emit_withdrawn(sk, note);
+		emit_withdrawn(sk, private, note);
 	}
 	if (what & MPCC_NOTE_LOSS)
 		COUNT(sk, losses);
 	if (what & MPCC_NOTE_SLOW_START_EXIT) {
 		if (!(what & MPCC_NOTE_LOSS))
 			COUNT(sk, slow_start_exits);
-		emit(sk, c, LISA_EVENT_SLOW_START_EXIT);
+		emit(sk, private, c, LISA_EVENT_SLOW_START_EXIT);
 	}
 	if (what & MPCC_NOTE_MOVED)
-		emit(sk, c, LISA_EVENT_MOVED);
+		emit(sk, private, c, LISA_EVENT_MOVED);
 }
 
 #endif

@@ -248,13 +248,24 @@ int BPF_PROG(lisa_socket, int family, int type, int protocol)
 	return IPPROTO_MPTCP;
 }
 
+static __always_inline struct mptcp_subflow_context *context_of(struct tcp_sock *tp)
+{
+	return BPF_CORE_READ((struct inet_connection_sock *)tp, icsk_ulp_data);
+}
+
 /* The MPTCP socket of a subflow. */
 static __always_inline struct mptcp_sock *connection_of(struct tcp_sock *tp)
 {
-	struct mptcp_subflow_context *subflow =
-		BPF_CORE_READ((struct inet_connection_sock *)tp, icsk_ulp_data);
+	return (struct mptcp_sock *)BPF_CORE_READ(context_of(tp), conn);
+}
 
-	return (struct mptcp_sock *)BPF_CORE_READ(subflow, conn);
+/*
+ * Whether the subflow waits in the connection's join_list. It gets its number together with the MPTCP socket's options, both
+ * under its lock (__mptcp_finish_join).
+ */
+static __always_inline bool waits_to_join(struct tcp_sock *tp)
+{
+	return !BPF_CORE_READ(context_of(tp), subflow_id);
 }
 
 /*
@@ -278,8 +289,8 @@ static __always_inline bool chosen_by_program(struct tcp_sock *tp, struct mptcp_
  * Sets the algorithm where Linux calls a congestion control's init next (tcp_init_transfer).
  *
  * A join that Linux accepts while the program holds the connection's lock gets the MPTCP socket's options later, with them the
- * default algorithm (__mptcp_flush_join_list, sync_socket_options), but before it can send. Subflows of a listener are therefore
- * checked again before they send their first data, when the kernel computes the length of the TCP header.
+ * default algorithm (__mptcp_flush_join_list, sync_socket_options), but before it can send. Such a join is therefore checked again
+ * when the kernel computes the length of its TCP headers, until it has left join_list.
  */
 SEC("sockops")
 int lisa_connected(struct bpf_sock_ops *ctx)
@@ -298,8 +309,9 @@ int lisa_connected(struct bpf_sock_ops *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 1;
-	/* Data was sent: this is the last call, whatever the connection has become. */
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && tp->data_segs_out)
+	/* This is the last call if the subflow has its options, or sends data, whatever the connection has become. */
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB &&
+	    (tp->data_segs_out || !tp->is_mptcp || !waits_to_join(tp)))
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags &
 						       ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (!tp->is_mptcp)
@@ -309,7 +321,7 @@ int lisa_connected(struct bpf_sock_ops *ctx)
 	msk = connection_of(tp);
 	if (!msk || chosen_by_program(tp, msk))
 		return 1;
-	if (op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
+	if (op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && waits_to_join(tp))
 		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
 						       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {

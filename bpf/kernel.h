@@ -256,6 +256,7 @@ struct mptcp_subflow_context {
 	u32 mp_join : 1;
 	u32 backup : 1;
 	u32 request_bkup : 1;
+	u32 subflow_id;
 	struct sock *conn;
 	struct sock *tcp_sock;
 };

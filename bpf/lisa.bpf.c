@@ -7,7 +7,7 @@
  * the map `connections`, as cc/connection.h describes.
  *
  * Subflows for which there is no room run alone. A socket without MPTCP gets the algorithm that it would have without this
- * one (plain.h); one that falls back to TCP later runs alone.
+ * one (plain.h). An MPTCP connection that falls back to TCP later runs alone.
  */
 #include "state.h"
 #include "entries.h"
@@ -77,7 +77,7 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	store(tp, &tcp);
 	if (note.what & MPCC_NOTE_TAKEN)
 		COUNT(sk, credits_taken);
-	emit_start(sk, &connection->coupled, slot);
+	emit_start(sk, private, &connection->coupled);
 }
 
 SEC("struct_ops")
@@ -112,8 +112,8 @@ void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		tcp.cwnd = tp->snd_cwnd;
 		mpcc_publish_change(PAIR, c, &private->subflow, &tcp);
 	}
-	report(sk, c, &note);
-	emit(sk, c, LISA_EVENT_ACK);
+	report(sk, private, c, &note);
+	emit(sk, private, c, LISA_EVENT_ACK);
 }
 
 SEC("struct_ops")
@@ -134,8 +134,8 @@ u32 BPF_PROG(lisa_ssthresh, struct sock *sk)
 		mpcc_ssthresh(PAIR, c, &private->subflow, &tcp, &note);
 	else
 		ssthresh = mpcc_ssthresh(PAIR, c, &private->subflow, &tcp, &note);
-	report(sk, c, &note);
-	emit_loss(sk, c, ssthresh);
+	report(sk, private, c, &note);
+	emit_loss(sk, private, c, ssthresh);
 	return ssthresh;
 }
 
@@ -164,7 +164,7 @@ void BPF_PROG(lisa_set_state, struct sock *sk, u8 state)
 	c = connection_of(private);
 	tcp.backup = is_backup(tcp_of(sk), tcp.flight);
 	mpcc_set_state(PAIR, c, &private->subflow, &tcp, state, &note);
-	report(sk, c, &note);
+	report(sk, private, c, &note);
 }
 
 static __always_inline void cwnd_event(struct sock *sk, u32 what)
@@ -181,7 +181,7 @@ static __always_inline void cwnd_event(struct sock *sk, u32 what)
 	tcp.idle_ms = idle_ms(tcp_of(sk));
 	mpcc_cwnd_event(PAIR, c, &private->subflow, &tcp, what, &note);
 	store(tcp_of(sk), &tcp);
-	report(sk, c, &note);
+	report(sk, private, c, &note);
 }
 
 SEC("struct_ops")
@@ -208,27 +208,27 @@ void BPF_PROG(lisa_release, struct sock *sk)
 	struct lisa_socket *private = private_of(sk);
 	struct mpcc_note note = {};
 	struct mpcc_connection *c;
-	struct lisa_subflow_key who;
+	struct lisa_subflow_key key;
 
 	if (!private || !private->subflow.ready)
 		return;
-	__builtin_memset(&who, 0, sizeof(who));
-	who.connection = private->key;
-	who.slot = private->subflow.slot;
-	if (who.connection.socket)
+	__builtin_memset(&key, 0, sizeof(key));
+	key.connection = private->key;
+	key.slot = private->subflow.slot;
+	if (key.connection.socket)
 		COUNT(sk, subflows_closed);
 	else
 		COUNT(sk, plain_closed);
 	c = connection_of(private);
-	emit(sk, c, LISA_EVENT_CLOSE);
+	emit(sk, private, c, LISA_EVENT_CLOSE);
 	if (c) {
 		bool last;
 
-		check_deletion(sk, bpf_map_delete_elem(&subflows, &who));
+		check_deletion(sk, bpf_map_delete_elem(&subflows, &key));
 		last = mpcc_release(PAIR, c, &private->subflow, &note);
-		report(sk, c, &note);
+		report(sk, private, c, &note);
 		if (last)
-			delete_connection(sk, &who.connection);
+			delete_connection(sk, &key.connection);
 	}
 	private->subflow.ready = false;
 	if (OVER_CUBIC)

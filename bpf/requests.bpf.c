@@ -73,6 +73,16 @@ int delete_connection(struct lisa_key *request)
 	return 1;
 }
 
+/* A byte for each kind of event: 1 if it is in `kinds`. */
+static __always_inline u64 by_kind(u32 kinds)
+{
+	u64 bytes = 0;
+
+	for (u32 kind = 0; kind < LISA_EVENT_KINDS; kind++)
+		bytes |= (u64)(kinds >> kind & 1) << kind * LISA_LISTENERS;
+	return bytes;
+}
+
 /*
  * Begins, renews or ends a listener's requests. Returns its slot; LISA_LISTENERS if there is none free. The slot of a dead listener is
  * free when its time is over.
@@ -82,7 +92,8 @@ int listen(struct lisa_listen *request)
 {
 	struct lisa_control *c = bpf_map_lookup_elem(&control, &first);
 	u64 now = bpf_ktime_get_ns();
-	u32 mine = LISA_LISTENERS, kinds = 0;
+	u32 mine = LISA_LISTENERS;
+	u64 requested = 0;
 
 	if (!c || !request->owner)
 		return LISA_LISTENERS;
@@ -106,10 +117,31 @@ int listen(struct lisa_listen *request)
 		c->listener[mine].owner = 0;
 	for (u32 i = 0; i < LISA_LISTENERS; i++)
 		if (now < c->listener[i].until)
-			kinds |= c->listener[i].kinds;
+			requested |= by_kind(c->listener[i].kinds) << i;
 	/* A listener that begins at the same moment may be missing. It renews its request within a second. */
-	MPCC_WRITE(c->kinds, kinds);
+	MPCC_WRITE(c->requested, requested);
 	return mine;
+}
+
+/*
+ * Removes a subflow without a socket from its group. Its slot stays taken until the connection closes, because a socket that the
+ * lists of sockets lack would still write to it. Such a subflow is in its group again after its next ACK.
+ */
+SEC("syscall")
+int remove_subflow(struct lisa_subflow_key *request)
+{
+	struct lisa_key key = request->connection;
+	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, &key);
+	struct mpcc_slot *slot;
+
+	if (!connection)
+		return 0;
+	slot = &connection->coupled.slot[MPCC_SLOT(request->slot)];
+	if (MPCC_READ(slot->phase) == MPCC_ABSENT)
+		return 0;
+	MPCC_WRITE(slot->phase, MPCC_ABSENT);
+	mpcc_next_epoch(&connection->coupled, MPCC_READ(slot->group));
+	return 1;
 }
 
 /* The counters as an array. */

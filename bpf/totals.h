@@ -31,7 +31,8 @@ static __always_inline void add_namespace(struct sock *sk)
 	if (namespace || bpf_map_update_elem(&namespaces, &cookie, &no_namespace, BPF_NOEXIST))
 		return;
 	namespace = bpf_map_lookup_elem(&namespaces, &cookie);
-	if (namespace)
+	if (!namespace)
+		return;
 	namespace->netns = BPF_CORE_READ(net, ns.inum);
 }
 

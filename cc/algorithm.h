@@ -196,7 +196,7 @@ MPCC_INLINE void mpcc_publish_as(struct mpcc_pair pair, struct mpcc_connection *
 	MPCC_AVOIDANCE_CALL(pair, publish, c, s, tcp, slow_start);
 	MPCC_WRITE(slot->group, s->group);
 	MPCC_WRITE(slot->phase, phase);
-	/* The epoch last: who caches a sum without these values then has an earlier one. */
+	/* Write the epoch last: a sum cached without these values then carries an earlier epoch. */
 	if (changed) {
 		MPCC_WRITE(slot->account.cwnd, cwnd);
 		mpcc_next_epoch(c, s->group);

@@ -10,6 +10,10 @@ fn main() {
         bpf::compile(name);
     }
     println!("cargo:rustc-env=LISA_OBJECT={}", bpf::object_hash("lisa"));
+    println!(
+        "cargo:rustc-env=LISA_EXEC_OBJECT={:016x}",
+        bpf::object_hash("exec")
+    );
     let contract = common::root().join("bpf/contract.h");
     let patterns = [
         "(lisa|LISA)_.*",

@@ -47,6 +47,8 @@ pub(crate) unsafe trait WithoutPadding: Plain {}
 
 // SAFETY: 8 + 4 + 4 bytes in 16.
 unsafe impl WithoutPadding for lisa_key {}
+// SAFETY: 16 + 4 + 4 bytes in 24.
+unsafe impl WithoutPadding for lisa_subflow_key {}
 // SAFETY: 8 + 4 + 4 bytes in 16.
 unsafe impl WithoutPadding for lisa_listen {}
 // SAFETY: words of four bytes only.

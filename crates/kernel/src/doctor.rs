@@ -123,11 +123,7 @@ impl Topic {
         text: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Finding {
-        Finding {
-            level: Level::Warn,
-            remedy: Some(remedy.into()),
-            ..self.ok(check, text)
-        }
+        self.with_remedy(Level::Warn, check, text, remedy)
     }
 
     fn fail(
@@ -136,8 +132,18 @@ impl Topic {
         text: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Finding {
+        self.with_remedy(Level::Fail, check, text, remedy)
+    }
+
+    fn with_remedy(
+        self,
+        level: Level,
+        check: &'static str,
+        text: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
         Finding {
-            level: Level::Fail,
+            level,
             remedy: Some(remedy.into()),
             ..self.ok(check, text)
         }

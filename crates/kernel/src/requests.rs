@@ -21,6 +21,7 @@ pub(crate) struct Requests {
     name: String,
     pub(crate) request_group: OwnedFd,
     pub(crate) delete_connection: OwnedFd,
+    pub(crate) remove_subflow: OwnedFd,
     pub(crate) listen: OwnedFd,
     pub(crate) move_totals: OwnedFd,
 }
@@ -66,6 +67,7 @@ impl Requests {
             name: of.name().into(),
             request_group: descriptor("request_group")?,
             delete_connection: descriptor("delete_connection")?,
+            remove_subflow: descriptor("remove_subflow")?,
             listen: descriptor("listen")?,
             move_totals: descriptor("move_totals")?,
         })

@@ -54,7 +54,16 @@ fn main() {
     if std::process::id() == 1 {
         return instructions::measure_in_guest();
     }
-    if !able() {
+    let only: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
+    let wanted = |part: &str| only.is_empty() || only.iter().any(|word| word == part);
+    if wanted("instructions") {
+        instructions::print();
+    }
+    let on_this_kernel = ["throughput", "callbacks", "costs"].into_iter().any(wanted);
+    if !on_this_kernel || !able() {
         return;
     }
     let seconds = Duration::from_secs(setting("BENCH_SECONDS", 1) as u64);
@@ -64,11 +73,6 @@ fn main() {
         "cubic" => "cubic",
         _ => "reno",
     };
-    let only: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|a| !a.starts_with('-'))
-        .collect();
-    let wanted = |part: &str| only.is_empty() || only.iter().any(|word| word == part);
     let loaded = Loaded::with(&name, Options::default());
     println!("{name}, and the kernel's own {own}");
     let ratio = wanted("throughput").then(|| throughput(loaded.name(), own, seconds));
@@ -76,9 +80,6 @@ fn main() {
         callbacks(&loaded, seconds);
     }
     drop(loaded);
-    if wanted("instructions") {
-        instructions::print();
-    }
     let dear = if wanted("costs") { costs() } else { Vec::new() };
     if let Some(ratio) = ratio.filter(|ratio| *ratio < LEAST) {
         panic!("{ratio:.3} of {own}'s throughput is less than {LEAST}");

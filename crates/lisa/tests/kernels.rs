@@ -6,6 +6,8 @@
 
 mod support;
 
+#[path = "kernels/effects.rs"]
+mod effects;
 #[path = "kernels/examine.rs"]
 mod examine;
 #[path = "kernels/page.rs"]
@@ -19,7 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use support::bpf::storage_counter;
-use support::vm::{GUEST, answer, fetched, vmlinuz};
+use support::vm::{GUEST, answer, fetched, found, vmlinuz};
 
 /// Limit for each algorithm, on the guest's clock.
 const EACH: Duration = Duration::from_secs(20);
@@ -66,6 +68,30 @@ fn job() -> Job {
 #[ignore = "is run by the tests in the VM, there"]
 fn guest() {
     support::vm::guest(|job: Job| examine(&job));
+}
+
+#[test]
+#[ignore = "is run by the tests in the VM, there"]
+fn guest_of_effects() {
+    support::vm::guest(|(): ()| {
+        [
+            found(effects::a_quiet_lender_settles_before_it_sends),
+            found(effects::an_initial_threshold_of_cubic_stays),
+        ]
+    });
+}
+
+/// [`effects`] on a kernel in the VM.
+fn effects_in_vm(version: &str) {
+    let Some(kernel) = fetched(version) else {
+        return;
+    };
+    let guest = GUEST.replacen("guest", "guest_of_effects", 1);
+    let vm = Vm::new(Some(&vmlinuz(&kernel)), Arc::default());
+    let results = vm.and_then(|vm| vm.call(&guest, &(), EACH * 2));
+    if let Some(results) = answer::<[Result<(), String>; 2]>(version, results) {
+        assert_eq!(results, [Ok(()), Ok(())]);
+    }
 }
 
 fn in_vm(version: &str) {
@@ -136,6 +162,16 @@ fn linux_6_12() {
 #[test]
 fn linux_7_3() {
     in_vm("7.3");
+}
+
+#[test]
+fn effects_on_6_12() {
+    effects_in_vm("6.12");
+}
+
+#[test]
+fn effects_on_7_3() {
+    effects_in_vm("7.3");
 }
 
 #[test]

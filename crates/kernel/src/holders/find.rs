@@ -42,11 +42,10 @@ impl Found {
         !self.truncated
     }
 
-    /// Addresses of the MPTCP sockets (as in `lisa_key`) whose subflows use this algorithm.
-    pub(crate) fn connections(&self, registered: &Registration) -> impl Iterator<Item = u64> {
+    /// Sockets that use this algorithm.
+    pub(crate) fn sockets(&self, registered: &Registration) -> impl Iterator<Item = &Socket> {
         let holders = self.holders.get(&registered.map_id());
-        let sockets = holders.into_iter().flat_map(|holders| &holders.sockets);
-        sockets.map(|socket| socket.connection)
+        holders.into_iter().flat_map(|holders| &holders.sockets)
     }
 }
 

@@ -134,7 +134,7 @@ impl State {
         Ok(())
     }
 
-    /// Sets the defaults of the named network namespaces that have another one than the file says. A failure is reported; it
+    /// Sets the defaults of the named network namespaces that have another one than the file names. A failure is reported; it
     /// concerns one namespace.
     fn set_named(&mut self, log: &mut Log<'_>) {
         let found = match Namespaces::named() {

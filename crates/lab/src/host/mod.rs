@@ -79,6 +79,22 @@ impl Host {
         seed: u64,
         watch: Watch,
     ) -> Result<Run, Error> {
+        self.run_with(scenario, seed, watch, Listening::On)
+    }
+
+    /// As [`Host::run`], without a listener to the algorithms' events: the algorithms cost what they cost after `lisa kernel load`.
+    /// The run has no credits, and only the sampled rows.
+    pub fn run_without_listener(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
+        self.run_with(scenario, seed, Watch::default(), Listening::Off)
+    }
+
+    fn run_with(
+        &mut self,
+        scenario: &Scenario,
+        seed: u64,
+        watch: Watch,
+        listening: Listening,
+    ) -> Result<Run, Error> {
         let wall = Instant::now();
         let common = supported::check(scenario)?;
         for connection in &scenario.connections {
@@ -92,7 +108,7 @@ impl Host {
         };
         let mut network = Network::build(&spec)?;
         network.start_watched(watch.capture)?;
-        let transferred = self.transfer_all(&network, scenario, watch.sample);
+        let transferred = self.transfer_all(&network, scenario, watch.sample, listening);
         let mut report = network.stop()?;
         let transferred = transferred?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
@@ -196,16 +212,17 @@ impl Host {
         network: &Network,
         scenario: &Scenario,
         sample: Option<Span>,
+        listening: Listening,
     ) -> Result<Transferred, Error> {
         let clock = network
             .clock()
             .ok_or(Error::State("does not run: start it first"))?;
         let done = AtomicBool::new(false);
-        let used = |key: &LoadRequest| {
+        let listens_to = |key: &LoadRequest| {
             scenario
                 .connections
                 .iter()
-                .any(|c| LoadRequest::of(c) == *key)
+                .any(|c| listening == Listening::On && LoadRequest::of(c) == *key)
         };
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
             thread
@@ -216,7 +233,7 @@ impl Host {
             // Listeners must record before the first SYN. Each drops `ready` as soon as it records.
             let (ready, all_ready) = mpsc::channel::<()>();
             let mut listeners = Vec::new();
-            for (key, registered) in self.algorithms.iter().filter(|(key, _)| used(key)) {
+            for (key, registered) in self.algorithms.iter().filter(|(key, _)| listens_to(key)) {
                 let (ready, done, label) = (ready.clone(), &done, registered.name());
                 let collect =
                     move || events::collect(&registry::find_one(label)?, || drop(ready), done);
@@ -290,6 +307,13 @@ impl Drop for Host {
             let _ = registered.unload(Some(&mut |_| false));
         }
     }
+}
+
+/// Whether a run receives the events of its algorithms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listening {
+    On,
+    Off,
 }
 
 /// Results of all transfers.

@@ -5,7 +5,7 @@ use crate::support::vm::{answer, fetched, guest, vmlinuz};
 use lab::{Host, Vm};
 use libbpf_rs::query::ProgInfoIter;
 use mpcc::Algorithm;
-use scenario::Scenario;
+use scenario::{Run, Scenario};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::sync::Arc;
@@ -17,12 +17,26 @@ const KERNEL: &str = "6.12";
 /// Limit on the guest's clock.
 const WITHIN: Duration = Duration::from_secs(600);
 
-/// Calls of an algorithm's `cong_avoid`, with their duration.
+/// Calls of `cong_avoid`, with their duration.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Calls {
+    number: u64,
+    instructions: u64,
+}
+
+impl Calls {
+    fn mean(self) -> u64 {
+        self.instructions / self.number.max(1)
+    }
+}
+
+/// Cost of an algorithm's ACKs.
 #[derive(Serialize, Deserialize)]
 struct Cost {
     algorithm: String,
-    calls: u64,
-    instructions: u64,
+    alone: Calls,
+    /// While a listener receives the event of each ACK.
+    with_listener: Calls,
 }
 
 /// Prints the mean cost with each algorithm, over 1 MB on two subflows of one bottleneck.
@@ -36,10 +50,22 @@ pub fn print() {
         return;
     };
     println!("\ninstructions an ACK (cong_avoid), Linux {KERNEL} in the VM");
-    println!("{:<18}{:>8}{:>14}", "", "calls", "instructions");
-    for cost in costs {
-        let mean = cost.instructions / cost.calls.max(1);
-        println!("{:<18}{:>8}{mean:>14}", cost.algorithm, cost.calls);
+    println!(
+        "{:<18}{:>8}{:>10}{:>18}",
+        "", "calls", "alone", "with a listener"
+    );
+    for Cost {
+        algorithm,
+        alone,
+        with_listener,
+    } in costs
+    {
+        println!(
+            "{algorithm:<18}{:>8}{:>10}{:>18}",
+            alone.number,
+            alone.mean(),
+            with_listener.mean()
+        );
     }
 }
 
@@ -60,22 +86,33 @@ fn measure(host: &mut Host, algorithm: &str) -> Cost {
          queue = 40\n[[connection]]\nprotocol = 'mptcp'\nalgorithm = '{algorithm}'\nbytes = '1MB'\n"
     );
     let scenario = Scenario::parse(&text, "the benchmark").expect("a scenario");
-    let (calls, instructions) = acks();
-    host.run(&scenario, 1).expect("a run");
-    let (all_calls, all_instructions) = acks();
+    let mut calls_of = |run: &dyn Fn(&mut Host) -> Result<Run, lab::Error>| {
+        let before = acks();
+        run(host).expect("a run");
+        let after = acks();
+        Calls {
+            number: after.number - before.number,
+            instructions: after.instructions - before.instructions,
+        }
+    };
     Cost {
         algorithm: algorithm.into(),
-        calls: all_calls - calls,
-        instructions: all_instructions - instructions,
+        alone: calls_of(&|host| host.run_without_listener(&scenario, 1)),
+        with_listener: calls_of(&|host| host.run(&scenario, 1)),
     }
 }
 
-/// Number and total run time (ns) of `cong_avoid` calls, summed over all loaded programs. Both sums only grow, because no program is
-/// unloaded between two readings.
-fn acks() -> (u64, u64) {
+/// The `cong_avoid` calls of all loaded programs. Their number and run time (ns) only grow, because no program is unloaded between two
+/// readings.
+fn acks() -> Calls {
+    let none = Calls {
+        number: 0,
+        instructions: 0,
+    };
     ProgInfoIter::default()
         .filter(|program| program.name.to_string_lossy() == "lisa_cong_avoid")
-        .fold((0, 0), |(calls, ns), program| {
-            (calls + program.run_cnt, ns + program.run_time_ns)
+        .fold(none, |sum, program| Calls {
+            number: sum.number + program.run_cnt,
+            instructions: sum.instructions + program.run_time_ns,
         })
 }

@@ -8,6 +8,7 @@ use crate::support::until;
 use std::fs;
 use std::io::{self, BufRead, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -42,6 +43,7 @@ pub fn run() {
         }
         "choose" => choose(),
         "choose_late" => choose_late(argument.parse().expect("a number")),
+        "receive" => receive(argument.parse().expect("a number")),
         other => panic!("no command {other}"),
     }
 }
@@ -200,6 +202,27 @@ fn choose_late(times: u32) {
         client.read_exact(&mut [0]).expect("received");
     }
     assert_eq!(algorithm(&server), "reno");
+}
+
+/// An accepted connection that only receives: it acknowledges a quarter of this number of segments, which may take 40 ms each.
+fn receive(times: u32) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).expect("connects");
+    let (mut server, _) = listener.accept().expect("a connection");
+    for _ in 0..times / 4 {
+        client.write_all(&[7]).expect("sent");
+        server.read_exact(&mut [0]).expect("received");
+        until("the acknowledgement", || unacknowledged(&client) == 0);
+    }
+}
+
+/// Number of bytes that the other end has not acknowledged (SIOCOUTQ).
+fn unacknowledged(connection: &TcpStream) -> i32 {
+    let mut bytes = 0;
+    // SAFETY: the kernel writes an int.
+    let result = unsafe { libc::ioctl(connection.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    assert_eq!(result, 0, "{}", io::Error::last_os_error());
+    bytes
 }
 
 /// A program that chooses its congestion control keeps its choice.

@@ -18,7 +18,7 @@ use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{chown, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -59,6 +59,8 @@ impl Finding {
 
 const CGROUPS: &str = "/sys/fs/cgroup";
 const PINS: &str = "/sys/fs/bpf/lisa";
+/// Number of files there: three pins and a symbolic link.
+const PINNED: usize = 4;
 
 /// Runs all tests.
 pub fn examine(job: &Job) -> Vec<Finding> {
@@ -101,7 +103,7 @@ pub fn examine(job: &Job) -> Vec<Finding> {
 /// Name and function of a test that needs `lisa` loaded.
 type Test = (&'static str, fn(&Registered));
 
-const TESTS: [Test; 12] = [
+const TESTS: [Test; 13] = [
     ("sockets of the command alone", sockets_of_the_command_alone),
     (
         "connections and joins have the algorithm",
@@ -119,6 +121,10 @@ const TESTS: [Test; 12] = [
     (
         "a choice of a program's own costs nothing later",
         a_choice_costs_nothing_later,
+    ),
+    (
+        "a connection that only receives costs nothing",
+        receiving_costs_nothing,
     ),
     ("Landlock", landlock),
     ("a user with a cgroup of his own", user_with_a_cgroup),
@@ -292,13 +298,13 @@ fn attached_and_detached() {
     let pins = || fs::read_dir(PINS).map_or(0, Iterator::count);
     assert_eq!(
         pins(),
-        3,
+        PINNED,
         "{:?}",
         kernel::load::apply("lisa", &Default::default()).map(|e| e.exec)
     );
     let lia = load("lia");
     lisa.unload(None).expect("it unloads");
-    assert_eq!(pins(), 3, "one is loaded still");
+    assert_eq!(pins(), PINNED, "one is loaded still");
     lia.unload(None).expect("it unloads");
     nothing_is_attached();
 
@@ -316,7 +322,7 @@ fn attached_and_detached() {
     elsewhere(|| drop(load("lisa")));
     assert_eq!(
         pins(),
-        3,
+        PINNED,
         "{:?}",
         kernel::load::apply("lisa", &Default::default()).map(|e| e.exec)
     );
@@ -353,6 +359,22 @@ fn a_later_load_heals() {
         succeeds(under_exec(named("protocol", "262")));
         lia.unload(None).expect("it unloads");
     }
+    // Programs of another version are replaced.
+    let served = || {
+        let programs = ProgInfoIter::default();
+        let ours = programs.filter(|p| p.name.to_string_lossy() == "lisa_connected");
+        ours.map(|program| program.id).collect::<Vec<_>>()
+    };
+    let before = served();
+    let object = Path::new(PINS).join("object");
+    fs::remove_file(&object).expect("a symbolic link");
+    symlink("another", &object).expect("a symbolic link");
+    let lia = load("lia");
+    until("the former programs are gone", || {
+        served().len() == 1 && served() != before
+    });
+    succeeds(under_exec(named("protocol", "262")));
+    lia.unload(None).expect("it unloads");
     // The pins of a killed command remain: the algorithm is not registered.
     registry::find_one("lisa").unwrap().unload(None).unwrap();
     fs::create_dir_all("/sys/fs/bpf").unwrap();
@@ -491,6 +513,16 @@ fn privileges_and_networks_change(_: &Registered) {
 
 /// The program that sets the algorithm runs only for the first segments of a connection, also if it sets none.
 fn a_choice_costs_nothing_later(_: &Registered) {
+    runs_at_first_only("choose_late");
+}
+
+/// …and if an end only receives.
+fn receiving_costs_nothing(_: &Registered) {
+    runs_at_first_only("receive");
+}
+
+/// Runs a command that exchanges this number of segments. The program that sets the algorithm must not run for each.
+fn runs_at_first_only(command: &str) {
     const SEGMENTS: u64 = 1000;
     let runs = || -> u64 {
         let programs = ProgInfoIter::default();
@@ -502,7 +534,7 @@ fn a_choice_costs_nothing_later(_: &Registered) {
     let before = runs();
     network.run(|| {
         set_loopback(true);
-        succeeds(under_exec(named("choose_late", &SEGMENTS.to_string())));
+        succeeds(under_exec(named(command, &SEGMENTS.to_string())));
     });
     let runs = runs() - before;
     assert!((2..SEGMENTS / 10).contains(&runs), "{runs} runs");

@@ -1,10 +1,10 @@
-//! Entries of connections whose sockets are gone are deleted; those of connections that have a socket stay.
+//! Entries of connections and subflows whose sockets are gone are deleted; those that have a socket stay.
 
 use crate::support::bpf::map;
-use crate::support::stream::{carry, open, serve};
+use crate::support::stream::{carry, exchange, open, serve};
 use crate::support::world::World;
 use crate::support::{Loaded, able, content, until};
-use kernel::contract::{lisa_connection, lisa_subflow};
+use kernel::contract::{lisa_connection, lisa_subflow, lisa_subflow_key};
 use kernel::{holders, left_over, status};
 use libbpf_rs::{MapCore, MapFlags};
 
@@ -94,4 +94,52 @@ fn entries_without_a_socket_are_deleted() {
         (2, 4)
     );
     assert_eq!((totals.connections_opened, totals.subflows_opened), (2, 2));
+}
+
+#[test]
+fn a_subflow_without_a_socket_leaves_its_group() {
+    if !able() {
+        return;
+    }
+    let (loaded, world) = (Loaded::lisa(), World::joined(2));
+    let listener = serve(&world, loaded.name());
+    let (client, server) = open(&world, &listener, loaded.name(), None);
+    exchange(&client, &server, &content(10_000, 2));
+    let slots = || {
+        let status = loaded.status();
+        let mut slots: Vec<_> = status
+            .connections
+            .iter()
+            .map(|c| c.subflows.len())
+            .collect();
+        slots.sort_unstable();
+        slots
+    };
+    until("joins", || slots() == [2, 2]);
+    let found = holders::find().expect("the sockets");
+    assert_eq!(left_over::delete(&loaded, &found).expect("a sweep"), 0);
+    assert_eq!(slots(), [2, 2], "each has a socket");
+
+    // The second subflow of one connection: with a port that no socket has, and of the greatest age.
+    const PORT: usize = std::mem::offset_of!(lisa_subflow, local_port);
+    const SLOT: usize = std::mem::offset_of!(lisa_subflow_key, slot);
+    let map = map(&loaded, "subflows");
+    let key = map.keys().find(|key| key[SLOT] == 1).expect("a second one");
+    let mut value = map.lookup(&key, MapFlags::ANY).unwrap().expect("an entry");
+    set_subflow_since(&mut value, 0);
+    value[PORT] ^= 1;
+    map.update(&key, &value, MapFlags::EXIST)
+        .expect("an update");
+    assert_eq!(left_over::delete(&loaded, &found).expect("a sweep"), 0);
+    assert_eq!(slots(), [1, 2]);
+    assert_eq!(status::entries(&loaded), (2, 3));
+
+    // Its socket exists here, so that it returns when it receives an ACK.
+    until("it returns", || {
+        exchange(&client, &server, &content(400_000, 3));
+        slots() == [2, 2]
+    });
+    drop((client, server));
+    until("all are closed", || status::entries(&loaded) == (0, 0));
+    assert_eq!(loaded.totals().deletions_failed, 0);
 }

@@ -8,7 +8,7 @@
 use std::fs::{self, File};
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -39,6 +39,9 @@ const ALGORITHMS: &str = "/sys/fs/bpf/lisa/algorithms";
 const CONNECTED: &str = "/sys/fs/bpf/lisa/connected";
 /// The program that makes sockets MPTCP.
 const SOCKET: &str = "/sys/fs/bpf/lisa/socket";
+/// A symbolic link whose target is the hash of the object of these programs. (A BPF file system has no ordinary files.)
+const OBJECT: &str = "/sys/fs/bpf/lisa/object";
+const HASH: &str = env!("LISA_EXEC_OBJECT");
 /// Locked while pins are changed; removed after each change. Its directory is the only one of /run in which the service may write.
 const LOCK: &str = "/run/lisa/pins.lock";
 const LOCK_DIRECTORY: &str = "/run/lisa";
@@ -46,7 +49,7 @@ const LOCK_DIRECTORY: &str = "/run/lisa";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// To be called after a load. Serves the algorithms that every user may choose, while at least one algorithm of this project
-/// without an owner is loaded.
+/// without an owner is loaded. Replaces the programs of another version; for this moment new sockets of commands are plain TCP.
 ///
 /// # Errors
 /// Why the programs are not attached. `lisa kernel exec` then uses its helper process.
@@ -120,8 +123,8 @@ fn update_locked(attaches: bool) -> Result<()> {
         return detach();
     }
     let algorithms = match attached() {
-        Some(algorithms) => algorithms,
-        None => {
+        Some(algorithms) if !attaches || is_this_version() => algorithms,
+        _ => {
             detach()?;
             if !attaches {
                 return Ok(());
@@ -164,9 +167,13 @@ fn attached() -> Option<MapHandle> {
     MapHandle::from_pinned_path(ALGORITHMS).ok()
 }
 
+fn is_this_version() -> bool {
+    fs::read_link(OBJECT).is_ok_and(|target| target == Path::new(HASH))
+}
+
 /// Removes the pins, which frees links and programs, in the reverse order of their creation.
 fn detach() -> Result<()> {
-    for pin in [SOCKET, CONNECTED, ALGORITHMS] {
+    for pin in [SOCKET, CONNECTED, ALGORITHMS, OBJECT] {
         absent(fs::remove_file(pin)).map_err(Error::io(pin))?;
     }
     absent(fs::remove_dir(PINS)).map_err(Error::io(PINS))?;
@@ -216,6 +223,7 @@ fn attach() -> Result<MapHandle> {
 
     mount_bpf_fs()?;
     fs::create_dir(PINS).map_err(Error::io(PINS))?;
+    symlink(HASH, OBJECT).map_err(Error::io(OBJECT))?;
     skel.maps.algorithms.pin(ALGORITHMS).map_err(failed)?;
     let connected = skel.progs.lisa_connected.attach_cgroup(root.as_raw_fd());
     connected
