@@ -22,6 +22,8 @@ mod support;
 mod sweep;
 #[path = "simulate/terminal.rs"]
 mod terminal;
+#[path = "simulate/tutorial.rs"]
+mod tutorial;
 #[path = "simulate/values.rs"]
 mod values;
 #[path = "simulate/width.rs"]

@@ -262,3 +262,65 @@ fn files() {
     assert!(message.contains("not a regular file"), "{message}");
     fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Each key of the file with wrong values: an error at its line, which says what is allowed.
+#[test]
+fn wrong_values_of_all_keys() {
+    const VALUES: [&str; 9] = [
+        "\"\"",
+        "\"wörd 日本\"",
+        "-1",
+        "99999999999999999999",
+        "1.5",
+        "[]",
+        "{}",
+        "true",
+        "1979-05-27",
+    ];
+    const ALLOWED: [&str; 8] = [
+        "expected ",
+        "out of range",
+        "there are ",
+        "no algorithm",
+        "is needed",
+        "are needed",
+        "is no user",
+        "is possible",
+    ];
+    for (table, keys) in [
+        (
+            "",
+            &["default", "namespaces", "algorithm", "users", "metrics"][..],
+        ),
+        ("[namespaces]", &["blue", "\"[\""]),
+        ("[algorithm]", &["lisa", "lissa"]),
+        (
+            "[algorithm.css]",
+            &["max_connections", "settings", "setings"],
+        ),
+        ("[algorithm.css.settings]", &["con_ssthresh", "con"]),
+        ("[users]", &["unlimited", "connections"]),
+        ("[metrics]", &["listen", "textfile"]),
+    ] {
+        for key in keys {
+            let mut refused = 0;
+            for value in VALUES {
+                let text = format!("# one\n{table}\n{key} = {value}\n");
+                let Err(problem) = Config::parse(&text) else {
+                    continue;
+                };
+                refused += 1;
+                let shown = problem.to_string();
+                assert_eq!(problem.line, Some(3), "{text}: {shown}");
+                assert!(
+                    !shown.contains('\n') && !shown.contains("digit"),
+                    "{text}: {shown}"
+                );
+                let is_helpful = ALLOWED.iter().any(|words| shown.contains(words));
+                let is_helpful = is_helpful || shown.contains("no pattern");
+                assert!(is_helpful, "{text}: {shown}");
+            }
+            assert!(refused >= VALUES.len() - 2, "{table} {key}: {refused}");
+        }
+    }
+}
