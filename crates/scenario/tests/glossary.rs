@@ -28,15 +28,26 @@ fn table(schema: &Value) -> String {
     let mut table =
         String::from("\n| metric | in tables | unit | meaning |\n| --- | --- | --- | --- |\n");
     for metric in metrics::all() {
-        let part = match metric.key.split_once('.') {
-            Some(("subflows", _)) => "SubflowOutcome",
-            Some(("links", _)) => "LinkOutcome",
-            _ => "ConnectionOutcome",
+        let parts: &[&str] = match metric.key.split_once('.') {
+            Some(("subflows", _)) => &["SubflowOutcome"],
+            Some(("links", _)) => &["LinkOutcome"],
+            _ => &["ConnectionOutcome", "Transfers"],
         };
-        let described = &schema["$defs"][part]["properties"][metric.field()]["description"];
+        let mut described = parts.iter().filter_map(|part| {
+            schema["$defs"][part]["properties"][metric.field()]["description"].as_str()
+        });
         let computed = COMPUTED.iter().find(|(key, _)| *key == metric.key);
-        let meaning = match (described.as_str(), computed) {
-            (Some(text), _) => text.replace('\n', " "),
+        let meaning = match (described.next(), computed) {
+            // Links of rustdoc lead nowhere here.
+            (Some(text), _) => match text.replace('\n', " ").split_once(" ([`") {
+                Some((before, link)) => {
+                    format!(
+                        "{before}{}",
+                        link.split_once("))").map_or("", |(_, rest)| rest)
+                    )
+                }
+                None => text.replace('\n', " "),
+            },
             (None, Some((_, text))) => (*text).into(),
             (None, None) => panic!(
                 "docs/outcome.schema.json has no description of `{}`",
