@@ -14,10 +14,12 @@ struct mpcc_algorithm {
 		       unsigned int acked, struct mpcc_note *note);
 };
 
+/* The arguments are distinct objects (restrict): a value that was read once need not be read again after a store. */
 #define ON_ACK(name, slow_start, avoidance, in_linux, about)                                       \
-	static void on_ack_##name(struct mpcc_connection *c, struct mpcc_subflow *s,               \
-				  struct mpcc_tcp *tcp, unsigned int acked,                        \
-				  struct mpcc_note *note)                                          \
+	__attribute__((nonnull)) static void on_ack_##name(                                        \
+		struct mpcc_connection *restrict c, struct mpcc_subflow *restrict s,               \
+		struct mpcc_tcp *restrict tcp, unsigned int acked,                                 \
+		struct mpcc_note *restrict note)                                                   \
 	{                                                                                          \
 		mpcc_on_ack((struct mpcc_pair){ MPCC_SLOW_START_##slow_start,                      \
 						MPCC_AVOIDANCE_##avoidance },                      \

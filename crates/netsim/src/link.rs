@@ -11,7 +11,7 @@ use crate::queue::Queue;
 use crate::time::{Rate, Span, Time};
 use crate::trace::Trace;
 
-pub(crate) use fifo::Fifo;
+pub(crate) use fifo::{BurstArrival, Fifo};
 pub(crate) use general::{General, Step};
 
 /// Specification of a link.

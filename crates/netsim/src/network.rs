@@ -5,12 +5,12 @@
 //! numbers, so a run is a function of the injected packets and their times.
 
 use crate::events::Tournament;
-use crate::link::{Link, LinkCounters, LinkSpec, Step};
+use crate::link::{BurstArrival, Link, LinkCounters, LinkSpec, Step};
 use crate::packet::{Packet, Payload};
 use crate::random::{Purpose, RandomStream};
 use crate::time::{Span, Time};
 
-/// Marks the last entry of a route, a port; the other entries are links.
+/// Marks the end of a route: a port instead of a hop.
 const PORT: u32 = 1 << 31;
 
 /// Number of a link, in the order in which links were added.
@@ -21,9 +21,21 @@ pub struct LinkId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);
 
-/// A route: a list of links that ends at a port.
+/// A route: a list of links that ends at a port. The number has the form of [`Hop::next`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
+
+/// A hop of a route. The same route may pass a link twice, so hops are numbered, not links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    /// Number of the link.
+    link: u32,
+    /// Index of the next hop, or the port at the end of the route with the bit `PORT`. A packet carries it, so that the end of its
+    /// last link leads to the port without another look-up.
+    pub(crate) next: u32,
+    /// Of the first hop: limit of jitter, ns (see [`Network::inject_burst`]).
+    jitter_limit: u32,
+}
 
 /// How a packet leaves the network.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,8 +66,8 @@ pub enum Exit<P> {
 #[derive(Debug)]
 pub struct Network<P> {
     links: Vec<Link<P>>,
-    /// All routes, one after another. A route is its limit of jitter (ns), the numbers of its links, and a port with the bit `PORT`.
-    hops: Vec<u32>,
+    /// All routes, one after another.
+    hops: Vec<Hop>,
     events: Tournament,
     seed: u64,
     #[cfg(any(debug_assertions, test))]
@@ -144,11 +156,21 @@ impl<P: Payload> Network<P> {
             links.iter().all(|link| link.index() < self.links.len()),
             "no such link"
         );
-        self.hops.push(self.jitter_limit(links));
-        let route = RouteId(self.hops.len() as u32);
-        self.hops.extend(links.iter().map(|link| link.0));
-        self.hops.push(PORT | port.0);
-        route
+        let first = self.hops.len() as u32;
+        let jitter_limit = self.jitter_limit(links);
+        let hops = links.iter().zip(first + 1..).map(|(link, next)| Hop {
+            link: link.0,
+            next,
+            jitter_limit,
+        });
+        self.hops.extend(hops);
+        if links.is_empty() {
+            return RouteId(PORT | port.0);
+        }
+        if let Some(last) = self.hops.last_mut() {
+            last.next = PORT | port.0;
+        }
+        RouteId(first)
     }
 
     /// Largest jitter of a packet on these links, ns: see [`Network::inject_burst`].
@@ -186,8 +208,8 @@ impl<P: Payload> Network<P> {
         exit
     }
 
-    /// Sends `count` packets of a host with jitter. `packet` returns size and payload of each. `exit` receives the packets that the
-    /// first link drops.
+    /// Sends a burst of packets, with sizes and payloads, of a host with jitter. `exit` receives the packets that the first link
+    /// drops.
     ///
     /// The first packet reaches the first link `delay` after `now`, each following packet `gap` later. The delay is limited to a
     /// quarter of the time that the slowest link of the route takes for 1500 bytes. The jitter decides whether a packet enters a
@@ -199,8 +221,7 @@ impl<P: Payload> Network<P> {
         now: Time,
         timing: BurstTiming,
         route: RouteId,
-        count: u32,
-        packet: impl Fn(u32) -> (u32, P),
+        packets: impl Iterator<Item = (u32, P)>,
         mut exit: impl FnMut(Exit<P>),
     ) {
         debug_assert!(
@@ -208,34 +229,57 @@ impl<P: Payload> Network<P> {
             "poll before you inject"
         );
         let BurstTiming { mut delay, gap } = timing;
-        let first = route.0 as usize;
-        let limit = Span::from_nanos(self.hops[first - 1].into());
-        let id = self.hops[first] as usize;
-        let mut lost_packets = 0;
-        if let Some(Link::Fifo(link)) = self.links.get_mut(id) {
-            for (bytes, payload) in (0..count).map(packet) {
-                let at = now + delay.min(limit);
-                delay = delay + gap;
-                if !link.admits(at, bytes) {
-                    lost_packets += 1;
-                    exit(lost(at, id, payload));
-                } else if let Some(next) = link.enter(at, bytes, route.0 + 1, payload) {
-                    self.events.set(id, Some(next));
-                }
+        let hop = match self.hops.get(route.0 as usize) {
+            Some(hop) => *hop,
+            None => return self.inject_without_link(now, route, packets, exit),
+        };
+        let limit = Span::from_nanos(hop.jitter_limit.into());
+        let id = hop.link as usize;
+        #[cfg(any(debug_assertions, test))]
+        let (mut entered, mut departed) = (0, 0);
+        #[cfg(any(debug_assertions, test))]
+        let packets = packets.inspect(|_| entered += 1);
+        let mut lose = |packet| {
+            #[cfg(any(debug_assertions, test))]
+            {
+                departed += 1;
+            }
+            exit(packet);
+        };
+        if let Link::Fifo(link) = &mut self.links[id] {
+            let arrival = BurstArrival {
+                at: now + delay,
+                gap,
+                latest: now + limit,
+            };
+            let lost = |at, payload| lose(lost(at, id, payload));
+            let event = link.offer_burst(arrival, hop.next, packets, lost);
+            if event.is_some() {
+                self.events.set(id, event);
             }
         } else {
-            for (bytes, payload) in (0..count).map(packet) {
+            for (bytes, payload) in packets {
                 let at = now + delay.min(limit);
                 delay = delay + gap;
-                if let Some(lost) = self.forward(at, bytes, route.0, payload) {
-                    lost_packets += 1;
-                    exit(lost);
-                }
+                self.forward(at, bytes, route.0, payload).map(&mut lose);
             }
         }
         #[cfg(any(debug_assertions, test))]
-        self.assert_conserved(count.into(), lost_packets);
-        let _ = lost_packets;
+        self.assert_conserved(entered, departed);
+    }
+
+    /// Sends packets along a route that is only a port.
+    #[cold]
+    fn inject_without_link(
+        &mut self,
+        now: Time,
+        route: RouteId,
+        packets: impl Iterator<Item = (u32, P)>,
+        exit: impl FnMut(Exit<P>),
+    ) {
+        let exits =
+            packets.filter_map(|(bytes, payload)| self.forward(now, bytes, route.0, payload));
+        exits.for_each(exit);
     }
 
     /// Time of the next event: a packet moves or is dropped. `None` while the network is empty.
@@ -325,40 +369,39 @@ impl<P: Payload> Network<P> {
         self.links.iter().map(|link| link.counters(now)).collect()
     }
 
-    /// Moves a packet to its next hop. Returns an exit if that is a port or a full queue.
+    /// Moves a packet to its next hop ([`Hop::next`]). Returns an exit if that is a port or a full queue.
     #[inline(always)]
     fn forward(&mut self, at: Time, bytes: u32, next: u32, payload: P) -> Option<Exit<P>> {
-        let hop = self.hops[next as usize];
-        if hop & PORT != 0 {
+        if next & PORT != 0 {
             return Some(Exit::Arrived {
                 at,
-                port: PortId(hop & !PORT),
+                port: PortId(next & !PORT),
                 bytes,
                 payload,
             });
         }
-        let id = hop as usize;
+        let Hop { link, next, .. } = self.hops[next as usize];
+        let id = link as usize;
         match &mut self.links[id] {
-            Link::Fifo(link) => {
-                if !link.admits(at, bytes) {
-                    return Some(lost(at, id, payload));
+            Link::Fifo(link) => match link.offer(at, bytes, next, payload) {
+                Ok(None) => None,
+                Ok(event) => {
+                    self.events.set(id, event);
+                    None
                 }
-                if let Some(next) = link.enter(at, bytes, next + 1, payload) {
-                    self.events.set(id, Some(next));
-                }
-            }
+                Err(payload) => Some(lost(at, id, payload)),
+            },
             Link::General(link) => {
                 let packet = Packet {
                     bytes,
-                    next: next + 1,
+                    next,
                     payload,
                 };
                 let result = link.enter(at, packet);
                 self.events.set(id, link.next_event());
-                return result.err().map(|packet| lost(at, id, packet.payload));
+                result.err().map(|packet| lost(at, id, packet.payload))
             }
         }
-        None
     }
 }
 

@@ -398,7 +398,7 @@ fn a_host_may_have_jitter() {
                 gap: Span::ZERO,
             };
             let lost = |exit| panic!("{exit:?}");
-            network.inject_burst(now, timing, route, 1, |_| (1500, 0), lost);
+            network.inject_burst(now, timing, route, std::iter::once((1500, 0)), lost);
         }
         let exits = std::iter::from_fn(|| network.poll(now + Span::from_secs(1)));
         let times = exits.map(|exit| match exit {

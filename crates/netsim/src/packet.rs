@@ -43,7 +43,7 @@ impl Payload for usize {}
 pub(crate) struct Packet<P> {
     /// Size of the packet.
     pub(crate) bytes: u32,
-    /// Index of the next hop in the network's routes.
+    /// Next hop: see [`Hop::next`](crate::network::Hop::next).
     pub(crate) next: u32,
     /// Payload.
     pub(crate) payload: P,

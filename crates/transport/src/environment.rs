@@ -24,14 +24,12 @@ pub(crate) struct OutgoingBurst {
 }
 
 impl OutgoingBurst {
-    /// Bytes and content of the packet of this number, from 0.
+    /// Bytes and content of each packet.
     #[inline(always)]
-    fn packet(&self, number: u32) -> (u32, Wire) {
-        let data = self.burst.segment(number);
-        (
-            self.header + u32::from(data.len),
-            Segment::Data(data).into(),
-        )
+    fn packets(&self) -> impl Iterator<Item = (u32, Wire)> {
+        let header = self.header;
+        let packets = self.burst.packets();
+        packets.map(move |(payload, wire)| (header + payload, wire))
     }
 }
 
@@ -44,6 +42,11 @@ pub(crate) struct Env<O> {
     pub(crate) observer: O,
     /// Bursts of the current event, which leave after a random delay.
     pub(crate) bursts: Vec<OutgoingBurst>,
+    /// Number of segments in `bursts`.
+    pub(crate) burst_segments: u32,
+    /// No fast path is taken: a test compares both.
+    #[cfg(test)]
+    pub(crate) only_slow_paths: bool,
     /// The bursts answer an ACK that reports a gap or its end.
     pub(crate) reports_gap: bool,
     /// Jitter of the server of each connection.
@@ -51,6 +54,15 @@ pub(crate) struct Env<O> {
 }
 
 impl<O: Observer> Env<O> {
+    /// Whether fast paths are taken: always, except in a test that compares them with the slow paths.
+    #[inline(always)]
+    pub(crate) fn has_fast_paths(&self) -> bool {
+        #[cfg(test)]
+        return !self.only_slow_paths;
+        #[cfg(not(test))]
+        true
+    }
+
     /// Sends a packet of `bytes` bytes.
     #[inline(always)]
     pub(crate) fn send(&mut self, route: RouteId, bytes: u32, segment: Segment) {
@@ -69,15 +81,16 @@ impl<O: Observer> Env<O> {
     #[inline(always)]
     pub(crate) fn send_burst(&mut self, leaving: OutgoingBurst, host_jitter: bool) {
         if O::PACKETS {
-            for (bytes, wire) in (0..leaving.burst.count).map(|number| leaving.packet(number)) {
+            for (bytes, wire) in leaving.packets() {
                 self.report_packet(bytes, wire, true);
             }
         }
         if host_jitter {
+            self.burst_segments += leaving.burst.count;
             self.bursts.push(leaving);
             return;
         }
-        for (bytes, wire) in (0..leaving.burst.count).map(|number| leaving.packet(number)) {
+        for (bytes, wire) in leaving.packets() {
             if let Some(Exit::Lost { payload, .. }) =
                 self.network.inject(self.now, leaving.route, bytes, wire)
             {
@@ -107,11 +120,9 @@ impl<O: Observer> Env<O> {
             ..
         } = self;
         // All bursts are of one connection: an event concerns one connection.
-        let connection = bursts[0].burst.first.subflow.connection;
-        let count = bursts
-            .iter()
-            .fold(0, |sum, leaving| sum + leaving.burst.count);
-        let mut late = jitter[connection as usize].draw(count, self.reports_gap);
+        let connection = bursts[0].burst.connection();
+        let segments = std::mem::take(&mut self.burst_segments);
+        let mut delay = jitter[connection as usize].draw(segments, self.reports_gap);
         for leaving in &*bursts {
             let lost = |exit| {
                 if let (true, Exit::Lost { at, payload, .. }) = (O::ON, exit) {
@@ -120,14 +131,9 @@ impl<O: Observer> Env<O> {
                     }
                 }
             };
-            let count = leaving.burst.count;
-            let packet = |number| leaving.packet(number);
-            let timing = BurstTiming {
-                delay: late,
-                gap: APART,
-            };
-            network.inject_burst(*now, timing, leaving.route, count, packet, lost);
-            late = late + Span::from_nanos(APART.as_nanos() * u64::from(count));
+            let timing = BurstTiming { delay, gap: APART };
+            network.inject_burst(*now, timing, leaving.route, leaving.packets(), lost);
+            delay = delay + Span::from_nanos(APART.as_nanos() * u64::from(leaving.burst.count));
         }
         bursts.clear();
     }

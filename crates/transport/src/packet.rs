@@ -7,5 +7,6 @@ pub(crate) mod sequence;
 mod wire;
 
 pub use segment::SubflowId;
-pub(crate) use segment::{Ack, Burst, Data, Segment, flag};
+pub(crate) use segment::{Ack, Data, Segment, flag};
 pub use wire::Wire;
+pub(crate) use wire::burst::Burst;

@@ -3,10 +3,10 @@
 pub(crate) mod buffer;
 pub(crate) mod reassembly;
 
-use crate::packet::sequence::widen;
+use crate::packet::sequence::{micros, widen};
 use crate::spec::{ConnectionSpec, PathManager};
 pub(crate) use buffer::ReceiveBuffer;
-use netsim::Span;
+use netsim::Time;
 use reassembly::StreamReassembly;
 
 /// Shared state of the receiving subflows: the stream and its receive buffer. The application reads data in order as
@@ -25,8 +25,8 @@ pub(crate) struct ReceiveStream {
     pub(crate) joins_with_data: bool,
     /// Payload of a full segment, bytes.
     pub(crate) mss: u16,
-    /// See [`ConnectionSpec::phase`].
-    pub(crate) phase: Span,
+    /// See [`ConnectionSpec::phase`], µs.
+    pub(crate) phase_us: u32,
     pub(crate) buffer: ReceiveBuffer,
 }
 
@@ -45,7 +45,7 @@ impl ReceiveStream {
             ack_waits_for_read: false,
             joins_with_data: subflows > 1 && spec.path_manager == PathManager::Client,
             mss,
-            phase: spec.phase,
+            phase_us: micros(Time::ZERO + spec.phase),
             buffer,
         }
     }

@@ -10,10 +10,10 @@ mod report;
 use crate::application::udp::{Udp, UdpSpec};
 use crate::connection::Connection;
 use crate::environment::jitter::Jitter;
-use crate::environment::timers::Timers;
+use crate::environment::timers::{NEVER, Timers};
 use crate::environment::{Env, TimerOwner};
 use crate::packet::sack_blocks::SackStore;
-use crate::packet::{Ack, Data, Segment, SubflowId, Wire};
+use crate::packet::{Segment, SubflowId, Wire};
 use crate::profile::Profile;
 use crate::spec::ConnectionSpec;
 use crate::trace::Observer;
@@ -47,6 +47,9 @@ impl<O: Observer> Simulation<O> {
                 sacks: SackStore::default(),
                 observer,
                 bursts: Vec::new(),
+                burst_segments: 0,
+                #[cfg(test)]
+                only_slow_paths: false,
                 reports_gap: false,
                 jitter: Vec::new(),
             },
@@ -131,16 +134,34 @@ impl<O: Observer> Simulation<O> {
         &mut self,
         stop: Time,
         events: u64,
-        mut drops: impl FnMut(Time, Wire) -> bool,
+        drops: impl FnMut(Time, Wire) -> bool,
     ) -> bool {
-        let last = self.events.saturating_add(events);
         let is_finite = |connection: &Connection| connection.application.is_finite;
         let endless = self.ignores_completion || !self.connections.iter().any(is_finite);
-        while endless || self.unfinished > 0 {
-            if self.events >= last {
+        // A run that ends at its stop has a transfer more, which is never complete.
+        self.unfinished += usize::from(endless);
+        self.env.timers.limit(stop);
+        let mut left = events;
+        let has_ended = self.process_events(stop, &mut left, drops);
+        self.events += events - left;
+        self.env.timers.limit(NEVER);
+        self.unfinished -= usize::from(endless);
+        has_ended
+    }
+
+    /// Processes at most `left` events.
+    #[inline(always)]
+    fn process_events(
+        &mut self,
+        stop: Time,
+        left: &mut u64,
+        mut drops: impl FnMut(Time, Wire) -> bool,
+    ) -> bool {
+        while self.unfinished > 0 {
+            if *left == 0 {
                 return false;
             }
-            let limit = self.env.timers.next().min(stop);
+            let limit = self.env.timers.next();
             match self.env.network.poll(limit) {
                 Some(Exit::Arrived {
                     at, bytes, payload, ..
@@ -156,7 +177,7 @@ impl<O: Observer> Simulation<O> {
                     self.deliver(payload);
                     #[cfg(any(debug_assertions, test))]
                     if let Some(subflow) = Segment::from(payload).subflow() {
-                        self.check(subflow.connection);
+                        self.check(subflow.connection, *left);
                     }
                 }
                 Some(Exit::Lost { at, payload, .. }) => self.env.lost(at, payload),
@@ -168,12 +189,12 @@ impl<O: Observer> Simulation<O> {
                     while let Some(_owner) = self.fire(limit) {
                         #[cfg(any(debug_assertions, test))]
                         if let Some(number) = _owner.connection() {
-                            self.check(number);
+                            self.check(number, *left);
                         }
                     }
                 }
             }
-            self.events += 1;
+            *left -= 1;
         }
         true
     }
@@ -215,10 +236,12 @@ impl<O: Observer> Simulation<O> {
     /// A packet arrives at an endpoint. Data and ACKs are decoded separately: as an enum they would go through memory.
     #[inline(always)]
     fn deliver(&mut self, wire: Wire) {
-        if let Some(data) = wire.data() {
-            self.on_data(data);
-        } else if let Some(ack) = wire.ack() {
-            self.on_ack(ack);
+        if wire.is_data() {
+            // The client sends no bursts.
+            return self.on_data(wire);
+        }
+        if wire.is_ack() {
+            self.on_ack(wire);
         } else {
             self.on_other(wire);
         }
@@ -226,18 +249,18 @@ impl<O: Observer> Simulation<O> {
     }
 
     #[inline(always)]
-    fn on_data(&mut self, data: Data) {
-        let connection = &mut self.connections[data.subflow.connection as usize];
-        connection.receive.on_data(&mut self.env, data);
+    fn on_data(&mut self, wire: Wire) {
+        let connection = &mut self.connections[wire.subflow().connection as usize];
+        connection.receive.on_data(&mut self.env, wire);
         if connection.receive.stream.joins_with_data {
             connection.join_with_data(&mut self.env);
         }
     }
 
     #[inline(always)]
-    fn on_ack(&mut self, ack: Ack) {
-        let connection = &mut self.connections[ack.subflow.connection as usize];
-        connection.send.on_ack(&mut self.env, ack);
+    fn on_ack(&mut self, wire: Wire) {
+        let connection = &mut self.connections[wire.subflow().connection as usize];
+        connection.send.on_ack(&mut self.env, wire);
         if connection.send.stream.is_done() {
             let ends = connection.on_all_acknowledged(&mut self.env);
             self.unfinished -= usize::from(ends);
@@ -255,13 +278,13 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Checks the [`invariants`]. Large windows are not recounted after each event, which would take most of the time.
+    /// Checks the [`invariants`]. Large windows are not recounted after each `event`, which would take most of the time.
     #[cfg(any(debug_assertions, test))]
-    fn check(&self, number: u32) {
+    fn check(&self, number: u32, event: u64) {
         let connection = &self.connections[number as usize];
         invariants::connection(connection);
         for sender in &connection.send.subflows {
-            if self.events % (u64::from(sender.packets_out()) / 32 + 1) == 0 {
+            if event % (u64::from(sender.packets_out()) / 32 + 1) == 0 {
                 invariants::sender(sender, &self.env.timers);
             }
         }

@@ -33,6 +33,17 @@ pub(crate) struct Fifo<P> {
     drops: Count,
 }
 
+/// When the packets of a burst reach a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BurstArrival {
+    /// Arrival of the first packet.
+    pub(crate) at: Time,
+    /// Time between two packets.
+    pub(crate) gap: Span,
+    /// Limit of all arrivals.
+    pub(crate) latest: Time,
+}
+
 impl<P> Fifo<P> {
     pub(crate) fn new(shaper: Option<(Rate, DropTail)>, delay: Span) -> Self {
         Self {
@@ -52,55 +63,79 @@ impl<P> Fifo<P> {
         Some(transmitter.transmission_time(bytes))
     }
 
-    /// Whether the queue has room for a packet that reaches the link.
+    /// A packet reaches the link. Returns the link's next event if the packet has changed it, which a packet behind others does not;
+    /// `Err`: the queue drops the packet.
     #[inline(always)]
-    pub(crate) fn admits(&mut self, now: Time, bytes: u32) -> bool {
-        let Some((_, queue)) = &mut self.shaper else {
-            return true;
+    pub(crate) fn offer(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        next: u32,
+        payload: P,
+    ) -> Result<Option<Time>, P> {
+        let departure = match &mut self.shaper {
+            Some((transmitter, queue)) => {
+                let ring = &self.ring;
+                let newest = |i| {
+                    ring.newest(i)
+                        .map(|(departure, packet)| (*departure, packet.bytes))
+                };
+                let count = |packets, bytes| Count { packets, bytes };
+                let entered = count(ring.pushed(), self.bytes_in);
+                let departed = count(ring.popped(), self.bytes_out);
+                if !queue.admits(now, bytes, entered, departed, newest) {
+                    self.drops.add(bytes);
+                    return Err(payload);
+                }
+                let (wait, departure) = transmitter.accept(now, bytes);
+                queue.wait(wait);
+                departure
+            }
+            None => {
+                // A packet does not overtake one that jitter has delayed by some microseconds.
+                self.latest = now.max(self.latest);
+                self.latest
+            }
         };
-        let ring = &self.ring;
-        let newest = |i| {
-            ring.newest(i)
-                .map(|(departure, packet)| (*departure, packet.bytes))
-        };
-        let count = |packets, bytes| Count { packets, bytes };
-        let entered = count(ring.pushed(), self.bytes_in);
-        let departed = count(ring.popped(), self.bytes_out);
-        let admitted = queue.admits(now, bytes, entered, departed, newest);
-        if !admitted {
-            self.drops.add(bytes);
-        }
-        admitted
-    }
-
-    /// Enqueues an admitted packet. Returns the link's next event if the packet has changed it, which a packet behind others does
-    /// not.
-    #[inline(always)]
-    pub(crate) fn enter(&mut self, now: Time, bytes: u32, next: u32, payload: P) -> Option<Time> {
-        // A packet does not overtake one that jitter has delayed by some microseconds.
-        let mut departure = now.max(self.latest);
-        if let Some((transmitter, queue)) = &mut self.shaper {
-            let wait;
-            (wait, departure) = transmitter.accept(now, bytes);
-            queue.wait(wait);
-        } else {
-            self.latest = departure;
-        }
         debug_assert!(
             self.ring.newest(0).is_none_or(|last| last.0 <= departure),
             "one packet overtakes another"
         );
         self.bytes_in += u64::from(bytes);
-        let first = self.ring.len() == 0;
-        self.ring.push(
-            departure,
-            Passing {
-                bytes,
-                next,
-                payload,
-            },
-        );
-        first.then(|| departure + self.delay)
+        let passing = Passing {
+            bytes,
+            next,
+            payload,
+        };
+        let is_first = self.ring.push(departure, passing);
+        Ok(is_first.then(|| departure + self.delay))
+    }
+
+    /// Packets of a burst reach the link one after the other. `gap`: time between two. None is later than `latest`. Returns the link's
+    /// next event if the burst has changed it. `lost` receives the packets that the queue drops.
+    #[inline(always)]
+    pub(crate) fn offer_burst(
+        &mut self,
+        BurstArrival {
+            mut at,
+            gap,
+            latest,
+        }: BurstArrival,
+        next: u32,
+        packets: impl Iterator<Item = (u32, P)>,
+        mut lost: impl FnMut(Time, P),
+    ) -> Option<Time> {
+        let mut event = None;
+        for (bytes, payload) in packets {
+            let now = at.min(latest);
+            at += gap;
+            match self.offer(now, bytes, next, payload) {
+                Ok(None) => {}
+                Ok(first) => event = first,
+                Err(payload) => lost(now, payload),
+            }
+        }
+        event
     }
 
     /// Removes the packet that arrives at the far end: size, next hop, payload. Also returns the link's next event.

@@ -10,11 +10,7 @@ fn shaped(rate: u64, queue: DropTail, delay: Span) -> Fifo<u32> {
 
 /// Whether the packet was accepted.
 fn enter(link: &mut Fifo<u32>, at: Time, bytes: u32, packet: u32) -> bool {
-    let accepted = link.admits(at, bytes);
-    if accepted {
-        link.enter(at, bytes, 0, packet);
-    }
-    accepted
+    link.offer(at, bytes, 0, packet).is_ok()
 }
 
 fn us(us: u64) -> Time {

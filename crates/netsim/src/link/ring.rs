@@ -60,32 +60,31 @@ impl<T> Ring<T> {
         unsafe { self.places.get_unchecked_mut(place) }
     }
 
-    /// Item `number`, if it is in the ring.
-    #[inline]
-    fn get(&self, number: u64) -> Option<&(Time, T)> {
-        // One comparison for `head <= number < tail`.
-        if number.wrapping_sub(self.head) >= self.tail - self.head {
-            return None;
-        }
-        let place = number as usize & (self.places.len() - 1);
-        // SAFETY: item `number` is in the ring, so its place exists and is initialised.
-        Some(unsafe { self.places.get_unchecked(place).assume_init_ref() })
-    }
-
     /// The time of the head.
     #[inline]
     pub(crate) fn first_time(&self) -> Option<Time> {
-        self.get(self.head).map(|(time, _)| *time)
+        if self.len() == 0 {
+            return None;
+        }
+        let place = self.head as usize & (self.places.len() - 1);
+        // SAFETY: the head is in the ring, so its place exists and is initialised.
+        Some(unsafe { self.places.get_unchecked(place).assume_init_ref() }.0)
     }
 
     /// The `i`-th newest item and its time.
     #[inline]
     pub(crate) fn newest(&self, i: usize) -> Option<&(Time, T)> {
-        self.get(self.tail.wrapping_sub(i as u64).wrapping_sub(1))
+        if i >= self.len() {
+            return None;
+        }
+        let place = (self.tail - 1 - i as u64) as usize & (self.places.len() - 1);
+        // SAFETY: this item is in the ring, so its place exists and is initialised.
+        Some(unsafe { self.places.get_unchecked(place).assume_init_ref() })
     }
 
+    /// Adds an item. Returns whether it is the head.
     #[inline]
-    pub(crate) fn push(&mut self, time: Time, item: T) {
+    pub(crate) fn push(&mut self, time: Time, item: T) -> bool {
         if self.len() == self.places.len() {
             self.grow();
         }
@@ -97,6 +96,7 @@ impl<T> Ring<T> {
             // SAFETY: the ring is not empty.
             unsafe { self.copy_head() };
         }
+        is_first
     }
 
     #[inline]

@@ -50,7 +50,9 @@ impl Transmitter {
             // No fraction of a nanosecond: a multiplication instead of a division, at rates as 5 Mbit/s and 1 Gbit/s.
             let begin = self.free_at.max(now);
             self.free_at = begin + Span::from_nanos(u64::from(bytes) * u64::from(self.per_byte));
-            return (begin.since(now), self.free_at);
+            // `begin` is not before `now`.
+            let wait = Span::from_nanos(begin.as_nanos() - now.as_nanos());
+            return (wait, self.free_at);
         }
         self.accept_exactly(now, bytes)
     }

@@ -1,7 +1,7 @@
 //! Receiving end of a connection: its subflows and their shared state.
 
 use crate::environment::Env;
-use crate::packet::Data;
+use crate::packet::Wire;
 use crate::receive_stream::ReceiveStream;
 use crate::subflow::receiver::Receiver;
 use crate::trace::Observer;
@@ -16,10 +16,10 @@ pub(crate) struct ReceiveSide {
 impl ReceiveSide {
     /// A data segment arrives, and the application reads what is in order.
     #[inline(always)]
-    pub(crate) fn on_data<O: Observer>(&mut self, env: &mut Env<O>, data: Data) {
+    pub(crate) fn on_data<O: Observer>(&mut self, env: &mut Env<O>, wire: Wire) {
         let stream = &mut self.stream;
         let before = stream.next();
-        self.subflows[data.subflow.index()].on_data(stream, env, data);
+        self.subflows[wire.subflow().index()].on_data(stream, env, wire);
         stream.read = stream.next();
         if stream.read > before {
             if env.now >= stream.buffer.tune_at {
@@ -50,7 +50,7 @@ impl ReceiveSide {
         let all_have_data = subflows.iter().all(|r| !r.requested || r.window.has_data);
         let next = stream.next();
         if let Some(clamp) = (stream.buffer).tune(env.now, round_trip, next, all_have_data) {
-            subflows.iter_mut().for_each(|r| r.window.set_clamp(clamp));
+            subflows.iter_mut().for_each(|r| r.set_clamp(clamp));
         }
     }
 

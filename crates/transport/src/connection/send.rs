@@ -11,8 +11,8 @@ mod tcp;
 
 use crate::environment::Env;
 use crate::environment::timers::TimerId;
-use crate::packet::Ack;
 use crate::packet::sequence::widen;
+use crate::packet::{Ack, Wire};
 use crate::profile::Profile;
 use crate::spec::ConnectionSpec;
 use crate::subflow::sender::scoreboard::flag;
@@ -126,17 +126,28 @@ impl SendSide {
 
     /// An ACK arrives.
     #[inline(always)]
-    pub(crate) fn on_ack<O: Observer>(&mut self, env: &mut Env<O>, ack: Ack) {
+    pub(crate) fn on_ack<O: Observer>(&mut self, env: &mut Env<O>, wire: Wire) {
         match self.stream.discipline {
-            Discipline::Mptcp => self.process_ack::<Mptcp, O>(env, ack),
-            Discipline::LowestRtt => self.process_ack::<LowestRtt, O>(env, ack),
-            Discipline::Tcp => self.process_ack::<Tcp, O>(env, ack),
+            Discipline::Mptcp => self.process_ack::<Mptcp, O>(env, wire),
+            _ => self.process_other_ack(env, wire),
         }
     }
 
+    /// An ACK of another discipline than MPTCP's, whose ACKs are inlined in the loop of the simulation.
     #[inline(never)]
-    fn process_ack<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>, ack: Ack) {
+    fn process_other_ack<O: Observer>(&mut self, env: &mut Env<O>, wire: Wire) {
+        match self.stream.discipline {
+            Discipline::Tcp => self.process_ack::<Tcp, O>(env, wire),
+            _ => self.process_ack::<LowestRtt, O>(env, wire),
+        }
+    }
+
+    #[inline(always)]
+    fn process_ack<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>, wire: Wire) {
         let Self { subflows, stream } = self;
+        // A slice, whose length is loaded once.
+        let subflows = &mut **subflows;
+        let ack = wire.to_ack();
         let index = ack.subflow.index();
         let sender = &mut subflows[index];
         if !matches!(
@@ -155,7 +166,7 @@ impl SendSide {
             stream.restart_retransmission_timer(env);
         }
         let before = sender.scoreboard.una();
-        let needs_timer = sender.on_ack(&mut stream.coupled, env, ack);
+        let needs_timer = sender.on_ack(&mut stream.coupled, env, wire);
         let more_than_two = sender.scoreboard.una() - before > 2 * u64::from(sender.mss);
         env.reports_gap = ack.sack != 0 || more_than_two;
         let mut has_timer = if D::may_affect_others(stream, subflows, index) {
@@ -169,9 +180,9 @@ impl SendSide {
             stream.push_one::<D, O>(&mut subflows[index], env)
         };
         if D::is_writable(stream, &subflows[index]) {
-            has_timer |= self.wake::<D, O>(env, index);
+            has_timer |= stream.wake::<D, O>(subflows, env, index);
         }
-        let sender = &mut self.subflows[index];
+        let sender = &mut subflows[index];
         if needs_timer && !has_timer {
             sender.set_timer(env);
         }
@@ -253,7 +264,8 @@ impl SendSide {
         match sender.timer_purpose {
             TimerPurpose::Probe => {
                 if let Some(piece) = stream.take_for_probe(sender) {
-                    sender.send_new(&mut stream.coupled, env, piece);
+                    let starts = sender.starts_sending();
+                    sender.send_new(&mut stream.coupled, env, piece, starts);
                     sender.on_probe_sent(env, false);
                 } else {
                     sender.probe_with_last_segment(env);
@@ -423,7 +435,7 @@ impl SendStream {
                 let burst_ends = buffer_ends || count == burst && count > 1;
                 let pushed = sender.profile.bursts && burst_ends || self.ends_write(&piece);
                 piece.flags = (u8::from(pushed) * flag::PUSH) | (u8::from(maps) * flag::MAPPING);
-                sender.send_new(&mut self.coupled, env, piece);
+                sender.send_new(&mut self.coupled, env, piece, starts);
                 // CA_EVENT_TX_START, reported with the first burst, may have lowered the window.
                 quota = match starts {
                     true => sender.cwnd_quota(),

@@ -104,12 +104,7 @@ mod tests {
         };
         // Bursts of two segments and of one. A packet of 20 bytes takes 1.6 µs.
         for len in [20, 10] {
-            let burst = Burst {
-                first,
-                count: len / 10,
-                len,
-                pushed: false,
-            };
+            let burst = Burst::new(first, len / 10, len, false);
             let header = 10;
             let leaving = OutgoingBurst {
                 route,

@@ -28,8 +28,9 @@ pub(crate) struct Timers<K> {
     slots: Vec<Slot>,
     /// Timers by `queued`.
     order: Tournament,
-    /// `queued` of the first timer.
+    /// `queued` of the first timer, or `limit` if that is earlier.
     next: Time,
+    limit: Time,
 }
 
 impl<K> Default for Timers<K> {
@@ -39,6 +40,7 @@ impl<K> Default for Timers<K> {
             slots: Vec::new(),
             order: Tournament::new(),
             next: NEVER,
+            limit: NEVER,
         }
     }
 }
@@ -53,6 +55,16 @@ impl<K: Copy> Timers<K> {
         });
         self.order.add();
         self.owners.len() as TimerId - 1
+    }
+
+    /// Sets a limit of [`next`](Self::next): the end of a run.
+    pub(crate) fn limit(&mut self, limit: Time) {
+        self.limit = limit;
+        self.update_next();
+    }
+
+    fn update_next(&mut self) {
+        self.next = (self.order.first()).map_or(self.limit, |(at, _)| at.min(self.limit));
     }
 
     /// Sets a timer, set or not.
@@ -82,7 +94,7 @@ impl<K: Copy> Timers<K> {
         self.slots[timer as usize].due < NEVER
     }
 
-    /// Lower bound of the time at which the next timer fires.
+    /// Lower bound of the time at which the next timer fires, at most the [limit](Self::limit).
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.next
@@ -98,15 +110,19 @@ impl<K: Copy> Timers<K> {
             now < self.order.horizon(),
             "{now} is beyond the horizon of this number of timers"
         );
-        while self.next <= now {
-            let (_, timer) = self.order.first()?;
-            let due = self.slots[timer].due;
-            if due <= now {
-                self.slots[timer].due = NEVER;
-                self.queue(timer, NEVER);
+        while let Some((_, timer)) = self.order.first().filter(|(at, _)| *at <= now) {
+            let slot = &mut self.slots[timer];
+            let fires = slot.due <= now;
+            if fires {
+                slot.due = NEVER;
+            }
+            slot.queued = slot.due;
+            let next = (slot.queued < self.order.horizon()).then_some(slot.queued);
+            self.order.set_first(timer, next);
+            self.update_next();
+            if fires {
                 return Some(self.owners[timer]);
             }
-            self.queue(timer, due);
         }
         None
     }
@@ -116,7 +132,7 @@ impl<K: Copy> Timers<K> {
         // `fire` panics before a run reaches the horizon.
         self.order
             .set(timer, (at < self.order.horizon()).then_some(at));
-        self.next = self.order.first().map_or(NEVER, |(at, _)| at);
+        self.update_next();
     }
 }
 

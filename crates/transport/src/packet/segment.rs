@@ -113,38 +113,6 @@ pub(crate) struct Data {
     pub(crate) flags: u8,
 }
 
-/// Consecutive segments with payload that are sent at once.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Burst {
-    /// First segment, of full length. Only the last segment may be shorter.
-    pub(crate) first: Data,
-    /// Number of segments.
-    pub(crate) count: u32,
-    /// Bytes of payload of all segments.
-    pub(crate) len: u32,
-    /// Whether the last segment carries the push flag.
-    pub(crate) pushed: bool,
-}
-
-impl Burst {
-    /// Segment `number` of the burst, from 0.
-    #[inline(always)]
-    pub(crate) fn segment(&self, number: u32) -> Data {
-        let full = u32::from(self.first.len);
-        let offset = number * full;
-        let is_last = number + 1 == self.count;
-        // Only the first new segment after a reduction carries CWR (RFC 3168, 6.1.2).
-        let once = if number == 0 { 0 } else { flag::CWR };
-        Data {
-            seq: self.first.seq.wrapping_add(offset),
-            dsn: self.first.dsn.wrapping_add(offset),
-            len: (self.len - offset).min(full) as u16,
-            flags: (self.first.flags & !once) | (u8::from(self.pushed & is_last) * flag::PSH),
-            ..self.first
-        }
-    }
-}
-
 /// Segment without payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ack {

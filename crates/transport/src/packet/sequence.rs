@@ -48,6 +48,10 @@ mod tests {
             (5300, 75_600, 76_000),
         ] {
             assert_eq!(in_milliseconds(now, ago), shown, "{now} {ago}");
+            if ago <= now {
+                let difference = now / 1000 * 1000 - (now - ago) / 1000 * 1000;
+                assert_eq!(difference, shown, "{now} {ago}");
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Form of a packet on simulated links: 24 bytes.
 
+pub(crate) mod burst;
+
 use super::sequence::ECHO_BITS;
 use super::{Ack, Data, Segment, SubflowId, flag};
 
@@ -48,6 +50,8 @@ struct Fields {
 const EXTRA_BITS: u32 = 54;
 /// Mask of an echoed timestamp in [`Fields::extra`].
 const ECHO: u64 = (1 << ECHO_BITS) - 1;
+/// First bit of the length of a data segment in [`Fields::extra`].
+const LEN_SHIFT: u32 = 32;
 /// Number of bits of [`Fields::flags`].
 const FLAG_BITS: u32 = 6;
 
@@ -130,7 +134,7 @@ impl From<Segment> for Wire {
                     seq: data.seq,
                     dsn: data.dsn,
                     window: 0,
-                    extra: u64::from(data.sent_us) | u64::from(data.len) << 32,
+                    extra: u64::from(data.sent_us) | u64::from(data.len) << LEN_SHIFT,
                     flags: data.flags,
                 },
             ),
@@ -218,33 +222,65 @@ impl From<Wire> for Segment {
 }
 
 impl Wire {
+    /// Whether the segment has payload.
+    #[inline(always)]
+    pub(crate) fn is_data(self) -> bool {
+        self.kind() == Kind::Data as u8
+    }
+
+    /// Whether the segment is an ACK without payload.
+    #[inline(always)]
+    pub(crate) fn is_ack(self) -> bool {
+        self.kind() == Kind::Ack as u8
+    }
+
+    /// Subflow of a segment that is no datagram.
+    #[inline(always)]
+    pub(crate) fn subflow(self) -> SubflowId {
+        SubflowId::from_bits(self.0 as u32)
+    }
+
     /// The segment, if it has payload.
     #[inline(always)]
     pub(crate) fn data(self) -> Option<Data> {
+        self.is_data().then(|| self.to_data())
+    }
+
+    /// The segment, which has payload.
+    #[inline(always)]
+    pub(crate) fn to_data(self) -> Data {
+        debug_assert!(self.is_data());
         let fields = self.fields();
-        (self.kind() == Kind::Data as u8).then_some(Data {
-            subflow: SubflowId::from_bits(fields.to),
+        Data {
+            subflow: self.subflow(),
             seq: fields.seq,
             dsn: fields.dsn,
-            len: (fields.extra >> 32) as u16,
+            len: (fields.extra >> LEN_SHIFT) as u16,
             sent_us: fields.extra as u32,
             flags: fields.flags,
-        })
+        }
     }
 
     /// The segment, if it is an ACK without payload.
     #[inline(always)]
     pub(crate) fn ack(self) -> Option<Ack> {
+        self.is_ack().then(|| self.to_ack())
+    }
+
+    /// The segment, which is an ACK without payload.
+    #[inline(always)]
+    pub(crate) fn to_ack(self) -> Ack {
+        debug_assert!(self.is_ack());
         let fields = self.fields();
-        (self.kind() == Kind::Ack as u8).then_some(Ack {
-            subflow: SubflowId::from_bits(fields.to),
+        Ack {
+            subflow: self.subflow(),
             seq: fields.seq,
             data_ack: fields.dsn,
             window: fields.window,
             sack: (fields.extra >> ECHO_BITS) as u32,
             echo_us: (fields.extra & ECHO) as u32,
             flags: fields.flags,
-        })
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::environment::Env;
 use crate::environment::timers::TimerId;
 use crate::packet::sack_blocks::SelectiveAcks;
 use crate::packet::sequence::{micros, widen};
-use crate::packet::{Ack, Data, Segment, SubflowId, flag};
+use crate::packet::{Ack, Segment, SubflowId, Wire, flag};
 use crate::profile::{Detection, Profile};
 use crate::receive_stream::ReceiveStream;
 use crate::spec::ConnectionSpec;
@@ -24,6 +24,9 @@ use window::AdvertisedWindow;
 /// The receiving end of a subflow.
 #[derive(Debug)]
 pub(crate) struct Receiver {
+    /// The next full segment in sequence is processed by the fast path (tcp_sock.pred_flags): no segment is missing, the window is
+    /// at its limit, and the join is complete.
+    has_prediction: bool,
     /// Bytes of the subflow that have arrived.
     reassembly: Reassembly,
     /// SACK blocks, the latest first.
@@ -92,6 +95,7 @@ impl Receiver {
         let mptcp = spec.mptcp;
         let sack = profile.detection != Detection::DuplicateAcks;
         Self {
+            has_prediction: false,
             reassembly: Reassembly::default(),
             blocks: SelectiveAcks::default(),
             duplicate: None,
@@ -125,41 +129,80 @@ impl Receiver {
         }
     }
 
-    /// A data segment arrives.
+    /// A data segment arrives. The fast path is here: header prediction (tcp_rcv_established).
     #[inline(always)]
     pub(crate) fn on_data<O: Observer>(
         &mut self,
         stream: &mut ReceiveStream,
         env: &mut Env<O>,
-        segment: Data,
+        wire: Wire,
     ) {
-        // Header prediction (tcp_rcv_established): the segment is full and next in sequence, no segment is missing, the
-        // window is at its limit.
-        let is_predicted = segment.seq == self.reassembly.next() as u32
+        let segment = wire.to_data();
+        let next = self.reassembly.next();
+        let is_predicted = self.has_prediction
+            && segment.seq == next as u32
             && segment.len == stream.mss
             && segment.flags & (flag::CE | flag::CWR) == 0
-            && !self.reassembly.has_gap()
-            && self.join == Join::Done
-            && self.window.is_at_limit(&stream.buffer, stream.mss.into());
+            && env.has_fast_paths();
         if !is_predicted {
-            return self.on_any_data(stream, env, segment);
+            return self.on_any_data(stream, env, wire);
         }
-        self.update_timestamp(self.reassembly.next(), segment.sent_us);
+        debug_assert!(self.may_predict(stream));
+        self.update_timestamp(next, segment.sent_us);
         self.reassembly.advance(segment.len.into());
         stream.insert(segment.subflow.index(), segment.dsn, segment.len);
         self.measure(stream, env.now, segment.sent_us);
         self.unacknowledged += 1;
-        self.acknowledge_or_wait(stream, env, segment.flags & flag::PSH != 0);
+        if self.has_to_acknowledge_now(stream) {
+            self.send_ack(stream, env);
+        } else {
+            self.wait(stream, env, segment.flags & flag::PSH != 0);
+        }
     }
 
-    /// A data segment arrives that is not predicted.
+    /// Whether the next full segment changes neither queue nor window (tcp_fast_path_check).
+    fn may_predict(&self, stream: &ReceiveStream) -> bool {
+        !self.reassembly.has_gap()
+            && self.join == Join::Done
+            && self.window.is_at_limit(&stream.buffer, stream.mss.into())
+    }
+
+    /// Sets the limit of the window after the buffer has grown.
+    pub(crate) fn set_clamp(&mut self, clamp: u64) {
+        self.window.set_clamp(clamp);
+        self.has_prediction = false;
+    }
+
+    /// Sets the window to so many segments below its limit.
+    #[cfg(test)]
+    pub(crate) fn set_window_below_limit(
+        &mut self,
+        buffer: &mut crate::receive_stream::ReceiveBuffer,
+        segments: u64,
+    ) {
+        self.window.set_below_limit(buffer, segments);
+        self.has_prediction = false;
+    }
+
+    /// A data segment arrives that is not predicted (tcp_data_queue).
     #[inline(never)]
     fn on_any_data<O: Observer>(
         &mut self,
         stream: &mut ReceiveStream,
         env: &mut Env<O>,
-        segment: Data,
+        wire: Wire,
     ) {
+        self.queue_data(stream, env, wire);
+        self.has_prediction = self.may_predict(stream);
+    }
+
+    fn queue_data<O: Observer>(
+        &mut self,
+        stream: &mut ReceiveStream,
+        env: &mut Env<O>,
+        wire: Wire,
+    ) {
+        let segment = wire.to_data();
         let (next, mss) = (self.reassembly.next(), u64::from(stream.mss));
         let seq = widen(next, segment.seq);
         let len = u64::from(segment.len);
@@ -204,8 +247,11 @@ impl Receiver {
             }
             self.acknowledge(stream, env);
         } else {
-            let pushed = segment.flags & flag::PSH != 0 || !is_full;
-            self.acknowledge_or_wait(stream, env, pushed);
+            if self.has_to_acknowledge_now(stream) {
+                self.acknowledge(stream, env);
+            } else {
+                self.wait(stream, env, segment.flags & flag::PSH != 0 || !is_full);
+            }
         }
     }
 
@@ -222,26 +268,23 @@ impl Receiver {
     #[inline(always)]
     fn measure(&mut self, stream: &ReceiveStream, now: Time, sent_us: u32) {
         if stream.buffer.is_tuned() && !self.window.is_measured(sent_us) {
-            let phase = micros(Time::ZERO + stream.phase);
-            self.window.measure(micros(now), sent_us, phase);
+            self.window.measure(micros(now), sent_us, stream.phase_us);
         }
     }
 
-    /// A segment has arrived in order: sends an ACK, or delays it until another segment, a read of the application or
-    /// the timer (__tcp_ack_snd_check).
+    /// A segment has arrived in order: whether an ACK is sent now (__tcp_ack_snd_check).
     #[inline(always)]
-    fn acknowledge_or_wait<O: Observer>(
-        &mut self,
-        stream: &mut ReceiveStream,
-        env: &mut Env<O>,
-        pushed: bool,
-    ) {
-        let has_two_segments = self.has_two_segments(stream.mss.into());
-        if self.quick_acks > 0 || has_two_segments && !self.would_shrink_window(stream) {
-            return self.acknowledge(stream, env);
-        }
+    fn has_to_acknowledge_now(&self, stream: &ReceiveStream) -> bool {
+        self.quick_acks > 0
+            || self.has_two_segments(stream.mss.into()) && !self.would_shrink_window(stream)
+    }
+
+    /// A segment has arrived in order: its ACK waits for another segment, a read of the application or the timer
+    /// (tcp_send_delayed_ack).
+    #[inline(always)]
+    fn wait<O: Observer>(&mut self, stream: &mut ReceiveStream, env: &mut Env<O>, pushed: bool) {
         self.pushed |= pushed;
-        stream.ack_waits_for_read |= self.pushed || has_two_segments;
+        stream.ack_waits_for_read |= self.pushed || self.has_two_segments(stream.mss.into());
         if self.unacknowledged == 1 {
             let due = env.now + self.profile.delayed_ack;
             env.timers.set(self.timer, due);
@@ -303,6 +346,12 @@ impl Receiver {
         stream: &mut ReceiveStream,
         env: &mut Env<O>,
     ) {
+        self.send_ack(stream, env);
+    }
+
+    /// Sends an ACK (tcp_send_ack). Inlined in the fast path.
+    #[inline(always)]
+    fn send_ack<O: Observer>(&mut self, stream: &mut ReceiveStream, env: &mut Env<O>) {
         let (mut sack, mut bytes) = (0, u32::from(self.header));
         if self.reassembly.has_gap() || self.duplicate.is_some() {
             if let Some(blocks) = self

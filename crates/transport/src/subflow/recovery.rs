@@ -51,9 +51,7 @@ impl Sender {
         ack: u64,
         wire: Wire,
     ) -> bool {
-        let Some(segment) = wire.ack() else {
-            return false;
-        };
+        let segment = wire.to_ack();
         let blocks = env.sacks.take(segment.sack);
         if ack > self.scoreboard.nxt() {
             return false; // beyond snd_nxt

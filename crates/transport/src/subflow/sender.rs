@@ -16,7 +16,7 @@ mod validation;
 use crate::environment::timers::TimerId;
 use crate::environment::{Env, OutgoingBurst};
 use crate::packet::sequence::{micros, widen};
-use crate::packet::{Ack, Burst, Data, Segment, SubflowId, flag};
+use crate::packet::{Burst, Data, SubflowId, Wire, flag};
 use crate::profile::{Detection, Profile};
 use crate::spec::ConnectionSpec;
 use crate::trace::{Credit, Observer, View};
@@ -276,13 +276,14 @@ impl Sender {
 
     /// An ACK arrives. The fast path is here: no segment is lost, SACKed or retransmitted. Returns whether the timer
     /// has to be set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
-        segment: Ack,
+        wire: Wire,
     ) -> bool {
+        let segment = wire.to_ack();
         let una = self.scoreboard.una();
         let ack = widen(una, segment.seq);
         let plain = segment.sack == 0
@@ -290,9 +291,11 @@ impl Sender {
             && self.scoreboard.is_clean()
             && una >= self.never_retransmitted_from
             && segment.flags & flag::ECE == 0
-            && ack > una;
+            && self.recovery.tlp_high_seq == 0
+            && ack > una
+            && env.has_fast_paths();
         if !plain {
-            return self.on_ack_slow(coupled, env, ack, Segment::Ack(segment).into());
+            return self.on_ack_slow(coupled, env, ack, wire);
         }
         debug_assert!(ack <= self.scoreboard.nxt(), "an ACK beyond snd_nxt");
         let (mut acked, mut first, mut last) = (0, 0, 0);

@@ -19,29 +19,6 @@ const MAX_SKB_PAYLOAD: u64 = 65_280;
 const MIN_SEND_BUFFER: u64 = 4096;
 
 impl SendSide {
-    /// Wakes the application, which has free send buffer. A polling application writes after the ACK has released
-    /// queued segments (tcp_data_snd_check): in the same instant, the burst of a subflow with an empty queue would take
-    /// the places in a network queue of the segments that another subflow sends for its ACK. Returns whether the
-    /// subflow `index` has set its timer.
-    #[cold]
-    pub(super) fn wake<D: Distribute, O: Observer>(
-        &mut self,
-        env: &mut Env<O>,
-        index: usize,
-    ) -> bool {
-        let Self { subflows, stream } = self;
-        let is_woken = subflows[index].rtt.srtt() < stream.profile.poll_interval_us();
-        let Some(timer) = stream.wakeup_timer.filter(|_| !is_woken) else {
-            D::write(stream, subflows);
-            return D::push_all(stream, subflows, env, Some(index));
-        };
-        if !env.timers.is_set(timer) {
-            env.timers
-                .set(timer, stream.profile.writes_at(env.now, stream.phase));
-        }
-        false
-    }
-
     /// The application writes, and all subflows send as far as their windows allow.
     pub(crate) fn write<O: Observer>(&mut self, env: &mut Env<O>) {
         let Self { subflows, stream } = self;
@@ -55,6 +32,29 @@ impl SendSide {
 }
 
 impl SendStream {
+    /// Wakes the application, which has free send buffer. A polling application writes after the ACK has released
+    /// queued segments (tcp_data_snd_check): in the same instant, the burst of a subflow with an empty queue would take
+    /// the places in a network queue of the segments that another subflow sends for its ACK. Returns whether the
+    /// subflow `index` has set its timer.
+    #[cold]
+    pub(super) fn wake<D: Distribute, O: Observer>(
+        &mut self,
+        subflows: &mut [Sender],
+        env: &mut Env<O>,
+        index: usize,
+    ) -> bool {
+        let is_woken = subflows[index].rtt.srtt() < self.profile.poll_interval_us();
+        let Some(timer) = self.wakeup_timer.filter(|_| !is_woken) else {
+            D::write(self, subflows);
+            return D::push_all(self, subflows, env, Some(index));
+        };
+        if !env.timers.is_set(timer) {
+            let at = self.profile.writes_at(env.now, self.phase);
+            env.timers.set(timer, at);
+        }
+        false
+    }
+
     /// Maximum payload of an sk_buff of a subflow, bytes: full segments, at most half of the largest receive window
     /// (tcp_xmit_size_goal, tcp_bound_to_half_wnd).
     pub(super) fn skb_size(&self) -> u64 {

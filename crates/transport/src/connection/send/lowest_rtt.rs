@@ -142,10 +142,11 @@ impl SendStream {
         let all = self.nxt >= self.end;
         let before = sender.packets_out();
         piece.flags = u8::from(self.ends_write(&piece)) * flag::PUSH;
-        if sender.starts_sending() {
+        let starts = sender.starts_sending();
+        if starts {
             sender.restart_after_idle(&mut self.coupled, env);
         }
-        sender.send_new(&mut self.coupled, env, piece);
+        sender.send_new(&mut self.coupled, env, piece, starts);
         sender.after_new_data_sent(env, before, all, false)
     }
 

@@ -9,6 +9,11 @@ impl<O: Observer> Simulation<O> {
         &mut self.env
     }
 
+    /// Takes no fast path: header prediction of the receiver, the fast path of ACKs at the sender.
+    pub(crate) fn take_only_slow_paths(&mut self) {
+        self.env.only_slow_paths = true;
+    }
+
     /// The first connection.
     pub(crate) fn connection(&self) -> &Connection {
         &self.connections[0]
@@ -30,8 +35,7 @@ impl<O: Observer> Simulation<O> {
     /// Sets the receive window of the first connection's first subflow to so many segments below its limit.
     pub(crate) fn set_window_below_limit(&mut self, segments: u64) {
         let receive = &mut self.connections[0].receive;
-        let window = &mut receive.subflows[0].window;
-        window.set_below_limit(&mut receive.stream.buffer, segments);
+        receive.subflows[0].set_window_below_limit(&mut receive.stream.buffer, segments);
     }
 
     /// A receiver of the first connection.

@@ -187,6 +187,13 @@ fn transfer() -> impl Strategy<Value = Transfer> {
 impl Transfer {
     /// Runs the transfer for at most a day.
     fn run(&self) -> (Simulation<Quiet>, u64) {
+        let (mut simulation, bytes) = self.prepare();
+        self.finish(&mut simulation);
+        (simulation, bytes)
+    }
+
+    /// A simulation that has not begun, and the number of bytes of the transfer.
+    fn prepare(&self) -> (Simulation<Quiet>, u64) {
         let mut network = Network::with_seed(self.seed);
         let mut routes = Vec::new();
         for (down, up) in &self.paths {
@@ -235,10 +242,25 @@ impl Transfer {
             backup: self.backup(),
             phase: Span::ZERO,
         });
+        (simulation, bytes)
+    }
+
+    fn finish(&self, simulation: &mut Simulation<Quiet>) {
         simulation.run(Time::ZERO + Span::from_millis(self.seed % 1000));
         simulation.request_groups(0, &self.groups(1));
         simulation.run(Time::ZERO + Span::from_secs(86_400));
-        (simulation, bytes)
+    }
+
+    /// Everything that a run reports.
+    fn results(&self, only_slow_paths: bool) -> String {
+        let (mut simulation, _) = self.prepare();
+        if only_slow_paths {
+            simulation.take_only_slow_paths();
+        }
+        self.finish(&mut simulation);
+        let links = simulation.network().counters(simulation.now());
+        let (report, events) = (simulation.report(0), simulation.events());
+        format!("{report:?} {events} {links:?}")
     }
 
     /// A quarter of the joins is for backups, if the scheduler supports backups.
@@ -300,5 +322,11 @@ proptest! {
     #[test]
     fn every_byte_arrives_once_and_in_order(transfer in transfer()) {
         check(&transfer)?;
+    }
+
+    /// A receiver without header prediction and a sender without the fast path of ACKs have the same results.
+    #[test]
+    fn fast_paths_and_slow_paths_agree(transfer in transfer()) {
+        prop_assert_eq!(transfer.results(false), transfer.results(true));
     }
 }

@@ -14,8 +14,8 @@ mod window;
 
 use super::*;
 use crate::application::Reply;
-use crate::packet::flag;
 use crate::packet::sack_blocks::SackBlocks;
+use crate::packet::{Ack, Data, flag};
 
 /// A reply of this many bytes, this many milliseconds after the reply before.
 fn reply(gap: u64, bytes: u64) -> Reply {

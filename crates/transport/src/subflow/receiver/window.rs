@@ -101,10 +101,16 @@ impl AdvertisedWindow {
     pub(crate) fn measure(&mut self, now: u32, sent: u32, phase: u32) {
         let now = now.wrapping_add(phase);
         let left = sent.wrapping_add(phase).wrapping_sub(self.syn_delay);
-        self.sampled_ms = (left / 1000 * 1000).wrapping_sub(phase);
-        let ago = now.wrapping_sub(left);
+        let left_ms = left / 1000 * 1000;
+        self.sampled_ms = left_ms.wrapping_sub(phase);
+        // The difference of two timestamps in milliseconds, except where they wrap.
+        let sample = if left <= now {
+            now / 1000 * 1000 - left_ms
+        } else {
+            in_milliseconds(now, now.wrapping_sub(left))
+        };
         // 2^28 µs is more than any path has, and eight times it fits into 32 bits.
-        let sample = in_milliseconds(now, ago).min(1 << 28);
+        let sample = sample.min(1 << 28);
         if sample == 0 {
             return;
         }

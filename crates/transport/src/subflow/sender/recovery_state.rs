@@ -95,7 +95,9 @@ impl Recovery {
     #[inline]
     pub(crate) fn rack_advance(&mut self, sent_at: u64, end: u64, rtt: u64) {
         self.rack.rtt = rtt;
-        if (sent_at, end) > (self.rack.sent_at, self.rack.end) {
+        let is_latest =
+            sent_at > self.rack.sent_at || sent_at == self.rack.sent_at && end > self.rack.end;
+        if is_latest {
             (self.rack.sent_at, self.rack.end) = (sent_at, end);
         }
     }

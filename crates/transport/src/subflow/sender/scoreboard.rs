@@ -5,7 +5,9 @@
 //! Source: Linux 6.12, net/ipv4/tcp_input.c (tcp_shift_skb_data, tcp_match_skb_to_sack), tcp_output.c
 //! (__tcp_retransmit_skb, tcp_fragment).
 
-use std::collections::VecDeque;
+mod queue;
+
+use queue::Queue;
 
 /// Memory of an entry without its payload, bytes: struct sk_buff and struct skb_shared_info.
 pub(crate) const OVERHEAD: u64 = 896;
@@ -27,7 +29,7 @@ pub(crate) mod flag {
 }
 
 /// An entry: segments that were sent at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Skb {
     /// Sequence number of the first byte.
     pub(crate) seq: u64,
@@ -84,7 +86,7 @@ pub(crate) struct Acked {
 /// The retransmit queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
-    queue: VecDeque<Skb>,
+    queue: Queue,
     /// First unacknowledged byte (snd_una).
     una: u64,
     /// First byte that was never sent (snd_nxt).
@@ -148,7 +150,7 @@ impl Scoreboard {
     /// First entry.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Skb> {
-        self.queue.front()
+        self.queue.get(0)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -181,7 +183,7 @@ impl Scoreboard {
     /// Removes acknowledged segments, an entry or a part of one per call; none: no whole segment before `ack` is left.
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u64) -> Option<Acked> {
-        let skb = self.queue.front_mut()?;
+        let skb = self.queue.get_mut(0)?;
         if ack < skb.end {
             return self.trim_front(ack);
         }
@@ -200,7 +202,7 @@ impl Scoreboard {
 
     /// Removes the first segments of the first entry (tcp_tso_acked).
     fn trim_front(&mut self, ack: u64) -> Option<Acked> {
-        let skb = self.queue.front_mut()?;
+        let skb = self.queue.get_mut(0)?;
         let count = (ack.saturating_sub(skb.seq) / u64::from(skb.segment)) as u32;
         if count == 0 {
             return None;
@@ -308,8 +310,8 @@ impl Scoreboard {
 
     /// Clears all loss marks (tcp_undo_cwnd_reduction with unmark_loss).
     pub(crate) fn unmark_lost(&mut self) {
-        for skb in &mut self.queue {
-            skb.flags &= !flag::LOST;
+        for index in 0..self.queue.len() {
+            self.queue[index].flags &= !flag::LOST;
         }
         self.lost_out = 0;
     }
@@ -393,7 +395,7 @@ impl Scoreboard {
         let out: u32 = self.queue.iter().map(|skb| skb.count).sum();
         assert_eq!(self.packets_out, out, "packets_out");
         let mut next = self.una;
-        for skb in &self.queue {
+        for skb in self.queue.iter() {
             assert_eq!(skb.seq, next, "{skb:?}");
             assert!(skb.count > 0 && skb.len() > 0, "{skb:?}");
             let lost_and_there = flag::SACKED | flag::LOST;

@@ -3,15 +3,18 @@
 use super::*;
 
 impl Sender {
-    /// Sends new segments of the stream at once. The window has room for them.
+    /// Sends new segments of the stream at once. The window has room for them. `starts`: nothing is in flight
+    /// ([`starts_sending`](Self::starts_sending)).
     #[inline(always)]
     pub(crate) fn send_new<O: Observer>(
         &mut self,
         coupled: &mut Coupled,
         env: &mut Env<O>,
         piece: Piece,
+        starts: bool,
     ) {
-        if self.starts_sending() {
+        debug_assert_eq!(starts, self.starts_sending());
+        if starts {
             self.start_sending(coupled, env);
         }
         let seq = self.scoreboard.nxt();
@@ -111,19 +114,20 @@ impl Sender {
             let reduced = std::mem::take(&mut self.recovery.reduced);
             flags = flag::ECT | (u8::from(reduced) * flag::CWR);
         }
-        let burst = Burst {
-            first: Data {
-                subflow: self.id,
-                seq: skb.seq as u32,
-                dsn: skb.dsn as u32,
-                len: skb.segment,
-                sent_us: micros(env.now),
-                flags,
-            },
-            count: skb.count,
-            len: skb.len() as u32,
-            pushed: skb.is(scoreboard::flag::PUSH),
+        let first = Data {
+            subflow: self.id,
+            seq: skb.seq as u32,
+            dsn: skb.dsn as u32,
+            len: skb.segment,
+            sent_us: micros(env.now),
+            flags,
         };
+        let burst = Burst::new(
+            first,
+            skb.count,
+            skb.len() as u32,
+            skb.is(scoreboard::flag::PUSH),
+        );
         let leaving = OutgoingBurst {
             route: self.route,
             header: self.header.into(),
