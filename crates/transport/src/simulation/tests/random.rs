@@ -323,6 +323,10 @@ proptest! {
     fn every_byte_arrives_once_and_in_order(transfer in transfer()) {
         check(&transfer)?;
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// A receiver without header prediction and a sender without the fast path of ACKs have the same results.
     #[test]

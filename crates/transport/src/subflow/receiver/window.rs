@@ -97,7 +97,7 @@ impl AdvertisedWindow {
     /// Samples the round trip with a full segment that was sent at `sent`, µs, and is not
     /// [measured](Self::is_measured): the time since the ACK left that released it. `phase`: offset of the millisecond
     /// clock, µs.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn measure(&mut self, now: u32, sent: u32, phase: u32) {
         let now = now.wrapping_add(phase);
         let left = sent.wrapping_add(phase).wrapping_sub(self.syn_delay);
