@@ -15,13 +15,15 @@ const IDLE: u64 = u64::MAX;
 /// The next event of each entry. Entries are numbered from 0.
 #[derive(Debug)]
 pub struct Tournament {
-    /// The nodes, level by level: the leaves, then the least of each four nodes of the level below, up to a level of four. Groups
-    /// of four, so that an index within a group needs no bounds check.
+    /// The nodes, level by level: the leaves, then the least of each four nodes of the level below, without the level of four at the
+    /// top. Groups of four, so that an index within a group needs no bounds check.
     groups: Vec<[u64; 4]>,
+    /// The level of four, which is all of a tree of up to four entries.
+    top: [u64; 4],
     /// The root: the least key.
     first: u64,
     entries: usize,
-    /// Number of groups of leaves: a power of 4, or 0.
+    /// Number of groups of leaves, with `top` if that holds the leaves: a power of 4, or 0.
     width: usize,
     /// Number of low bits of a key that hold the entry.
     bits: u32,
@@ -43,6 +45,7 @@ impl Tournament {
     pub const fn new() -> Self {
         Self {
             groups: Vec::new(),
+            top: [IDLE; 4],
             first: IDLE,
             entries: 0,
             width: 0,
@@ -99,22 +102,17 @@ impl Tournament {
     fn play<const ALL: bool>(&mut self, mut node: usize, mut key: u64) {
         let mut level = self.groups.as_mut_slice();
         let mut width = self.width;
-        loop {
-            let (group, place) = (&mut level[node / 4], node % 4);
-            // Nodes above an unchanged node are unchanged.
-            if !ALL && group[place] == key {
+        while width > 1 {
+            let Some(least) = replace::<ALL>(&mut level[node / 4], node % 4, key) else {
                 return;
-            }
-            group[place] = key;
-            let others = group[place ^ 1].min(group[place ^ 2]).min(group[place ^ 3]);
-            key = key.min(others);
-            if width == 1 {
-                self.first = key;
-                return;
-            }
+            };
+            key = least;
             level = &mut level[width..];
             node /= 4;
             width /= 4;
+        }
+        if let Some(least) = replace::<ALL>(&mut self.top, node % 4, key) {
+            self.first = least;
         }
     }
 
@@ -137,7 +135,11 @@ impl Tournament {
 
     /// Makes room for `self.entries` entries.
     fn grow(&mut self) {
-        let old: Vec<u64> = self.groups.drain(..).take(self.width).flatten().collect();
+        let old = match self.width {
+            0 => Vec::new(),
+            1 => self.top.to_vec(),
+            width => self.groups[..width].as_flattened().to_vec(),
+        };
         let old_bits = self.bits;
         while self.entries > 4 * self.width {
             self.width = (4 * self.width).max(1);
@@ -145,16 +147,27 @@ impl Tournament {
         self.bits = self.entries.next_power_of_two().trailing_zeros();
         self.mask = (1 << self.bits) - 1;
         self.horizon = Time::from_nanos(IDLE >> self.bits);
-        let groups =
-            std::iter::successors(Some(self.width), |level| (*level > 1).then_some(level / 4))
-                .sum();
+        let levels = std::iter::successors(Some(self.width), |level| Some(level / 4));
+        let groups = levels.take_while(|level| *level > 1).sum();
         self.groups = vec![[IDLE; 4]; groups];
+        self.top = [IDLE; 4];
         self.first = IDLE;
         for (entry, key) in old.into_iter().enumerate() {
             let next = (key != IDLE).then(|| Time::from_nanos(key >> old_bits));
             self.set(entry, next);
         }
     }
+}
+
+/// Replaces a node of a group. Returns the least of the group; `None` if nodes above the group are unchanged, because this one is.
+#[inline(always)]
+fn replace<const ALL: bool>(group: &mut [u64; 4], place: usize, key: u64) -> Option<u64> {
+    if !ALL && group[place] == key {
+        return None;
+    }
+    group[place] = key;
+    let others = group[place ^ 1].min(group[place ^ 2]).min(group[place ^ 3]);
+    Some(key.min(others))
 }
 
 #[cfg(test)]
