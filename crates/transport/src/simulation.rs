@@ -149,7 +149,7 @@ impl<O: Observer> Simulation<O> {
         has_ended
     }
 
-    /// Processes at most `left` events.
+    /// Processes at most `left` events. Returns whether the run has ended.
     #[inline(always)]
     fn process_events(
         &mut self,
@@ -157,10 +157,8 @@ impl<O: Observer> Simulation<O> {
         left: &mut u64,
         mut drops: impl FnMut(Time, Wire) -> bool,
     ) -> bool {
-        while self.unfinished > 0 {
-            if *left == 0 {
-                return false;
-            }
+        let mut reaches_stop = false;
+        while self.unfinished > 0 && *left > 0 {
             let limit = self.env.timers.next();
             match self.env.network.poll(limit) {
                 Some(Exit::Arrived {
@@ -183,7 +181,8 @@ impl<O: Observer> Simulation<O> {
                 Some(Exit::Lost { at, payload, .. }) => self.env.lost(at, payload),
                 None if limit >= stop => {
                     self.env.now = stop;
-                    return true;
+                    reaches_stop = true;
+                    break;
                 }
                 None => {
                     while let Some(_owner) = self.fire(limit) {
@@ -196,7 +195,7 @@ impl<O: Observer> Simulation<O> {
             }
             *left -= 1;
         }
-        true
+        reaches_stop || self.unfinished == 0
     }
 
     /// Fires the next timer that is due at `now`. Returns its owner.

@@ -8,7 +8,7 @@ use super::{Ack, Data, Segment, SubflowId, flag};
 /// A segment on simulated links: three words, which stay in registers. (Fields of several sizes are copied through
 /// memory in pieces that do not match, and the processor stalls: a fifth of all time.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wire(u64, u64, u64);
+pub struct Wire(pub(crate) u64, pub(crate) u64, pub(crate) u64);
 
 /// Kind of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
