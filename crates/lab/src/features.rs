@@ -79,16 +79,16 @@ pub(crate) const APPLICATION: Restriction = Restriction {
 
 /// Different receive buffers.
 pub(crate) const RECEIVE_WINDOWS: Restriction = Restriction {
-    what: "connections that differ in it",
-    keys: "a `receive_window` for each connection",
+    what: "connections with different receive windows",
+    keys: "`receive_window`",
     reason: "net.ipv4.tcp_rmem is a setting of the namespace",
     uses: None,
 };
 
 /// Different backups.
 pub(crate) const BACKUPS: Restriction = Restriction {
-    what: "connections that differ in it",
-    keys: "`backup` for each connection",
+    what: "connections with different backups",
+    keys: "`backup`",
     reason: "the flag belongs to the MPTCP endpoint, which all connections of the namespace share",
     uses: None,
 };

@@ -79,18 +79,41 @@ impl Runner {
         }
     }
 
+    /// As [`Runner::run_each`], of jobs that are known.
+    ///
+    /// # Errors
+    /// As [`Runner::run_each`].
+    pub fn run_all<T, E>(
+        &mut self,
+        jobs: Vec<Job>,
+        receive: impl Fn(usize, Result<Run, Error>) -> Result<T, E> + Send + Sync + 'static,
+        tick: impl FnMut(usize),
+        done: impl FnMut(usize, T) -> Result<(), E>,
+    ) -> Result<usize, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let count = jobs.len();
+        let job = move |number: usize| Ok(jobs[number].clone());
+        self.run_each(count, job, receive, tick, done)
+    }
+
     /// Makes all runs. Returns the number of results that `done` received: fewer than the jobs if `cancelled` was set.
+    ///
+    /// `job` makes each job on the thread that makes its run: a million jobs need not be in memory.
     ///
     /// `receive` gets each job's number and run on the thread that made the run, so that it may write files at the
     /// same time as other runs go on. `done` gets the results on this thread, in the order of the jobs. `tick` gets
     /// the number of finished runs now and then.
     ///
     /// # Errors
-    /// The first error of `receive` or `done`, in the order of the jobs. It sets `cancelled`, which ends runs that are in
+    /// The first error of `job`, `receive` or `done`, in the order of the jobs. It sets `cancelled`, which ends runs that are in
     /// progress.
-    pub fn run_all<T, E>(
+    pub fn run_each<T, E>(
         &mut self,
-        jobs: Vec<Job>,
+        count: usize,
+        job: impl Fn(usize) -> Result<Job, E> + Send + Sync + 'static,
         receive: impl Fn(usize, Result<Run, Error>) -> Result<T, E> + Send + Sync + 'static,
         tick: impl FnMut(usize),
         mut done: impl FnMut(usize, T) -> Result<(), E>,
@@ -99,9 +122,8 @@ impl Runner {
         T: Send + 'static,
         E: Send + 'static,
     {
-        let count = jobs.len();
         let endpoints = self.endpoints.clone();
-        let work = move |number: usize| match endpoints.run(&jobs[number], count == 1) {
+        let work = move |number: usize| match endpoints.run(&job(number)?, count == 1) {
             // `cancelled` was set during this run, which then has no result.
             Err(Error::Interrupted) => Ok(None),
             result => receive(number, result).map(Some),

@@ -149,7 +149,8 @@ mod tests {
         let other = format!("{backup}\n[[connection]]\nprotocol = \"mptcp\"\nbytes = 1");
         let error = check(&file(shared, &other)).unwrap_err().to_string();
         assert!(
-            error.starts_with("backup: the lab does not support connections that differ in it"),
+            error
+                .starts_with("backup: the lab does not support connections with different backups"),
             "{error}"
         );
         for connection in [

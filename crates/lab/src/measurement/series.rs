@@ -68,3 +68,97 @@ pub(crate) fn subflows(
     }
     samples
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use netsim::Span;
+    use scenario::outcome::SubflowOutcome;
+    use scenario::trace::{Credit, Settled};
+
+    use super::*;
+    use crate::measurement::outcome::count_credits;
+    use crate::measurement::socket::Subflow;
+    use crate::measurement::transfer::Tick;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// By hand: 125 000 bytes in 100 ms are 10 Mbit/s, and half of them in half the time as well.
+    #[test]
+    fn rates_are_of_the_interval_before() {
+        let state = |retransmits| Subflow {
+            local: Ipv4Addr::UNSPECIFIED,
+            remote_port: 0,
+            cwnd: 10,
+            ssthresh: None,
+            srtt: Span::from_millis(40),
+            flight: 7,
+            state: 0,
+            retransmits,
+        };
+        let tick = |millis, bytes, retransmits| Tick {
+            time: at(millis),
+            subflows: vec![(state(retransmits), bytes)],
+        };
+        let observed = Observation {
+            start: at(1000),
+            end: Some(at(1150)),
+            acknowledged: 187_500,
+            samples: Vec::new(),
+            ticks: vec![tick(1100, 125_000, 2), tick(1150, 187_500, 5)],
+            bytes: Default::default(),
+        };
+        let connection = ConnectionSpec::default();
+        let servers = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
+        let samples = subflows(&connection, &observed, &servers);
+        let values: Vec<_> = (samples.iter())
+            .map(|s| (s.time_s, s.subflow, s.goodput_mbps, s.retransmits))
+            .collect();
+        assert_eq!(values, [(0.1, 1, 10.0, 2), (0.15, 1, 10.0, 3)]);
+        assert_eq!(samples[0].ssthresh_segments, None);
+    }
+
+    #[test]
+    fn credits_count_at_both_ends() {
+        let credit = |from, to, paid: bool| Credit {
+            taken: 0.1,
+            connection: "a".into(),
+            to,
+            from,
+            segments: 10,
+            settled: paid.then_some(Settled {
+                time: 0.2,
+                ignored: 0,
+                sum_before: 20,
+                sum_after: 20,
+            }),
+        };
+        let subflow = |subflow| SubflowOutcome {
+            subflow,
+            ..SubflowOutcome::default()
+        };
+        let observed = Observation {
+            start: at(0),
+            end: None,
+            acknowledged: 0,
+            samples: Vec::new(),
+            ticks: Vec::new(),
+            bytes: Default::default(),
+        };
+        let mut outcome = crate::measurement::outcome::outcome(
+            &ConnectionSpec::default(),
+            &observed,
+            &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
+        );
+        outcome.subflows = vec![subflow(1), subflow(2), subflow(3)];
+        count_credits(&mut outcome, &[credit(0, 1, true), credit(0, 2, false)]);
+        let of = |s: &SubflowOutcome| [s.credits_taken, s.credits_paid, s.credits_void];
+        let subflows: Vec<_> = outcome.subflows.iter().map(of).collect();
+        assert_eq!(subflows, [[0, 1, 1], [1, 0, 0], [1, 0, 0]]);
+        let (taken, paid) = (outcome.credits_taken, outcome.credits_paid);
+        assert_eq!([taken, paid, outcome.credits_void], [2, 1, 1]);
+    }
+}

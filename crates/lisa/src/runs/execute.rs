@@ -1,9 +1,10 @@
 //! Runs jobs on the backend of the arguments: in the simulator or in VMs many at a time, on this host one after another.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use lab::Runner;
@@ -18,6 +19,7 @@ use super::traces::Traces;
 use crate::output::Failure;
 
 /// A run to be made.
+#[derive(Clone)]
 pub struct Job {
     pub scenario: Arc<Scenario>,
     /// The scenario's file and the values that were changed, for errors.
@@ -129,11 +131,25 @@ impl Executor {
         self.release.borrow().clone()
     }
 
-    /// Runs all jobs, and calls `done` for each result in the order of the jobs. Returns the number of finished runs: fewer
-    /// than the jobs if `cancelled` was set.
+    /// As [`Executor::execute_each`], of jobs that are known.
     pub fn execute(
         &self,
         jobs: Vec<Job>,
+        cancelled: &Arc<AtomicBool>,
+        progress: &Progress,
+        done: impl FnMut(usize, Run) -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let count = jobs.len();
+        let job = move |number: usize| Ok(jobs[number].clone());
+        self.execute_each(count, job, cancelled, progress, done)
+    }
+
+    /// Runs the jobs that `job` makes, and calls `done` for each result in the order of the jobs. Returns the number of finished
+    /// runs: fewer than `count` if `cancelled` was set.
+    pub fn execute_each(
+        &self,
+        count: usize,
+        job: impl Fn(usize) -> Result<Job, Failure> + Send + Sync + 'static,
         cancelled: &Arc<AtomicBool>,
         progress: &Progress,
         done: impl FnMut(usize, Run) -> Result<(), Failure>,
@@ -145,21 +161,33 @@ impl Executor {
             On::Vm => Runner::vm(self.kernel.as_deref(), self.threads, cancelled)?,
         };
         self.release.replace(runner.release());
-        let runs = jobs.iter().map(|job| lab::Job {
-            scenario: job.scenario.clone(),
-            seed: job.seed,
-            watch: Watch {
-                sample: job.sample,
-                ..job.trace.watch()
-            },
-        });
-        let runs = runs.collect();
-        let receive = move |number: usize, run: Result<Run, lab::Error>| {
-            let job = &jobs[number];
-            job.trace.finish(run.map_err(|error| failure(job, error))?)
+        // Jobs whose runs are in progress.
+        let open = Arc::new(Mutex::new(BTreeMap::new()));
+        let opened = open.clone();
+        let make = move |number: usize| {
+            let job = job(number)?;
+            let run = lab::Job {
+                scenario: job.scenario.clone(),
+                seed: job.seed,
+                watch: Watch {
+                    sample: job.sample,
+                    ..job.trace.watch()
+                },
+            };
+            locked(&opened).insert(number, job);
+            Ok(run)
         };
-        runner.run_all(runs, receive, |finished| progress.tick(finished), done)
+        let receive = move |number: usize, run: Result<Run, lab::Error>| {
+            let job = locked(&open).remove(&number).expect("a job in progress");
+            job.trace.finish(run.map_err(|error| failure(&job, error))?)
+        };
+        let tick = |finished| progress.tick(finished);
+        runner.run_each(count, make, receive, tick, done)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Number of cores that this process may use.

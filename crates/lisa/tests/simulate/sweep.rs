@@ -103,3 +103,34 @@ fn an_interrupted_sweep_writes_the_finished_runs() {
     interrupted(&place, "rows.parquet");
     assert!(place.read("rows.parquet").ends_with(b"PAR1"));
 }
+
+/// Scenarios of more than 1000 points are read again for each run, and give the same rows. There is no table of them.
+#[test]
+fn many_points_have_rows_and_no_table() {
+    let place = Place::new();
+    let csv = |file: &str| String::from_utf8(place.read(file)).unwrap();
+    let sweep = "sweep small.toml --vary connection.download.bytes=1500..2500 --seeds 1";
+    let wrong = place.bad(sweep, 2);
+    assert!(
+        wrong.contains("1001 points are too many for a table"),
+        "{wrong}"
+    );
+    let text = place.good(&format!("{sweep} -o many.csv"));
+    assert!(text.contains("1001 points: too many for a table"), "{text}");
+    let rows = csv("many.csv");
+    let last = rows
+        .lines()
+        .filter(|row| row.starts_with("2500,"))
+        .collect::<Vec<_>>();
+    let few = sweep.replace("1500..2500", "2500");
+    place.good(&format!("{few} -o few.csv"));
+    assert_eq!(last, csv("few.csv").lines().skip(1).collect::<Vec<_>>());
+    // The algorithms of points that are not kept.
+    let both = sweep.replace("1500..2500", "1500..2000");
+    place.good(&format!("{both} -a lia,css -o both.csv"));
+    let css = csv("both.csv")
+        .lines()
+        .filter(|row| row.starts_with("2000,css,"))
+        .count();
+    assert_eq!(css, 2);
+}

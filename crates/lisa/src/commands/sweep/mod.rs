@@ -15,7 +15,7 @@ use scenario::units;
 use scenario::vary::Vary;
 
 pub use self::arguments::Arguments;
-use self::points::Point;
+use self::points::{MOST_IN_TABLE, Point, PointScenario};
 use self::results::{Existing, Output, Results, Settings};
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
@@ -36,7 +36,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     let sample = rows_file::sample(&arguments.rows, false, &[arguments.on])?;
     let format = rows_file::check(&arguments.rows, arguments.json)?;
-    let source = Source::read(&arguments.common)?;
+    let source = Arc::new(Source::read(&arguments.common)?);
     let mut points: Vec<Point> = points::points(&arguments, &source, &varied, &metrics)?;
     let shard = arguments.shard.unwrap_or(Shard::ALL);
     let numbers: Vec<usize> = (0..runs).filter(|run| shard.has(*run)).collect();
@@ -52,10 +52,23 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         _ => None,
     };
-    let (jobs, of_job) = jobs(&arguments, &points, &numbers, output.as_ref(), sample);
+    if points.len() > MOST_IN_TABLE && !arguments.json && output.is_none() {
+        return Err(Failure::usage(format!(
+            "{} points are too many for a table: write the rows with `-o rows.parquet`, or print them with --json",
+            points.len()
+        )));
+    }
+    let missing = Arc::new(missing(&numbers, output.as_ref()));
+    let job = jobs(
+        &arguments,
+        &points,
+        missing.clone(),
+        output.as_ref(),
+        sample,
+    );
     let cancelled = progress::cancelled()?;
     let progress = Progress::new(numbers.len());
-    progress.next_part(numbers.len() - jobs.len());
+    progress.next_part(numbers.len() - missing.len());
     // Without rows the columns are those of an empty table.
     let columns = columns.unwrap_or_else(|| table_rows::Columns::new(Default::default(), &[], &[]));
     let mut results = Results::new(
@@ -70,8 +83,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         output,
         &numbers,
     );
-    let executed = executor.execute(jobs, &cancelled, &progress, |job, run| {
-        progress.suspend(|| results.add(of_job[job], run))
+    let executed = executor.execute_each(missing.len(), job, &cancelled, &progress, |job, run| {
+        progress.suspend(|| results.add(missing[job], run))
     });
     let elapsed = progress.elapsed();
     drop(progress);
@@ -81,10 +94,15 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let finished = results.finish(properties)?;
     executed?;
     if !arguments.json {
-        let title = &points[0].scenario.title;
-        let most = points.iter().map(|point| point.groups.runs).max();
+        let title = &points[0].scenario.get()?.title;
+        let most = points.iter().map(|point| point.runs).max();
         let on = on::runs_on(&on, most.unwrap_or(1).max(1), arguments.seeds.0[0]);
-        let table = table::table(&varied, &metrics, &points, arguments.algorithms.len());
+        let table = match points.len() {
+            ..=MOST_IN_TABLE => {
+                table::table(&varied, &metrics, &points, arguments.algorithms.len())
+            }
+            many => format!("{many} points: too many for a table, the rows have all\n"),
+        };
         let seconds = elapsed.as_secs_f64();
         output::print(&format!(
             "{title}\n{on}\n{table}{finished} runs in {seconds:.1} s\n"
@@ -104,37 +122,43 @@ fn columns(
     rows_file::columns(&arguments.common, kind, varied, names, metrics)
 }
 
-/// The jobs of the runs that the journal does not have, and the number of each job's run.
+/// The numbers of the runs that the journal does not have.
+fn missing(numbers: &[usize], output: Option<&Output>) -> Vec<usize> {
+    let Some(output) = output else {
+        return numbers.to_vec();
+    };
+    let journal = output.journal().lock().expect("no thread runs yet");
+    let missing = numbers.iter().filter(|number| !journal.has(**number));
+    missing.copied().collect()
+}
+
+/// The jobs of the runs with these numbers. Each is made when its run begins.
 fn jobs(
     arguments: &Arguments,
     points: &[Point],
-    numbers: &[usize],
+    missing: Arc<Vec<usize>>,
     output: Option<&Output>,
     sample: Option<Span>,
-) -> (Vec<Job>, Vec<usize>) {
-    let journal = output.map(Output::journal);
-    let missing = |number: &usize| {
-        let has = journal.map(|journal| {
-            let journal = journal.lock().expect("no thread runs yet");
-            journal.has(*number)
-        });
-        has != Some(true)
-    };
-    let missing: Vec<usize> = numbers.iter().copied().filter(missing).collect();
-    let job = |number: &usize| {
-        let point = &points[number % points.len()];
-        Job {
-            scenario: point.scenario.clone(),
-            about: point.about.clone(),
-            seed: arguments.seeds.0[number / points.len()],
-            trace: match journal {
-                Some(journal) => Trace::Journal(Arc::clone(journal), *number),
+) -> impl Fn(usize) -> Result<Job, Failure> + Send + Sync + use<> {
+    let seeds = arguments.seeds.0.clone();
+    let journal = output.map(|output| output.journal().clone());
+    let points: Vec<(PointScenario, Arc<str>)> = (points.iter())
+        .map(|point| (point.scenario.clone(), point.about.clone()))
+        .collect();
+    move |job| {
+        let number = missing[job];
+        let (scenario, about) = &points[number % points.len()];
+        Ok(Job {
+            scenario: scenario.get()?,
+            about: about.clone(),
+            seed: seeds[number / points.len()],
+            trace: match &journal {
+                Some(journal) => Trace::Journal(journal.clone(), number),
                 None => Trace::None,
             },
             sample,
-        }
-    };
-    (missing.iter().map(job).collect(), missing)
+        })
+    }
 }
 
 /// All that decides the runs and rows of the sweep.

@@ -17,6 +17,44 @@ const MOST_RUNS: usize = 1_000_000;
 /// Largest number of points of a sweep.
 const MOST_POINTS: usize = 100_000;
 
+/// Largest number of points with a table. Further points are not kept as scenarios, but read again for each run: they would need more
+/// memory than the rows.
+pub const MOST_IN_TABLE: usize = 1000;
+
+/// The scenario of a point.
+#[derive(Clone)]
+pub enum PointScenario {
+    Kept(Arc<Scenario>),
+    Read(Arc<Recipe>),
+}
+
+/// How a point's scenario is read.
+pub struct Recipe {
+    source: Arc<Source>,
+    /// Values of `--set`, then those of the point.
+    set: Vec<String>,
+    /// Algorithm, and the numbers of the connections that have it.
+    algorithm: Option<(String, Vec<usize>)>,
+}
+
+impl PointScenario {
+    /// The scenario.
+    pub fn get(&self) -> Result<Arc<Scenario>, Failure> {
+        match self {
+            Self::Kept(scenario) => Ok(scenario.clone()),
+            Self::Read(recipe) => {
+                let mut scenario = recipe.source.scenario(&recipe.set)?;
+                if let Some((algorithm, connections)) = &recipe.algorithm {
+                    for &number in connections {
+                        scenario.connections[number].algorithm = algorithm.clone();
+                    }
+                }
+                Ok(Arc::new(scenario))
+            }
+        }
+    }
+}
+
 /// A combination of values, with an algorithm if algorithms are compared.
 pub struct Point {
     /// For each varied key the number of its value.
@@ -24,10 +62,12 @@ pub struct Point {
     /// The same for the columns of a table, which begin with the keys of `--set`.
     pub settings: Vec<usize>,
     pub algorithm: Option<String>,
-    pub scenario: Arc<Scenario>,
+    pub scenario: PointScenario,
     /// The scenario's file, values and algorithm, for errors.
     pub about: Arc<str>,
-    /// The metrics of the point's runs.
+    /// Number of runs so far.
+    pub runs: usize,
+    /// The metrics of the point's runs; without a run if there are more than [`MOST_IN_TABLE`] points.
     pub groups: Groups,
 }
 
@@ -106,13 +146,16 @@ pub fn runs(arguments: &Arguments, varied: &[Vary]) -> Result<usize, Failure> {
 /// point is found before the first run.
 pub fn points(
     arguments: &Arguments,
-    source: &Source,
+    source: &Arc<Source>,
     varied: &[Vary],
     metrics: &[&'static Metric],
 ) -> Result<Vec<Point>, Failure> {
     let common = &arguments.common;
     let mut points = Vec::new();
     let fixed = rows_file::fixed(common, varied).len();
+    let combinations_in_table = combinations(arguments, varied).unwrap_or(0)
+        * arguments.algorithms.len().max(1)
+        <= MOST_IN_TABLE;
     for number in 0..combinations(arguments, varied).unwrap_or(0) {
         let chosen = match random(arguments) {
             Some(_) => vec![number; varied.len()],
@@ -122,9 +165,10 @@ pub fn points(
             .map(|(vary, value)| vary.set(*value))
             .collect();
         let scenario = load(source, common, &set)?;
-        let mut add = |algorithm: Option<String>, scenario| {
+        let mut add = |algorithm: Option<(String, Vec<usize>)>, scenario| {
+            let name = algorithm.as_ref().map(|(name, _)| name.clone());
             let mut with = set.clone();
-            with.extend(algorithm.clone());
+            with.extend(name.clone());
             let about = match &with[..] {
                 [] => source.name.display().to_string(),
                 with => format!("{} with {}", source.name.display(), with.join(", ")),
@@ -133,9 +177,20 @@ pub fn points(
                 about: about.into(),
                 settings: [vec![0; fixed], chosen.clone()].concat(),
                 chosen: chosen.clone(),
-                algorithm,
-                scenario,
-                groups: Groups::new(metrics.to_vec()),
+                algorithm: name,
+                scenario: match points.len() < MOST_IN_TABLE {
+                    true => PointScenario::Kept(scenario),
+                    false => PointScenario::Read(Arc::new(Recipe {
+                        source: source.clone(),
+                        set: [&common.set[..], &set].concat(),
+                        algorithm,
+                    })),
+                },
+                runs: 0,
+                groups: Groups::new(match combinations_in_table {
+                    true => metrics.to_vec(),
+                    false => Vec::new(),
+                }),
             });
         };
         if arguments.algorithms.is_empty() {
@@ -147,7 +202,7 @@ pub fn points(
             let on = [arguments.on];
             let changed =
                 scenarios::with_algorithm(source, common, &on, &scenario, &replaced, algorithm)?;
-            add(Some(algorithm.clone()), changed);
+            add(Some((algorithm.clone(), replaced.clone())), changed);
         }
     }
     Ok(points)

@@ -12,7 +12,7 @@ use scenario::export::rows::{self as table_rows, Columns};
 use scenario::sample::Samples;
 use scenario::{Outcome, Run};
 
-use super::points::Point;
+use super::points::{MOST_IN_TABLE, Point};
 use super::rows;
 use crate::output::Failure;
 use crate::runs::on::On;
@@ -216,7 +216,10 @@ impl<'a> Results<'a> {
         if self.settings.json {
             return rows::print(self.columns, identity, outcome, samples);
         }
-        point.groups.add_at(seed, outcome);
+        point.runs += 1;
+        if points <= MOST_IN_TABLE {
+            point.groups.add_at(seed, outcome);
+        }
         Ok(())
     }
 
@@ -252,9 +255,12 @@ impl<'a> Results<'a> {
         // A point without a draw is enough: its interval misleads.
         let of_scenario = || match on {
             On::Sim => {
-                let mut warnings = points.iter().map(|point| point.scenario.warning_of_seeds());
-                let found = warnings.find(|warning| !matches!(warning, Ok(None)));
-                Ok(found.transpose()?.flatten())
+                for point in points.iter().take(MOST_IN_TABLE) {
+                    if let Some(warning) = point.scenario.get()?.warning_of_seeds()? {
+                        return Ok(Some(warning));
+                    }
+                }
+                Ok(None)
             }
             _ => Ok(None),
         };
