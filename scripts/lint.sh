@@ -65,6 +65,7 @@ python_lint() {
 }
 
 check "licences of cc/ and bpf/" licences
+check "licences of crates" packaging/copyright.py --check
 check "C format" clang-format-19 --dry-run --Werror "${c[@]}"
 check "C headers by themselves" self_contained
 check "shell" shellcheck "${shell[@]}"

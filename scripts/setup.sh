@@ -376,9 +376,10 @@ fi
 
 # --- The systems of the tests of the package ----------------------------------------------------------------------------
 
-# Archives by suite, whose signatures apt verifies: each as a tar file. Distribution, suite, mirror.
+# Archives by suite, whose signatures apt verifies: each as a tar file. Name, suite, mirror, further packages.
 readonly ROOTS=(
     "debian-12 bookworm http://deb.debian.org/debian"
+    "debian-12-server bookworm http://deb.debian.org/debian nginx,mptcpize,systemd-container,curl"
     "debian-13 trixie http://deb.debian.org/debian"
     "ubuntu-24.04 noble http://archive.ubuntu.com/ubuntu"
 )
@@ -388,7 +389,7 @@ readonly ROOT_PACKAGES=systemd-sysv,libelf1,zlib1g,iproute2,python3,busybox-stat
 readonly UBUNTU_KEYS=http://archive.ubuntu.com/ubuntu/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb
 readonly UBUNTU_KEYS_SHA256=36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8
 
-# install_root NAME SUITE MIRROR
+# install_root NAME SUITE MIRROR [PACKAGES]
 install_root() {
     local file=$roots/$1.tar work keys=/usr/share/keyrings log
     # Beside it is what it was made from.
@@ -412,7 +413,7 @@ install_root() {
     if [ "$(id -u)" != 0 ] && may_be_root; then
         root=(sudo)
     fi
-    if "${root[@]}" mmdebstrap --variant=minbase --keyring="$keys" --include=$ROOT_PACKAGES "$2" - "deb $3 $2 main" \
+    if "${root[@]}" mmdebstrap --variant=minbase --keyring="$keys" --include="$ROOT_PACKAGES${4:+,$4}" "$2" - "deb $3 $2 main" \
         >"$work/root.tar" 2>"$log"; then
         mv "$work/root.tar" "$file"
         echo "$* $ROOT_PACKAGES" >"$file.made-from"

@@ -73,6 +73,15 @@ pub fn delete(registered: &Registered, found: &Found) -> Result<usize> {
     Ok(deleted)
 }
 
+/// Whether there is no entry that [`delete`] could delete.
+pub(crate) fn is_empty(registered: &Registered) -> bool {
+    let mut keys = registered
+        .connections
+        .keys()
+        .chain(registered.subflows.keys());
+    keys.next().is_none()
+}
+
 fn is_old(since: u64) -> bool {
     clock::now().saturating_sub(since) > AGE
 }

@@ -2,6 +2,7 @@
 //!
 //! All come from counters that the BPF programs keep: a scrape costs the same with one connection and with ten thousand.
 
+mod bounded;
 mod encode;
 mod server;
 

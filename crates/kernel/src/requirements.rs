@@ -3,7 +3,7 @@
 use crate::{Error, Result, capabilities};
 use libbpf_rs::btf::{Btf, types};
 use nix::sys::utsname::uname;
-use std::{ffi::OsStr, fs, path::Path};
+use std::{ffi::OsStr, fs, path::Path, sync::OnceLock};
 
 /// The oldest supported kernel: its BPF reads MPTCP's structures by name (CO-RE) and frees map entries in any context.
 pub const OLDEST: (u32, u32) = (6, 1);
@@ -31,21 +31,40 @@ pub fn check() -> Result<()> {
     if !capabilities::missing().is_empty() {
         return Err(Error::not_permitted("loading an algorithm"));
     }
-    let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
-    if btf
-        .type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops")
-        .is_none()
-    {
-        return Err(no_struct_ops());
+    match Facts::read()?.struct_ops {
+        true => Ok(()),
+        false => Err(no_struct_ops()),
     }
-    Ok(())
+}
+
+/// What the running kernel's BTF says. Reading it takes milliseconds, and it cannot change.
+struct Facts {
+    /// BPF programs can be congestion controls.
+    struct_ops: bool,
+    /// See [`has_tx_start_callback`].
+    tx_start_apart: bool,
+}
+
+impl Facts {
+    fn read() -> Result<&'static Self> {
+        static FACTS: OnceLock<Facts> = OnceLock::new();
+        if let Some(facts) = FACTS.get() {
+            return Ok(facts);
+        }
+        let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+        let operations = btf.type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops");
+        let facts = Self {
+            struct_ops: operations.is_some(),
+            tx_start_apart: reports_tx_start_apart(&btf),
+        };
+        Ok(FACTS.get_or_init(|| facts))
+    }
 }
 
 /// Whether this kernel reports CA_EVENT_TX_START by a callback of its own (`cwnd_event_tx_start`, since Linux 7.1) instead of
 /// by `cwnd_event`.
 pub(crate) fn has_tx_start_callback() -> Result<bool> {
-    let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
-    Ok(reports_tx_start_apart(&btf))
+    Ok(Facts::read()?.tx_start_apart)
 }
 
 fn reports_tx_start_apart(btf: &Btf<'_>) -> bool {

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 use libbpf_rs::{MapCore, MapFlags};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::AddAssign;
 
 macro_rules! totals {
@@ -144,18 +144,40 @@ pub fn by_namespace(registered: &Registered) -> Result<Vec<NamespaceTotals>> {
     Ok(found.into_values().collect())
 }
 
-/// Moves the counters of former loads, which open sockets keep in the kernel, to the present load of the same name.
-pub fn gather() -> Result<()> {
-    let all = registry::find()?;
-    for former in all.iter().filter(|found| found.is_leaving()) {
-        let present = all
-            .iter()
-            .find(|found| found.name() == former.name() && !found.is_leaving());
-        if let Some(present) = present {
-            move_all(former, present)?;
+/// Former loads, which open sockets keep in the kernel. A former load goes on counting, and its counters would end with its last
+/// socket: this keeps their maps.
+#[derive(Debug, Default)]
+pub struct Former(Vec<Registered>);
+
+impl Former {
+    /// Moves the counters of former loads to the present load of the same name, for the last time after their last socket has closed.
+    /// To be called now and then.
+    ///
+    /// # Errors
+    /// The kernel's. What was not moved is moved by the next call.
+    pub fn gather(&mut self) -> Result<()> {
+        let (leaving, present): (Vec<_>, Vec<_>) = registry::find()?
+            .into_iter()
+            .partition(|found| found.is_leaving());
+        let ids: HashSet<u32> = leaving.iter().map(|found| found.map_id()).collect();
+        for found in leaving {
+            if !self.0.iter().any(|known| known.map_id() == found.map_id()) {
+                self.0.push(found);
+            }
         }
+        for former in &self.0 {
+            if let Some(present) = present.iter().find(|found| found.name() == former.name()) {
+                move_all(former, present)?;
+            }
+        }
+        self.0.retain(|former| ids.contains(&former.map_id()));
+        Ok(())
     }
-    Ok(())
+
+    /// Whether there was none at the last call of [`Former::gather`].
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// Moves the counters of `from` to `to`, which takes over its name.

@@ -6,7 +6,7 @@ mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use support::stream::{exchange, open, serve};
 use support::world::{Running, World, run};
@@ -105,29 +105,8 @@ fn served() {
         return;
     }
     with_connections(|loaded| {
-        let mut child = metrics()
-            .args(["--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("lisa");
-        let mut line = String::new();
-        let mut output = BufReader::new(child.stdout.take().expect("pipe"));
-        output.read_line(&mut line).expect("a line");
-        let address = line
-            .trim()
-            .strip_prefix("metrics at http://")
-            .and_then(|line| line.strip_suffix("/metrics"))
-            .unwrap_or_else(|| panic!("{line:?}"));
-        let get = |accept: &str| {
-            let mut stream = TcpStream::connect(address).expect("it listens");
-            let request = format!(
-                "GET /metrics HTTP/1.1\r\nHost: {address}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n"
-            );
-            stream.write_all(request.as_bytes()).expect("sent");
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer).expect("an answer");
-            answer
-        };
+        let server = Server::start();
+        let get = |accept: &str| server.get(accept);
         let plain = get("*/*");
         assert!(plain.starts_with("HTTP/1.1 200 OK\r\n"), "{plain}");
         assert!(
@@ -141,9 +120,87 @@ fn served() {
             open.contains("content-type: application/openmetrics-text"),
             "{open}"
         );
-        let id = nix::unistd::Pid::from_raw(child.id() as i32);
+        server.end();
+    });
+}
+
+/// `lisa kernel metrics --listen`.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    /// Starts it, with 64 file descriptors.
+    fn start() -> Self {
+        let mut command = Command::new("prlimit");
+        command.args(["--nofile=64", LISA, "kernel", "metrics"]);
+        let mut child = command
+            .args(["--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("lisa");
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().expect("pipe"));
+        output.read_line(&mut line).expect("a line");
+        let address = line
+            .trim()
+            .strip_prefix("metrics at http://")
+            .and_then(|line| line.strip_suffix("/metrics"))
+            .unwrap_or_else(|| panic!("{line:?}"));
+        let address = address.into();
+        Self { child, address }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).expect("it listens")
+    }
+
+    fn get(&self, accept: &str) -> String {
+        let mut stream = self.connect();
+        let request = format!(
+            "GET /metrics HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n",
+            self.address
+        );
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    }
+
+    fn end(mut self) {
+        let id = nix::unistd::Pid::from_raw(self.child.id() as i32);
         nix::sys::signal::kill(id, nix::sys::signal::SIGTERM).expect("a child of ours");
-        assert!(child.wait().expect("lisa").success());
+        assert!(self.child.wait().expect("lisa").success());
+    }
+}
+
+/// More connections than the server has file descriptors, which send nothing, part of a request, or a request without an end: others are
+/// answered as soon as the time of these is over.
+#[test]
+fn slow_endless_and_many_requests() {
+    if !able() {
+        return;
+    }
+    with_connections(|loaded| {
+        let server = Server::start();
+        let mut held: Vec<TcpStream> = (0..70).map(|_| server.connect()).collect();
+        for stream in &mut held[..10] {
+            stream.write_all(b"GET /metrics HTT").expect("sent");
+        }
+        for stream in &mut held[10..20] {
+            stream
+                .set_nonblocking(true)
+                .expect("its buffer takes the rest");
+            let endless = [b'x'; 1 << 16];
+            let _ = stream.write_all(b"GET /metrics HTTP/1.1\r\nX: ");
+            while stream.write(&endless).is_ok() {}
+        }
+        let answer = server.get("*/*");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert_eq!(sum(&answer, "lisa_connections", loaded.name()), 6.0);
+        drop(held);
+        server.end();
     });
 }
 

@@ -7,10 +7,14 @@
 mod boot;
 #[path = "package/guest.rs"]
 mod guest;
+#[path = "package/guide.rs"]
+mod guide;
 #[path = "package/install.rs"]
 mod install;
 #[path = "package/packages.rs"]
 mod packages;
+#[path = "package/page.rs"]
+mod page;
 #[path = "package/release.rs"]
 mod release;
 #[path = "package/roots.rs"]

@@ -1,5 +1,9 @@
 //! The metrics over HTTP.
+//!
+//! Every user of the host can reach a port on loopback. Number and duration of connections are bounded (`bounded.rs`), so that nobody can use
+//! up the file descriptors of the service.
 
+use super::bounded::Bounded;
 use super::{Format, encode, read};
 use crate::{Error, Result};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
@@ -65,6 +69,7 @@ type Started = mpsc::Sender<std::io::Result<SocketAddr>>;
 fn serve(address: SocketAddr, ended: oneshot::Receiver<()>, started: &Started) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
+        .enable_time()
         .build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -78,7 +83,7 @@ fn serve(address: SocketAddr, ended: oneshot::Receiver<()>, started: &Started) {
         let _ = started.send(listener.local_addr());
         let routes = Router::new().route("/metrics", get(metrics));
         tokio::select! {
-            _ = axum::serve(listener, routes) => {}
+            _ = axum::serve(Bounded::new(listener), routes) => {}
             _ = ended => {}
         }
     });

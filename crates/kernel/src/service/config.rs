@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub use super::document::Problem;
@@ -103,11 +104,21 @@ impl Config {
     }
 }
 
-/// Reads a regular file of UTF-8 text, within the limit.
+/// Reads a regular file of UTF-8 text, within the limit, that only root or the user of this process can change.
 fn read(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(io::Error::other("not a regular file"));
+    }
+    let (owner, mode) = (metadata.uid(), metadata.mode() & 0o777);
+    if owner != 0 && owner != nix::unistd::geteuid().as_raw() {
+        let wrong = format!("belongs to user id {owner}: `chown root` gives it to root");
+        return Err(io::Error::other(wrong));
+    }
+    if mode & 0o022 != 0 {
+        let wrong = format!("other users may write it (mode {mode:o}): `chmod go-w` forbids it");
+        return Err(io::Error::other(wrong));
     }
     let mut text = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut text)?;

@@ -9,6 +9,7 @@ use crate::default::{self, Restored};
 use crate::load::{self, How, Options};
 use crate::namespace::{Namespace, Namespaces};
 use crate::registry::{self, Found, Registered};
+use crate::totals::{self, Former};
 use crate::{Error, Result, holders, left_over};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,7 @@ pub(super) struct State {
     named: BTreeMap<u32, Named>,
     /// Whether it has reported why `lisa kernel exec` uses its helper.
     exec_reported: bool,
+    former: Former,
     publisher: Publisher,
 }
 
@@ -51,6 +53,7 @@ impl State {
             own: record.own,
             named,
             exec_reported: false,
+            former: Former::default(),
             publisher: Publisher::default(),
         }
     }
@@ -75,6 +78,7 @@ impl State {
         self.config = config;
         self.set_named(log);
         self.remove_unnamed(log);
+        self.gather(log);
         self.publisher.write(log);
         self.record(log);
         Ok(())
@@ -263,26 +267,54 @@ impl State {
         result
     }
 
-    /// Writes the metrics into the text file.
-    pub(super) fn publish(&self, log: &mut Log<'_>) {
+    /// Writes the metrics into the text file, with the counters of former loads.
+    pub(super) fn publish(&mut self, log: &mut Log<'_>) {
+        if !self.former.is_empty() {
+            self.gather(log);
+        }
         self.publisher.write(log);
+    }
+
+    fn gather(&mut self, log: &mut Log<'_>) {
+        if let Err(error) = self.former.gather() {
+            log.warning(&format!("counters of former loads: {error}"));
+        }
     }
 
     /// Deletes the entries of connections without sockets.
     pub(super) fn delete_left_over(&mut self, log: &mut Log<'_>) {
-        for name in &self.algorithms {
-            let deleted = registry::find_one(name)
-                .and_then(|registered| left_over::delete(&registered, &holders::find()?));
-            match deleted {
-                Ok(0) | Err(Error::NotLoaded { .. }) => {}
-                Ok(n) => log.info(&format!(
+        self.gather(log); // a command may have replaced a load
+        if let Err(error) = self.try_delete_left_over(log) {
+            log.warning(&format!(
+                "entries without a socket are not deleted: {error}"
+            ));
+        }
+    }
+
+    fn try_delete_left_over(&self, log: &mut Log<'_>) -> Result<()> {
+        // Loading the programs that list the sockets costs more than all else here: not without entries, and once for all.
+        let mut sockets = None;
+        for registered in registry::find()? {
+            let name = registered.name();
+            if registered.is_leaving() || !self.algorithms.contains(name) {
+                continue;
+            }
+            totals::make_room(&registered)?;
+            if left_over::is_empty(&registered) {
+                continue;
+            }
+            let found = match &mut sockets {
+                Some(found) => found,
+                none => none.insert(holders::find()?),
+            };
+            match left_over::delete(&registered, found)? {
+                0 => {}
+                n => log.info(&format!(
                     "`{name}`: deleted {n} entries of connections without a socket"
-                )),
-                Err(error) => log.warning(&format!(
-                    "`{name}`: entries without a socket are not deleted: {error}"
                 )),
             }
         }
+        Ok(())
     }
 
     /// One line for the service manager.

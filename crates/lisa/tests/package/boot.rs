@@ -178,6 +178,13 @@ fn at_boot(guest: &mut Guest) {
          systemd-analyze security --no-pager lisa.service | tail -n 1",
     );
     eprintln!("{times}");
+    // systemd leaves the unit to root.
+    for verb in ["stop", "reload", "kill", "disable"] {
+        let attempt = format!(
+            "setpriv --reuid 1000 --regid 1000 --clear-groups systemctl --no-ask-password {verb} lisa.service"
+        );
+        assert_ne!(guest.output(&attempt).0, 0, "{verb}");
+    }
     // A named namespace gets the algorithm of its pattern, any other one inherits.
     guest.run("ip netns add red1 && ip netns add blue");
     let default =

@@ -4,6 +4,7 @@ use super::*;
 use crate::support::turn::{Host, Turn, good, lisa};
 use crate::support::world::host;
 use kernel::registry::find_one;
+use std::os::unix::fs::PermissionsExt;
 
 fn dry_run(host: &Namespace, arguments: &[&str]) -> String {
     let mut command = host.command(LISA);
@@ -89,4 +90,53 @@ fn what_the_service_would_do() {
         said.ends_with("would load nothing and change nothing\n"),
         "{said}"
     );
+}
+
+/// Who can write the file can change the congestion control of the host.
+#[test]
+fn a_file_that_others_can_write() {
+    let Some(turn) = Turn::take() else { return };
+    let here = host();
+    let file = File::new("default = \"lisa\"\n");
+    for mode in [0o664, 0o646] {
+        fs::set_permissions(&file.path, fs::Permissions::from_mode(mode)).expect("permissions");
+        for arguments in [&["--check"][..], &[]] {
+            let line = refused(file.command(&here, arguments));
+            assert!(line.contains("other users may write it"), "{line}");
+        }
+    }
+    fs::set_permissions(&file.path, fs::Permissions::from_mode(0o644)).expect("permissions");
+    std::os::unix::fs::chown(&file.path, Some(65534), None).expect("another owner");
+    let line = refused(file.command(&here, &["--check"]));
+    assert!(line.contains("belongs to user id 65534"), "{line}");
+    turn.unchanged();
+}
+
+#[test]
+fn an_ordinary_user_and_the_running_service() {
+    let Some(turn) = Turn::take() else { return };
+    let here = host();
+    let file = File::new("default = \"lisa\"\n");
+    let (service, _) = Service::start(&here, &file);
+    let record = "/run/lisa/service";
+    let id = service.running.id();
+    for attempt in [
+        format!("cat {record}"),
+        format!("flock --nonblock {record} true"),
+        format!("rm -f {record} && test ! -e {record}"),
+        "touch /run/lisa/other".into(),
+        "mv /run/lisa /run/lisa.other".into(),
+        format!("kill -HUP {id}"),
+        format!("kill -KILL {id}"),
+        format!("ls /proc/{id}/fd"),
+    ] {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        let output = command.args(["sh", "-c", &attempt]).output();
+        let output = output.expect("setpriv");
+        assert!(!output.status.success(), "{attempt}: {output:?}");
+    }
+    assert_eq!(default_of(&here), "lisa");
+    service.stop(Signal::SIGTERM);
+    turn.unchanged();
 }
