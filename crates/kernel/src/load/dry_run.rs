@@ -64,7 +64,7 @@ pub fn dry_run(name: &str, options: &Options) -> Result<DryRun> {
 }
 
 /// Checks that no other program has registered this name.
-fn check_free(name: &str) -> Result<()> {
+pub(super) fn check_free(name: &str) -> Result<()> {
     const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let available = fs::read_to_string(AVAILABLE).map_err(Error::io(AVAILABLE))?;
     match available.split_whitespace().any(|taken| taken == name) {

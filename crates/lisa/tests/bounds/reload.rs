@@ -7,6 +7,10 @@ use kernel::load::{Applied, How, Options, apply};
 use kernel::owner::Owner;
 use kernel::totals::Former;
 use kernel::{default, holders, registry, totals};
+use socket2::{Domain, Socket, Type};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
 
 fn options(name: &str, max_connections: u32, con_ssthresh: u32) -> Options {
     Options {
@@ -139,4 +143,54 @@ fn changes_are_in_place_or_by_a_new_load() {
         .expect("it was ours");
     second.unload(None).expect("unloads");
     assert!(is_settled(&second));
+}
+
+/// Between the former load and the new one the name is unknown to setsockopt(TCP_CONGESTION), once for each new load. Prints for how long, and
+/// how many calls fail.
+#[test]
+fn the_gap_of_a_new_load() {
+    if !able() {
+        return;
+    }
+    let name = format!("r{}_{}", std::process::id(), number());
+    let _cleared = Cleared(name.clone());
+    let applied = |max| apply("css", &options(&name, max, 40)).expect("applied");
+    applied(100);
+    let (ends, began) = (AtomicBool::new(false), AtomicBool::new(false));
+    const LOADS: u32 = 5;
+    let (calls, failures, gaps) = thread::scope(|scope| {
+        let caller = scope.spawn(|| {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+            let (mut calls, mut failures, mut gaps) = (0, 0, Vec::new());
+            let mut since = None;
+            while !ends.load(Ordering::Relaxed) {
+                let start = Instant::now();
+                let set = socket.set_tcp_congestion(name.as_bytes());
+                calls += 1;
+                failures += u32::from(set.is_err());
+                match set {
+                    Err(_) => since = since.or(Some(start)),
+                    Ok(()) => gaps.extend(since.take().map(|since: Instant| since.elapsed())),
+                }
+                let _ = socket.set_tcp_congestion(b"reno");
+                began.store(true, Ordering::Relaxed);
+            }
+            (calls, failures, gaps)
+        });
+        until("the calls", || began.load(Ordering::Relaxed));
+        for load in 1..=LOADS {
+            assert_eq!(applied(100 + load).how, How::Replaced);
+        }
+        ends.store(true, Ordering::Relaxed);
+        caller.join().expect("it does not panic")
+    });
+    eprintln!(
+        "{LOADS} new loads: {failures} of {calls} calls failed, in {} gaps: {gaps:.1?}",
+        gaps.len()
+    );
+    assert!(gaps.len() <= LOADS as usize, "{gaps:?}");
+    registry::find_one(&name)
+        .expect("it is loaded")
+        .unload(None)
+        .expect("unloads");
 }

@@ -25,11 +25,11 @@ ip route add default via 192.0.2.254
 ip -n client link set lo up
 ";
 
-const UNIT: &str = "[Unit]\nBefore=network.target\n[Service]\nType=oneshot\nRemainAfterExit=yes\n\
+const UNIT: &str = "[Unit]\nBefore=network.target network-online.target\n[Service]\nType=oneshot\nRemainAfterExit=yes\n\
                     ExecStart=/bin/sh /opt/uplinks.sh\n[Install]\nWantedBy=multi-user.target\n";
 
 /// Number of times that commands which only read may run until their output is the expected one.
-const READINGS: u32 = 60;
+const READINGS: u32 = 20;
 
 #[test]
 #[ignore = "is run by `make test-packages`"]
