@@ -109,17 +109,6 @@ static __always_inline void *pernet(struct net *net, u32 id)
 	return found;
 }
 
-#define ALL (~0ULL)
-
-/*
- * ALL, or 0 if a character is zero. Loops over characters use masks: the verifier follows both ways of a branch at each character,
- * through all levels of cgroups. MPCC_UNKNOWN keeps the compiler from making a branch of it.
- */
-static __always_inline u64 unless_zero(u64 c)
-{
-	return ((c - 1) >> 63) - 1;
-}
-
 /* Compares the first eight bytes: nearly all other names differ in them. */
 static __always_inline bool begins_with_prefix(const char *name)
 {
@@ -133,58 +122,50 @@ static __always_inline bool begins_with_prefix(const char *name)
 	return start == prefix.word;
 }
 
-/* The algorithm in a cgroup's name: the text between the prefix and the next `-`. 0 if no user may choose it. */
-MPCC_SEPARATE u32 algorithm_in(u64 from, union name *algorithm)
+/* The algorithm in a cgroup's name: the text between the prefix and the next `-`. False if no user may choose it. */
+static __always_inline bool algorithm_in(const char *from, union name *algorithm)
 {
 	char name[PREFIX_LEN + CA_NAME] = {};
-	u64 inside = ALL;
+	bool over = false;
 
-	if (!algorithm)
-		return 0;
-	bpf_probe_read_kernel_str(name, sizeof(name), (void *)from);
+	bpf_probe_read_kernel_str(name, sizeof(name), from);
 	if (bpf_strncmp(name, PREFIX_LEN, PREFIX))
-		return 0;
-	for (int i = 0; i < CA_NAME - 1; i++) {
-		u64 c = (u8)name[PREFIX_LEN + i];
+		return false;
+	for (int i = 0; i < CA_NAME; i++) {
+		char c = name[PREFIX_LEN + i];
 
-		MPCC_UNKNOWN(c);
-		inside &= unless_zero(c) & unless_zero(c ^ '-');
-		algorithm->text[i] = c & inside;
+		over |= c == '-' || !c || i == CA_NAME - 1;
+		algorithm->text[i] = over ? 0 : c;
 	}
-	algorithm->text[CA_NAME - 1] = 0;
-	return bpf_map_lookup_elem(&algorithms, algorithm) ? 1 : 0;
+	return bpf_map_lookup_elem(&algorithms, algorithm);
 }
 
 /*
  * The algorithm in a cgroup's name, or in that of the nearest cgroup above it. Only below the cgroup that
  * lisa_connected is attached to: elsewhere a socket would get MPTCP, but no algorithm.
  */
-MPCC_SEPARATE u32 algorithm_of(u64 leaf, union name *algorithm)
+static __always_inline bool algorithm_of(struct cgroup *leaf, union name *algorithm)
 {
-	struct cgroup *cgroup =
-		bpf_rdonly_cast((void *)leaf, bpf_core_type_id_kernel(struct cgroup));
+	struct cgroup *cgroup = bpf_rdonly_cast(leaf, bpf_core_type_id_kernel(struct cgroup));
 	bool found = false;
-
-	if (!algorithm)
-		return 0;
 
 	for (int level = 0; level < DEPTH; level++) {
 		struct cgroup_subsys_state *parent;
 		struct kernfs_node *kn = cgroup->kn;
 
 		if (!found && begins_with_prefix(kn->name)) {
-			if (!algorithm_in((u64)kn->name, algorithm))
-				return 0;
+			if (!algorithm_in(kn->name, algorithm))
+				return false;
 			found = true;
 		}
 		if (found && kn->id == host.root)
-			return 1;
+			return true;
 		parent = cgroup->self.parent;
 		if (!parent)
-			return 0;
+			return false;
 		cgroup = bpf_rdonly_cast(parent, bpf_core_type_id_kernel(struct cgroup));
 	}
-	return 0;
+	return false;
 }
 
 /* sysctl net.mptcp.enabled: with 0 an MPTCP socket cannot be made. */
@@ -253,14 +234,14 @@ SEC("fmod_ret/update_socket_protocol")
 int BPF_PROG(lisa_socket, int family, int type, int protocol)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	union name algorithm = {};
+	union name algorithm;
 
 	/* 0: the next program decides, or the kernel. */
 	if (family != AF_INET && family != AF_INET6)
 		return 0;
 	if ((type & SOCK_TYPE_MASK) != SOCK_STREAM || (protocol && protocol != IPPROTO_TCP))
 		return 0;
-	if (!algorithm_of((u64)BPF_CORE_READ(task, cgroups, dfl_cgrp), &algorithm))
+	if (!algorithm_of(BPF_CORE_READ(task, cgroups, dfl_cgrp), &algorithm))
 		return 0;
 	if (!mptcp_enabled(task) || restricts_ports(task))
 		return 0;
@@ -295,19 +276,13 @@ static __always_inline bool chosen_by_program(struct tcp_sock *tp, struct mptcp_
 {
 	struct net *net = BPF_CORE_READ((struct sock *)tp, __sk_common.skc_net.net);
 	union name chosen, first;
-	u64 differ = 0, inside = ALL;
 
 	BPF_CORE_READ_INTO(&chosen, msk, ca_name);
 	BPF_CORE_READ_INTO(&first, net, ipv4.tcp_congestion_control, name);
-	/* What stands behind the zero of a name may differ. */
-	for (int i = 0; i < CA_NAME; i++) {
-		u64 c = (u8)chosen.text[i];
-
-		MPCC_UNKNOWN(c);
-		differ |= (c ^ (u8)first.text[i]) & inside;
-		inside &= unless_zero(c);
-	}
-	return differ;
+	for (int i = 0; i < CA_NAME && chosen.text[i] == first.text[i]; i++)
+		if (!chosen.text[i])
+			return false;
+	return true;
 }
 
 /*
@@ -320,7 +295,7 @@ static __always_inline bool chosen_by_program(struct tcp_sock *tp, struct mptcp_
 SEC("sockops")
 int lisa_connected(struct bpf_sock_ops *ctx)
 {
-	union name algorithm = {}, current;
+	union name algorithm, current;
 	struct mptcp_sock *msk;
 	struct bpf_sock *sk = ctx->sk;
 	struct tcp_sock *tp;
@@ -341,7 +316,7 @@ int lisa_connected(struct bpf_sock_ops *ctx)
 						       ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (!tp->is_mptcp)
 		return 1;
-	if (!algorithm_of((u64)BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup), &algorithm))
+	if (!algorithm_of(BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup), &algorithm))
 		return 1;
 	msk = connection_of(tp);
 	if (!msk || chosen_by_program(tp, msk))
