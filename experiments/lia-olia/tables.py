@@ -1,5 +1,6 @@
-"""Tables of docs/algorithms/olia.md and, of the same scenarios, docs/algorithms/balia.md."""
+"""Tables of docs/algorithms/olia.md and, of the same scenarios, docs/algorithms/balia.md and docs/theory.md."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -60,6 +61,28 @@ def upgrade(found):
     return costs
 
 
+def theory(experiment):
+    """What `lisa theory` predicts, with the draft's RTT of 150 ms: 80 ms and queueing."""
+    columns = ["fair", "fair-probing", "reno", "lia", "olia", "balia", "nmcc"]
+    rows = []
+    for scenario, n1, names in (
+        ("A", 10, {"type 2": "type 2"}),
+        ("A", 30, {"type 2": "type 2"}),
+        ("C", 10, {"single-path": "single path", "multipath": "multipath"}),
+        ("C", 30, {"single-path": "single path", "multipath": "multipath"}),
+        ("B", None, {"red": "Red", "blue": "Blue"}),
+    ):
+        file = experiment.folder / f"scenario-{scenario.lower()}.toml"
+        keys = ["--set", f"topology.n1={n1}"] if n1 else []
+        found = json.loads(experiment.lisa("theory", file, "--queueing", "70ms", "--json", *keys))
+        rates = {prediction["name"]: prediction["connections"] for prediction in found["predictions"]}
+        for name, title in names.items():
+            row = [f"{rates[column][name]['mean_mbps']:.3f}" if rates[column] else "–" for column in columns]
+            rows.append([f"{scenario}, N1 = {n1}: {title}" if n1 else f"{scenario}: {title}", *row])
+    header = ["Mbit/s for each user", "fair", "fair, probing", *columns[2:]]
+    experiment.fill("docs/theory.md", "theory", table(header, rows))
+
+
 def scenarios(experiment):
     """Both pages."""
     found = measure(experiment)
@@ -84,4 +107,4 @@ def balia(experiment, found):
 
 
 if __name__ == "__main__":
-    Experiment(__file__).run(scenarios)
+    Experiment(__file__).run(scenarios, theory)

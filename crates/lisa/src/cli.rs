@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
 
-use crate::commands::{compare, demo, kernel, new, run, show, sweep};
+use crate::commands::{compare, demo, kernel, new, run, show, sweep, theory};
 use crate::runs::on::On;
 use crate::values;
 
@@ -38,6 +38,8 @@ pub enum Command {
     New(new::Arguments),
     /// Show the network of a scenario: its links, the paths of each connection, who shares a link, and where the scenario runs.
     Show(show::Arguments),
+    /// Show the rates that theory predicts for a scenario: the fair ones, and those of each congestion avoidance at rest.
+    Theory(theory::Arguments),
     /// List the algorithms, their settings, and where each runs.
     ///
     /// An algorithm is a pair: the coupling of the subflows' windows in slow start, and the coupling in congestion avoidance.

@@ -28,6 +28,8 @@ mod tutorial;
 mod values;
 #[path = "simulate/width.rs"]
 mod width;
+#[path = "simulate/theory.rs"]
+mod theory;
 #[path = "simulate/wrong.rs"]
 mod wrong;
 

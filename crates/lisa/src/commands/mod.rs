@@ -9,3 +9,4 @@ pub mod new;
 pub mod run;
 pub mod show;
 pub mod sweep;
+pub mod theory;
