@@ -89,6 +89,8 @@ pub struct SubflowView {
     pub subflow: usize,
     /// Number of the path, from 1.
     pub path: u64,
+    /// Name of the path, if it has one.
+    pub path_name: Option<String>,
     /// Nodes from the sender of data to the receiver.
     pub nodes: Vec<String>,
     /// Links from the sender of data to the receiver.
@@ -125,7 +127,9 @@ impl View {
                 }
                 let bottleneck = bottleneck(graph, path);
                 bottlenecks.extend(bottleneck.map(|(link, _)| link));
-                subflows.push(subflow(graph, path, index + 1, number + 1));
+                let mut subflow = subflow(graph, path, index + 1, number + 1);
+                subflow.path_name = scenario.path_name(number + 1).map(Into::into);
+                subflows.push(subflow);
             }
             connections.push(ConnectionView {
                 name: spec.name.clone(),
@@ -180,6 +184,7 @@ fn subflow(graph: &Graph, path: &Path, subflow: usize, number: u64) -> SubflowVi
     SubflowView {
         subflow,
         path: number,
+        path_name: None,
         nodes: first.into_iter().chain(ends).collect(),
         links: path.forward.iter().map(names).collect(),
         rtt_s,
