@@ -446,7 +446,7 @@ fn wrong_figures_are_one_line() {
     std::fs::write(place.0.join("old.svg"), "old").unwrap();
     let trace = "out/a-small-bottleneck-seed-1.parquet";
     for (arguments, code, words) in [
-        ("plot", 2, "FILES"),
+        ("plot", 2, "FILE"),
         ("plot none.parquet", 1, "none.parquet: No such file"),
         (
             "plot small.toml",
