@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn two_subflows_share_the_bottleneck() {
         let text = "stop = \"9s\"\n[topology]\nkind = \"shared-bottleneck\"\nrate = \"2.5Mbit\"\n\
-            rtt = \"70ms\"\nqueue = 30\n[[connection]]\nname = \"a\"\nprotocol = \"mptcp\"\n\
+            rtt = \"70ms\"\nqueue = 30\nnames = [\"Wi-Fi\", \"LTE\"]\n[[connection]]\nname = \"a\"\nprotocol = \"mptcp\"\n\
             [[connection]]\nname = \"b\"\n";
         let scenario = Scenario::parse(text, "a.toml").unwrap();
         let view = View::new(&scenario, 1).unwrap();
@@ -237,6 +237,7 @@ mod tests {
             .collect();
         assert_eq!(users, [("a", 1), ("a", 2), ("b", 1)]);
         let first = &view.connections[0].subflows[1];
+        assert_eq!(first.path_name.as_deref(), Some("LTE"));
         assert_eq!(
             (first.path, first.bottleneck.as_deref()),
             (2, Some("bottleneck down"))

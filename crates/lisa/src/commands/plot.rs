@@ -133,6 +133,9 @@ fn no_choice(arguments: &Arguments, what: &str, has_metrics: bool) -> Result<(),
 
 /// The title of the file's scenario, or the file's name.
 fn title(reader: &Reader, path: &Path) -> String {
+    if let Some(title) = reader.property("lisa.title") {
+        return title.into();
+    }
     let text = reader.property("lisa.scenario");
     let scenario = text.and_then(|text| Scenario::parse(text, path).ok());
     match scenario {
