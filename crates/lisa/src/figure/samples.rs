@@ -48,7 +48,8 @@ pub fn are(columns: &[&str]) -> bool {
 
 /// Names of the columns of numbers that can be drawn.
 pub fn metrics<'a>(columns: &[&'a str]) -> Vec<&'a str> {
-    const OTHER: [&str; 7] = [
+    const OTHER: [&str; 8] = [
+        "kind",
         "time_s",
         "algorithm",
         "backend",

@@ -46,7 +46,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut feeds: Vec<Feed> = match is_drawn {
         true => metrics
             .iter()
-            .map(|metric| Feed::new(&settings, metric))
+            .filter_map(|metric| Feed::new(&settings, metric))
             .collect(),
         false => Vec::new(),
     };

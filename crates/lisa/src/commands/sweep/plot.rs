@@ -64,7 +64,7 @@ impl Figure {
         self.feeds = self
             .metrics
             .iter()
-            .map(|metric| Feed::new(&settings, metric))
+            .filter_map(|metric| Feed::new(&settings, metric))
             .collect();
         Ok(())
     }
@@ -83,6 +83,10 @@ impl Figure {
         };
         let mut data: Vec<_> = self.feeds.drain(..).map(Feed::finish).collect();
         let number = data.iter().position(|data| data.places().next().is_some());
+        if data.is_empty() {
+            let problem = "--plot: no rows have the metric: choose another --metric";
+            return Err(Failure::usage(problem));
+        }
         let data = data.swap_remove(number.unwrap_or(0));
         let svg = results::svg(&data, title, self.options);
         let svg = svg.map_err(|problem| Failure::new(format!("--plot: {problem}")))?;

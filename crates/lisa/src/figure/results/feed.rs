@@ -20,8 +20,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Data without a run. `settings` are the columns of keys.
-    pub fn new(settings: &[Vary], metric: &'static Metric) -> Self {
+    /// Data without a run. `settings` are the columns of keys. None for a metric that no rows have.
+    pub fn new(settings: &[Vary], metric: &'static Metric) -> Option<Self> {
         let kinds = [RowKind::Connection, RowKind::Subflow, RowKind::Link];
         let kind = kinds
             .into_iter()
@@ -34,14 +34,14 @@ impl Feed {
             .map(|column| column.name.as_str())
             .collect();
         let data = Data::new(&names, Measured::from(metric));
-        let data = data.expect("rows have the columns that identify them");
+        let data = data.ok()?;
         let index = |wanted: &String| names.iter().position(|name| name == wanted);
         let indexes = data.wanted().iter().filter_map(index).collect();
-        Self {
+        Some(Self {
             indexes,
             data,
             columns,
-        }
+        })
     }
 
     /// Adds the rows of a run.
