@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
 
-use crate::commands::{compare, demo, kernel, new, run, show, sweep, theory};
+use crate::commands::{compare, demo, kernel, new, plot, run, show, sweep, theory};
 use crate::runs::on::On;
 use crate::values;
 
@@ -36,6 +36,8 @@ pub enum Command {
     Sweep(sweep::Arguments),
     /// Write a commented scenario, from a preset or from answers to a few questions.
     New(new::Arguments),
+    /// Draw a file that `run`, `compare` or `sweep` wrote: a trace, time series, or rows of runs.
+    Plot(plot::Arguments),
     /// Show the network of a scenario: its links, the paths of each connection, who shares a link, and where the scenario runs.
     Show(show::Arguments),
     /// Show the rates that theory predicts for a scenario: the fair ones, and those of each congestion avoidance at rest.

@@ -9,6 +9,10 @@ mod compare;
 mod json_schema;
 #[path = "simulate/new.rs"]
 mod new;
+#[path = "support/picture.rs"]
+mod picture;
+#[path = "simulate/plots.rs"]
+mod plots;
 #[path = "simulate/resume.rs"]
 mod resume;
 #[path = "simulate/rows.rs"]

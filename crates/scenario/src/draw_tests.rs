@@ -21,6 +21,7 @@ fn scenario(topology: Spec, connections: Vec<ConnectionSpec>) -> Scenario {
         stop: Span::from_secs(100),
         warmup: Span::ZERO,
         topology,
+        path_names: Vec::new(),
         rtt_spread: 0.0,
         connections,
     }

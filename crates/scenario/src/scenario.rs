@@ -19,9 +19,20 @@ pub struct Scenario {
     pub warmup: Span,
     /// `[topology]`: network.
     pub topology: topology::Spec,
+    /// `topology.names`: names of the paths of a topology between one server and one client, for figures; empty: none.
+    pub path_names: Vec<String>,
     /// `rtt_spread`: each seed draws round-trip times within this share of the given ones. Results at one fixed RTT depend on
     /// the phase of events within a round trip, so that their mean is not representative. Default: 0.
     pub rtt_spread: f64,
     /// `[[connection]]`: connections, which run at the same time.
     pub connections: Vec<ConnectionSpec>,
+}
+
+impl Scenario {
+    /// Name of a path, by its number from 1.
+    #[must_use]
+    pub fn path_name(&self, number: u64) -> Option<&str> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.path_names.get(index).map(String::as_str)
+    }
 }

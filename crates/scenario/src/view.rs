@@ -89,6 +89,8 @@ pub struct SubflowView {
     pub subflow: usize,
     /// Number of the path, from 1.
     pub path: u64,
+    /// Name of the path, if it has one.
+    pub path_name: Option<String>,
     /// Nodes from the sender of data to the receiver.
     pub nodes: Vec<String>,
     /// Links from the sender of data to the receiver.
@@ -125,7 +127,9 @@ impl View {
                 }
                 let bottleneck = bottleneck(graph, path);
                 bottlenecks.extend(bottleneck.map(|(link, _)| link));
-                subflows.push(subflow(graph, path, index + 1, number + 1));
+                let mut subflow = subflow(graph, path, index + 1, number + 1);
+                subflow.path_name = scenario.path_name(number + 1).map(Into::into);
+                subflows.push(subflow);
             }
             connections.push(ConnectionView {
                 name: spec.name.clone(),
@@ -180,6 +184,7 @@ fn subflow(graph: &Graph, path: &Path, subflow: usize, number: u64) -> SubflowVi
     SubflowView {
         subflow,
         path: number,
+        path_name: None,
         nodes: first.into_iter().chain(ends).collect(),
         links: path.forward.iter().map(names).collect(),
         rtt_s,
@@ -220,7 +225,7 @@ mod tests {
     #[test]
     fn two_subflows_share_the_bottleneck() {
         let text = "stop = \"9s\"\n[topology]\nkind = \"shared-bottleneck\"\nrate = \"2.5Mbit\"\n\
-            rtt = \"70ms\"\nqueue = 30\n[[connection]]\nname = \"a\"\nprotocol = \"mptcp\"\n\
+            rtt = \"70ms\"\nqueue = 30\nnames = [\"Wi-Fi\", \"LTE\"]\n[[connection]]\nname = \"a\"\nprotocol = \"mptcp\"\n\
             [[connection]]\nname = \"b\"\n";
         let scenario = Scenario::parse(text, "a.toml").unwrap();
         let view = View::new(&scenario, 1).unwrap();
@@ -232,6 +237,7 @@ mod tests {
             .collect();
         assert_eq!(users, [("a", 1), ("a", 2), ("b", 1)]);
         let first = &view.connections[0].subflows[1];
+        assert_eq!(first.path_name.as_deref(), Some("LTE"));
         assert_eq!(
             (first.path, first.bottleneck.as_deref()),
             (2, Some("bottleneck down"))

@@ -55,6 +55,7 @@ fn shared(paths: u32, mut connections: Vec<ConnectionSpec>) -> Scenario {
         }),
         stop: Span::from_secs(30),
         warmup: Span::ZERO,
+        path_names: Vec::new(),
         rtt_spread: 0.1,
         connections,
     }

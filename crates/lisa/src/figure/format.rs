@@ -7,10 +7,11 @@ use std::sync::Arc;
 use resvg::tiny_skia::{Pixmap, Transform};
 use svg2pdf::usvg::{Options, Tree, fontdb::Database};
 
+use super::size::PIXELS_PER_INCH;
 use crate::values::Form;
 
 /// DejaVu Sans, which may be embedded (LICENSES/DejaVu.txt).
-const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans.ttf");
+pub const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans.ttf");
 /// Pixels of a PNG for each unit of the drawing: text stays legible on dense screens.
 const SCALE: f32 = 2.0;
 
@@ -74,7 +75,9 @@ pub fn encode(svg: &str, path: &Path) -> Result<Vec<u8>, String> {
             pixels.encode_png().map_err(|error| error.to_string())
         }
         Some(Format::Pdf) => {
-            let page = svg2pdf::PageOptions::default();
+            let page = svg2pdf::PageOptions {
+                dpi: PIXELS_PER_INCH as f32,
+            };
             let pdf = svg2pdf::to_pdf(&tree()?, svg2pdf::ConversionOptions::default(), page);
             pdf.map_err(|error| error.to_string())
         }

@@ -1,58 +1,93 @@
-//! The legend of a figure: marks with their meanings, on one line.
+//! The legend of a figure: marks with their meanings, in lines.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Area, Drawn};
+use super::canvas::{Align, Canvas, cut, width};
+use super::palette::GREY;
 
 /// A mark as the panels draw it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mark {
-    Line(ShapeStyle),
-    Dashes(ShapeStyle),
-    Cross(ShapeStyle),
+    /// A line of this width, with dashes of this length.
+    Line(RGBAColor, u32, Option<f64>),
+    /// A band around a line.
+    Band(RGBAColor),
+    /// A filled rectangle.
+    Box(RGBAColor),
+    /// A diagonal cross.
+    Cross(RGBAColor),
+    /// A triangle that stands on its point.
+    Triangle(RGBAColor),
     /// A short vertical line.
-    Tick(ShapeStyle),
+    Tick(RGBAColor),
 }
 
 /// A mark and its meaning.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
+    /// The mark.
     pub mark: Mark,
+    /// The meaning.
     pub text: String,
 }
 
-/// Width of a mark, and of the space after a mark and after a text, pixels.
-const MARK: i32 = 26;
-const GAP: i32 = 7;
-const SPACE: i32 = 18;
-
-/// Draws the entries from left to right, their middle at `at`.
-pub fn legend(area: &Area<'_>, entries: &[Entry], at: (i32, i32), colour: RGBColor) -> Drawn {
-    let (mut x, y) = at;
-    let left = Pos::new(HPos::Left, VPos::Center);
-    let style = ("sans-serif", 15).into_font().color(&colour).pos(left);
-    for Entry { mark, text } in entries {
-        let (middle, end) = (x + MARK / 2, x + MARK);
-        match mark {
-            Mark::Line(style) => area.draw(&PathElement::new([(x, y), (end, y)], *style))?,
-            Mark::Dashes(style) => {
-                for from in (x..end).step_by(9) {
-                    let to = (from + 5).min(end);
-                    area.draw(&PathElement::new([(from, y), (to, y)], *style))?;
-                }
-            }
-            Mark::Cross(style) => area.draw(&Cross::new((middle, y), 5, *style))?,
-            Mark::Tick(style) => {
-                area.draw(&PathElement::new(
-                    [(middle, y - 6), (middle, y + 6)],
-                    *style,
-                ))?;
-            }
-        }
-        x = end + GAP;
-        area.draw_text(text, &style, (x, y))?;
-        let (width, _) = area.estimate_text_size(text, &style)?;
-        x += width as i32 + SPACE;
+impl Entry {
+    /// An entry.
+    pub fn new(mark: Mark, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { mark, text }
     }
-    Ok(())
+}
+
+/// Size of the texts.
+const SIZE: f64 = 12.0;
+/// Width of a mark, and of the space after a mark and after a text, pixels.
+const MARK: f64 = 24.0;
+const GAP: f64 = 6.0;
+const SPACE: f64 = 18.0;
+/// Height of a line.
+const LINE: f64 = 20.0;
+
+/// Left edge and middle of an entry relative to the legend's corner, with the text as it fits.
+fn places(entries: &[Entry], most: f64) -> Vec<(f64, f64, String)> {
+    let (mut x, mut y) = (0.0, LINE / 2.0);
+    let mut places = Vec::new();
+    for entry in entries {
+        let text = cut(&entry.text, SIZE, most - MARK - GAP);
+        let wide = MARK + GAP + width(&text, SIZE);
+        if x > 0.0 && x + wide > most {
+            (x, y) = (0.0, y + LINE);
+        }
+        places.push((x, y, text));
+        x += wide + SPACE;
+    }
+    places
+}
+
+/// Height of the legend in this width.
+pub fn height(entries: &[Entry], most: f64) -> f64 {
+    let places = places(entries, most);
+    places.last().map_or(0.0, |(_, y, _)| y + LINE / 2.0)
+}
+
+/// Draws the entries from left to right, in as many lines as they need.
+pub fn draw(canvas: &mut Canvas<'_>, entries: &[Entry], (left, top): (f64, f64), most: f64) {
+    let places = places(entries, most);
+    for (Entry { mark, .. }, (x, y, text)) in entries.iter().zip(places) {
+        let (x, y) = (left + x, top + y);
+        let (middle, end) = (x + MARK / 2.0, x + MARK);
+        match *mark {
+            Mark::Line(colour, width, None) => canvas.line([(x, y), (end, y)], colour, width),
+            Mark::Line(colour, width, Some(dash)) => {
+                canvas.dashes(&[(x, y), (end, y)], colour, width, dash);
+            }
+            Mark::Band(colour) | Mark::Box(colour) => {
+                canvas.rectangle((x + 2.0, y - 6.0), (end - 2.0, y + 6.0), colour);
+            }
+            Mark::Cross(colour) => canvas.cross((middle, y), 4.0, colour),
+            Mark::Triangle(colour) => canvas.triangle((middle, y), 5.0, colour),
+            Mark::Tick(colour) => canvas.line([(middle, y - 6.0), (middle, y + 6.0)], colour, 1),
+        }
+        canvas.text(&text, (end + GAP, y), SIZE, Align::Left, GREY);
+    }
 }

@@ -37,11 +37,15 @@ pub enum Trace {
     None,
     /// Rows and credits stay in the result.
     Keep,
-    /// Rows, credits and packets are written into files, and removed from the result.
-    Write(Arc<Traces>),
+    /// Rows, credits and packets are written into files. Then they are removed from the result, unless it is kept.
+    Write(Arc<Traces>, Kept),
     /// The outcome is appended to the journal under this number, and its connections and links are removed from the result.
     Journal(Arc<Mutex<Journal>>, usize),
 }
+
+/// Whether the rows of a run that are written stay in the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept(pub bool);
 
 impl Trace {
     fn watch(&self) -> Watch {
@@ -51,13 +55,19 @@ impl Trace {
                 trace: true,
                 ..Watch::default()
             },
-            Self::Write(to) => to.watch(),
+            Self::Write(to, Kept(kept)) => {
+                let watch = to.watch();
+                Watch {
+                    trace: watch.trace || *kept,
+                    ..watch
+                }
+            }
         }
     }
 
     /// Writes a run's recordings, or removes them from the result.
     fn finish(&self, mut run: Run) -> Result<Run, Failure> {
-        if let Self::Write(to) = self {
+        if let Self::Write(to, _) = self {
             to.write(&run)?;
         }
         if let Self::Journal(journal, number) = self {
@@ -73,7 +83,7 @@ impl Trace {
                 ..finished.outcome
             };
         }
-        if !matches!(self, Self::Keep) {
+        if !matches!(self, Self::Keep | Self::Write(_, Kept(true))) {
             (run.rows, run.credits, run.losses) = (Vec::new(), Vec::new(), Vec::new());
             run.capture = None;
         }

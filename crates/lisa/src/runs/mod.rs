@@ -5,6 +5,7 @@ pub mod arguments;
 pub mod equality;
 pub mod execute;
 pub mod files;
+pub mod labels;
 pub mod metric_names;
 pub mod on;
 pub mod progress;

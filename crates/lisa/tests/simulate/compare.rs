@@ -159,15 +159,6 @@ fn metrics_can_be_chosen() {
         "{text}"
     );
     assert!(!text.contains("goodput"), "{text}");
-    // The connection that is drawn need not have any of them.
-    let plot = "compare small.toml -a lisa --seeds 1 --metrics links.drops,share --plot out.svg";
-    let output = place.lisa(plot).output().unwrap();
-    let note = "lisa: --plot draws only metrics of connections, not links.drops\n";
-    assert!(output.status.success());
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), note);
-    let svg = String::from_utf8(place.read("out.svg")).unwrap();
-    assert!(svg.contains("windows with seed 1") && svg.trim_end().ends_with("</svg>"));
-
     let sweep = format!("sweep small.toml --vary bottleneck.queue=17 --seeds 3 {metrics}");
     let table = place.good(&sweep);
     for words in ["download, subflow 2", link, "all connections"] {
@@ -233,27 +224,6 @@ fn a_comparison_is_a_table_and_a_figure() {
     let by_hand = place.json(&format!("run small.toml --seeds 2 --json {competitor}"));
     let told = of("--connection competitor")[0]["connections"][0]["completion_s"]["mean"].clone();
     assert!((told.as_f64().unwrap() - mean(&by_hand, "completion_s")).abs() < 1e-9);
-}
-
-/// The figure names its connection and its seeds.
-#[test]
-fn a_figure_names_its_connection_and_seeds() {
-    let place = Place::new();
-    let drawn = |more: &str| {
-        place.good(&format!(
-            "compare small.toml -a lisa --force --plot out.svg {more}"
-        ));
-        String::from_utf8(place.read("out.svg")).unwrap()
-    };
-    let one = drawn("--seeds 1");
-    assert!(one.contains("download: seed 1") && !one.contains("95 %"));
-    let several = drawn("--seeds 2 --set connection.0.count=3");
-    for words in [
-        "download, the first of 3: windows with seed 1",
-        "download: means of 2 seeds with 95 % confidence intervals",
-    ] {
-        assert!(several.contains(words), "{words}");
-    }
 }
 
 #[test]

@@ -91,6 +91,9 @@ fn nothing_is_overwritten() {
         ("compare small.toml -a lia --seeds 1 -o", "b.parquet"),
         ("sweep small.toml -a lia --seeds 1 -o", "c.csv"),
         ("compare small.toml -a lia --seeds 1 --plot", "d.svg"),
+        ("run small.toml --plot", "e.svg"),
+        ("sweep small.toml -a lia --seeds 1 --plot", "f.svg"),
+        ("show small.toml --plot", "g.svg"),
     ] {
         fs::write(place.0.join(file), "old").unwrap();
         let wrong = place.bad(&format!("{command} {file}"), 1);

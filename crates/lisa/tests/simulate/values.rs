@@ -58,7 +58,7 @@ fn every_wrong_value_of_every_option_is_one_line() {
                 let with = match &option[..] {
                     "sample" => " --rows sample -o rows.csv --force",
                     "trace-format" => " --trace out --force",
-                    "connection" if !rest.contains("-a") => " -a lisa",
+                    "connection" if command == "run" => " --plot a.svg --force",
                     _ => "",
                 };
                 let mut run = place.lisa(&format!("{command} {rest}{with}"));

@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod journal;
+pub mod read;
 pub mod rows;
 mod samples;
 mod trace;

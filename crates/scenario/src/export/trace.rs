@@ -4,10 +4,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::columns::{Format, Kind, Table, Value};
+use super::columns::{Format, Kind, Property, Table, Value};
 use super::file_name;
 use crate::run::Run;
 use crate::trace::{Credit, Row};
+
+/// Version of the form of a trace.
+pub const SCHEMA: &str = "lisa.trace/1";
 
 /// Columns of a trace: the fields of [`Row`]. Numbers of subflows begin with 1.
 const COLUMNS: [(&str, Kind); 8] = [
@@ -28,8 +31,19 @@ const COLUMNS: [(&str, Kind); 8] = [
 /// With the file's name.
 pub fn write_trace(run: &Run, directory: &Path, stem: &str, format: Format) -> io::Result<()> {
     let path = |extension: &str| directory.join(file_name(stem, run.outcome.seed, extension));
-    let rows = path(format.extension());
-    write_rows(&run.rows, &rows, format)?;
+    let mut table = Table::create(&path(format.extension()), format, &COLUMNS)?;
+    for row in &run.rows {
+        table.row(&values(row))?;
+    }
+    let property = |key, value: &str| Property {
+        key,
+        value: value.into(),
+    };
+    table.describe(&[
+        property("lisa.schema", SCHEMA),
+        property("lisa.title", &run.outcome.scenario),
+    ]);
+    table.finish()?;
     let path = path("credits.jsonl");
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));

@@ -130,6 +130,7 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
     let field = top.require("topology", example)?;
     let paths = connections.iter().map(connection::Unchecked::paths).max();
     let topology = topology::read(&field, paths.unwrap_or(1))?;
+    let path_names = topology::path_names(&field, &topology)?;
     let graph = build(&topology, root, file)?;
     let connections = finish(connections, &graph)?;
     Ok(Scenario {
@@ -137,6 +138,7 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
         stop,
         warmup,
         topology,
+        path_names,
         rtt_spread,
         connections,
     })

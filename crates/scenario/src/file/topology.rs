@@ -60,8 +60,33 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
 /// The table of a topology between one server and one client.
 fn bottlenecks<'a>(field: &Field<'a>) -> Result<Table<'a>, Error> {
     field.table(&[
-        "kind", "rate", "rtt", "queue", "paths", "access", "loss", "reorder", "down",
+        "kind", "rate", "rtt", "queue", "paths", "names", "access", "loss", "reorder", "down",
     ])
+}
+
+/// `names`: names of the paths; empty without the key, or for a topology of another kind, which refuses the key.
+pub(super) fn path_names(field: &Field<'_>, spec: &Spec) -> Result<Vec<String>, Error> {
+    let Some(field) = field.peek("names") else {
+        return Ok(Vec::new());
+    };
+    let paths = match spec {
+        Spec::SharedBottleneck(spec) => spec.rtts.len(),
+        Spec::NonSharedBottleneck(spec) => spec.paths.len(),
+        _ => return Ok(Vec::new()),
+    };
+    let name = |name: &Field<'_>| name.name().map(String::from);
+    let names = field
+        .list()?
+        .iter()
+        .map(name)
+        .collect::<Result<Vec<String>, Error>>()?;
+    match names.len() == paths {
+        true => Ok(names),
+        false => Err(field.error(format!(
+            "{} names, but there are {paths} paths",
+            names.len()
+        ))),
+    }
 }
 
 /// Number of paths: the length of a list, or `paths`, or the number of paths of the connections.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::algorithm_name;
+use crate::figure::arguments::{Page, Time};
 use crate::figure::format;
 use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
@@ -45,11 +46,15 @@ pub struct Arguments {
     /// `backend_difference` to the first backend.
     #[arg(long)]
     pub json: bool,
-    /// Draw the first connection whose algorithm is replaced: its windows over time with the first seed, one panel for each algorithm,
-    /// and its metrics as bars. The windows of several backends are drawn over each other. The name ends
-    /// with .svg, .png or .pdf.
+    /// Draw the windows of all connections over time with the first seed, a panel for each connection and algorithm, and the metrics as
+    /// bars. The windows of several backends are drawn over each other. The name ends with .svg, .png or .pdf
+    /// (docs/plots.md).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = format::parser())]
     pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub page: Page,
+    #[command(flatten)]
+    pub time: Time,
 }
 
 const NOTES_AND_EXAMPLES: &str = "Confidence intervals are at 95 %, by Student's t. If the interval of a difference \

@@ -2,7 +2,6 @@
 
 mod arguments;
 mod comparison;
-mod drawing;
 mod json;
 mod plot;
 mod tables;
@@ -12,12 +11,14 @@ use std::sync::Arc;
 use netsim::Span;
 use scenario::Scenario;
 use scenario::export::rows::Identity;
-use scenario::metrics::{self, Metric, Value};
+use scenario::metrics;
 use scenario::sample::Samples;
 
 pub use self::arguments::Arguments;
 use self::comparison::{At, Comparison};
-use self::drawing::Drawing;
+use crate::figure::arguments as figure_arguments;
+use crate::figure::drawing::Drawing;
+use crate::figure::results::Feed;
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
@@ -30,6 +31,9 @@ use crate::runs::{files, metric_names, on, scenarios};
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let common = &arguments.common;
     let metrics = metric_names::chosen(&arguments.metrics.names, metrics::summary())?;
+    let interval = arguments.time.interval()?;
+    let is_drawn = arguments.plot.is_some();
+    figure_arguments::check(is_drawn, &arguments.page, Some(&arguments.time), None)?;
     let executors = Executor::each(common, &arguments.on)?;
     let source = Source::read(common)?;
     let scenario = source.scenario(&common.set)?;
@@ -37,14 +41,22 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let contenders = contenders(&arguments, &source, &scenario, &chosen)?;
     let sample = rows_file::sample(&arguments.rows, false, &arguments.on)?;
     let mut rows = RowsFile::open(common, &arguments.rows, &arguments.metrics.names, &metrics)?;
-    let fixed = vec![0; rows_file::fixed(common, &[]).len()];
+    let settings = rows_file::fixed(common, &[]);
+    let fixed = vec![0; settings.len()];
+    let mut feeds: Vec<Feed> = match is_drawn {
+        true => metrics
+            .iter()
+            .filter_map(|metric| Feed::new(&settings, metric))
+            .collect(),
+        false => Vec::new(),
+    };
     if let Some(plot) = &arguments.plot {
         files::check("--plot", plot, common.force)?;
     }
-    let drawing = arguments.plot.as_deref().map(Drawing::open).transpose()?;
-    if drawing.is_some() && !arguments.metrics.names.is_empty() {
-        report_undrawn(&metrics);
-    }
+    let drawing = arguments.plot.as_deref();
+    let drawing = drawing
+        .map(|path| Drawing::open("--plot", path))
+        .transpose()?;
     let mut comparison = Comparison::new(
         &scenario.title,
         &arguments.algorithms,
@@ -63,14 +75,17 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         finished += executor.execute(jobs, &cancelled, &progress, |job, mut run| {
             let algorithm = job % contenders.len();
             warnings.add_run(&run.outcome);
+            let identity = Identity {
+                settings: &fixed,
+                algorithm: Some(&arguments.algorithms[algorithm]),
+            };
             if let Some(rows) = &mut rows {
-                let identity = Identity {
-                    settings: &fixed,
-                    algorithm: Some(&arguments.algorithms[algorithm]),
-                };
                 rows.add(identity, &run.outcome, &run.samples)?;
             }
             run.samples = Samples::default();
+            for feed in &mut feeds {
+                feed.add(identity, &run.outcome);
+            }
             comparison.add(At { algorithm, backend }, run);
             Ok(())
         })?;
@@ -105,8 +120,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     warnings.print();
 
     if let Some(drawing) = drawing {
-        let name = &scenario.connections[chosen[0]].name;
-        drawing.write(&plot::draw(name, &comparison))?;
+        let data: Vec<_> = feeds.into_iter().map(Feed::finish).collect();
+        let svg = plot::draw(&scenario, &comparison, &data, interval, arguments.page.size);
+        drawing.write(&svg.map_err(|problem| Failure::new(format!("--plot: {problem}")))?)?;
     }
     if arguments.json {
         return output::print(&json::lines(&comparison, &warnings));
@@ -164,15 +180,4 @@ fn jobs(arguments: &Arguments, contenders: &[Contender], sample: Option<Span>) -
     seeds
         .flat_map(|seed| contenders.iter().map(move |contender| job(seed, contender)))
         .collect()
-}
-
-/// Reports the metrics that are not drawn, because the figure shows one connection.
-fn report_undrawn(metrics: &[&Metric]) {
-    let drawn = |metric: &&&Metric| matches!(metric.value, Value::Connection(_) | Value::Share(_));
-    let keys = metrics.iter().filter(|metric| !drawn(metric));
-    let keys: Vec<&str> = keys.map(|metric| metric.key).collect();
-    if !keys.is_empty() {
-        let keys = keys.join(", ");
-        eprintln!("lisa: --plot draws only metrics of connections, not {keys}");
-    }
 }

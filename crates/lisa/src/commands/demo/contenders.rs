@@ -108,6 +108,7 @@ impl Bottleneck {
             }),
             stop: Span::from_secs(60),
             warmup: Span::ZERO,
+            path_names: Vec::new(),
             rtt_spread: RTT_SPREAD,
             connections: vec![ConnectionSpec {
                 name: contender.name.into(),

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use plotters::prelude::{IntoDrawingArea, SVGBackend, WHITE};
-
 use super::cells::{Cell, by_bottleneck};
 use super::contenders::{BYTES, CONTENDERS, RECEIVE_WINDOW};
 use super::findings::findings;
 use super::lines::{headings, lines};
 use super::sides::{Kernel, SIDES, Side};
-use crate::{figure, output::counted};
+use crate::figure::page::{self, Grid, Texts};
+use crate::figure::windows::{self, Interval, Panel, Windows};
+use crate::output::counted;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8884; }
@@ -37,7 +37,7 @@ pub fn html(kernel: &Kernel, cells: &[Cell]) -> String {
             page,
             "<figure>{}<figcaption>Windows over time in the first run. {}</figcaption></figure>",
             windows(kernel, group),
-            figure::CAPTION
+            windows::CAPTION
         );
     }
     page + &end(cells)
@@ -104,31 +104,37 @@ fn end(cells: &[Cell]) -> String {
 
 /// An SVG with the first run of each contender, the kernel's panel beside the simulator's.
 fn windows(kernel: &Kernel, group: &[Cell]) -> String {
-    /// Pixels.
-    const SIZE: (u32, u32) = (1120, 1280);
-    fn panel<'a>(cell: &'a Cell, side: Side, kernel: &Kernel) -> Option<figure::Panel<'a>> {
-        let (name, run) = (CONTENDERS[cell.contender].name, cell.of(side).first()?);
-        let completion = run.outcome.connections[0].completion_s;
-        let completion = completion.map_or(String::new(), |s| format!(", {s:.2} s"));
-        Some(figure::Panel {
-            caption: format!("{name}, {}{completion}", side.label(kernel)),
-            rows: run.rows.iter().collect(),
-            credits: run.credits.iter().collect(),
-            losses: run.losses.iter().collect(),
+    let sides = group.iter().flat_map(|cell| SIDES.map(|side| (cell, side)));
+    let runs: Vec<(String, Windows)> = sides
+        .filter_map(|(cell, side)| {
+            let (name, run) = (CONTENDERS[cell.contender].name, cell.of(side).first()?);
+            let completion = run.outcome.connections[0].completion_s;
+            let completion = completion.map_or(String::new(), |s| format!(", {s:.2} s"));
+            let caption = format!("{name}, {}{completion}", side.label(kernel));
+            Some((caption, windows::of_run(run, Interval::ALL, &[], 1)))
         })
-    }
-    let panels: Vec<_> = group
-        .iter()
-        .flat_map(|cell| SIDES.map(|side| panel(cell, side, kernel)))
-        .flatten()
         .collect();
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        let drawn = root.fill(&WHITE).is_ok() && figure::windows(&root, &panels, 2).is_ok();
-        debug_assert!(drawn, "drawing into a string cannot fail");
-    }
-    svg
+    let panels: Vec<Panel<'_>> = (runs.iter())
+        .map(|(caption, windows)| Panel {
+            caption: caption.clone(),
+            runs: windows.connections.iter().collect(),
+        })
+        .collect();
+    let texts = Texts {
+        title: "Congestion windows".into(),
+        legend: windows::legend(&panels, &[], &[], page::plot_width(2, None)),
+        ..Texts::default()
+    };
+    let grid = Grid {
+        panels: panels.len(),
+        columns: 2,
+        height: windows::HEIGHT,
+        least: windows::LEAST,
+    };
+    let drawn = page::page(&texts, grid, None, |canvas, areas| {
+        windows::draw(canvas, areas, &panels, Interval::ALL);
+    });
+    drawn.expect("a page without a size is large enough")
 }
 
 fn table(kernel: &Kernel, group: &[Cell]) -> String {

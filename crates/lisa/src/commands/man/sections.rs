@@ -27,7 +27,7 @@ const EXIT_STATUS: [(&str, &str, &str); 4] = [
 ];
 
 /// Files of commands, by the begin of their names.
-const FILES: [(&[&str], &str, &str); 8] = [
+const FILES: [(&[&str], &str, &str); 9] = [
     (
         &[
             "lisa-run",
@@ -48,6 +48,11 @@ const FILES: [(&[&str], &str, &str); 8] = [
         &["lisa-run", "lisa-compare", "lisa-sweep", "lisa-demo"],
         "~/.cache/lisa/",
         "The kernels of --on vm, as `make setup` fetches them.",
+    ),
+    (
+        &["lisa-plot"],
+        "FILE.credits.jsonl",
+        "The credits of a trace, beside its table.",
     ),
     (
         &["lisa-demo"],

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use scenario::export::columns::Format;
 
+use crate::figure::arguments::{Page, Time};
+use crate::figure::format;
 use crate::runs::arguments::{Common, RowsArguments};
 use crate::runs::on::On;
 use crate::runs::seeds::Seeds;
@@ -48,6 +50,17 @@ pub struct Arguments {
     /// payload is zeros, and timestamps are synthetic (docs/scenario.md lists the other differences).
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
     pub pcap: Option<PathBuf>,
+    /// Draw the windows of all connections over time, of several seeds with the first one: losses, ends of slow start and credits
+    /// have marks. The name ends with .svg, .png or .pdf (docs/plots.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = format::parser())]
+    pub plot: Option<PathBuf>,
+    /// Draw only this connection. Can be given several times.
+    #[arg(id = "connection", long, value_name = "NAME", requires = "plot", value_parser = values::text("the name of a connection, as `lisa show FILE` lists them"))]
+    pub drawn: Vec<String>,
+    #[command(flatten)]
+    pub page: Page,
+    #[command(flatten)]
+    pub time: Time,
 }
 
 /// Format of a trace file.
@@ -76,6 +89,7 @@ const EXAMPLES: &str = "Examples:
   lisa run download.toml --trace out --trace-format csv
   lisa run download.toml --trace out --sample 10ms
   lisa run download.toml --seeds 10 --rows sample --sample 10ms -o series.parquet
+  lisa run download.toml --plot windows.svg --from 1s --to 5s
   lisa run download.toml --pcap out && tshark -r out/*.pcap -Y tcp.analysis.retransmission
   sudo lisa run download.toml --on host
   lisa run download.toml --on vm --seeds 4";

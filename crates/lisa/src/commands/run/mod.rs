@@ -1,6 +1,7 @@
 //! `lisa run`: a scenario with one seed or several.
 
 mod arguments;
+mod plot;
 mod speed;
 
 use std::fs;
@@ -13,9 +14,12 @@ use scenario::export::{self, rows::Identity};
 use scenario::metrics::Groups;
 
 pub use self::arguments::Arguments;
+pub use self::plot::{MOST as MOST_PANELS, svg as windows_svg};
 use self::speed::Speed;
+use crate::figure::arguments as figure_arguments;
+use crate::figure::drawing::Drawing;
 use crate::output::{self, Failure};
-use crate::runs::execute::{Executor, Job, Trace};
+use crate::runs::execute::{Executor, Job, Kept, Trace};
 use crate::runs::progress::{self, Progress};
 use crate::runs::rows_file::{self, RowsFile};
 use crate::runs::scenarios::Source;
@@ -27,9 +31,13 @@ use crate::tables::{self, Links};
 /// Runs the scenario, prints tables or outcomes, and writes traces.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let common = &arguments.common;
+    let interval = arguments.time.interval()?;
+    let is_drawn = arguments.plot.is_some();
+    figure_arguments::check(is_drawn, &arguments.page, Some(&arguments.time), None)?;
     let executor = Executor::new(common, arguments.on)?;
     let source = Source::read(common)?;
     let scenario = Arc::new(source.scenario(&common.set)?);
+    plot::check(&arguments, &scenario)?;
     let seeds: Vec<u64> = match &arguments.seeds {
         Some(seeds) => seeds.0.clone(),
         None => vec![arguments.seed],
@@ -43,12 +51,23 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let traced = arguments.trace.is_some();
     let sample = rows_file::sample(&arguments.rows, traced, &[arguments.on])?;
     let traces = traces(&arguments, &scenario.title, &seeds)?;
+    if let Some(path) = &arguments.plot {
+        files::check("--plot", path, common.force)?;
+    }
+    let drawing = arguments.plot.as_deref();
+    let drawing = drawing
+        .map(|path| Drawing::open("--plot", path))
+        .transpose()?;
     let about: Arc<str> = source.name.display().to_string().into();
     let job = |seed: &u64| Job {
         scenario: scenario.clone(),
         about: about.clone(),
         seed: *seed,
-        trace: traces.clone().map_or(Trace::None, Trace::Write),
+        trace: match (&traces, is_drawn && *seed == seeds[0]) {
+            (Some(traces), kept) => Trace::Write(traces.clone(), Kept(kept)),
+            (None, true) => Trace::Keep,
+            (None, false) => Trace::None,
+        },
         sample,
     };
     let jobs: Vec<Job> = seeds.iter().map(job).collect();
@@ -57,7 +76,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut results = Results::default();
     let mut warnings = Warnings::default();
     let mut equality = equality::Results::new(1);
-    let finished = executor.execute(jobs, &cancelled, &progress, |_, run| {
+    let mut drawn = None;
+    let finished = executor.execute(jobs, &cancelled, &progress, |job, run| {
+        if is_drawn && job == 0 {
+            drawn = Some(plot::draw(&arguments, &scenario, interval, &run));
+        }
         warnings.add_run(&run.outcome);
         equality.add(0, &run.outcome);
         if let Some(rows) = &mut rows {
@@ -82,6 +105,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             _ => Ok(None),
         })?;
         warnings.print();
+    }
+    if let (Some(drawing), Some(drawn)) = (drawing, drawn) {
+        drawing.write(&drawn?)?;
     }
     if !arguments.json && finished > 0 {
         let title = on::title(&scenario.title, &[arguments.on], finished, seeds[0]);

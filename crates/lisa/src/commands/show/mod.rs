@@ -11,7 +11,11 @@ use scenario::view::View;
 use serde::Serialize;
 
 use self::backends::Support;
+use crate::figure::arguments::{self as figure_arguments, Page};
+use crate::figure::drawing::Drawing;
+use crate::figure::{format, network};
 use crate::output::{Failure, print};
+use crate::runs::files;
 use crate::values;
 
 /// `lisa show`.
@@ -30,6 +34,15 @@ pub struct Arguments {
     /// Print JSON (schema lisa.show/1) instead of tables, with all links and all connections.
     #[arg(long)]
     pub json: bool,
+    /// Also draw the network: nodes, links with rate, delay and queue, each path in a colour, and the links that several subflows
+    /// share. The name ends with .svg, .png or .pdf (docs/plots.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = format::parser())]
+    pub plot: Option<PathBuf>,
+    /// Replace a file that exists.
+    #[arg(long, requires = "plot")]
+    pub force: bool,
+    #[command(flatten)]
+    pub page: Page,
 }
 
 /// The JSON of the command.
@@ -45,6 +58,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = Scenario::load_with(&arguments.file, &arguments.set)?;
     let view = View::new(&scenario, arguments.seed)?;
     let backends = backends::all(&scenario);
+    figure_arguments::check(arguments.plot.is_some(), &arguments.page, None, None)?;
+    if let Some(path) = &arguments.plot {
+        files::check("--plot", path, arguments.force)?;
+        let svg = network::svg(&view, arguments.page.size);
+        let svg = svg.map_err(|problem| Failure::new(format!("--plot: {problem}")))?;
+        Drawing::open("--plot", path)?.write(&svg)?;
+    }
     if arguments.json {
         let json = serde_json::to_string(&Shown { view, backends });
         let json = json.map_err(|error| Failure::new(error.to_string()))?;
@@ -55,5 +75,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 const EXAMPLES: &str = "Examples:
   lisa show download.toml
+  lisa show download.toml --plot network.svg
   lisa show fat-tree.toml --seed 2                     # the paths of another seed
   lisa show download.toml --json | jq -c '.links[] | select(.is_bottleneck) | [.name, .subflows]'";

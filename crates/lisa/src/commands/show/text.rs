@@ -1,8 +1,11 @@
 //! The text of `lisa show`.
 
-use scenario::view::{LinkView, SubflowId, View};
+use std::collections::BTreeMap;
+
+use scenario::view::{LinkView, SubflowId, SubflowView, View};
 
 use super::backends::Support;
+use crate::figure::network::layers::Summary;
 use crate::output::counted;
 use crate::tables::{NONE, row, table};
 
@@ -40,14 +43,12 @@ pub fn text(view: &View, backends: &[Support]) -> String {
     text
 }
 
-/// The links that carry data, those of most subflows first if not all fit.
+/// The links that carry data; of many links the layers.
 fn links(view: &View) -> String {
     let mut used: Vec<&LinkView> = view.links.iter().collect();
     used.retain(|link| !link.subflows.is_empty());
-    let number = used.len();
-    if number > MOST {
-        used.sort_by_key(|link| std::cmp::Reverse(link.subflows.len()));
-        used.truncate(MOST);
+    if used.len() > MOST {
+        return layers(view);
     }
     let heading = [
         "link",
@@ -78,19 +79,52 @@ fn links(view: &View) -> String {
             ],
         ));
     }
-    let mut text = match number > MOST {
-        true => format!(
-            "Links with data, the {MOST} of {number} with the most subflows; --json has all\n"
-        ),
-        false => "Links with data\n".into(),
-    };
-    text +=
-        &format!("{table}\n* bottleneck: the link with the lowest rate on the path of a subflow\n");
-    text
+    format!(
+        "Links with data\n{table}\n* bottleneck: the link with the lowest rate on the path of a subflow\n"
+    )
 }
 
-/// The path of each subflow.
+/// The links between the layers of a large network, each in its busier direction.
+fn layers(view: &View) -> String {
+    let summary = Summary::new(view);
+    let heading = [
+        "between",
+        "each link",
+        "most subflows\non",
+        "links",
+        "shared",
+        "most\nsubflows",
+    ];
+    let mut table = table(&heading, 3);
+    for between in &summary.between {
+        let (low, high) = between.layers;
+        let ends = [low, high].map(|layer| summary.layers[layer].title.replace(" routers", ""));
+        let busiest: Vec<&str> = between.busiest.split(' ').collect();
+        table.add_row(row(
+            3,
+            vec![
+                ends.join("\n"),
+                between.properties.replace(", ", "\n"),
+                busiest
+                    .chunks(2)
+                    .map(|words| words.join(" "))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+                between.cables.to_string(),
+                between.shared.to_string(),
+                between.most.to_string(),
+            ],
+        ));
+    }
+    format!("Links between layers; --json has all links, --plot draws them\n{table}\n")
+}
+
+/// The path of each subflow; of many subflows those of one length together.
 fn paths(view: &View) -> String {
+    let number: usize = view.connections.iter().map(|c| c.subflows.len()).sum();
+    if number > MOST {
+        return lengths(view);
+    }
     let heading = [
         "subflow",
         "algorithm",
@@ -100,14 +134,13 @@ fn paths(view: &View) -> String {
         "BDP [kB]",
     ];
     let mut table = table(&heading, 4);
-    let number: usize = view.connections.iter().map(|c| c.subflows.len()).sum();
     let all = view.connections.iter().flat_map(|connection| {
         connection
             .subflows
             .iter()
             .map(move |subflow| (connection, subflow))
     });
-    for (connection, subflow) in all.take(MOST) {
+    for (connection, subflow) in all {
         let id = SubflowId {
             connection: connection.name.clone(),
             number: connection.number,
@@ -131,11 +164,53 @@ fn paths(view: &View) -> String {
             ],
         ));
     }
-    let heading = match number > MOST {
-        true => format!("Paths, the first {MOST} of {number}; --json has all"),
-        false => "Paths".into(),
-    };
-    format!("{heading}\n{table}\n")
+    format!("Paths\n{table}\n")
+}
+
+/// Subflows by the number of links on their paths.
+fn lengths(view: &View) -> String {
+    let mut of: BTreeMap<usize, Vec<&SubflowView>> = BTreeMap::new();
+    for subflow in view
+        .connections
+        .iter()
+        .flat_map(|connection| &connection.subflows)
+    {
+        of.entry(subflow.links.len()).or_default().push(subflow);
+    }
+    let heading = [
+        "links on\nthe path",
+        "subflows",
+        "RTT [ms]",
+        "BDP [kB]",
+        "example",
+    ];
+    let mut table = table(&heading, 0);
+    for (links, subflows) in of {
+        let range = |values: Vec<f64>| -> String {
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            match (values.is_empty(), short(least) == short(most)) {
+                (true, _) => NONE.into(),
+                (false, true) => short(least),
+                (false, false) => format!("{} to {}", short(least), short(most)),
+            }
+        };
+        let rtts = subflows.iter().map(|subflow| subflow.rtt_s * 1e3).collect();
+        let bdps = subflows.iter().filter_map(|subflow| subflow.bdp_bytes);
+        let nodes = &subflows[0].nodes;
+        let ends = [nodes.first(), nodes.last()].map(|node| node.map_or("", String::as_str));
+        table.add_row(row(
+            0,
+            vec![
+                links.to_string(),
+                subflows.len().to_string(),
+                range(rtts),
+                range(bdps.map(|bytes| bytes / 1e3).collect()),
+                ends.join(" → "),
+            ],
+        ));
+    }
+    format!("Paths by length; --json has all\n{table}\n")
 }
 
 /// The subflows of a link: the first ones by name, then their number.

@@ -1,8 +1,12 @@
 //! Arguments of `lisa sweep`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 
 use crate::algorithm_name;
+use crate::figure::arguments::{Choice, Page};
+use crate::figure::format;
 use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
 use crate::runs::seeds::Seeds;
@@ -58,6 +62,14 @@ pub struct Arguments {
     /// `warnings`, if there are any.
     #[arg(long)]
     pub json: bool,
+    /// Draw a metric: over one varied key as lines, over two as heat maps, without one as distribution or bars. The name ends
+    /// with .svg, .png or .pdf (docs/plots.md).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = format::parser())]
+    pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub choice: Choice,
+    #[command(flatten)]
+    pub page: Page,
 }
 
 const NOTES_AND_EXAMPLES: &str = "With -o each finished run is in FILE.part at once, so that a killed sweep loses none; \
@@ -66,6 +78,7 @@ const NOTES_AND_EXAMPLES: &str = "With -o each finished run is in FILE.part at o
 Examples:
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet --resume
+  lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa --plot queues.svg --metric retransmits
   lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.0.bytes=50KB..900KB/50KB
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit --vary bottleneck.rtt=10ms..200ms --latin 500 -o points.csv

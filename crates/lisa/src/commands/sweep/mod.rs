@@ -1,6 +1,7 @@
 //! `lisa sweep`: a grid of values, a row for each connection, subflow or link of each run.
 
 mod arguments;
+mod plot;
 mod points;
 mod results;
 mod rows;
@@ -15,6 +16,7 @@ use scenario::units;
 use scenario::vary::Vary;
 
 pub use self::arguments::Arguments;
+use self::plot::Figure;
 use self::points::{MOST_IN_TABLE, Point, PointScenario};
 use self::results::{Existing, Output, Results, Settings};
 use crate::output::{self, Failure};
@@ -27,6 +29,7 @@ use crate::runs::{metric_names, on, rows_file};
 /// Runs all combinations, prints a table or rows, and writes rows.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let metrics = metric_names::chosen(&arguments.metrics.names, metrics::standard())?;
+    let mut figure = Figure::new(&arguments, &metrics)?;
     let executor = Executor::new(&arguments.common, arguments.on)?;
     let varied: Vec<Vary> = points::varied(&arguments)?;
     let runs = points::runs(&arguments, &varied)?;
@@ -40,6 +43,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut points: Vec<Point> = points::points(&arguments, &source, &varied, &metrics)?;
     let shard = arguments.shard.unwrap_or(Shard::ALL);
     let numbers: Vec<usize> = (0..runs).filter(|run| shard.has(*run)).collect();
+    figure.open(&arguments, &varied)?;
     let output = match (&arguments.rows.output, format, &columns) {
         (Some(path), Some(format), Some(columns)) => {
             let identity = identity(&arguments, &source, &points, columns, sample);
@@ -82,6 +86,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         },
         output,
         &numbers,
+        &mut figure,
     );
     let executed = executor.execute_each(missing.len(), job, &cancelled, &progress, |job, run| {
         progress.suspend(|| results.add(missing[job], run))
@@ -93,6 +98,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let properties = rows_file::properties(&source, &on, executor.release());
     let finished = results.finish(properties)?;
     executed?;
+    if finished == numbers.len() {
+        figure.write(&points[0].scenario.get()?.title)?;
+    }
     if !arguments.json {
         let title = &points[0].scenario.get()?.title;
         let most = points.iter().map(|point| point.runs).max();

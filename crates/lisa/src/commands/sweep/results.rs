@@ -12,6 +12,7 @@ use scenario::export::rows::{self as table_rows, Columns};
 use scenario::sample::Samples;
 use scenario::{Outcome, Run};
 
+use super::plot::Figure;
 use super::points::{MOST_IN_TABLE, Point};
 use super::rows;
 use crate::output::Failure;
@@ -139,6 +140,7 @@ pub struct Results<'a> {
     delivered: usize,
     warnings: Warnings,
     equality: equality::Results,
+    figure: &'a mut Figure,
 }
 
 impl<'a> Results<'a> {
@@ -149,6 +151,7 @@ impl<'a> Results<'a> {
         settings: Settings<'a>,
         output: Option<Output>,
         numbers: &'a [usize],
+        figure: &'a mut Figure,
     ) -> Self {
         Self {
             equality: equality::Results::new(points.len()),
@@ -160,6 +163,7 @@ impl<'a> Results<'a> {
             passed: 0,
             delivered: 0,
             warnings: Warnings::default(),
+            figure,
         }
     }
 
@@ -210,6 +214,7 @@ impl<'a> Results<'a> {
         self.delivered += 1;
         self.warnings.add_run(outcome);
         self.equality.add(number % points, outcome);
+        self.figure.add(identity, outcome);
         if let Some(output) = &mut self.output {
             output.table.add(identity, outcome, samples)?;
         }
