@@ -54,7 +54,7 @@ fn run(command: Command) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "lisa", &mut std::io::stdout());
             Ok(())
         }
-        Command::Man { directory } => commands::man::write(&directory),
+        Command::Man { directory } => commands::man::write(Cli::command(), &directory),
     }
 }
 

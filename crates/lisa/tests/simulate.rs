@@ -26,14 +26,14 @@ mod support;
 mod sweep;
 #[path = "simulate/terminal.rs"]
 mod terminal;
+#[path = "simulate/theory.rs"]
+mod theory;
 #[path = "simulate/tutorial.rs"]
 mod tutorial;
 #[path = "simulate/values.rs"]
 mod values;
 #[path = "simulate/width.rs"]
 mod width;
-#[path = "simulate/theory.rs"]
-mod theory;
 #[path = "simulate/wrong.rs"]
 mod wrong;
 

@@ -13,22 +13,23 @@ use theory::{Law, Network, Probing, fixed_point, optimum};
 
 use crate::output::{Failure, print};
 use crate::tables::{NONE, row, table};
+use crate::values;
 
 /// `lisa theory`.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub struct Arguments {
     /// The scenario, a TOML file.
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file"))]
     pub file: PathBuf,
     /// Change a key of the file, or add it, as in `lisa run`. Can be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
     pub set: Vec<String>,
     /// Seed from which connections, paths and delays are drawn, if the scenario draws any.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::number::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Queueing delay that is added to the round-trip time of each path, such as 70ms.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = values::Form::new("a time such as 70ms", parse_time))]
     pub queueing: Span,
     /// Print JSON (schema lisa.theory/1) instead of tables.
     #[arg(long)]

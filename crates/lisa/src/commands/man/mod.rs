@@ -7,16 +7,15 @@ mod sections;
 use std::fs;
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::Roff;
 
-use crate::cli::Cli;
 use crate::output::Failure;
 
-/// Writes all pages into a directory.
-pub fn write(directory: &Path) -> Result<(), Failure> {
-    for (name, text) in pages() {
+/// Writes all pages into a directory. `program` is the command line with all its commands.
+pub fn write(program: Command, directory: &Path) -> Result<(), Failure> {
+    for (name, text) in pages(program) {
         let path = directory.join(name);
         fs::write(&path, text)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
@@ -25,8 +24,8 @@ pub fn write(directory: &Path) -> Result<(), Failure> {
 }
 
 /// The names of the files, and their text.
-pub fn pages() -> Vec<(String, String)> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+pub fn pages(program: Command) -> Vec<(String, String)> {
+    let mut root = program.disable_help_subcommand(true);
     root.build();
     let mut pages = files::pages();
     let mut commands = vec![(root, None)];

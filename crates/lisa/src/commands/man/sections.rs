@@ -34,6 +34,7 @@ const FILES: [(&[&str], &str, &str); 9] = [
             "lisa-compare",
             "lisa-sweep",
             "lisa-show",
+            "lisa-theory",
             "lisa-new",
         ],
         "FILE.toml",

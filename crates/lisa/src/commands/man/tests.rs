@@ -1,14 +1,22 @@
-use super::*;
 use std::process::{Command as Process, Stdio};
 
+use clap::CommandFactory;
+
+use super::*;
+use crate::cli::Cli;
+
+fn all_pages() -> Vec<(String, String)> {
+    pages(Cli::command())
+}
+
 fn page_of(name: &str) -> String {
-    let found = pages().into_iter().find(|(page, _)| page == name);
+    let found = all_pages().into_iter().find(|(page, _)| page == name);
     found.expect("a page").1
 }
 
 #[test]
 fn each_page_of_a_command_has_all_sections() {
-    for (name, text) in pages() {
+    for (name, text) in all_pages() {
         for section in ["NAME", "DESCRIPTION", "EXAMPLES", "SEE ALSO"] {
             let heading = [format!(".SH {section}\n"), format!(".SH \"{section}\"\n")];
             assert!(
@@ -32,7 +40,7 @@ fn each_page_of_a_command_has_all_sections() {
 /// Every page that a page names exists, or is another program's.
 #[test]
 fn references_lead_to_pages() {
-    let pages = pages();
+    let pages = all_pages();
     for (name, text) in &pages {
         let (_, references) = text.split_once(".SH \"SEE ALSO\"\n").expect("SEE ALSO");
         let plain = references
@@ -56,7 +64,7 @@ fn references_lead_to_pages() {
 /// groff, which formats the pages for man(1), has no warning about any of them.
 #[test]
 fn the_pages_are_well_formed() {
-    for (name, text) in pages() {
+    for (name, text) in all_pages() {
         let mut groff = Process::new("groff")
             .args(["-ww", "-k", "-man", "-Tutf8", "-P-cbou", "-rLL=80n"])
             .stdin(Stdio::piped())
