@@ -46,7 +46,11 @@ def figures(experiment):
         for _, *arguments in commands(text):
             arguments = limited(experiment, arguments)
             done = subprocess.run(
-                [os.path.abspath(experiment.program), *arguments], cwd=folder, check=False, capture_output=True, text=True
+                [os.path.abspath(experiment.program), *arguments],
+                cwd=folder,
+                check=False,
+                capture_output=True,
+                text=True,
             )
             if done.returncode != 0:
                 sys.exit(f"{experiment.name}: lisa {shlex.join(arguments)}\n{done.stderr.strip()}")

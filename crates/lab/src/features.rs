@@ -1,6 +1,6 @@
 //! Features of scenarios and of their results, and the backends that have them.
 //!
-//! This is the only list: [`supported`](crate::supported) checks scenarios by it, and [`table`] is the table of docs/backends.md.
+//! This is the only list: `supported` checks scenarios by it, and [`table`] is the table of docs/backends.md.
 
 use std::fmt::Write;
 

@@ -21,7 +21,7 @@ pub struct LinkId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);
 
-/// A route: a list of links that ends at a port. The number has the form of [`Hop::next`].
+/// A route: a list of links that ends at a port. The number has the form of `Hop::next`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteId(u32);
 
