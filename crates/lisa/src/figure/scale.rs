@@ -99,8 +99,10 @@ impl Scale {
         let (low, high) = (self.low * self.factor, self.high * self.factor);
         let rough = (high - low) / most as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-        let step = steps.into_iter().find(|step| *step >= rough * 0.999);
+        // Steps of 25 and 250 have whole labels, those of 2.5 and less would need another decimal.
+        let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * power);
+        let fits = |step: &f64| *step >= rough * 0.999 && (power >= 10.0 || *step != 2.5 * power);
+        let step = steps.into_iter().find(fits);
         let step = step.unwrap_or(10.0 * power);
         let step = match self.is_whole {
             true => step.max(1.0),
@@ -232,6 +234,8 @@ mod tests {
             (tiny.title.as_str(), labels(&tiny, 4).join(" ")),
             ("share [10⁻⁹]", "0 1 2 3 4".into())
         );
+        let narrow = Scale::new(20.0, 930.0, "size", "");
+        assert_eq!(labels(&narrow, 4), ["250", "500", "750"]);
         let same = Scale::over([5.0, 5.0], false, "x", "");
         assert!(same.low < 5.0 && same.high > 5.0);
     }
