@@ -32,7 +32,7 @@ def limited(experiment, arguments):
     seconds = experiment.options.seconds
     # Transfers end by themselves; these presets run until `stop`.
     if seconds and arguments[0] == "sweep" and arguments[1] in ("fairness.toml", "tree.toml"):
-        arguments += ["--set", f"stop={seconds}s", "--set", "warmup=0s"]
+        arguments += ["--set", f"stop={seconds}s", "--set", "warmup=0s", "--set", "connection.*.start=0s"]
     return arguments
 
 
