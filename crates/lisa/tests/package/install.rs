@@ -31,6 +31,8 @@ fn make_install() {
         "./opt/lisa/share/doc/lisa/examples/lisa.toml",
         "./opt/lisa/share/fish/vendor_completions.d/lisa.fish",
         "./opt/lisa/share/man/man1/lisa.1",
+        "./opt/lisa/share/man/man5/lisa-scenario.5",
+        "./opt/lisa/share/man/man5/lisa.toml.5",
         "./opt/lisa/share/zsh/site-functions/_lisa",
     ];
     assert_eq!(found, expected.into());
