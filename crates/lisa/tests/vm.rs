@@ -284,7 +284,12 @@ fn backends_are_compared_seed_by_seed() {
     let compare = format!("compare {small} -a lia,lisa --on vm,sim --seeds 1");
     let text = good(place.lisa(&compare)).unwrap();
     let svg = fs::read_to_string(place.0.join("both.svg")).unwrap();
-    for words in ["lia: simulator ", "lia, kernel", "lisa, simulator"] {
+    for words in [
+        "download, lia: simulator ",
+        "download, lisa: simulator ",
+        "lia, vm: download",
+        "lisa, sim: download",
+    ] {
         assert!(svg.contains(words), "{words}");
     }
     for words in [
