@@ -1,7 +1,7 @@
 //! The metrics over HTTP.
 //!
-//! Every user of the host can reach a port on loopback. Number and duration of connections are bounded (`bounded.rs`), so that nobody can use
-//! up the file descriptors of the service.
+//! Every user of the host can reach a port on loopback. `bounded.rs` limits the number and the duration of connections, because a user
+//! could otherwise exhaust the file descriptors of the service.
 
 use super::bounded::Bounded;
 use super::{Format, encode, read};

@@ -271,7 +271,7 @@ fn each_warning_is_one_line_for_all_runs() {
     ] {
         assert!(sweep.contains(text), "{sweep}");
     }
-    // Only one of two points has a subflow that tells the algorithms apart.
+    // The results of the algorithms differ at one of the two points only.
     let some = equal.replace(
         "--set connection.download.subflows=1",
         "--vary connection.download.subflows=1,2",

@@ -173,7 +173,7 @@ impl Receiver {
         self.has_prediction = false;
     }
 
-    /// Sets the window to so many segments below its limit.
+    /// Sets the window to its limit less this number of segments.
     #[cfg(test)]
     pub(crate) fn set_window_below_limit(
         &mut self,

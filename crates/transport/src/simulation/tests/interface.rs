@@ -32,7 +32,7 @@ impl<O: Observer> Simulation<O> {
         &mut self.connections[0].send.subflows[index]
     }
 
-    /// Sets the receive window of the first connection's first subflow to so many segments below its limit.
+    /// Sets the receive window of the first connection's first subflow to its limit less this number of segments.
     pub(crate) fn set_window_below_limit(&mut self, segments: u64) {
         let receive = &mut self.connections[0].receive;
         receive.subflows[0].set_window_below_limit(&mut receive.stream.buffer, segments);

@@ -59,7 +59,7 @@ impl AdvertisedWindow {
         }
     }
 
-    /// Sets the window to so many segments below its limit, as after many segments that were read one at a time.
+    /// Sets the window to its limit less this number of segments, as after many segments that were read one at a time.
     #[cfg(test)]
     pub(crate) fn set_below_limit(&mut self, buffer: &mut ReceiveBuffer, segments: u64) {
         self.threshold = 0;
