@@ -122,33 +122,45 @@ static __always_inline bool begins_with_prefix(const char *name)
 	return start == prefix.word;
 }
 
+/* All bits, or none if a byte is 0, without a branch: the verifier follows both ways of each branch to the end of the program. */
+static __always_inline u64 unless_zero(u8 byte)
+{
+	u64 number = byte;
+
+	MPCC_UNKNOWN(number);
+	return ((number - 1) >> 63) - 1;
+}
+
 /* The algorithm in a cgroup's name: the text between the prefix and the next `-`. False if no user may choose it. */
 static __always_inline bool algorithm_in(const char *from, union name *algorithm)
 {
 	char name[PREFIX_LEN + CA_NAME] = {};
-	bool over = false;
+	u64 inside = ~0ull;
 
 	bpf_probe_read_kernel_str(name, sizeof(name), from);
 	if (bpf_strncmp(name, PREFIX_LEN, PREFIX))
 		return false;
-	for (int i = 0; i < CA_NAME; i++) {
-		char c = name[PREFIX_LEN + i];
+	for (int i = 0; i < CA_NAME - 1; i++) {
+		u8 c = name[PREFIX_LEN + i];
 
-		over |= c == '-' || !c || i == CA_NAME - 1;
-		algorithm->text[i] = over ? 0 : c;
+		inside &= unless_zero(c) & unless_zero(c ^ '-');
+		algorithm->text[i] = c & inside;
 	}
+	algorithm->text[CA_NAME - 1] = 0;
 	return bpf_map_lookup_elem(&algorithms, algorithm);
 }
 
 /*
- * The algorithm in a cgroup's name, or in that of the nearest cgroup above it. Only below the cgroup that
- * lisa_connected is attached to: elsewhere a socket would get MPTCP, but no algorithm.
+ * Fills in the algorithm in a cgroup's name, or in that of the nearest cgroup above it. Only below the cgroup that
+ * lisa_connected is attached to: elsewhere a socket would get MPTCP, but no algorithm. leaf is the address of a struct cgroup.
  */
-static __always_inline bool algorithm_of(struct cgroup *leaf, union name *algorithm)
+MPCC_SEPARATE bool algorithm_of(u64 leaf, union name *algorithm)
 {
-	struct cgroup *cgroup = bpf_rdonly_cast(leaf, bpf_core_type_id_kernel(struct cgroup));
+	struct cgroup *cgroup = bpf_rdonly_cast((void *)leaf, bpf_core_type_id_kernel(struct cgroup));
 	bool found = false;
 
+	if (!algorithm)
+		return false;
 	for (int level = 0; level < DEPTH; level++) {
 		struct cgroup_subsys_state *parent;
 		struct kernfs_node *kn = cgroup->kn;
@@ -234,14 +246,14 @@ SEC("fmod_ret/update_socket_protocol")
 int BPF_PROG(lisa_socket, int family, int type, int protocol)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	union name algorithm;
+	union name algorithm = {};
 
 	/* 0: the next program decides, or the kernel. */
 	if (family != AF_INET && family != AF_INET6)
 		return 0;
 	if ((type & SOCK_TYPE_MASK) != SOCK_STREAM || (protocol && protocol != IPPROTO_TCP))
 		return 0;
-	if (!algorithm_of(BPF_CORE_READ(task, cgroups, dfl_cgrp), &algorithm))
+	if (!algorithm_of((u64)BPF_CORE_READ(task, cgroups, dfl_cgrp), &algorithm))
 		return 0;
 	if (!mptcp_enabled(task) || restricts_ports(task))
 		return 0;
@@ -295,7 +307,7 @@ static __always_inline bool chosen_by_program(struct tcp_sock *tp, struct mptcp_
 SEC("sockops")
 int lisa_connected(struct bpf_sock_ops *ctx)
 {
-	union name algorithm, current;
+	union name algorithm = {}, current;
 	struct mptcp_sock *msk;
 	struct bpf_sock *sk = ctx->sk;
 	struct tcp_sock *tp;
@@ -316,7 +328,7 @@ int lisa_connected(struct bpf_sock_ops *ctx)
 						       ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (!tp->is_mptcp)
 		return 1;
-	if (!algorithm_of(BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup), &algorithm))
+	if (!algorithm_of((u64)BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup), &algorithm))
 		return 1;
 	msk = connection_of(tp);
 	if (!msk || chosen_by_program(tp, msk))
