@@ -158,6 +158,9 @@ pub(crate) struct Sender {
     pub(crate) last_ack: Time,
     pub(crate) stale: Stale,
     pub(crate) ecn: bool,
+    /// Whether SACKed entries of the scoreboard are joined. MPTCP until 0.9x keeps the mapping of each sk_buff and does
+    /// not (tcp_shift_skb_data).
+    pub(crate) joins_sacked: bool,
     /// Flag B of its SYN/ACK (subflow_request_sock.request_bkup).
     pub(crate) requests_backup: bool,
     pub(crate) header: u16,
@@ -207,17 +210,18 @@ impl Sender {
             route,
             timer,
             id,
-            profile,
             last_sent: Time::ZERO,
             last_ack: Time::ZERO,
             stale: Stale::default(),
             ecn: spec.ecn,
+            joins_sacked: !spec.mptcp || profile.write_queues,
             requests_backup: false,
             header,
             mss: spec.packet - header,
             queue: SendQueue::default(),
             counters: Counters::default(),
             events: 0,
+            profile,
         }
     }
 

@@ -5,7 +5,6 @@ use super::*;
 use crate::application::Reply;
 use netsim::{CoDel, DropTail, FqCoDel, Loss, Outage, Queue, Rate, Red, Reorder};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// One direction of a path.
 #[derive(Clone, Debug)]
@@ -318,8 +317,7 @@ fn check(transfer: &Transfer) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    // The cases are the same in each run: about one of 10 000 violates an invariant (docs/notes/unfinished.md, Simulated endpoint).
-    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), ..ProptestConfig::with_cases(1024) })]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn every_byte_arrives_once_and_in_order(transfer in transfer()) {

@@ -81,7 +81,7 @@ impl Sender {
                 self.scoreboard.at(index).end,
                 self.scoreboard.at(index).segment_len(),
             );
-            if self.scoreboard.join(index) {
+            if self.joins_sacked && self.scoreboard.join(index) {
                 index -= 1;
                 if end == until {
                     self.scoreboard.join_next(index, segment_len);

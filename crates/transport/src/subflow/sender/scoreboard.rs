@@ -363,6 +363,7 @@ impl Scoreboard {
     fn merge(&mut self, index: usize) {
         if let Some(skb) = self.queue.remove(index) {
             let before = &mut self.queue[index - 1];
+            debug_assert_eq!(before.dsn + before.len(), skb.dsn, "another mapping");
             before.segment = before.segment_len() as u16;
             before.end = skb.end;
             before.count += skb.count;

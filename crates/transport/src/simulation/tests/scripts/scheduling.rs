@@ -145,6 +145,37 @@ fn other_profiles_send_as_windows_open() {
     assert_eq!(data(&script, 1), full(14 * MSS, 10));
 }
 
+/// MPTCP 0.89 keeps the mapping of each sk_buff: SACKed ones are not joined (tcp_shift_skb_data), and the data of a
+/// subflow that times out is reinjected with its own data sequence numbers.
+#[test]
+fn a_timeout_reinjects_sacked_segments_of_two_mappings() {
+    let file = Application::File(26 * MSS);
+    let mut script = Script::with_subflows(Profile::linux_3_14(), "reno", file, 2);
+    script.ack(100, 2);
+    script.receive(syn(1));
+    script.until(101);
+    script.receive(handshake_ack(1));
+    script.ack(102, 3);
+    let first = [full(0, 14), full(24 * MSS, 2)].concat();
+    assert_eq!(data(&script, 0), first);
+    assert_eq!(data(&script, 1), full(14 * MSS, 10));
+    script.receive(Segment::Ack(Ack {
+        subflow: subflow(1),
+        seq: 10 * MSS as u32,
+        data_ack: 3 * MSS as u32,
+        window: 5000 * MSS as u32,
+        sack: 0,
+        echo_us: 0,
+        flags: 0,
+    }));
+    // Segment 13 of the subflow is at 13 MSS of the stream, the next one at 24 MSS.
+    script.sack(103, 3, &[(13, 15)]);
+    script.until(900);
+    assert_eq!(script.sender().counters.timeouts, 1);
+    let reinjected = &data(&script, 1)[10..];
+    assert_eq!(reinjected, &first[3..]);
+}
+
 /// The connection's timer waits as long as the longest of its subflows' timers, in jiffies of 4 ms, and fires at the
 /// next one.
 #[test]
