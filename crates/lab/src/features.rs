@@ -71,9 +71,9 @@ pub(crate) const TOPOLOGY: Restriction = Restriction {
 
 /// Another application.
 pub(crate) const APPLICATION: Restriction = Restriction {
-    what: "transfers without a fixed number of `bytes`, or of none",
-    keys: "endless connections, drawn `bytes`, `requests`, `rate` with `on` and `off`",
-    reason: "the lab's server sends one transfer of a known size",
+    what: "transfers other than of a fixed number of `bytes`, or endless ones",
+    keys: "`bytes` that are 0 or drawn, `requests`, `rate` with `on` and `off`",
+    reason: "the lab's server sends as fast as it can, once",
     uses: None,
 };
 
@@ -196,7 +196,7 @@ pub static RESTRICTIONS: [Restriction; 17] = [
 ];
 
 /// The features that are no restriction of a scenario.
-pub static FEATURES: [Feature; 13] = [
+pub static FEATURES: [Feature; 14] = [
     Feature {
         name: "algorithms of lisa",
         keys: "`algorithm`",
@@ -237,6 +237,13 @@ pub static FEATURES: [Feature; 13] = [
         keys: "`--jobs`",
         sim: Yes,
         host: No("runs in real time would delay each other"),
+        vm: Yes,
+    },
+    Feature {
+        name: "endless connections",
+        keys: "no `bytes`, `warmup`",
+        sim: Yes,
+        host: Yes,
         vm: Yes,
     },
     Feature {

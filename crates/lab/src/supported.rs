@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::features::{APPLICATION, BACKUPS, RECEIVE_WINDOWS, RESTRICTIONS};
 use crate::network::paths;
 
-/// Size of a connection's transfer, bytes.
-pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<u64, Error> {
+/// Size of a connection's transfer, bytes; none: it is endless.
+pub(crate) fn bytes(connection: &ConnectionSpec) -> Result<Option<u64>, Error> {
     match connection.application {
-        Application::Bytes(Size::Fixed(bytes @ 1..)) => Ok(bytes),
+        Application::Bytes(Size::Fixed(bytes @ 1..)) => Ok(Some(bytes)),
+        Application::Endless => Ok(None),
         _ => Err(APPLICATION.error(place(connection))),
     }
 }
@@ -114,7 +115,7 @@ mod tests {
             .collect();
         for part in [
             "any network but",
-            "without a fixed number",
+            "of a fixed number",
             "paths other than",
             "`ecn`",
         ] {
@@ -155,8 +156,8 @@ mod tests {
         );
         for connection in [
             "protocol = \"udp\"\nrate = \"1kbit\"",
-            "protocol = \"tcp\"",
             "protocol = \"tcp\"\nbytes = 0",
+            "protocol = \"tcp\"\nrequests = { count = 2, bytes = 1, gap = \"1s\" }",
             "protocol = \"mptcp\"\nsubflows = 3\nbytes = 1",
             "protocol = \"tcp\"\nbytes = 1\npath = 2",
             "protocol = \"tcp\"\nbytes = 1\ncount = 2",

@@ -29,6 +29,13 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether a connection has no end of its own.
+    #[must_use]
+    pub fn has_endless(&self) -> bool {
+        let mut all = self.connections.iter();
+        all.any(|connection| !connection.application.is_finite())
+    }
+
     /// Name of a path, by its number from 1.
     #[must_use]
     pub fn path_name(&self, number: u64) -> Option<&str> {

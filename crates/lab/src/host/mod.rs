@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use kernel::contract::lisa_event;
+use kernel::events::Kinds;
 use kernel::limits::Users;
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
@@ -69,23 +70,27 @@ impl Host {
     /// The rows are the sender's windows, sampled each millisecond if they have changed, and for lisa's own algorithms also after
     /// each ACK.
     pub fn run(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
-        self.run_watched(scenario, seed, Watch::default())
+        self.run_watched(scenario, seed, TRACE)
     }
 
-    /// As [`Host::run`], with the packets at the server's ports if `watch` requests them. The run has rows and credits in any case.
+    /// As [`Host::run`], with what `watch` requests.
     pub fn run_watched(
         &mut self,
         scenario: &Scenario,
         seed: u64,
         watch: Watch,
     ) -> Result<Run, Error> {
-        self.run_with(scenario, seed, watch, Listening::On)
+        let kinds = match watch.trace {
+            true => Kinds::ALL,
+            false => Kinds::RARE,
+        };
+        self.run_with(scenario, seed, watch, Some(kinds))
     }
 
     /// As [`Host::run`], without a listener to the algorithms' events: the algorithms cost what they cost after `lisa kernel load`.
     /// The run has no credits, and only the sampled rows.
     pub fn run_without_listener(&mut self, scenario: &Scenario, seed: u64) -> Result<Run, Error> {
-        self.run_with(scenario, seed, Watch::default(), Listening::Off)
+        self.run_with(scenario, seed, TRACE, None)
     }
 
     fn run_with(
@@ -93,7 +98,7 @@ impl Host {
         scenario: &Scenario,
         seed: u64,
         watch: Watch,
-        listening: Listening,
+        listening: Option<Kinds>,
     ) -> Result<Run, Error> {
         let wall = Instant::now();
         let common = supported::check(scenario)?;
@@ -135,9 +140,11 @@ impl Host {
             if let Some(outcome) = connections.last_mut() {
                 outcome::count_credits(outcome, &event_credits);
             }
-            rows.extend(event_rows);
-            rows.extend(outcome::rows(connection, observed, &servers));
-            credits.extend(event_credits);
+            if watch.trace {
+                rows.extend(event_rows);
+                rows.extend(outcome::rows(connection, observed, &servers));
+                credits.extend(event_credits);
+            }
         }
         rows.sort_by(|a, b| a.time.total_cmp(&b.time));
         (samples.subflows).sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
@@ -212,17 +219,17 @@ impl Host {
         network: &Network,
         scenario: &Scenario,
         sample: Option<Span>,
-        listening: Listening,
+        listening: Option<Kinds>,
     ) -> Result<Transferred, Error> {
         let clock = network
             .clock()
             .ok_or(Error::State("does not run: start it first"))?;
         let done = AtomicBool::new(false);
-        let listens_to = |key: &LoadRequest| {
+        let is_used = |key: &LoadRequest| {
             scenario
                 .connections
                 .iter()
-                .any(|c| listening == Listening::On && LoadRequest::of(c) == *key)
+                .any(|c| LoadRequest::of(c) == *key)
         };
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
             thread
@@ -233,16 +240,23 @@ impl Host {
             // Listeners must record before the first SYN. Each drops `ready` as soon as it records.
             let (ready, all_ready) = mpsc::channel::<()>();
             let mut listeners = Vec::new();
-            for (key, registered) in self.algorithms.iter().filter(|(key, _)| listens_to(key)) {
-                let (ready, done, label) = (ready.clone(), &done, registered.name());
-                let collect =
-                    move || events::collect(&registry::find_one(label)?, || drop(ready), done);
-                listeners.push((key.clone(), scope.spawn(collect)));
+            if let Some(kinds) = listening {
+                for (key, registered) in self.algorithms.iter().filter(|(key, _)| is_used(key)) {
+                    let (ready, done, label) = (ready.clone(), &done, registered.name());
+                    let collect = move || {
+                        let registered = registry::find_one(label)?;
+                        events::collect(&registered, kinds, || drop(ready), done)
+                    };
+                    listeners.push((key.clone(), scope.spawn(collect)));
+                }
             }
             drop(ready);
             let _ = all_ready.recv();
             network.client.run(transfer::warm_up);
             let begin = clock.now() + LEAD_TIME;
+            if scenario.has_endless() {
+                network.count_from(begin + scenario.warmup);
+            }
             let transfers: Vec<_> = (FIRST_PORT..)
                 .zip(&scenario.connections)
                 .map(|(port, connection)| {
@@ -290,12 +304,20 @@ impl Host {
             bytes: supported::bytes(connection)?,
             port,
             begin: begin_of_run + begin,
+            warm: begin_of_run + scenario.warmup,
             stop: scenario.stop - begin,
             series: None,
             cancelled: &self.cancelled,
         })
     }
 }
+
+/// What [`Host::run`] records.
+const TRACE: Watch = Watch {
+    trace: true,
+    capture: false,
+    sample: None,
+};
 
 /// Time from the start of the threads to the start of the run, so that no transfer waits for its thread or its sockets.
 const LEAD_TIME: Span = Span::from_millis(50);
@@ -307,13 +329,6 @@ impl Drop for Host {
             let _ = registered.unload(Some(&mut |_| false));
         }
     }
-}
-
-/// Whether a run receives the events of its algorithms.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Listening {
-    On,
-    Off,
 }
 
 /// Results of all transfers.

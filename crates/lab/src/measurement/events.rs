@@ -12,13 +12,14 @@ use scenario::trace::{Credit, Phase, Row, Settled};
 
 use crate::error::Error;
 
-/// Collects all events until `done`. Calls `ready` when events are recorded.
+/// Collects the events of these kinds until `done`. Calls `ready` when events are recorded.
 pub(crate) fn collect(
     registered: &Registered,
+    kinds: Kinds,
     ready: impl FnOnce(),
     done: &AtomicBool,
 ) -> Result<Vec<lisa_event>, Error> {
-    let mut listener = Listener::new(registered, Kinds::ALL)?;
+    let mut listener = Listener::new(registered, kinds)?;
     ready();
     let mut events = Vec::new();
     while !done.load(Ordering::Acquire) {

@@ -9,7 +9,7 @@ use scenario::trace::{Credit, Phase, Row};
 use scenario::{Application, ConnectionSpec, Protocol};
 
 use super::socket::Subflow;
-use super::transfer::{Observation, Sample};
+use super::transfer::{Delivered, Observation, Sample};
 use crate::supported;
 
 /// The path of a subflow with this local address.
@@ -50,7 +50,21 @@ pub(crate) fn outcome(
             .copied()
     };
     let completion_s = observed.end.map(seconds);
-    let goodput = |bytes: u64| completion_s.map(|s| bytes as f64 * 8.0 / 1e6 / s);
+    // A transfer counts as a whole, an endless one from its start or the warm-up.
+    let is_endless = !connection.application.is_finite();
+    let before = match is_endless {
+        true => observed.before.clone(),
+        false => Delivered::default(),
+    };
+    let period_s = match is_endless {
+        true => Some(seconds(observed.delivered.time) - seconds(before.time.max(observed.start))),
+        false => completion_s,
+    };
+    let goodput = |bytes: u64| {
+        let seconds = period_s.filter(|seconds| *seconds > 0.0)?;
+        Some(bytes as f64 * 8.0 / 1e6 / seconds)
+    };
+    let acknowledged = observed.delivered.acknowledged - before.acknowledged;
     let (mut subflows, mut exits) = (Vec::new(), Vec::new());
     for path in 0..servers.len() {
         let series: Vec<(Time, Subflow)> = observed
@@ -77,8 +91,12 @@ pub(crate) fn outcome(
             .map(|pair| pair[1].0)
             .collect();
         let here = |local: Ipv4Addr| path_of(local, connection.protocol, servers) == Some(path);
-        let bytes = observed.bytes.iter().filter(|((local, _), _)| here(*local));
-        let bytes = bytes.map(|(_, bytes)| bytes).sum();
+        let all = |delivered: &Delivered| -> u64 {
+            let ends = delivered.bytes.iter();
+            let ends = ends.filter(|((local, _), _)| here(*local));
+            ends.map(|(_, bytes)| bytes).sum()
+        };
+        let bytes = all(&observed.delivered) - all(&before);
         subflows.push(SubflowOutcome {
             subflow: path + 1,
             path: path as u64 + 1,
@@ -120,8 +138,8 @@ pub(crate) fn outcome(
         receive_window_bytes: connection.receive_window,
         start_s: observed.start.as_secs_f64(),
         completion_s,
-        bytes: observed.acknowledged,
-        goodput_mbps: goodput(observed.acknowledged),
+        bytes: acknowledged,
+        goodput_mbps: goodput(acknowledged),
         note: unfinished(connection, observed),
         retransmits: observed.samples.last().map_or(0, retransmits),
         retransmits_slow_start: match exit {

@@ -106,10 +106,8 @@ mod tests {
         let observed = Observation {
             start: at(1000),
             end: Some(at(1150)),
-            acknowledged: 187_500,
-            samples: Vec::new(),
             ticks: vec![tick(1100, 125_000, 2), tick(1150, 187_500, 5)],
-            bytes: Default::default(),
+            ..Observation::default()
         };
         let connection = ConnectionSpec::default();
         let servers = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
@@ -140,14 +138,7 @@ mod tests {
             subflow,
             ..SubflowOutcome::default()
         };
-        let observed = Observation {
-            start: at(0),
-            end: None,
-            acknowledged: 0,
-            samples: Vec::new(),
-            ticks: Vec::new(),
-            bytes: Default::default(),
-        };
+        let observed = Observation::default();
         let mut outcome = crate::measurement::outcome::outcome(
             &ConnectionSpec::default(),
             &observed,

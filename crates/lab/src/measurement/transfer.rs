@@ -1,4 +1,4 @@
-//! A transfer of N bytes from the server to the client, and a sample of the sender's subflows every millisecond.
+//! A transfer of N bytes, or an endless one, from the server to the client, and a sample of the sender's subflows every millisecond.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
@@ -31,10 +31,13 @@ pub(crate) struct Transfer<'a> {
     pub(crate) protocol: Protocol,
     /// Name of the congestion control in the kernel.
     pub(crate) algorithm: &'a str,
-    pub(crate) bytes: u64,
+    /// Size; none: endless.
+    pub(crate) bytes: Option<u64>,
     pub(crate) port: u16,
     /// Start of the transfer.
     pub(crate) begin: Time,
+    /// End of the warm-up.
+    pub(crate) warm: Time,
     /// Longest duration.
     pub(crate) stop: Span,
     /// Time series, if the run has them.
@@ -71,21 +74,31 @@ pub(crate) struct Sample {
     pub(crate) subflows: Vec<Subflow>,
 }
 
+/// What was delivered at a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delivered {
+    pub(crate) time: Time,
+    /// Bytes acknowledged.
+    pub(crate) acknowledged: u64,
+    /// Bytes acknowledged on each subflow, by its local address and remote port.
+    pub(crate) bytes: BTreeMap<(Ipv4Addr, u16), u64>,
+}
+
 /// Measurements of a transfer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Observation {
     /// Time of the first SYN.
     pub(crate) start: Time,
     /// Time of the ACK of the last byte, if it arrived before the stop time.
     pub(crate) end: Option<Time>,
-    /// Bytes acknowledged.
-    pub(crate) acknowledged: u64,
+    /// What was delivered at the last sample.
+    pub(crate) delivered: Delivered,
+    /// What was delivered when the warm-up ended; nothing at the start of a later transfer.
+    pub(crate) before: Delivered,
     /// Samples that differ from the previous sample.
     pub(crate) samples: Vec<Sample>,
     /// States at the first sample after each tick of the time series, and at the end.
     pub(crate) ticks: Vec<Tick>,
-    /// Bytes acknowledged on each subflow, by its local address and remote port.
-    pub(crate) bytes: BTreeMap<(Ipv4Addr, u16), u64>,
 }
 
 /// Transfers the bytes. Both sockets are reset at the end, so that no closing socket remains in the kernel.
@@ -99,7 +112,8 @@ pub(crate) fn run(
     let (started, start) = mpsc::channel();
     let (finished, finish) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        // The receiver keeps its socket until the sender has received the last ACK.
+        // The receiver keeps its socket until the sender has received the last ACK, and the sender its socket until the receiver has
+        // stopped to read.
         let client = scope.spawn(move || {
             network
                 .client
@@ -113,7 +127,7 @@ pub(crate) fn run(
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (observed, received) {
-            (Ok(observed), Ok(())) => Ok(observed),
+            (Ok((observed, _)), Ok(())) => Ok(observed),
             // The sender's error has precedence: the receiver's may be a consequence of it.
             (Err(error), Ok(())) | (Ok(_), Err(error)) | (Err(error), Err(_)) => Err(error),
         }
@@ -155,23 +169,22 @@ fn receive(
     socket
         .set_read_timeout(Some(CHECK_INTERVAL))
         .map_err(Error::kernel(what()))?;
-    let (mut remaining, mut buffer) = (transfer.bytes, vec![0; 64 * 1024]);
-    while remaining > 0 && finish.try_recv() == Err(mpsc::TryRecvError::Empty) {
+    let (mut received, mut buffer) = (0, vec![0; 64 * 1024]);
+    while transfer.bytes != Some(received) && finish.try_recv() == Err(mpsc::TryRecvError::Empty) {
         match socket.read(&mut buffer) {
             Ok(0) => break,
             Ok(read) => {
-                let offset = transfer.bytes - remaining;
                 if let Some(at) = buffer[..read]
                     .iter()
-                    .zip(offset..)
+                    .zip(received..)
                     .position(|(&b, i)| b != pattern(i))
                 {
-                    let wrong = format!("byte {} arrived changed", offset + at as u64);
+                    let wrong = format!("byte {} arrived changed", received + at as u64);
                     return Err(Error::kernel(wrong)(std::io::Error::from(
                         ErrorKind::InvalidData,
                     )));
                 }
-                remaining -= (read as u64).min(remaining);
+                received += read as u64;
             }
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
@@ -213,15 +226,8 @@ fn send(
     clock: RealClock,
     listener: Socket,
     start: Receiver<Time>,
-) -> Result<Observation, Error> {
-    let mut observed = Observation {
-        start: Time::ZERO,
-        end: None,
-        acknowledged: 0,
-        samples: Vec::new(),
-        ticks: Vec::new(),
-        bytes: BTreeMap::new(),
-    };
+) -> Result<(Observation, Option<Reset>), Error> {
+    let mut observed = Observation::default();
     let mut ended = 0;
     let mut connection: Option<Reset> = None;
     let mut written = 0;
@@ -261,12 +267,17 @@ fn send(
             Some(socket) => {
                 write_more(socket, &data, &mut written, transfer.bytes)?;
                 let waiting = socket::unacknowledged(socket)?;
-                observed.acknowledged = written - waiting.min(written);
+                let delivered = &mut observed.delivered;
+                delivered.time = now;
+                delivered.acknowledged = written - waiting.min(written);
                 let (subflows, bytes) = socket::subflows(socket, transfer.protocol)?;
                 let ends = subflows.iter().map(|s| (s.local, s.remote_port));
                 let ends_and_bytes: Vec<_> = ends.zip(bytes).collect();
-                observed.bytes.extend(ends_and_bytes.iter().copied());
-                let is_done = observed.acknowledged == transfer.bytes;
+                delivered.bytes.extend(ends_and_bytes.iter().copied());
+                if now <= transfer.warm {
+                    observed.before = delivered.clone();
+                }
+                let is_done = transfer.bytes == Some(delivered.acknowledged);
                 if let Some(series) = transfer.series {
                     let intervals = series.ended(now);
                     if intervals > ended || is_done {
@@ -293,13 +304,19 @@ fn send(
         }
         thread::sleep(SAMPLE_INTERVAL);
     }
-    Ok(observed)
+    Ok((observed, connection))
 }
 
-fn write_more(socket: &mut Socket, data: &[u8], written: &mut u64, all: u64) -> Result<(), Error> {
+fn write_more(
+    socket: &mut Socket,
+    data: &[u8],
+    written: &mut u64,
+    all: Option<u64>,
+) -> Result<(), Error> {
+    let all = all.unwrap_or(u64::MAX);
     while *written < all {
         let from = (*written % 251) as usize;
-        let length = (data.len() - from).min((all - *written) as usize);
+        let length = (all - *written).min((data.len() - from) as u64) as usize;
         match socket.write(&data[from..from + length]) {
             Ok(bytes) => *written += bytes as u64,
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,

@@ -4,6 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use netsim::{Arrival, Clock, Exit, LinkCounters, PortId, Ports, RealClock, Span, Time, drive};
@@ -48,10 +49,14 @@ pub(crate) struct Report {
     pub(crate) undelivered: u64,
 }
 
+/// Time from which links are counted, ns; 0: from the start.
+type CountFrom = Arc<AtomicU64>;
+
 /// The running thread. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Emulator {
     stop: Arc<EventFd>,
+    count_from: CountFrom,
     clock: RealClock,
     thread: Option<JoinHandle<io::Result<Report>>>,
 }
@@ -71,15 +76,23 @@ impl Emulator {
         let clock = RealClock::start();
         let wiring = Wiring::new(spec)?;
         let stopped = Arc::clone(&stop);
+        let count_from = CountFrom::default();
+        let counts = Arc::clone(&count_from);
         let thread = thread::Builder::new()
             .name("lisa-emulator".into())
-            .spawn(move || Pump::new(clock, wiring, ports, stopped, captures).run())
+            .spawn(move || Pump::new(clock, wiring, ports, stopped, counts, captures).run())
             .map_err(Error::kernel(what))?;
         Ok(Self {
             stop,
+            count_from,
             clock,
             thread: Some(thread),
         })
+    }
+
+    /// Counts the packets of the links from this time on.
+    pub(crate) fn count_from(&self, time: Time) {
+        self.count_from.store(time.as_nanos(), Ordering::Relaxed);
     }
 
     pub(crate) fn clock(&self) -> RealClock {
@@ -118,6 +131,9 @@ struct Pump {
     wiring: Wiring<Packet>,
     ports: Arc<[Tun]>,
     stop: Arc<EventFd>,
+    count_from: CountFrom,
+    /// Whether that time has come.
+    counts: bool,
     /// For each port, whether it may have a packet to read.
     readable: Vec<bool>,
     /// Unused buffers.
@@ -137,6 +153,7 @@ impl Pump {
         wiring: Wiring<Packet>,
         ports: Arc<[Tun]>,
         stop: Arc<EventFd>,
+        count_from: CountFrom,
         captures: bool,
     ) -> Self {
         let readable = vec![true; ports.len()];
@@ -145,6 +162,8 @@ impl Pump {
             wiring,
             ports,
             stop,
+            count_from,
+            counts: false,
             readable,
             spare: Vec::new(),
             lateness: Lateness::default(),
@@ -160,6 +179,12 @@ impl Pump {
         raise_priority();
         let mut network = std::mem::take(&mut self.wiring.network);
         drive(&mut network, &mut self);
+        let mut before = None;
+        if self.counts {
+            let now = self.clock.now();
+            before = Some((now, network.counters(now)));
+            drive(&mut network, &mut self);
+        }
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -169,15 +194,16 @@ impl Pump {
             .checked_div(self.lateness.packets)
             .unwrap_or_default();
         self.lateness.mean = Span::from_nanos(mean);
+        let mut counters = network.counters(now);
+        if let Some((from, before)) = before {
+            for (link, earlier) in counters.iter_mut().zip(&before) {
+                *link = link.since(earlier, from, now);
+            }
+        }
         Ok(Report {
             packets: self.packets,
             duration: now.since(Time::ZERO),
-            links: self
-                .wiring
-                .names
-                .into_iter()
-                .zip(network.counters(now))
-                .collect(),
+            links: self.wiring.names.into_iter().zip(counters).collect(),
             lateness: self.lateness,
             unrouted: self.unrouted,
             undelivered: self.undelivered,
@@ -202,6 +228,12 @@ impl Pump {
         }
         self.spare.push(buffer);
         Ok(None)
+    }
+
+    /// Whether links are counted from now on.
+    fn is_time_to_count(&self) -> bool {
+        let from = self.count_from.load(Ordering::Relaxed);
+        from > 0 && self.clock.now().as_nanos() >= from
     }
 
     /// Stores a packet from or to this port, if it is one of the server.
@@ -259,6 +291,10 @@ impl Ports<Packet> for Pump {
 
     fn wait(&mut self, next: Option<Time>) -> ControlFlow<()> {
         if self.failure.is_some() {
+            return ControlFlow::Break(());
+        }
+        if !self.counts && self.is_time_to_count() {
+            self.counts = true;
             return ControlFlow::Break(());
         }
         let timeout = next.map(|next| TimeSpec::from_duration(next.since(self.now()).into()));

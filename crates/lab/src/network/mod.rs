@@ -40,7 +40,7 @@ pub struct Network {
 pub struct LinkReport {
     /// Name: "bottleneck down", "path 2 up"; down is towards the client.
     pub name: String,
-    /// Counters from start to stop.
+    /// Counters from the start, or from [`Network::count_from`], to the stop.
     pub counters: LinkCounters,
 }
 
@@ -96,6 +96,13 @@ impl Network {
         let ports = Arc::clone(&self.ports);
         self.emulator = Some(Emulator::start(&self.spec, ports, captures)?);
         Ok(())
+    }
+
+    /// Counts the packets of the links from this time on. No packet is counted before if the network stops earlier.
+    pub fn count_from(&self, time: Time) {
+        if let Some(emulator) = &self.emulator {
+            emulator.count_from(time);
+        }
     }
 
     /// Stops the network and returns its results. Packets in the network are lost. It can be started again.

@@ -124,7 +124,7 @@ fn work(end: &GuestEnd) -> Result<Run, Error> {
         panic!("the scenario did not end by itself");
     });
     let watch = Watch {
-        trace: true,
+        trace: !job.without_rows,
         capture: job.capture,
         sample: job.sample,
     };

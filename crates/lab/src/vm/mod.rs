@@ -78,10 +78,14 @@ impl LazySnapshot {
 struct Job<'a> {
     scenario: Cow<'a, Scenario>,
     seed: u64,
-    /// Whether the packets are recorded. Rows are recorded in any case: a field for them would change the length of the job, and each
-    /// additional instruction is a nanosecond, which may change the drops of a queue.
+    /// Whether the packets are recorded.
     capture: bool,
-    /// Interval of time series. Left out where there are none, for the same reason.
+    /// Whether rows are left out: where nobody wants them and the run has endless connections. Transfers have them in any case: each
+    /// additional instruction is a nanosecond, which may change the drops of a queue. For the same reason the fields from here on are
+    /// left out where they say nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    without_rows: bool,
+    /// Interval of time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sample: Option<Span>,
 }
@@ -205,6 +209,7 @@ impl<'a> Job<'a> {
             scenario: Cow::Borrowed(scenario),
             seed,
             capture: watch.capture,
+            without_rows: !watch.trace && scenario.has_endless(),
             sample: watch.sample,
         }
     }

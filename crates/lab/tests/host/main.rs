@@ -251,6 +251,43 @@ fn a_run_ends_at_its_stop_time() {
 }
 
 #[test]
+fn endless_connections_and_links_count_from_the_warm_up() {
+    let Some(mut host) = host(9) else { return };
+    let endless = |protocol, algorithm| ConnectionSpec {
+        application: Application::Endless,
+        ..connection(protocol, algorithm, 0)
+    };
+    let connections = vec![
+        endless(Protocol::Mptcp, "lia"),
+        endless(Protocol::Tcp, "reno"),
+    ];
+    let mut scenario = shared(2, connections);
+    (scenario.warmup, scenario.stop) = (Span::from_millis(1500), Span::from_secs(2));
+    let run = host.run(&scenario, 9).unwrap();
+    let connections = &run.outcome.connections;
+    for connection in connections {
+        assert_eq!(
+            (connection.completion_s, &connection.note),
+            (None, &None),
+            "{connection:?}"
+        );
+        let subflows = connection.subflows.iter().map(|s| s.bytes.unwrap());
+        let subflows: u64 = subflows.sum();
+        // Bytes of the connection may be acknowledged on two subflows, or not yet in order.
+        assert!(
+            subflows.abs_diff(connection.bytes) < 200_000,
+            "{connection:?}"
+        );
+    }
+    // Half a second at 5 Mbit/s; the warm-up would be three times as much.
+    let bytes: u64 = connections.iter().map(|connection| connection.bytes).sum();
+    assert!((100_000..450_000).contains(&bytes), "{bytes}");
+    let down = (run.outcome.links.iter()).find(|link| link.name == "bottleneck down");
+    let packets = down.expect("the bottleneck").packets;
+    assert!((100..400).contains(&packets), "{packets}");
+}
+
+#[test]
 fn an_interrupt_ends_a_run_and_nothing_stays() {
     let cancelled = Arc::new(AtomicBool::new(false));
     let Some(_) = host(6) else { return };

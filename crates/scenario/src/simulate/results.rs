@@ -40,10 +40,7 @@ pub(super) fn run<O: Recording>(
     let mut links_before = None;
     if scenario.warmup > Span::ZERO {
         // Endless connections are measured from the warm-up to `stop`: the run then does not end with the last transfer.
-        let any_endless = drawn
-            .flows
-            .iter()
-            .any(|flow| !model.spec(flow).application.is_finite());
+        let any_endless = scenario.has_endless();
         if any_endless {
             model.simulation.ignore_completion();
         }
