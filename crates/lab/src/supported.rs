@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn all_reasons_are_listed() {
         let text = "stop = \"9s\"\n[topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"5Mbit\"\nrtt = \"5ms\"\nqueue = 17\n\
-            [[connection]]\nname = \"a\"\npattern = \"random\"\necn = true\n";
+            [[connection]]\nname = \"a\"\npattern = \"random\"\nbytes = 0\necn = true\n";
         let scenario = Scenario::parse(text, "a.toml").unwrap();
         let reasons: Vec<String> = unsupported(&scenario)
             .iter()
