@@ -310,23 +310,28 @@ impl<P: Payload> Network<P> {
             if at > now {
                 return None;
             }
-            let (bytes, hop, payload) = match &mut self.links[id] {
+            let packet = match &mut self.links[id] {
                 Link::Fifo(link) => {
-                    let (bytes, hop, payload, next) = link.leave();
+                    let (packet, next) = link.leave();
                     self.events.set_first(id, next);
-                    (bytes, hop, payload)
+                    packet
                 }
                 Link::General(link) => {
                     let step = link.advance(at);
                     self.events.set_first(id, link.next_event());
                     match step {
-                        Step::Arrived(packet) => (packet.bytes, packet.next, packet.payload),
+                        Step::Arrived(packet) => packet,
                         Step::Lost(packet) => return Some(lost(at, id, packet.payload)),
                         Step::Nothing => continue,
                     }
                 }
             };
-            if let Some(exit) = self.forward(at, bytes, hop, payload) {
+            let Packet {
+                bytes,
+                next,
+                payload,
+            } = packet;
+            if let Some(exit) = self.forward(at, bytes, next, payload) {
                 return Some(exit);
             }
         }

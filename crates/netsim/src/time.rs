@@ -98,6 +98,15 @@ impl Span {
     }
 }
 
+/// End of a transmission: `nanos + rest / rate` nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    /// Whole nanoseconds.
+    pub(crate) nanos: u64,
+    /// Rest, in 1/rate nanoseconds.
+    pub(crate) rest: u64,
+}
+
 impl Rate {
     /// `bits_per_second`.
     ///
@@ -120,8 +129,8 @@ impl Rate {
     /// For several packets in a row use `Rate::send`: the rounding errors of this function would add up.
     #[must_use]
     pub const fn serialisation(self, bytes: u32) -> Span {
-        let (whole, rest) = self.send(bytes, 0);
-        Span(whole + (rest > 0) as u64)
+        let Transmission { nanos, rest } = self.send(bytes, 0);
+        Span(nanos + (rest > 0) as u64)
     }
 
     /// Transmission time of a byte if it is a whole number of nanoseconds in 32 bits, else 0.
@@ -134,22 +143,24 @@ impl Rate {
         }
     }
 
-    /// End of a transmission of `bytes` that begins `rest`/rate nanoseconds after a whole nanosecond: the whole nanoseconds from that
-    /// one on, and the new rest (in 1/rate nanoseconds).
+    /// Transmission of `bytes` that begins `rest`/rate nanoseconds after a whole nanosecond. Its end is relative to that nanosecond.
     ///
     /// With the rest carried over, a busy link is exact however long it is busy.
     #[must_use]
-    pub(crate) const fn send(self, bytes: u32, rest: u64) -> (u64, u64) {
+    pub(crate) const fn send(self, bytes: u32, rest: u64) -> Transmission {
         // The hot path is one 64-bit division: 2^30 · 8e9 + 2^62 < 2^64.
         if bytes < 1 << 30 && self.0 < 1 << 62 {
             let work = bytes as u64 * (8 * NS_PER_S) + rest;
-            (work / self.0, work % self.0)
+            Transmission {
+                nanos: work / self.0,
+                rest: work % self.0,
+            }
         } else {
             let work = bytes as u128 * (8 * NS_PER_S) as u128 + rest as u128;
-            (
-                (work / self.0 as u128) as u64,
-                (work % self.0 as u128) as u64,
-            )
+            Transmission {
+                nanos: (work / self.0 as u128) as u64,
+                rest: (work % self.0 as u128) as u64,
+            }
         }
     }
 }
@@ -242,11 +253,11 @@ mod tests {
         #[test]
         fn sending_agrees_with_wide_arithmetic(bytes: u32, rate in 1..u64::MAX, rest: u64) {
             let rest = rest % rate;
-            let (whole, new_rest) = Rate(rate).send(bytes, rest);
+            let sent = Rate(rate).send(bytes, rest);
             let work = u128::from(bytes) * 8_000_000_000 + u128::from(rest);
             prop_assume!(work / u128::from(rate) <= u128::from(u64::MAX));
-            prop_assert_eq!(u128::from(whole) * u128::from(rate) + u128::from(new_rest), work);
-            prop_assert!(new_rest < rate);
+            prop_assert_eq!(u128::from(sent.nanos) * u128::from(rate) + u128::from(sent.rest), work);
+            prop_assert!(sent.rest < rate);
         }
     }
 }

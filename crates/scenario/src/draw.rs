@@ -122,8 +122,8 @@ impl Draw<'_> {
                 Between::Random => {
                     // No pair occurs twice among all that this connection draws.
                     let each = self.spec.count as usize;
-                    for (from, to) in pairs(self.graph.hosts(), each, &mut generator) {
-                        self.between(from, to)?;
+                    for pair in pairs(self.graph.hosts(), each, &mut generator) {
+                        self.between(pair.from, pair.to)?;
                     }
                     return Ok(());
                 }
@@ -292,12 +292,14 @@ fn derangement(hosts: &[NodeIndex], generator: &mut impl Rng) -> Vec<NodeIndex> 
     Vec::new()
 }
 
+/// Hosts of a connection.
+struct HostPair {
+    from: NodeIndex,
+    to: NodeIndex,
+}
+
 /// Pairs of hosts, `each` for each host. No pair occurs twice: a host without a free partner gets fewer.
-fn pairs(
-    hosts: &[NodeIndex],
-    each: usize,
-    generator: &mut impl Rng,
-) -> Vec<(NodeIndex, NodeIndex)> {
+fn pairs(hosts: &[NodeIndex], each: usize, generator: &mut impl Rng) -> Vec<HostPair> {
     let mut taken = BTreeSet::new();
     let mut pairs = Vec::new();
     for _ in 0..each {
@@ -310,7 +312,7 @@ fn pairs(
             }
             let to = candidates[below(candidates.len() as u64, generator) as usize];
             taken.insert((*from.min(&to), *from.max(&to)));
-            pairs.push((*from, to));
+            pairs.push(HostPair { from: *from, to });
         }
     }
     pairs

@@ -48,7 +48,7 @@ impl Connection {
         let window = AdvertisedWindow::new(profile, &buffer).bytes;
         let announced = spec.path_manager == PathManager::Announced;
         let (mut senders, mut receivers) = (Vec::new(), Vec::new());
-        for (index, &(down, up)) in spec.routes[..count].iter().enumerate() {
+        for (index, routes) in spec.routes[..count].iter().enumerate() {
             let id = SubflowId {
                 connection: number,
                 subflow: index as u8,
@@ -56,14 +56,15 @@ impl Connection {
             let group = spec.groups.get(index).copied().unwrap_or(0);
             let backup = spec.backup.get(index).copied().unwrap_or(false);
             let sender_timer = timers.add(TimerOwner::Sender(id));
-            let mut sender = Sender::new(&spec, profile.clone(), down, sender_timer, id, group);
+            let route = routes.to_client;
+            let mut sender = Sender::new(&spec, profile.clone(), route, sender_timer, id, group);
             sender.requests_backup = backup && announced;
             sender.tcp.backup = sender.requests_backup.into();
             senders.push(sender);
             let window = AdvertisedWindow::new(profile, &buffer);
             let receiver_timer = timers.add(TimerOwner::Receiver(id));
-            let mut receiver =
-                Receiver::new(&spec, profile.clone(), up, receiver_timer, id, window);
+            let (profile, route) = (profile.clone(), routes.to_server);
+            let mut receiver = Receiver::new(&spec, profile, route, receiver_timer, id, window);
             receiver.requests_backup = backup && !announced;
             receivers.push(receiver);
         }

@@ -1,11 +1,13 @@
 //! Packets: segments as endpoints read and write them, their form on simulated links, and SACK blocks.
 
+pub(crate) mod byte_range;
 pub(crate) mod opening;
 pub(crate) mod sack_blocks;
 pub(crate) mod segment;
 pub(crate) mod sequence;
 mod wire;
 
+pub use byte_range::ByteRange;
 pub use segment::SubflowId;
 pub(crate) use segment::{Ack, Data, Segment, flag};
 pub use wire::Wire;

@@ -16,6 +16,15 @@ pub enum PathManager {
     Client,
 }
 
+/// Routes of a subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubflowRoutes {
+    /// From the server, which sends the data, to the client.
+    pub to_client: RouteId,
+    /// From the client to the server.
+    pub to_server: RouteId,
+}
+
 /// A connection: the client opens it, the server sends.
 #[derive(Debug)]
 pub struct ConnectionSpec {
@@ -28,7 +37,7 @@ pub struct ConnectionSpec {
     /// Whether the connection is MPTCP; without MPTCP only the first of the routes is used.
     pub mptcp: bool,
     /// Routes of each subflow.
-    pub routes: Vec<(RouteId, RouteId)>,
+    pub routes: Vec<SubflowRoutes>,
     /// Time of the first SYN.
     pub start: Time,
     /// Data that the server sends.

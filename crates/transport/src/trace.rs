@@ -1,6 +1,6 @@
 //! Observers of a simulation. The observer is a type parameter: [`Quiet`] costs nothing.
 
-use crate::packet::SubflowId;
+use crate::packet::{ByteRange, SubflowId};
 use mpcc::{Note, Subflow};
 use netsim::Time;
 
@@ -112,8 +112,8 @@ pub trait Observer {
     const ON: bool;
     /// Whether [`packet`](Self::packet) is called.
     const PACKETS: bool = false;
-    /// A packet leaves or arrives. `sack`: SACK blocks of an ACK in their order, first byte and byte after the last.
-    fn packet(&mut self, _at: Time, _packet: &Packet, _sack: &[(u64, u64)]) {}
+    /// A packet leaves or arrives. `sack`: SACK blocks of an ACK in their order.
+    fn packet(&mut self, _at: Time, _packet: &Packet, _sack: &[ByteRange]) {}
     /// The state of a sender has changed.
     fn window(&mut self, at: Time, subflow: SubflowId, view: &View);
     /// A subflow is established. `taken`: the credit that its initial window took from another subflow.

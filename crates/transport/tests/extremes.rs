@@ -2,7 +2,9 @@
 
 mod support;
 
-use lisa_transport::{Application, Credit, Observer, Quiet, Simulation, SubflowId, View};
+use lisa_transport::{
+    Application, Credit, Observer, Quiet, Simulation, SubflowId, SubflowRoutes, View,
+};
 use mpcc::{Note, Subflow};
 use netsim::{DropTail, LinkSpec, PortId, Rate, Span, Time};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,11 +18,9 @@ fn ten_thousand_connections_on_one_network() {
         [(); 2].map(|()| network.add_link(LinkSpec::shaped(rate, DropTail::new(1000), ms(10))));
     let mut specs = Vec::new();
     for i in 0..10_000u64 {
-        let routes = [(); 2].map(|()| {
-            (
-                network.add_route(&[down], PortId(0)),
-                network.add_route(&[up], PortId(1)),
-            )
+        let routes = [(); 2].map(|()| SubflowRoutes {
+            to_client: network.add_route(&[down], PortId(0)),
+            to_server: network.add_route(&[up], PortId(1)),
         });
         let mut spec = file("lisa", i % 2 == 0, routes.to_vec(), 5_000);
         spec.start = Time::ZERO + Span::from_micros(i * 100);

@@ -2,7 +2,7 @@
 
 mod support;
 
-use lisa_transport::{Application, PathManager, Profile, Quiet, Report, Simulation};
+use lisa_transport::{Application, PathManager, Profile, Quiet, Report, Simulation, SubflowRoutes};
 use netsim::{DropTail, LinkSpec, Loss, Network, PortId, Rate, Span, Time};
 use support::*;
 
@@ -84,14 +84,11 @@ fn a_client_joins_with_the_first_data_after_the_join_delay() {
 fn two_paths(
     down_dies: bool,
     up_dies: bool,
-) -> (
-    Network<lisa_transport::Wire>,
-    Vec<(netsim::RouteId, netsim::RouteId)>,
-) {
+) -> (Network<lisa_transport::Wire>, Vec<SubflowRoutes>) {
     let mut network = Network::new();
     let mut routes = Vec::new();
     for dies in [[false; 2], [down_dies, up_dies]] {
-        let [down, up] = dies.map(|dies| {
+        let [to_client, to_server] = dies.map(|dies| {
             let rate = Rate::from_bits_per_second(5_000_000);
             let mut link = LinkSpec::shaped(rate, DropTail::new(50), ms(20));
             if dies {
@@ -100,7 +97,10 @@ fn two_paths(
             let link = network.add_link(link);
             network.add_route(&[link], PortId(0))
         });
-        routes.push((down, up));
+        routes.push(SubflowRoutes {
+            to_client,
+            to_server,
+        });
     }
     (network, routes)
 }
@@ -147,8 +147,10 @@ fn a_lost_announcement_is_repeated_after_a_retransmission_timeout() {
             for loss in [0.3, 0.0] {
                 let down = network.add_link(LinkSpec::delay(ms(20)).loss(Loss::random(loss)));
                 let up = network.add_link(LinkSpec::delay(ms(20)));
-                let route = |network: &mut Network<_>, link| network.add_route(&[link], PortId(0));
-                routes.push((route(&mut network, down), route(&mut network, up)));
+                routes.push(SubflowRoutes {
+                    to_client: network.add_route(&[down], PortId(0)),
+                    to_server: network.add_route(&[up], PortId(0)),
+                });
             }
             let mut simulation = Simulation::new(network, Quiet);
             let mut spec = file("lisa", true, routes, 1);
@@ -192,7 +194,11 @@ fn an_unreachable_address_does_not_delay_the_next() {
     let link = network.add_link(LinkSpec::delay(ms(20)));
     let third = network.add_route(&[link], PortId(0));
     let mut simulation = Simulation::new(network, Quiet);
-    let routes = [routes, vec![(third, third)]].concat();
+    let third = SubflowRoutes {
+        to_client: third,
+        to_server: third,
+    };
+    let routes = [routes, vec![third]].concat();
     simulation.add_connection(file("lisa", true, routes, 1_000_000));
     simulation.run(seconds(60));
     let at = established(&simulation.report(0));
@@ -237,7 +243,10 @@ fn a_small_receive_window_and_a_lossy_slow_path_do_not_deadlock() {
                 let link = network.add_link(link.loss(Loss::random(loss)));
                 network.add_route(&[link], PortId(0))
             };
-            routes.push((link(), link()));
+            routes.push(SubflowRoutes {
+                to_client: link(),
+                to_server: link(),
+            });
         }
         let mut simulation = Simulation::new(network, Quiet);
         let mut spec = file("lisa", true, routes, 1_000_000);

@@ -6,22 +6,14 @@
 use crate::link::LinkCounters;
 use crate::link::ring::Ring;
 use crate::link::transmitter::Transmitter;
-use crate::packet::Count;
+use crate::packet::{Count, Packet};
 use crate::queue::droptail::{DropTail, Occupancy};
 use crate::time::{Rate, Span, Time};
 
-/// A packet in the queue or on the line.
-#[derive(Debug)]
-struct Passing<P> {
-    bytes: u32,
-    next: u32,
-    payload: P,
-}
-
 #[derive(Debug)]
 pub(crate) struct Fifo<P> {
-    /// By the departure of their last bit.
-    ring: Ring<Passing<P>>,
+    /// Packets in the queue or on the line, by the departure of their last bit.
+    ring: Ring<Packet<P>>,
     delay: Span,
     /// Latest departure, for a link without a rate.
     latest: Time,
@@ -102,12 +94,12 @@ impl<P> Fifo<P> {
             "one packet overtakes another"
         );
         self.bytes_in += u64::from(bytes);
-        let passing = Passing {
+        let packet = Packet {
             bytes,
             next,
             payload,
         };
-        let is_first = self.ring.push(departure, passing);
+        let is_first = self.ring.push(departure, packet);
         Ok(is_first.then(|| departure + self.delay))
     }
 
@@ -138,15 +130,15 @@ impl<P> Fifo<P> {
         event
     }
 
-    /// Removes the packet that arrives at the far end: size, next hop, payload. Also returns the link's next event.
+    /// Removes the packet that arrives at the far end. Also returns the link's next event.
     ///
     /// # Panics
     /// If the link is empty.
     #[inline]
-    pub(crate) fn leave(&mut self) -> (u32, u32, P, Option<Time>) {
+    pub(crate) fn leave(&mut self) -> (Packet<P>, Option<Time>) {
         let head = self.ring.pop().expect("a packet is due");
         self.bytes_out += u64::from(head.bytes);
-        (head.bytes, head.next, head.payload, self.next_event())
+        (head, self.next_event())
     }
 
     /// Time at which the next packet arrives at the far end.

@@ -21,8 +21,8 @@ fn us(us: u64) -> Time {
 fn drain(link: &mut Fifo<u32>) -> Vec<(Time, u32)> {
     std::iter::from_fn(|| {
         let at = link.next_event()?;
-        let (_, _, packet, _) = link.leave();
-        Some((at, packet))
+        let (packet, _) = link.leave();
+        Some((at, packet.payload))
     })
     .collect()
 }

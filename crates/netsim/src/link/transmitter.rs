@@ -65,15 +65,15 @@ impl Transmitter {
     /// Sends a packet directly after the previous one. Returns its departure.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) -> Time {
-        let (whole, rest) = self.rate.send(bytes, self.rest);
-        self.free_at += Span::from_nanos(whole);
-        self.rest = rest;
+        let sent = self.rate.send(bytes, self.rest);
+        self.free_at += Span::from_nanos(sent.nanos);
+        self.rest = sent.rest;
         self.free_at()
     }
 
     /// Transmission time of so many bytes.
     pub(crate) fn transmission_time(&self, bytes: u32) -> Span {
-        Span::from_nanos(self.rate.send(bytes, 0).0)
+        Span::from_nanos(self.rate.send(bytes, 0).nanos)
     }
 
     /// Aborts the transmission.

@@ -1,11 +1,12 @@
 //! Fields and options of the TCP headers of a simulated subflow.
 
 use netsim::Time;
-use transport::{Content, Packet, SubflowId};
+use transport::{ByteRange, Content, SubflowId};
 
 use super::addresses::{Connection, Endpoints, Pair, Subflow};
 use super::keys;
-use super::options::Options;
+use super::options::{Options, SackBlock};
+use super::packets::Captured;
 
 /// State of a subflow that later packets depend on.
 #[derive(Clone, Debug, Default)]
@@ -50,9 +51,7 @@ impl State {
     pub(super) fn fields(
         &mut self,
         context: &SubflowContext<'_>,
-        at: Time,
-        packet: &Packet,
-        sack: &[(u64, u64)],
+        Captured { at, packet, sack }: Captured<'_>,
     ) -> Fields {
         let now = timestamp(at);
         let (connection, subflow) = (context.connection, context.subflow);
@@ -160,8 +159,11 @@ impl State {
                 self.window = connection.window_field(Some(advertised.into()));
                 window = self.window;
                 options.timestamps(now, before(echo_age_us));
-                let edges = |&(start, end): &(u64, u64)| (server(start as u32), server(end as u32));
-                options.sack(sack.iter().map(edges));
+                let block = |range: &ByteRange| SackBlock {
+                    start: server(range.start as u32),
+                    end: server(range.end as u32),
+                };
+                options.sack(sack.iter().map(block));
                 if connection.keys.is_some() {
                     options.dss_ack(context.dsn(self.stream));
                 }

@@ -63,9 +63,9 @@ impl Capture {
         match &self.0 {
             Source::Simulated(endpoints, packets) => {
                 let mut encoder = Encoder::new(endpoints);
-                for (at, packet, sack) in packets.iter() {
-                    let encoded = encoder.encode(at, packet, sack);
-                    file.packet(at, &encoded.head, encoded.payload)?;
+                for captured in packets.iter() {
+                    let encoded = encoder.encode(captured);
+                    file.packet(captured.at, &encoded.head, encoded.payload)?;
                 }
             }
             Source::Real(packets) => {

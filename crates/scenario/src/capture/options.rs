@@ -7,6 +7,14 @@ use std::net::Ipv4Addr;
 #[derive(Debug, Default)]
 pub(super) struct Options(Vec<u8>);
 
+/// Edges of a SACK block (RFC 2018, 3).
+pub(super) struct SackBlock {
+    /// Left edge: sequence number of its first byte.
+    pub(super) start: u32,
+    /// Right edge: sequence number of the byte after its last one.
+    pub(super) end: u32,
+}
+
 /// Padding to a multiple of four bytes.
 const NOP: u8 = 1;
 /// Kind of MPTCP's options; the subtype is in the high bits of the byte after the length.
@@ -65,11 +73,11 @@ impl Options {
     }
 
     /// SACK blocks: four bytes, and eight for each block.
-    pub(super) fn sack(&mut self, blocks: impl ExactSizeIterator<Item = (u32, u32)>) {
+    pub(super) fn sack(&mut self, blocks: impl ExactSizeIterator<Item = SackBlock>) {
         if blocks.len() > 0 {
             self.add(&[&[NOP, NOP, 5, 2 + 8 * blocks.len() as u8]]);
-            for (start, end) in blocks {
-                self.add(&[&start.to_be_bytes(), &end.to_be_bytes()]);
+            for block in blocks {
+                self.add(&[&block.start.to_be_bytes(), &block.end.to_be_bytes()]);
             }
         }
     }

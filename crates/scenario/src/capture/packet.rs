@@ -11,11 +11,11 @@
 use std::net::SocketAddrV4;
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
-use netsim::Time;
 use transport::{Content, Flow, Packet};
 
 use super::addresses::{Endpoints, Pair};
 use super::fields::{State, SubflowContext};
+use super::packets::Captured;
 
 /// Time to live (Linux: net.ipv4.ip_default_ttl).
 const TTL: u8 = 64;
@@ -50,7 +50,8 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    pub(super) fn encode(&mut self, at: Time, packet: &Packet, sack: &[(u64, u64)]) -> Encoded {
+    pub(super) fn encode(&mut self, captured: Captured<'_>) -> Encoded {
+        let packet = captured.packet;
         let id = match packet.flow {
             Flow::Subflow(id) => id,
             Flow::Udp(source) => return self.datagram(packet, source),
@@ -58,7 +59,7 @@ impl<'a> Encoder<'a> {
         let subflow = SubflowContext::new(self.endpoints, id);
         let connection = subflow.connection;
         let state = &mut self.states[subflow.number()];
-        let fields = state.fields(&subflow, at, packet, sack);
+        let fields = state.fields(&subflow, captured);
         let mut tcp = TcpHeader {
             sequence_number: fields.seq,
             acknowledgment_number: fields.ack,

@@ -1,14 +1,22 @@
 //! Packets of a simulation in memory, as the simulator reports them.
 
 use netsim::Time;
-use transport::Packet;
+use transport::{ByteRange, Packet};
 
 /// Packets in order of time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packets {
     packets: Vec<Recorded>,
     /// SACK blocks of all packets, one after another.
-    sack: Vec<(u64, u64)>,
+    sack: Vec<ByteRange>,
+}
+
+/// A packet with its SACK blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Captured<'a> {
+    pub(super) at: Time,
+    pub(super) packet: &'a Packet,
+    pub(super) sack: &'a [ByteRange],
 }
 
 #[derive(Clone, Debug)]
@@ -20,8 +28,8 @@ struct Recorded {
 }
 
 impl Packets {
-    /// Adds a packet with its SACK blocks: first byte, and first byte after the block.
-    pub(crate) fn push(&mut self, at: Time, packet: &Packet, sack: &[(u64, u64)]) {
+    /// Adds a packet with its SACK blocks.
+    pub(crate) fn push(&mut self, at: Time, packet: &Packet, sack: &[ByteRange]) {
         self.packets.push(Recorded {
             at,
             packet: *packet,
@@ -35,13 +43,16 @@ impl Packets {
         self.packets.len()
     }
 
-    /// Each packet with its SACK blocks.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Time, &Packet, &[(u64, u64)])> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Captured<'_>> {
         let mut sack = &self.sack[..];
         self.packets.iter().map(move |recorded| {
             let (own, rest) = sack.split_at(recorded.sack_blocks.into());
             sack = rest;
-            (recorded.at, &recorded.packet, own)
+            Captured {
+                at: recorded.at,
+                packet: &recorded.packet,
+                sack: own,
+            }
         })
     }
 }

@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 
 use super::keys::{self, Keys};
 use super::packet::Encoded;
+use super::packets::Captured;
 use super::*;
 use crate::{Watch, simulate_watched};
 
@@ -40,10 +41,11 @@ fn written(text: &str) -> Vec<(Time, Vec<u8>, usize)> {
         panic!("no capture");
     };
     let mut encoder = Encoder::new(endpoints);
-    let packet = |(at, packet, sack)| {
-        let Encoded { head, payload } = encoder.encode(at, packet, sack);
+    let packet = |captured: Captured<'_>| {
+        let Encoded { head, payload } = encoder.encode(captured);
+        let packet = captured.packet;
         assert_eq!(head.len() + payload, packet.bytes as usize, "{packet:?}");
-        (at, head, payload)
+        (captured.at, head, payload)
     };
     packets.iter().map(packet).collect()
 }

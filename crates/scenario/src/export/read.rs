@@ -2,6 +2,7 @@
 //!
 //! Only the wanted columns are read, a batch of rows at a time, so that memory does not grow with the file.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ pub enum Want {
 pub struct Reader {
     path: PathBuf,
     columns: Vec<String>,
-    properties: Vec<(String, String)>,
+    /// Metadata of a Parquet file, by key.
+    properties: BTreeMap<String, String>,
     source: Source,
 }
 
@@ -76,7 +78,8 @@ impl Reader {
                 let mut reader = csv::Reader::from_reader(file);
                 let heading = reader.headers().map_err(csv_error)?;
                 let clean = |name: &str| name.trim_start_matches('\u{feff}').trim().to_owned();
-                (heading.iter().map(clean).collect(), Vec::new(), Source::Csv)
+                let columns = heading.iter().map(clean).collect();
+                (columns, BTreeMap::new(), Source::Csv)
             }
         };
         Ok(Self {
@@ -96,10 +99,7 @@ impl Reader {
     /// Metadata of a Parquet file.
     #[must_use]
     pub fn property(&self, key: &str) -> Option<&str> {
-        let mut pairs = self.properties.iter();
-        pairs
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value.as_str())
+        self.properties.get(key).map(String::as_str)
     }
 
     /// Passes the values of the wanted columns of each row to `add`.

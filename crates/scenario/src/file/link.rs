@@ -97,7 +97,7 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
         "red" => red(field),
         "codel" => {
             let table = field.table(&["kind", "target", "interval", "limit", "ecn"])?;
-            let (target, interval) = delays(&table)?;
+            let CoDelTimes { target, interval } = codel_times(&table)?;
             Ok(Queue::CoDel {
                 target,
                 interval,
@@ -107,7 +107,7 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
         }
         "fq-codel" => {
             let table = field.table(&["kind", "target", "interval", "limit", "quantum"])?;
-            let (target, interval) = delays(&table)?;
+            let CoDelTimes { target, interval } = codel_times(&table)?;
             Ok(Queue::FqCoDel {
                 target,
                 interval,
@@ -136,13 +136,22 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
     }
 }
 
+/// Times of CoDel and FQ-CoDel.
+struct CoDelTimes {
+    target: Span,
+    interval: Span,
+}
+
 /// Target and interval, with the defaults of tc-codel(8) and RFC 8289.
-fn delays(table: &Table<'_>) -> Result<(Span, Span), Error> {
+fn codel_times(table: &Table<'_>) -> Result<CoDelTimes, Error> {
     let time = |key, default| match table.get(key) {
         Some(field) => field.time(INSTANT..=LONGEST_DELAY),
         None => Ok(Span::from_millis(default)),
     };
-    Ok((time("target", 5)?, time("interval", 100)?))
+    Ok(CoDelTimes {
+        target: time("target", 5)?,
+        interval: time("interval", 100)?,
+    })
 }
 
 fn integer(

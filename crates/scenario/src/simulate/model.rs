@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mpcc::Algorithm;
 use netsim::{Network, PortId, RouteId, Span, Time};
 use topology::{LinkIndex, Path};
-use transport::{Pace, Simulation, UdpSpec, Wire};
+use transport::{Pace, Simulation, SubflowRoutes, UdpSpec, Wire};
 
 use super::application::{data, on_off_periods};
 use super::endpoints::Endpoints;
@@ -61,11 +61,14 @@ impl<'a, O: Recording> Model<'a, O> {
             // One port for all: each packet carries the number of its endpoint.
             network.add_route(&path, PortId(0))
         };
-        let routes: Vec<Vec<(RouteId, RouteId)>> = drawn
+        let routes: Vec<Vec<SubflowRoutes>> = drawn
             .flows
             .iter()
             .map(|flow| {
-                let both = |path: &Path| (route(&path.forward), route(&path.reverse));
+                let both = |path: &Path| SubflowRoutes {
+                    to_client: route(&path.forward),
+                    to_server: route(&path.reverse),
+                };
                 flow.paths.iter().map(both).collect()
             })
             .collect();
@@ -80,7 +83,7 @@ impl<'a, O: Recording> Model<'a, O> {
         for (flow, routes) in drawn.flows.iter().zip(routes) {
             let spec = &scenario.connections[flow.connection];
             let endpoints = match spec.protocol {
-                Protocol::Udp => model.add_udp(spec, flow, routes[0].0),
+                Protocol::Udp => model.add_udp(spec, flow, routes[0].to_client),
                 Protocol::Tcp | Protocol::Mptcp => model.add_connection(spec, flow, routes)?,
             };
             model.endpoints.push(endpoints);
@@ -133,7 +136,7 @@ impl<'a, O: Recording> Model<'a, O> {
         &mut self,
         spec: &ConnectionSpec,
         flow: &Flow,
-        routes: Vec<(RouteId, RouteId)>,
+        routes: Vec<SubflowRoutes>,
     ) -> Result<Endpoints, Error> {
         let algorithm = Algorithm::find(&spec.algorithm).ok_or_else(|| {
             let names: Vec<_> = Algorithm::all().map(|known| known.name()).collect();

@@ -2,7 +2,7 @@
 
 use mpcc::{Note, Subflow};
 use netsim::Time;
-use transport::{Credit, Observer, Packet, SubflowId, View};
+use transport::{ByteRange, Credit, Observer, Packet, SubflowId, View};
 
 use super::recorder::Recorder;
 use super::recording::Recording;
@@ -19,7 +19,7 @@ impl Observer for Watcher {
     const ON: bool = true;
     const PACKETS: bool = true;
 
-    fn packet(&mut self, at: Time, packet: &Packet, sack: &[(u64, u64)]) {
+    fn packet(&mut self, at: Time, packet: &Packet, sack: &[ByteRange]) {
         self.packets.push(at, packet, sack);
     }
 

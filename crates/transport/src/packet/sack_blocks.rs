@@ -1,5 +1,7 @@
 //! SACK blocks (RFC 2018). They are stored beside the segments that carry them: few ACKs have any.
 
+use super::ByteRange;
+
 /// Maximum number of blocks in an ACK.
 pub(crate) const MAX_BLOCKS: usize = 4;
 
@@ -7,7 +9,7 @@ pub(crate) const MAX_BLOCKS: usize = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackBlocks {
     /// Ranges of bytes, the latest first.
-    pub(crate) list: [(u64, u64); MAX_BLOCKS],
+    pub(crate) list: [ByteRange; MAX_BLOCKS],
     /// Number of blocks.
     pub(crate) count: u8,
     /// The first block reports a duplicate segment (DSACK, RFC 2883).
@@ -15,7 +17,7 @@ pub(crate) struct SackBlocks {
 }
 
 impl SackBlocks {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ByteRange> {
         let skip = usize::from(self.duplicate);
         self.list[..self.count as usize].iter().copied().skip(skip)
     }
@@ -47,7 +49,7 @@ impl SackStore {
     }
 
     /// Blocks of an ACK that stays in the network.
-    pub(crate) fn get(&self, index: u32) -> &[(u64, u64)] {
+    pub(crate) fn get(&self, index: u32) -> &[ByteRange] {
         index.checked_sub(1).map_or(&[], |index| {
             let blocks = &self.all[index as usize];
             &blocks.list[..blocks.count.into()]
@@ -76,21 +78,22 @@ impl SackStore {
 /// first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SelectiveAcks {
-    list: [(u64, u64); MAX_BLOCKS],
+    list: [ByteRange; MAX_BLOCKS],
     count: usize,
 }
 
 impl SelectiveAcks {
     /// Adds an out-of-order segment (tcp_sack_new_ofo_skb).
-    pub(crate) fn insert(&mut self, start: u64, end: u64) {
-        let mut block = (start, end);
-        let mut kept = [(0, 0); MAX_BLOCKS];
+    pub(crate) fn insert(&mut self, mut block: ByteRange) {
+        let mut kept = [ByteRange::default(); MAX_BLOCKS];
         let mut count = 0;
-        for &(start, end) in &self.list[..self.count] {
-            if start <= block.1 && block.0 <= end {
-                block = (block.0.min(start), block.1.max(end));
+        for &other in &self.list[..self.count] {
+            // Adjacent blocks are merged, too.
+            if other.start <= block.end && block.start <= other.end {
+                block.start = block.start.min(other.start);
+                block.end = block.end.max(other.end);
             } else {
-                kept[count] = (start, end);
+                kept[count] = other;
                 count += 1;
             }
         }
@@ -106,7 +109,7 @@ impl SelectiveAcks {
     pub(crate) fn advance(&mut self, next: u64) {
         let mut count = 0;
         for i in 0..self.count {
-            if self.list[i].1 > next {
+            if self.list[i].end > next {
                 self.list[count] = self.list[i];
                 count += 1;
             }
@@ -115,7 +118,7 @@ impl SelectiveAcks {
     }
 
     /// Blocks of an ACK: the DSACK block, then the others; at most `room`.
-    pub(crate) fn blocks(&self, duplicate: Option<(u64, u64)>, room: usize) -> Option<SackBlocks> {
+    pub(crate) fn blocks(&self, duplicate: Option<ByteRange>, room: usize) -> Option<SackBlocks> {
         let mut blocks = SackBlocks {
             duplicate: duplicate.is_some(),
             ..SackBlocks::default()
@@ -135,38 +138,46 @@ impl SelectiveAcks {
 mod tests {
     use super::*;
 
-    fn list(beyond: &SelectiveAcks, room: usize) -> Vec<(u64, u64)> {
-        beyond
-            .blocks(None, room)
-            .map_or(vec![], |b| b.iter().collect())
+    /// Blocks of an ACK with this room.
+    fn list(acks: &SelectiveAcks, room: usize) -> Vec<ByteRange> {
+        let blocks = acks.blocks(None, room);
+        blocks.map_or(vec![], |blocks| blocks.iter().collect())
+    }
+
+    /// Ranges of these bytes.
+    fn ranges<const N: usize>(ends: [[u64; 2]; N]) -> [ByteRange; N] {
+        ends.map(|[start, end]| ByteRange { start, end })
     }
 
     #[test]
     fn the_latest_block_is_first_and_adjacent_blocks_are_merged() {
-        let mut beyond = SelectiveAcks::default();
+        let mut acks = SelectiveAcks::default();
         [5, 9, 6]
             .into_iter()
-            .for_each(|seq| beyond.insert(seq, seq + 1));
-        assert_eq!(list(&beyond, 3), [(5, 7), (9, 10)]);
-        assert_eq!(list(&beyond, 1), [(5, 7)]);
+            .for_each(|seq| acks.insert(ByteRange::new(seq, seq + 1)));
+        assert_eq!(list(&acks, 3), ranges([[5, 7], [9, 10]]));
+        assert_eq!(list(&acks, 1), ranges([[5, 7]]));
         [7, 8]
             .into_iter()
-            .for_each(|seq| beyond.insert(seq, seq + 1));
-        assert_eq!(list(&beyond, 3), [(5, 10)]);
-        beyond.insert(20, 21);
-        beyond.advance(10);
-        assert_eq!(list(&beyond, 3), [(20, 21)]);
+            .for_each(|seq| acks.insert(ByteRange::new(seq, seq + 1)));
+        assert_eq!(list(&acks, 3), ranges([[5, 10]]));
+        acks.insert(ByteRange::new(20, 21));
+        acks.advance(10);
+        assert_eq!(list(&acks, 3), ranges([[20, 21]]));
     }
 
     #[test]
     fn a_fifth_block_is_dropped_and_the_dsack_block_is_first() {
-        let mut beyond = SelectiveAcks::default();
-        (0..5).for_each(|i| beyond.insert(10 + 2 * i, 11 + 2 * i));
-        assert_eq!(list(&beyond, 9), [(18, 19), (16, 17), (14, 15), (12, 13)]);
-        let blocks = beyond.blocks(Some((3, 4)), 2).unwrap();
+        let mut acks = SelectiveAcks::default();
+        (0..5).for_each(|i| acks.insert(ByteRange::new(10 + 2 * i, 11 + 2 * i)));
+        assert_eq!(
+            list(&acks, 9),
+            ranges([[18, 19], [16, 17], [14, 15], [12, 13]])
+        );
+        let blocks = acks.blocks(Some(ByteRange::new(3, 4)), 2).unwrap();
         assert!(blocks.duplicate);
-        assert_eq!(blocks.list[0], (3, 4));
-        assert_eq!(blocks.iter().collect::<Vec<_>>(), [(18, 19)]);
+        assert_eq!(blocks.list[0], ByteRange::new(3, 4));
+        assert_eq!(blocks.iter().collect::<Vec<_>>(), ranges([[18, 19]]));
     }
 
     #[test]

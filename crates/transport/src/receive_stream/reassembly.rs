@@ -5,13 +5,15 @@
 //! subflow has a run that it extends, which costs three comparisons. Only the begin and the end of a run examine the
 //! others.
 
+use crate::packet::ByteRange;
+
 /// Consecutive bytes that arrived in order on one subflow.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    from: u64,
+    start: u64,
     /// Byte after the last one, or `CLOSED`.
-    until: u64,
-    /// Limit of `until`: this byte has arrived on another subflow, or earlier on this one.
+    end: u64,
+    /// Limit of `end`: this byte has arrived on another subflow, or earlier on this one.
     bound: u64,
 }
 
@@ -20,13 +22,17 @@ const CLOSED: u64 = u64::MAX;
 
 impl Run {
     const NONE: Self = Self {
-        from: CLOSED,
-        until: CLOSED,
+        start: CLOSED,
+        end: CLOSED,
         bound: CLOSED,
     };
 
     fn is_open(&self) -> bool {
-        self.until != CLOSED
+        self.end != CLOSED
+    }
+
+    fn range(&self) -> ByteRange {
+        ByteRange::new(self.start, self.end)
     }
 }
 
@@ -36,7 +42,7 @@ pub(crate) struct StreamReassembly {
     /// First missing byte.
     next: u64,
     /// Ranges beyond `next` that are in no run, sorted, neither overlapping nor adjacent.
-    rest: Vec<(u64, u64)>,
+    rest: Vec<ByteRange>,
     /// Run of each subflow.
     runs: Box<[Run]>,
 }
@@ -59,16 +65,16 @@ impl StreamReassembly {
 
     /// Bytes arrive on a subflow. Returns the number of those that are new.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, subflow: usize, from: u64, len: u16) -> u64 {
+    pub(crate) fn insert(&mut self, subflow: usize, start: u64, len: u16) -> u64 {
         let (run, len) = (&mut self.runs[subflow], u64::from(len));
-        let until = from + len;
-        if from != run.until || until > run.bound {
-            return self.begin(subflow, from, until);
+        let end = start + len;
+        if start != run.end || end > run.bound {
+            return self.begin(subflow, ByteRange { start, end });
         }
-        run.until = until;
+        run.end = end;
         // Without a branch: the processor cannot predict which run is the first.
-        self.next += if from == self.next { len } else { 0 };
-        if until == run.bound {
+        self.next += if start == self.next { len } else { 0 };
+        if end == run.bound {
             self.close(subflow);
         }
         len
@@ -76,55 +82,59 @@ impl StreamReassembly {
 
     /// Begins a new run of a subflow.
     #[inline(never)]
-    fn begin(&mut self, subflow: usize, from: u64, until: u64) -> u64 {
+    fn begin(&mut self, subflow: usize, new: ByteRange) -> u64 {
+        let ByteRange { start, end } = new;
         let runs = self.runs.iter().filter(|run| run.is_open());
-        let runs = runs.map(|run| (run.from, run.until));
-        let at = self.rest.partition_point(|(_, end)| *end <= from);
-        let meets = |(first, end): (u64, u64)| first < until && from < end;
-        if from < self.next
-            || self.rest.get(at).is_some_and(|part| meets(*part))
-            || runs.clone().any(meets)
+        let runs = runs.map(Run::range);
+        let at = self.rest.partition_point(|range| range.end <= start);
+        if start < self.next
+            || self.rest.get(at).is_some_and(|range| range.overlaps(new))
+            || runs.clone().any(|run| run.overlaps(new))
         {
-            return self.insert_over(from, until);
+            return self.insert_over(new);
         }
-        let later = runs.map(|run| run.0).filter(|first| *first >= until).min();
-        let rest = self.rest.get(at).map(|part| part.0);
+        let later = runs
+            .map(|run| run.start)
+            .filter(|first| *first >= end)
+            .min();
+        let rest = self.rest.get(at).map(|range| range.start);
         let bound = later.unwrap_or(CLOSED).min(rest.unwrap_or(CLOSED));
         self.close(subflow);
         for other in 0..self.runs.len() {
             let run = &mut self.runs[other];
-            if run.until == from {
+            if run.end == start {
                 self.close(other);
-            } else if run.until < from {
-                run.bound = run.bound.min(from);
+            } else if run.end < start {
+                run.bound = run.bound.min(start);
             }
         }
-        if from == self.next {
-            self.next = until;
+        if start == self.next {
+            self.next = end;
         }
-        self.runs[subflow] = Run { from, until, bound };
-        if until == bound {
+        self.runs[subflow] = Run { start, end, bound };
+        if end == bound {
             self.close(subflow);
         }
-        until - from
+        new.len()
     }
 
     /// Inserts bytes of which some may have arrived. Closes all runs.
     #[cold]
-    fn insert_over(&mut self, from: u64, until: u64) -> u64 {
+    fn insert_over(&mut self, range: ByteRange) -> u64 {
         (0..self.runs.len()).for_each(|subflow| self.close(subflow));
-        let from = from.max(self.next);
-        let (mut new, mut at) = (0, from);
-        let first = self.rest.partition_point(|(_, end)| *end <= from);
-        for (begin, end) in &self.rest[first..] {
-            if *begin >= until {
+        let ByteRange { start, end } = range;
+        let start = start.max(self.next);
+        let (mut new, mut at) = (0, start);
+        let first = self.rest.partition_point(|range| range.end <= start);
+        for range in &self.rest[first..] {
+            if range.start >= end {
                 break;
             }
-            new += begin.saturating_sub(at);
-            at = *end;
+            new += range.start.saturating_sub(at);
+            at = range.end;
         }
-        new += until.saturating_sub(at);
-        self.keep(from, until);
+        new += end.saturating_sub(at);
+        self.keep(ByteRange { start, end });
         new
     }
 
@@ -133,32 +143,32 @@ impl StreamReassembly {
     fn close(&mut self, subflow: usize) {
         let run = std::mem::replace(&mut self.runs[subflow], Run::NONE);
         if run.is_open() {
-            self.keep(run.from, run.until);
+            self.keep(run.range());
         }
     }
 
     /// Adds a range to the closed ranges, and advances the first missing byte.
-    fn keep(&mut self, from: u64, until: u64) {
-        if until > self.next {
+    fn keep(&mut self, ByteRange { start, end }: ByteRange) {
+        if end > self.next {
             // Overlapping and adjacent ranges are merged.
-            let first = self.rest.partition_point(|(_, end)| *end < from);
-            let last = self.rest.partition_point(|(begin, _)| *begin <= until);
+            let first = self.rest.partition_point(|range| range.end < start);
+            let last = self.rest.partition_point(|range| range.start <= end);
             let met = &self.rest[first..last];
-            let from = met.first().map_or(from, |part| part.0.min(from));
-            let until = met.last().map_or(until, |part| part.1.max(until));
-            self.rest.splice(first..last, [(from, until)]);
+            let merged = ByteRange {
+                start: met.first().map_or(start, |range| range.start.min(start)),
+                end: met.last().map_or(end, |range| range.end.max(end)),
+            };
+            self.rest.splice(first..last, [merged]);
         }
         loop {
             let next = self.next;
             let runs = self.runs.iter().filter(|run| run.is_open());
-            let runs = runs.map(|run| (run.from, run.until));
-            let all = runs.chain(self.rest.first().copied());
-            let follows = |(from, until): &(u64, u64)| *from <= next && next < *until;
-            let Some((_, until)) = all.clone().find(follows) else {
+            let mut all = runs.map(Run::range).chain(self.rest.first().copied());
+            let Some(ByteRange { end, .. }) = all.find(|range| range.contains(next)) else {
                 break;
             };
-            self.next = until;
-            let before = self.rest.partition_point(|(_, end)| *end <= until);
+            self.next = end;
+            let before = self.rest.partition_point(|range| range.end <= end);
             self.rest.drain(..before);
         }
     }

@@ -9,11 +9,11 @@ mod theory;
 use super::*;
 use crate::application::Application;
 use crate::application::pace::Pace;
-use crate::spec::PathManager;
+use crate::spec::{PathManager, SubflowRoutes};
 use crate::subflow::sender::{Sender, SubflowState};
 use crate::trace::Quiet;
 use mpcc::{Algorithm, Settings};
-use netsim::{LinkSpec, PortId, RouteId, Span};
+use netsim::{LinkSpec, PortId, Span};
 
 /// Identifier of a subflow of the first connection.
 const fn subflow(index: u8) -> SubflowId {

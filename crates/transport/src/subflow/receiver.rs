@@ -11,7 +11,7 @@ use crate::environment::Env;
 use crate::environment::timers::TimerId;
 use crate::packet::sack_blocks::SelectiveAcks;
 use crate::packet::sequence::{micros, widen};
-use crate::packet::{Ack, Segment, SubflowId, Wire, flag};
+use crate::packet::{Ack, ByteRange, Segment, SubflowId, Wire, flag};
 use crate::profile::{Detection, Profile};
 use crate::receive_stream::ReceiveStream;
 use crate::spec::ConnectionSpec;
@@ -32,7 +32,7 @@ pub(crate) struct Receiver {
     /// SACK blocks, the latest first.
     blocks: SelectiveAcks,
     /// Duplicate range for the DSACK block of the next ACK (RFC 2883).
-    duplicate: Option<(u64, u64)>,
+    duplicate: Option<ByteRange>,
     /// Number of segments that are still acknowledged one by one (icsk_ack.quick).
     quick_acks: u32,
     pub(crate) window: AdvertisedWindow,
@@ -217,7 +217,7 @@ impl Receiver {
         }
         let had_gap = self.reassembly.has_gap();
         let Some(in_order) = self.reassembly.insert(seq, seq + len) else {
-            self.duplicate = Some((seq, seq + len));
+            self.duplicate = Some(ByteRange::new(seq, seq + len));
             self.quick_acks = self.profile.quick_acks;
             self.acknowledge(stream, env);
             return;
@@ -241,7 +241,7 @@ impl Receiver {
         self.unacknowledged += 1;
         if had_gap || in_order == 0 {
             if in_order == 0 {
-                self.blocks.insert(seq, seq + len);
+                self.blocks.insert(ByteRange::new(seq, seq + len));
                 stream.out_of_order += len;
             } else {
                 self.blocks.advance(self.reassembly.next());

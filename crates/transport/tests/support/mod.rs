@@ -1,9 +1,9 @@
 //! Small networks for tests.
 #![allow(dead_code)] // each test uses a part
 
-use lisa_transport::{Application, ConnectionSpec, PathManager, Profile, Wire};
+use lisa_transport::{Application, ConnectionSpec, PathManager, Profile, SubflowRoutes, Wire};
 use mpcc::{Algorithm, Settings};
-use netsim::{DropTail, LinkSpec, Network, PortId, Rate, RouteId, Span, Time};
+use netsim::{DropTail, LinkSpec, Network, PortId, Rate, Span, Time};
 
 pub fn ms(ms: u64) -> Span {
     Span::from_millis(ms)
@@ -14,7 +14,7 @@ pub fn seconds(s: u64) -> Time {
 }
 
 /// Paths with a bottleneck each: rate, kbit/s; round trip; queue, packets.
-pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Wire>, Vec<(RouteId, RouteId)>) {
+pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Wire>, Vec<SubflowRoutes>) {
     let mut network = Network::new();
     let mut port = 0;
     let mut one_way = |kbits: u64, rtt: Span, queue: usize| {
@@ -26,13 +26,16 @@ pub fn separate(paths: &[(u64, Span, usize)]) -> (Network<Wire>, Vec<(RouteId, R
     };
     let routes = paths.iter();
     let routes = routes
-        .map(|&(kbits, rtt, queue)| (one_way(kbits, rtt, queue), one_way(kbits, rtt, queue)))
+        .map(|&(kbits, rtt, queue)| SubflowRoutes {
+            to_client: one_way(kbits, rtt, queue),
+            to_server: one_way(kbits, rtt, queue),
+        })
         .collect();
     (network, routes)
 }
 
 /// Paths that share a bottleneck in each direction.
-pub fn shared(kbits: u64, rtts: &[Span], queue: usize) -> (Network<Wire>, Vec<(RouteId, RouteId)>) {
+pub fn shared(kbits: u64, rtts: &[Span], queue: usize) -> (Network<Wire>, Vec<SubflowRoutes>) {
     let mut network = Network::new();
     let rate = Rate::from_bits_per_second(kbits * 1000);
     let [down, up] = [(); 2]
@@ -42,9 +45,10 @@ pub fn shared(kbits: u64, rtts: &[Span], queue: usize) -> (Network<Wire>, Vec<(R
         .map(|(i, rtt)| {
             let half = Span::from_nanos(rtt.as_nanos() / 2);
             let [there, back] = [(); 2].map(|()| network.add_link(LinkSpec::delay(half)));
-            let data = network.add_route(&[there, down], PortId(2 * i as u32));
-            let acks = network.add_route(&[up, back], PortId(2 * i as u32 + 1));
-            (data, acks)
+            SubflowRoutes {
+                to_client: network.add_route(&[there, down], PortId(2 * i as u32)),
+                to_server: network.add_route(&[up, back], PortId(2 * i as u32 + 1)),
+            }
         })
         .collect();
     (network, routes)
@@ -54,7 +58,7 @@ pub fn shared(kbits: u64, rtts: &[Span], queue: usize) -> (Network<Wire>, Vec<(R
 pub fn file(
     algorithm: &str,
     mptcp: bool,
-    routes: Vec<(RouteId, RouteId)>,
+    routes: Vec<SubflowRoutes>,
     bytes: u64,
 ) -> ConnectionSpec {
     let algorithm = Algorithm::find(algorithm).expect("an algorithm");

@@ -17,7 +17,10 @@ fn first_and(backup: Vec<bool>, bytes: u64, profile: Profile) -> Simulation<Quie
         let link = network.add_link(link);
         network.add_route(&[link], PortId(0))
     };
-    let routes = vec![(way(), way()), (way(), way())];
+    let routes = [(); 2].map(|()| SubflowRoutes {
+        to_client: way(),
+        to_server: way(),
+    });
     let mut simulation = Simulation::new(network, Quiet);
     let algorithm = Algorithm::find("lisa").expect("an algorithm");
     simulation.add_connection(ConnectionSpec {
@@ -25,7 +28,7 @@ fn first_and(backup: Vec<bool>, bytes: u64, profile: Profile) -> Simulation<Quie
         algorithm,
         settings: Settings::standard(algorithm),
         mptcp: true,
-        routes,
+        routes: routes.into(),
         start: Time::ZERO,
         application: Application::File(bytes),
         packet: 1500,

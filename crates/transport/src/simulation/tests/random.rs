@@ -197,11 +197,14 @@ impl Transfer {
         let mut network = Network::with_seed(self.seed);
         let mut routes = Vec::new();
         for (down, up) in &self.paths {
-            let [down, up] = [down, up].map(|way| {
+            let [to_client, to_server] = [down, up].map(|way| {
                 let link = network.add_link(way.link());
                 network.add_route(&[link], PortId(0))
             });
-            routes.push((down, up));
+            routes.push(SubflowRoutes {
+                to_client,
+                to_server,
+            });
         }
         let algorithms: Vec<Algorithm> = Algorithm::all().collect();
         let bytes = self.replies.iter().sum();

@@ -15,7 +15,7 @@ mod window;
 use super::*;
 use crate::application::Reply;
 use crate::packet::sack_blocks::SackBlocks;
-use crate::packet::{Ack, Data, flag};
+use crate::packet::{Ack, ByteRange, Data, flag};
 
 /// A reply of this many bytes, this many milliseconds after the reply before.
 fn reply(gap: u64, bytes: u64) -> Reply {
@@ -45,7 +45,7 @@ const RTT: u64 = 100;
 fn plain(
     profile: Profile,
     algorithm: &str,
-    routes: Vec<(RouteId, RouteId)>,
+    routes: Vec<SubflowRoutes>,
     application: Application,
 ) -> ConnectionSpec {
     let algorithm = Algorithm::find(algorithm).expect("an algorithm");
@@ -87,11 +87,11 @@ impl Script {
     ) -> Self {
         let mut network = Network::new();
         let wire = network.add_link(LinkSpec::delay(Span::ZERO));
-        let route = (
-            network.add_route(&[wire], PortId(0)),
-            network.add_route(&[wire], PortId(1)),
-        );
-        let routes = vec![route; subflows];
+        let routes = SubflowRoutes {
+            to_client: network.add_route(&[wire], PortId(0)),
+            to_server: network.add_route(&[wire], PortId(1)),
+        };
+        let routes = vec![routes; subflows];
         let mut simulation = Simulation::new(network, Quiet);
         simulation.add_connection(ConnectionSpec {
             start: Time::from_nanos(u64::MAX - 1),
@@ -171,7 +171,7 @@ impl Script {
         };
         let mss = u64::from(self.mss());
         for (to, from) in blocks.list.iter_mut().zip(sacks) {
-            *to = (from.0 * mss, from.1 * mss);
+            *to = ByteRange::new(from.0 * mss, from.1 * mss);
         }
         let sack = if sacks.is_empty() {
             0

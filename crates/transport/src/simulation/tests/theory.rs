@@ -12,10 +12,10 @@ fn simulation(algorithm: &str, down: LinkSpec, rtt_ms: u64, ssthresh: u32) -> Si
     let mut network = Network::with_seed(7);
     let down = network.add_link(down);
     let up = network.add_link(LinkSpec::delay(Span::from_millis(rtt_ms / 2)));
-    let routes = vec![(
-        network.add_route(&[down], PortId(0)),
-        network.add_route(&[up], PortId(1)),
-    )];
+    let routes = vec![SubflowRoutes {
+        to_client: network.add_route(&[down], PortId(0)),
+        to_server: network.add_route(&[up], PortId(1)),
+    }];
     let mut simulation = Simulation::new(network, Quiet);
     let algorithm = Algorithm::find(algorithm).expect("an algorithm");
     simulation.add_connection(ConnectionSpec {

@@ -1,5 +1,6 @@
 //! Reassembly of a subflow's bytes (Linux: rcv_nxt and out_of_order_queue).
 
+use crate::packet::ByteRange;
 use std::collections::VecDeque;
 
 /// Bytes that have arrived, in any order.
@@ -8,7 +9,7 @@ pub(crate) struct Reassembly {
     /// First missing byte (rcv_nxt).
     next: u64,
     /// Out-of-order ranges, sorted and disjoint.
-    out_of_order: VecDeque<(u64, u64)>,
+    out_of_order: VecDeque<ByteRange>,
     /// Number of bytes in `out_of_order`.
     held: u64,
 }
@@ -54,29 +55,28 @@ impl Reassembly {
         let before = self.next;
         let start = start.max(before);
         // Overlapping and adjacent ranges are merged.
-        let first = self.out_of_order.partition_point(|range| range.1 < start);
-        let last = self.out_of_order.partition_point(|range| range.0 <= end);
-        let (mut from, mut until) = (start, end);
+        let first = self.out_of_order.partition_point(|range| range.end < start);
+        let last = self
+            .out_of_order
+            .partition_point(|range| range.start <= end);
+        let mut merged = ByteRange { start, end };
         if first < last {
-            let (met_from, met_until) = (self.out_of_order[first].0, self.out_of_order[last - 1].1);
-            if start >= end || met_from <= start && end <= self.out_of_order[first].1 {
+            let first_met = self.out_of_order[first];
+            if start >= end || first_met.start <= start && end <= first_met.end {
                 return None;
             }
-            (from, until) = (from.min(met_from), until.max(met_until));
+            merged.start = start.min(first_met.start);
+            merged.end = end.max(self.out_of_order[last - 1].end);
         } else if start >= end {
             return None;
         }
-        let met: u64 = self
-            .out_of_order
-            .drain(first..last)
-            .map(|(from, until)| until - from)
-            .sum();
-        self.held -= met;
-        if from == before {
-            self.next = until;
+        let met = self.out_of_order.drain(first..last);
+        self.held -= met.map(ByteRange::len).sum::<u64>();
+        if merged.start == before {
+            self.next = merged.end;
         } else {
-            self.out_of_order.insert(first, (from, until));
-            self.held += until - from;
+            self.out_of_order.insert(first, merged);
+            self.held += merged.len();
         }
         Some(self.next - before)
     }

@@ -35,23 +35,26 @@ impl Sender {
                 self.recovery.dsack_round_end = self.scoreboard.nxt();
                 self.recovery.reordering_persist = REORDERING_PERSIST;
             }
-            let seq = blocks.list[0].0;
+            let seq = blocks.list[0].start;
             if let Some(undo) = &mut self.recovery.undo {
                 let counts = undo.retransmissions > 0 && seq >= undo.marker;
                 undo.retransmissions -= i32::from(counts);
             }
         }
         let known = self.recovery.last_sacks;
-        for (start, end) in blocks.iter() {
-            let mut start = start.max(self.scoreboard.una());
-            let end = end.min(self.scoreboard.nxt());
+        for block in blocks.iter() {
+            let mut start = block.start.max(self.scoreboard.una());
+            let end = block.end.min(self.scoreboard.nxt());
             while start < end {
                 // Blocks of the last ACK are skipped (recv_sack_cache).
-                if let Some(old) = known.iter().find(|old| old.0 <= start && start < old.1) {
-                    start = old.1;
+                if let Some(old) = known.iter().find(|old| old.contains(start)) {
+                    start = old.end;
                     continue;
                 }
-                let later = known.iter().map(|old| old.0).filter(|from| *from > start);
+                let later = known
+                    .iter()
+                    .map(|old| old.start)
+                    .filter(|from| *from > start);
                 let until = later.min().unwrap_or(end).min(end);
                 self.sacktag_walk(env, start, until, ack_info);
                 start = until;

@@ -3,6 +3,7 @@
 
 use super::Sender;
 use super::scoreboard::OVERHEAD;
+use crate::packet::ByteRange;
 use std::collections::VecDeque;
 
 /// Memory of a segment in the send buffer, bytes: 2048 for a frame and its headers, 256 for its struct sk_buff. The
@@ -14,13 +15,6 @@ const MIN_SEGMENTS: u32 = 10;
 
 /// Maximum send buffer, bytes (net.ipv4.tcp_wmem).
 const MAX_SEND_BUFFER: u64 = 4 << 20;
-
-/// Unsent bytes of the stream in one buffer (struct sk_buff).
-#[derive(Clone, Copy, Debug)]
-struct Buffer {
-    start: u64,
-    end: u64,
-}
 
 /// The first buffer of a queue.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +41,8 @@ pub(crate) struct SendQueue {
     next: u64,
     /// Byte after the last one in the first buffer.
     until: u64,
-    /// The other buffers.
-    rest: VecDeque<Buffer>,
+    /// Unsent bytes of the stream in the other buffers.
+    rest: VecDeque<ByteRange>,
     /// Bytes in `rest`.
     rest_bytes: u64,
     /// A part of the first buffer was sent: no data is added to it (struct mptcp_ext: frozen).
@@ -68,14 +62,11 @@ impl SendQueue {
         while from < until {
             let last = match self.rest.back() {
                 None if self.is_frozen || self.is_empty() => None,
-                None => Some(Buffer {
-                    start: self.next,
-                    end: self.until,
-                }),
+                None => Some(ByteRange::new(self.next, self.until)),
                 last => last.copied(),
             };
             from = match last {
-                Some(last) if last.end == from && last.end - last.start < max => {
+                Some(last) if last.end == from && last.len() < max => {
                     self.extend(until.min(last.start + max))
                 }
                 _ => self.push(from, until.min(from + max)),
@@ -87,7 +78,7 @@ impl SendQueue {
     #[cold]
     pub(crate) fn grow_first(&mut self, bytes: u64) {
         if let Some(second) = self.rest.front_mut() {
-            let bytes = bytes.min(second.end - second.start);
+            let bytes = bytes.min(second.len());
             second.start += bytes;
             self.until += bytes;
             self.rest_bytes -= bytes;
@@ -101,7 +92,7 @@ impl SendQueue {
     pub(crate) fn last_len(&self) -> u64 {
         self.rest
             .back()
-            .map_or(self.until - self.next, |last| last.end - last.start)
+            .map_or(self.until - self.next, |last| last.len())
     }
 
     /// Extends the last buffer up to `until`. Returns `until`.
@@ -121,10 +112,7 @@ impl SendQueue {
         if self.is_empty() {
             (self.next, self.until) = (from, until);
         } else {
-            self.rest.push_back(Buffer {
-                start: from,
-                end: until,
-            });
+            self.rest.push_back(ByteRange::new(from, until));
             self.rest_bytes += until - from;
         }
         until
@@ -178,9 +166,9 @@ impl SendQueue {
     /// Makes the second buffer the first one.
     #[cold]
     fn next_buffer(&mut self) {
-        if let Some(Buffer { start, end }) = self.rest.pop_front() {
-            self.rest_bytes -= end - start;
-            (self.next, self.until) = (start, end);
+        if let Some(buffer) = self.rest.pop_front() {
+            self.rest_bytes -= buffer.len();
+            (self.next, self.until) = (buffer.start, buffer.end);
         }
     }
 
@@ -193,12 +181,11 @@ impl SendQueue {
         }
     }
 
-    /// Unsent bytes, by buffer: first byte and byte after the last.
+    /// Unsent bytes of each buffer.
     #[cfg(test)]
-    pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
-        let first = (!self.is_empty()).then_some((self.next, self.until));
-        let rest = self.rest.iter().map(|buffer| (buffer.start, buffer.end));
-        first.into_iter().chain(rest)
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = ByteRange> {
+        let first = (!self.is_empty()).then_some(ByteRange::new(self.next, self.until));
+        first.into_iter().chain(self.rest.iter().copied())
     }
 }
 
@@ -273,8 +260,12 @@ mod tests {
         let mut queue = SendQueue::default();
         queue.put(0, 4000, 2848);
         queue.put(5000, 5100, 2848);
-        let parts: Vec<(u64, u64)> = queue.ranges().collect();
-        assert_eq!(parts, [(0, 2848), (2848, 4000), (5000, 5100)]);
+        let buffers: Vec<ByteRange> = queue.ranges().collect();
+        let expected = [[0, 2848], [2848, 4000], [5000, 5100]];
+        assert_eq!(
+            buffers,
+            expected.map(|[start, end]| ByteRange { start, end })
+        );
         let all = [(0, MSS), (1424, MSS), (2848, 1152), (5000, 100)];
         assert_eq!(segments(&mut queue), all);
         assert_eq!((queue.count(), queue.len()), (0, 0));

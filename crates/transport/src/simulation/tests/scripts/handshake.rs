@@ -12,13 +12,13 @@ fn opens(
 ) -> (Vec<(u64, Segment)>, Option<u64>, u32) {
     let mut network = Network::new();
     let wire = network.add_link(LinkSpec::delay(Span::ZERO));
-    let (down, up) = (
-        network.add_route(&[wire], PortId(0)),
-        network.add_route(&[wire], PortId(1)),
-    );
+    let routes = SubflowRoutes {
+        to_client: network.add_route(&[wire], PortId(0)),
+        to_server: network.add_route(&[wire], PortId(1)),
+    };
     let mut simulation = Simulation::new(network, Quiet);
     let application = Application::File(100 * 1448);
-    let spec = plain(Profile::linux(), "reno", vec![(down, up)], application);
+    let spec = plain(Profile::linux(), "reno", vec![routes], application);
     simulation.add_connection(spec);
     let (mut wire, mut counts) = (Vec::new(), HashMap::new());
     let stop = Time::ZERO + Span::from_secs(seconds);

@@ -93,7 +93,7 @@ impl Receiving {
             (
                 blocks.list[..blocks.count as usize]
                     .iter()
-                    .map(|(start, end)| (start / 1448, end / 1448))
+                    .map(|block| (block.start / 1448, block.end / 1448))
                     .collect(),
                 blocks.duplicate,
             )

@@ -21,10 +21,10 @@ fn full(from: u64, count: u64) -> Vec<(u64, u64)> {
 fn waiting(script: &Script) -> [Vec<(u64, u64)>; 2] {
     [0, 1].map(|i| {
         let mut parts: Vec<(u64, u64)> = Vec::new();
-        for (from, until) in script.simulation.sender(i).queue.ranges() {
+        for buffer in script.simulation.sender(i).queue.ranges() {
             match parts.last_mut() {
-                Some(last) if last.1 == from => last.1 = until,
-                _ => parts.push((from, until)),
+                Some(last) if last.1 == buffer.start => last.1 = buffer.end,
+                _ => parts.push((buffer.start, buffer.end)),
             }
         }
         parts
@@ -94,7 +94,7 @@ fn a_write_triggers_the_subflows_that_are_given_data() {
 fn tcp_fills_up_its_last_buffer() {
     let buffers = |script: &Script| -> Vec<u64> {
         let ranges = script.simulation.sender(0).queue.ranges();
-        ranges.map(|(from, until)| (until - from) / 1448).collect()
+        ranges.map(|buffer| buffer.len() / 1448).collect()
     };
     let mut script = linux(1000);
     // Send buffer of 46 080 bytes: one buffer of 45 segments fits, of which ten are sent.
@@ -104,10 +104,7 @@ fn tcp_fills_up_its_last_buffer() {
     // The last unsent buffer is filled up.
     assert_eq!(buffers(&script)[0], 45);
     let queue = &mut script.simulation.sender_mut(0).queue;
-    let before = queue
-        .ranges()
-        .map(|(from, until)| until - from)
-        .sum::<u64>();
+    let before: u64 = queue.ranges().map(ByteRange::len).sum();
     while queue.first().bytes > 1448 {
         queue.take(1448);
     }
