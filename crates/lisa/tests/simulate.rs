@@ -7,6 +7,8 @@ mod algorithms;
 mod compare;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
+#[path = "simulate/memory.rs"]
+mod memory;
 #[path = "simulate/new.rs"]
 mod new;
 #[path = "support/picture.rs"]
@@ -36,6 +38,8 @@ mod values;
 mod width;
 #[path = "simulate/wrong.rs"]
 mod wrong;
+#[path = "support/wrong_values.rs"]
+mod wrong_values;
 
 use std::fs;
 use std::path::Path;

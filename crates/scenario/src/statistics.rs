@@ -22,13 +22,40 @@ impl Mean {
             return None;
         }
         let mean = values.iter().sum::<f64>() / n as f64;
-        let ci95 = (n > 1).then(|| {
-            let square = |value: &f64| (value - mean) * (value - mean);
-            let squares: f64 = values.iter().map(square).sum();
-            let error = (squares / (n - 1) as f64 / n as f64).sqrt();
-            student(n - 1) * error
-        });
-        Some(Mean { n, mean, ci95 })
+        let square = |value: &f64| (value - mean) * (value - mean);
+        Some(Self::with(n, mean, values.iter().map(square).sum()))
+    }
+
+    /// The mean with its interval. `squares` is the sum of the squared deviations.
+    fn with(n: usize, mean: f64, squares: f64) -> Self {
+        let error = |n: usize| (squares / (n - 1) as f64 / n as f64).sqrt();
+        let ci95 = (n > 1).then(|| student(n - 1) * error(n));
+        Self { n, mean, ci95 }
+    }
+}
+
+/// Moments of values that are not kept (Welford, "Note on a Method for Calculating Corrected Sums of Squares and Products", 1962).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moments {
+    n: usize,
+    mean: f64,
+    /// Sum of the squared deviations from the mean.
+    squares: f64,
+}
+
+impl Moments {
+    /// Adds a value.
+    pub fn add(&mut self, value: f64) {
+        self.n += 1;
+        let deviation = value - self.mean;
+        self.mean += deviation / self.n as f64;
+        self.squares += deviation * (value - self.mean);
+    }
+
+    /// Mean of the values so far, equal to that of [`Mean::of`] except for rounding; none without values.
+    #[must_use]
+    pub fn mean(&self) -> Option<Mean> {
+        (self.n > 0).then(|| Mean::with(self.n, self.mean, self.squares))
     }
 }
 
@@ -74,6 +101,22 @@ mod tests {
         let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert!((mean.mean - 3.0).abs() < 1e-12);
         assert!((mean.ci95.unwrap() - 2.776 * (2.5f64 / 5.0).sqrt()).abs() < 1e-3);
+    }
+
+    /// The values of one magnitude with small differences are those that a difference of sums of squares would lose.
+    #[test]
+    fn moments_are_those_of_the_values() {
+        assert_eq!(Moments::default().mean(), None);
+        let values: Vec<f64> = (0..50).map(|n| 1e9 + f64::from(n * n % 17) / 8.0).collect();
+        let mut moments = Moments::default();
+        for (n, value) in values.iter().enumerate() {
+            moments.add(*value);
+            let (of, all) = (moments.mean().unwrap(), Mean::of(&values[..=n]).unwrap());
+            assert_eq!(of.n, all.n);
+            assert!((of.mean - all.mean).abs() < 1e-6);
+            let [of, all] = [of, all].map(|mean| mean.ci95.unwrap_or(0.0));
+            assert!((of - all).abs() <= 1e-4 * all, "{n}: {of}, not {all}");
+        }
     }
 
     /// By hand: the median of 1 and 2 lies in the middle; of 0 to 100 the quantile p is 100 p.

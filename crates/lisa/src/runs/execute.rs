@@ -19,7 +19,6 @@ use super::traces::Traces;
 use crate::output::Failure;
 
 /// A run to be made.
-#[derive(Clone)]
 pub struct Job {
     pub scenario: Arc<Scenario>,
     /// The scenario's file and the values that were changed, for errors.
@@ -31,7 +30,6 @@ pub struct Job {
 }
 
 /// Destination of a run's rows, credits and packets.
-#[derive(Clone)]
 pub enum Trace {
     /// Nothing is recorded.
     None,
@@ -141,22 +139,9 @@ impl Executor {
         self.release.borrow().clone()
     }
 
-    /// As [`Executor::execute_each`], of jobs that are known.
-    pub fn execute(
-        &self,
-        jobs: Vec<Job>,
-        cancelled: &Arc<AtomicBool>,
-        progress: &Progress,
-        done: impl FnMut(usize, Run) -> Result<(), Failure>,
-    ) -> Result<usize, Failure> {
-        let count = jobs.len();
-        let job = move |number: usize| Ok(jobs[number].clone());
-        self.execute_each(count, job, cancelled, progress, done)
-    }
-
     /// Runs the jobs that `job` makes, and calls `done` for each result in the order of the jobs. Returns the number of finished
     /// runs: fewer than `count` if `cancelled` was set.
-    pub fn execute_each(
+    pub fn execute(
         &self,
         count: usize,
         job: impl Fn(usize) -> Result<Job, Failure> + Send + Sync + 'static,

@@ -36,10 +36,31 @@ impl Shard {
         let (number, of) = parts?;
         ((1..=of).contains(&number) && of <= MOST).then_some(Self { number, of })
     }
+}
 
-    /// Whether the run with this number, from 0, belongs to the part.
-    pub fn has(self, run: usize) -> bool {
-        run % self.of == self.number - 1
+/// Numbers of the runs of a part, from 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers {
+    pub shard: Shard,
+    /// Number of the runs of all parts together.
+    pub runs: usize,
+}
+
+impl Numbers {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.all().len()
+    }
+
+    /// The number at this place.
+    pub fn get(self, place: usize) -> Option<usize> {
+        let number = self.shard.number - 1 + place * self.shard.of;
+        (number < self.runs).then_some(number)
+    }
+
+    /// All numbers, ascending.
+    pub fn all(self) -> impl ExactSizeIterator<Item = usize> {
+        (self.shard.number - 1..self.runs).step_by(self.shard.of)
     }
 }
 
@@ -58,9 +79,19 @@ mod tests {
         let shards: Vec<_> = ["1/3", "2/3", "3/3"]
             .map(|text| Shard::parse(text).unwrap())
             .into();
-        for run in 0..20 {
-            assert_eq!(shards.iter().filter(|shard| shard.has(run)).count(), 1);
+        let numbers = |shard: &Shard| Numbers {
+            shard: *shard,
+            runs: 20,
+        };
+        let mut all: Vec<usize> = Vec::new();
+        for numbers in shards.iter().map(numbers) {
+            let listed: Vec<usize> = (0..).map_while(|place| numbers.get(place)).collect();
+            assert_eq!(listed, numbers.all().collect::<Vec<_>>());
+            assert_eq!(listed.len(), numbers.len());
+            all.extend(listed);
         }
+        all.sort_unstable();
+        assert_eq!(all, (0..20).collect::<Vec<_>>());
         for text in [
             "", "3", "0/3", "4/3", "-1/3", "1/0", "1/100001", "a/b", "1/3/5",
         ] {

@@ -3,7 +3,7 @@
 use scenario::Outcome;
 use scenario::metrics::{Groups, Value};
 use scenario::outcome::LinkOutcome;
-use scenario::statistics::Mean;
+use scenario::statistics::Moments;
 
 use super::cells::mean;
 use super::{MOST_ROWS, row, table};
@@ -88,60 +88,108 @@ pub fn busiest(groups: &Groups) -> Selection<&str> {
 /// Outcomes of links over several runs.
 #[derive(Default)]
 pub struct Links {
-    runs: Vec<Vec<LinkOutcome>>,
+    runs: usize,
+    links: Vec<Link>,
+}
+
+/// A link over several runs.
+struct Link {
+    name: String,
+    /// Shares, in percent.
+    utilisation: Moments,
+    loss_rate: Moments,
+    drops: Moments,
+    losses: Moments,
+    marks: Moments,
+    queue_mean: Moments,
+    queue_most: u64,
+    /// Whether it has a rate or lost packets in a run.
+    is_shown: bool,
 }
 
 impl Links {
     /// Adds a run.
     pub fn add(&mut self, outcome: &Outcome) {
-        self.runs.push(outcome.links.clone());
+        self.runs += 1;
+        for (number, link) in outcome.links.iter().enumerate() {
+            if number == self.links.len() {
+                self.links.push(Link::new(&link.name));
+            }
+            self.links[number].add(link);
+        }
     }
 
     /// The links that have a rate or lost packets; of many links those with the highest utilisation.
     pub fn table(&self) -> String {
-        let Some(first) = self.runs.first() else {
+        if self.links.is_empty() {
             return String::new();
-        };
-        let all = |link: usize| self.runs.iter().filter_map(move |links| links.get(link));
-        let of = |link: usize, value: fn(&LinkOutcome) -> Option<f64>| {
-            let values: Vec<f64> = all(link).filter_map(value).collect();
-            Mean::of(&values)
-        };
-        let links = (0..first.len())
-            .filter(|&link| all(link).any(|l| l.utilisation.is_some() || l.drops + l.losses > 0));
-        let selection = Selection::new(links.collect(), "utilisation", |&link| {
-            of(link, |l| l.utilisation).map_or(0.0, |mean| mean.mean)
+        }
+        let links = self.links.iter().filter(|link| link.is_shown);
+        let selection = Selection::new(links.collect(), "utilisation", |link| {
+            link.utilisation.mean().map_or(0.0, |mean| mean.mean)
         });
         // Few scenarios have lossy links or ECN.
-        let some =
-            |value: fn(&LinkOutcome) -> u64| self.runs.iter().flatten().any(|l| value(l) > 0);
-        let (losses, marks) = (some(|l| l.losses), some(|l| l.marks));
+        let some = |value: fn(&Link) -> &Moments| {
+            let mut means = self.links.iter().filter_map(|link| value(link).mean());
+            means.any(|mean| mean.mean > 0.0)
+        };
+        let (losses, marks) = (some(|l| &l.losses), some(|l| &l.marks));
         let mut heading = vec!["link", "utilisation\n[%]", "loss rate\n[%]"];
         heading.push("drops\n[packets]");
         heading.extend(losses.then_some("losses\n[packets]"));
         heading.extend(marks.then_some("marks\n[packets]"));
         heading.extend(["queue, mean\n[packets]", "queue, most\n[packets]"]);
         let mut table = table(&heading, 1);
-        let decimals = usize::from(self.runs.len() > 1);
-        for &link in &selection.shown {
-            let percent = of(link, |l| l.utilisation.map(|part| part * 100.0));
-            let count = |value: fn(&LinkOutcome) -> Option<f64>| mean(of(link, value), decimals);
-            let rate = of(link, |l| l.loss_rate.map(|part| part * 100.0));
-            let mut cells = vec![first[link].name.clone(), mean(percent, 1), mean(rate, 2)];
-            cells.push(count(|l| Some(l.drops as f64)));
-            cells.extend(losses.then(|| count(|l| Some(l.losses as f64))));
-            cells.extend(marks.then(|| count(|l| Some(l.marks as f64))));
-            cells.push(mean(of(link, |l| Some(l.queue_mean_packets)), 2));
-            cells.push(
-                all(link)
-                    .map(|l| l.queue_max_packets)
-                    .max()
-                    .unwrap_or(0)
-                    .to_string(),
-            );
+        let decimals = usize::from(self.runs > 1);
+        for link in &selection.shown {
+            let count = |values: &Moments| mean(values.mean(), decimals);
+            let mut cells = vec![
+                link.name.clone(),
+                mean(link.utilisation.mean(), 1),
+                mean(link.loss_rate.mean(), 2),
+                count(&link.drops),
+            ];
+            cells.extend(losses.then(|| count(&link.losses)));
+            cells.extend(marks.then(|| count(&link.marks)));
+            cells.push(mean(link.queue_mean.mean(), 2));
+            cells.push(link.queue_most.to_string());
             table.add_row(row(1, cells));
         }
         format!("\n{table}\n{}", selection.note())
+    }
+}
+
+impl Link {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            utilisation: Moments::default(),
+            loss_rate: Moments::default(),
+            drops: Moments::default(),
+            losses: Moments::default(),
+            marks: Moments::default(),
+            queue_mean: Moments::default(),
+            queue_most: 0,
+            is_shown: false,
+        }
+    }
+
+    fn add(&mut self, link: &LinkOutcome) {
+        for (values, value) in [
+            (
+                &mut self.utilisation,
+                link.utilisation.map(|part| part * 100.0),
+            ),
+            (&mut self.loss_rate, link.loss_rate.map(|part| part * 100.0)),
+            (&mut self.drops, Some(link.drops as f64)),
+            (&mut self.losses, Some(link.losses as f64)),
+            (&mut self.marks, Some(link.marks as f64)),
+            (&mut self.queue_mean, Some(link.queue_mean_packets)),
+        ] {
+            value.into_iter().for_each(|value| values.add(value));
+        }
+        self.queue_most = self.queue_most.max(link.queue_max_packets);
+        self.is_shown |= link.utilisation.is_some() || link.drops + link.losses > 0;
     }
 }
 

@@ -14,7 +14,7 @@ use crate::output::counted;
 /// A row for each connection and a row for each subflow. Many connections are shown as means.
 pub fn outcome(outcome: &Outcome) -> String {
     if outcome.connections.len() > MOST_ROWS {
-        let mut means = Groups::default();
+        let mut means = Groups::moments(metrics::summary().collect());
         means.add(outcome);
         return groups(&means);
     }

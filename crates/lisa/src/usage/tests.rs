@@ -3,18 +3,9 @@ use crate::cli::Cli;
 use crate::values;
 use clap::CommandFactory;
 
-/// Words of libraries that say nothing to a user.
-const FOREIGN: [&str; 9] = [
-    "invalid digit",
-    "target type",
-    "empty string",
-    "as a value, use",
-    "invalid value",
-    "this is text",
-    "invalid socket address",
-    "invalid float",
-    "possible values",
-];
+#[path = "../../tests/support/wrong_values.rs"]
+mod wrong_values;
+use wrong_values::{FOREIGN, WRONG};
 
 /// The commands that have no commands of their own, with the words that call them.
 fn leaves(command: &Command, path: &[String], found: &mut Vec<(Vec<String>, Command)>) {
@@ -73,15 +64,7 @@ fn every_wrong_value_of_every_option_is_one_line_with_what_is_allowed() {
                 "{path:?} {argument} has no form: use crate::values"
             );
             let option = argument.get_long().map(|long| format!("--{long}"));
-            for value in [
-                "",
-                "-1",
-                "0",
-                "text",
-                "wörd",
-                "99999999999999999999",
-                "a\nb\u{1b}[1m",
-            ] {
+            for value in WRONG {
                 let word = match &option {
                     Some(option) if argument.is_require_equals_set() => {
                         vec![format!("{option}={value}")]

@@ -2,17 +2,7 @@
 //! in src/usage/tests.rs; here a value that it accepts meets the files and the scenario.)
 
 use super::Place;
-
-/// Words of libraries that say nothing to a user, and signs of a program's error.
-const FOREIGN: [&str; 7] = [
-    "invalid digit",
-    "target type",
-    "empty string",
-    "as a value, use",
-    "panicked",
-    "Err(",
-    "this is text",
-];
+use super::wrong_values::{FOREIGN, WRONG};
 
 /// The long options with a value, from the help.
 fn options(place: &Place, command: &str) -> Vec<String> {
@@ -38,17 +28,7 @@ fn every_wrong_value_of_every_option_is_one_line() {
         let options = options(&place, command);
         assert!(!options.is_empty(), "{command}");
         for option in options {
-            for value in [
-                "",
-                "-1",
-                "0",
-                "text",
-                "wörd",
-                "99999999999999999999",
-                "a=\nb",
-                "stop=",
-                "/",
-            ] {
+            for value in WRONG.into_iter().chain(["/"]) {
                 // Given once more, an option of `rest` would be refused.
                 let rest = match &option[..] {
                     "algorithms" => rest.replace("-a lisa", ""),

@@ -2,54 +2,83 @@
 //!
 //! Connections of one name are equal, and their mean is the value of a run. One run is one observation, not one connection:
 //! the connections of a run depend on each other.
+//!
+//! A comparison keeps the values of all runs ([`Groups::new`]). A sweep or a long series of seeds keeps moments
+//! ([`Groups::moments`]), whose memory does not grow with the number of runs.
 
 use std::collections::BTreeMap;
 
-use super::{Goodputs, Metric, Value, summary};
+use super::{Goodputs, Metric, Value};
 use crate::connection::Protocol;
 use crate::outcome::{ConnectionOutcome, LinkOutcome, Outcome, SubflowOutcome};
-use crate::statistics::{Mean, quantile};
+use crate::statistics::{Mean, Moments, quantile};
 
 /// Values of one part of the runs: a series for each metric of [`Groups`].
 #[derive(Clone, Debug)]
-pub struct Samples(Vec<Series>);
+pub struct Samples {
+    series: Vec<Series>,
+    /// Completion times of all connections of all runs, if a metric is a quantile of them.
+    completions: Vec<f64>,
+}
+
+/// Memory of [`Groups`] for runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    Values,
+    Moments,
+}
 
 /// Values of a metric.
 #[derive(Clone, Debug)]
 enum Series {
-    /// Value in each run. A missing value is NaN, and missing values after the last one are not stored: a sweep has millions of
-    /// values.
+    /// Value in each run. A missing value is NaN, and missing values after the last one are not stored.
     Runs(Vec<f64>),
-    /// Values of all connections of all runs, of which the metric is this quantile.
-    Quantile(f64, Vec<f64>),
+    /// Moments of the values.
+    Moments(Box<Paired>),
+    /// This quantile of the completion times.
+    Quantile(f64),
+}
+
+/// Moments of a metric, and of its difference to a baseline.
+#[derive(Clone, Debug, Default)]
+struct Paired {
+    values: Moments,
+    differences: Moments,
+    /// Number and value of the last run.
+    last: Option<(usize, f64)>,
 }
 
 impl Series {
     fn runs(&self) -> &[f64] {
         match self {
             Self::Runs(values) => values,
-            Self::Quantile(..) => &[],
+            Self::Moments(_) | Self::Quantile(_) => &[],
         }
     }
 }
 
 impl Samples {
     /// Samples without a value.
-    fn new(metrics: &[&Metric]) -> Self {
-        let series = metrics.iter().map(|metric| match metric.value {
-            Value::Completion(quantile) => Series::Quantile(quantile, Vec::new()),
-            _ => Series::Runs(Vec::new()),
+    fn new(metrics: &[&Metric], memory: Memory) -> Self {
+        let series = metrics.iter().map(|metric| match (metric.value, memory) {
+            (Value::Completion(quantile), _) => Series::Quantile(quantile),
+            (_, Memory::Values) => Series::Runs(Vec::new()),
+            (_, Memory::Moments) => Series::Moments(Box::default()),
         });
-        Self(series.collect())
+        Self {
+            series: series.collect(),
+            completions: Vec::new(),
+        }
     }
 
     /// Mean of a metric over the runs with a value. A quantile has no interval, and `n` counts transfers.
     #[must_use]
     pub fn mean(&self, metric: usize) -> Option<Mean> {
-        match &self.0[metric] {
+        match &self.series[metric] {
             Series::Runs(_) => Mean::of(&self.present(metric)),
-            Series::Quantile(p, values) => {
-                let mut values = values.clone();
+            Series::Moments(paired) => paired.values.mean(),
+            Series::Quantile(p) => {
+                let mut values = self.completions.clone();
                 values.sort_by(f64::total_cmp);
                 Some(Mean {
                     n: values.len(),
@@ -61,48 +90,67 @@ impl Samples {
     }
 
     /// Values of a metric in the runs that have one.
-    #[must_use]
-    pub fn present(&self, metric: usize) -> Vec<f64> {
-        let values = self.0[metric].runs().iter().copied();
+    fn present(&self, metric: usize) -> Vec<f64> {
+        let values = self.series[metric].runs().iter().copied();
         values.filter(|value| !value.is_nan()).collect()
     }
 
-    /// Mean difference to `base`, run by run: runs with the same seed are paired. None of a quantile.
+    /// Mean difference to `base`, run by run: runs with the same seed are paired. Moments have the difference to the baseline of
+    /// [`Groups::add_paired`]. None of a quantile.
     #[must_use]
     pub fn difference(&self, base: &Samples, metric: usize) -> Option<Mean> {
-        let pairs = self.0[metric].runs().iter().zip(base.0[metric].runs());
+        if let Series::Moments(paired) = &self.series[metric] {
+            return paired.differences.mean();
+        }
+        let pairs = self.series[metric].runs().iter();
+        let pairs = pairs.zip(base.series[metric].runs());
         let values = pairs.map(|(a, b)| a - b).filter(|value| !value.is_nan());
         Mean::of(&values.collect::<Vec<f64>>())
     }
 
-    /// Value in a run. None of a quantile.
-    #[must_use]
-    pub fn value(&self, metric: usize, run: usize) -> Option<f64> {
-        let value = self.0[metric].runs().get(run).copied();
-        value.filter(|value| !value.is_nan())
-    }
-
-    /// Sets the values of a run.
-    fn set(&mut self, run: usize, value: impl Fn(usize) -> Option<f64>) {
-        for (metric, series) in self.0.iter_mut().enumerate() {
-            let Series::Runs(values) = series else {
+    /// Sets the values of a run, which `base` may have, too.
+    fn set(&mut self, run: usize, base: Option<&Samples>, value: impl Fn(usize) -> Option<f64>) {
+        for (metric, series) in self.series.iter_mut().enumerate() {
+            let value = match series {
+                Series::Quantile(_) => continue,
+                Series::Runs(_) | Series::Moments(_) => value(metric),
+            };
+            let Some(value) = value else {
                 continue;
             };
-            if let Some(value) = value(metric) {
-                if values.len() <= run {
-                    values.resize(run + 1, f64::NAN);
+            match series {
+                Series::Quantile(_) => {}
+                Series::Runs(values) => {
+                    if values.len() <= run {
+                        values.resize(run + 1, f64::NAN);
+                    }
+                    values[run] = value;
                 }
-                values[run] = value;
+                Series::Moments(paired) => {
+                    paired.values.add(value);
+                    paired.last = Some((run, value));
+                    let base = base.and_then(|base| base.last(metric));
+                    if let Some((_, base)) = base.filter(|(number, _)| *number == run) {
+                        paired.differences.add(value - base);
+                    }
+                }
             }
         }
     }
 
-    /// Adds completion times to the quantiles.
-    fn add_completions(&mut self, completions: impl Iterator<Item = f64> + Clone) {
-        for series in &mut self.0 {
-            if let Series::Quantile(_, values) = series {
-                values.extend(completions.clone());
-            }
+    /// Number and value of the last run of moments.
+    fn last(&self, metric: usize) -> Option<(usize, f64)> {
+        match &self.series[metric] {
+            Series::Moments(paired) => paired.last,
+            Series::Runs(_) | Series::Quantile(_) => None,
+        }
+    }
+
+    /// Adds completion times, if there is a quantile.
+    fn add_completions(&mut self, completions: impl Iterator<Item = f64>) {
+        let mut series = self.series.iter();
+        if series.any(|series| matches!(series, Series::Quantile(_))) {
+            self.completions.extend(completions);
         }
     }
 }
@@ -155,34 +203,41 @@ pub struct Groups {
     pub links: Vec<(String, Samples)>,
     /// Samples of the runs as a whole.
     pub run: Samples,
-}
-
-impl Default for Groups {
-    fn default() -> Self {
-        Self::new(summary().collect())
-    }
+    memory: Memory,
 }
 
 impl Groups {
-    /// Groups without a run.
+    /// Groups without a run, which keep the values of each run: differences to any other groups are possible.
     #[must_use]
     pub fn new(metrics: Vec<&'static Metric>) -> Self {
+        Self::with(metrics, Memory::Values)
+    }
+
+    /// Groups without a run, which keep moments, and all completion times only if a metric is a quantile of them.
+    #[must_use]
+    pub fn moments(metrics: Vec<&'static Metric>) -> Self {
+        Self::with(metrics, Memory::Moments)
+    }
+
+    fn with(metrics: Vec<&'static Metric>, memory: Memory) -> Self {
         Self {
             runs: 0,
             groups: Vec::new(),
             links: Vec::new(),
-            run: Samples::new(&metrics),
+            run: Samples::new(&metrics, memory),
             metrics,
+            memory,
         }
     }
 
     /// Adds a run after those so far.
     pub fn add(&mut self, outcome: &Outcome) {
-        self.add_at(self.runs, outcome);
+        self.add_paired(self.runs, outcome, None);
     }
 
-    /// Adds a run with this number. Differences pair runs of one number: those with the same seed.
-    pub fn add_at(&mut self, run: usize, outcome: &Outcome) {
+    /// Adds a run with this number. Runs of one number have the same seed: if the last run of the baseline `base` has the same
+    /// number, the moments include the difference to it.
+    pub fn add_paired(&mut self, run: usize, outcome: &Outcome, base: Option<&Groups>) {
         let goodputs = Goodputs::of(outcome);
         let mut named: Vec<(&str, Vec<&ConnectionOutcome>)> = Vec::new();
         for connection in &outcome.connections {
@@ -192,19 +247,35 @@ impl Groups {
             }
         }
         let metrics = self.metrics.clone();
-        for (_, connections) in named {
+        let of_base = |part| base.and_then(|base| base.samples(part));
+        let of_subflows = |metric: &&Metric| matches!(metric.value, Value::Subflow(_));
+        for (name, connections) in named {
             let group = self.group(connections[0]);
-            group.add(run, &metrics, &connections, goodputs.as_ref());
-            if metrics.iter().any(|m| matches!(m.value, Value::Subflow(_))) {
-                group.add_subflows(run, &metrics, &connections);
+            let paired = of_base(Part::Connection(name));
+            group.add(&connections);
+            group.samples.set(run, paired, |metric| {
+                let of =
+                    |c: &&ConnectionOutcome| metrics[metric].of_connection(c, goodputs.as_ref());
+                mean(connections.iter().map(of))
+            });
+            if metrics.iter().any(of_subflows) {
+                for (number, subflows) in numbered(&connections) {
+                    let paired = of_base(Part::Subflow(name, number));
+                    let samples = self.subflow(name, number);
+                    let of = |metric: usize| {
+                        mean(subflows.iter().map(|s| metrics[metric].of_subflow(s)))
+                    };
+                    samples.set(run, paired, of);
+                }
             }
         }
-        self.run
-            .set(run, |metric| metrics[metric].of_run(goodputs.as_ref()));
+        let of_run = |metric: usize| metrics[metric].of_run(goodputs.as_ref());
+        self.run.set(run, of_base(Part::Run), of_run);
         if metrics.iter().any(|m| matches!(m.value, Value::Link(_))) {
             for (at, link) in outcome.links.iter().enumerate() {
-                self.link(link, at)
-                    .set(run, |metric| metrics[metric].of_link(link));
+                let paired = of_base(Part::Link(&link.name));
+                let of = |metric: usize| metrics[metric].of_link(link);
+                self.link(link, at).set(run, paired, of);
             }
         }
         self.runs += 1;
@@ -240,11 +311,20 @@ impl Groups {
             false => self.links.iter().position(is),
         };
         let at = found.unwrap_or_else(|| {
-            let samples = Samples::new(&self.metrics);
+            let samples = Samples::new(&self.metrics, self.memory);
             self.links.push((link.name.clone(), samples));
             self.links.len() - 1
         });
         &mut self.links[at].1
+    }
+
+    /// Samples of a subflow of a group that exists.
+    fn subflow(&mut self, name: &str, number: usize) -> &mut Samples {
+        let (metrics, memory) = (&self.metrics, self.memory);
+        let mut groups = self.groups.iter_mut();
+        let group = groups.find(|group| group.name == name).expect("a group");
+        let samples = group.subflows.entry(number);
+        samples.or_insert_with(|| Samples::new(metrics, memory))
     }
 
     fn group(&mut self, first: &ConnectionOutcome) -> &mut Group {
@@ -257,7 +337,7 @@ impl Groups {
                 connections: 0,
                 all: 0,
                 notes: BTreeMap::new(),
-                samples: Samples::new(&self.metrics),
+                samples: Samples::new(&self.metrics, self.memory),
                 subflows: BTreeMap::new(),
             });
             self.groups.len() - 1
@@ -267,13 +347,8 @@ impl Groups {
 }
 
 impl Group {
-    fn add(
-        &mut self,
-        run: usize,
-        metrics: &[&Metric],
-        connections: &[&ConnectionOutcome],
-        goodputs: Option<&Goodputs>,
-    ) {
+    /// Adds the connections of a run, without their metrics.
+    fn add(&mut self, connections: &[&ConnectionOutcome]) {
         self.connections = self.connections.max(connections.len());
         self.all += connections.len();
         let completions = connections.iter().filter_map(|c| c.completion_s);
@@ -281,36 +356,16 @@ impl Group {
         for note in connections.iter().filter_map(|c| c.note.as_ref()) {
             *self.notes.entry(note.clone()).or_default() += 1;
         }
-        self.samples.set(run, |metric| {
-            mean(
-                connections
-                    .iter()
-                    .map(|c| metrics[metric].of_connection(c, goodputs)),
-            )
-        });
     }
 }
 
-impl Group {
-    /// Adds the subflows of a run.
-    fn add_subflows(
-        &mut self,
-        run: usize,
-        metrics: &[&Metric],
-        connections: &[&ConnectionOutcome],
-    ) {
-        let mut numbered: BTreeMap<usize, Vec<&SubflowOutcome>> = BTreeMap::new();
-        for subflow in connections.iter().flat_map(|c| &c.subflows) {
-            numbered.entry(subflow.subflow).or_default().push(subflow);
-        }
-        for (number, subflows) in numbered {
-            let samples = self.subflows.entry(number);
-            let samples = samples.or_insert_with(|| Samples::new(metrics));
-            samples.set(run, |metric| {
-                mean(subflows.iter().map(|s| metrics[metric].of_subflow(s)))
-            });
-        }
+/// The subflows of connections, by their number in the connection.
+fn numbered<'a>(connections: &[&'a ConnectionOutcome]) -> BTreeMap<usize, Vec<&'a SubflowOutcome>> {
+    let mut numbered: BTreeMap<usize, Vec<&SubflowOutcome>> = BTreeMap::new();
+    for subflow in connections.iter().flat_map(|c| &c.subflows) {
+        numbered.entry(subflow.subflow).or_default().push(subflow);
     }
+    numbered
 }
 
 /// Mean of the present values.

@@ -1,10 +1,18 @@
 use super::*;
-use crate::metrics::choose;
+use crate::metrics::{choose, summary};
 use crate::{Scenario, simulate};
 
 /// The values of a metric in the first `runs` runs.
 fn values(samples: &Samples, metric: usize, runs: usize) -> Vec<Option<f64>> {
-    (0..runs).map(|run| samples.value(metric, run)).collect()
+    let value = |run| samples.series[metric].runs().get(run).copied();
+    (0..runs)
+        .map(|run| value(run).filter(|value: &f64| !value.is_nan()))
+        .collect()
+}
+
+/// Groups that keep values.
+fn groups() -> Groups {
+    Groups::new(summary().collect())
 }
 
 /// An outcome with this many connections, each changed.
@@ -36,7 +44,7 @@ fn outcome(connections: &[(&str, Option<f64>)]) -> Outcome {
 
 #[test]
 fn a_run_is_one_observation() {
-    let mut groups = Groups::default();
+    let mut groups = groups();
     groups.add(&outcome(&[("a", Some(1.0)), ("a", Some(3.0)), ("a", None)]));
     groups.add(&outcome(&[("b", Some(5.0)), ("a", Some(4.0))]));
     let a = groups.find("a").unwrap();
@@ -54,7 +62,7 @@ fn a_run_is_one_observation() {
 
 #[test]
 fn differences_are_of_the_same_run() {
-    let (mut base, mut other) = (Groups::default(), Groups::default());
+    let (mut base, mut other) = (groups(), groups());
     for (one, two) in [
         (Some(1.0), Some(1.5)),
         (None, Some(9.0)),
@@ -73,7 +81,7 @@ fn differences_are_of_the_same_run() {
 /// Two connections of one name have the mean of their shares. The index belongs to the run and covers all three.
 #[test]
 fn fairness_is_of_all_connections() {
-    let mut groups = Groups::default();
+    let mut groups = groups();
     let run = |goodputs: [Option<f64>; 3]| {
         outcome_of(3, |connection, number| {
             connection.name = if number == 0 { "a" } else { "b" }.into();
@@ -132,24 +140,64 @@ fn subflows_and_links_have_metrics_of_their_own() {
     assert!(groups.samples(Part::Link("x")).is_none());
 }
 
-/// Runs arrive in any order: the values of one number belong together.
+/// Moments have the means, the intervals and the differences of the values, with runs that one side does not have.
 #[test]
-fn runs_have_numbers() {
-    let (mut base, mut other) = (Groups::default(), Groups::default());
-    base.add_at(2, &outcome(&[("a", Some(5.0))]));
-    base.add_at(0, &outcome(&[("a", Some(1.0))]));
-    other.add_at(1, &outcome(&[("a", Some(100.0))]));
-    other.add_at(2, &outcome(&[("a", Some(7.0))]));
-    let [base, other] = [&base, &other].map(|groups| &groups.groups[0].samples);
-    let difference = other.difference(base, 0).unwrap();
-    assert_eq!((difference.n, difference.mean), (1, 2.0));
-    assert_eq!(base.mean(0).unwrap().mean, 3.0);
+fn moments_are_those_of_the_values() {
+    let metrics = || choose(&["completion_s", "subflows.srtt_s", "links.drops"]).unwrap();
+    let (mut base, mut other) = (Groups::moments(metrics()), Groups::moments(metrics()));
+    let (mut base_values, mut other_values) = (Groups::new(metrics()), Groups::new(metrics()));
+    for run in 0..20 {
+        let outcome = |factor: f64| {
+            let mut outcome = outcome_of(1, |connection, _| {
+                let subflow = SubflowOutcome {
+                    subflow: 1,
+                    srtt_s: factor * f64::from(run * run % 7),
+                    ..SubflowOutcome::default()
+                };
+                connection.name = "a".into();
+                connection.completion_s = (run % 5 > 0).then_some(factor * f64::from(run));
+                connection.subflows = vec![subflow];
+            });
+            outcome.links.truncate(1);
+            outcome.links[0].drops = factor as u64 * run as u64;
+            outcome
+        };
+        let (of_base, of_other) = (outcome(2.0), outcome(3.0));
+        if run % 6 > 0 {
+            base.add_paired(run as usize, &of_base, None);
+        }
+        base_values.add_paired(run as usize, &of_base, None);
+        other.add_paired(run as usize, &of_other, Some(&base));
+        other_values.add_paired(run as usize, &of_other, None);
+    }
+    let link = base.links[0].0.clone();
+    for (metric, part, pairs) in [
+        (0, Part::Connection("a"), 13),
+        (1, Part::Subflow("a", 1), 16),
+        (2, Part::Link(&link), 16),
+    ] {
+        let of = |groups: &Groups| groups.samples(part).unwrap().clone();
+        let difference = of(&other).difference(&of(&base), metric).unwrap();
+        assert_eq!(difference.n, pairs, "{metric}");
+        let (is, expected) = (of(&other).mean(metric), of(&other_values).mean(metric));
+        let (is, expected) = (is.unwrap(), expected.unwrap());
+        assert_eq!(is.n, expected.n);
+        assert!((is.mean - expected.mean).abs() < 1e-9);
+        assert!((is.ci95.unwrap() - expected.ci95.unwrap()).abs() < 1e-9);
+    }
+    // Drops: the base has `2 run`, the other `3 run`, and the pairs are the runs that are no multiples of 6.
+    let runs: Vec<f64> = (0..20).filter(|run| run % 6 > 0).map(f64::from).collect();
+    let of = |groups: &Groups| groups.links[0].1.clone();
+    let difference = of(&other).difference(&of(&base), 2).unwrap();
+    let expected = Mean::of(&runs).unwrap();
+    assert!((difference.mean - expected.mean).abs() < 1e-9);
+    assert!((difference.ci95.unwrap() - expected.ci95.unwrap()).abs() < 1e-9);
 }
 
 /// Quantiles are of all transfers of all runs. By hand: of 1 to 10 the median is 5.5 and the quantile 0.9 is 9.1.
 #[test]
 fn quantiles_are_of_all_transfers() {
-    let mut groups = Groups::default();
+    let mut groups = groups();
     let at = |key: &str| groups.metrics.iter().position(|m| m.key == key).unwrap();
     let quantiles = ["completion_p50_s", "completion_p90_s", "completion_p99_s"].map(at);
     for run in 0..5 {

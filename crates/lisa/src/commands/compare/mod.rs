@@ -71,8 +71,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut finished = 0;
     for (backend, executor) in executors.iter().enumerate() {
         progress.next_part(finished);
-        let jobs = jobs(&arguments, &contenders, sample);
-        finished += executor.execute(jobs, &cancelled, &progress, |job, mut run| {
+        let job = jobs(&arguments, contenders.clone(), sample);
+        finished += executor.execute(each, job, &cancelled, &progress, |job, mut run| {
             let algorithm = job % contenders.len();
             warnings.add_run(&run.outcome);
             let identity = Identity {
@@ -144,7 +144,7 @@ fn contenders(
     source: &Source,
     scenario: &Scenario,
     chosen: &[usize],
-) -> Result<Vec<Contender>, Failure> {
+) -> Result<Arc<[Contender]>, Failure> {
     let common = &arguments.common;
     let contender = |algorithm: &String| {
         let about = format!("{} with {algorithm}", source.name.display());
@@ -164,20 +164,23 @@ fn contenders(
 }
 
 /// The runs of all contenders. Contenders take turns, so that other load on the host affects all of them alike.
-fn jobs(arguments: &Arguments, contenders: &[Contender], sample: Option<Span>) -> Vec<Job> {
-    let seeds = arguments.seeds.0.iter().copied();
-    let (drawn, first) = (arguments.plot.is_some(), arguments.seeds.0[0]);
-    let job = |seed: u64, contender: &Contender| Job {
-        scenario: contender.scenario.clone(),
-        about: contender.about.clone(),
-        seed,
-        trace: match drawn && seed == first {
-            true => Trace::Keep,
-            false => Trace::None,
-        },
-        sample,
-    };
-    seeds
-        .flat_map(|seed| contenders.iter().map(move |contender| job(seed, contender)))
-        .collect()
+fn jobs(
+    arguments: &Arguments,
+    contenders: Arc<[Contender]>,
+    sample: Option<Span>,
+) -> impl Fn(usize) -> Result<Job, Failure> + Send + Sync + use<> {
+    let (drawn, seeds) = (arguments.plot.is_some(), arguments.seeds.0.clone());
+    move |number| {
+        let contender = &contenders[number % contenders.len()];
+        Ok(Job {
+            scenario: contender.scenario.clone(),
+            about: contender.about.clone(),
+            seed: seeds[number / contenders.len()],
+            trace: match drawn && number < contenders.len() {
+                true => Trace::Keep,
+                false => Trace::None,
+            },
+            sample,
+        })
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use scenario::Outcome;
 use scenario::export::columns::Format;
 use scenario::export::{self, rows::Identity};
-use scenario::metrics::Groups;
+use scenario::metrics::{self, Groups};
 
 pub use self::arguments::Arguments;
 pub use self::plot::{MOST as MOST_PANELS, svg as windows_svg};
@@ -38,9 +38,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let source = Source::read(common)?;
     let scenario = Arc::new(source.scenario(&common.set)?);
     plot::check(&arguments, &scenario)?;
-    let seeds: Vec<u64> = match &arguments.seeds {
+    let seeds: Arc<[u64]> = match &arguments.seeds {
         Some(seeds) => seeds.0.clone(),
-        None => vec![arguments.seed],
+        None => [arguments.seed].into(),
     };
     let mut rows = RowsFile::open(common, &arguments.rows, &[], &[])?;
     let fixed = rows_file::fixed(common, &[]);
@@ -59,25 +59,29 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         .map(|path| Drawing::open("--plot", path))
         .transpose()?;
     let about: Arc<str> = source.name.display().to_string().into();
-    let job = |seed: &u64| Job {
-        scenario: scenario.clone(),
-        about: about.clone(),
-        seed: *seed,
-        trace: match (&traces, is_drawn && *seed == seeds[0]) {
-            (Some(traces), kept) => Trace::Write(traces.clone(), Kept(kept)),
-            (None, true) => Trace::Keep,
-            (None, false) => Trace::None,
-        },
-        sample,
+    let job = {
+        let (seeds, scenario, traces) = (seeds.clone(), scenario.clone(), traces.clone());
+        move |number: usize| {
+            Ok(Job {
+                scenario: scenario.clone(),
+                about: about.clone(),
+                seed: seeds[number],
+                trace: match (&traces, is_drawn && number == 0) {
+                    (Some(traces), kept) => Trace::Write(traces.clone(), Kept(kept)),
+                    (None, true) => Trace::Keep,
+                    (None, false) => Trace::None,
+                },
+                sample,
+            })
+        }
     };
-    let jobs: Vec<Job> = seeds.iter().map(job).collect();
     let cancelled = progress::cancelled()?;
-    let progress = Progress::new(jobs.len());
-    let mut results = Results::default();
+    let progress = Progress::new(seeds.len());
+    let mut results = Results::new();
     let mut warnings = Warnings::default();
     let mut equality = equality::Results::new(1);
     let mut drawn = None;
-    let finished = executor.execute(jobs, &cancelled, &progress, |job, run| {
+    let finished = executor.execute(seeds.len(), job, &cancelled, &progress, |job, run| {
         if is_drawn && job == 0 {
             drawn = Some(plot::draw(&arguments, &scenario, interval, &run));
         }
@@ -188,7 +192,6 @@ fn json(mut outcome: Outcome, timing: bool) -> String {
 }
 
 /// The results of the runs, for tables.
-#[derive(Default)]
 struct Results {
     groups: Groups,
     links: Links,
@@ -197,6 +200,15 @@ struct Results {
 }
 
 impl Results {
+    fn new() -> Self {
+        Self {
+            groups: Groups::moments(metrics::summary().collect()),
+            links: Links::default(),
+            speed: Speed::default(),
+            last: None,
+        }
+    }
+
     fn add(&mut self, outcome: Outcome) {
         self.groups.add(&outcome);
         self.links.add(&outcome);

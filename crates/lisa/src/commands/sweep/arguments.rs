@@ -27,7 +27,6 @@ pub struct Arguments {
     #[arg(
         long,
         value_name = "KEY=VALUES",
-        required_unless_present = "algorithms",
         value_parser = values::text("KEY=VALUES, like topology.queue.packets=1..34 or topology.queue.packets=9,17,30")
     )]
     pub vary: Vec<String>,

@@ -7,6 +7,7 @@ mod results;
 mod rows;
 mod table;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use netsim::Span;
@@ -23,11 +24,16 @@ use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
 use crate::runs::scenarios::Source;
-use crate::runs::shard::Shard;
+use crate::runs::shard::{Numbers, Shard};
 use crate::runs::{metric_names, on, rows_file};
 
 /// Runs all combinations, prints a table or rows, and writes rows.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    if arguments.vary.is_empty() && arguments.algorithms.is_empty() {
+        return Err(Failure::usage(
+            "nothing varies: give --vary KEY=VALUES, like topology.queue.packets=1..34, or -a LIST, like lia,lisa; see `lisa sweep --help`",
+        ));
+    }
     let metrics = metric_names::chosen(&arguments.metrics.names, metrics::standard())?;
     let mut figure = Figure::new(&arguments, &metrics)?;
     let executor = Executor::new(&arguments.common, arguments.on)?;
@@ -42,7 +48,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let source = Arc::new(Source::read(&arguments.common)?);
     let mut points: Vec<Point> = points::points(&arguments, &source, &varied, &metrics)?;
     let shard = arguments.shard.unwrap_or(Shard::ALL);
-    let numbers: Vec<usize> = (0..runs).filter(|run| shard.has(*run)).collect();
+    let numbers = Numbers { shard, runs };
     figure.open(&arguments, &varied)?;
     let output = match (&arguments.rows.output, format, &columns) {
         (Some(path), Some(format), Some(columns)) => {
@@ -62,7 +68,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             points.len()
         )));
     }
-    let missing = Arc::new(missing(&numbers, output.as_ref()));
+    let missing: Arc<[u32]> = missing(numbers, output.as_ref());
     let job = jobs(
         &arguments,
         &points,
@@ -85,11 +91,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             json: arguments.json,
         },
         output,
-        &numbers,
+        numbers,
         &mut figure,
     );
-    let executed = executor.execute_each(missing.len(), job, &cancelled, &progress, |job, run| {
-        progress.suspend(|| results.add(missing[job], run))
+    let executed = executor.execute(missing.len(), job, &cancelled, &progress, |job, run| {
+        progress.suspend(|| results.add(missing[job] as usize, run))
     });
     let elapsed = progress.elapsed();
     drop(progress);
@@ -130,21 +136,19 @@ fn columns(
     rows_file::columns(&arguments.common, kind, varied, names, metrics)
 }
 
-/// The numbers of the runs that the journal does not have.
-fn missing(numbers: &[usize], output: Option<&Output>) -> Vec<usize> {
-    let Some(output) = output else {
-        return numbers.to_vec();
-    };
-    let journal = output.journal().lock().expect("no thread runs yet");
-    let missing = numbers.iter().filter(|number| !journal.has(**number));
-    missing.copied().collect()
+/// The numbers of the runs that the journal does not have. [`points::MOST_RUNS`] fits into 32 bits.
+fn missing(numbers: Numbers, output: Option<&Output>) -> Arc<[u32]> {
+    let journal = output.map(|output| output.journal().lock().expect("no thread runs yet"));
+    let has = |number: usize| journal.as_ref().is_some_and(|journal| journal.has(number));
+    let missing = numbers.all().filter(|number| !has(*number));
+    missing.map(|number| number as u32).collect()
 }
 
 /// The jobs of the runs with these numbers. Each is made when its run begins.
 fn jobs(
     arguments: &Arguments,
     points: &[Point],
-    missing: Arc<Vec<usize>>,
+    missing: Arc<[u32]>,
     output: Option<&Output>,
     sample: Option<Span>,
 ) -> impl Fn(usize) -> Result<Job, Failure> + Send + Sync + use<> {
@@ -154,7 +158,7 @@ fn jobs(
         .map(|point| (point.scenario.clone(), point.about.clone()))
         .collect();
     move |job| {
-        let number = missing[job];
+        let number = missing[job] as usize;
         let (scenario, about) = &points[number % points.len()];
         Ok(Job {
             scenario: scenario.get()?,
@@ -188,7 +192,10 @@ fn identity(
     };
     let abouts: Vec<&str> = points.iter().map(|point| &*point.about).collect();
     let names: Vec<&str> = columns.all().iter().map(|c| c.name.as_str()).collect();
-    let seeds: Vec<String> = arguments.seeds.0.iter().map(u64::to_string).collect();
+    let mut seeds = String::new();
+    for seed in &*arguments.seeds.0 {
+        let _ = write!(seeds, "{seed},");
+    }
     let mut identity = journal::Identity::default();
     identity.add("schema", scenario::outcome::SCHEMA);
     identity.add("version", env!("CARGO_PKG_VERSION"));
@@ -200,7 +207,7 @@ fn identity(
     identity.add("--algorithms", arguments.algorithms.join(","));
     identity.add("--connection", list(&arguments.connections.names));
     identity.add("points", abouts.join("\n"));
-    identity.add("--seeds", seeds.join(","));
+    identity.add("--seeds", seeds);
     identity.add("--shard", arguments.shard.unwrap_or(Shard::ALL).to_string());
     identity.add("columns", names.join(","));
     let sample = sample.map_or(String::new(), units::show_time);

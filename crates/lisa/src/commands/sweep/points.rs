@@ -187,7 +187,7 @@ pub fn points(
                     })),
                 },
                 runs: 0,
-                groups: Groups::new(match combinations_in_table {
+                groups: Groups::moments(match combinations_in_table {
                     true => metrics.to_vec(),
                     false => Vec::new(),
                 }),

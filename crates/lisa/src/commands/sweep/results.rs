@@ -18,6 +18,7 @@ use super::rows;
 use crate::output::Failure;
 use crate::runs::on::On;
 use crate::runs::rows_file::RowsFile;
+use crate::runs::shard::Numbers;
 use crate::runs::warnings::Warnings;
 use crate::runs::{equality, files};
 
@@ -134,7 +135,7 @@ pub struct Results<'a> {
     settings: Settings<'a>,
     output: Option<Output>,
     /// The numbers of all runs of this process, in order.
-    numbers: &'a [usize],
+    numbers: Numbers,
     /// How many of them are delivered or passed over.
     passed: usize,
     delivered: usize,
@@ -150,7 +151,7 @@ impl<'a> Results<'a> {
         columns: &'a Columns,
         settings: Settings<'a>,
         output: Option<Output>,
-        numbers: &'a [usize],
+        numbers: Numbers,
         figure: &'a mut Figure,
     ) -> Self {
         Self {
@@ -179,7 +180,7 @@ impl<'a> Results<'a> {
 
     /// Delivers the runs of the journal before this number.
     fn deliver_until(&mut self, end: usize) -> Result<(), Failure> {
-        while let Some(&number) = self.numbers.get(self.passed).filter(|n| **n < end) {
+        while let Some(number) = self.numbers.get(self.passed).filter(|n| *n < end) {
             self.passed += 1;
             self.read_journal(number)?;
         }
@@ -206,14 +207,19 @@ impl<'a> Results<'a> {
         samples: &Samples,
     ) -> Result<(), Failure> {
         let points = self.points.len();
-        let (seed, point) = (number / points, &mut self.points[number % points]);
+        let (seed, at) = (number / points, number % points);
+        let (before, rest) = self.points.split_at_mut(at);
+        let point = &mut rest[0];
+        // The baseline is the first algorithm with the same values.
+        let first = at - at % self.settings.algorithms.len().max(1);
+        let base = before.get(first).map(|base| &base.groups);
         let identity = table_rows::Identity {
             settings: &point.settings,
             algorithm: point.algorithm.as_deref(),
         };
         self.delivered += 1;
         self.warnings.add_run(outcome);
-        self.equality.add(number % points, outcome);
+        self.equality.add(at, outcome);
         self.figure.add(identity, outcome);
         if let Some(output) = &mut self.output {
             output.table.add(identity, outcome, samples)?;
@@ -223,7 +229,7 @@ impl<'a> Results<'a> {
         }
         point.runs += 1;
         if points <= MOST_IN_TABLE {
-            point.groups.add_at(seed, outcome);
+            point.groups.add_paired(seed, outcome, base);
         }
         Ok(())
     }
