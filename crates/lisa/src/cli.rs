@@ -84,18 +84,26 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether the command must end by itself: killed, it leaves algorithms in the kernel or an unfinished file.
+    /// Whether the command must end by itself: killed, it leaves algorithms in the kernel.
     pub fn clears_away(&self) -> bool {
         match self {
             Self::Demo(_) => true,
             Self::Kernel { command } => command.clears_away(),
-            Self::Run(run) => {
-                run.on == On::Host || run.trace.is_some() || run.rows.output.is_some()
-            }
-            Self::Compare(compare) => {
-                compare.on.contains(&On::Host) || compare.rows.output.is_some()
-            }
-            Self::Sweep(sweep) => sweep.on == On::Host || sweep.rows.output.is_some(),
+            Self::Run(run) => run.on == On::Host,
+            Self::Compare(compare) => compare.on.contains(&On::Host),
+            Self::Sweep(sweep) => sweep.on == On::Host,
+            _ => false,
+        }
+    }
+
+    /// Whether the command writes files besides its output, which are to be complete.
+    pub fn writes_files(&self) -> bool {
+        match self {
+            Self::Run(run) => [&run.trace, &run.pcap, &run.plot, &run.rows.output]
+                .iter()
+                .any(|file| file.is_some()),
+            Self::Compare(compare) => compare.rows.output.is_some(),
+            Self::Sweep(sweep) => sweep.rows.output.is_some() || sweep.plot.is_some(),
             _ => false,
         }
     }

@@ -24,15 +24,19 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    // If the reader of a pipe closes it, as in `… | head`, the command ends quietly.
-    if !cli.command.clears_away() {
+    // If the reader of a pipe closes it, as in `… | head`, the command ends quietly, or completes its files.
+    if cli.command.writes_files() {
+        output::need_no_reader();
+    } else if !cli.command.clears_away() {
         // SAFETY: SIG_DFL installs no handler.
         unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.expect("a valid signal");
     }
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("lisa: {failure}");
+            if !failure.message.is_empty() {
+                eprintln!("lisa: {failure}");
+            }
             ExitCode::from(failure.code)
         }
     }

@@ -1,7 +1,8 @@
 //! Output and failures of all commands.
 
 use std::fmt;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A failure: one line, and the exit code.
 #[derive(Debug)]
@@ -30,11 +31,29 @@ impl Failure {
     }
 }
 
-/// The message on one line: control characters, of a file's name for example, are escaped.
+/// The message on one line: control characters, of a file's name for example, are escaped. Errors of the system have no number.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&one_line(&self.message))
+        f.write_str(&one_line(&without_numbers(&self.message)))
     }
+}
+
+/// The text without the numbers that Rust adds to an error of the system: `No such file or directory (os error 2)`.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut shown = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((_, rest)) => shown += rest,
+            None => shown += part,
+        }
+    }
+    shown
+}
+
+/// Prints a line on standard error that does not end the command.
+pub fn complain(text: impl Into<String>) {
+    eprintln!("lisa: {}", Failure::new(text));
 }
 
 /// Text with its control characters escaped.
@@ -85,12 +104,36 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Prints on standard output.
+/// Whether the command goes on if the reader of its output closes the pipe.
+static NEEDS_NO_READER: AtomicBool = AtomicBool::new(false);
+
+/// From now on a closed pipe does not end the command, which also writes files.
+pub fn need_no_reader() {
+    NEEDS_NO_READER.store(true, Ordering::Relaxed);
+}
+
+/// Prints on standard output. If the reader has closed the pipe, as in `… | head`, a command that writes files goes on without
+/// output; others fail without a message.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut to = std::io::stdout().lock();
     let printed = to.write_all(text.as_bytes()).and_then(|()| to.flush());
-    printed.map_err(|error| Failure::new(format!("standard output: {error}")))
+    match printed {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            match NEEDS_NO_READER.load(Ordering::Relaxed) {
+                true => Ok(()),
+                false => Err(Failure {
+                    message: String::new(),
+                    code: CLOSED_PIPE,
+                }),
+            }
+        }
+        Err(error) => Err(Failure::new(format!("standard output: {error}"))),
+        Ok(()) => Ok(()),
+    }
 }
+
+/// Exit code of a command whose reader closed the pipe: that of a shell after SIGPIPE.
+const CLOSED_PIPE: u8 = 128 + 13;
 
 /// Text of an argument in a message: on one line, and not too long.
 pub fn shown(text: &str) -> String {
@@ -158,6 +201,16 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_of_the_system_have_no_numbers() {
+        let missing = std::fs::File::open("/no/such\nfile").unwrap_err();
+        let failure = Failure::new(format!("a.toml: {missing}; the file stands beside b"));
+        let text = "a.toml: No such file or directory; the file stands beside b";
+        assert_eq!(failure.to_string(), text);
+        assert_eq!(without_numbers("a (os error 2), b (os error 13)"), "a, b");
+        assert_eq!(without_numbers("a (b) c"), "a (b) c");
+    }
 
     #[test]
     fn words_move_to_the_next_line() {

@@ -1,17 +1,16 @@
 //! `lisa theory`: the rates that theory predicts for the network of a scenario.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::Args;
 use netsim::Span;
-use scenario::Scenario;
 use scenario::units::parse_time;
 use scenario::view::View;
 use serde::Serialize;
 use theory::{Law, Network, Probing, fixed_point, optimum};
 
 use crate::output::{Failure, print};
+use crate::runs::arguments::Drawn;
 use crate::tables::{NONE, row, table};
 use crate::values;
 
@@ -19,15 +18,8 @@ use crate::values;
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub struct Arguments {
-    /// The scenario, a TOML file.
-    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file"))]
-    pub file: PathBuf,
-    /// Change a key of the file, or add it, as in `lisa run`. Can be given several times.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
-    pub set: Vec<String>,
-    /// Seed from which connections, paths and delays are drawn, if the scenario draws any.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::number::<u64>(0..=u64::MAX))]
-    pub seed: u64,
+    #[command(flatten)]
+    pub drawn: Drawn,
     /// Queueing delay that is added to the round-trip time of each path, such as 70ms.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = values::Form::new("a time such as 70ms", parse_time))]
     pub queueing: Span,
@@ -91,16 +83,16 @@ struct Rates {
 
 /// Prints the predictions for a scenario.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let scenario = Scenario::load_with(&arguments.file, &arguments.set)?;
-    let view = View::new(&scenario, arguments.seed)?;
+    let scenario = arguments.drawn.scenario()?;
+    let view = View::new(&scenario, arguments.drawn.seed)?;
     let queueing_s = arguments.queueing.as_nanos() as f64 / 1e9;
     let failure =
-        |error: theory::Error| Failure::new(format!("{}: {error}", arguments.file.display()));
+        |error: theory::Error| Failure::new(format!("{}: {error}", arguments.drawn.file.display()));
     let network = Network::of(&view, queueing_s).map_err(failure)?;
     let predictions = Predictions {
         schema: "lisa.theory/1",
         scenario: scenario.title.clone(),
-        seed: arguments.seed,
+        seed: arguments.drawn.seed,
         queueing_s,
         predictions: predictions(&network),
     };

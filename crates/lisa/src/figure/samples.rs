@@ -84,15 +84,30 @@ pub struct Samples {
     interval: Interval,
     /// The columns of the names, in the order of the table.
     names: Vec<String>,
+    has_algorithm: bool,
     metrics: Vec<String>,
     wanted: Vec<String>,
-    /// Titles of the links or subflows, with the sum and number of values of the first metric.
-    series: Vec<(String, f64, u64)>,
-    numbers: HashMap<String, usize>,
+    /// The columns whose values differ between runs: settings, backend and seed.
+    run: Vec<String>,
+    /// The values of the first run, which is drawn, and whether there are others.
+    first: Option<(Vec<String>, bool)>,
+    series: Vec<Series>,
+    numbers: HashMap<[String; 2], usize>,
     /// For each chosen series a line for each metric.
     lines: HashMap<usize, Vec<Envelope>>,
     chosen: Vec<usize>,
-    last: Option<(String, usize)>,
+    last: Option<([String; 2], usize)>,
+}
+
+/// A link or a subflow.
+#[derive(Debug)]
+struct Series {
+    title: String,
+    /// Algorithm of the row; empty for a link without one.
+    algorithm: String,
+    /// Sum and number of the values of the first metric.
+    sum: f64,
+    count: u64,
 }
 
 impl Samples {
@@ -126,11 +141,18 @@ impl Samples {
             return Err("the file has no column of numbers to draw".into());
         }
         let names = NAMES.iter().filter(|name| columns.contains(name));
+        let settings = columns.iter().position(|name| *name == "algorithm");
+        let settings = columns[..settings.unwrap_or(0)].iter();
+        let others = ["backend", "seed"].iter();
+        let run = settings.chain(others.filter(|name| columns.contains(name)));
         Ok(Self {
             interval,
             names: names.map(|name| (*name).into()).collect(),
             metrics,
             wanted: wanted.to_vec(),
+            run: run.map(|name| (*name).into()).collect(),
+            first: None,
+            has_algorithm: columns.contains(&"algorithm"),
             series: Vec::new(),
             numbers: HashMap::new(),
             lines: HashMap::new(),
@@ -139,21 +161,46 @@ impl Samples {
         })
     }
 
-    /// Columns that [`weigh`](Self::weigh) and [`add`](Self::add) take: names, time, metrics.
+    /// Columns that [`weigh`](Self::weigh) and [`add`](Self::add) take: texts, namely names, the run and the algorithm, then
+    /// numbers, namely time and metrics.
     pub fn columns(&self) -> (Vec<&str>, Vec<&str>) {
         let mut numbers = vec!["time_s"];
         numbers.extend(self.metrics.iter().map(String::as_str));
-        (self.names.iter().map(String::as_str).collect(), numbers)
+        let texts = self.names.iter().chain(&self.run).map(String::as_str);
+        let algorithm = self.has_algorithm.then_some("algorithm");
+        (texts.chain(algorithm).collect(), numbers)
+    }
+
+    /// Number of the texts of a row.
+    fn texts(&self) -> usize {
+        self.names.len() + self.run.len() + usize::from(self.has_algorithm)
+    }
+
+    /// Whether the row is of the first run.
+    fn is_first(&mut self, row: &[Value<'_>]) -> bool {
+        let of = &row[self.names.len()..][..self.run.len()];
+        let (first, others) = (self.first).get_or_insert_with(|| {
+            let values = of.iter().map(|value| text(*value));
+            (values.collect(), false)
+        });
+        let mut values = first.iter().zip(of);
+        let is_first = values.all(|(first, value)| match value {
+            Value::Text(value) => first == value,
+            value => *first == text(*value),
+        });
+        *others |= !is_first;
+        is_first
     }
 
     fn number(&mut self, row: &[Value<'_>]) -> Option<usize> {
+        if !self.is_first(row) {
+            return None;
+        }
         let mut title = String::new();
         for (name, value) in self.names.iter().zip(row) {
             let text = match value {
-                Value::Text(text) => (*text).to_owned(),
-                Value::Integer(number) => number.to_string(),
-                Value::Float(number) => number.to_string(),
                 Value::None => continue,
+                value => text(*value),
             };
             match &**name {
                 "number" if text == "1" => {}
@@ -163,8 +210,13 @@ impl Samples {
             }
         }
         let title = title.trim_start_matches(", ");
+        let algorithm = match self.has_algorithm {
+            true => text(row[self.texts() - 1]),
+            false => String::new(),
+        };
+        let key = [title.to_owned(), algorithm];
         match &self.last {
-            Some((last, number)) if last == title => return Some(*number),
+            Some((last, number)) if *last == key => return Some(*number),
             _ => {}
         }
         let name = title
@@ -174,34 +226,40 @@ impl Samples {
             return None;
         }
         let next = self.series.len();
-        let number = *self.numbers.entry(title.into()).or_insert(next);
+        let number = *self.numbers.entry(key.clone()).or_insert(next);
         if number == next {
-            self.series.push((title.into(), 0.0, 0));
+            let [title, algorithm] = key.clone();
+            self.series.push(Series {
+                title,
+                algorithm,
+                sum: 0.0,
+                count: 0,
+            });
         }
-        self.last = Some((title.into(), number));
+        self.last = Some((key, number));
         Some(number)
     }
 
     /// Adds a row to the means by which series are chosen.
     pub fn weigh(&mut self, row: &[Value<'_>]) {
-        let names = self.names.len();
-        let (Some(time), value) = (float(row[names]), float(row[names + 1])) else {
+        let texts = self.texts();
+        let (Some(time), value) = (float(row[texts]), float(row[texts + 1])) else {
             return;
         };
         if !self.interval.has(time) {
             return;
         }
         if let (Some(number), Some(value)) = (self.number(row), value) {
-            self.series[number].1 += value;
-            self.series[number].2 += 1;
+            self.series[number].sum += value;
+            self.series[number].count += 1;
         }
     }
 
     /// Chooses the series with the largest means of the first metric.
     pub fn choose(&mut self) {
         let mean = |number: &usize| {
-            let (_, sum, count) = &self.series[*number];
-            sum / (*count).max(1) as f64
+            let series = &self.series[*number];
+            series.sum / series.count.max(1) as f64
         };
         let mut order: Vec<usize> = (0..self.series.len()).collect();
         order.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
@@ -221,8 +279,8 @@ impl Samples {
 
     /// Adds a row to the lines of the chosen series.
     pub fn add(&mut self, row: &[Value<'_>]) {
-        let names = self.names.len();
-        let Some(time) = float(row[names]).filter(|time| self.interval.has(*time)) else {
+        let texts = self.texts();
+        let Some(time) = float(row[texts]).filter(|time| self.interval.has(*time)) else {
             return;
         };
         let Some(lines) = self
@@ -231,10 +289,22 @@ impl Samples {
         else {
             return;
         };
-        for (line, value) in lines.iter_mut().zip(&row[names + 1..]) {
+        for (line, value) in lines.iter_mut().zip(&row[texts + 1..]) {
             if let Some(value) = float(*value) {
                 line.add(time, value);
             }
+        }
+    }
+
+    /// Name of a link or subflow in the legend, with the algorithm if the file has several for it.
+    fn title(&self, number: usize) -> String {
+        let Series {
+            title, algorithm, ..
+        } = &self.series[number];
+        let mut series = self.series.iter();
+        match series.any(|of| of.title == *title && of.algorithm != *algorithm) {
+            true => format!("{algorithm}: {title}"),
+            false => title.clone(),
         }
     }
 
@@ -260,7 +330,7 @@ impl Samples {
         let mut legend: Vec<Entry> = (self.chosen.iter().enumerate())
             .map(|(colour, number)| {
                 let mark = Mark::Line(palette::series(colour).into(), 2, palette::dash(colour));
-                Entry::new(mark, self.series[*number].0.clone())
+                Entry::new(mark, self.title(*number))
             })
             .collect();
         if dense {
@@ -269,6 +339,15 @@ impl Samples {
             ));
         }
         let mut notes = Vec::new();
+        if let Some((values, true)) = &self.first {
+            let names = self.run.iter().zip(values);
+            let named = names.map(|(name, value)| format!("{name} {value}"));
+            let named: Vec<String> = named.collect();
+            notes.push(format!(
+                "The first of several runs: {}. Others are left out.",
+                named.join(", ")
+            ));
+        }
         let left_out = self.series.len() - self.chosen.len();
         if left_out > 0 {
             let first = measured(&self.metrics[0]).title;
@@ -310,6 +389,15 @@ impl Samples {
                 }
             },
         )
+    }
+}
+
+fn text(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => text.to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::None => String::new(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use netsim::Span;
+use scenario::Scenario;
 use scenario::units;
 
 use super::metric_names;
@@ -32,6 +33,27 @@ pub struct Common {
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,
+}
+
+/// A scenario with the connections and paths of one seed, without a run.
+#[derive(Args)]
+pub struct Drawn {
+    /// The scenario, a TOML file.
+    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file"))]
+    pub file: PathBuf,
+    /// Change a key of the file, or add it, as in `lisa run`. Can be given several times.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
+    pub set: Vec<String>,
+    /// Seed from which connections, paths and delays are drawn, if the scenario draws any.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::number::<u64>(0..=u64::MAX))]
+    pub seed: u64,
+}
+
+impl Drawn {
+    /// The scenario with the values of `--set`.
+    pub fn scenario(&self) -> Result<Scenario, scenario::Error> {
+        Scenario::load_with(&self.file, &self.set)
+    }
 }
 
 /// The table of runs in a file.

@@ -599,3 +599,63 @@ fn complaint_after_warnings(output: &std::process::Output, code: i32) -> String 
     };
     complaint(&output, code)
 }
+
+/// Of several seeds or settings the first is drawn; algorithms are lines of their own.
+#[test]
+fn time_series_of_several_runs_are_not_mixed() {
+    let place = Place::new();
+    let series = "--rows sample --sample 100ms --seeds 2,3";
+    place.good(&format!("run small.toml {series} -o several.csv"));
+    place.good("run small.toml --rows sample --sample 100ms --seed 2 -o one.csv");
+    let several = place.picture("plot several.csv --connection download");
+    several.must_have(&["The first of several runs: backend sim, seed 2. Others are left out."]);
+    let one = place.picture("plot one.csv --connection download");
+    let lines = |picture: &Picture| -> Vec<(usize, usize)> {
+        let lines = [BLUE, ORANGE].map(|colour| {
+            let of = picture.shapes.iter().filter(|shape| shape.colour == colour);
+            of.map(|shape| shape.points).collect::<Vec<_>>()
+        });
+        lines.concat().into_iter().enumerate().collect()
+    };
+    assert_eq!(lines(&several), lines(&one));
+    assert!(one.texts.iter().all(|(text, _)| !text.contains("first of")));
+    place.good(&format!(
+        "compare small.toml -a lia,lisa {series} -o both.parquet"
+    ));
+    place
+        .picture("plot both.parquet --connection download")
+        .must_have(&["lia: download, subflow 1", "lisa: download, subflow 2"]);
+}
+
+/// The command of docs/plots.md with recorded rates: a line for each algorithm.
+#[test]
+fn completion_over_recorded_rates() {
+    let place = Place::new();
+    place.good("new wifi-lte -o phone.toml");
+    let opportunities = |step| -> String {
+        let times = (1..=3000).step_by(step);
+        times.map(|time| format!("{time}\n")).collect()
+    };
+    std::fs::write(place.0.join("wifi.up"), opportunities(1)).unwrap();
+    std::fs::write(place.0.join("lte.up"), opportunities(2)).unwrap();
+    let mut sweep = place.lisa("sweep phone.toml -a lia,olia,balia,lisa --seeds 10 --plot a.svg");
+    let sweep = sweep.args([
+        "--set",
+        "topology.rate=[{ trace = \"wifi.up\" }, { trace = \"lte.up\" }]",
+    ]);
+    let output = sweep.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let picture = Picture::read(&String::from_utf8(place.read("a.svg")).unwrap());
+    picture.must_have(&["completion [s]", "share of the runs"]);
+    let legend = |name: &str| picture.texts.iter().any(|(text, _)| text.starts_with(name));
+    assert!(
+        [
+            "lia: median ",
+            "olia: median ",
+            "balia: median ",
+            "lisa: median "
+        ]
+        .iter()
+        .all(|n| legend(n))
+    );
+}

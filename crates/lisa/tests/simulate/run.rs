@@ -334,3 +334,55 @@ fn warnings_are_in_json() {
         .unwrap();
     assert!(output.stderr.is_empty(), "{output:?}");
 }
+
+/// `… | head -1`: a command that also writes files completes them, and others end at once.
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::Stdio;
+    let place = Place::new();
+    for (command, file) in [
+        ("run small.toml --seeds 400 --json", "-o run.csv"),
+        (
+            "sweep small.toml --vary bottleneck.queue=9,17 --seeds 200 --json",
+            "-o sweep.csv",
+        ),
+        ("run small.toml --seeds 400 --json", "--plot windows.svg"),
+        ("run small.toml --seeds 4000 --json", ""),
+    ] {
+        let mut lisa = place.lisa(&format!("{command} {file}"));
+        let lisa = lisa.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut lisa = lisa.spawn().unwrap();
+        let mut first = String::new();
+        let mut output = BufReader::with_capacity(1, lisa.stdout.take().unwrap());
+        output.read_line(&mut first).unwrap();
+        assert!(first.starts_with("{\"schema\""), "{first}");
+        drop(output);
+        let mut errors = String::new();
+        lisa.stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut errors)
+            .unwrap();
+        let errors: Vec<&str> = errors
+            .lines()
+            .filter(|line| !line.starts_with("warning: "))
+            .collect();
+        assert!(errors.is_empty(), "{command} {file}: {errors:?}");
+        let status = lisa.wait().unwrap();
+        let Some((_, file)) = file.split_once(' ') else {
+            assert_eq!(
+                std::os::unix::process::ExitStatusExt::signal(&status),
+                Some(libc::SIGPIPE)
+            );
+            continue;
+        };
+        assert!(status.success(), "{command}: {status}");
+        let text = String::from_utf8(place.read(file)).unwrap();
+        match file {
+            "windows.svg" => assert!(text.ends_with("</svg>\n"), "{text}"),
+            // Two connections a run, and the heading.
+            _ => assert_eq!(text.lines().count(), 801, "{file}"),
+        }
+    }
+}

@@ -1,7 +1,6 @@
 //! `lisa show` and `lisa new`.
 
 use super::{Place, complaint};
-use serde_json::Value;
 
 const PRESETS: [&str; 5] = [
     "shared-bottleneck",
@@ -16,6 +15,8 @@ fn presets_run_without_warnings() {
     let place = Place::new();
     for preset in PRESETS {
         place.good(&format!("new {preset} -o {preset}.toml"));
+        let show = format!("show {preset}.toml --json");
+        place.valid_json(&show, "show.schema.json");
         let output = (place.lisa(&format!("run {preset}.toml --json")))
             .output()
             .unwrap();
@@ -56,8 +57,7 @@ fn a_file_is_replaced_with_force_only() {
 fn who_shares_a_link() {
     let place = Place::new();
     place.good("new fairness -o a.toml");
-    let shown: Value = serde_json::from_str(&place.good("show a.toml --json")).unwrap();
-    assert_eq!(shown["schema"], "lisa.show/1");
+    let shown = &place.valid_json("show a.toml --json", "show.schema.json")[0];
     let links = shown["links"].as_array().unwrap();
     let shared = links.iter().find(|link| link["is_bottleneck"] == true);
     // Two connections with two subflows, three with one.

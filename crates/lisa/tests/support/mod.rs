@@ -213,6 +213,7 @@ pub fn complaint(output: &Output, code: i32) -> String {
         "{line:?}"
     );
     assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(!line.contains("os error"), "{line}");
     line
 }
 

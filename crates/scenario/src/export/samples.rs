@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::columns::{Format, Kind, Table, Value};
+use super::columns::{Format, Kind, Property, Table, Value};
 use super::file_name;
 use crate::run::Run;
 use crate::sample::{LinkSample, Samples, SubflowSample};
@@ -192,12 +192,18 @@ pub fn write_samples(run: &Run, directory: &Path, stem: &str, format: Format) ->
         let extension = format!("{end}.{}", format.extension());
         directory.join(file_name(stem, run.outcome.seed, &extension))
     });
+    let title = [Property {
+        key: "lisa.title",
+        value: run.outcome.scenario.clone(),
+    }];
     let mut table = Table::create(&links, format, &LINKS)?;
+    table.describe(&title);
     for sample in &run.samples.links {
         table.row(&of_link(sample))?;
     }
     table.finish()?;
     let mut table = Table::create(&subflows, format, &SUBFLOWS)?;
+    table.describe(&title);
     for sample in &run.samples.subflows {
         table.row(&of_subflow(sample))?;
     }

@@ -22,6 +22,17 @@ pub(crate) fn apply(root: &mut Node, text: &str) -> Result<(), Error> {
         "" => Change::Remove,
         value => Change::Put(read_override(value, text)),
     };
+    if let Change::Put(Node {
+        value: Value::Text(value),
+        ..
+    }) = &change
+        && value.starts_with(['[', '{'])
+    {
+        let problem = format!(
+            "`{value}` is no list or table: texts in it have quotes, like `[{{ trace = \"wifi.up\" }}]`"
+        );
+        return Err(wrong(path, problem));
+    }
     let keys = parts(path);
     if keys.len() > MAX_PARTS || keys.iter().any(|key| key.is_empty()) {
         let path: String = path.chars().take(64).collect();

@@ -16,7 +16,7 @@ use std::fs;
 pub use self::arguments::Arguments;
 use self::measure::measure;
 use self::sides::{Found, Kernel, SIDES};
-use crate::output::Failure;
+use crate::output::{Failure, complain};
 use crate::runs::{self, progress};
 
 /// Makes all runs, prints tables or outcomes, and writes the report.
@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         obstacle,
     } = Kernel::find(&cancelled)?;
     if let Some(obstacle) = obstacle {
-        eprintln!("lisa: the kernel is {}: {obstacle}", kernel.label());
+        complain(format!("the kernel is {}: {obstacle}", kernel.label()));
     }
     let cells = measure(&mut runner, arguments.runs, &cancelled)?;
     if arguments.json {

@@ -6,7 +6,7 @@ use std::path::Path;
 use kernel::metrics::{self, Format, Server};
 use nix::sys::signal::{SigSet, Signal};
 
-use crate::output::{Failure, print};
+use crate::output::{Failure, complain, print};
 
 /// Prints the metrics, writes them into a file, or serves them until SIGINT or SIGTERM.
 pub fn run(listen: Option<SocketAddr>, textfile: Option<&Path>) -> Result<(), Failure> {
@@ -25,10 +25,10 @@ fn serve(address: SocketAddr) -> Result<(), Failure> {
     let server = Server::start(address)?;
     println!("metrics at http://{}/metrics", server.address());
     if !server.address().ip().is_loopback() {
-        eprintln!(
-            "lisa: {} is not loopback: other hosts can read the metrics",
+        complain(format!(
+            "{} is not loopback: other hosts can read the metrics",
             server.address()
-        );
+        ));
     }
     signals.wait().expect("valid signals");
     Ok(())

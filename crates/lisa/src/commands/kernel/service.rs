@@ -18,6 +18,7 @@ pub fn run(file: &Path) -> Result<(), Failure> {
     let to_journal = writes_to_journal();
     // A line that cannot be written does not end the service.
     let mut write = |level: Level, line: &str| {
+        let line = Failure::new(line);
         let _ = match to_journal {
             true => writeln!(stderr(), "<{}>{line}", level as u8),
             false => writeln!(stderr(), "lisa: {line}"),

@@ -12,7 +12,7 @@ use kernel::status::{self, Connection, Report, SCHEMA, Status};
 use super::connections::{Layout, Namespaces, grouped};
 use super::filters::nothing;
 use super::summary::summary;
-use crate::output::{Failure, counted, print as print_out, terminal_width, wrap};
+use crate::output::{Failure, complain, counted, print as print_out, terminal_width, wrap};
 
 /// Time between the two listings that give the throughput.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -23,8 +23,8 @@ pub fn print(json: bool, filter: &Filter) -> Result<(), Failure> {
     for found in registry::find_all()? {
         match found {
             Found::Current(registered) => all.push(*registered),
-            Found::Other(registration) => eprintln!("lisa: {}", registration.other_version()),
-            Found::Damaged(error) => eprintln!("lisa: {error}"),
+            Found::Other(registration) => complain(registration.other_version().to_string()),
+            Found::Damaged(error) => complain(error.to_string()),
         }
     }
     let is_loaded = !all.is_empty();
@@ -103,10 +103,14 @@ fn delete_left_over(registered: &Registered, found: &holders::Found) {
         Ok(0) => {}
         Ok(deleted) => {
             let entries = counted(deleted, "connection");
-            eprintln!("lisa: `{name}`: {entries} without a socket: the entries are deleted");
+            complain(format!(
+                "`{name}`: {entries} without a socket: the entries are deleted"
+            ));
         }
         Err(error) => {
-            eprintln!("lisa: `{name}`: entries without a socket are not deleted: {error}");
+            complain(format!(
+                "`{name}`: entries without a socket are not deleted: {error}"
+            ));
         }
     }
 }

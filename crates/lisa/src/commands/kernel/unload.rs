@@ -9,7 +9,7 @@ use kernel::registry::{self, Found, Registered, Registration};
 use kernel::unload::Unloaded;
 use nix::sys::signal::{SigHandler, Signal, signal};
 
-use crate::output::{Failure, counted};
+use crate::output::{Failure, complain, counted};
 
 /// Unloads an algorithm, and waits for its sockets if `wait` is given.
 pub fn unload(name: &str, wait: Option<Duration>) -> Result<(), Failure> {
@@ -44,7 +44,9 @@ fn print_unloaded(name: &str, unloaded: &Unloaded) {
         None => println!("unloaded `{name}`"),
     }
     if let Err(error) = &unloaded.exec {
-        eprintln!("lisa: `lisa kernel exec` may choose `{name}` still: {error}");
+        complain(format!(
+            "`lisa kernel exec` may choose `{name}` still: {error}"
+        ));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `lisa show`: the network of a scenario, the paths on it, and where the scenario runs.
+//! `lisa show`: the network of a scenario, the paths on it, and where the scenario runs. docs/show.schema.json describes its JSON.
 
 mod backends;
 mod text;
@@ -6,7 +6,6 @@ mod text;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use scenario::Scenario;
 use scenario::view::View;
 use serde::Serialize;
 
@@ -15,22 +14,15 @@ use crate::figure::arguments::{self as figure_arguments, Page};
 use crate::figure::drawing::Drawing;
 use crate::figure::{format, network};
 use crate::output::{Failure, print};
+use crate::runs::arguments::Drawn;
 use crate::runs::files;
-use crate::values;
 
 /// `lisa show`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The scenario, a TOML file.
-    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file"))]
-    pub file: PathBuf,
-    /// Change a key of the file, or add it, as in `lisa run`. Can be given several times.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
-    pub set: Vec<String>,
-    /// Seed from which connections, paths and delays are drawn, if the scenario draws any.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::number::<u64>(0..=u64::MAX))]
-    pub seed: u64,
+    #[command(flatten)]
+    pub drawn: Drawn,
     /// Print JSON (schema lisa.show/1) instead of tables, with all links and all connections.
     #[arg(long)]
     pub json: bool,
@@ -55,8 +47,8 @@ struct Shown {
 
 /// Checks and shows a scenario.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let scenario = Scenario::load_with(&arguments.file, &arguments.set)?;
-    let view = View::new(&scenario, arguments.seed)?;
+    let scenario = arguments.drawn.scenario()?;
+    let view = View::new(&scenario, arguments.drawn.seed)?;
     let backends = backends::all(&scenario);
     figure_arguments::check(arguments.plot.is_some(), &arguments.page, None, None)?;
     if let Some(path) = &arguments.plot {

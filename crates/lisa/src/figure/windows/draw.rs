@@ -14,10 +14,12 @@ use crate::figure::scale::{Scale, short};
 pub const BAND: f64 = 0.28;
 /// Least distance of marks of one subflow, pixels.
 const APART: f64 = 9.0;
+/// The same if there are more than [`CROWDED`].
+const FAR_APART: f64 = 36.0;
 /// Pixels of a time that a line distinguishes.
 const GRAIN: f64 = 2.0;
 /// Number of marks of a subflow from which on not all are drawn.
-const CROWDED: usize = 60;
+const CROWDED: usize = 24;
 
 /// Line of a backend in an overlay.
 pub fn stroke(backend: usize, colour: RGBAColor) -> Mark {
@@ -83,9 +85,13 @@ pub fn line(canvas: &mut Canvas<'_>, panel: &Panel, envelope: &Envelope, mark: M
 
 /// Those of the marks, in order of time, that are apart from each other.
 fn apart(panel: &Panel, marks: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let distance = match is_crowded(marks.len()) {
+        true => FAR_APART,
+        false => APART,
+    };
     let mut shown: Vec<(f64, f64)> = Vec::new();
     for at in marks.iter().map(|&(x, y)| panel.at(x, y)) {
-        if shown.last().is_none_or(|last| at.0 - last.0 >= APART) {
+        if shown.last().is_none_or(|last| at.0 - last.0 >= distance) {
             shown.push(at);
         }
     }

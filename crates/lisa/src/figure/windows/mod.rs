@@ -161,8 +161,10 @@ pub fn legend(
         entries.extend(occurs.then(|| Entry::new(mark, text)));
     };
     let has = |marks: fn(&collect::Subflow) -> usize| subflows().any(|subflow| marks(subflow) > 0);
-    let is_cut = subflows().any(|subflow| draw::is_crowded(subflow.reductions.len()));
-    let reductions = match is_cut {
+    let is_cut = |marks: fn(&collect::Subflow) -> usize| {
+        subflows().any(|subflow| draw::is_crowded(marks(subflow)))
+    };
+    let reductions = match is_cut(|s| s.reductions.len()) {
         true => "reductions: of several close to each other the first",
         false => "reduction",
     };
@@ -171,11 +173,11 @@ pub fn legend(
         reductions,
         has(|s| s.reductions.len()),
     );
-    add(
-        Mark::Triangle(BLACK.into()),
-        "end of slow start",
-        has(|s| s.exits.len()),
-    );
+    let exits = match is_cut(|s| s.exits.len()) {
+        true => "ends of slow start: of several close to each other the first",
+        false => "end of slow start",
+    };
+    add(Mark::Triangle(BLACK.into()), exits, has(|s| s.exits.len()));
     let has_credits = all().any(|connection| !connection.credits.is_empty());
     add(
         Mark::Line(CREDIT.into(), 2, Some(4.0)),
