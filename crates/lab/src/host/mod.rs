@@ -135,15 +135,14 @@ impl Host {
                 .clock
                 .monotonic_nanos(outcome::begin_of_run(connection, observed));
             let path = |port| outcome::path_of_port(observed, &servers, port);
-            let (event_rows, event_credits) =
-                events::rows_and_credits(events, &connection.name, port, begin, path);
+            let trace = events::trace(events, &connection.name, port, begin, path);
             if let Some(outcome) = connections.last_mut() {
-                outcome::count_credits(outcome, &event_credits);
+                outcome::count_credits(outcome, &trace);
             }
             if watch.trace {
-                rows.extend(event_rows);
+                rows.extend(trace.rows);
                 rows.extend(outcome::rows(connection, observed, &servers));
-                credits.extend(event_credits);
+                credits.extend(trace.credits);
             }
         }
         rows.sort_by(|a, b| a.time.total_cmp(&b.time));

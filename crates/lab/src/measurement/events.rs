@@ -29,27 +29,36 @@ pub(crate) fn collect(
     Ok(events)
 }
 
-/// Trace rows and credits of one connection, whose sender has the local port `port`. `subflow_of` returns the subflow with a remote
+/// The trace of one connection.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Trace {
+    pub rows: Vec<Row>,
+    pub credits: Vec<Credit>,
+    /// For each credit whether it became void.
+    pub void: Vec<bool>,
+}
+
+/// The trace of one connection, whose sender has the local port `port`. `subflow_of` returns the subflow with a remote
 /// port. `start` is the start of the run on CLOCK_MONOTONIC, ns.
-pub(crate) fn rows_and_credits(
+pub(crate) fn trace(
     events: &[lisa_event],
     name: &str,
     port: u16,
     start: u64,
     subflow_of: impl Fn(u16) -> Option<usize>,
-) -> (Vec<Row>, Vec<Credit>) {
+) -> Trace {
     let Some(first) = events
         .iter()
         .find(|e| is(e, kind::LISA_EVENT_START) && e.local_port == port)
     else {
-        return Default::default();
+        return Trace::default();
     };
     let connection: Arc<str> = name.into();
     let id = (first.connection.socket, first.connection.token);
     let seconds = |e: &lisa_event| e.time.saturating_sub(start) as f64 / 1e9;
     // The slot of a closed subflow is used again, so the map is updated by the events.
     let mut subflow_in: HashMap<u8, usize> = HashMap::new();
-    let (mut rows, mut credits) = (Vec::new(), Vec::<Credit>::new());
+    let mut trace = Trace::default();
     for e in events
         .iter()
         .filter(|e| (e.connection.socket, e.connection.token) == id)
@@ -64,20 +73,25 @@ pub(crate) fn rows_and_credits(
         };
         let other = subflow_in.get(&e.other).copied();
         match (u32::from(e.kind), other) {
-            (kind::LISA_EVENT_START, Some(from)) if e.credit > 0 => credits.push(Credit {
-                taken: seconds(e),
-                connection: name.into(),
-                to: subflow,
-                from,
-                segments: e.credit,
-                settled: None,
-            }),
+            (kind::LISA_EVENT_START, Some(from)) if e.credit > 0 => {
+                trace.void.push(false);
+                trace.credits.push(Credit {
+                    taken: seconds(e),
+                    connection: name.into(),
+                    to: subflow,
+                    from,
+                    segments: e.credit,
+                    settled: None,
+                });
+            }
+            (kind::LISA_EVENT_VOID, Some(to)) => {
+                if let Some(credit) = trace.last_credit(subflow, to) {
+                    trace.void[credit] = true;
+                }
+            }
             (kind::LISA_EVENT_SETTLED, Some(to)) => {
-                let open = credits
-                    .iter_mut()
-                    .rfind(|c| (c.from, c.to) == (subflow, to));
-                if let Some(credit) = open {
-                    credit.settled = Some(Settled {
+                if let Some(credit) = trace.last_credit(subflow, to) {
+                    trace.credits[credit].settled = Some(Settled {
                         time: seconds(e),
                         ignored: e.ignored,
                         sum_before: e.sum_before,
@@ -90,7 +104,7 @@ pub(crate) fn rows_and_credits(
         if is(e, kind::LISA_EVENT_VOID) {
             continue; // its state may be that of the borrower
         }
-        rows.push(Row {
+        trace.rows.push(Row {
             time: seconds(e),
             connection: connection.clone(),
             subflow,
@@ -101,7 +115,15 @@ pub(crate) fn rows_and_credits(
             phase: phase(e.phase),
         });
     }
-    (rows, credits)
+    trace
+}
+
+impl Trace {
+    /// Number of the last credit between these subflows.
+    fn last_credit(&self, from: usize, to: usize) -> Option<usize> {
+        let mut credits = self.credits.iter();
+        credits.rposition(|credit| (credit.from, credit.to) == (from, to))
+    }
 }
 
 fn phase(phase: u8) -> Phase {
@@ -116,4 +138,36 @@ fn phase(phase: u8) -> Phase {
 
 fn is(event: &lisa_event, kind: u32) -> bool {
     u32::from(event.kind) == kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of three joining subflows one settles, one withdraws its credit, and the run ends before the last is settled.
+    #[test]
+    fn a_credit_is_paid_or_void_or_open() {
+        let event = |kind: u32, slot: u8, other: u8, credit: u32| lisa_event {
+            kind: kind as u8,
+            slot,
+            other,
+            credit,
+            local_port: 80,
+            remote_port: u16::from(slot),
+            ..lisa_event::default()
+        };
+        let events = [
+            event(kind::LISA_EVENT_START, 0, 9, 0),
+            event(kind::LISA_EVENT_START, 1, 0, 10),
+            event(kind::LISA_EVENT_SETTLED, 0, 1, 10),
+            event(kind::LISA_EVENT_START, 2, 0, 10),
+            event(kind::LISA_EVENT_VOID, 0, 2, 10),
+            event(kind::LISA_EVENT_START, 3, 0, 10),
+        ];
+        let trace = trace(&events, "a", 80, 0, |port| Some(port.into()));
+        let paid: Vec<bool> = (trace.credits.iter().map(|c| c.settled.is_some())).collect();
+        assert_eq!(paid, [true, false, false]);
+        assert_eq!(trace.void, [false, true, false]);
+        assert_eq!(trace.rows.len(), 5);
+    }
 }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use netsim::Time;
 use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
-use scenario::trace::{Credit, Phase, Row};
+use scenario::trace::{Phase, Row};
+
 use scenario::{Application, ConnectionSpec, Protocol};
 
+use super::events::Trace;
 use super::socket::Subflow;
 use super::transfer::{Delivered, Observation, Sample};
 use crate::supported;
@@ -163,18 +165,18 @@ pub(crate) fn outcome(
     }
 }
 
-/// Counts the credits of a connection: a credit that was not paid until the end is void.
-pub(crate) fn count_credits(connection: &mut ConnectionOutcome, credits: &[Credit]) {
-    for credit in credits {
-        let paid = credit.settled.is_some();
+/// Counts the credits of a connection. One that is open at the end of the run is neither paid nor void.
+pub(crate) fn count_credits(connection: &mut ConnectionOutcome, trace: &Trace) {
+    for (credit, void) in trace.credits.iter().zip(&trace.void) {
+        let (paid, void) = (credit.settled.is_some(), *void);
         connection.credits_taken += 1;
         connection.credits_paid += u32::from(paid);
-        connection.credits_void += u32::from(!paid);
+        connection.credits_void += u32::from(void);
         for subflow in &mut connection.subflows {
             subflow.credits_taken += u32::from(subflow.subflow == credit.to + 1);
             if subflow.subflow == credit.from + 1 {
                 subflow.credits_paid += u32::from(paid);
-                subflow.credits_void += u32::from(!paid);
+                subflow.credits_void += u32::from(void);
             }
         }
     }

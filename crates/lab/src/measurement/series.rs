@@ -78,6 +78,7 @@ mod tests {
     use scenario::trace::{Credit, Settled};
 
     use super::*;
+    use crate::measurement::events::Trace;
     use crate::measurement::outcome::count_credits;
     use crate::measurement::socket::Subflow;
     use crate::measurement::transfer::Tick;
@@ -145,11 +146,16 @@ mod tests {
             &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
         );
         outcome.subflows = vec![subflow(1), subflow(2), subflow(3)];
-        count_credits(&mut outcome, &[credit(0, 1, true), credit(0, 2, false)]);
+        let trace = Trace {
+            rows: Vec::new(),
+            credits: vec![credit(0, 1, true), credit(0, 2, false), credit(1, 2, false)],
+            void: vec![false, true, false],
+        };
+        count_credits(&mut outcome, &trace);
         let of = |s: &SubflowOutcome| [s.credits_taken, s.credits_paid, s.credits_void];
         let subflows: Vec<_> = outcome.subflows.iter().map(of).collect();
-        assert_eq!(subflows, [[0, 1, 1], [1, 0, 0], [1, 0, 0]]);
+        assert_eq!(subflows, [[0, 1, 1], [1, 0, 0], [2, 0, 0]]);
         let (taken, paid) = (outcome.credits_taken, outcome.credits_paid);
-        assert_eq!([taken, paid, outcome.credits_void], [2, 1, 1]);
+        assert_eq!([taken, paid, outcome.credits_void], [3, 1, 1]);
     }
 }
