@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lisa_lab::{Namespace, Network, NetworkSpec};
+use lisa_lab::{Namespace, Network};
 use netsim::{Rate, Span};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
@@ -19,17 +19,12 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn network() -> Network {
     let rate = Rate::from_bits_per_second(5_000_000);
-    let spec = NetworkSpec {
-        topology: Spec::SharedBottleneck(SharedBottleneck {
-            bottleneck: Properties::shaped(rate, Queue::DropTailPackets(17), Span::ZERO),
-            rtts: vec![Span::from_millis(40); 2],
-            access: None,
-        }),
-        link_seed: 1,
-        receive_window: None,
-        backup: Vec::new(),
-    };
-    let mut network = Network::build(&spec).unwrap_or_else(|error| panic!("{error}"));
+    let topology = Spec::SharedBottleneck(SharedBottleneck {
+        bottleneck: Properties::shaped(rate, Queue::DropTailPackets(17), Span::ZERO),
+        rtts: vec![Span::from_millis(40); 2],
+        access: None,
+    });
+    let mut network = Network::build(&topology.into()).unwrap_or_else(|error| panic!("{error}"));
     network.start().unwrap();
     network
 }

@@ -22,6 +22,18 @@ pub struct NetworkSpec {
     pub backup: Vec<bool>,
 }
 
+/// A network with the kernel's receive buffers, seed 1, and no backup paths.
+impl From<Spec> for NetworkSpec {
+    fn from(topology: Spec) -> Self {
+        Self {
+            topology,
+            link_seed: 1,
+            receive_window: None,
+            backup: Vec::new(),
+        }
+    }
+}
+
 impl NetworkSpec {
     /// Number of paths.
     ///

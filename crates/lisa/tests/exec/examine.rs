@@ -8,7 +8,7 @@ use kernel::exec::exec;
 use kernel::load::{self, Options};
 use kernel::registry::{self, Registered};
 use kernel::status;
-use lab::{Namespace, Network, NetworkSpec};
+use lab::{Namespace, Network};
 use libbpf_rs::query::ProgInfoIter;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
@@ -414,13 +414,7 @@ fn over_two_paths(lisa: &Registered, server: &str, connections: usize) {
                     rtt = \"100ms\"\nqueue = 1000\npaths = 2\n[[connection]]\nprotocol = \"mptcp\"\nsubflows = 2\n\
                     algorithm = \"reno\"\nbytes = 1\n";
     let scenario = Scenario::parse(scenario, "exec.toml").expect("a scenario");
-    let mut network = Network::build(&NetworkSpec {
-        topology: scenario.topology,
-        receive_window: None,
-        link_seed: 1,
-        backup: Vec::new(),
-    })
-    .expect("a network");
+    let mut network = Network::build(&scenario.topology.into()).expect("a network");
     network.start().expect("it runs");
     let address = network.server_addresses()[0];
     let start = |host: &Namespace, name: &str| {

@@ -6,7 +6,7 @@ use crate::support::until;
 use kernel::contract::{lisa_event, lisa_event_kind as kind};
 use kernel::events::{Kinds, Listener};
 use kernel::load::{Options, load};
-use lab::{Network, NetworkSpec};
+use lab::Network;
 use scenario::Scenario;
 use std::fs;
 use std::io::{Read, Write};
@@ -49,13 +49,7 @@ fn with_connection(algorithm: &str, test: impl FnOnce(TcpStream, TcpStream, Watc
                     rtt = \"200ms\"\nqueue = 1000\npaths = 2\n[[connection]]\nprotocol = \"mptcp\"\nsubflows = 2\n\
                     algorithm = \"reno\"\nbytes = 1\n";
     let scenario = Scenario::parse(scenario, "effects.toml").expect("a scenario");
-    let mut network = Network::build(&NetworkSpec {
-        topology: scenario.topology,
-        receive_window: None,
-        backup: Vec::new(),
-        link_seed: 1,
-    })
-    .expect("a network");
+    let mut network = Network::build(&scenario.topology.into()).expect("a network");
     network.start().expect("it runs");
     let registered = load(algorithm, &Options::default()).expect("it loads");
     let watched = Watched {

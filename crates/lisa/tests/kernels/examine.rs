@@ -8,7 +8,7 @@ use crate::support::{KernelLog, settled, until};
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::requirements;
-use lab::{Host, Network, NetworkSpec};
+use lab::{Host, Network};
 use libbpf_rs::query::ProgInfoIter;
 use mpcc::Algorithm;
 use mpcc_harness::bpf::Bpf;
@@ -277,13 +277,7 @@ fn finds_slow_start(subflows: &[SubflowOutcome]) -> bool {
 /// Opens and closes connections of two subflows. Returns their number.
 fn opens(name: &str) -> u64 {
     let scenario = scenario("reno", 2, "rate = \"1Gbit\"\nrtt = \"200us\"\nqueue = 1000");
-    let mut network = Network::build(&NetworkSpec {
-        topology: scenario.topology,
-        receive_window: None,
-        backup: Vec::new(),
-        link_seed: 1,
-    })
-    .expect("a network");
+    let mut network = Network::build(&scenario.topology.into()).expect("a network");
     network.start().expect("it runs");
     let listening = network.server.run(|| listener(name, PORT));
     let clients = Clients {
