@@ -150,8 +150,8 @@ pub static RESTRICTIONS: [Restriction; 17] = [
         uses: Some(|connection, _| connection.profile != Profile::linux()),
     },
     Restriction {
-        what: "constants other than the kernel's: `initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`",
-        keys: "`initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`",
+        what: "constants and rules other than the kernel's: `initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`, `push_acks`, `bursts`",
+        keys: "`initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`, `push_acks`, `bursts`",
         reason: "a socket has no options for them",
         uses: Some(|connection, _| connection.constants != Constants::default()),
     },

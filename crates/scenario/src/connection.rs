@@ -40,7 +40,7 @@ pub struct ConnectionSpec {
     pub profile: Profile,
     /// `receive_window`: receive buffer, bytes. Default: the profile's.
     pub receive_window: Option<u64>,
-    /// Constants that replace the profile's. Default: none.
+    /// Constants and rules that replace the profile's. Default: none.
     pub constants: Constants,
     /// `path_manager`: `fullmesh`, where the client joins addresses that the server announces, or `ndiffports`, where it
     /// opens all subflows to the first address. Default: `fullmesh`.
@@ -112,7 +112,7 @@ impl ConnectionSpec {
         settings
     }
 
-    /// The profile with the connection's constants.
+    /// The profile with the connection's constants and rules.
     pub(crate) fn profile_with_constants(&self) -> Profile {
         let (constants, profile) = (&self.constants, self.profile.clone());
         Profile {
@@ -121,6 +121,8 @@ impl ConnectionSpec {
             rto_min: constants.rto_min.unwrap_or(profile.rto_min),
             delayed_ack: constants.delayed_ack.unwrap_or(profile.delayed_ack),
             quick_acks: constants.quick_acks.unwrap_or(profile.quick_acks),
+            acknowledges_push: constants.push_acks.unwrap_or(profile.acknowledges_push),
+            bursts: constants.bursts.unwrap_or(profile.bursts),
             ..profile
         }
     }
@@ -151,7 +153,7 @@ mod profile_by_name {
     }
 }
 
-/// Constants of a connection's endpoints; none: the profile's.
+/// Constants and rules of a connection's endpoints; none: the profile's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constants {
     /// `initial_window`: initial congestion window of each subflow, segments.
@@ -164,16 +166,24 @@ pub struct Constants {
     pub delayed_ack: Option<Span>,
     /// `quick_acks`: number of segments that are acknowledged one by one at the start and after a loss (Linux: quick ACKs).
     pub quick_acks: Option<u32>,
+    /// `push_acks`: whether the ACK of a segment with the push flag is sent when the application has read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push_acks: Option<bool>,
+    /// `bursts`: whether segments leave in TSO bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<bool>,
 }
 
 impl Constants {
     /// Keys in a scenario file.
-    pub(crate) const KEYS: [&str; 5] = [
+    pub(crate) const KEYS: [&str; 7] = [
         "initial_window",
         "rto_initial",
         "rto_min",
         "delayed_ack",
         "quick_acks",
+        "push_acks",
+        "bursts",
     ];
 }
 

@@ -35,6 +35,8 @@ const KEYS: &[&str] = &[
     "rto_min",
     "delayed_ack",
     "quick_acks",
+    "push_acks",
+    "bursts",
     "path_manager",
     "join_delay",
     "ecn",

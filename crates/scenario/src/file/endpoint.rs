@@ -96,7 +96,7 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
     Ok(())
 }
 
-/// Constants that replace the profile's.
+/// Constants and rules that replace the profile's.
 fn constants(table: &Table<'_>) -> Result<Constants, Error> {
     /// Largest initial window, segments: 1.4 MB, more than any stack has.
     const MAX_INITIAL_WINDOW: u32 = 1000;
@@ -114,12 +114,15 @@ fn constants(table: &Table<'_>) -> Result<Constants, Error> {
             .map(|field| field.integer_u32(range))
             .transpose()
     };
+    let rule = |key: &str| table.get(key).map(|field| field.boolean()).transpose();
     Ok(Constants {
         initial_window: number("initial_window", 1..=MAX_INITIAL_WINDOW)?,
         rto_initial: time("rto_initial", INSTANT)?,
         rto_min: time("rto_min", INSTANT)?,
         delayed_ack: time("delayed_ack", Span::ZERO)?,
         quick_acks: number("quick_acks", 0..=u32::MAX)?,
+        push_acks: rule("push_acks")?,
+        bursts: rule("bursts")?,
     })
 }
 

@@ -73,6 +73,8 @@ fn all_of_a_connection() {
             rto_min: Some(ms(1000)),
             delayed_ack: Some(Span::ZERO),
             quick_acks: Some(0),
+            push_acks: Some(false),
+            bursts: Some(false),
         },
         path_manager: PathManager::Client,
         join_delay: ms(10),
@@ -96,7 +98,7 @@ fn all_of_a_connection() {
     let text = "name = 'x'\ncount = 7\nprotocol = 'mptcp'\nalgorithm = 'css'\nsettings = { con_ssthresh = 45 }\nsubflows = 3\npaths = [2, 1]
         path_choice = 'random'\nbytes = '300KB'\nstart = { from = '2s', to = '5s' }
         arrivals = { count = 80, gap = { mean = '1.2s' } }\nprofile = 'linux-3.14'\nreceive_window = '4MiB'
-        initial_window = 3\nrto_initial = '3s'\nrto_min = '1s'\ndelayed_ack = '0s'\nquick_acks = 0
+        initial_window = 3\nrto_initial = '3s'\nrto_min = '1s'\ndelayed_ack = '0s'\nquick_acks = 0\npush_acks = false\nbursts = false
         path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535
         groups = [0, 1, 1]\nregroup = [{ at = '2s', groups = [0, 0, 0] }, { at = '3s', groups = [238, 0, 1] }]";
     assert_eq!(connection(text), all);
