@@ -264,8 +264,8 @@ pub static FEATURES: [Feature; 14] = [
         name: "losses with their subflow, in figures",
         keys: "`--plot`",
         sim: Yes,
-        host: No("the network does not know the owner of a packet"),
-        vm: No("the network does not know the owner of a packet"),
+        host: No("the network does not record the owner of a packet"),
+        vm: No("the network does not record the owner of a packet"),
     },
     Feature {
         name: "time series of subflows",
