@@ -86,10 +86,10 @@ fn a_recovered_path_carries_data_again() {
     };
     run(&mut simulation, 5900, dead);
     let before = simulation.report(0).subflows[1].counters.bytes;
-    assert_eq!(simulation.sender(1).subflow_state, SubflowState::Stalled);
+    assert_eq!(simulation.subflow_state(1), SubflowState::Stalled);
     // The timeout has doubled to at most 7.7 s by then.
     run(&mut simulation, 16_000, dead);
-    assert_eq!(simulation.sender(1).subflow_state, SubflowState::Open);
+    assert_eq!(simulation.subflow_state(1), SubflowState::Open);
     let after = simulation.report(0).subflows[1].counters.bytes;
     assert!(after > before + 500_000, "{before} {after}");
     run(&mut simulation, 120_000, dead);
@@ -115,7 +115,7 @@ fn a_backup_carries_data_while_the_first_path_is_dead() {
     run(&mut simulation, 3000, dead);
     let before = bytes(&simulation);
     assert!(before[0] > 1_300_000, "{before:?}");
-    assert_eq!(simulation.sender(1).scoreboard.nxt(), 0);
+    assert_eq!(simulation.tcp_info(1).snd_nxt, 0);
     run(&mut simulation, 9000, dead);
     let after = bytes(&simulation);
     assert!(after[0] - before[0] < 50_000, "only data in flight");
@@ -123,7 +123,7 @@ fn a_backup_carries_data_while_the_first_path_is_dead() {
     assert!((2_000_000..3_500_000).contains(&after[1]), "{after:?}");
     // The timeout of the first subflow has doubled to at most 5 s. At most two pieces were queued at the backup before.
     run(&mut simulation, 15_000, dead);
-    assert_eq!(simulation.sender(0).subflow_state, SubflowState::Open);
+    assert_eq!(simulation.subflow_state(0), SubflowState::Open);
     let back = bytes(&simulation);
     run(&mut simulation, 60_000, dead);
     let report = simulation.report(0);

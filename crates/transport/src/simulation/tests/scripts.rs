@@ -12,6 +12,7 @@ mod scheduling;
 mod timeouts;
 mod window;
 
+use super::interface::TcpInfo;
 use super::*;
 use crate::application::Reply;
 use crate::packet::sack_blocks::SackBlocks;
@@ -218,17 +219,22 @@ impl Script {
         self.simulation.sender(0)
     }
 
+    /// State of the first subflow.
+    fn info(&self) -> TcpInfo {
+        self.simulation.tcp_info(0)
+    }
+
     /// First unacknowledged segment.
     fn una(&self) -> u32 {
-        self.sender().scoreboard.una() as u32 / self.mss()
+        self.info().snd_una as u32 / self.mss()
     }
 
     fn nxt(&self) -> u32 {
-        self.sender().scoreboard.nxt() as u32 / self.mss()
+        self.info().snd_nxt as u32 / self.mss()
     }
 
     fn cwnd(&self) -> u32 {
-        self.sender().tcp.cwnd
+        self.info().snd_cwnd
     }
 }
 

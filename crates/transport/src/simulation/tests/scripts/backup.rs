@@ -36,9 +36,9 @@ fn ack(script: &mut Script, ms: u64, on: u8, seq: u32, data: u32) {
 
 /// Number of segments that a subflow has sent, and whether more are queued.
 fn sent(script: &Script, subflow: usize) -> (u64, bool) {
-    let sender = script.simulation.sender(subflow);
-    let segments = sender.scoreboard.nxt().div_ceil(MSS.into());
-    (segments, !sender.queue.is_empty())
+    let nxt = script.simulation.tcp_info(subflow).snd_nxt;
+    let unsent = script.simulation.unsent(subflow);
+    (nxt.div_ceil(MSS.into()), !unsent.is_empty())
 }
 
 /// Data sequence number of segment `seq` on the backup.
@@ -89,15 +89,9 @@ fn a_backup_takes_over_when_the_others_receive_no_ack() {
         ack(&mut script, at, 1, bytes, bytes);
     }
     assert_eq!(sent(&script, 1), (23, false), "only the first piece");
-    assert_eq!(
-        script.simulation.sender(0).subflow_state,
-        SubflowState::Open
-    );
+    assert_eq!(script.simulation.subflow_state(0), SubflowState::Open);
     wait_for(&mut script, 5);
-    assert_eq!(
-        script.simulation.sender(0).subflow_state,
-        SubflowState::Stalled
-    );
+    assert_eq!(script.simulation.subflow_state(0), SubflowState::Stalled);
     let (before, more) = sent(&script, 1);
     assert!(before > 23 && more, "{before}");
     assert_eq!(
@@ -108,11 +102,8 @@ fn a_backup_takes_over_when_the_others_receive_no_ack() {
     // The first subflow receives an ACK. The backup sends its queued segments and gets no new data.
     let now = script.simulation.env.now.as_nanos() / 1_000_000 - RTT;
     ack(&mut script, now + 1, 0, 10 * MSS, PIECE);
-    assert_eq!(
-        script.simulation.sender(0).subflow_state,
-        SubflowState::Open
-    );
-    let until = |script: &Script| script.simulation.sender(1).queue.ranges().last();
+    assert_eq!(script.simulation.subflow_state(0), SubflowState::Open);
+    let until = |script: &Script| script.simulation.unsent(1).into_iter().last();
     let handed = until(&script);
     for seq in 1..20 {
         let data = PIECE + seq * MSS;
@@ -128,10 +119,7 @@ fn a_backup_sends_when_the_others_are_closed() {
     script.receive(Segment::Reset {
         subflow: subflow(0),
     });
-    assert_eq!(
-        script.simulation.sender(0).subflow_state,
-        SubflowState::Closed
-    );
+    assert_eq!(script.simulation.subflow_state(0), SubflowState::Closed);
     assert_eq!(sent(&script, 1), (10, true));
     assert_eq!(data(&script, 0), 0);
 }

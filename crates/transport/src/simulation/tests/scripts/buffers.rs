@@ -5,9 +5,9 @@ use super::*;
 /// First segment of each entry, and the one after its last.
 fn buffers(script: &Script) -> Vec<(u64, u64)> {
     let mss = u64::from(script.mss());
-    let entries = script.sender().scoreboard.iter();
+    let entries = script.simulation.retransmit_queue().into_iter();
     entries
-        .map(|skb| (skb.seq / mss, skb.end.div_ceil(mss)))
+        .map(|skb| (skb.start / mss, skb.end.div_ceil(mss)))
         .collect()
 }
 
@@ -63,9 +63,8 @@ fn a_retransmission_splits_its_entry() {
 fn entries_of_two_mappings_are_not_joined() {
     let file = Application::File(3000 * 1424);
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
-    let queue = &mut script.simulation.sender_mut(0).queue;
-    while queue.take(1424).is_some() {}
-    queue.put(10 * 1424, 40 * 1424, 3 * 1424);
+    let rest = ByteRange::new(10 * 1424, 40 * 1424);
+    script.simulation.replace_unsent(&[rest], 3 * 1424);
     script.ack(100, 4);
     let sent = [(10, 12), (12, 13), (13, 15), (15, 16), (16, 18)];
     assert!(buffers(&script).ends_with(&sent));
@@ -77,20 +76,18 @@ fn entries_of_two_mappings_are_not_joined() {
 #[test]
 fn a_lost_entry_is_retransmitted_in_bursts() {
     let mut script = linux(1000);
-    let sender = script.simulation.sender_mut(0);
-    sender.tcp.cwnd = 600;
+    script.simulation.set_cwnd(600);
     script.ack(100, 2);
     let parts = buffers(&script);
     let large = *parts.iter().find(|part| part.1 - part.0 > 4).unwrap();
-    let sender = script.simulation.sender_mut(0);
-    sender.tcp.cwnd = 60;
-    assert_eq!(sender.burst_size(), 2);
-    let nxt = sender.scoreboard.nxt() / 1448;
+    script.simulation.set_cwnd(60);
+    assert_eq!(script.sender().burst_size(), 2);
+    let nxt = u64::from(script.nxt());
     script.ack(201, large.0 as u32);
     script.sack(202, large.0 as u32, &[(large.1, nxt)]);
     assert_eq!(script.sent().iter().filter(|sent| sent.2).count(), 1);
     let simulation = &mut script.simulation;
-    simulation.sender_mut(0).tcp.cwnd = 60;
+    simulation.set_cwnd(60);
     simulation.retransmit_lost();
     let parts = buffers(&script);
     let sizes: Vec<u64> = (parts.iter().take_while(|part| part.0 < large.1))
@@ -103,7 +100,7 @@ fn a_lost_entry_is_retransmitted_in_bursts() {
 #[test]
 fn the_send_buffer_grows_with_the_window() {
     let mut script = linux(10_000);
-    let size = |script: &Script| script.sender().queue.buffer;
+    let size = |script: &Script| script.info().send_buffer;
     assert_eq!(size(&script), 2 * 10 * 2304);
     let mut largest = 0;
     for round in 1..=5 {

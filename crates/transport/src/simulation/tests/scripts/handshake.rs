@@ -22,7 +22,7 @@ fn opens(
     simulation.add_connection(spec);
     let (mut wire, mut counts) = (Vec::new(), HashMap::new());
     let stop = Time::ZERO + Span::from_secs(seconds);
-    while simulation.sender(0).counters.established.is_none() {
+    while simulation.established(0).is_none() {
         let limit = simulation.env.timers.next().min(stop);
         if let Some(Exit::Arrived { at, payload, .. }) = simulation.env.network.poll(limit) {
             let segment = Segment::from(payload);
@@ -39,12 +39,10 @@ fn opens(
             while simulation.fire(limit).is_some() {}
         }
     }
-    let sender = simulation.sender(0);
-    let at = sender
-        .counters
-        .established
+    let at = simulation
+        .established(0)
         .map(|at| at.as_nanos() / 1_000_000);
-    (wire, at, sender.tcp.cwnd)
+    (wire, at, simulation.tcp_info(0).snd_cwnd)
 }
 
 fn is_syn(segment: &Segment) -> bool {
@@ -149,31 +147,16 @@ fn data_of_a_reset_subflow_is_sent_on_the_other() {
     script.until(101);
     script.receive(handshake_ack(1));
     script.until(103);
-    assert_eq!(script.simulation.sender(1).scoreboard.nxt(), 10 * 1424);
+    assert_eq!(script.simulation.tcp_info(1).snd_nxt, 10 * 1424);
     // The client repeats the third packet: the ACK is repeated, without other effects.
     script.receive(handshake_ack(1));
-    assert_eq!(
-        script.simulation.sender(1).subflow_state,
-        SubflowState::Open
-    );
+    assert_eq!(script.simulation.subflow_state(1), SubflowState::Open);
     script.receive(Segment::Reset {
         subflow: subflow(1),
     });
-    assert_eq!(
-        script.simulation.sender(1).subflow_state,
-        SubflowState::Closed
-    );
+    assert_eq!(script.simulation.subflow_state(1), SubflowState::Closed);
     // The other subflow has no room yet.
-    assert_eq!(
-        script
-            .simulation
-            .connection()
-            .send
-            .stream
-            .scheduler
-            .first_pending,
-        0
-    );
+    assert_eq!(script.simulation.first_pending(), 0);
     for ack in 1..90 {
         script.until(103 + u64::from(ack));
         script.receive(Segment::Ack(Ack {

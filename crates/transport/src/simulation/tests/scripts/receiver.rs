@@ -24,9 +24,7 @@ impl Receiving {
         // The window is at its limit.
         script.simulation.set_window_below_limit(0);
         // The sender does not take part.
-        script.simulation.sender_mut(0).subflow_state = SubflowState::Closed;
-        let timer = script.simulation.sender(0).timer;
-        script.simulation.env.timers.clear(timer);
+        script.simulation.close_sender();
         Self {
             script,
             wire: Vec::new(),

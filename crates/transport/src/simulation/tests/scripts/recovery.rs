@@ -13,7 +13,7 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
     assert_eq!(script.numbers(), [10, 11]);
     script.sack(104, 0, &[(1, 4)]);
     assert_eq!(script.sent(), [(104, 0, true)]);
-    assert_eq!(script.sender().tcp.ssthresh, 5);
+    assert_eq!(script.info().snd_ssthresh, 5);
     // PRR: a segment is sent for every second ACK.
     let mut sent = 0;
     for (i, end) in (5..13).enumerate() {
@@ -23,7 +23,7 @@ fn three_segments_beyond_a_gap_start_a_recovery_that_halves_the_window() {
     assert!((3..=5).contains(&sent), "{sent}");
     script.ack_with(202, 12, &[], false, ANSWERS_RETRANSMISSION);
     assert_eq!(script.cwnd(), 5);
-    assert_eq!(script.sender().ca_state, State::Open);
+    assert_eq!(script.info().ca_state, State::Open);
 }
 
 /// A delayed ACK covers a segment in order and reports one beyond a gap: no reordering (Linux: prior_fack).
@@ -73,12 +73,12 @@ fn a_spurious_recovery_is_undone_by_a_dsack() {
     for end in 2..=4 {
         script.sack(99 + end, 0, &[(1, end)]);
     }
-    assert_eq!(script.sender().ca_state, State::Recovery);
+    assert_eq!(script.info().ca_state, State::Recovery);
     // The first segment was delayed, not lost: its ACK arrives, then a DSACK for it.
     script.ack_with(110, 4, &[], false, ANSWERS_RETRANSMISSION);
     script.ack_with(202, 4, &[(0, 1)], true, ANSWERS_RETRANSMISSION);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
-    assert_eq!(script.sender().ca_state, State::Open);
+    assert_eq!(script.info().ca_state, State::Open);
 }
 
 #[test]
@@ -95,13 +95,13 @@ fn newreno_retransmits_one_segment_a_round_trip() {
         (102, 0, true),
         "after two segments of limited transmit: {sent:?}"
     );
-    assert_eq!(script.sender().tcp.ssthresh, 5);
+    assert_eq!(script.info().snd_ssthresh, 5);
     script.ack(202, 4);
     assert_eq!(script.sent()[0], (202, 4, true));
     let high = script.nxt();
     script.ack(302, high);
     script.ack(303, high + 1);
-    assert_eq!(script.sender().ca_state, State::Open);
+    assert_eq!(script.info().ca_state, State::Open);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn fack_marks_all_but_the_last_three_before_the_highest_sacked_lost() {
     script.sack(100, 0, &[(6, 7)]);
     // Segments 0 to 3 are lost; PRR sends one.
     assert_eq!(script.sent(), [(100, 0, true)]);
-    assert_eq!(script.sender().scoreboard.lost_out(), 4);
+    assert_eq!(script.info().lost, 4);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn segments_reordered_by_less_than_a_quarter_of_the_rtt_are_not_retransmitted() 
     script.ack(111, 3);
     script.until(180);
     assert!(script.sent().iter().all(|s| !s.2));
-    assert_eq!(script.sender().counters.losses, 0);
+    assert_eq!(script.info().reductions, 0);
     // Segment 0 is lost: it is retransmitted after a quarter of the RTT, 25 ms (and two jiffies of the timer).
     let mut script = linux(1000);
     script.numbers();
@@ -155,7 +155,7 @@ fn prr_sends_a_segment_for_every_second_ack() {
         script.sack(176 + 2 * end, 10, &[(11, end)]);
         sent.push(script.numbers().len());
     }
-    assert_eq!(script.sender().tcp.ssthresh, 10);
+    assert_eq!(script.info().snd_ssthresh, 10);
     assert_eq!(sent[..3], [1, 1, 1]);
     // One for every second of 17 ACKs, until the flight is the new window.
     let total: usize = sent[2..].iter().sum();
@@ -198,7 +198,7 @@ fn prr_sends_one_for_one_after_heavy_losses() {
         script.sack(148 + 2 * end, 10, &[(25, end)]);
         sent.push(script.numbers().len());
     }
-    assert_eq!(script.sender().tcp.ssthresh, 10);
+    assert_eq!(script.info().snd_ssthresh, 10);
     assert_eq!(sent, [1, 1, 1, 1, 1]);
     // ACKs of the two segments sent by limited transmit, and of the first retransmission.
     script.sack(305, 10, &[(25, 32)]);
@@ -219,7 +219,7 @@ fn an_ack_that_repairs_one_loss_and_reports_another_sends_no_additional_segment(
     script.sack(200, 10, &[(28, 29)]);
     script.until(240);
     assert_eq!(script.numbers(), [30, 10]);
-    let lost = script.sender().scoreboard.lost_out();
+    let lost = script.info().lost;
     script.ack_with(
         340,
         11,
@@ -227,7 +227,7 @@ fn an_ack_that_repairs_one_loss_and_reports_another_sends_no_additional_segment(
         false,
         ANSWERS_RETRANSMISSION,
     );
-    assert_eq!(script.sender().scoreboard.lost_out(), lost);
+    assert_eq!(script.info().lost, lost);
     assert_eq!(script.numbers(), [11, 12]);
 }
 
@@ -245,7 +245,7 @@ fn the_reordering_window_grows_with_dsacks_and_is_reset() {
     };
     let quarters = |script: &Script| {
         let sender = script.sender();
-        let quarter = u64::from(sender.rtt.min_rtt) / 4 * 1000;
+        let quarter = u64::from(script.info().min_rtt) / 4 * 1000;
         (sender.reordering_window() + quarter / 2) / quarter
     };
     round(&mut script, &mut at);
@@ -265,11 +265,11 @@ fn the_reordering_window_grows_with_dsacks_and_is_reset() {
         let (una, nxt) = (script.una(), script.nxt());
         assert!(nxt > una + 4, "more than four segments are out");
         script.sack(at, una, &[(u64::from(una) + 1, u64::from(nxt))]);
-        assert_eq!(script.sender().ca_state, State::Recovery);
+        assert_eq!(script.info().ca_state, State::Recovery);
         at += RTT;
         let sent = script.nxt();
         script.ack_with(at, sent, &[], false, ANSWERS_RETRANSMISSION);
-        assert_eq!(script.sender().ca_state, State::Open);
+        assert_eq!(script.info().ca_state, State::Open);
         // The window grows again.
         for _ in 0..6 {
             round(&mut script, &mut at);

@@ -21,7 +21,7 @@ fn full(from: u64, count: u64) -> Vec<(u64, u64)> {
 fn waiting(script: &Script) -> [Vec<(u64, u64)>; 2] {
     [0, 1].map(|i| {
         let mut parts: Vec<(u64, u64)> = Vec::new();
-        for buffer in script.simulation.sender(i).queue.ranges() {
+        for buffer in script.simulation.unsent(i).into_iter() {
             match parts.last_mut() {
                 Some(last) if last.1 == buffer.start => last.1 = buffer.end,
                 _ => parts.push((buffer.start, buffer.end)),
@@ -38,7 +38,7 @@ fn pieces_are_queued_at_subflows_and_writes_fill_their_send_buffers() {
     let mut script = Script::with_subflows(Profile::linux(), "reno", file, 2);
     assert_eq!(data(&script, 0), full(0, 10));
     assert_eq!(waiting(&script), [vec![(10 * MSS, 65_456)], vec![]]);
-    script.simulation.sender_mut(0).tcp.ssthresh = 10; // so that its queue does not run empty
+    script.simulation.set_ssthresh(10); // so that its queue does not run empty
     script.ack(100, 2);
     assert_eq!(waiting(&script), [vec![(12 * MSS, 65_456)], vec![]]);
     script.receive(syn(1));
@@ -63,7 +63,7 @@ fn pieces_are_queued_at_subflows_and_writes_fill_their_send_buffers() {
     script.until(131);
     // The first subflow would drain sooner than the second, which has two pieces.
     assert!(waiting(&script)[0].ends_with(&[(130_912, 163_640)]));
-    assert_eq!(script.simulation.connection().send.stream.nxt, 163_640);
+    assert_eq!(script.simulation.stream_nxt(), 163_640);
 }
 
 /// A write of the application triggers the subflows that are given data. A subflow whose send buffer is full and which
@@ -77,11 +77,10 @@ fn a_write_triggers_the_subflows_that_are_given_data() {
         script.ack(100 + u64::from(ack), ack);
     }
     script.until(150);
-    script.simulation.sender_mut(0).queue.has_new_data = false;
-    script.simulation.sender_mut(0).tcp.cwnd += 1;
+    script.simulation.mark_all_queued();
+    let cwnd = script.cwnd();
+    script.simulation.set_cwnd(cwnd + 1);
     let before = sent(&script);
-    let stream = &mut script.simulation.connection_mut().send.stream;
-    stream.scheduler.first_pending = stream.written.min(stream.window_end);
     script.simulation.push_all(None);
     assert_eq!(sent(&script), before);
     script.simulation.push_all(Some(0));
@@ -93,7 +92,7 @@ fn a_write_triggers_the_subflows_that_are_given_data() {
 #[test]
 fn tcp_fills_up_its_last_buffer() {
     let buffers = |script: &Script| -> Vec<u64> {
-        let ranges = script.simulation.sender(0).queue.ranges();
+        let ranges = script.simulation.unsent(0).into_iter();
         ranges.map(|buffer| buffer.len() / 1448).collect()
     };
     let mut script = linux(1000);
@@ -103,27 +102,22 @@ fn tcp_fills_up_its_last_buffer() {
     script.until(102);
     // The last unsent buffer is filled up.
     assert_eq!(buffers(&script)[0], 45);
-    let queue = &mut script.simulation.sender_mut(0).queue;
-    let before: u64 = queue.ranges().map(ByteRange::len).sum();
-    while queue.first().bytes > 1448 {
-        queue.take(1448);
-    }
-    assert_eq!(queue.first().bytes, 1448);
-    let sender = script.simulation.sender_mut(0);
-    sender.queue.push(before + 100 * 1448, before + 145 * 1448);
-    sender.grow_buffer(1);
+    let segments = |start: u64, count: u64| ByteRange::new(start, start + count * 1448);
+    let start = script.simulation.unsent(0)[0].start;
+    let two = [segments(start, 1), segments(start + 100 * 1448, 45)];
+    script.simulation.replace_unsent(&two, 45 * 1448);
+    script.simulation.sender_mut(0).grow_buffer(1);
     assert_eq!(
         buffers(&script),
         [1, 45],
         "the first buffer suffices for one segment"
     );
-    let simulation = &mut script.simulation;
-    let sender = simulation.sender_mut(0);
-    sender.tcp.cwnd = sender.flight() + 2;
-    let before = sender.scoreboard.nxt();
-    simulation.push_all(None);
+    let cwnd = script.sender().flight() + 2;
+    script.simulation.set_cwnd(cwnd);
+    let before = script.info().snd_nxt;
+    script.simulation.push_all(None);
     assert_eq!(
-        script.sender().scoreboard.nxt(),
+        script.info().snd_nxt,
         before + 2 * 1448,
         "both segments at once"
     );
@@ -168,7 +162,7 @@ fn a_timeout_reinjects_sacked_segments_of_two_mappings() {
     // Segment 13 of the subflow is at 13 MSS of the stream, the next one at 24 MSS.
     script.sack(103, 3, &[(13, 15)]);
     script.until(900);
-    assert_eq!(script.sender().counters.timeouts, 1);
+    assert_eq!(script.info().timeouts, 1);
     let reinjected = &data(&script, 1)[10..];
     assert_eq!(reinjected, &first[3..]);
 }
@@ -184,17 +178,14 @@ fn the_retransmission_timer_of_the_connection_is_in_jiffies() {
     simulation.env.timers.set(timer, after_handshake(5));
     simulation.update_retransmission_interval();
     simulation.restart_retransmission_timer();
-    let retransmission = |script: &Script| -> Time {
-        let stream = &script.simulation.connection().send.stream;
-        stream.retransmission.due(&script.simulation.env)
-    };
+    let retransmission = |script: &Script| -> Time { script.simulation.retransmission_due() };
     assert_eq!(retransmission(&script), after_handshake(8));
     script.until(8);
     // The subflow's timer fires at 12 ms and was set for 8: no jiffy of its wait remains.
     let simulation = &mut script.simulation;
     assert!(simulation.env.timers.is_set(timer));
     simulation.update_retransmission_interval();
-    let interval = simulation.connection().send.stream.retransmission.interval;
+    let interval = simulation.retransmission_interval();
     assert_eq!(interval, Span::from_millis(200));
     assert_eq!(retransmission(&script), after_handshake(12));
     script.until(12);

@@ -30,23 +30,23 @@ fn timeouts_double_and_the_window_is_one_segment() {
     let waits: Vec<u64> = again.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert_eq!(waits, [608, 1216, 2656, 4864], "600, 1200, … in jiffies");
     assert_eq!(script.cwnd(), 1);
-    assert_eq!(script.sender().tcp.ssthresh, 5);
-    assert_eq!(script.sender().counters.timeouts, 5);
+    assert_eq!(script.info().snd_ssthresh, 5);
+    assert_eq!(script.info().timeouts, 5);
 }
 
 /// A timeout has marked all segments lost, so that nothing is in flight (tcp_event_data_sent).
 #[test]
 fn a_retransmission_with_nothing_in_flight_reports_tx_start() {
     let mut script = linux(4);
-    assert_eq!(script.sender().tcp.idle_ms, 0);
+    assert_eq!(script.info().idle_ms, 0);
     // The probe leaves at 208 ms, beside four segments in flight.
     script.until(500);
-    assert_eq!(script.sender().tcp.idle_ms, 0);
+    assert_eq!(script.info().idle_ms, 0);
     // The first timeout is at 540 ms, the second at 1148 ms.
     script.until(541);
-    assert_eq!(script.sender().tcp.idle_ms, 540 - 208);
+    assert_eq!(script.info().idle_ms, 540 - 208);
     script.until(1149);
-    assert_eq!(script.sender().tcp.idle_ms, 1148 - 540);
+    assert_eq!(script.info().idle_ms, 1148 - 540);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_loss_probe_repeats_the_last_segment() {
     let sent = script.sent();
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert_eq!((sent[0].1, sent[0].2), (9, true));
-    assert_eq!(script.sender().tcp.cwnd, 19);
+    assert_eq!(script.info().snd_cwnd, 19);
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn a_spurious_timeout_is_undone() {
     script.numbers();
     // The path stalls for 600 ms, and then all ACKs arrive.
     script.until(560);
-    assert_eq!(script.sender().ca_state, State::Loss);
+    assert_eq!(script.info().ca_state, State::Loss);
     script.ack(600, 1); // echoes the timestamp of the original: Eifel
-    assert_eq!(script.sender().ca_state, State::Open);
+    assert_eq!(script.info().ca_state, State::Open);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
-    assert!(script.sender().tcp.ssthresh > 1 << 20);
+    assert!(script.info().snd_ssthresh > 1 << 20);
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn frto_finds_a_spurious_timeout_without_timestamps() {
     script.until(560);
     // The retransmission is acknowledged, and then a segment that was sent once, before the timeout.
     script.ack_with(600, 1, &[], false, ANSWERS_RETRANSMISSION);
-    assert_eq!(script.sender().ca_state, State::Loss);
+    assert_eq!(script.info().ca_state, State::Loss);
     script.ack_with(601, 2, &[], false, 0);
-    assert_eq!(script.sender().ca_state, State::Open);
+    assert_eq!(script.info().ca_state, State::Open);
     assert!(script.cwnd() >= 10, "{}", script.cwnd());
 }
 
@@ -106,8 +106,8 @@ fn a_loss_probe_that_repaired_a_loss_halves_the_window_at_the_next_ack() {
     // The window was not the limit for a timeout: it is reduced by half of its unused part.
     assert_eq!(script.cwnd(), 15);
     script.ack(520, 11);
-    assert_eq!(script.cwnd(), 7, "{:?}", script.sender().tcp);
-    assert_eq!(script.sender().ca_state, State::Open);
+    assert_eq!(script.cwnd(), 7, "{:?}", script.info());
+    assert_eq!(script.info().ca_state, State::Open);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_spurious_loss_probe_does_not_change_the_window() {
     script.sent();
     script.ack_with(401, 9, &[(8, 9)], true, 0);
     assert_eq!(script.cwnd(), 19);
-    assert_eq!(script.sender().counters.losses, 0);
+    assert_eq!(script.info().reductions, 0);
 }
 
 #[test]
@@ -171,10 +171,10 @@ fn the_timeout_backs_off_to_two_minutes_until_a_sample() {
     let last = *at.last().unwrap();
     let mut script = linux(1000);
     script.until(last);
-    assert_eq!(script.sender().rtt.rto(), Span::from_millis(120_000));
+    assert_eq!(script.info().rto, Span::from_millis(120_000));
     // The ACK of the last retransmission is a sample of 100 ms.
     script.ack_with(last + 100, 1, &[], false, ANSWERS_RETRANSMISSION);
-    assert!(script.sender().rtt.rto() < Span::from_millis(301));
+    assert!(script.info().rto < Span::from_millis(301));
 }
 
 #[test]
@@ -196,20 +196,12 @@ fn every_timeout_is_reported_to_the_algorithm() {
     let mut script = Script::new(Profile::linux(), "nmcc", 1000);
     script.numbers();
     script.until(560);
-    let published_rtt = |script: &Script| {
-        script
-            .simulation
-            .connection()
-            .send
-            .stream
-            .coupled
-            .published_srtt8(0)
-    };
+    let published_rtt = |script: &Script| script.simulation.published_srtt8(0);
     assert_eq!(published_rtt(&script), 0, "excluded");
     script.ack_with(600, 1, &[], false, ANSWERS_RETRANSMISSION);
-    assert_eq!(script.sender().ca_state, State::Loss);
+    assert_eq!(script.info().ca_state, State::Loss);
     assert!(published_rtt(&script) > 0, "an ACK has arrived");
     script.until(2000);
-    assert_eq!(script.sender().counters.timeouts, 2);
+    assert_eq!(script.info().timeouts, 2);
     assert_eq!(published_rtt(&script), 0, "excluded again");
 }

@@ -27,7 +27,7 @@ fn an_idle_connection_restarts_with_a_smaller_window() {
     let mut at = 0;
     let mut windows = Vec::new();
     let mut reply = |script: &mut Script, gap: u64| {
-        while script.sender().packets_out() > 0 {
+        while script.info().unacked > 0 {
             at += 100;
             let nxt = script.nxt();
             script.ack(at, nxt);
@@ -52,8 +52,8 @@ fn an_unused_window_shrinks_and_does_not_grow() {
     ));
     let mut script = Script::with(Profile::linux(), "reno", application);
     // One segment every 10 ms at an RTT of 100 ms: 10 are out, of a window of 100.
-    script.simulation.sender_mut(0).tcp.cwnd = 100;
-    script.simulation.sender_mut(0).tcp.ssthresh = 50;
+    script.simulation.set_cwnd(100);
+    script.simulation.set_ssthresh(50);
     let mut windows = Vec::new();
     for i in 0..400 {
         script.until(i * 10);
@@ -81,25 +81,21 @@ fn an_unused_window_shrinks_and_does_not_grow() {
         [100, 55, 32, 21]
     );
     // The slow start threshold is three quarters of the window before.
-    assert_eq!(script.sender().tcp.ssthresh, 75);
+    assert_eq!(script.info().snd_ssthresh, 75);
 }
 
 #[test]
 fn ecn_halves_the_window_and_sends_cwr_once_a_round_trip() {
     let mut script = linux(1000);
-    script.simulation.sender_mut(0).ecn = true;
+    script.simulation.enable_ecn();
     script.numbers();
     script.ack_with(100, 2, &[], false, flag::ECE);
-    assert_eq!(script.sender().tcp.ssthresh, 5);
+    assert_eq!(script.info().snd_ssthresh, 5);
     for i in 3..=10u32 {
         script.ack_with(98 + u64::from(i), i, &[], false, flag::ECE);
     }
-    assert_eq!(
-        script.sender().counters.losses,
-        1,
-        "one reduction per window"
-    );
-    assert_eq!(script.sender().ca_state, State::Cwr);
+    assert_eq!(script.info().reductions, 1, "one reduction per window");
+    assert_eq!(script.info().ca_state, State::Cwr);
     let says_so = |script: &Script| {
         let data = script
             .data
@@ -111,10 +107,10 @@ fn ecn_halves_the_window_and_sends_cwr_once_a_round_trip() {
     let nxt = script.nxt();
     script.ack(201, nxt);
     script.ack(202, script.nxt());
-    assert_eq!(script.sender().ca_state, State::Open);
+    assert_eq!(script.info().ca_state, State::Open);
     assert_eq!(says_so(&script), [10]);
     script.ack_with(301, script.nxt(), &[], false, flag::ECE);
-    assert_eq!(script.sender().counters.losses, 2);
+    assert_eq!(script.info().reductions, 2);
     script.ack(401, script.nxt());
     assert_eq!(says_so(&script).len(), 2);
 }
@@ -125,7 +121,7 @@ fn the_receive_window_is_never_exceeded() {
     script.numbers();
     script.ack(100, 10);
     // The receive window is 5 segments.
-    script.simulation.connection_mut().send.stream.window_end = 35 * 1448;
+    script.simulation.set_window_end(35 * 1448);
     let mut highest = 0;
     for ack in 11..=30 {
         script.until(100 + u64::from(ack));
@@ -146,7 +142,7 @@ fn the_receive_window_is_never_exceeded() {
 #[test]
 fn retransmissions_are_not_ecn_capable_and_one_new_segment_carries_cwr() {
     let mut script = linux(10_000);
-    script.simulation.sender_mut(0).ecn = true;
+    script.simulation.enable_ecn();
     script.numbers();
     for end in 2..=10 {
         script.sack(98 + end, 0, &[(1, end)]);
@@ -187,7 +183,7 @@ fn a_single_segment_is_deferred_while_the_next_ack_is_overdue() {
     script.numbers();
     script.ack(100, 10);
     assert_eq!(script.numbers().len(), 20);
-    script.simulation.sender_mut(0).tcp.ssthresh = 10;
+    script.simulation.set_ssthresh(10);
     let mut sent = |ms, ack| {
         script.ack(ms, ack);
         script.numbers().len()
