@@ -2,8 +2,8 @@
 
 use super::Connection;
 use crate::environment::Env;
-use crate::packet::opening::{CAPABLE, HandshakeSizes, JOIN, TCP};
 use crate::packet::sequence::{in_milliseconds, micros};
+use crate::packet::sizes::{CAPABLE, HandshakeSizes, JOIN, TCP};
 use crate::packet::{Segment, SubflowId};
 use crate::subflow::receiver::Join;
 use crate::subflow::sender::SubflowState;

@@ -3,7 +3,7 @@
 use super::Connection;
 use crate::environment::Env;
 use crate::environment::timers::TimerId;
-use crate::packet::opening::{ADD_ADDRESS, ADDRESS_ECHO};
+use crate::packet::sizes::{ADD_ADDRESS, ADDRESS_ECHO};
 use crate::packet::{Segment, SubflowId};
 use crate::spec::PathManager;
 use crate::subflow::sender::SubflowState;

@@ -14,7 +14,7 @@ pub(crate) struct ReceiveSide {
 }
 
 impl ReceiveSide {
-    /// A data segment arrives, and the application reads what is in order.
+    /// A data segment arrives, and the application reads all data in order.
     #[inline(always)]
     pub(crate) fn on_data<O: Observer>(&mut self, env: &mut Env<O>, wire: Wire) {
         let stream = &mut self.stream;

@@ -41,8 +41,8 @@ impl Run {
 pub(crate) struct StreamReassembly {
     /// First missing byte.
     next: u64,
-    /// Ranges beyond `next` that are in no run, sorted, neither overlapping nor adjacent.
-    rest: Vec<ByteRange>,
+    /// Closed ranges: bytes beyond `next` that are in no run, sorted, neither overlapping nor adjacent.
+    closed: Vec<ByteRange>,
     /// Run of each subflow.
     runs: Box<[Run]>,
 }
@@ -52,7 +52,7 @@ impl StreamReassembly {
     pub(crate) fn new(subflows: usize) -> Self {
         Self {
             next: 0,
-            rest: Vec::new(),
+            closed: Vec::new(),
             runs: vec![Run::NONE; subflows].into(),
         }
     }
@@ -86,9 +86,9 @@ impl StreamReassembly {
         let ByteRange { start, end } = new;
         let runs = self.runs.iter().filter(|run| run.is_open());
         let runs = runs.map(Run::range);
-        let at = self.rest.partition_point(|range| range.end <= start);
+        let at = self.closed.partition_point(|range| range.end <= start);
         if start < self.next
-            || self.rest.get(at).is_some_and(|range| range.overlaps(new))
+            || self.closed.get(at).is_some_and(|range| range.overlaps(new))
             || runs.clone().any(|run| run.overlaps(new))
         {
             return self.insert_over(new);
@@ -97,8 +97,8 @@ impl StreamReassembly {
             .map(|run| run.start)
             .filter(|first| *first >= end)
             .min();
-        let rest = self.rest.get(at).map(|range| range.start);
-        let bound = later.unwrap_or(CLOSED).min(rest.unwrap_or(CLOSED));
+        let closed = self.closed.get(at).map(|range| range.start);
+        let bound = later.unwrap_or(CLOSED).min(closed.unwrap_or(CLOSED));
         self.close(subflow);
         for other in 0..self.runs.len() {
             let run = &mut self.runs[other];
@@ -125,8 +125,8 @@ impl StreamReassembly {
         let ByteRange { start, end } = range;
         let start = start.max(self.next);
         let (mut new, mut at) = (0, start);
-        let first = self.rest.partition_point(|range| range.end <= start);
-        for range in &self.rest[first..] {
+        let first = self.closed.partition_point(|range| range.end <= start);
+        for range in &self.closed[first..] {
             if range.start >= end {
                 break;
             }
@@ -134,7 +134,7 @@ impl StreamReassembly {
             at = range.end;
         }
         new += end.saturating_sub(at);
-        self.keep(ByteRange { start, end });
+        self.add_closed(ByteRange { start, end });
         new
     }
 
@@ -143,33 +143,33 @@ impl StreamReassembly {
     fn close(&mut self, subflow: usize) {
         let run = std::mem::replace(&mut self.runs[subflow], Run::NONE);
         if run.is_open() {
-            self.keep(run.range());
+            self.add_closed(run.range());
         }
     }
 
     /// Adds a range to the closed ranges, and advances the first missing byte.
-    fn keep(&mut self, ByteRange { start, end }: ByteRange) {
+    fn add_closed(&mut self, ByteRange { start, end }: ByteRange) {
         if end > self.next {
             // Overlapping and adjacent ranges are merged.
-            let first = self.rest.partition_point(|range| range.end < start);
-            let last = self.rest.partition_point(|range| range.start <= end);
-            let met = &self.rest[first..last];
+            let first = self.closed.partition_point(|range| range.end < start);
+            let last = self.closed.partition_point(|range| range.start <= end);
+            let met = &self.closed[first..last];
             let merged = ByteRange {
                 start: met.first().map_or(start, |range| range.start.min(start)),
                 end: met.last().map_or(end, |range| range.end.max(end)),
             };
-            self.rest.splice(first..last, [merged]);
+            self.closed.splice(first..last, [merged]);
         }
         loop {
             let next = self.next;
             let runs = self.runs.iter().filter(|run| run.is_open());
-            let mut all = runs.map(Run::range).chain(self.rest.first().copied());
+            let mut all = runs.map(Run::range).chain(self.closed.first().copied());
             let Some(ByteRange { end, .. }) = all.find(|range| range.contains(next)) else {
                 break;
             };
             self.next = end;
-            let before = self.rest.partition_point(|range| range.end <= end);
-            self.rest.drain(..before);
+            let passed = self.closed.partition_point(|range| range.end <= end);
+            self.closed.drain(..passed);
         }
     }
 }

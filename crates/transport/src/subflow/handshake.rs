@@ -3,8 +3,8 @@
 use crate::environment::Env;
 use crate::environment::jiffies;
 use crate::packet::Segment;
-use crate::packet::opening::{JOIN_ACK, RESET};
 use crate::packet::sequence::micros;
+use crate::packet::sizes::{JOIN_ACK, RESET};
 use crate::subflow::receiver::{Join, Receiver};
 use crate::subflow::sender::Sender;
 use crate::trace::Observer;

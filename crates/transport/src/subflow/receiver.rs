@@ -227,8 +227,8 @@ impl Receiver {
         if is_full {
             self.measure(stream, env.now, segment.sent_us);
         }
-        // Bytes of this subflow in the receive buffer. A segment that closes a gap is counted with what it releases, a segment beyond a
-        // gap is not counted yet (tcp_data_queue, tcp_data_queue_ofo).
+        // Bytes of this subflow in the receive buffer. A segment that fills a gap counts together with the out-of-order segments that
+        // follow it. An out-of-order segment does not count yet (tcp_data_queue, tcp_data_queue_ofo).
         let held = match in_order {
             0 => self.reassembly.held() - len,
             in_order => self.reassembly.held() + in_order,

@@ -94,6 +94,11 @@ impl<O: Observer> Simulation<O> {
         self.sender(index).counters.established
     }
 
+    /// Number of consecutive intervals of the retransmission timer without an ACK of a subflow of the first connection.
+    pub(crate) fn stale_intervals(&self, index: usize) -> u32 {
+        self.sender(index).stale.intervals
+    }
+
     /// Unsent data in the send buffers (struct sk_buff) of a subflow of the first connection.
     pub(crate) fn unsent(&self, index: usize) -> Vec<ByteRange> {
         self.sender(index).queue.ranges().collect()

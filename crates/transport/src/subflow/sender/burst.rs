@@ -11,7 +11,7 @@ use netsim::{Span, Time};
 /// Minimum number of segments in a burst (net.ipv4.tcp_min_tso_segs).
 const MIN_TSO_SEGMENTS: u64 = 2;
 
-/// A burst is what is sent in 2^-10 s at the pacing rate (sk_pacing_shift).
+/// Duration of a burst at the pacing rate: 2^-10 s (sk_pacing_shift).
 const PACING_SHIFT: u32 = 10;
 
 /// Maximum size of a burst, bytes (sk_gso_max_size).

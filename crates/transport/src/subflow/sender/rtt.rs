@@ -61,7 +61,7 @@ impl Rtt {
             let error = us as i64 - i64::from(self.srtt8 >> 3);
             self.srtt8 = (i64::from(self.srtt8) + error) as u32;
             let mut change = error.abs() - i64::from(self.mdev4 >> 2);
-            // A fall of the RTT raises the deviation by an eighth of what a rise does.
+            // A fall of the RTT raises the deviation by an eighth as much as a rise.
             if error < 0 && change > 0 {
                 change >>= 3;
             }

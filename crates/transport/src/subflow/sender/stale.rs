@@ -17,20 +17,13 @@ pub(crate) struct Stale {
     last_ack: Time,
 }
 
-impl Stale {
-    #[cfg(test)]
-    pub(crate) fn intervals(&self) -> u32 {
-        self.intervals
-    }
-}
-
 impl Sender {
     /// Whether no data is unacknowledged or unsent (tcp_rtx_and_write_queues_empty).
     pub(crate) fn is_idle(&self) -> bool {
         self.packets_out() == 0 && self.queue.is_empty()
     }
 
-    /// Counts an interval, with data in flight. Returns whether there were too many without an ACK.
+    /// Counts an interval, with data in flight. Returns whether the subflow is stale: too many intervals without an ACK.
     pub(crate) fn count_interval(&mut self) -> bool {
         let stale = &mut self.stale;
         if stale.intervals > 0 && stale.last_ack != self.last_ack {

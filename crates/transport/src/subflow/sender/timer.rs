@@ -14,7 +14,7 @@ pub(crate) enum TimerPurpose {
     Timeout,
     /// Loss probe (TLP).
     Probe,
-    /// RACK's wait for reordered segments.
+    /// RACK's reordering timer.
     Reordering,
 }
 
@@ -55,11 +55,11 @@ impl Sender {
 
     /// Remaining time of the timer; none: not set.
     pub(crate) fn timer_remaining<O>(&self, env: &Env<O>) -> Option<Span> {
-        let left = env.timers.remaining(self.timer, env.now)?;
+        let remaining = env.timers.remaining(self.timer, env.now)?;
         if self.profile.jiffy == Span::ZERO {
-            return Some(left);
+            return Some(remaining);
         }
-        let due = env.now + left;
+        let due = env.now + remaining;
         let expires = if due == self.jiffy_timer.fires_at {
             self.jiffy_timer.expires
         } else {

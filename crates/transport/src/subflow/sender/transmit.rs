@@ -41,18 +41,18 @@ impl Sender {
     pub(crate) fn after_new_data_sent<O: Observer>(
         &mut self,
         env: &mut Env<O>,
-        before: u32,
+        prior_packets_out: u32,
         all: bool,
-        waits: bool,
+        deferred: bool,
     ) -> bool {
-        self.cwnd_validate(env, all, waits);
+        self.cwnd_validate(env, all, deferred);
         let probes = self.may_probe();
         if probes {
             self.schedule_loss_probe(env);
-        } else if before == 0 {
+        } else if prior_packets_out == 0 {
             self.set_rto_timer(env);
         }
-        probes || before == 0
+        probes || prior_packets_out == 0
     }
 
     /// Whether the next segment is sent with nothing in flight (tcp_event_data_sent). Segments may be out: all of them
@@ -94,10 +94,10 @@ impl Sender {
         self.record_note(env, &note);
         let floor = self.profile.initial_window.min(self.tcp.cwnd);
         self.tcp.ssthresh = self.current_ssthresh();
-        let mut left = idle.as_nanos();
+        let mut remaining = idle.as_nanos();
         let timeout = self.rtt.rto().as_nanos();
-        while left > timeout && self.tcp.cwnd > floor {
-            left -= timeout;
+        while remaining > timeout && self.tcp.cwnd > floor {
+            remaining -= timeout;
             self.tcp.cwnd /= 2;
         }
         self.tcp.cwnd = self.tcp.cwnd.max(floor);

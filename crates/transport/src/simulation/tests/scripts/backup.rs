@@ -71,7 +71,7 @@ fn a_backup_takes_over_when_the_others_receive_no_ack() {
     let mut script = joined(true);
     let mut now = 103;
     let mut wait_for = |script: &mut Script, count: u32| {
-        while script.simulation.sender(0).stale.intervals() < count {
+        while script.simulation.stale_intervals(0) < count {
             now += 4;
             script.until(now);
         }

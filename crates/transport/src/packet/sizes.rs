@@ -1,4 +1,4 @@
-//! Sizes of packets without payload: handshakes, ADD_ADDR, resets.
+//! Sizes of packets without payload, bytes: handshakes, ADD_ADDR, resets.
 
 /// Sizes of the packets of a handshake, bytes: IPv4 and TCP (40), TCP options (20 in a SYN, 12 in the third packet),
 /// and MPTCP's options as Linux sends them.
