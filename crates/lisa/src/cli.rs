@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
 
-use crate::commands::{compare, demo, kernel, new, plot, run, show, sweep, theory};
+use crate::commands::{compare, demo, kernel, new, plot, reproduce, run, show, sweep, theory};
 use crate::runs::on::On;
 use crate::values;
 
@@ -42,6 +42,11 @@ pub enum Command {
     Show(show::Arguments),
     /// Show the rates that theory predicts for a scenario: the fair ones, and those of each congestion avoidance at rest.
     Theory(theory::Arguments),
+    /// Run the experiments of the papers, and write a report of which published results hold.
+    ///
+    /// The papers are LISA's, CSS's, the draft on LIA and OLIA, and NMCC's. Each published value or claim gets a verdict with
+    /// the endpoints of the paper's day and with today's Linux.
+    Reproduce(reproduce::Arguments),
     /// List the algorithms, their settings, and where each runs.
     ///
     /// An algorithm is a pair: the coupling of the subflows' windows in slow start, and the coupling in congestion avoidance.

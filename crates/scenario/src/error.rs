@@ -83,7 +83,7 @@ impl From<topology::Error> for Error {
 }
 
 /// ", did you mean `…`?" with the nearest known name, if one is near.
-pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match near(wrong, known).first() {
         Some(name) => format!(", did you mean `{name}`?"),
         None => String::new(),

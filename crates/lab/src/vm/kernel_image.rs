@@ -57,7 +57,7 @@ impl KernelImage {
 }
 
 /// Cache folder of this project (XDG Base Directory Specification).
-fn cache() -> PathBuf {
+pub fn cache() -> PathBuf {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     match (set("XDG_CACHE_HOME"), set("HOME")) {
         (Some(cache), _) => PathBuf::from(cache),

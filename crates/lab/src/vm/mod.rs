@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use self::command::Start;
 use self::exchange::HostEnd;
 use self::kernel_image::KernelImage;
+pub use self::kernel_image::cache;
 use self::snapshot::Snapshot;
 use crate::error::Error;
 use crate::host::LoadRequest;

@@ -7,6 +7,7 @@ pub mod kernel;
 pub mod man;
 pub mod new;
 pub mod plot;
+pub mod reproduce;
 pub mod run;
 pub mod show;
 pub mod sweep;

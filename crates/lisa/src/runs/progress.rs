@@ -35,6 +35,15 @@ impl Progress {
         }
     }
 
+    /// A bar that names the work.
+    pub fn about(self, work: &str) -> Self {
+        let style =
+            format!("{work}: {{bar:30}} {{pos}}/{{len}} runs, {{elapsed}} of about {{duration}}");
+        let style = ProgressStyle::with_template(&style).expect("a valid template");
+        self.bar.set_style(style);
+        self
+    }
+
     /// Begins another part of the work, after this number of finished runs. [`tick`](Self::tick) then counts from 0 again.
     pub fn next_part(&self, finished: usize) {
         self.before.set(finished);

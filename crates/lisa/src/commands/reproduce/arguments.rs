@@ -1,0 +1,50 @@
+//! Arguments of `lisa reproduce`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use crate::values;
+
+/// `lisa reproduce`.
+#[derive(Args)]
+#[command(after_help = NOTES)]
+pub struct Arguments {
+    /// A paper, or one of its figures: lisa, css, lia-olia, nmcc, lisa/fig6a, lia-olia/table1 [default: all papers].
+    #[arg(value_name = "PAPER[/FIGURE]", value_parser = values::text("the name of a paper, like `lisa`, or of a figure, like `lisa/fig6a`"))]
+    pub name: Option<String>,
+    /// Write report.html, results.csv and a figure for each measure (SVG) into this folder, replacing those of an earlier report.
+    #[arg(short, long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
+    pub output: Option<PathBuf>,
+    /// At most this many seeds for each point [default: those of the figure].
+    #[arg(long, value_name = "N", value_parser = values::number::<u64>(1..=1_000_000))]
+    pub seeds: Option<u64>,
+    /// Do not try other settings of the parameters that the papers do not state.
+    #[arg(long)]
+    pub no_causes: bool,
+    /// Number of simulations at a time [default: one for each core]. The results are the same for any number.
+    #[arg(long, value_name = "N", value_parser = values::number::<u16>(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Folder of finished runs [default: ~/.cache/lisa/reproduce].
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
+    pub cache: Option<PathBuf>,
+    /// Print JSON (schema lisa.reproduce/1) instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
+
+const NOTES: &str = "\
+Verdicts:
+  confirmed        the published value, or the published sign at nine of ten points
+  direction only   the published sign, but not the value, or not at nine of ten points
+  not              neither
+  not stated       the paper's value is not at hand
+  not run          no run exists
+  explained        not confirmed, but with another setting of a parameter that the paper does not state
+Every figure runs with the endpoints of the paper's day, which are simulated and not held against that kernel, and with
+today's Linux. Finished runs are kept: the same command continues after Ctrl-C, and nothing runs twice.
+
+Examples:
+  lisa reproduce -o report                 all papers, some minutes; open report/report.html
+  lisa reproduce lisa/fig6a                one figure
+  lisa reproduce lia-olia --json           verdicts for programs";

@@ -1,0 +1,148 @@
+//! `lisa reproduce`: the experiments of the papers, beside their published results.
+
+mod arguments;
+mod draw;
+mod page;
+mod sensitivity;
+mod text;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use reproduce::{Library, Report, Run, Store};
+use scenario::Scenario;
+
+pub use self::arguments::Arguments;
+use crate::output::{Failure, print};
+use crate::runs::arguments::Common;
+use crate::runs::execute::{Executor, Job, Trace};
+use crate::runs::on::On;
+use crate::runs::progress::{self, Progress};
+
+/// Runs what is not in the store, and writes the report.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let library = Library::new()?;
+    let name = arguments.name.as_deref();
+    let select = || {
+        let selection = library.select(name);
+        selection.map_err(|error| Failure::usage(error.to_string()))
+    };
+    let first = reproduce::runs(&select()?, arguments.seeds)?;
+    if let Some(folder) = &arguments.output {
+        let created = fs::create_dir_all(folder);
+        created.map_err(|error| Failure::new(format!("-o {}: {error}", folder.display())))?;
+    }
+    let mut store = Store::open(&folder(arguments))?;
+    let cancelled = progress::cancelled()?;
+    finish(&first, "figures", arguments, &mut store, &cancelled)?;
+    let mut report = Report::new(&library, select()?, arguments.seeds, &store)?;
+    if !arguments.no_causes {
+        let further = report.further()?;
+        finish(
+            &further,
+            "what the papers do not state",
+            arguments,
+            &mut store,
+            &cancelled,
+        )?;
+        report.explain(&store)?;
+    }
+    if let Some(folder) = &arguments.output {
+        let write = |name: &str, bytes: Vec<u8>| {
+            let path = folder.join(name);
+            fs::write(&path, bytes)
+                .map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+        };
+        write("results.csv", report.csv()?)?;
+        write("report.html", page::html(&report)?.into_bytes())?;
+        for (name, svg) in draw::files(&report)? {
+            write(&name, svg.into_bytes())?;
+        }
+    }
+    if arguments.json {
+        let json = serde_json::to_string(&report.summary());
+        let json = json.map_err(|error| Failure::new(error.to_string()))?;
+        return print(&(json + "\n"));
+    }
+    print(&text::text(&report, arguments))
+}
+
+/// The folder of the store.
+fn folder(arguments: &Arguments) -> PathBuf {
+    match &arguments.cache {
+        Some(folder) => folder.clone(),
+        None => lab::vm::cache().join("reproduce"),
+    }
+}
+
+impl From<reproduce::Error> for Failure {
+    fn from(error: reproduce::Error) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// Runs those of the runs that are not in the store.
+fn finish(
+    runs: &[Run],
+    what: &str,
+    arguments: &Arguments,
+    store: &mut Store,
+    cancelled: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
+    let keys = runs
+        .iter()
+        .map(Run::key)
+        .collect::<Result<Vec<String>, _>>()?;
+    let missing = keys.iter().zip(runs).filter(|(key, _)| !store.has(key));
+    let (keys, missing): (Vec<&String>, Vec<Run>) =
+        missing.map(|(key, run)| (key, run.clone())).unzip();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let scenarios = scenarios(&missing)?;
+    let progress = Progress::new(missing.len()).about(what);
+    let executor = Executor::new(
+        &Common {
+            file: PathBuf::new(),
+            kernel: None,
+            set: Vec::new(),
+            jobs: arguments.jobs,
+            force: false,
+        },
+        On::Sim,
+    )?;
+    let count = missing.len();
+    let job = move |number: usize| {
+        let run = &missing[number];
+        Ok(Job {
+            scenario: scenarios[&(run.file.clone(), run.set.clone())].clone(),
+            about: format!("experiments/{}", run.file).into(),
+            seed: run.seed,
+            trace: Trace::None,
+            sample: None,
+        })
+    };
+    let finished = executor.execute_each(count, job, cancelled, &progress, |number, run| {
+        let mut outcome = run.outcome;
+        outcome.wall_seconds = None;
+        Ok(store.add(keys[number], &outcome)?)
+    })?;
+    drop(progress);
+    store.update()?;
+    progress::ended(finished, count, "; the same command runs the rest")
+}
+
+/// The scenarios of runs, each read once.
+fn scenarios(runs: &[Run]) -> Result<BTreeMap<(String, Vec<String>), Arc<Scenario>>, Failure> {
+    let mut scenarios = BTreeMap::new();
+    for run in runs {
+        let key = (run.file.clone(), run.set.clone());
+        if !scenarios.contains_key(&key) {
+            scenarios.insert(key, Arc::new(run.scenario()?));
+        }
+    }
+    Ok(scenarios)
+}

@@ -1,0 +1,246 @@
+//! The report: one page with its figures in it.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use reproduce::{
+    ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, Series, Verdict,
+};
+
+use super::{draw, sensitivity, text};
+use crate::output::Failure;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page.
+pub fn html(report: &Report<'_>) -> Result<String, Failure> {
+    let papers = report
+        .papers
+        .iter()
+        .map(paper)
+        .collect::<Result<Vec<Markup>, Failure>>()?;
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width";
+                title { "The papers, reproduced" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { "The papers, reproduced" }
+                (introduction())
+                h2 { "Verdicts" }
+                (totals(report))
+                h2 { "Claims" }
+                (matrix(report))
+                @for paper in &papers { (paper) }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+fn introduction() -> Markup {
+    html! {
+        p {
+            "Each published value or claim of the papers beside what the simulator measures. The endpoints of " b { "the paper's day" }
+            " are simulated (Linux 3.14 with MPTCP 0.89, or ns-3's NewReno) and were never held against those systems; "
+            b { "today's Linux" } " is held against Linux 6.12 (docs/agreement.md). No run on a kernel in the VM exists yet."
+        }
+        dl {
+            dt { (badge(Verdict::Confirmed)) }
+            dd { "The published value within a fifth of it, or within the limit that the claim names; a sign at nine of ten points, where the 95 % interval of the difference excludes zero." }
+            dt { (badge(Verdict::DirectionOnly)) }
+            dd { "The published sign, but not the value, or not at nine of ten points." }
+            dt { (badge(Verdict::Not)) }
+            dd { "Neither." }
+            dt { (badge(Verdict::NotStated)) }
+            dd { "The paper's value is not at hand: the measured one stands alone." }
+            dt { span.verdict.explained { "explained" } }
+            dd { "Not confirmed, but the published value or sign comes out with another setting of a parameter that the paper does not state. The setting is a possible cause, not a proof." }
+        }
+    }
+}
+
+fn badge(verdict: Verdict) -> Markup {
+    html! { span class=(format!("verdict {}", sensitivity::class(verdict))) { (verdict.name()) } }
+}
+
+fn day_badge(day: &DayResult<'_>) -> Markup {
+    html! {
+        (badge(day.assessment.verdict))
+        @if day.cause().is_some() { " " span.verdict.explained { "explained" } }
+    }
+}
+
+fn totals(report: &Report<'_>) -> Markup {
+    let line = |name: &str, counts: Counts| {
+        html! {
+            tr {
+                td { (name) }
+                @for number in [counts.confirmed, counts.explained, counts.direction_only, counts.not, counts.not_stated, counts.not_run] {
+                    td.number { (number) }
+                }
+                td.number { @if let Some(share) = counts.share() { (format!("{:.0} %", 100.0 * share)) } }
+            }
+        }
+    };
+    html! {
+        table {
+            thead { tr {
+                th { "" } th { "confirmed" } th { "explained" } th { "direction only" } th { "not" } th { "not stated" } th { "not run" }
+                th { "confirmed or explained, of those with a value and a run" }
+            } }
+            tbody {
+                @for one in &report.papers {
+                    @for (number, day) in one.paper.days.iter().enumerate() {
+                        (line(&format!("{}, {}", one.paper.id, day.name), report.counts(number, Some(one.paper))))
+                    }
+                }
+                @if report.papers.len() > 1 {
+                    (line("all, paper's day", report.counts(0, None)))
+                    (line("all, today's Linux", report.counts(1, None)))
+                }
+            }
+        }
+    }
+}
+
+fn matrix(report: &Report<'_>) -> Markup {
+    html! {
+        table.matrix {
+            thead { tr { th { "figure" } th { "claim" } th { "published" } th { "paper's day" } th { "today's Linux" } th { "kernel in the VM" } } }
+            tbody {
+                @for paper in &report.papers { @for figure in &paper.figures { @for claim in &figure.claims {
+                    tr {
+                        td { a href=(format!("#{}", anchor(paper, figure))) { (paper.paper.id) "/" (text::figure_name(figure, claim)) } }
+                        td { (text::claim(claim)) }
+                        td { (text::published(claim)) }
+                        @for day in &claim.days { td { (day_badge(day)) } }
+                        td { (badge(Verdict::NotRun)) }
+                    }
+                } } }
+            }
+        }
+    }
+}
+
+fn anchor(paper: &PaperResult<'_>, figure: &FigureResult<'_>) -> String {
+    format!("{}-{}", paper.paper.id, figure.figure.id)
+}
+
+fn paper(result: &PaperResult<'_>) -> Result<Markup, Failure> {
+    let figures = result.figures.iter().map(|figure| section(result, figure));
+    let figures = figures.collect::<Result<Vec<Markup>, Failure>>()?;
+    Ok(html! {
+        section {
+            h2 { (result.paper.title) }
+            p.source { (result.paper.source) }
+            p { (result.paper.about) }
+            @for figure in &figures { (figure) }
+        }
+    })
+}
+
+fn section(paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Result<Markup, Failure> {
+    let figure = result.figure;
+    let mut drawings = Vec::new();
+    for measure in 0..figure.measures.len() {
+        for (number, series) in result.days.iter().enumerate() {
+            drawings.extend(draw::svg(
+                result,
+                measure,
+                &paper.paper.days[number].name,
+                series,
+            )?);
+        }
+    }
+    let stated = paper.paper.parameters(figure);
+    let unstated: Vec<String> = stated
+        .map(|one| format!("{} ({})", one.title, one.default))
+        .collect();
+    Ok(html! {
+        article id=(anchor(paper, result)) {
+            h3 { (figure.id) ": " (figure.title) }
+            @if let Some(reason) = &figure.not_run {
+                p { (badge(Verdict::NotRun)) " " (reason) }
+            } @else {
+                p.source { "experiments/" (paper.paper.id) "/" (figure.scenario) ", " (figure.seeds) " seeds a point" @if figure.pool.len() > 1 { " and each of " (figure.pool.len()) " variants" } "." }
+                @if !unstated.is_empty() { p.source { "Not stated in the paper: " (unstated.join("; ")) "." } }
+            }
+            @if let Some(note) = &figure.note { p { (note) } }
+            div.figures { @for svg in &drawings { figure { (PreEscaped(svg)) } } }
+            @if figure.x.is_none() && figure.not_run.is_none() {
+                @for (number, series) in result.days.iter().enumerate() {
+                    (values(result, &paper.paper.days[number].name, series))
+                }
+            }
+            (claims(paper, result))
+            @for claim in &result.claims { @for (number, day) in claim.days.iter().enumerate() {
+                (cause(result, claim, day, &paper.paper.days[number].name))
+            } }
+        }
+    })
+}
+
+/// The values of a table.
+fn values(result: &FigureResult<'_>, day: &str, series: &Series) -> Markup {
+    html! {
+        table {
+            caption { (day) }
+            thead { tr { th { "" } @for line in &series.lines { th { (line.name) @if line.is_theory { " (theory)" } } } } }
+            tbody {
+                @for (point, of) in series.points.iter().enumerate() { @for (measure, name) in result.figure.measures.iter().enumerate() {
+                    tr {
+                        td { @if !of.name.is_empty() { (of.name) ": " } (name.label) @if !name.unit.is_empty() { ", " (name.unit) } }
+                        @for line in &series.lines {
+                            td.number { @match line.mean(measure, point) { Some(mean) => (text::value(&mean, "")), None => "–" } }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn claims(paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Markup {
+    html! {
+        @if !result.claims.is_empty() {
+            table {
+                thead { tr { th { "claim" } th { "published" } @for day in &paper.paper.days { th { (day.name) } } } }
+                tbody {
+                    @for claim in &result.claims {
+                        tr {
+                            td { (text::claim(claim)) }
+                            td { (text::published(claim)) }
+                            @for day in &claim.days { td { (day_badge(day)) br; (text::measured(result.figure, claim, &day.assessment)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sensitivity of a claim that is not confirmed, and its likeliest cause.
+fn cause(
+    result: &FigureResult<'_>,
+    claim: &ClaimResult<'_>,
+    day: &DayResult<'_>,
+    name: &str,
+) -> Markup {
+    html! {
+        @if !day.tried.is_empty() {
+            details open[day.cause().is_none()] {
+                summary {
+                    (name) ", " (text::claim(claim)) ": " (day.assessment.verdict.name())
+                    @match day.cause() {
+                        Some(tried) => { "; confirmed with " b { (tried.parameter.title) ": " (tried.setting.name) } }
+                        None => "; no setting that was tried restores it"
+                    }
+                }
+                (sensitivity::plot(result.figure, claim, day))
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Embeds the files of the papers' experiments, and identifies the code that decides the results of a simulation.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use sha2::{Digest, Sha256};
+
+/// Folders of `experiments/`, one a paper.
+const PAPERS: [&str; 4] = ["lisa", "css", "lia-olia", "nmcc"];
+
+/// All that decides the results of a simulation, in the repository.
+const SIMULATOR: [&str; 7] = [
+    "Cargo.lock",
+    "cc",
+    "crates/mpcc/src",
+    "crates/netsim/src",
+    "crates/topology/src",
+    "crates/transport/src",
+    "crates/scenario/src",
+];
+
+fn main() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let repository = repository.canonicalize().expect("the repository");
+    let mut table = String::from("&[\n");
+    for paper in PAPERS {
+        let folder = repository.join("experiments").join(paper);
+        println!("cargo:rerun-if-changed={}", folder.display());
+        for file in files(&folder) {
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
+                let name = file.file_name().expect("a name").to_string_lossy();
+                let _ = writeln!(
+                    table,
+                    "({:?}, include_str!({file:?})),",
+                    format!("{paper}/{name}")
+                );
+            }
+        }
+    }
+    table.push(']');
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(out.join("files.rs"), table).expect("OUT_DIR is writable");
+
+    let mut hash = Sha256::new();
+    for part in SIMULATOR {
+        let part = repository.join(part);
+        println!("cargo:rerun-if-changed={}", part.display());
+        for file in files(&part) {
+            let name = file
+                .strip_prefix(&repository)
+                .expect("a file of the repository");
+            hash.update(name.to_string_lossy().as_bytes());
+            hash.update(fs::read(&file).expect("a readable file"));
+        }
+    }
+    let mut build = String::new();
+    for byte in &hash.finalize()[..8] {
+        let _ = write!(build, "{byte:02x}");
+    }
+    println!("cargo:rustc-env=SIMULATOR_BUILD={build}");
+}
+
+/// The files below a folder, or the file itself, in the order of their names.
+fn files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.into()];
+    }
+    let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut entries: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    entries.sort();
+    entries.iter().flat_map(|entry| files(entry)).collect()
+}

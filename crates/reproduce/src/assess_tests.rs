@@ -1,0 +1,143 @@
+//! Verdicts of values written down by hand.
+
+use super::*;
+use crate::series::SeriesOfLine;
+
+/// A figure with lines A and B over x = 1 … n.
+fn figure(points: usize, claim: &str) -> Figure {
+    let text = format!(
+        r#"
+        id = "fig"
+        title = "A figure"
+        scenario = "none.toml"
+        connections = []
+        seeds = 2
+        x = {{ label = "x", vary = "topology.queue=1..{points}" }}
+        lines = [{{ name = "A" }}, {{ name = "B" }}]
+        measures = [{{ name = "value", label = "value", metric = "goodput_mbps", connection = "c" }}]
+        claims = [{{ condition = "", metric = "", algorithm = "", of = "A", {claim} }}]
+        "#
+    );
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Two samples at each point, one tenth around the values.
+fn series(figure: &Figure, a: &[f64], b: &[f64]) -> Series {
+    let line = |name: &str, values: &[f64]| SeriesOfLine {
+        name: name.into(),
+        is_theory: false,
+        measures: vec![
+            values
+                .iter()
+                .map(|value| vec![Some(value - 0.1), Some(value + 0.1)])
+                .collect(),
+        ],
+    };
+    Series {
+        points: figure.points().unwrap(),
+        lines: vec![line("A", a), line("B", b)],
+    }
+}
+
+fn verdict(claim: &str, expected: Expected, a: &[f64], b: &[f64]) -> Verdict {
+    let figure = figure(a.len(), claim);
+    assess(&figure, &figure.claims[0], expected, &series(&figure, a, b)).verdict
+}
+
+#[test]
+fn a_number() {
+    let number = |claim: &str, value| verdict(claim, Expected::Number(5.0), &[value], &[1.0]);
+    // Without a limit of its own, a fifth: 4 to 6.
+    assert_eq!(number("", 4.0), Verdict::Confirmed);
+    assert_eq!(number("", 3.9), Verdict::Not);
+    assert_eq!(number("within = 0.5", 5.5), Verdict::Confirmed);
+    assert_eq!(number("within = 0.5", 5.6), Verdict::Not);
+    assert_eq!(number("factor = 2", 2.5), Verdict::Confirmed);
+    assert_eq!(number("factor = 2", 10.5), Verdict::Not);
+    assert_eq!(number("at_least = true", 50.0), Verdict::Confirmed);
+    assert_eq!(
+        verdict("", Expected::Range(5.0, 7.0), &[7.0], &[1.0]),
+        Verdict::Confirmed
+    );
+    assert_eq!(
+        verdict("", Expected::Unpublished, &[7.0], &[1.0]),
+        Verdict::NotStated
+    );
+}
+
+/// The differences to B are the same in both samples, so that their intervals are 0 wide.
+#[test]
+fn a_comparison() {
+    let less = |published, a, b| {
+        verdict(
+            r#"than = "B", as = "less-percent""#,
+            Expected::Number(published),
+            &[a],
+            &[b],
+        )
+    };
+    // 20 % less than 10.
+    assert_eq!(less(20.0, 8.0, 10.0), Verdict::Confirmed);
+    assert_eq!(less(50.0, 8.0, 10.0), Verdict::DirectionOnly);
+    assert_eq!(less(20.0, 12.0, 10.0), Verdict::Not);
+    // 10 % and 30 % are 20 % on average, and at most 30.
+    let (a, b) = ([9.0, 7.0], [10.0, 10.0]);
+    let over = |over: &str, published| {
+        let claim = format!(r#"than = "B", as = "less-percent", over = "{over}""#);
+        verdict(&claim, Expected::Number(published), &a, &b)
+    };
+    assert_eq!(over("mean", 20.0), Verdict::Confirmed);
+    assert_eq!(over("max", 30.0), Verdict::Confirmed);
+}
+
+#[test]
+fn signs() {
+    let b = [10.0; 10];
+    let sign = |expected, a: &[f64]| verdict(r#"than = "B""#, expected, a, &b[..a.len()]);
+    let mut a = [8.0; 10];
+    assert_eq!(sign(Expected::Lower, &a), Verdict::Confirmed);
+    assert_eq!(sign(Expected::Higher, &a), Verdict::Not);
+    assert_eq!(sign(Expected::Similar, &a), Verdict::Not);
+    assert_eq!(sign(Expected::NoTrend, &a), Verdict::Not);
+    // Nine of ten still are nearly all; eight are not.
+    a[0] = 12.0;
+    assert_eq!(sign(Expected::Lower, &a), Verdict::Confirmed);
+    a[1] = 12.0;
+    assert_eq!(sign(Expected::Lower, &a), Verdict::DirectionOnly);
+    assert_eq!(sign(Expected::NoTrend, &a), Verdict::Confirmed);
+    // 9.5 is lower and similar.
+    assert_eq!(sign(Expected::Similar, &[9.5; 10]), Verdict::Confirmed);
+    assert_eq!(
+        sign(Expected::HigherOrSimilar, &[9.5; 10]),
+        Verdict::Confirmed
+    );
+    assert_eq!(sign(Expected::HigherOrSimilar, &[8.0; 10]), Verdict::Not);
+}
+
+#[test]
+fn points_outside_of_the_range_do_not_count() {
+    let a = [8.0, 8.0, 12.0, 12.0];
+    let lower = |claim: &str| {
+        verdict(
+            &format!(r#"than = "B", {claim}"#),
+            Expected::Lower,
+            &a,
+            &[10.0; 4],
+        )
+    };
+    assert_eq!(lower("to = 2"), Verdict::Confirmed);
+    assert_eq!(lower("from = 3"), Verdict::Not);
+}
+
+#[test]
+fn without_values_there_is_no_run() {
+    let figure = figure(1, "");
+    let empty = Series {
+        points: figure.points().unwrap(),
+        lines: Vec::new(),
+    };
+    assert_eq!(
+        assess(&figure, &figure.claims[0], Expected::Number(1.0), &empty).verdict,
+        Verdict::NotRun
+    );
+}

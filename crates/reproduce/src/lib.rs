@@ -1,0 +1,60 @@
+//! The claims of the papers, and whether they hold here.
+//!
+//! `experiments/` has a folder for each paper: scenarios, and `claims.toml`, which describes the paper's figures ([`Paper`]):
+//! the runs of each line, what is measured, what the paper claims, and which parameters it does not state. The published
+//! values are in `experiments/published.csv` ([`Row`]). [`plan`] lists the runs of a figure, [`Store`] keeps their outcomes,
+//! [`Series`] has the measured values, and [`assess`] compares them with the published ones.
+
+mod assess;
+mod library;
+mod measure;
+mod paper;
+mod plan;
+mod predicted;
+mod published;
+mod report;
+mod rows;
+mod series;
+mod store;
+
+pub use assess::{Assessment, Signs, Verdict, assess};
+pub use library::{Library, Selection};
+pub use paper::{
+    Axis, Claim, Comparison, Day, Figure, Line, Measure, Over, Paper, Parameter, Point, Setting,
+};
+pub use plan::{Run, Variant, plan};
+pub use published::{Expected, Row};
+pub use report::{ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, Tried, runs};
+pub use rows::{ResultRow, Summary};
+pub use series::{Samples, Series, SeriesOfLine};
+pub use store::Store;
+
+/// Identity of the code that decides the results of a simulation: a digest of its sources.
+pub const BUILD: &str = env!("SIMULATOR_BUILD");
+
+/// An error of the files of `experiments/`, or of the store.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file of the experiments is wrong.
+    #[error("{file}: {problem}")]
+    File {
+        /// Name of the file.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A scenario is wrong.
+    #[error(transparent)]
+    Scenario(#[from] scenario::Error),
+    /// The store cannot be read or written.
+    #[error("{file}: {error}")]
+    Store {
+        /// Name of the file.
+        file: String,
+        /// Reason.
+        error: std::io::Error,
+    },
+    /// No such paper or figure.
+    #[error("{0}")]
+    Unknown(String),
+}

@@ -1,0 +1,125 @@
+//! The papers, as they were when the program was built.
+
+use crate::Error;
+use crate::paper::{Claim, Figure, Paper};
+use crate::published::{Expected, Row};
+
+/// Files of `experiments/`: `PAPER/NAME.toml` with their texts.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+const PUBLISHED: &str = include_str!("../../../experiments/published.csv");
+
+/// The papers in the order of reports.
+const PAPERS: [&str; 4] = ["lisa", "css", "lia-olia", "nmcc"];
+
+/// All papers with their published values.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// The papers.
+    pub papers: Vec<Paper>,
+    /// The published values.
+    pub published: Vec<Row>,
+}
+
+/// Figures of papers.
+pub type Selection<'a> = Vec<(&'a Paper, Vec<&'a Figure>)>;
+
+impl Library {
+    /// The library of this program.
+    ///
+    /// # Errors
+    /// The first error of a file.
+    pub fn new() -> Result<Self, Error> {
+        let paper = |id: &str| Paper::read(id, file(&format!("{id}/claims.toml"))?);
+        Ok(Self {
+            papers: PAPERS.into_iter().map(paper).collect::<Result<_, _>>()?,
+            published: Row::read(PUBLISHED)?,
+        })
+    }
+
+    /// The figures that `PAPER` or `PAPER/FIGURE` names; without a name, all.
+    ///
+    /// # Errors
+    /// If there is no such paper or figure; the text has the names that exist.
+    pub fn select(&self, name: Option<&str>) -> Result<Selection<'_>, Error> {
+        let Some(name) = name else {
+            return Ok(self
+                .papers
+                .iter()
+                .map(|paper| (paper, figures(paper)))
+                .collect());
+        };
+        let (of, figure) = match name.split_once('/') {
+            Some((of, figure)) => (of, Some(figure)),
+            None => (name, None),
+        };
+        let paper = self.papers.iter().find(|paper| paper.id == of);
+        let paper = paper.ok_or_else(|| {
+            let ids = self.papers.iter().map(|paper| paper.id.as_str());
+            Error::Unknown(unknown("paper", of, ids.collect()))
+        })?;
+        let Some(figure) = figure else {
+            return Ok(vec![(paper, figures(paper))]);
+        };
+        let found = paper.figures.iter().find(|one| one.id == figure);
+        let found = found.ok_or_else(|| {
+            let ids = paper.figures.iter().map(|one| one.id.as_str());
+            Error::Unknown(unknown(&format!("figure in `{of}`"), figure, ids.collect()))
+        })?;
+        Ok(vec![(paper, vec![found])])
+    }
+
+    /// The published row of a claim; none of a claim without one.
+    pub fn row(&self, paper: &Paper, figure: &Figure, claim: &Claim) -> Option<&Row> {
+        let id = claim.figure.as_ref().unwrap_or(&figure.id);
+        self.published.iter().find(|row| {
+            row.paper == paper.id
+                && row.figure == *id
+                && row.condition == claim.condition
+                && row.metric == claim.metric
+                && row.algorithm == claim.algorithm
+        })
+    }
+
+    /// What a claim expects.
+    ///
+    /// # Errors
+    /// If the claim has no row, or the row no valid value.
+    pub fn expected(
+        &self,
+        paper: &Paper,
+        figure: &Figure,
+        claim: &Claim,
+    ) -> Result<Expected, Error> {
+        if claim.unpublished {
+            return Ok(Expected::Unpublished);
+        }
+        let row = self.row(paper, figure, claim);
+        let row = row.ok_or_else(|| Error::File {
+            file: format!("experiments/{}/claims.toml", paper.id),
+            problem: format!(
+                "{}: no row of published.csv has `{}`, `{}`, `{}`",
+                figure.id, claim.condition, claim.metric, claim.algorithm
+            ),
+        })?;
+        row.expected()
+    }
+}
+
+fn figures(paper: &Paper) -> Vec<&Figure> {
+    paper.figures.iter().collect()
+}
+
+fn unknown(what: &str, name: &str, names: Vec<&str>) -> String {
+    let hint = scenario::nearest(name, names.iter().copied());
+    format!("no {what} `{name}`{hint}; there are {}", names.join(", "))
+}
+
+/// Text of a file of `experiments/`.
+pub(crate) fn file(name: &str) -> Result<&'static str, Error> {
+    let found = FILES.iter().find(|(file, _)| *file == name);
+    found.map(|(_, text)| *text).ok_or_else(|| Error::File {
+        file: format!("experiments/{name}"),
+        problem: "no such file".into(),
+    })
+}

@@ -1,0 +1,358 @@
+//! The figures of a paper and its claims about them: `claims.toml`.
+
+use scenario::vary::{Numbers, Vary};
+use serde::Deserialize;
+
+use crate::Error;
+
+/// A paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Folder in `experiments/`, and name on the command line.
+    #[serde(skip)]
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// Authors, place and year.
+    pub source: String,
+    /// What the paper proposes, for a reader who has not read it. A paragraph.
+    pub about: String,
+    /// Endpoints on which every figure is run; the first are those of the paper's day.
+    #[serde(rename = "day")]
+    pub days: Vec<Day>,
+    /// Parameters that the paper does not state.
+    #[serde(rename = "parameter", default)]
+    pub parameters: Vec<Parameter>,
+    /// Figures and tables.
+    #[serde(rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// Endpoints: those of the paper's day, or today's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Day {
+    /// Name in the report.
+    pub name: String,
+    /// Changed keys of each scenario.
+    pub set: Vec<String>,
+}
+
+/// A parameter that a paper does not state, or a cause that may explain a difference.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// Name by which figures refer to it.
+    pub id: String,
+    /// Title in the report.
+    pub title: String,
+    /// The setting of the scenario file, in words.
+    pub default: String,
+    /// Other settings.
+    pub settings: Vec<Setting>,
+}
+
+/// A setting of a parameter.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// Title in the report.
+    pub name: String,
+    /// Changed keys of the scenario.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Queueing delay of predictions, in place of the figure's.
+    pub queueing: Option<String>,
+}
+
+/// A figure or table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Name on the command line and in `published.csv`.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// Scenario file, beside `claims.toml`.
+    pub scenario: String,
+    /// Changed keys of the scenario.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Connections whose algorithm is that of a line, by name.
+    pub connections: Vec<String>,
+    /// Connections for which `connection.*` stands in changed keys, if the scenario has UDP: all others.
+    #[serde(default)]
+    pub endpoints: Vec<String>,
+    /// Number of seeds.
+    pub seeds: u64,
+    /// Horizontal axis; a figure without one is a table of `points`.
+    pub x: Option<Axis>,
+    /// Rows of a table.
+    #[serde(default)]
+    pub points: Vec<Point>,
+    /// Variants whose runs are samples of one mean, like the queues of LISA's figure 6c.
+    #[serde(default)]
+    pub pool: Vec<Vec<String>>,
+    /// Lines of a figure, columns of a table.
+    pub lines: Vec<Line>,
+    /// Measured quantities.
+    pub measures: Vec<Measure>,
+    /// Queueing delay of predictions, added to each path's RTT.
+    pub queueing: Option<String>,
+    /// Identifiers of parameters that the paper does not state.
+    #[serde(default)]
+    pub parameters: Vec<String>,
+    /// What is known about the figure beyond its claims.
+    pub note: Option<String>,
+    /// Why the figure does not run; its claims then are "not run".
+    pub not_run: Option<String>,
+    /// Claims about the figure.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
+}
+
+/// The horizontal axis.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Label with its unit.
+    pub label: String,
+    /// A key with its values, in the form of `--vary`.
+    pub vary: String,
+    /// The axis shows the values of the key divided by this number.
+    #[serde(default = "one")]
+    pub unit: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A point of a figure: a value on the horizontal axis, or a row of a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Title.
+    pub name: String,
+    /// Changed keys of the scenario.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Place on the horizontal axis.
+    #[serde(skip)]
+    pub x: Option<f64>,
+}
+
+/// A line of a figure: an algorithm, or what theory predicts.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// Title.
+    pub name: String,
+    /// Algorithm of the figure's connections.
+    pub algorithm: Option<String>,
+    /// Changed keys of the scenario.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Prediction in place of runs: `fair`, `fair-probing`, or a congestion avoidance.
+    pub theory: Option<String>,
+}
+
+/// A measured quantity.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// Name in claims.
+    pub name: String,
+    /// Label of the vertical axis.
+    pub label: String,
+    /// Unit of the axis.
+    #[serde(default)]
+    pub unit: String,
+    /// The connections of this name; their mean is the value of a run.
+    pub connection: Option<String>,
+    /// The link of this name, in place of a connection.
+    pub link: Option<String>,
+    /// Metric of an outcome, or one of [`crate::measure`].
+    pub metric: String,
+    /// Connections among which a share is taken.
+    #[serde(default)]
+    pub among: Vec<String>,
+    /// Factor from the metric to the axis.
+    #[serde(default = "one")]
+    pub scale: f64,
+}
+
+/// How a claim compares one line with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// `than` − `of`, in the measure's unit.
+    Less,
+    /// The same in % of `than`.
+    LessPercent,
+    /// `of` − `than`, in the measure's unit.
+    More,
+    /// The same in % of `than`.
+    MorePercent,
+}
+
+/// Points that a claim about a number summarises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// The mean over all points.
+    #[default]
+    Mean,
+    /// The point with the largest value: claims of "up to".
+    Max,
+}
+
+/// A claim of the paper: a row of `published.csv`, and how its value is measured.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The row's figure, if it is not the id of this one.
+    pub figure: Option<String>,
+    /// The row's condition.
+    pub condition: String,
+    /// The row's metric.
+    pub metric: String,
+    /// The row's algorithm.
+    pub algorithm: String,
+    /// Line that is measured.
+    #[serde(default)]
+    pub of: String,
+    /// Line that it is compared with.
+    pub than: Option<String>,
+    /// Comparison with `than`; without it, signs at each point.
+    #[serde(rename = "as")]
+    pub comparison: Option<Comparison>,
+    /// Measure of the figure; without it, the first.
+    pub measure: Option<String>,
+    /// First and last value of the horizontal axis.
+    pub from: Option<f64>,
+    /// Last value of the horizontal axis.
+    pub to: Option<f64>,
+    /// Row of a table.
+    pub point: Option<String>,
+    /// Summary of several points.
+    #[serde(default)]
+    pub over: Over,
+    /// Largest difference from the published number.
+    pub within: Option<f64>,
+    /// Largest factor between the measured and the published number.
+    pub factor: Option<f64>,
+    /// The published number is the least: "more than".
+    #[serde(default)]
+    pub at_least: bool,
+    /// The paper's value is not at hand: the claim has no row.
+    #[serde(default)]
+    pub unpublished: bool,
+}
+
+impl Paper {
+    /// Reads `claims.toml`.
+    pub(crate) fn read(id: &str, text: &str) -> Result<Self, Error> {
+        let file = format!("experiments/{id}/claims.toml");
+        let mut paper: Paper = toml::from_str(text).map_err(|error| Error::File {
+            file: file.clone(),
+            problem: error.message().to_owned(),
+        })?;
+        paper.id = id.into();
+        for figure in &paper.figures {
+            paper.check(figure).map_err(|problem| Error::File {
+                file: file.clone(),
+                problem: format!("{}: {problem}", figure.id),
+            })?;
+        }
+        Ok(paper)
+    }
+
+    /// The parameters of a figure.
+    pub fn parameters<'a>(&'a self, figure: &'a Figure) -> impl Iterator<Item = &'a Parameter> {
+        let named = |id: &'a String| self.parameters.iter().find(move |one| one.id == *id);
+        figure.parameters.iter().filter_map(named)
+    }
+
+    /// Checks that the names in a figure are those of its parts.
+    fn check(&self, figure: &Figure) -> Result<(), String> {
+        let line = |name: &String| figure.lines.iter().any(|line| line.name == *name);
+        let unknown = |what: &str, name: &str| Err(format!("there is no {what} `{name}`"));
+        for id in &figure.parameters {
+            if !self.parameters.iter().any(|one| one.id == *id) {
+                return unknown("parameter", id);
+            }
+        }
+        for measure in &figure.measures {
+            if !crate::measure::is_known(&measure.metric) {
+                return unknown("metric", &measure.metric);
+            }
+        }
+        let points = figure.points()?;
+        for claim in &figure.claims {
+            if figure.not_run.is_some() {
+                continue;
+            }
+            for name in std::iter::once(&claim.of).chain(&claim.than) {
+                if !line(name) {
+                    return unknown("line", name);
+                }
+            }
+            if figure.measure(claim).is_none() {
+                return unknown("measure", claim.measure.as_deref().unwrap_or_default());
+            }
+            if !points.iter().any(|point| claim.is_at(point)) {
+                return Err(format!("{}: no point is in its range", claim.metric));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Figure {
+    /// The points of the figure.
+    pub fn points(&self) -> Result<Vec<Point>, String> {
+        let Some(axis) = &self.x else {
+            return Ok(match self.points.is_empty() {
+                false => self.points.clone(),
+                true => vec![Point {
+                    name: String::new(),
+                    set: Vec::new(),
+                    x: None,
+                }],
+            });
+        };
+        let vary = Vary::parse(&axis.vary)?;
+        let numbers: Vec<f64> = match vary.numbers() {
+            Numbers::Integers(numbers) => numbers.iter().map(|number| *number as f64).collect(),
+            Numbers::Floats(numbers) => numbers,
+            Numbers::Texts => return Err(format!("{}: values are no numbers", axis.vary)),
+        };
+        let point = |(number, x): (usize, &f64)| Point {
+            name: vary.values[number].clone(),
+            set: vec![vary.set(number)],
+            x: Some(x / axis.unit),
+        };
+        Ok(numbers.iter().enumerate().map(point).collect())
+    }
+
+    /// The measure of a claim.
+    pub fn measure(&self, claim: &Claim) -> Option<usize> {
+        match &claim.measure {
+            None => (!self.measures.is_empty()).then_some(0),
+            Some(name) => self.measures.iter().position(|one| one.name == *name),
+        }
+    }
+}
+
+impl Claim {
+    /// Whether the claim is about this point.
+    pub fn is_at(&self, point: &Point) -> bool {
+        let is_in = match point.x {
+            Some(x) => self.from.is_none_or(|from| x >= from) && self.to.is_none_or(|to| x <= to),
+            None => true,
+        };
+        is_in && self.point.as_ref().is_none_or(|name| *name == point.name)
+    }
+}

@@ -1,0 +1,152 @@
+//! The runs of a figure.
+
+use std::fmt::Write as _;
+
+use scenario::Scenario;
+use sha2::{Digest, Sha256};
+
+use crate::paper::{Day, Figure, Line, Paper, Point, Setting};
+use crate::{BUILD, Error, library};
+
+/// Conditions of all runs of a figure.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant<'a> {
+    /// The endpoints.
+    pub day: &'a Day,
+    /// A setting of a parameter that is not the file's.
+    pub setting: Option<&'a Setting>,
+    /// Largest number of seeds; none: that of the figure.
+    pub seeds: Option<u64>,
+}
+
+/// A run of a figure.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Run {
+    /// Scenario file: `PAPER/NAME.toml`.
+    pub file: String,
+    /// Changed keys, later ones before earlier ones.
+    pub set: Vec<String>,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Run {
+    /// Digest of all that decides the outcome: the simulator, the scenario, the changed keys and the seed.
+    ///
+    /// # Errors
+    /// If there is no such file.
+    pub fn key(&self) -> Result<String, Error> {
+        let mut hash = Sha256::new();
+        for part in [BUILD, library::file(&self.file)?, &self.set.join("\n")] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        hash.update(self.seed.to_le_bytes());
+        let mut key = String::new();
+        for byte in &hash.finalize()[..16] {
+            let _ = write!(key, "{byte:02x}");
+        }
+        Ok(key)
+    }
+
+    /// The scenario of the run.
+    ///
+    /// # Errors
+    /// Those of the scenario.
+    pub fn scenario(&self) -> Result<Scenario, Error> {
+        let text = library::file(&self.file)?;
+        Ok(Scenario::parse_with(
+            text,
+            format!("experiments/{}", self.file),
+            &self.set,
+        )?)
+    }
+}
+
+/// The runs of a figure, without those of predicted lines.
+///
+/// # Errors
+/// If the figure's axis is wrong.
+pub fn plan(paper: &Paper, figure: &Figure, variant: Variant<'_>) -> Result<Vec<Run>, Error> {
+    let mut runs = Vec::new();
+    if figure.not_run.is_some() {
+        return Ok(runs);
+    }
+    for line in figure.lines.iter().filter(|line| line.theory.is_none()) {
+        for point in points(paper, figure)? {
+            runs.extend(of_point(paper, figure, line, &point, variant));
+        }
+    }
+    Ok(runs)
+}
+
+/// The points of a figure.
+pub(crate) fn points(paper: &Paper, figure: &Figure) -> Result<Vec<Point>, Error> {
+    figure.points().map_err(|problem| Error::File {
+        file: format!("experiments/{}/claims.toml", paper.id),
+        problem: format!("{}: {problem}", figure.id),
+    })
+}
+
+/// The runs of one point of a line: the samples of its mean.
+pub(crate) fn of_point(
+    paper: &Paper,
+    figure: &Figure,
+    line: &Line,
+    point: &Point,
+    variant: Variant<'_>,
+) -> Vec<Run> {
+    let file = format!("{}/{}", paper.id, figure.scenario);
+    let set = keys(figure, line, point, variant);
+    let pool = match figure.pool.is_empty() {
+        true => &[Vec::new()][..],
+        false => &figure.pool,
+    };
+    let seeds = variant.seeds.unwrap_or(u64::MAX).min(figure.seeds);
+    let run = |pooled: &Vec<String>, seed| Run {
+        file: file.clone(),
+        set: set.iter().chain(pooled).cloned().collect(),
+        seed,
+    };
+    pool.iter()
+        .flat_map(|pooled| (1..=seeds).map(move |seed| run(pooled, seed)))
+        .collect()
+}
+
+/// The changed keys of a point of a line.
+pub(crate) fn keys(
+    figure: &Figure,
+    line: &Line,
+    point: &Point,
+    variant: Variant<'_>,
+) -> Vec<String> {
+    let mut set = figure.set.clone();
+    set.extend(point.set.iter().cloned());
+    if let Some(algorithm) = &line.algorithm {
+        let names = figure.connections.iter();
+        set.extend(names.map(|name| format!("connection.{name}.algorithm={algorithm}")));
+    }
+    set.extend(variant.day.set.iter().cloned());
+    set.extend(
+        variant
+            .setting
+            .iter()
+            .flat_map(|setting| setting.set.iter().cloned()),
+    );
+    // Last: a line of TCP removes keys that only MPTCP has.
+    set.extend(line.set.iter().cloned());
+    set.iter().flat_map(|set| expanded(figure, set)).collect()
+}
+
+/// A changed key of all connections as one of each endpoint: UDP has no profile.
+fn expanded(figure: &Figure, set: &str) -> Vec<String> {
+    match set.strip_prefix("connection.*.") {
+        Some(key) if !figure.endpoints.is_empty() => {
+            let names = figure.endpoints.iter();
+            names
+                .map(|name| format!("connection.{name}.{key}"))
+                .collect()
+        }
+        _ => vec![set.into()],
+    }
+}

@@ -1,0 +1,319 @@
+//! All results: claims with their verdicts, and the settings that change a verdict.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::assess::{Assessment, Verdict, assess};
+use crate::library::{Library, Selection};
+use crate::paper::{Claim, Figure, Paper, Parameter, Setting};
+use crate::plan::{Run, Variant, plan};
+use crate::published::{Expected, Row};
+use crate::series::Series;
+use crate::{Error, Store};
+
+/// Results of papers.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// The papers.
+    pub papers: Vec<PaperResult<'a>>,
+    seeds: Option<u64>,
+}
+
+/// Results of a paper.
+#[derive(Clone, Debug)]
+pub struct PaperResult<'a> {
+    /// The paper.
+    pub paper: &'a Paper,
+    /// Its figures.
+    pub figures: Vec<FigureResult<'a>>,
+}
+
+/// Results of a figure.
+#[derive(Clone, Debug)]
+pub struct FigureResult<'a> {
+    /// The figure.
+    pub figure: &'a Figure,
+    /// Values with the endpoints of each day.
+    pub days: Vec<Series>,
+    /// Its claims.
+    pub claims: Vec<ClaimResult<'a>>,
+}
+
+/// Results of a claim.
+#[derive(Clone, Debug)]
+pub struct ClaimResult<'a> {
+    /// The claim.
+    pub claim: &'a Claim,
+    /// Its published row; none of a claim whose value is not at hand.
+    pub row: Option<&'a Row>,
+    /// What the row expects.
+    pub expected: Expected,
+    /// Results with the endpoints of each day.
+    pub days: Vec<DayResult<'a>>,
+}
+
+/// Result of a claim with the endpoints of a day.
+#[derive(Clone, Debug)]
+pub struct DayResult<'a> {
+    /// With the scenario as its file has it.
+    pub assessment: Assessment,
+    /// With other settings of what the paper does not state; empty for a confirmed claim.
+    pub tried: Vec<Tried<'a>>,
+}
+
+/// Result with a setting of a parameter.
+#[derive(Clone, Debug)]
+pub struct Tried<'a> {
+    /// The parameter.
+    pub parameter: &'a Parameter,
+    /// The setting.
+    pub setting: &'a Setting,
+    /// The result.
+    pub assessment: Assessment,
+}
+
+impl DayResult<'_> {
+    /// The first setting with which the published value or sign comes out, of a claim that is not confirmed without it.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Tried<'_>> {
+        let mut tried = self.tried.iter();
+        tried.find(|tried| tried.assessment.verdict == Verdict::Confirmed)
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(
+            self.assessment.verdict,
+            Verdict::DirectionOnly | Verdict::Not
+        )
+    }
+}
+
+/// Number of claims with each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Confirmed.
+    pub confirmed: usize,
+    /// Not confirmed, but with another setting of a parameter that the paper does not state.
+    pub explained: usize,
+    /// Only the direction, and not explained.
+    pub direction_only: usize,
+    /// Neither, and not explained.
+    pub not: usize,
+    /// Without a published value.
+    pub not_stated: usize,
+    /// Without a run.
+    pub not_run: usize,
+}
+
+impl Counts {
+    /// Share of confirmed and explained claims among those with a published value that were run.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        let held = self.confirmed + self.explained;
+        let of = held + self.direction_only + self.not;
+        (of > 0).then(|| held as f64 / of as f64)
+    }
+
+    fn add(&mut self, day: &DayResult<'_>) {
+        *match day.assessment.verdict {
+            Verdict::Confirmed => &mut self.confirmed,
+            Verdict::NotStated => &mut self.not_stated,
+            Verdict::NotRun => &mut self.not_run,
+            _ if day.cause().is_some() => &mut self.explained,
+            Verdict::DirectionOnly => &mut self.direction_only,
+            Verdict::Not => &mut self.not,
+        } += 1;
+    }
+}
+
+/// The runs of these figures with the settings of their files, each once.
+///
+/// # Errors
+/// Those of the figures.
+pub fn runs(selection: &Selection<'_>, seeds: Option<u64>) -> Result<Vec<Run>, Error> {
+    let mut all = Vec::new();
+    for (paper, figures) in selection {
+        for figure in figures {
+            for day in &paper.days {
+                let variant = Variant {
+                    day,
+                    setting: None,
+                    seeds,
+                };
+                all.extend(plan(paper, figure, variant)?);
+            }
+        }
+    }
+    Ok(once(all))
+}
+
+fn once(runs: Vec<Run>) -> Vec<Run> {
+    let mut seen = BTreeSet::new();
+    let new = |run: &Run| seen.insert(run.clone());
+    runs.into_iter().filter(new).collect()
+}
+
+impl<'a> Report<'a> {
+    /// Results of the figures from the store, without other settings.
+    ///
+    /// # Errors
+    /// Those of the figures and of `published.csv`.
+    pub fn new(
+        library: &'a Library,
+        selection: Selection<'a>,
+        seeds: Option<u64>,
+        store: &Store,
+    ) -> Result<Self, Error> {
+        let mut papers = Vec::new();
+        for (paper, figures) in selection {
+            let figure = |figure| of_figure(library, paper, figure, seeds, store);
+            papers.push(PaperResult {
+                paper,
+                figures: figures
+                    .into_iter()
+                    .map(figure)
+                    .collect::<Result<_, Error>>()?,
+            });
+        }
+        Ok(Self { papers, seeds })
+    }
+
+    /// The further runs with which claims that are not confirmed are tried, each once.
+    ///
+    /// # Errors
+    /// Those of the figures.
+    pub fn further(&self) -> Result<Vec<Run>, Error> {
+        let mut all = Vec::new();
+        for PaperResult { paper, figures } in &self.papers {
+            for result in figures {
+                for (number, day) in paper.days.iter().enumerate() {
+                    if !result
+                        .claims
+                        .iter()
+                        .any(|claim| claim.days[number].is_open())
+                    {
+                        continue;
+                    }
+                    for (_, setting) in settings(paper, result.figure) {
+                        let variant = Variant {
+                            day,
+                            setting: Some(setting),
+                            seeds: self.seeds,
+                        };
+                        all.extend(plan(paper, result.figure, variant)?);
+                    }
+                }
+            }
+        }
+        Ok(once(all))
+    }
+
+    /// Adds the results of the further runs.
+    ///
+    /// # Errors
+    /// Those of the figures.
+    pub fn explain(&mut self, store: &Store) -> Result<(), Error> {
+        for PaperResult { paper, figures } in &mut self.papers {
+            for result in figures {
+                for (number, day) in paper.days.iter().enumerate() {
+                    if !result
+                        .claims
+                        .iter()
+                        .any(|claim| claim.days[number].is_open())
+                    {
+                        continue;
+                    }
+                    for (parameter, setting) in settings(paper, result.figure) {
+                        let variant = Variant {
+                            day,
+                            setting: Some(setting),
+                            seeds: self.seeds,
+                        };
+                        let series = Series::read(paper, result.figure, variant, store)?;
+                        for claim in &mut result.claims {
+                            if claim.days[number].is_open() {
+                                let assessment =
+                                    assess(result.figure, claim.claim, claim.expected, &series);
+                                claim.days[number].tried.push(Tried {
+                                    parameter,
+                                    setting,
+                                    assessment,
+                                });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of claims with each verdict, with the endpoints of this day; of all papers, or one.
+    #[must_use]
+    pub fn counts(&self, day: usize, paper: Option<&Paper>) -> Counts {
+        let mut counts = Counts::default();
+        let papers = self.papers.iter();
+        let papers = papers.filter(|one| paper.is_none_or(|paper| paper.id == one.paper.id));
+        for claim in papers
+            .flat_map(|one| &one.figures)
+            .flat_map(|figure| &figure.claims)
+        {
+            counts.add(&claim.days[day]);
+        }
+        counts
+    }
+}
+
+fn settings<'a>(paper: &'a Paper, figure: &'a Figure) -> Vec<(&'a Parameter, &'a Setting)> {
+    let parameters = paper.parameters(figure);
+    parameters
+        .flat_map(|parameter| {
+            parameter
+                .settings
+                .iter()
+                .map(move |setting| (parameter, setting))
+        })
+        .collect()
+}
+
+fn of_figure<'a>(
+    library: &'a Library,
+    paper: &'a Paper,
+    figure: &'a Figure,
+    seeds: Option<u64>,
+    store: &Store,
+) -> Result<FigureResult<'a>, Error> {
+    let series = |day| {
+        let variant = Variant {
+            day,
+            setting: None,
+            seeds,
+        };
+        Series::read(paper, figure, variant, store)
+    };
+    let days = paper
+        .days
+        .iter()
+        .map(series)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut claims = Vec::new();
+    for claim in &figure.claims {
+        let expected = library.expected(paper, figure, claim)?;
+        let day = |series| DayResult {
+            assessment: assess(figure, claim, expected, series),
+            tried: Vec::new(),
+        };
+        claims.push(ClaimResult {
+            claim,
+            row: library.row(paper, figure, claim),
+            expected,
+            days: days.iter().map(day).collect(),
+        });
+    }
+    Ok(FigureResult {
+        figure,
+        days,
+        claims,
+    })
+}

@@ -1,0 +1,173 @@
+//! The results as rows: `results.csv`, and the JSON of `lisa reproduce`.
+
+use serde::Serialize;
+
+use crate::Error;
+use crate::assess::Verdict;
+use crate::report::{ClaimResult, Counts, DayResult, Report};
+
+/// A claim with its results: the columns of `results.csv`. Those of `published.csv` come first.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResultRow {
+    /// Paper.
+    pub paper: String,
+    /// Figure.
+    pub figure: String,
+    /// Condition.
+    pub condition: String,
+    /// Metric.
+    pub metric: String,
+    /// Algorithm.
+    pub algorithm: String,
+    /// Published value; empty if it is not at hand.
+    pub value: String,
+    /// Unit of the published value.
+    pub unit: String,
+    /// Note of the published value.
+    pub note: String,
+    /// Measured with the endpoints of the paper's day, in the unit, or in % of the second line for a sign.
+    pub measured_then: Option<f64>,
+    /// Half of its 95 % confidence interval.
+    pub ci95_then: Option<f64>,
+    /// Points with the published sign, of how many: `27/34`; empty for a number.
+    pub points_then: String,
+    /// Verdict.
+    pub verdict_then: Verdict,
+    /// Setting that restores the published value or sign; empty without one.
+    pub explained_then: String,
+    /// As `measured_then`, with the endpoints of today.
+    pub measured_now: Option<f64>,
+    /// As `ci95_then`.
+    pub ci95_now: Option<f64>,
+    /// As `points_then`.
+    pub points_now: String,
+    /// As `verdict_then`.
+    pub verdict_now: Verdict,
+    /// As `explained_then`.
+    pub explained_now: String,
+    /// Verdict on a kernel in the VM.
+    pub verdict_vm: Verdict,
+}
+
+/// The JSON of the command.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// `lisa.reproduce/1`.
+    pub schema: &'static str,
+    /// Verdicts with the endpoints of the papers' days.
+    pub then: Counts,
+    /// Verdicts with the endpoints of today.
+    pub now: Counts,
+    /// A row for each claim.
+    pub claims: Vec<ResultRow>,
+}
+
+impl Report<'_> {
+    /// A row for each claim.
+    #[must_use]
+    pub fn rows(&self) -> Vec<ResultRow> {
+        let mut rows = Vec::new();
+        for paper in &self.papers {
+            for figure in &paper.figures {
+                for claim in &figure.claims {
+                    rows.push(row(&paper.paper.id, &figure.figure.id, claim));
+                }
+            }
+        }
+        rows
+    }
+
+    /// `results.csv`.
+    ///
+    /// # Errors
+    /// None in memory.
+    pub fn csv(&self) -> Result<Vec<u8>, Error> {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        let failed = |problem: String| Error::File {
+            file: "results.csv".into(),
+            problem,
+        };
+        for row in self.rows() {
+            csv.serialize(row)
+                .map_err(|error| failed(error.to_string()))?;
+        }
+        csv.into_inner().map_err(|error| failed(error.to_string()))
+    }
+
+    /// The JSON of the command.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary {
+            schema: "lisa.reproduce/1",
+            then: self.counts(0, None),
+            now: self.counts(1, None),
+            claims: self.rows(),
+        }
+    }
+}
+
+/// Six decimals: more than any interval, and no digits of a machine's logarithms.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// Points with the sign that the claim has, of all.
+fn points(claim: &ClaimResult<'_>, day: &DayResult<'_>) -> String {
+    use crate::published::Expected;
+    let Some(signs) = day.assessment.signs else {
+        return String::new();
+    };
+    let number = match claim.expected {
+        Expected::Lower => signs.lower,
+        Expected::Higher => signs.higher,
+        Expected::HigherOrSimilar => signs.of - signs.lower.min(signs.of - signs.similar),
+        Expected::Similar => signs.similar,
+        _ => {
+            return format!(
+                "{} lower, {} higher, of {}",
+                signs.lower, signs.higher, signs.of
+            );
+        }
+    };
+    format!("{number}/{}", signs.of)
+}
+
+fn row(paper: &str, figure: &str, claim: &ClaimResult<'_>) -> ResultRow {
+    let field =
+        |of: fn(&crate::Row) -> &String| claim.row.map_or(String::new(), |row| of(row).clone());
+    let [then, now] = [&claim.days[0], &claim.days[1]];
+    let measured = |day: &DayResult<'_>| day.assessment.measured.map(|mean| rounded(mean.mean));
+    let ci95 = |day: &DayResult<'_>| {
+        day.assessment
+            .measured
+            .and_then(|mean| mean.ci95)
+            .map(rounded)
+    };
+    let cause = |day: &DayResult<'_>| {
+        let cause = day.cause();
+        cause.map_or(String::new(), |tried| {
+            format!("{}: {}", tried.parameter.title, tried.setting.name)
+        })
+    };
+    ResultRow {
+        paper: paper.into(),
+        figure: claim.claim.figure.clone().unwrap_or_else(|| figure.into()),
+        condition: claim.claim.condition.clone(),
+        metric: claim.claim.metric.clone(),
+        algorithm: claim.claim.algorithm.clone(),
+        value: field(|row| &row.value),
+        unit: field(|row| &row.unit),
+        note: field(|row| &row.note),
+        measured_then: measured(then),
+        ci95_then: ci95(then),
+        points_then: points(claim, then),
+        verdict_then: then.assessment.verdict,
+        explained_then: cause(then),
+        measured_now: measured(now),
+        ci95_now: ci95(now),
+        points_now: points(claim, now),
+        verdict_now: now.assessment.verdict,
+        explained_now: cause(now),
+        verdict_vm: Verdict::NotRun,
+    }
+}
