@@ -6,8 +6,8 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-/// Folders of `experiments/`, one a paper.
-const PAPERS: [&str; 4] = ["lisa", "css", "lia-olia", "nmcc"];
+/// Folders of `experiments/`: the claims, and the scenarios of each paper.
+const FOLDERS: [&str; 5] = ["papers/claims", "lisa", "css", "lia-olia", "nmcc"];
 
 /// All that decides the results of a simulation, in the repository.
 const SIMULATOR: [&str; 7] = [
@@ -24,19 +24,19 @@ fn main() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let repository = repository.canonicalize().expect("the repository");
     let mut table = String::from("&[\n");
-    for paper in PAPERS {
-        let folder = repository.join("experiments").join(paper);
+    for name in FOLDERS {
+        let folder = repository.join("experiments").join(name);
         println!("cargo:rerun-if-changed={}", folder.display());
         for file in files(&folder) {
             if file
                 .extension()
                 .is_some_and(|extension| extension == "toml")
             {
-                let name = file.file_name().expect("a name").to_string_lossy();
+                let file_name = file.file_name().expect("a name").to_string_lossy();
                 let _ = writeln!(
                     table,
                     "({:?}, include_str!({file:?})),",
-                    format!("{paper}/{name}")
+                    format!("{name}/{file_name}")
                 );
             }
         }

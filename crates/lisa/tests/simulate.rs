@@ -15,6 +15,8 @@ mod new;
 mod picture;
 #[path = "simulate/plots.rs"]
 mod plots;
+#[path = "simulate/reproduce.rs"]
+mod reproduce;
 #[path = "simulate/resume.rs"]
 mod resume;
 #[path = "simulate/rows.rs"]

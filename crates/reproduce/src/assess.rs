@@ -10,6 +10,8 @@ use crate::series::{Samples, Series};
 const TOLERANCE: f64 = 0.2;
 /// Share of points at which a sign must hold: "for almost all queues".
 const NEARLY_ALL: f64 = 0.9;
+/// Share of points at which a sign holds somewhere, and at which the other one may hold.
+const SOME: f64 = 0.1;
 /// Largest difference of two values that are similar, as a share of the second.
 const SIMILAR: f64 = 0.1;
 
@@ -116,7 +118,7 @@ pub fn assess(figure: &Figure, claim: &Claim, expected: Expected, series: &Serie
         Expected::Unpublished if claim.than.is_none() || claim.comparison.is_some() => {
             of_number(claim, expected, &differences)
         }
-        _ => of_signs(expected, &differences),
+        _ => of_signs(claim, expected, &differences),
     }
 }
 
@@ -226,7 +228,7 @@ fn of_number(claim: &Claim, expected: Expected, differences: &[Difference]) -> A
     }
 }
 
-fn of_signs(expected: Expected, differences: &[Difference]) -> Assessment {
+fn of_signs(claim: &Claim, expected: Expected, differences: &[Difference]) -> Assessment {
     let count = |of: fn(&Difference) -> bool| differences.iter().filter(|one| of(one)).count();
     let signs = Signs {
         lower: count(|one| one.sign() < 0),
@@ -236,11 +238,15 @@ fn of_signs(expected: Expected, differences: &[Difference]) -> Assessment {
     };
     let measured = over_points(differences, percent);
     let mean = measured.map_or(0.0, |mean| mean.mean);
-    let nearly_all = |number: usize| number as f64 >= NEARLY_ALL * signs.of as f64;
-    let signed = |number: usize, other: usize, same_sign: bool| match nearly_all(number) {
-        true => Verdict::Confirmed,
-        false if number > other && same_sign => Verdict::DirectionOnly,
-        false => Verdict::Not,
+    let share = |number: usize| number as f64 / signs.of as f64;
+    let nearly_all = |number: usize| share(number) >= NEARLY_ALL;
+    let signed = |number: usize, other: usize, same_sign: bool| {
+        let somewhere = claim.somewhere && share(number) >= SOME && share(other) <= SOME;
+        match somewhere || nearly_all(number) {
+            true => Verdict::Confirmed,
+            false if number > other && same_sign => Verdict::DirectionOnly,
+            false => Verdict::Not,
+        }
     };
     let either = |holds: bool| {
         if holds {

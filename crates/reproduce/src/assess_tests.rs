@@ -114,6 +114,24 @@ fn signs() {
     assert_eq!(sign(Expected::HigherOrSimilar, &[8.0; 10]), Verdict::Not);
 }
 
+/// At three of ten points lower and at one higher: somewhere. At two higher: not nearly without exception.
+#[test]
+fn a_sign_somewhere() {
+    let somewhere = |higher: usize| {
+        let mut a = [10.0; 10];
+        a[..3].fill(8.0);
+        a[3..3 + higher].fill(12.0);
+        verdict(
+            r#"than = "B", somewhere = true"#,
+            Expected::Lower,
+            &a,
+            &[10.0; 10],
+        )
+    };
+    assert_eq!(somewhere(1), Verdict::Confirmed);
+    assert_eq!(somewhere(2), Verdict::DirectionOnly);
+}
+
 #[test]
 fn points_outside_of_the_range_do_not_count() {
     let a = [8.0, 8.0, 12.0, 12.0];

@@ -1,8 +1,8 @@
 //! The claims of the papers, and whether they hold here.
 //!
-//! `experiments/` has a folder for each paper: scenarios, and `claims.toml`, which describes the paper's figures ([`Paper`]):
+//! `experiments/` has a folder with the scenarios of each paper. `experiments/papers/claims` describes the papers' figures ([`Paper`]):
 //! the runs of each line, what is measured, what the paper claims, and which parameters it does not state. The published
-//! values are in `experiments/published.csv` ([`Row`]). [`plan`] lists the runs of a figure, [`Store`] keeps their outcomes,
+//! values are in `experiments/papers/published.csv` ([`Row`]). [`plan`] lists the runs of a figure, [`Store`] keeps their outcomes,
 //! [`Series`] has the measured values, and [`assess`] compares them with the published ones.
 
 mod assess;

@@ -1,13 +1,14 @@
 //! The papers, as they were when the program was built.
 
 use crate::Error;
+use crate::measure;
 use crate::paper::{Claim, Figure, Paper};
 use crate::published::{Expected, Row};
 
 /// Files of `experiments/`: `PAPER/NAME.toml` with their texts.
 const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-const PUBLISHED: &str = include_str!("../../../experiments/published.csv");
+const PUBLISHED: &str = include_str!("../../../experiments/papers/published.csv");
 
 /// The papers in the order of reports.
 const PAPERS: [&str; 4] = ["lisa", "css", "lia-olia", "nmcc"];
@@ -30,7 +31,18 @@ impl Library {
     /// # Errors
     /// The first error of a file.
     pub fn new() -> Result<Self, Error> {
-        let paper = |id: &str| Paper::read(id, file(&format!("{id}/claims.toml"))?);
+        let paper = |id: &str| -> Result<Paper, Error> {
+            let name = format!("papers/claims/{id}.toml");
+            let paper = Paper::read(id, file(&name)?)?;
+            let mut measures = paper.figures.iter().flat_map(|figure| &figure.measures);
+            match measures.find(|measure| !measure::is_known(&measure.metric)) {
+                Some(measure) => Err(Error::File {
+                    file: format!("experiments/{name}"),
+                    problem: format!("there is no metric `{}`", measure.metric),
+                }),
+                None => Ok(paper),
+            }
+        };
         Ok(Self {
             papers: PAPERS.into_iter().map(paper).collect::<Result<_, _>>()?,
             published: Row::read(PUBLISHED)?,
@@ -96,7 +108,7 @@ impl Library {
         }
         let row = self.row(paper, figure, claim);
         let row = row.ok_or_else(|| Error::File {
-            file: format!("experiments/{}/claims.toml", paper.id),
+            file: format!("experiments/papers/claims/{}.toml", paper.id),
             problem: format!(
                 "{}: no row of published.csv has `{}`, `{}`, `{}`",
                 figure.id, claim.condition, claim.metric, claim.algorithm

@@ -1,4 +1,4 @@
-//! The figures of a paper and its claims about them: `claims.toml`.
+//! The figures of a paper and its claims about them: `experiments/papers/claims/PAPER.toml`.
 
 use scenario::vary::{Numbers, Vary};
 use serde::Deserialize;
@@ -74,7 +74,7 @@ pub struct Figure {
     pub id: String,
     /// Title.
     pub title: String,
-    /// Scenario file, beside `claims.toml`.
+    /// Scenario file, in the paper's folder of `experiments/`.
     pub scenario: String,
     /// Changed keys of the scenario.
     #[serde(default)]
@@ -246,15 +246,18 @@ pub struct Claim {
     /// The published number is the least: "more than".
     #[serde(default)]
     pub at_least: bool,
+    /// The sign holds at some points, and the other one at hardly any: "for a distinct set of queues".
+    #[serde(default)]
+    pub somewhere: bool,
     /// The paper's value is not at hand: the claim has no row.
     #[serde(default)]
     pub unpublished: bool,
 }
 
 impl Paper {
-    /// Reads `claims.toml`.
+    /// Reads a file of `experiments/papers/claims`.
     pub(crate) fn read(id: &str, text: &str) -> Result<Self, Error> {
-        let file = format!("experiments/{id}/claims.toml");
+        let file = format!("experiments/papers/claims/{id}.toml");
         let mut paper: Paper = toml::from_str(text).map_err(|error| Error::File {
             file: file.clone(),
             problem: error.message().to_owned(),
@@ -282,11 +285,6 @@ impl Paper {
         for id in &figure.parameters {
             if !self.parameters.iter().any(|one| one.id == *id) {
                 return unknown("parameter", id);
-            }
-        }
-        for measure in &figure.measures {
-            if !crate::measure::is_known(&measure.metric) {
-                return unknown("metric", &measure.metric);
             }
         }
         let points = figure.points()?;

@@ -83,7 +83,7 @@ pub fn plan(paper: &Paper, figure: &Figure, variant: Variant<'_>) -> Result<Vec<
 /// The points of a figure.
 pub(crate) fn points(paper: &Paper, figure: &Figure) -> Result<Vec<Point>, Error> {
     figure.points().map_err(|problem| Error::File {
-        file: format!("experiments/{}/claims.toml", paper.id),
+        file: format!("experiments/papers/claims/{}.toml", paper.id),
         problem: format!("{}: {problem}", figure.id),
     })
 }

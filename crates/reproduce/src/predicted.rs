@@ -18,7 +18,7 @@ pub(crate) fn values(
     variant: Variant<'_>,
 ) -> Result<Vec<Option<f64>>, Error> {
     let wrong = |problem: String| Error::File {
-        file: format!("experiments/{}/claims.toml", paper.id),
+        file: format!("experiments/papers/claims/{}.toml", paper.id),
         problem: format!("{}: {problem}", figure.id),
     };
     let queueing = variant

@@ -1,11 +1,11 @@
-//! Published results: the rows of `experiments/published.csv`.
+//! Published results: the rows of `experiments/papers/published.csv`.
 
 use serde::Deserialize;
 
 use crate::Error;
 
 /// Name of the file, for errors.
-const FILE: &str = "experiments/published.csv";
+const FILE: &str = "experiments/papers/published.csv";
 
 /// A published value or claim.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

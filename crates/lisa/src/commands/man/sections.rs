@@ -27,7 +27,7 @@ const EXIT_STATUS: [(&str, &str, &str); 4] = [
 ];
 
 /// Files of commands, by the begin of their names.
-const FILES: [(&[&str], &str, &str); 9] = [
+const FILES: [(&[&str], &str, &str); 10] = [
     (
         &[
             "lisa-run",
@@ -49,6 +49,11 @@ const FILES: [(&[&str], &str, &str); 9] = [
         &["lisa-run", "lisa-compare", "lisa-sweep", "lisa-demo"],
         "~/.cache/lisa/",
         "The kernels of --on vm, as `make setup` fetches them.",
+    ),
+    (
+        &["lisa-reproduce"],
+        "~/.cache/lisa/reproduce/",
+        "The outcomes of finished runs, of the present build of the simulator.",
     ),
     (
         &["lisa-plot"],
@@ -178,7 +183,7 @@ pub fn see_also(roff: &mut Roff, name: &str, parent: Option<&str>, children: &[S
         "lisa-sweep" => &["lisa-run(1)", "lisa-compare(1)", "lisa-algorithms(1)"],
         "lisa-show" | "lisa-new" => &["lisa-run(1)", "lisa-compare(1)"],
         "lisa-algorithms" => &["lisa-compare(1)", "lisa-kernel-load(1)"],
-        "lisa-demo" => &["lisa-compare(1)"],
+        "lisa-demo" | "lisa-reproduce" => &["lisa-compare(1)"],
         "lisa-kernel-exec" => &[
             "lisa-kernel-load(1)",
             "lisa-kernel-status(1)",

@@ -6,7 +6,6 @@ mod page;
 mod sensitivity;
 mod text;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -118,7 +117,7 @@ fn finish(
     let job = move |number: usize| {
         let run = &missing[number];
         Ok(Job {
-            scenario: scenarios[&(run.file.clone(), run.set.clone())].clone(),
+            scenario: scenarios[number].clone(),
             about: format!("experiments/{}", run.file).into(),
             seed: run.seed,
             trace: Trace::None,
@@ -135,14 +134,16 @@ fn finish(
     progress::ended(finished, count, "; the same command runs the rest")
 }
 
-/// The scenarios of runs, each read once.
-fn scenarios(runs: &[Run]) -> Result<BTreeMap<(String, Vec<String>), Arc<Scenario>>, Failure> {
-    let mut scenarios = BTreeMap::new();
-    for run in runs {
-        let key = (run.file.clone(), run.set.clone());
-        if !scenarios.contains_key(&key) {
-            scenarios.insert(key, Arc::new(run.scenario()?));
-        }
+/// The scenario of each run; the seeds of a point follow each other and share one.
+fn scenarios(runs: &[Run]) -> Result<Vec<Arc<Scenario>>, Failure> {
+    let mut scenarios: Vec<Arc<Scenario>> = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        let before = number.checked_sub(1).map(|before| &runs[before]);
+        let is_same = before.is_some_and(|before| before.file == run.file && before.set == run.set);
+        scenarios.push(match scenarios.last() {
+            Some(last) if is_same => last.clone(),
+            _ => Arc::new(run.scenario()?),
+        });
     }
     Ok(scenarios)
 }

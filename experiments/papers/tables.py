@@ -1,0 +1,78 @@
+"""Tables and figures of docs/papers: the verdicts of `lisa reproduce`."""
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from support.experiment import Experiment, table
+from support.mean import number
+
+PAPERS = ("lisa", "css", "lia-olia", "nmcc")
+# Figures of the pages, and those that a quick trial runs.
+FIGURES = ("lisa-fig6a-r_ss-then", "lisa-fig6a-r_ss-now", "css-fig5a-retransmissions-then", "css-fig5a-retransmissions-now")
+SMALL = {"lisa": "lisa/fig6a", "css": "css/fig5a", "lia-olia": "lia-olia/table2", "nmcc": "nmcc/table1"}
+VERDICTS = ("confirmed", "explained", "direction_only", "not", "not_stated", "not_run")
+
+
+def reproduce(experiment, paper, folder):
+    """The summary of a paper; a trial has one figure of it and tries no causes."""
+    is_small = experiment.options.seconds is not None
+    arguments = ["reproduce", SMALL[paper] if is_small else paper, "--json", "-o", folder]
+    if experiment.options.seeds:
+        arguments += ["--seeds", experiment.options.seeds]
+    if is_small:
+        arguments += ["--no-causes", "--cache", Path(folder) / "cache"]
+    return json.loads(experiment.lisa(*arguments))
+
+
+def measured(claim, day):
+    """Verdict and value of a claim."""
+    verdict, value, ci95 = (claim[f"{key}_{day}"] for key in ("verdict", "measured", "ci95"))
+    explained, points = claim[f"explained_{day}"], claim[f"points_{day}"]
+    verdict = {"direction-only": "direction only", "not-stated": "not stated", "not-run": "not run"}.get(verdict, verdict)
+    if value is None:
+        return verdict
+    decimals = 3 if abs(value) < 1 else 2 if abs(value) < 10 else 1
+    text = number(value, decimals) + (f" ± {number(ci95, decimals)}" if ci95 else "")
+    if points:
+        text = f"{points}; {text} %"
+    cause = f"; **explained**: {explained}" if explained else ""
+    return f"{verdict}: {text}{cause}"
+
+
+def rows(summary):
+    """A row for each claim."""
+    found = []
+    for claim in summary["claims"]:
+        condition = "" if claim["condition"] == "same" else claim["condition"]
+        name = f"{condition}: {claim['metric']} ({claim['algorithm']})".removeprefix(": ")
+        value = " ".join(filter(None, (claim["value"], claim["unit"]))) or "–"
+        value += f" ({claim['note']})" if claim["note"] else ""
+        found.append([claim["figure"], name, value, measured(claim, "then"), measured(claim, "now")])
+    return found
+
+
+def papers(experiment):
+    """The tables of all claims, and of their numbers."""
+    totals = []
+    with tempfile.TemporaryDirectory() as folder:
+        for paper in PAPERS:
+            summary = reproduce(experiment, paper, folder)
+            header = ["figure", "claim", "published", "paper's day", "today's Linux"]
+            experiment.fill(f"docs/papers/{paper}.md", "claims", table(header, rows(summary), "l"))
+            for day, name in (("then", "paper's day"), ("now", "today's Linux")):
+                totals.append([f"{paper}, {name}", *(str(summary[day][verdict]) for verdict in VERDICTS)])
+        for name in FIGURES:
+            target = experiment.options.root / f"docs/img/papers/{name}.svg"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(Path(folder) / f"{name}.svg", target)
+    header = ["", *(verdict.replace("_", " ") for verdict in VERDICTS)]
+    experiment.fill("docs/papers/README.md", "verdicts", table(header, totals))
+
+
+if __name__ == "__main__":
+    Experiment(__file__).run(papers)
