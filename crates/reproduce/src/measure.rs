@@ -39,7 +39,7 @@ pub(crate) fn value(measure: &Measure, outcome: &Outcome) -> Option<f64> {
                 (None, Some(name)) => Part::Link(name),
                 (None, None) => Part::Run,
             };
-            groups.samples(part)?.value(0, 0)
+            groups.samples(part)?.mean(0).map(|mean| mean.mean)
         }
     };
     value.map(|value| value * measure.scale)

@@ -124,7 +124,7 @@ fn finish(
             sample: None,
         })
     };
-    let finished = executor.execute_each(count, job, cancelled, &progress, |number, run| {
+    let finished = executor.execute(count, job, cancelled, &progress, |number, run| {
         let mut outcome = run.outcome;
         outcome.wall_seconds = None;
         Ok(store.add(keys[number], &outcome)?)
