@@ -156,7 +156,8 @@ static __always_inline bool algorithm_in(const char *from, union name *algorithm
  */
 MPCC_SEPARATE bool algorithm_of(u64 leaf, union name *algorithm)
 {
-	struct cgroup *cgroup = bpf_rdonly_cast((void *)leaf, bpf_core_type_id_kernel(struct cgroup));
+	struct cgroup *cgroup =
+		bpf_rdonly_cast((void *)leaf, bpf_core_type_id_kernel(struct cgroup));
 	bool found = false;
 
 	if (!algorithm)

@@ -13,7 +13,12 @@ from support.mean import number
 
 PAPERS = ("lisa", "css", "lia-olia", "nmcc")
 # Figures of the pages, and those that a quick trial runs.
-FIGURES = ("lisa-fig6a-r_ss-then", "lisa-fig6a-r_ss-now", "css-fig5a-retransmissions-then", "css-fig5a-retransmissions-now")
+FIGURES = (
+    "lisa-fig6a-r_ss-then",
+    "lisa-fig6a-r_ss-now",
+    "css-fig5a-retransmissions-then",
+    "css-fig5a-retransmissions-now",
+)
 SMALL = {"lisa": "lisa/fig6a", "css": "css/fig5a", "lia-olia": "lia-olia/table2", "nmcc": "nmcc/table1"}
 VERDICTS = ("confirmed", "explained", "direction_only", "not", "not_stated", "not_run")
 
@@ -33,7 +38,9 @@ def measured(claim, day):
     """Verdict and value of a claim."""
     verdict, value, ci95 = (claim[f"{key}_{day}"] for key in ("verdict", "measured", "ci95"))
     explained, points = claim[f"explained_{day}"], claim[f"points_{day}"]
-    verdict = {"direction-only": "direction only", "not-stated": "not stated", "not-run": "not run"}.get(verdict, verdict)
+    verdict = {"direction-only": "direction only", "not-stated": "not stated", "not-run": "not run"}.get(
+        verdict, verdict
+    )
     if value is None:
         return verdict
     decimals = 3 if abs(value) < 1 else 2 if abs(value) < 10 else 1
