@@ -1,4 +1,5 @@
-"""Tables and figure of congestion avoidance: docs/algorithms/{README,balia,phi,properties,wvegas}.md and docs/groups.md."""
+"""Tables and figure of congestion avoidance: docs/algorithms/{README,balia,phi,properties,wvegas}.md, docs/groups.md and
+docs/notes/simulator.md."""
 
 import sys
 from pathlib import Path
@@ -198,6 +199,25 @@ def pairs(experiment):
     experiment.fill("docs/algorithms/README.md", "pairs", table(header, rows))
 
 
+def endpoints(experiment):
+    """The share of four subflows beside one Reno flow, with single rules of today's Linux switched off on both connections."""
+    all_connections = "connection.*."
+    variants = (
+        ("`profile = \"linux\"`", {}),
+        ("`delayed_ack = \"0s\"`", {all_connections + "delayed_ack": "0s"}),
+        ("`push_acks = false`", {all_connections + "push_acks": "false"}),
+        ("`bursts = false`", {all_connections + "bursts": "false"}),
+        ("`profile = \"linux-3.14\"`", {all_connections + "profile": "linux-3.14"}),
+    )
+    algorithms = ("olia", "lia", "balia", "reno")
+    rows = []
+    for name, keys in variants:
+        results = experiment.compare("today.toml", list(algorithms), 10, keys, connection="multipath")
+        rows.append([name, *(results[algorithm].of("multipath", "share").interval(2) for algorithm in algorithms)])
+    header = ["share", *(NAMES[algorithm] for algorithm in algorithms)]
+    experiment.fill("docs/notes/simulator.md", "endpoints", table(header, rows))
+
+
 if __name__ == "__main__":
-    parts = (balia, groups, pairs, wvegas, wvegas_beside_others, phi, reno, two_paths, long_run)
+    parts = (balia, groups, pairs, wvegas, wvegas_beside_others, phi, reno, endpoints, two_paths, long_run)
     Experiment(__file__).run(*parts)
