@@ -203,11 +203,11 @@ def endpoints(experiment):
     """The share of four subflows beside one Reno flow, with single rules of today's Linux switched off on both connections."""
     all_connections = "connection.*."
     variants = (
-        ("`profile = \"linux\"`", {}),
-        ("`delayed_ack = \"0s\"`", {all_connections + "delayed_ack": "0s"}),
+        ('`profile = "linux"`', {}),
+        ('`delayed_ack = "0s"`', {all_connections + "delayed_ack": "0s"}),
         ("`push_acks = false`", {all_connections + "push_acks": "false"}),
         ("`bursts = false`", {all_connections + "bursts": "false"}),
-        ("`profile = \"linux-3.14\"`", {all_connections + "profile": "linux-3.14"}),
+        ('`profile = "linux-3.14"`', {all_connections + "profile": "linux-3.14"}),
     )
     algorithms = ("olia", "lia", "balia", "reno")
     rows = []

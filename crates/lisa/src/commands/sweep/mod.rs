@@ -136,7 +136,7 @@ fn columns(
     rows_file::columns(&arguments.common, kind, varied, names, metrics)
 }
 
-/// The numbers of the runs that the journal does not have. [`points::MOST_RUNS`] fits into 32 bits.
+/// The numbers of the runs that the journal does not have. There are at most a million runs, which fits into 32 bits.
 fn missing(numbers: Numbers, output: Option<&Output>) -> Arc<[u32]> {
     let journal = output.map(|output| output.journal().lock().expect("no thread runs yet"));
     let has = |number: usize| journal.as_ref().is_some_and(|journal| journal.has(number));
