@@ -173,7 +173,7 @@ pub struct Measure {
     pub connection: Option<String>,
     /// The link of this name, in place of a connection.
     pub link: Option<String>,
-    /// Metric of an outcome, or one of [`crate::measure`].
+    /// Metric of an outcome, or one that is computed from the runs of a point (module `measure`).
     pub metric: String,
     /// Connections among which a share is taken.
     #[serde(default)]
