@@ -6,8 +6,12 @@ use scenario::statistics::Mean;
 
 use super::text;
 
-/// Width of the names, the plot, and the values, pixels.
-const COLUMNS: (f64, f64, f64) = (330.0, 260.0, 210.0);
+/// Width of the plot and of the values, pixels.
+const COLUMNS: (f64, f64) = (260.0, 210.0);
+/// Width of a character of the names at most, pixels (12 px sans-serif).
+const CHARACTER: f64 = 6.8;
+/// Least distance of two labels of the axis, pixels.
+const APART: f64 = 40.0;
 /// Height of a line.
 const LINE: f64 = 22.0;
 
@@ -63,20 +67,21 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
     let min = all.iter().copied().fold(f64::INFINITY, f64::min);
     let max = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let span = if max > min { max - min } else { 1.0 };
-    let x = |value: f64| {
-        format!(
-            "{:.1}",
-            COLUMNS.0 + 8.0 + (value - min) / span * (COLUMNS.1 - 16.0)
-        )
-    };
-    let width = COLUMNS.0 + COLUMNS.1 + COLUMNS.2;
+    let longest = lines.iter().map(|line| line.name.chars().count()).max();
+    let names = longest.unwrap_or(0) as f64 * CHARACTER;
+    let at = |value: f64| names + 8.0 + (value - min) / span * (COLUMNS.0 - 16.0);
+    let x = |value: f64| format!("{:.1}", at(value));
+    let is_apart = |zero: f64| published.is_none_or(|other| (at(zero) - at(other)).abs() > APART);
+    let width = names + COLUMNS.0 + COLUMNS.1;
     let bottom = lines.len() as f64 * LINE + 4.0;
     let y = |number: usize| (number as f64 + 0.5) * LINE + 2.0;
     html! {
-        svg.sensitivity viewBox=(format!("0 0 {width} {}", bottom + 18.0)) role="img" aria-label="sensitivity" {
+        svg.sensitivity width=(width) viewBox=(format!("0 0 {width} {}", bottom + 18.0)) role="img" aria-label="sensitivity" {
             @if let Some(zero) = zero {
                 line.zero x1=(x(zero)) x2=(x(zero)) y1="0" y2=(bottom) {}
-                text.axis x=(x(zero)) y=(bottom + 13.0) text-anchor="middle" { "0" }
+                @if is_apart(zero) {
+                    text.axis x=(x(zero)) y=(bottom + 13.0) text-anchor="middle" { "0" }
+                }
             }
             @if let Some(published) = published {
                 line.published x1=(x(published)) x2=(x(published)) y1="0" y2=(bottom) {}
@@ -87,7 +92,7 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
                 text x="0" y=(y(number) + 4.0) { (line.name) }
                 line.interval x1=(x(line.mean.mean - half)) x2=(x(line.mean.mean + half)) y1=(y(number)) y2=(y(number)) {}
                 circle class=(class(line.verdict)) cx=(x(line.mean.mean)) cy=(y(number)) r="4" {}
-                text x=(COLUMNS.0 + COLUMNS.1 + 8.0) y=(y(number) + 4.0) {
+                text x=(names + COLUMNS.0 + 8.0) y=(y(number) + 4.0) {
                     (text::value(&line.mean, &unit)) ", " (line.verdict.name())
                 }
             }
