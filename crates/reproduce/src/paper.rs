@@ -64,6 +64,8 @@ pub struct Setting {
     pub set: Vec<String>,
     /// Queueing delay of predictions, in place of the figure's.
     pub queueing: Option<String>,
+    /// What the paper states otherwise: the setting is shown, but explains nothing.
+    pub contradicts: Option<String>,
 }
 
 /// A figure or table.

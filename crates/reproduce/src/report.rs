@@ -74,11 +74,14 @@ pub struct Tried<'a> {
 }
 
 impl DayResult<'_> {
-    /// The first setting with which the published value or sign comes out, of a claim that is not confirmed without it.
+    /// The first setting with which the published value or sign comes out, of a claim that is not confirmed without it. A setting
+    /// that contradicts the paper is none.
     #[must_use]
     pub fn cause(&self) -> Option<&Tried<'_>> {
         let mut tried = self.tried.iter();
-        tried.find(|tried| tried.assessment.verdict == Verdict::Confirmed)
+        tried.find(|tried| {
+            tried.setting.contradicts.is_none() && tried.assessment.verdict == Verdict::Confirmed
+        })
     }
 
     fn is_open(&self) -> bool {
@@ -316,4 +319,41 @@ fn of_figure<'a>(
         days,
         claims,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_contradicts_the_paper_explains_nothing() {
+        let assessed = |verdict| Assessment {
+            verdict,
+            measured: None,
+            signs: None,
+        };
+        let parameter = Parameter {
+            id: "rtt".into(),
+            title: "RTT".into(),
+            default: "150 ms".into(),
+            settings: Vec::new(),
+        };
+        let [longer, unstated] = [Some("about 150 ms".into()), None].map(|contradicts| Setting {
+            contradicts,
+            ..Setting::default()
+        });
+        let tried = |setting| Tried {
+            parameter: &parameter,
+            setting,
+            assessment: assessed(Verdict::Confirmed),
+        };
+        let mut day = DayResult {
+            assessment: assessed(Verdict::Not),
+            tried: vec![tried(&longer)],
+        };
+        assert!(day.cause().is_none());
+        day.tried.push(tried(&unstated));
+        let cause = day.cause().expect("the second setting");
+        assert!(cause.setting.contradicts.is_none());
+    }
 }

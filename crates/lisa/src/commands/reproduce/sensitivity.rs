@@ -37,10 +37,11 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
     };
     add("as in the scenario file".into(), &day.assessment);
     for tried in &day.tried {
-        add(
-            format!("{}: {}", tried.parameter.title, tried.setting.name),
-            &tried.assessment,
-        );
+        let mut name = format!("{}: {}", tried.parameter.title, tried.setting.name);
+        if let Some(stated) = &tried.setting.contradicts {
+            name += &format!(" (the paper: {stated})");
+        }
+        add(name, &tried.assessment);
     }
     if lines.len() < 2 {
         return html! {};
