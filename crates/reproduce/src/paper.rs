@@ -16,7 +16,7 @@ pub struct Paper {
     pub title: String,
     /// Authors, place and year.
     pub source: String,
-    /// What the paper proposes, for a reader who has not read it. A paragraph.
+    /// Summary of the paper's proposal, for a reader who has not read it: a paragraph.
     pub about: String,
     /// Endpoints on which every figure is run; the first are those of the paper's day.
     #[serde(rename = "day")]

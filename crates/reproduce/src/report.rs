@@ -58,7 +58,7 @@ pub struct ClaimResult<'a> {
 pub struct DayResult<'a> {
     /// With the scenario as its file has it.
     pub assessment: Assessment,
-    /// With other settings of what the paper does not state; empty for a confirmed claim.
+    /// Results with other settings of unstated parameters; empty for a confirmed claim.
     pub tried: Vec<Tried<'a>>,
 }
 
@@ -190,22 +190,8 @@ impl<'a> Report<'a> {
         let mut all = Vec::new();
         for PaperResult { paper, figures } in &self.papers {
             for result in figures {
-                for (number, day) in paper.days.iter().enumerate() {
-                    if !result
-                        .claims
-                        .iter()
-                        .any(|claim| claim.days[number].is_open())
-                    {
-                        continue;
-                    }
-                    for (_, setting) in settings(paper, result.figure) {
-                        let variant = Variant {
-                            day,
-                            setting: Some(setting),
-                            seeds: self.seeds,
-                        };
-                        all.extend(plan(paper, result.figure, variant)?);
-                    }
+                for attempt in attempts(paper, result, self.seeds) {
+                    all.extend(plan(paper, result.figure, attempt.variant)?);
                 }
             }
         }
@@ -219,31 +205,23 @@ impl<'a> Report<'a> {
     pub fn explain(&mut self, store: &Store) -> Result<(), Error> {
         for PaperResult { paper, figures } in &mut self.papers {
             for result in figures {
-                for (number, day) in paper.days.iter().enumerate() {
-                    if !result
-                        .claims
-                        .iter()
-                        .any(|claim| claim.days[number].is_open())
-                    {
-                        continue;
-                    }
-                    for (parameter, setting) in settings(paper, result.figure) {
-                        let variant = Variant {
-                            day,
-                            setting: Some(setting),
-                            seeds: self.seeds,
-                        };
-                        let series = Series::read(paper, result.figure, variant, store)?;
-                        for claim in &mut result.claims {
-                            if claim.days[number].is_open() {
-                                let assessment =
-                                    assess(result.figure, claim.claim, claim.expected, &series);
-                                claim.days[number].tried.push(Tried {
-                                    parameter,
-                                    setting,
-                                    assessment,
-                                });
-                            }
+                for attempt in attempts(paper, result, self.seeds) {
+                    let Attempt {
+                        day: number,
+                        parameter,
+                        setting,
+                        variant,
+                    } = attempt;
+                    let series = Series::read(paper, result.figure, variant, store)?;
+                    for claim in &mut result.claims {
+                        if claim.days[number].is_open() {
+                            let assessment =
+                                assess(result.figure, claim.claim, claim.expected, &series);
+                            claim.days[number].tried.push(Tried {
+                                parameter,
+                                setting,
+                                assessment,
+                            });
                         }
                     }
                 }
@@ -268,16 +246,42 @@ impl<'a> Report<'a> {
     }
 }
 
-fn settings<'a>(paper: &'a Paper, figure: &'a Figure) -> Vec<(&'a Parameter, &'a Setting)> {
-    let parameters = paper.parameters(figure);
-    parameters
-        .flat_map(|parameter| {
-            parameter
-                .settings
-                .iter()
-                .map(move |setting| (parameter, setting))
+/// A setting with which the open claims of a figure are tried.
+struct Attempt<'a> {
+    /// Number of the day.
+    day: usize,
+    parameter: &'a Parameter,
+    setting: &'a Setting,
+    variant: Variant<'a>,
+}
+
+/// All attempts of a figure, for each day that has an open claim.
+fn attempts<'a>(
+    paper: &'a Paper,
+    result: &FigureResult<'a>,
+    seeds: Option<u64>,
+) -> Vec<Attempt<'a>> {
+    let is_open = |day: usize| result.claims.iter().any(|claim| claim.days[day].is_open());
+    let days = paper.days.iter().enumerate();
+    let days = days.filter(|(number, _)| is_open(*number));
+    let attempt = |number, day, parameter, setting| Attempt {
+        day: number,
+        parameter,
+        setting,
+        variant: Variant {
+            day,
+            setting: Some(setting),
+            seeds,
+        },
+    };
+    days.flat_map(|(number, day)| {
+        let parameters = paper.parameters(result.figure);
+        parameters.flat_map(move |parameter| {
+            let settings = parameter.settings.iter();
+            settings.map(move |setting| attempt(number, day, parameter, setting))
         })
-        .collect()
+    })
+    .collect()
 }
 
 fn of_figure<'a>(

@@ -81,9 +81,9 @@ struct Job<'a> {
     seed: u64,
     /// Whether the packets are recorded.
     capture: bool,
-    /// Whether rows are left out: where nobody wants them and the run has endless connections. Transfers have them in any case: each
-    /// additional instruction is a nanosecond, which may change the drops of a queue. For the same reason the fields from here on are
-    /// left out where they say nothing.
+    /// Whether the run has no rows: no trace was requested, and a connection is endless. A run of transfers alone always has rows. Each
+    /// additional instruction takes a nanosecond of virtual time and may change the drops of a queue. This field and those after it
+    /// are therefore serialized only with a value other than the default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     without_rows: bool,
     /// Interval of time series.

@@ -1,4 +1,4 @@
-//! The small plot of a claim that is not confirmed: its value with each setting of what the paper does not state.
+//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter.
 
 use maud::{Markup, html};
 use reproduce::{ClaimResult, DayResult, Expected, Figure, Verdict};
