@@ -5,6 +5,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use scenario::colours::SERIES;
 use scenario::metrics::METRICS;
 use scenario::statistics::Mean;
 
@@ -12,16 +13,6 @@ use crate::judge::{COMPARED, Verdict};
 
 /// Width and height, pixels.
 const SIZE: (u32, u32) = (760, 720);
-
-/// Colours of the sets, which colour-blind readers can distinguish (Okabe and Ito).
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 0, 0),
-];
 
 /// Number of straight pieces of each edge of the band.
 const PIECES: u32 = 100;
@@ -96,6 +87,12 @@ struct Point {
     simulator: Mean,
 }
 
+/// Colour of a set, by its number from 0.
+fn colour(set: usize) -> RGBColor {
+    let [red, green, blue] = SERIES[set % SERIES.len()];
+    RGBColor(red, green, blue)
+}
+
 /// An SVG of one of the metrics of [`COMPARED`].
 pub fn draw(verdict: &Verdict, number: usize) -> String {
     let compared = &COMPARED[number];
@@ -168,7 +165,7 @@ pub fn draw(verdict: &Verdict, number: usize) -> String {
             simulator,
         } in &points
         {
-            let colour = COLOURS[set % COLOURS.len()];
+            let colour = colour(*set);
             let at = (kernel.mean, simulator.mean);
             let ends = |mean: &Mean| {
                 let half = mean.ci95.unwrap_or(0.0);
@@ -184,7 +181,7 @@ pub fn draw(verdict: &Verdict, number: usize) -> String {
         let style = ("sans-serif", 15).into_font().color(&BLACK).pos(style);
         for (number, set) in sets.iter().enumerate() {
             let y = 34 + 22 * number as i32;
-            let colour = COLOURS[number % COLOURS.len()].filled();
+            let colour = colour(number).filled();
             root.draw(&Circle::new((96, y), 5, colour))?;
             root.draw_text(set, &style, (108, y))?;
         }

@@ -36,6 +36,7 @@
 pub mod batch;
 pub mod capacity;
 pub mod capture;
+pub mod colours;
 mod connection;
 pub mod draw;
 mod error;

@@ -1,17 +1,7 @@
 //! Colours that colour-blind readers can distinguish, on white ground.
 
 use plotters::prelude::*;
-
-/// Colours of subflows and algorithms (Okabe and Ito, without yellow, which is pale on white). Further ones repeat them.
-const SERIES: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 0, 0),
-];
+use scenario::colours::SERIES;
 
 /// Colour of texts below titles, and of sums.
 pub const GREY: RGBColor = RGBColor(90, 90, 90);
@@ -24,9 +14,10 @@ pub const REDUCTION: RGBColor = RGBColor(190, 20, 40);
 /// Colour of lines of a grid.
 pub const GRID: RGBColor = RGBColor(228, 228, 228);
 
-/// Colour of a subflow or algorithm, by its number from 0.
+/// Colour of a subflow or algorithm, by its number from 0. Further ones repeat the colours.
 pub fn series(number: usize) -> RGBColor {
-    SERIES[number % SERIES.len()]
+    let [red, green, blue] = SERIES[number % SERIES.len()];
+    RGBColor(red, green, blue)
 }
 
 /// Length of the dashes of a line, by its number from 0: further rounds through the colours have dashes. None: a full line.
@@ -37,11 +28,13 @@ pub fn dash(number: usize) -> Option<f64> {
     }
 }
 
-/// Width of the line of one of several series. Of few lines each is narrower than the one before, which is then visible where both
-/// have equal values.
+/// Width of the line of one of several series, pixels. Of few lines each is narrower than the one before, which is then visible
+/// where both have equal values.
 pub fn width(number: usize, all: usize) -> u32 {
+    let after = (all - 1 - number.min(all - 1)) as u32;
     match all {
-        2..=4 => 2 + 2 * (all - 1 - number.min(all - 1)) as u32,
+        2 => 2 + 2 * after,
+        3 | 4 => 2 + after,
         _ => 2,
     }
 }
@@ -57,8 +50,8 @@ pub fn sequential(share: f64) -> RGBColor {
 /// Colour of a share from −1 (blue) over 0 (white) to 1 (orange).
 pub fn diverging(share: f64) -> RGBColor {
     let end = match share < 0.0 {
-        true => SERIES[0],
-        false => SERIES[1],
+        true => series(0),
+        false => series(1),
     };
     let part = share.abs().min(1.0);
     let mix = |end: u8| (255.0 + (f64::from(end) - 255.0) * part).round() as u8;

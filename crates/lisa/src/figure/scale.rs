@@ -142,6 +142,19 @@ impl Scale {
     pub fn label(&self, value: f64) -> String {
         short(value * self.factor)
     }
+
+    /// A value in the unit of the axis with this number of decimals.
+    pub fn fixed(&self, value: f64, decimals: usize) -> String {
+        minus(&format!("{:.decimals$}", value * self.factor))
+    }
+
+    /// Number of decimals that show two digits of a value. None for zero, and for numbers of more digits than a label has.
+    pub fn decimals(&self, value: f64) -> Option<usize> {
+        let size = (value * self.factor).abs().log10().floor();
+        (-6.0..=9.0)
+            .contains(&size)
+            .then(|| (1.0 - size).max(0.0) as usize)
+    }
 }
 
 /// A number with three or more digits, without zeros at its end.

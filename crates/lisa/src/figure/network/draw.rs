@@ -75,6 +75,8 @@ pub fn network(canvas: &mut Canvas<'_>, area: Area, plan: &Plan<'_>, style: &Sty
     }
     let mut drawn: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut labels = Vec::new();
+    // Height of each node's widest cable.
+    let mut heights = vec![0.0; plan.nodes.len()];
     for cable in &plan.cables {
         let all = counts[&pair(cable)];
         let number = drawn.entry(pair(cable)).or_default();
@@ -96,6 +98,9 @@ pub fn network(canvas: &mut Canvas<'_>, area: Area, plan: &Plan<'_>, style: &Sty
                 let on = strands.on(cable);
                 if cable.subflows() > 1 {
                     let wide = 6 + 4 * on.len() as u32;
+                    for node in [a, b] {
+                        heights[node] = f64::max(heights[node], f64::from(wide));
+                    }
                     canvas.line(path.clone(), SHARED.into(), wide);
                 }
                 canvas.line(path.clone(), RGBColor(170, 170, 170).into(), 1);
@@ -122,11 +127,26 @@ pub fn network(canvas: &mut Canvas<'_>, area: Area, plan: &Plan<'_>, style: &Sty
             true => area.width / beside - 4.0,
             false => (area.width / columns * 0.6).min(0.13 * area.width),
         };
-        node(canvas, at(number), name, number < plan.hosts, most);
+        let height = match plan.is_vertical {
+            true => 0.0,
+            false => heights[number],
+        };
+        node(
+            canvas,
+            at(number),
+            (name, number < plan.hosts),
+            (most, height),
+        );
     }
 }
 
-fn node(canvas: &mut Canvas<'_>, (x, y): (f64, f64), name: &str, is_host: bool, most: f64) {
+/// A node with its name. Its box has at most this width, and at least this height.
+fn node(
+    canvas: &mut Canvas<'_>,
+    (x, y): (f64, f64),
+    (name, is_host): (&str, bool),
+    (most, height): (f64, f64),
+) {
     // Names of many nodes side by side have their last part only: `1.2` of `aggregation 1.2`.
     let fits = |text: &str| width(text, NODE) + 12.0 <= most;
     let short = match fits(name) {
@@ -139,7 +159,8 @@ fn node(canvas: &mut Canvas<'_>, (x, y): (f64, f64), name: &str, is_host: bool, 
     let half = (width(&short, NODE) / 2.0 + 6.0)
         .max(13.0)
         .min((most / 2.0).max(9.0));
-    let (from, to) = ((x - half, y - 11.0), (x + half, y + 11.0));
+    let high = (height / 2.0 + 2.0).max(11.0);
+    let (from, to) = ((x - half, y - high), (x + half, y + high));
     let ground = if is_host { WHITE } else { BOX };
     canvas.rectangle(from, to, ground.into());
     canvas.frame(from, to, GREY.into(), if is_host { 2 } else { 1 });

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use scenario::statistics::Mean;
 
 use super::Picture;
-use super::data::{Data, Place};
+use super::data::{Data, Place, Series};
 use super::facets::{self, Facet};
 use crate::figure::canvas::{Align, Area, Canvas, width};
 use crate::figure::legend::{Entry, Mark};
@@ -77,7 +77,7 @@ pub fn picture(data: &Data) -> Picture<'_> {
         if several {
             note += &format!(
                 " Differences are to {}, seed by seed; “=”: the interval of the difference includes zero.",
-                data.series[0]
+                data.baseline
             );
         }
         notes.push(note);
@@ -111,7 +111,16 @@ fn bars(data: &Data, facet: &Facet, is_grouped: bool, scale: &Scale) -> Vec<Bar>
         false => vec![facet.part],
     };
     let mut bars = Vec::new();
-    for (series, name) in data.series.iter().enumerate() {
+    let algorithms = data.series.iter().map(|series| series.algorithm).max();
+    for (
+        series,
+        Series {
+            name,
+            algorithm,
+            baseline,
+        },
+    ) in data.series.iter().enumerate()
+    {
         for part in &parts {
             let place = |series| Place {
                 part: *part,
@@ -120,10 +129,10 @@ fn bars(data: &Data, facet: &Facet, is_grouped: bool, scale: &Scale) -> Vec<Bar>
             let Some(mean) = data.mean(&place(series)) else {
                 continue;
             };
-            let difference = (series > 0)
-                .then(|| data.difference(&place(series), &place(0)))
+            let difference = (series != *baseline)
+                .then(|| data.difference(&place(series), &place(*baseline)))
                 .flatten();
-            let base = data.mean(&place(0));
+            let base = data.mean(&place(*baseline));
             let part_name = &data.parts[*part as usize];
             let name = match (is_grouped, &**name) {
                 (true, "") => part_name.clone(),
@@ -139,6 +148,8 @@ fn bars(data: &Data, facet: &Facet, is_grouped: bool, scale: &Scale) -> Vec<Bar>
                 name,
                 colour: match is_grouped {
                     true => *part as usize,
+                    // The backends of an algorithm have its colour.
+                    false if algorithms > Some(0) => *algorithm,
                     false => series,
                 },
                 mean,

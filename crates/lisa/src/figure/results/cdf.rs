@@ -32,7 +32,7 @@ pub fn picture(data: &Data) -> Picture<'_> {
     let entry = |number: usize| {
         let wide = palette::width(number, data.series.len());
         let mark = Mark::Line(palette::series(number).into(), wide, palette::dash(number));
-        let name = &data.series[number];
+        let name = &data.series[number].name;
         let text = match (&all[..], &**name) {
             ([only], name) if !only[number].is_empty() => {
                 let sorted = &only[number];

@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use clap::ValueEnum;
 use scenario::export::columns::Value;
 use scenario::metrics::{self, Metric};
 use scenario::statistics::Mean;
+
+use crate::figure::scale;
+use crate::runs::on::On;
 
 /// A value of a key of the scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +78,18 @@ impl From<&Metric> for Measured {
     }
 }
 
+/// The runs of an algorithm on a backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// The algorithm, with the backend if there are several.
+    pub name: String,
+    /// Number of the algorithm.
+    pub algorithm: usize,
+    /// Number of the series that differences are to: the first algorithm on the same backend; of a single algorithm that on
+    /// the first backend.
+    pub baseline: usize,
+}
+
 /// Columns that say which part of a run a row has.
 const PARTS: [&str; 3] = ["connection", "subflow", "link"];
 
@@ -103,6 +119,14 @@ impl Dictionary {
         code
     }
 
+    /// The value with this number, as a text.
+    fn name(&self, code: u32) -> String {
+        match &self.values[code as usize] {
+            Setting::Text(text) => text.clone(),
+            Setting::Number(number) => scale::short(*number),
+        }
+    }
+
     fn text(&mut self, text: &str) -> u32 {
         if !self.texts.is_empty() && self.last.0 == text {
             return self.last.1;
@@ -121,12 +145,26 @@ impl Dictionary {
     }
 }
 
+/// Names of backends in figures.
+fn endpoints(backends: &Dictionary) -> Vec<String> {
+    let name = |code| backends.name(code);
+    let names: Vec<String> = (0..backends.values.len() as u32).map(name).collect();
+    let on: Vec<Option<On>> = (names.iter())
+        .map(|name| On::from_str(name, false).ok())
+        .collect();
+    let all: Vec<On> = on.iter().flatten().copied().collect();
+    let shown = names.into_iter().zip(on);
+    shown
+        .map(|(name, on)| on.map_or(name, |on| on.endpoints(&all).to_owned()))
+        .collect()
+}
+
 /// Place of values: the number of the value of each key, of the series and of the part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// For each key the number of its value.
     pub point: Vec<u32>,
-    /// Number of the algorithm.
+    /// Number of the series.
     pub series: u32,
     /// Number of the connection, subflow or link.
     pub part: u32,
@@ -139,8 +177,10 @@ pub struct Data {
     pub metric: Measured,
     /// The keys of the scenario in the rows.
     pub keys: Vec<Key>,
-    /// Algorithms, with the backend if there are several.
-    pub series: Vec<String>,
+    /// Algorithms, each on all backends.
+    pub series: Vec<Series>,
+    /// What differences are to.
+    pub baseline: String,
     /// Connections, subflows or links.
     pub parts: Vec<String>,
     /// Number of rows without a value.
@@ -196,6 +236,7 @@ impl Data {
             metric,
             keys,
             series: Vec::new(),
+            baseline: String::new(),
             parts: Vec::new(),
             missing: 0,
             rows: 0,
@@ -263,26 +304,12 @@ impl Data {
         for (key, dictionary) in self.keys.iter_mut().zip(&self.dictionaries) {
             key.values.clone_from(&dictionary.values);
         }
-        let several = self.dictionaries[keys + 1].values.len() > 1;
-        let name = |dictionary: usize, code: u32| -> String {
-            match &self.dictionaries[dictionary].values[code as usize] {
-                Setting::Text(text) => text.clone(),
-                Setting::Number(number) => super::super::scale::short(*number),
-            }
-        };
-        let mut series = Dictionary::default();
+        let numbers = self.name_series(keys);
+        let name = |dictionary: usize, code: u32| self.dictionaries[dictionary].name(code);
         let mut parts = Dictionary::default();
         let columns = &self.wanted[keys + 2..self.dictionaries.len()];
         for (place, _) in &mut self.values {
             let codes = std::mem::take(&mut place.point);
-            let mut title = name(keys, codes[keys]);
-            if several {
-                let backend = name(keys + 1, codes[keys + 1]);
-                title = match &*title {
-                    "" => backend,
-                    algorithm => format!("{algorithm}, {backend}"),
-                };
-            }
             let part = columns.iter().zip(keys + 2..);
             let part = part.map(|(column, number)| {
                 let name = name(number, codes[number]);
@@ -295,18 +322,13 @@ impl Data {
                 true => String::new(),
                 false => part.collect::<Vec<_>>().join(", "),
             };
-            place.series = series.text(&title);
+            place.series = numbers[&(codes[keys], codes[keys + 1])];
             place.part = parts.text(&part);
             place.point = codes[..keys].to_vec();
         }
-        let names = |dictionary: Dictionary| -> Vec<String> {
-            let text = |value| match value {
-                Setting::Text(text) => text,
-                Setting::Number(_) => String::new(),
-            };
-            dictionary.values.into_iter().map(text).collect()
-        };
-        (self.series, self.parts) = (names(series), names(parts));
+        self.parts = (0..parts.values.len() as u32)
+            .map(|code| parts.name(code))
+            .collect();
         self.places.clear();
         let mut index: HashMap<Place, usize> = HashMap::new();
         let mut merged: Vec<(Place, Vec<(i64, f64)>)> = Vec::new();
@@ -326,6 +348,45 @@ impl Data {
             .into_iter()
             .map(|(place, at)| (codes(&place), at))
             .collect();
+    }
+
+    /// Names the series: the algorithms in the order of their first rows, each on the backends in the order of theirs. Returns the
+    /// number of the series of each algorithm and backend.
+    fn name_series(&mut self, keys: usize) -> HashMap<(u32, u32), u32> {
+        let [algorithms, backends] = [&self.dictionaries[keys], &self.dictionaries[keys + 1]];
+        let mut used: Vec<(u32, u32)> = (self.values.iter())
+            .map(|(place, _)| (place.point[keys], place.point[keys + 1]))
+            .collect();
+        used.sort_unstable();
+        used.dedup();
+        let names = endpoints(backends);
+        let several = (algorithms.values.len() > 1, backends.values.len() > 1);
+        let series = used.iter().map(|(algorithm, backend)| {
+            let is_baseline = |(first, on): &(u32, u32)| match several.0 {
+                true => on == backend && first < algorithm,
+                false => on < backend,
+            };
+            let baseline = used.iter().position(is_baseline);
+            let own = used.iter().position(|pair| *pair == (*algorithm, *backend));
+            let (algorithm_name, backend_name) =
+                (algorithms.name(*algorithm), &names[*backend as usize]);
+            Series {
+                name: match (several.1, &*algorithm_name) {
+                    (false, _) => algorithm_name,
+                    (true, "") => backend_name.clone(),
+                    (true, name) => format!("{name}, {backend_name}"),
+                },
+                algorithm: *algorithm as usize,
+                baseline: baseline.or(own).unwrap_or_default(),
+            }
+        });
+        self.series = series.collect();
+        self.baseline = match (several, self.series.first()) {
+            ((true, true), _) => format!("{} on the same backend", algorithms.name(0)),
+            (_, Some(first)) => first.name.clone(),
+            (_, None) => String::new(),
+        };
+        used.into_iter().zip(0..).collect()
     }
 
     /// Numbers of the keys that have several values.
@@ -414,6 +475,46 @@ mod tests {
         ]
     }
 
+    fn names(data: &Data) -> String {
+        let names = data.series.iter().map(|series| &*series.name);
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Rows come backend by backend; series are algorithm by algorithm.
+    #[test]
+    fn differences_are_to_the_first_algorithm_on_the_same_backend() {
+        let of = |algorithms: &[&'static str]| {
+            let mut data = Data::new(&COLUMNS, Measured::of("goodput_mbps")).unwrap();
+            for backend in ["vm", "sim"] {
+                for algorithm in algorithms {
+                    let mut row = row(9, algorithm, 1, Value::Float(1.0));
+                    row[2] = Value::Text(backend);
+                    data.add(&row);
+                }
+            }
+            data.finish();
+            let baselines: Vec<usize> = data.series.iter().map(|s| s.baseline).collect();
+            (names(&data), baselines, data.baseline)
+        };
+        let both = "lia, kernel lia, simulator lisa, kernel lisa, simulator";
+        assert_eq!(
+            of(&["lia", "lisa"]),
+            (
+                both.into(),
+                vec![0, 1, 0, 1],
+                "lia on the same backend".into()
+            )
+        );
+        assert_eq!(
+            of(&["lia"]),
+            (
+                "lia, kernel lia, simulator".into(),
+                vec![0, 0],
+                "lia, kernel".into()
+            )
+        );
+    }
+
     #[test]
     fn connections_of_one_name_are_one_observation() {
         let mut data = Data::new(&COLUMNS, Measured::of("goodput_mbps")).unwrap();
@@ -439,7 +540,7 @@ mod tests {
         data.finish();
         assert_eq!((data.rows, data.missing, data.seeds()), (6, 1, 2));
         assert_eq!(
-            (data.series.join(" "), data.parts.join(" ")),
+            (names(&data), data.parts.join(" ")),
             ("lia lisa".into(), "c".into())
         );
         assert_eq!(data.varied(), [0]);

@@ -164,11 +164,17 @@ pub fn categories(key: &Key, order: &[u32]) -> Axis {
     Axis::Categories(order.iter().map(label).collect(), title)
 }
 
-/// A mean with its interval in the unit of a scale.
+/// A mean with its interval in the unit of a scale: two digits of the interval, and the same decimals of the mean.
 pub fn with_interval(scale: &Scale, mean: &scenario::statistics::Mean) -> String {
     let shown = scale.label(mean.mean);
     match mean.ci95 {
         None => shown,
-        Some(half) => format!("{shown} ± {}", scale.label(half)),
+        Some(half) => match scale.decimals(half) {
+            Some(decimals) => {
+                let [mean, half] = [mean.mean, half].map(|value| scale.fixed(value, decimals));
+                format!("{mean} ± {half}")
+            }
+            None => format!("{shown} ± {}", scale.label(half)),
+        },
     }
 }

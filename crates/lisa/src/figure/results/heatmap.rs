@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::Picture;
-use super::data::Data;
+use super::data::{Data, Series};
 use super::facets;
 use crate::figure::canvas::{Align, Area, Canvas, width};
 use crate::figure::palette::{self, GREY};
@@ -44,10 +44,13 @@ pub fn picture(data: &Data, [x, y]: [usize; 2], difference: bool) -> Picture<'_>
     let mut panels: Vec<(String, Vec<Cell>)> = Vec::new();
     let mut omitted = left_out;
     for facet in &facets {
-        for (series, name) in data.series.iter().enumerate().skip(usize::from(difference)) {
+        for (series, Series { name, baseline, .. }) in data.series.iter().enumerate() {
+            if difference && series == *baseline {
+                continue;
+            }
             let cell = |&(a, b): &(u32, u32)| {
                 let place = facet.place(series, &[(x, a), (y, b)]);
-                let base = facet.place(0, &[(x, a), (y, b)]);
+                let base = facet.place(*baseline, &[(x, a), (y, b)]);
                 let mean = match difference {
                     true => data.difference(&place, &base)?,
                     false => data.mean(&place)?,
@@ -69,7 +72,7 @@ pub fn picture(data: &Data, [x, y]: [usize; 2], difference: bool) -> Picture<'_>
                 continue;
             }
             let name = match difference {
-                true => format!("{name} − {}", data.series[0]),
+                true => format!("{name} − {}", data.series[*baseline].name),
                 false => name.clone(),
             };
             let caption: Vec<&str> = [&*name, &*facet.caption]
@@ -117,7 +120,7 @@ pub fn picture(data: &Data, [x, y]: [usize; 2], difference: bool) -> Picture<'_>
     {
         notes.push(format!(
             "In brackets, or with a dot: the 95 % confidence interval of the difference to {} includes zero.",
-            data.series[0]
+            data.baseline
         ));
     }
     Picture {
@@ -202,7 +205,9 @@ fn bar(canvas: &mut Canvas<'_>, plot: &Area, colours: (&Scale, bool)) {
         let value = scale.low + share * (scale.high - scale.low);
         let bottom = plot.bottom() - step * number as f64;
         let from = (left, bottom - step);
-        canvas.rectangle(from, (left + 12.0, bottom), colour(value, colours).into());
+        // Half a pixel over the step below: no gap between them.
+        let to = (left + 12.0, (bottom + 0.5).min(plot.bottom()));
+        canvas.rectangle(from, to, colour(value, colours).into());
     }
     let mut widest: f64 = 0.0;
     for (value, label) in scale.marks((plot.height / 40.0) as usize) {

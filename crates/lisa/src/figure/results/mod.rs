@@ -11,6 +11,7 @@ mod lines;
 use clap::ValueEnum;
 use plotters::style::Color;
 
+use self::data::Series;
 pub use self::data::{Data, Measured};
 pub use self::feed::Feed;
 use super::canvas::{Area, Canvas};
@@ -194,12 +195,12 @@ fn chosen(data: &Data, varied: &[usize]) -> Kind {
 /// A line for each series, and a note about bands.
 fn series_legend(data: &Data, bands: Option<&str>) -> Vec<Entry> {
     let series = data.series.iter().enumerate();
-    let entry = |(number, name): (usize, &String)| {
+    let entry = |(number, series): (usize, &Series)| {
         let wide = palette::width(number, data.series.len());
         let mark = Mark::Line(palette::series(number).into(), wide, palette::dash(number));
-        Entry::new(mark, name.clone())
+        Entry::new(mark, series.name.clone())
     };
-    let named = series.filter(|(_, name)| !name.is_empty());
+    let named = series.filter(|(_, series)| !series.name.is_empty());
     let mut entries: Vec<Entry> = named.map(entry).collect();
     entries.extend(bands.map(|text| Entry::new(Mark::Band(palette::GREY.mix(0.25)), text)));
     entries

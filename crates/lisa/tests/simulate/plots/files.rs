@@ -1,0 +1,93 @@
+//! Figures of kept files, by `plot`.
+
+use crate::Place;
+use crate::picture::{BLUE, ORANGE, Picture};
+
+#[test]
+fn kept_files_are_drawn() {
+    let place = Place::new();
+    place.good("run small.toml --trace out --sample 10ms");
+    place.good("run small.toml --trace csv --sample 10ms --trace-format csv");
+    for (folder, ending) in [("out", "parquet"), ("csv", "csv")] {
+        let file = |kind: &str| format!("plot {folder}/a-small-bottleneck-seed-1.{kind}{ending}");
+        let trace = place.picture(&file(""));
+        trace.must_have(&[
+            "subflow 2",
+            "credit, in segments",
+            "download",
+            "competitor",
+            "reduction",
+        ]);
+        assert_eq!((trace.lines(BLUE, 10), trace.lines(ORANGE, 10)), (2, 1));
+        let links = place.picture(&file("links."));
+        links.must_have(&[
+            "throughput [Mbit/s]",
+            "queue, mean [packets]",
+            "bottleneck down",
+        ]);
+        let subflows = place.picture(&format!(
+            "{} --metric cwnd_segments --connection download --to 300ms",
+            file("subflows.")
+        ));
+        subflows.must_have(&[
+            "download, subflow 1",
+            "download, subflow 2",
+            "cwnd [segments]",
+        ]);
+        assert!(!subflows.has("competitor, subflow 1"));
+    }
+    // Rows are drawn as the command that wrote them draws them, also in parts.
+    let sweep = "sweep small.toml --vary bottleneck.queue=5,9,17 -a lia,lisa --seeds 3";
+    place.picture(&format!("{sweep} -o rows.parquet"));
+    let drawn = place.read("a.svg");
+    place.picture("plot rows.parquet");
+    assert_eq!(place.read("a.svg"), drawn);
+    for part in ["1/2", "2/2"] {
+        let name = part.replace('/', "-");
+        place.good(&format!("{sweep} --shard {part} -o {name}.parquet"));
+    }
+    place.picture("plot 1-2.parquet 2-2.parquet");
+    let parts = place.read("a.svg");
+    assert_eq!(parts.len(), drawn.len());
+    place.good(&format!("{sweep} -o rows.csv"));
+    place.picture("plot rows.csv --kind bars --metric retransmits");
+    place.good("run small.toml --seeds 3 --rows link -o links.parquet");
+    let links = place.picture("plot links.parquet --metric links.utilisation");
+    links.must_have(&["utilisation"]);
+    // The default name, and PDF and PNG.
+    assert_eq!(place.good("plot rows.parquet"), "rows.svg\n");
+    place.good("plot rows.parquet -o rows.pdf --size 12cmx12cm");
+    place.good("plot rows.parquet -o rows.png");
+    assert!(place.read("rows.pdf").starts_with(b"%PDF"));
+    assert!(place.read("rows.png").starts_with(b"\x89PNG"));
+    // 12 cm are 454 px, in points of 1/72 inch 340.5.
+    let pdf = String::from_utf8_lossy(&place.read("rows.pdf")).into_owned();
+    assert!(pdf.contains("[0 0 340.5 340.5]"), "the size of the page");
+}
+
+/// Of several seeds or settings the first is drawn; algorithms are lines of their own.
+#[test]
+fn time_series_of_several_runs_are_not_mixed() {
+    let place = Place::new();
+    let series = "--rows sample --sample 100ms --seeds 2,3";
+    place.good(&format!("run small.toml {series} -o several.csv"));
+    place.good("run small.toml --rows sample --sample 100ms --seed 2 -o one.csv");
+    let several = place.picture("plot several.csv --connection download");
+    several.must_have(&["The first of several runs: backend sim, seed 2. Others are left out."]);
+    let one = place.picture("plot one.csv --connection download");
+    let lines = |picture: &Picture| -> Vec<(usize, usize)> {
+        let lines = [BLUE, ORANGE].map(|colour| {
+            let of = picture.shapes.iter().filter(|shape| shape.colour == colour);
+            of.map(|shape| shape.points).collect::<Vec<_>>()
+        });
+        lines.concat().into_iter().enumerate().collect()
+    };
+    assert_eq!(lines(&several), lines(&one));
+    assert!(one.texts.iter().all(|(text, _)| !text.contains("first of")));
+    place.good(&format!(
+        "compare small.toml -a lia,lisa {series} -o both.parquet"
+    ));
+    place
+        .picture("plot both.parquet --connection download")
+        .must_have(&["lia: download, subflow 1", "lisa: download, subflow 2"]);
+}
