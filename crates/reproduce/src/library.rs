@@ -49,7 +49,8 @@ impl Library {
         })
     }
 
-    /// The figures that `PAPER` or `PAPER/FIGURE` names; without a name, all.
+    /// The figures that `PAPER` or `PAPER/FIGURE` names; without a name, all. `fig6` names `fig6a` to `fig6d`, unless a figure
+    /// has that name.
     ///
     /// # Errors
     /// If there is no such paper or figure; the text has the names that exist.
@@ -73,12 +74,21 @@ impl Library {
         let Some(figure) = figure else {
             return Ok(vec![(paper, figures(paper))]);
         };
-        let found = paper.figures.iter().find(|one| one.id == figure);
-        let found = found.ok_or_else(|| {
+        let exact = |one: &&Figure| one.id == figure;
+        let is_part = |one: &&Figure| {
+            let rest = one.id.strip_prefix(figure);
+            rest.is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_lowercase()))
+        };
+        let mut found: Vec<&Figure> = paper.figures.iter().filter(exact).collect();
+        if found.is_empty() && figure.ends_with(|last: char| last.is_ascii_digit()) {
+            found = paper.figures.iter().filter(is_part).collect();
+        }
+        if found.is_empty() {
             let ids = paper.figures.iter().map(|one| one.id.as_str());
-            Error::Unknown(unknown(&format!("figure in `{of}`"), figure, ids.collect()))
-        })?;
-        Ok(vec![(paper, vec![found])])
+            let text = unknown(&format!("figure in `{of}`"), figure, ids.collect());
+            return Err(Error::Unknown(text));
+        }
+        Ok(vec![(paper, found)])
     }
 
     /// The published row of a claim; none of a claim without one.

@@ -129,6 +129,21 @@ fn a_key_names_all_that_decides() {
 }
 
 #[test]
+fn a_number_names_all_parts_of_a_figure() {
+    let library = library();
+    let figures = |name| -> Vec<&str> {
+        let selection = library.select(Some(name)).unwrap();
+        selection[0].1.iter().map(|figure| &*figure.id).collect()
+    };
+    assert_eq!(figures("lisa/fig6"), ["fig6a", "fig6b", "fig6c", "fig6d"]);
+    assert_eq!(figures("lisa/fig1"), ["fig1"]);
+    assert_eq!(figures("lisa/fig8c"), ["fig8c"]);
+    for name in ["lisa/fig", "lisa/f", "lisa/"] {
+        assert!(library.select(Some(name)).is_err(), "{name}");
+    }
+}
+
+#[test]
 fn names_that_do_not_exist() {
     let library = library();
     let error = |name| library.select(Some(name)).unwrap_err().to_string();

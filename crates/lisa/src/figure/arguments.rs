@@ -37,7 +37,8 @@ pub struct Choice {
     /// none varies `cdf` of ten seeds or more, else `bars`].
     #[arg(long, value_name = "KIND", value_enum)]
     pub kind: Option<Kind>,
-    /// Metric of the figure [default: the completion time of transfers, else the goodput].
+    /// Metric of the figure, such as `goodput_mbps` or `links.utilisation` [default: the completion time of transfers, else the
+    /// goodput].
     #[arg(long, value_name = "NAME", value_parser = metric_names::parser())]
     pub metric: Option<String>,
     /// Draw heat maps of the differences to the first algorithm, seed by seed.

@@ -10,7 +10,7 @@ use crate::values;
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub struct Arguments {
-    /// A paper, or one of its figures: lisa, css, lia-olia, nmcc, lisa/fig6a, lia-olia/table1 [default: all papers].
+    /// A paper, a figure, or a part of one: lisa, css, lia-olia, nmcc, lisa/fig6, lisa/fig6a, lia-olia/table1 [default: all papers].
     #[arg(value_name = "PAPER[/FIGURE]", value_parser = values::text("the name of a paper, like `lisa`, or of a figure, like `lisa/fig6a`"))]
     pub name: Option<String>,
     /// Write report.html, results.csv and a figure for each measure (SVG) into this folder, replacing those of an earlier report.
@@ -40,11 +40,12 @@ Verdicts:
   not              neither
   not stated       the paper's value is not at hand
   not run          no run exists
-  explained        not confirmed, but with another setting of a parameter that the paper does not state
-Every figure runs with the endpoints of the paper's day, which are simulated and not held against that kernel, and with
-today's Linux. Finished runs are kept: the same command continues after Ctrl-C, and nothing runs twice.
+  explained        confirmed only with another setting of a parameter that the paper omits
+
+Every figure runs with the endpoints of the paper's day, which are simulated and not held against that kernel, and \
+with today's Linux. Finished runs are kept: the same command continues after Ctrl-C, and nothing runs twice.
 
 Examples:
   lisa reproduce -o report                 all papers, some minutes; open report/report.html
-  lisa reproduce lisa/fig6a                one figure
+  lisa reproduce lisa/fig6 -o figure6      one figure, with its parts 6a to 6d
   lisa reproduce lia-olia --json           verdicts for programs";

@@ -15,7 +15,7 @@ use crate::values;
 
 /// `lisa sweep`.
 #[derive(Args)]
-#[command(after_help = NOTES_AND_EXAMPLES)]
+#[command(after_help = NOTES_AND_EXAMPLES, mut_arg("metric", |metric| metric.hide_possible_values(true)))]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
