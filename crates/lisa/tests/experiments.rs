@@ -12,7 +12,7 @@ const GENERATED: [&str; 3] = [
     "docs/algorithms/exactness.md", // UPDATE_EXACTNESS=1 cargo test -p mpcc-harness --test exact table
 ];
 
-/// Begin of the marker of a table that no script of `experiments/` writes; its command follows.
+/// Start of the marker of a table that no script of `experiments/` writes; its command follows.
 const MEASURED: &str = "measured: ";
 const END: &str = "<!-- end -->";
 
@@ -61,7 +61,7 @@ struct Block {
     text: String,
 }
 
-/// The content of the marker at the begin of a line.
+/// The content of the marker at the start of a line.
 fn marker(line: &str) -> Option<&str> {
     line.strip_prefix("<!-- ")?.strip_suffix(" -->")
 }

@@ -99,7 +99,7 @@ impl Scenario {
 /// packets at the rate of all paths together, and a round trip on the fastest path until the last ACK has arrived. A recorded rate
 /// counts with its mean. None without a link with a rate.
 ///
-/// The completion time over this one is the slowdown of M. Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport",
+/// Divided by it, a completion time is the slowdown of M. Alizadeh et al., "pFabric: Minimal Near-Optimal Datacenter Transport",
 /// SIGCOMM 2013 (section 5: normalized to the time "if each flow was the only one in the fabric").
 #[must_use]
 pub fn ideal_completion(

@@ -129,7 +129,7 @@ pub struct ConnectionOutcome {
     /// Completion time over the shortest possible one on the same paths without other traffic, in which the bytes are sent at the
     /// paths' rate after the handshake ([`ideal_completion`](crate::capacity::ideal_completion)). None without a completion, and for requests.
     pub slowdown: Option<f64>,
-    /// Σ cwnd at the begin of congestion avoidance, when the last subflow leaves slow start; none where one never did. A
+    /// Σ cwnd at the start of congestion avoidance, when the last subflow leaves slow start; none where one never did. A
     /// subflow in recovery counts with its ssthresh.
     pub sum_cwnd_at_slow_start_exit_segments: Option<u32>,
     /// Σ cwnd when the last byte was acknowledged.

@@ -1,4 +1,4 @@
-//! Warnings: what a scenario or its results suggest, but do not show.
+//! Warnings about results that mislead.
 
 use std::fmt;
 

@@ -69,7 +69,7 @@ fn every_metric_is_in_the_glossary() {
     let schema = serde_json::from_str(&schema).expect("JSON");
     let page = docs.join("glossary.md");
     let text = fs::read_to_string(&page).expect("the page");
-    let (before, rest) = text.split_once(BEGIN).expect("the begin of the table");
+    let (before, rest) = text.split_once(BEGIN).expect("the start of the table");
     let (old, after) = rest.split_once(END).expect("the end of the table");
     let new = table(&schema);
     if std::env::var_os("UPDATE_GLOSSARY").is_some() {

@@ -22,7 +22,7 @@ pub struct Page {
 /// The time that a figure shows.
 #[derive(Args)]
 pub struct Time {
-    /// Begin of the time that the figure shows, such as `500ms`.
+    /// Start of the time that the figure shows, such as `500ms`.
     #[arg(long, value_name = "TIME", value_parser = seconds())]
     pub from: Option<f64>,
     /// End of the time that the figure shows.
@@ -65,7 +65,7 @@ impl Time {
         match interval.from < interval.to {
             true => Ok(interval),
             false => Err(Failure::usage(
-                "--from and --to: the end is not after the begin",
+                "--from and --to: the end is not after the start",
             )),
         }
     }

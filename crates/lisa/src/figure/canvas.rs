@@ -111,7 +111,7 @@ impl Canvas<'_> {
 
     /// A dashed line through points.
     pub fn dashes(&mut self, points: &[(f64, f64)], colour: RGBAColor, width: u32, dash: f64) {
-        // The rest of the dash or gap at the begin of a segment of the line.
+        // The rest of the dash or gap at the start of a segment of the line.
         let (mut rest, mut is_dash) = (dash, true);
         let mut current: Vec<(f64, f64)> = points.first().copied().into_iter().collect();
         for pair in points.windows(2) {

@@ -29,7 +29,7 @@ impl Axis {
         }
     }
 
-    /// Place of a value, of a category by its number from 0: 0 at the begin of the axis, 1 at its end.
+    /// Place of a value, of a category by its number from 0: 0 at the start of the axis, 1 at its end.
     pub fn place(&self, value: f64) -> f64 {
         match self {
             Self::Scale(scale) => scale.place(value),

@@ -3,7 +3,7 @@
 /// A range of values on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
-    /// Value at the begin of the axis.
+    /// Value at the start of the axis.
     pub low: f64,
     /// Value at the end of the axis.
     pub high: f64,
@@ -82,7 +82,7 @@ impl Scale {
         self
     }
 
-    /// Place of a value: 0 at the begin of the axis, 1 at its end.
+    /// Place of a value: 0 at the start of the axis, 1 at its end.
     pub fn place(&self, value: f64) -> f64 {
         match self.is_logarithmic {
             true => (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln(),

@@ -18,7 +18,7 @@ pub struct TraceFiles {
 
 /// Directories of trace files and packet captures, which threads write at the same time.
 pub struct Traces {
-    /// Begin of the names of all files ([`export::stem`]).
+    /// Start of the names of all files ([`export::stem`]).
     stem: String,
     trace: Option<TraceFiles>,
     pcap: Option<PathBuf>,

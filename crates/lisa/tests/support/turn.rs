@@ -14,7 +14,7 @@ pub fn loadable() -> impl Iterator<Item = Algorithm> {
 
 /// The right to load algorithms under their own names. When it is dropped, the algorithms that this test loaded are unloaded.
 pub struct Turn {
-    /// State of the host at the begin.
+    /// State of the host at the start.
     pub before: Host,
     _lock: Flock<File>,
 }

@@ -6,7 +6,7 @@
 //! | record | bytes |
 //! | --- | --- |
 //! | length of the payload | 4, little-endian |
-//! | begin of the payload's SHA-256 | 4 |
+//! | start of the payload's SHA-256 | 4 |
 //! | payload, compressed with Snappy | |
 //!
 //! The payload of the first record is an [`Identity`] as JSON. The others have the number of the run (8 bytes, little-endian)

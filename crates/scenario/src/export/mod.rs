@@ -20,7 +20,7 @@ pub use trace::{json as credit, write_rows, write_trace};
 /// Longest part of a title in a file's name, bytes.
 const MAX_TITLE: usize = 60;
 
-/// Begin of the names of a run's files: the scenario's title and the changed settings in small letters, digits and hyphens.
+/// Start of the names of a run's files: the scenario's title and the changed settings in small letters, digits and hyphens.
 /// Long settings are cut and followed by a digest, so that different settings have different names.
 #[must_use]
 pub fn stem(title: &str, settings: &str) -> String {

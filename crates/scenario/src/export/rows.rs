@@ -104,7 +104,7 @@ pub struct Identity<'a> {
 }
 
 impl Columns {
-    /// Columns of rows with these settings and these metrics, of which those are used that the rows can have.
+    /// Columns of rows with these settings, and with those of these metrics that rows of this kind have.
     #[must_use]
     pub fn new(rows: RowKind, settings: &[Vary], metrics: &[&'static Metric]) -> Self {
         let mut columns = Vec::new();
@@ -134,7 +134,7 @@ impl Columns {
         }
         let fixed: &[&str] = match rows {
             RowKind::Connection => {
-                let start = "time of the first SYN since the begin of the run";
+                let start = "time of the first SYN since the start of the run";
                 add("start_s", Kind::Float, "s", start);
                 let bytes = "bytes of data acknowledged, of UDP received";
                 add("bytes", Kind::Integer, "bytes", bytes);

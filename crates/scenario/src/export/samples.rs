@@ -42,7 +42,7 @@ pub(super) const ROWS: [(&str, Kind, &str, &str); 19] = [
         "time_s",
         Kind::Float,
         "s",
-        "end of the interval since the begin of the run",
+        "end of the interval since the start of the run",
     ),
     ("kind", Kind::Text, "", "link or subflow"),
     ("connection", Kind::Text, "", "name of the connection"),

@@ -14,7 +14,7 @@ use super::{MAX_VALUES, Number, Vary};
 use crate::random::{below, mix, unit};
 use crate::units;
 
-/// Begin of all streams.
+/// Start of all streams.
 const STREAM: u64 = 0x6c69_7361;
 /// Decimals of a share or a number that is not whole.
 const DECIMALS: usize = 6;

@@ -72,9 +72,9 @@ pub(crate) struct ReceiveBuffer {
     tcp_rmem_max: u64,
     /// End of the round trip, after which the size is adjusted.
     pub(crate) tune_at: Time,
-    /// Begin of the round trip (rcvq_space.time).
+    /// Start of the round trip (rcvq_space.time).
     round_begin: Time,
-    /// Number of bytes that the application had read at the begin of the round trip.
+    /// Number of bytes that the application had read at the start of the round trip.
     read_before: u64,
     /// Number of bytes that the application read in the round trip before (rcvq_space.space).
     space: u64,

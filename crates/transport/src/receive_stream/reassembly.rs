@@ -2,7 +2,7 @@
 //!
 //! A subflow carries the stream in pieces (`scheduler.rs`), each in order, and pieces of several subflows are in the
 //! network at the same time: the stream hardly ever arrives in order, each subflow's share of it does. Therefore each
-//! subflow has a run that it extends, which costs three comparisons. Only the begin and the end of a run examine the
+//! subflow has a run that it extends, which costs three comparisons. Only the start and the end of a run examine the
 //! others.
 
 use crate::packet::ByteRange;

@@ -81,7 +81,7 @@ fn namespaces(config: &Config) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-/// Whether standard error is a stream of systemd's journal, which reads a priority at the begin of a line (sd-daemon(3)).
+/// Whether standard error is a stream of systemd's journal, which reads a priority at the start of a line (sd-daemon(3)).
 fn writes_to_journal() -> bool {
     let Ok(stream) = std::env::var("JOURNAL_STREAM") else {
         return false;

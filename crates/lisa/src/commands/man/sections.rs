@@ -26,7 +26,7 @@ const EXIT_STATUS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// Files of commands, by the begin of their names.
+/// Files of commands, by the start of their names.
 const FILES: [(&[&str], &str, &str); 10] = [
     (
         &[

@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = TraceFormat::Parquet, requires = "trace")]
     pub trace_format: TraceFormat,
     /// Write the packets into this directory: for each seed TITLE-seed-N.pcap, which Wireshark, tshark and tcpdump read: IPv4
-    /// with TCP, MPTCP and UDP, as captured at the sender of the data. Time 0 is the begin of the run. In a simulation the
+    /// with TCP, MPTCP and UDP, as captured at the sender of the data. Time 0 is the start of the run. In a simulation the
     /// payload is zeros, and timestamps are synthetic (docs/scenario.md lists the other differences).
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
     pub pcap: Option<PathBuf>,

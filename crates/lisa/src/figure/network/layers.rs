@@ -15,7 +15,7 @@ pub struct Summary {
 
 /// Nodes of one depth.
 pub struct Layer {
-    /// Common begin of the names, and the number of nodes: `16 core`, `128 h…`.
+    /// Common start of the names, and the number of nodes: `16 core`, `128 h…`.
     pub title: String,
     /// Number of nodes.
     pub nodes: usize,
@@ -104,7 +104,7 @@ fn summary(layers: (usize, usize), cables: &[&Cable<'_>]) -> Between {
     }
 }
 
-/// `16 core`: the number and the word at the begin of all names.
+/// `16 core`: the number and the word at the start of all names.
 fn title(names: &[&str], are_hosts: bool) -> String {
     let word = |name: &str| -> String {
         let end = name

@@ -122,7 +122,7 @@ pub fn numeric(key: &Key) -> Option<Scale> {
     let (least, most) = (*values.first()?, *values.last()?);
     let scale = Scale::over(values.iter().copied(), false, &key.name, unit(&key.name));
     let middle = values[values.len() / 2];
-    // Values such as 1, 10, 100: on an even scale most would be at its begin.
+    // Values such as 1, 10, 100: on an even scale most would be at its start.
     let is_logarithmic = least > 0.0 && most / least >= 50.0 && middle < 0.2 * most;
     Some(match is_logarithmic {
         true => scale.logarithmic(least, most),

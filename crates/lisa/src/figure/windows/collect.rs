@@ -47,7 +47,7 @@ pub struct State {
 pub struct Subflow {
     /// Window over time.
     pub window: Envelope,
-    /// Time and window at the begin of each reduction.
+    /// Time and window at the start of each reduction.
     pub reductions: Vec<(f64, f64)>,
     /// Time and window at each end of slow start.
     pub exits: Vec<(f64, f64)>,
@@ -55,7 +55,7 @@ pub struct Subflow {
     pub losses: Vec<f64>,
     finder: Reductions,
     phase: Option<Phase>,
-    /// Window before the begin of the interval.
+    /// Window before the start of the interval.
     before: Option<f64>,
     cwnd: f64,
 }
@@ -96,7 +96,7 @@ pub struct Connection {
     /// Credits that were settled.
     pub credits: Vec<Lent>,
     total: f64,
-    /// Sum before the begin of the interval.
+    /// Sum before the start of the interval.
     before: Option<f64>,
 }
 

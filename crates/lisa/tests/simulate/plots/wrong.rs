@@ -105,7 +105,7 @@ fn wrong_figures_are_one_line() {
         (
             "run small.toml --plot a.svg --from 2s --to 1s",
             2,
-            "--from and --to: the end is not after the begin",
+            "--from and --to: the end is not after the start",
         ),
         ("run small.toml --plot a.svg --from -1s", 2, "--from"),
         ("run small.toml --plot a.svg --to x", 2, "--to"),

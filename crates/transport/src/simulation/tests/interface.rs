@@ -41,7 +41,7 @@ impl<O: Observer> Simulation<O> {
         &mut self.env
     }
 
-    /// Takes no fast path: header prediction of the receiver, the fast path of ACKs at the sender.
+    /// Disables the fast paths: header prediction of the receiver, the fast path of ACKs at the sender.
     pub(crate) fn take_only_slow_paths(&mut self) {
         self.env.only_slow_paths = true;
     }
@@ -131,7 +131,7 @@ impl<O: Observer> Simulation<O> {
         self.sender_mut(0).tcp.ssthresh = ssthresh;
     }
 
-    /// ECN is negotiated on the first subflow.
+    /// Sets ECN as negotiated on the first subflow.
     pub(crate) fn enable_ecn(&mut self) {
         self.sender_mut(0).ecn = true;
     }
@@ -141,7 +141,7 @@ impl<O: Observer> Simulation<O> {
         self.connection_mut().send.stream.window_end = end;
     }
 
-    /// The sender of the first subflow takes no part from now on.
+    /// Closes the sender of the first subflow: it sends and processes nothing from now on.
     pub(crate) fn close_sender(&mut self) {
         let sender = &mut self.connections[0].send.subflows[0];
         sender.subflow_state = SubflowState::Closed;
@@ -158,7 +158,7 @@ impl<O: Observer> Simulation<O> {
         self.connection().send.stream.scheduler.first_pending
     }
 
-    /// All written data of the first connection that the receive window allows counts as queued at its subflows, and none of it is new.
+    /// Marks all written data of the first connection that the receive window allows as queued at its subflows.
     pub(crate) fn mark_all_queued(&mut self) {
         let send = &mut self.connections[0].send;
         let limit = send.stream.written.min(send.stream.window_end);
@@ -205,8 +205,8 @@ impl<O: Observer> Simulation<O> {
         self.connections[0].receive.stream.next()
     }
 
-    /// The subflows of the first connection send as far as their windows allow. `trigger`: the subflow whose ACK is the
-    /// reason.
+    /// Sends on the subflows of the first connection as far as their windows allow. `trigger`: the subflow that received
+    /// an ACK.
     pub(crate) fn push_all(&mut self, trigger: Option<usize>) {
         let send = &mut self.connections[0].send;
         match trigger {
@@ -231,7 +231,7 @@ impl<O: Observer> Simulation<O> {
             .restart_retransmission_timer(&mut self.env);
     }
 
-    /// The first connection's first subflow retransmits lost segments as far as its window allows.
+    /// Retransmits lost segments of the first connection's first subflow as far as its window allows.
     pub(crate) fn retransmit_lost(&mut self) {
         let send = &mut self.connections[0].send;
         send.subflows[0].retransmit_lost(&mut send.stream.coupled, &mut self.env);
@@ -246,7 +246,7 @@ impl<O: Observer> Simulation<O> {
         self.run_events(stop, u64::MAX, |at, wire| drops(at, &wire.into()));
     }
 
-    /// All packets in the network arrive.
+    /// Delivers all packets that are in the network.
     pub(crate) fn drain(&mut self) {
         while let Some(exit) = self.env.network.poll(Time::from_nanos(u64::MAX / 2)) {
             match exit {

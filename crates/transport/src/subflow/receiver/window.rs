@@ -32,7 +32,7 @@ pub(crate) struct AdvertisedWindow {
     round_trip8: u32,
     /// One-way delay of the SYN, µs.
     syn_delay: u32,
-    /// Begin of the millisecond of the timestamp with which the last RTT sample was taken, µs.
+    /// Start of the millisecond of the timestamp with which the last RTT sample was taken, µs.
     sampled_ms: u32,
     /// Window in the last ACK, bytes.
     pub(crate) bytes: u64,

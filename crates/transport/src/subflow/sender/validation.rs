@@ -16,7 +16,7 @@ pub(crate) struct WindowUse {
     pub(crate) cwnd_stamp: Time,
     /// Maximum number of packets out since `used_since` (snd_cwnd_used).
     max_used: u32,
-    /// Begin of the time without limit.
+    /// Start of the time without limit.
     used_since: Time,
 }
 

@@ -23,7 +23,7 @@ impl Receiving {
         (0..subflows).for_each(|place| script.simulation.receiver_mut(place).established = true);
         // The window is at its limit.
         script.simulation.set_window_below_limit(0);
-        // The sender does not take part.
+        // The test takes the place of the sender.
         script.simulation.close_sender();
         Self {
             script,
