@@ -70,20 +70,40 @@ fn folder() -> PathBuf {
     root().join("experiments/agreement")
 }
 
-fn suite() -> Result<Suite> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite.toml");
+fn suite_in(file: &str) -> Result<Suite> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     Suite::load(&path, &folder())
 }
 
-/// The suite, and the record of the kernel.
+/// The suite of transfers.
+fn suite() -> Result<Suite> {
+    suite_in("suite.toml")
+}
+
+/// The suite of transfers, and the record of the kernel.
 fn load() -> Result<(Suite, Record)> {
-    let suite = suite()?;
     let record = Record::load(&folder().join("linux-6.12.csv"))?;
-    Ok((suite, record))
+    Ok((suite()?, record))
+}
+
+/// The suite of long flows, and the record of the kernel.
+fn load_long() -> Result<(Suite, Record)> {
+    let record = Record::load(&folder().join("steady-6.12.csv"))?;
+    Ok((suite_in("long.toml")?, record))
 }
 
 fn record() -> Result<()> {
-    let (suite, mut record) = load()?;
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let flag = cancelled.clone();
+    ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst))?;
+    for (suite, record) in [load()?, load_long()?] {
+        record_missing(&suite, record, &cancelled)?;
+    }
+    Ok(())
+}
+
+/// Runs what the record lacks.
+fn record_missing(suite: &Suite, mut record: Record, cancelled: &Arc<AtomicBool>) -> Result<()> {
     let about = about()?;
     if record.results.len() > 0 && record.about != about {
         let path = record.path.display();
@@ -95,12 +115,11 @@ fn record() -> Result<()> {
     record.about = about;
     let mut jobs = runs::jobs(&suite.points);
     jobs.retain(|job| !record.results.has(&job.point.name, job.seed));
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let flag = cancelled.clone();
-    ctrlc::set_handler(move || flag.store(true, Ordering::SeqCst))?;
+    // All points with the first seed first: an interrupted record then has the same number of seeds of each.
+    jobs.sort_by_key(|job| job.seed);
     let (of, finished) = (
         jobs.len(),
-        runs::in_vms(jobs, &cancelled, |name, outcome| record.add(name, outcome))?,
+        runs::in_vms(jobs, cancelled, |name, outcome| record.add(name, outcome))?,
     );
     if finished < of {
         bail!("interrupted: {finished} of {of} runs are finished and recorded");

@@ -23,8 +23,10 @@ struct File {
     /// Names of the points at which the simulator is outside of the tolerances.
     misses: Vec<String>,
     /// Least number of clear signs.
+    #[serde(default)]
     signs: usize,
     /// Names of the points that tests run in the VM again.
+    #[serde(default)]
     again: Vec<String>,
     set: Vec<Set>,
 }

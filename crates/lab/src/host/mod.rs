@@ -113,7 +113,7 @@ impl Host {
         };
         let mut network = Network::build(&spec)?;
         network.start_watched(watch.capture)?;
-        let transferred = self.transfer_all(&network, scenario, watch.sample, listening);
+        let transferred = self.transfer_all(&network, scenario, watch, listening);
         let mut report = network.stop()?;
         let transferred = transferred?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
@@ -217,7 +217,7 @@ impl Host {
         &self,
         network: &Network,
         scenario: &Scenario,
-        sample: Option<Span>,
+        watch: Watch,
         listening: Option<Kinds>,
     ) -> Result<Transferred, Error> {
         let clock = network
@@ -260,11 +260,15 @@ impl Host {
                 .zip(&scenario.connections)
                 .map(|(port, connection)| {
                     let transfer = self.transfer(scenario, connection, port, begin);
-                    let series = sample.map(|interval| Ticks {
+                    let series = watch.sample.map(|interval| Ticks {
                         from: begin,
                         interval,
                     });
-                    let transfer = transfer.map(|transfer| Transfer { series, ..transfer });
+                    let transfer = transfer.map(|transfer| Transfer {
+                        series,
+                        has_rows: watch.trace,
+                        ..transfer
+                    });
                     scope.spawn(move || transfer::run(network, clock, &transfer?))
                 })
                 .collect();
@@ -306,6 +310,7 @@ impl Host {
             warm: begin_of_run + scenario.warmup,
             stop: scenario.stop - begin,
             series: None,
+            has_rows: false,
             cancelled: &self.cancelled,
         })
     }
