@@ -1,9 +1,11 @@
 //! How far the simulator and a Linux kernel agree, over the suite in `experiments/agreement`.
 //!
-//! A record keeps the outcomes of a kernel in a VM. The simulator is compared with the record.
+//! Transfers (suite.toml) are compared by their completion times and retransmissions, long flows (long.toml) by their shares. A record
+//! keeps the outcomes of a kernel in a VM. The simulator is compared with the record.
 //! Exit codes: 0 done, 1 failed, 2 wrong usage.
 
 mod judge;
+mod long;
 mod page;
 mod plot;
 mod results;
@@ -19,10 +21,11 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 
 use judge::Verdict;
+use long::Shares;
 use results::{Record, Results};
-use suite::Suite;
+use suite::{Point, Suite};
 
-/// Compares the simulator with a Linux kernel, over the suite in experiments/agreement.
+/// Compares the simulator with a Linux kernel, over the suites in experiments/agreement.
 #[derive(Parser)]
 #[command(name = "agreement", version, arg_required_else_help = true)]
 struct Cli {
@@ -32,13 +35,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run on the kernel in a VM all points that its record lacks. Ctrl-C ends the command; the record keeps the finished runs.
+    /// Run on the kernel in a VM all points that the records lack, one run for each core at a time. Ctrl-C ends the command; the
+    /// records keep the finished runs.
     Record,
-    /// Run the suite in the simulator, and compare the results with the record.
+    /// Run both suites in the simulator, and compare the results with the records.
     Check,
-    /// Run some points in the VM again, and compare the results with the record.
+    /// Run some transfers in the VM again, and compare the results with the record.
     Again,
-    /// Write the figures of docs/agreement.md.
+    /// Write the tables and figures of docs/agreement.md and docs/fairness.md.
     Page,
 }
 
@@ -151,15 +155,37 @@ fn verdict(suite: &Suite, record: &Record) -> Result<(Verdict, usize)> {
     Ok((verdict, missing.len()))
 }
 
+/// The shares of long flows of the recorded points, and the number of runs that the record lacks.
+fn shares(suite: &Suite, record: &Record) -> Result<(Shares, usize)> {
+    let is_missing = |job: &&runs::Job| !record.results.has(&job.point.name, job.seed);
+    let missing = runs::jobs(&suite.points).iter().filter(is_missing).count();
+    let more = suite.points.iter().map(|point| Point {
+        seeds: long::SIMULATED,
+        ..point.clone()
+    });
+    let simulator = runs::simulate(runs::jobs(&more.collect::<Vec<_>>()))?;
+    let shares = Shares::of(&suite.points, &record.results, &simulator);
+    Ok((shares, missing))
+}
+
 fn check() -> Result<()> {
     let (suite, record) = load()?;
     let (verdict, missing) = verdict(&suite, &record)?;
     print!("{verdict}");
-    if missing > 0 {
-        let path = record.path.display();
-        bail!("{path} lacks {missing} runs: `make agreement` measures them");
+    let (long_suite, long_record) = load_long()?;
+    let (shares, long_missing) = shares(&long_suite, &long_record)?;
+    print!("{shares}");
+    let long_faults = shares.faults(&long_suite.misses);
+    let mut faults = verdict.faults(&suite.misses, suite.signs);
+    faults.extend(long_faults);
+    for (record, missing) in [(&record, missing), (&long_record, long_missing)] {
+        if missing > 0 {
+            let path = record.path.display();
+            faults.push(format!(
+                "{path} lacks {missing} runs: `make agreement` measures them"
+            ));
+        }
     }
-    let faults = verdict.faults(&suite.misses, suite.signs);
     if !faults.is_empty() {
         bail!("compared with {}: {}", record.about, faults.join("; "));
     }

@@ -1,4 +1,4 @@
-//! The figures of `docs/agreement.md`, which this writes between marks. The prose stands in the file itself.
+//! The figures of `docs/agreement.md` and `docs/fairness.md`, which this writes between marks. The prose stands in the files.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,12 +8,52 @@ use scenario::metrics::METRICS;
 use scenario::statistics::Mean;
 
 use crate::judge::{Both, COMPARED, Compared, Line, Sign, Verdict};
+use crate::long::{self, Shares};
 use crate::results::Record;
 use crate::suite::Suite;
-use crate::{load, plot, root, verdict};
+use crate::{load, load_long, plot, root, shares, verdict};
 
-/// Writes the tables and the plots of the page.
+/// Writes the tables and the plots of the pages.
 pub fn write() -> Result<()> {
+    write_transfers()?;
+    write_shares()
+}
+
+fn write_shares() -> Result<()> {
+    let (suite, record) = load_long()?;
+    let (shares, missing) = shares(&suite, &record)?;
+    let begin = "<!-- measured: cargo run --release -p lisa-agreement -- page -->\n";
+    let path = root().join("docs/fairness.md");
+    let page = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let text = format!(
+        "{}\n{}",
+        comparison(&record, &shares, missing),
+        shares.table()
+    );
+    let page = between(&page, begin, "<!-- end -->", &text)
+        .with_context(|| format!("{}: no `{}`", path.display(), begin.trim()))?;
+    fs::write(&path, page).with_context(|| path.display().to_string())
+}
+
+/// The number of shares that agree.
+fn comparison(record: &Record, shares: &Shares, missing: usize) -> String {
+    let ((within, of), (all_within, all)) = (shares.count(true), shares.count(false));
+    let runs = record.results.len();
+    let lacks = match missing {
+        0 => String::new(),
+        runs => format!(" {runs} runs of the suite are not recorded yet."),
+    };
+    format!(
+        "{}: {all} points, {runs} runs of the kernel, {} of the simulator at each point.{lacks} **The simulator is within {} at {within} of \
+         the {of} points where the kernel's interval is at most ± {}**, and at {all_within} of all {all}.\n",
+        record.about,
+        long::SIMULATED,
+        long::TOLERANCE,
+        long::CLEAR
+    )
+}
+
+fn write_transfers() -> Result<()> {
     let (suite, record) = load()?;
     let (verdict, _) = verdict(&suite, &record)?;
     let path = root().join("docs/agreement.md");
@@ -40,8 +80,12 @@ pub fn write() -> Result<()> {
 /// The page with this text between the marks; none if the page lacks the marks.
 fn filled(page: &str, mark: &str, text: &str) -> Option<String> {
     let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
-    let from = page.find(&begin)? + begin.len();
-    let to = from + page[from..].find(&end)?;
+    between(page, &begin, &end, text)
+}
+
+fn between(page: &str, begin: &str, end: &str, text: &str) -> Option<String> {
+    let from = page.find(begin)? + begin.len();
+    let to = from + page[from..].find(end)?;
     Some(format!(
         "{}\n{}\n\n{}",
         &page[..from],

@@ -103,6 +103,20 @@ impl Results {
         Mean::of(&more.collect::<Vec<f64>>())
     }
 
+    /// Share of a connection of the goodput of all connections, in each run.
+    pub fn shares(&self, point: &Name, connection: &str) -> Vec<f64> {
+        let goodput = METRICS
+            .iter()
+            .position(|metric| metric.key == "goodput_mbps");
+        let goodput = goodput.expect("a metric of this key");
+        let share = |(_, run): (u64, &Vec<Connection>)| {
+            let all: f64 = run.iter().filter_map(|c| c.values[goodput]).sum();
+            let own = run.iter().find(|c| c.name == connection)?.values[goodput]?;
+            Some(own / all).filter(|share| share.is_finite())
+        };
+        self.runs(point).filter_map(share).collect()
+    }
+
     fn values(&self, point: &Name, connection: &str, metric: usize) -> BTreeMap<u64, f64> {
         let value = |(seed, run): (u64, &Vec<Connection>)| {
             let connection = run.iter().find(|c| c.name == connection)?;

@@ -251,7 +251,10 @@ fn send(
     let mut written = 0;
     // More than a send buffer holds: if a write ends before the buffer is full, MPTCP begins another fragment (struct
     // mptcp_data_frag), and the next fragment is short.
-    let data = (0..PERIOD).map(pattern).collect::<Vec<u8>>().repeat(32 * 1024);
+    let data = (0..PERIOD)
+        .map(pattern)
+        .collect::<Vec<u8>>()
+        .repeat(32 * 1024);
     let begun = start.recv();
     // The client returns the cause if it has not connected.
     observed.start = begun.map_err(|_| match transfer.cancelled.load(Ordering::Relaxed) {
