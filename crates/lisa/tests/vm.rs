@@ -287,8 +287,8 @@ fn backends_are_compared_seed_by_seed() {
     for words in [
         "download, lia: simulator ",
         "download, lisa: simulator ",
-        "lia, vm: download",
-        "lisa, sim: download",
+        "lia, kernel",
+        "lisa, simulator",
     ] {
         assert!(svg.contains(words), "{words}");
     }
