@@ -5,11 +5,10 @@
 use std::fmt::Write;
 
 use netsim::Span;
-use scenario::{
-    Between, ConnectionSpec, Constants, Length, PathChoice, PathManager, Profile, Protocol,
-};
+use scenario::{ConnectionSpec, Constants, PathManager, Profile};
 
 use crate::error::Error;
+use crate::network::MAX_PATHS;
 
 /// A feature.
 pub struct Feature {
@@ -47,7 +46,7 @@ pub struct Restriction {
     /// Cause, as a phrase.
     pub reason: &'static str,
     /// Connections that use the feature; none: [`supported`](crate::supported) examines the scenario as a whole.
-    pub(crate) uses: Option<fn(&ConnectionSpec, usize) -> bool>,
+    pub(crate) uses: Option<fn(&ConnectionSpec) -> bool>,
 }
 
 impl Restriction {
@@ -61,138 +60,72 @@ impl Restriction {
     }
 }
 
-/// Another network.
-pub(crate) const TOPOLOGY: Restriction = Restriction {
-    what: "any network but a shared-bottleneck or a non-shared-bottleneck",
-    keys: "`topology.kind`: `fat-tree`, `graph`, `scenario-a`, `scenario-b`, `scenario-c`",
-    reason: "the lab has one server and one client",
+/// Largest number of connections of a run.
+pub(crate) const MAX_FLOWS: u64 = 64;
+
+/// Too many connections.
+pub(crate) const FLOWS: Restriction = Restriction {
+    what: "more than 64 connections",
+    keys: "`count`, `arrivals`, `pattern`",
+    reason: "each has two threads and up to twelve interfaces on the processors that also carry the packets",
     uses: None,
 };
-
-/// Another application.
-pub(crate) const APPLICATION: Restriction = Restriction {
-    what: "transfers other than of a fixed number of `bytes`, or endless ones",
-    keys: "`bytes` that are 0 or drawn, `requests`, `rate` with `on` and `off`",
-    reason: "the lab's server sends as fast as it can, once",
-    uses: None,
-};
-
-/// Different receive buffers.
-pub(crate) const RECEIVE_WINDOWS: Restriction = Restriction {
-    what: "connections with different receive windows",
-    keys: "`receive_window`",
-    reason: "net.ipv4.tcp_rmem is a setting of the namespace",
-    uses: None,
-};
-
-/// Different backups.
-pub(crate) const BACKUPS: Restriction = Restriction {
-    what: "connections with different backups",
-    keys: "`backup`",
-    reason: "the flag belongs to the MPTCP endpoint, which all connections of the namespace share",
-    uses: None,
-};
-
-fn takes_all_paths(connection: &ConnectionSpec) -> bool {
-    let all = match &connection.between {
-        Between::Set { paths, .. } => {
-            paths.is_empty() || paths[..] == [0] && connection.subflows == 1
-        }
-        _ => false,
-    };
-    all && connection.path_choice == PathChoice::InOrder
-}
 
 fn is_css(connection: &ConnectionSpec) -> bool {
     mpcc::Algorithm::find(&connection.algorithm).is_some_and(|found| found.slow_start() == "css")
 }
 
 /// All restrictions, in the order of the table.
-pub static RESTRICTIONS: [Restriction; 17] = [
-    TOPOLOGY,
-    APPLICATION,
+pub static RESTRICTIONS: [Restriction; 9] = [
+    FLOWS,
     Restriction {
-        what: "udp",
-        keys: "`protocol = \"udp\"`",
-        reason: "the lab's server sends over TCP and MPTCP",
-        uses: Some(|connection, _| connection.protocol == Protocol::Udp),
-    },
-    Restriction {
-        what: "paths other than all of them in their order",
-        keys: "`path`, `paths`, `from` and `to`, `pattern`, `path_choice`",
-        reason: "the kernel's path manager makes a subflow to each address that the server announces",
-        uses: Some(|connection, _| !takes_all_paths(connection)),
-    },
-    Restriction {
-        what: "more or fewer subflows than paths",
+        what: "more than nine subflows",
         keys: "`subflows`",
-        reason: "the kernel's path manager makes a subflow to each address that the server announces",
-        uses: Some(|connection, paths| {
-            connection.protocol == Protocol::Mptcp && connection.subflows as usize != paths
-        }),
-    },
-    Restriction {
-        what: "several connections of one name",
-        keys: "`count`, `arrivals`",
-        reason: "the lab opens one pair of sockets for each `[[connection]]`",
-        uses: Some(|connection, _| connection.count != 1 || connection.arrivals.is_some()),
-    },
-    Restriction {
-        what: "a `start` that is drawn",
-        keys: "`start = { from, to }`",
-        reason: "the lab starts connections at given times",
-        uses: Some(|connection, _| !matches!(connection.start, Length::Fixed(_))),
+        reason: "MPTCP's path manager knows eight addresses beyond the first",
+        uses: Some(|connection| connection.subflows as usize > MAX_PATHS),
     },
     Restriction {
         what: "a `profile` other than the kernel's",
         keys: "`profile`: `linux-3.14`, `ns3-newreno`",
         reason: "the endpoints are those of the running kernel",
-        uses: Some(|connection, _| connection.profile != Profile::linux()),
+        uses: Some(|connection| connection.profile != Profile::linux()),
     },
     Restriction {
         what: "constants and rules other than the kernel's: `initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`, `push_acks`, `bursts`",
         keys: "`initial_window`, `rto_initial`, `rto_min`, `delayed_ack`, `quick_acks`, `push_acks`, `bursts`",
         reason: "a socket has no options for them",
-        uses: Some(|connection, _| connection.constants != Constants::default()),
+        uses: Some(|connection| connection.constants != Constants::default()),
     },
     Restriction {
         what: "a `path_manager` other than fullmesh",
         keys: "`path_manager = \"ndiffports\"`",
         reason: "the kernel's path manager opens no second subflow to an address",
-        uses: Some(|connection, _| connection.path_manager != PathManager::Announced),
+        uses: Some(|connection| connection.path_manager != PathManager::Announced),
     },
     Restriction {
         what: "a `join_delay`",
         keys: "`join_delay`",
         reason: "the kernel joins an address as soon as it is announced",
-        uses: Some(|connection, _| connection.join_delay != Span::ZERO),
-    },
-    Restriction {
-        what: "`ecn`",
-        keys: "`ecn`",
-        reason: "net.ipv4.tcp_ecn is a setting of the namespace, which the lab leaves as it is",
-        uses: Some(|connection, _| connection.ecn),
+        uses: Some(|connection| connection.join_delay != Span::ZERO),
     },
     Restriction {
         what: "an `mss` of its own",
         keys: "`mss`",
         reason: "the lab's ports have an MTU of 1500 bytes",
-        uses: Some(|connection, _| connection.mss != ConnectionSpec::default().mss),
+        uses: Some(|connection| connection.mss != ConnectionSpec::default().mss),
     },
     Restriction {
         what: "an `initial_ssthresh` without CSS",
         keys: "`initial_ssthresh` of algorithms without CSS",
         reason: "a socket has no option for it; CSS has it as its setting con_ssthresh",
-        uses: Some(|connection, _| connection.initial_ssthresh.is_some() && !is_css(connection)),
+        uses: Some(|connection| connection.initial_ssthresh.is_some() && !is_css(connection)),
     },
     Restriction {
         what: "`groups`",
         keys: "`groups`, `regroup`",
         reason: "the lab requests no groups from the kernel",
-        uses: Some(|connection, _| !connection.groups.is_empty() || !connection.regroup.is_empty()),
+        uses: Some(|connection| !connection.groups.is_empty() || !connection.regroup.is_empty()),
     },
-    RECEIVE_WINDOWS,
-    BACKUPS,
 ];
 
 /// The features that are no restriction of a scenario.

@@ -4,14 +4,14 @@
 //! measures. A [`Vm`] runs scenarios on another kernel, in virtual time (`--on vm`). A [`Runner`] makes many runs on either of them, or in
 //! the simulator.
 //!
-//! A [`Network`] is two endpoints, each in its own network namespace, connected by TUN ports to links of `netsim` in real time. The
-//! sockets in [`Network::client`] and [`Network::server`] are the kernel's; only the links between them are emulated. A network
-//! needs root, `/dev/net/tun` and a kernel with MPTCP.
+//! A [`Network`] is pairs of hosts, a client and a server ([`Hosts`]), each in its own network namespace, connected by TUN ports to links of
+//! `netsim` in real time. The sockets in [`Hosts::client`] and [`Hosts::server`] are the kernel's; only the links between them are
+//! emulated. A network needs root, `/dev/net/tun` and a kernel with MPTCP.
 //!
 //! | module | content |
 //! | --- | --- |
 //! | `linux` | network configuration of the running kernel: namespaces, TUN ports, addresses, sysctls, MPTCP's path manager |
-//! | `network` | the emulated network between two namespaces |
+//! | `network` | the emulated network between the namespaces |
 //! | `measurement` | transfers over real sockets, and their measurement |
 //! | `host` | scenarios on the running kernel |
 //! | [`vm`] | scenarios on a kernel in QEMU |
@@ -25,19 +25,16 @@
 //! # fn main() -> Result<(), lisa_lab::Error> {
 //! // Two paths of 70 ms that share 2.5 Mbit/s and a queue of 30 packets.
 //! let (rate, queue) = (Rate::from_bits_per_second(2_500_000), Queue::DropTailPackets(30));
-//! let mut network = Network::build(&NetworkSpec {
-//!     topology: Spec::SharedBottleneck(SharedBottleneck {
-//!         bottleneck: Properties::shaped(rate, queue, Span::ZERO),
-//!         rtts: vec![Span::from_millis(70); 2],
-//!         access: None,
-//!     }),
-//!     link_seed: 1,
-//!     receive_window: Some(4 << 20),
-//!     backup: Vec::new(),
-//! })?;
+//! let topology = Spec::SharedBottleneck(SharedBottleneck {
+//!     bottleneck: Properties::shaped(rate, queue, Span::ZERO),
+//!     rtts: vec![Span::from_millis(70); 2],
+//!     access: None,
+//! });
+//! let mut network = Network::build(&NetworkSpec::client_server(&topology)?)?;
 //! network.start()?;
-//! let listener = network.server.run(|| std::net::TcpListener::bind(("0.0.0.0", 80)));
-//! // … connect from network.client to network.server_addresses()[0] …
+//! let hosts = &network.hosts()[0];
+//! let listener = hosts.server.run(|| std::net::TcpListener::bind(("0.0.0.0", 80)));
+//! // … connect from hosts.client to hosts.server_addresses()[0] …
 //! let report = network.stop()?;
 //! for link in &report.links {
 //!     println!("{}: {} lost", link.name, link.counters.drops);
@@ -63,7 +60,9 @@ pub mod vm;
 pub use error::Error;
 pub use host::{Host, check};
 pub use linux::namespace::Namespace;
-pub use network::{Lateness, LinkReport, MAX_PATHS, Network, NetworkReport, NetworkSpec};
+pub use network::{
+    Hosts, HostsSpec, Lateness, LinkReport, MAX_PATHS, Network, NetworkReport, NetworkSpec,
+};
 pub use runner::{Job, Runner};
 pub use supported::unsupported;
 pub use vm::Vm;

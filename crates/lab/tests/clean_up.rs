@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lisa_lab::{Namespace, Network};
+use lisa_lab::{Namespace, Network, NetworkSpec};
 use netsim::{Rate, Span};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
@@ -24,7 +24,9 @@ fn network() -> Network {
         rtts: vec![Span::from_millis(40); 2],
         access: None,
     });
-    let mut network = Network::build(&topology.into()).unwrap_or_else(|error| panic!("{error}"));
+    let mut network = NetworkSpec::client_server(&topology)
+        .and_then(|spec| Network::build(&spec))
+        .unwrap_or_else(|error| panic!("{error}"));
     network.start().unwrap();
     network
 }
@@ -80,11 +82,16 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 #[ignore = "is run by the other test"]
 fn holder() {
     let network = network();
-    let mut sleeper = network.client.command("sleep").arg("1000").spawn().unwrap();
+    let mut sleeper = network.hosts()[0]
+        .client
+        .command("sleep")
+        .arg("1000")
+        .spawn()
+        .unwrap();
     println!(
         "\nholds {} {} {}",
-        number(&network.client),
-        number(&network.server),
+        number(&network.hosts()[0].client),
+        number(&network.hosts()[0].server),
         sleeper.id()
     );
     sleeper.wait().unwrap();
@@ -99,7 +106,10 @@ fn nothing_stays() {
     }
     // Dropped.
     let network = network();
-    let ours = [number(&network.client), number(&network.server)];
+    let ours = [
+        number(&network.hosts()[0].client),
+        number(&network.hosts()[0].server),
+    ];
     assert!(
         ours.iter()
             .all(|namespace| namespaces().contains(namespace))

@@ -4,6 +4,7 @@ use netsim::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use topology::Graph;
 use transport::{PathManager, Profile};
 
 use crate::size::Size;
@@ -110,6 +111,19 @@ impl ConnectionSpec {
             }
         }
         settings
+    }
+
+    /// Number of connections on this network: those of all hosts and their arrivals. Fewer run if some would start after the
+    /// end of the run, or if too few hosts are free.
+    #[must_use]
+    pub fn flows(&self, graph: &Graph) -> u64 {
+        let hosts = match self.between {
+            Between::Permutation | Between::Random => graph.hosts().len() as u64,
+            _ => 1,
+        };
+        let each = self.arrivals.as_ref().map_or(1, |arrivals| arrivals.count);
+        // At most 10 000 hosts with 100 000 connections each and 100 000 arrivals of each: no overflow.
+        hosts * u64::from(self.count) * u64::from(each)
     }
 
     /// The profile with the connection's constants and rules.

@@ -38,6 +38,7 @@ pub mod capacity;
 pub mod capture;
 pub mod colours;
 mod connection;
+mod data;
 pub mod draw;
 mod error;
 pub mod export;

@@ -1,6 +1,5 @@
 //! `--on sim`: a scenario on simulated endpoints.
 
-mod application;
 mod endpoints;
 mod limits;
 mod model;

@@ -3,7 +3,8 @@
 mod algorithm;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
@@ -19,7 +20,7 @@ use scenario::Transfers;
 use scenario::capture::Capture;
 use scenario::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA};
 use scenario::sample::Samples;
-use scenario::{ConnectionSpec, Run, Scenario, Watch, draw};
+use scenario::{ConnectionSpec, Drawn, Flow, Protocol, Run, Scenario, Watch};
 use scenario::{capacity, warning};
 
 pub(crate) use algorithm::LoadRequest;
@@ -27,9 +28,10 @@ pub(crate) use algorithm::LoadRequest;
 use crate::error::Error;
 use crate::linux::namespace::Namespace;
 use crate::linux::tun;
+use crate::measurement::flow::ObservedFlow;
 use crate::measurement::transfer::{self, FIRST_PORT, Observation, Ticks, Transfer};
 use crate::measurement::{events, outcome, series};
-use crate::network::{LinkReport, Network, NetworkReport, NetworkSpec};
+use crate::network::{Hosts, LinkReport, Network, NetworkReport, NetworkSpec, Placement};
 use crate::supported;
 
 /// Runs scenarios on the running kernel. A host unloads its algorithms when it is dropped. A new host unloads the algorithms of
@@ -101,60 +103,59 @@ impl Host {
         listening: Option<Kinds>,
     ) -> Result<Run, Error> {
         let wall = Instant::now();
-        let common = supported::check(scenario)?;
+        supported::check(scenario)?;
         for connection in &scenario.connections {
             self.load(LoadRequest::of(connection))?;
         }
-        let spec = NetworkSpec {
-            topology: scenario.drawn_topology(seed),
-            link_seed: draw::link_seed(seed),
-            receive_window: common.receive_window,
-            backup: common.backup,
-        };
-        let mut network = Network::build(&spec)?;
+        let drawn = scenario.draw(seed)?;
+        let placement = Placement::new(scenario, &drawn);
+        let mut network = Network::build(&NetworkSpec {
+            graph: drawn.graph.clone(),
+            link_seed: drawn.link_seed,
+            hosts: placement.hosts,
+        })?;
         network.start_watched(watch.capture)?;
-        let transferred = self.transfer_all(&network, scenario, watch, listening);
+        let hosts: Vec<&Hosts> = (placement.of_flow.iter())
+            .map(|pair| &network.hosts()[*pair])
+            .collect();
+        let transferred = self.transfer_all(&network, &hosts, scenario, &drawn, watch, listening);
+        let servers: Vec<Vec<IpAddr>> = hosts.iter().map(|h| h.server_addresses()).collect();
         let mut report = network.stop()?;
         let transferred = transferred?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
         let mut samples = Samples::default();
-        let servers = network.server_addresses();
-        for ((connection, observed), port) in scenario
-            .connections
-            .iter()
-            .zip(&transferred.observed)
-            .zip(FIRST_PORT..)
-        {
-            connections.push(outcome::outcome(connection, observed, &servers));
-            (samples.subflows).extend(series::subflows(connection, observed, &servers));
+        for (number, flow) in drawn.flows.iter().enumerate() {
+            let connection = &scenario.connections[flow.connection];
+            let of = ObservedFlow {
+                flow,
+                connection,
+                servers: &servers[number],
+                observed: &transferred.observed[number],
+            };
+            let mut outcome = outcome::outcome(&of);
+            let title = outcome.title();
+            (samples.subflows).extend(series::subflows(&of));
             let events = transferred
                 .events
                 .get(&LoadRequest::of(connection))
                 .map_or(&[][..], Vec::as_slice);
-            let begin = transferred
-                .clock
-                .monotonic_nanos(outcome::begin_of_run(connection, observed));
-            let path = |port| outcome::path_of_port(observed, &servers, port);
-            let trace = events::trace(events, &connection.name, port, begin, path);
-            if let Some(outcome) = connections.last_mut() {
-                outcome::count_credits(outcome, &trace);
-            }
+            let begin = transferred.clock.monotonic_nanos(of.begin_of_run());
+            let port = FIRST_PORT + number as u16;
+            let trace = events::trace(events, &title, port, begin, |port| of.path_of_port(port));
+            outcome::count_credits(&mut outcome, &trace);
+            let (bytes, completion) = (outcome.bytes, outcome.completion_s);
+            outcome.slowdown =
+                capacity::slowdown(&drawn.graph, flow, connection, bytes, completion);
+            connections.push(outcome);
             if watch.trace {
                 rows.extend(trace.rows);
-                rows.extend(outcome::rows(connection, observed, &servers));
+                rows.extend(outcome::rows(&of, &title));
                 credits.extend(trace.credits);
             }
         }
         rows.sort_by(|a, b| a.time.total_cmp(&b.time));
         (samples.subflows).sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
         let capture = report.packets.take().map(Capture::real);
-        let drawn = scenario.draw(seed)?;
-        for flow in &drawn.flows {
-            let spec = &scenario.connections[flow.connection];
-            let connection = &mut connections[flow.connection];
-            let (bytes, completion) = (connection.bytes, connection.completion_s);
-            connection.slowdown = capacity::slowdown(&drawn.graph, flow, spec, bytes, completion);
-        }
         let transfers = Transfers::of(scenario, ConnectionOutcome::completions(&connections));
         let outcome = Outcome {
             schema: SCHEMA,
@@ -212,11 +213,13 @@ impl Host {
         Ok(())
     }
 
-    /// Runs all transfers at the same time, and collects the events of their algorithms.
+    /// Runs all transfers at the same time, each between its hosts, and collects the events of their algorithms.
     fn transfer_all(
         &self,
         network: &Network,
+        hosts: &[&Hosts],
         scenario: &Scenario,
+        drawn: &Drawn,
         watch: Watch,
         listening: Option<Kinds>,
     ) -> Result<Transferred, Error> {
@@ -235,6 +238,12 @@ impl Host {
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
+        let spec = |flow: &Flow| &scenario.connections[flow.connection];
+        let is_finite = |flow: &&Flow| spec(flow).application.is_finite();
+        let finite = drawn.flows.iter().filter(is_finite).count();
+        let unfinished = AtomicUsize::new(finite);
+        // As in a simulation: with a warm-up, endless connections are measured until `stop`.
+        let to_stop = finite == 0 || scenario.warmup > Span::ZERO && scenario.has_endless();
         thread::scope(|scope| {
             // Listeners must record before the first SYN. Each drops `ready` as soon as it records.
             let (ready, all_ready) = mpsc::channel::<()>();
@@ -251,25 +260,34 @@ impl Host {
             }
             drop(ready);
             let _ = all_ready.recv();
-            network.client.run(transfer::warm_up);
+            if let Some(first) = hosts.first() {
+                first.client.run(transfer::warm_up);
+            }
             let begin = clock.now() + LEAD_TIME;
             if scenario.has_endless() {
                 network.count_from(begin + scenario.warmup);
             }
             let transfers: Vec<_> = (FIRST_PORT..)
-                .zip(&scenario.connections)
-                .map(|(port, connection)| {
-                    let transfer = self.transfer(scenario, connection, port, begin);
+                .zip(&drawn.flows)
+                .zip(hosts)
+                .map(|((port, flow), hosts)| {
+                    let connection = spec(flow);
                     let series = watch.sample.map(|interval| Ticks {
                         from: begin,
                         interval,
                     });
-                    let transfer = transfer.map(|transfer| Transfer {
+                    let transfer = Transfer {
+                        port,
+                        begin: begin + flow.start,
+                        warm: begin + scenario.warmup,
+                        stop: scenario.stop - flow.start,
+                        unfinished: (!to_stop).then_some(&unfinished),
                         series,
                         has_rows: watch.trace,
-                        ..transfer
-                    });
-                    scope.spawn(move || transfer::run(network, clock, &transfer?))
+                        ..self.transfer(connection)
+                    };
+                    let data = connection.application.data(flow.seed);
+                    scope.spawn(move || transfer::run(hosts, clock, &transfer, data))
                 })
                 .collect();
             let observed: Vec<Result<Observation, Error>> = transfers
@@ -292,27 +310,26 @@ impl Host {
         })
     }
 
-    fn transfer<'a>(
-        &'a self,
-        scenario: &Scenario,
-        connection: &'a ConnectionSpec,
-        port: u16,
-        begin_of_run: Time,
-    ) -> Result<Transfer<'a>, Error> {
+    /// A transfer of this connection, without its times.
+    fn transfer<'a>(&'a self, connection: &'a ConnectionSpec) -> Transfer<'a> {
         let registered = self.algorithms.get(&LoadRequest::of(connection));
-        let begin = supported::begin(connection).min(scenario.stop);
-        Ok(Transfer {
+        Transfer {
             protocol: connection.protocol,
             algorithm: registered.map_or(&connection.algorithm, |r| r.name()),
-            bytes: supported::bytes(connection)?,
-            port,
-            begin: begin_of_run + begin,
-            warm: begin_of_run + scenario.warmup,
-            stop: scenario.stop - begin,
+            unit: match connection.protocol {
+                Protocol::Udp => connection.packet,
+                Protocol::Tcp | Protocol::Mptcp => connection.mss,
+            },
+            is_finite: connection.application.is_finite(),
+            port: 0,
+            begin: Time::ZERO,
+            warm: Time::ZERO,
+            stop: Span::ZERO,
+            unfinished: None,
             series: None,
             has_rows: false,
             cancelled: &self.cancelled,
-        })
+        }
     }
 }
 
@@ -337,7 +354,7 @@ impl Drop for Host {
 
 /// Results of all transfers.
 struct Transferred {
-    /// One for each connection, in the scenario's order.
+    /// One for each flow, in their order.
     observed: Vec<Observation>,
     events: BTreeMap<LoadRequest, Vec<lisa_event>>,
     clock: RealClock,

@@ -1,7 +1,13 @@
 //! Transfers over real sockets, and their measurement: samples of the sender's subflows, and the events of its algorithm.
 
 pub(crate) mod events;
+pub(crate) mod flow;
 pub(crate) mod outcome;
+mod receiver;
+mod sender;
 pub(crate) mod series;
 mod socket;
+mod source;
+mod stream;
 pub(crate) mod transfer;
+mod udp;

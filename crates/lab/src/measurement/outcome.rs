@@ -1,55 +1,31 @@
 //! Outcome of a transfer, from the samples of its sender: the same computation for every algorithm.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use netsim::Time;
 use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
 use scenario::trace::{Phase, Row};
 
-use scenario::{Application, ConnectionSpec, Protocol};
+use scenario::ConnectionSpec;
 
 use super::events::Trace;
+use super::flow::ObservedFlow;
 use super::socket::Subflow;
 use super::transfer::{Delivered, Observation, Sample};
-use crate::supported;
-
-/// The path of a subflow with this local address.
-pub(crate) fn path_of(local: Ipv4Addr, protocol: Protocol, servers: &[IpAddr]) -> Option<usize> {
-    match protocol {
-        Protocol::Tcp | Protocol::Udp => Some(0),
-        Protocol::Mptcp => servers
-            .iter()
-            .position(|server| *server == IpAddr::V4(local)),
-    }
-}
-
-/// The path of the subflow with this remote port.
-pub(crate) fn path_of_port(observed: &Observation, servers: &[IpAddr], port: u16) -> Option<usize> {
-    let mut subflows = observed.samples.iter().flat_map(|sample| &sample.subflows);
-    let found = subflows.find(|s| s.remote_port == port && s.local != Ipv4Addr::UNSPECIFIED)?;
-    path_of(found.local, Protocol::Mptcp, servers)
-}
-
-/// Start of the run, computed from the first SYN.
-pub(crate) fn begin_of_run(connection: &ConnectionSpec, observed: &Observation) -> Time {
-    let begin = supported::begin(connection).as_nanos();
-    Time::from_nanos(observed.start.as_nanos().saturating_sub(begin))
-}
 
 /// Outcome of a connection. Times are since the first SYN.
-pub(crate) fn outcome(
-    connection: &ConnectionSpec,
-    observed: &Observation,
-    servers: &[IpAddr],
-) -> ConnectionOutcome {
+pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
+    let ObservedFlow {
+        flow,
+        connection,
+        observed,
+        ..
+    } = *of;
     let seconds = |time: Time| time.since(observed.start).as_secs_f64();
     let find = |sample: &Sample, path: usize| {
-        sample
-            .subflows
-            .iter()
-            .find(|s| path_of(s.local, connection.protocol, servers) == Some(path))
-            .copied()
+        let mut subflows = sample.subflows.iter();
+        subflows.find(|s| of.path(s.local) == Some(path)).copied()
     };
     let completion_s = observed.end.map(seconds);
     // A transfer counts as a whole, an endless one from its start or the warm-up.
@@ -68,7 +44,7 @@ pub(crate) fn outcome(
     };
     let acknowledged = observed.delivered.acknowledged - before.acknowledged;
     let (mut subflows, mut exits) = (Vec::new(), Vec::new());
-    for path in 0..servers.len() {
+    for (path, number) in flow.numbers.iter().enumerate() {
         let series: Vec<(Time, Subflow)> = observed
             .samples
             .iter()
@@ -92,7 +68,7 @@ pub(crate) fn outcome(
             .filter(|pair| !pair[0].1.is_reducing() && pair[1].1.is_reducing())
             .map(|pair| pair[1].0)
             .collect();
-        let here = |local: Ipv4Addr| path_of(local, connection.protocol, servers) == Some(path);
+        let here = |local: Ipv4Addr| of.path(local) == Some(path);
         let all = |delivered: &Delivered| -> u64 {
             let ends = delivered.bytes.iter();
             let ends = ends.filter(|((local, _), _)| here(*local));
@@ -101,7 +77,7 @@ pub(crate) fn outcome(
         let bytes = all(&observed.delivered) - all(&before);
         subflows.push(SubflowOutcome {
             subflow: path + 1,
-            path: path as u64 + 1,
+            path: number + 1,
             backup: connection.backup.get(path).copied().unwrap_or(false),
             established_s: seconds(first.0),
             bytes: Some(bytes),
@@ -134,11 +110,11 @@ pub(crate) fn outcome(
     };
     ConnectionOutcome {
         name: connection.name.clone(),
-        number: 1,
+        number: flow.number,
         protocol: connection.protocol,
         algorithm: connection.algorithm.clone(),
         receive_window_bytes: connection.receive_window,
-        start_s: observed.start.as_secs_f64(),
+        start_s: flow.start.as_secs_f64(),
         completion_s,
         bytes: acknowledged,
         goodput_mbps: goodput(acknowledged),
@@ -185,8 +161,7 @@ pub(crate) fn count_credits(connection: &mut ConnectionOutcome, trace: &Trace) {
 /// Note for a transfer that did not finish.
 fn unfinished(connection: &ConnectionSpec, observed: &Observation) -> Option<String> {
     // Without numbers, so that tables count equal notes. The outcome has the number of bytes.
-    let transfer = matches!(connection.application, Application::Bytes(_));
-    (transfer && observed.end.is_none()).then(|| "did not finish".into())
+    (connection.application.is_finite() && observed.end.is_none()).then(|| "did not finish".into())
 }
 
 /// Window at the start of congestion avoidance: during a reduction the slow start threshold.
@@ -198,18 +173,16 @@ fn effective_cwnd(subflow: &Subflow) -> u32 {
 }
 
 /// Trace rows from the samples of the sender.
-pub(crate) fn rows(
-    connection: &ConnectionSpec,
-    observed: &Observation,
-    servers: &[IpAddr],
-) -> Vec<Row> {
-    let name: Arc<str> = connection.name.as_str().into();
-    let begin = begin_of_run(connection, observed);
+///
+/// `title` is the connection's ([`ConnectionOutcome::title`]).
+pub(crate) fn rows(of: &ObservedFlow<'_>, title: &str) -> Vec<Row> {
+    let name: Arc<str> = title.into();
+    let begin = of.begin_of_run();
     let row = |time: Time, s: &Subflow| {
         Some(Row {
             time: time.since(begin).as_secs_f64(),
             connection: name.clone(),
-            subflow: path_of(s.local, connection.protocol, servers)?,
+            subflow: of.path(s.local)?,
             cwnd: s.cwnd,
             ssthresh: s.ssthresh,
             srtt: s.srtt.as_secs_f64(),
@@ -229,5 +202,5 @@ pub(crate) fn rows(
             .filter_map(|s| row(time, s))
             .collect::<Vec<_>>()
     };
-    observed.samples.iter().flat_map(rows).collect()
+    of.observed.samples.iter().flat_map(rows).collect()
 }

@@ -1,14 +1,11 @@
 //! Time series of a transfer.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use netsim::Time;
-use scenario::ConnectionSpec;
 use scenario::sample::SubflowSample;
 
-use super::outcome::{begin_of_run, path_of};
-use super::transfer::Observation;
+use super::flow::ObservedFlow;
 
 /// Counters of a subflow at a tick.
 #[derive(Clone, Copy)]
@@ -20,25 +17,21 @@ struct Counted {
 
 /// A sample of each subflow at each tick, in order of time. Rates and counts are those since the tick before; of a new subflow
 /// since the begin of the connection.
-pub(crate) fn subflows(
-    connection: &ConnectionSpec,
-    observed: &Observation,
-    servers: &[IpAddr],
-) -> Vec<SubflowSample> {
-    let begin = begin_of_run(connection, observed);
-    let name: Arc<str> = connection.name.as_str().into();
+pub(crate) fn subflows(of: &ObservedFlow<'_>) -> Vec<SubflowSample> {
+    let begin = of.begin_of_run();
+    let name: Arc<str> = of.connection.name.as_str().into();
     let mut before = vec![
         Counted {
-            time: observed.start,
+            time: of.observed.start,
             bytes: 0,
             retransmits: 0,
         };
-        servers.len()
+        of.servers.len()
     ];
     let mut samples = Vec::new();
-    for tick in &observed.ticks {
+    for tick in &of.observed.ticks {
         for (state, bytes) in &tick.subflows {
-            let Some(path) = path_of(state.local, connection.protocol, servers) else {
+            let Some(path) = of.path(state.local) else {
                 continue;
             };
             let now = Counted {
@@ -52,7 +45,7 @@ pub(crate) fn subflows(
             samples.push(SubflowSample {
                 time_s: tick.time.since(begin).as_secs_f64(),
                 connection: name.clone(),
-                number: 1,
+                number: of.flow.number,
                 subflow: path as u32 + 1,
                 cwnd_segments: state.cwnd,
                 ssthresh_segments: state.ssthresh,
@@ -71,20 +64,32 @@ pub(crate) fn subflows(
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
+    use std::net::{IpAddr, Ipv4Addr};
 
     use netsim::Span;
     use scenario::outcome::SubflowOutcome;
     use scenario::trace::{Credit, Settled};
+    use scenario::{ConnectionSpec, Flow};
 
     use super::*;
     use crate::measurement::events::Trace;
     use crate::measurement::outcome::count_credits;
     use crate::measurement::socket::Subflow;
-    use crate::measurement::transfer::Tick;
+    use crate::measurement::transfer::{Observation, Tick};
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn flow() -> Flow {
+        Flow {
+            connection: 0,
+            number: 1,
+            start: Span::ZERO,
+            paths: Vec::new(),
+            numbers: vec![0],
+            seed: 0,
+        }
     }
 
     /// By hand: 125 000 bytes in 100 ms are 10 Mbit/s, and half of them in half the time as well.
@@ -110,9 +115,12 @@ mod tests {
             ticks: vec![tick(1100, 125_000, 2), tick(1150, 187_500, 5)],
             ..Observation::default()
         };
-        let connection = ConnectionSpec::default();
-        let servers = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
-        let samples = subflows(&connection, &observed, &servers);
+        let samples = subflows(&ObservedFlow {
+            flow: &flow(),
+            connection: &ConnectionSpec::default(),
+            servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
+            observed: &observed,
+        });
         let values: Vec<_> = (samples.iter())
             .map(|s| (s.time_s, s.subflow, s.goodput_mbps, s.retransmits))
             .collect();
@@ -140,11 +148,12 @@ mod tests {
             ..SubflowOutcome::default()
         };
         let observed = Observation::default();
-        let mut outcome = crate::measurement::outcome::outcome(
-            &ConnectionSpec::default(),
-            &observed,
-            &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
-        );
+        let mut outcome = crate::measurement::outcome::outcome(&ObservedFlow {
+            flow: &flow(),
+            connection: &ConnectionSpec::default(),
+            servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
+            observed: &observed,
+        });
         outcome.subflows = vec![subflow(1), subflow(2), subflow(3)];
         let trace = Trace {
             rows: Vec::new(),

@@ -3,7 +3,9 @@
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::Ipv4Addr;
+use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
+use std::time::Duration;
 
 use netsim::Span;
 use scenario::Protocol;
@@ -46,6 +48,30 @@ pub(crate) fn open(protocol: Protocol, algorithm: &str) -> Result<Socket, Error>
         .set_tcp_nodelay(true)
         .map_err(Error::kernel("setting TCP_NODELAY"))?;
     Ok(socket)
+}
+
+/// Resets its connection when dropped, however the transfer ends. A namespace and a loaded algorithm remain as long as their sockets,
+/// and a socket that closes in order waits for minutes for a peer that is gone.
+pub(crate) struct Reset(pub(crate) Socket);
+
+impl Drop for Reset {
+    fn drop(&mut self) {
+        let _ = self.0.set_linger(Some(Duration::ZERO));
+    }
+}
+
+impl Deref for Reset {
+    type Target = Socket;
+
+    fn deref(&self) -> &Socket {
+        &self.0
+    }
+}
+
+impl DerefMut for Reset {
+    fn deref_mut(&mut self) -> &mut Socket {
+        &mut self.0
+    }
 }
 
 /// State of a subflow (struct tcp_info).

@@ -1,6 +1,7 @@
 //! The thread that carries packets between the TUN ports and the links, in real time.
 
 use std::io;
+use std::iter;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -14,14 +15,11 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 
+use super::hosts::NetworkSpec;
 use super::packet::{Packet, destination};
-use super::spec::{MAX_PATHS, NetworkSpec};
-use super::wiring::{CLIENT_PORT, Wiring};
+use super::wiring::Wiring;
 use crate::error::Error;
 use crate::linux::tun::Tun;
-
-/// Largest number of ports: the client's and those of the server.
-const MAX_PORTS: usize = 1 + MAX_PATHS;
 
 /// Lateness of packets: delay beyond the computed one, added by the machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +32,7 @@ pub struct Lateness {
     pub max: Span,
 }
 
-/// Captured packets, each with its time at the server's port.
+/// Captured packets, each with its time at a server's port.
 pub(crate) type Packets = Vec<(Time, Box<[u8]>)>;
 
 /// Results of the emulator from its start to its stop.
@@ -62,8 +60,8 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts the clock and the thread. The client's port is the first of `ports`. `captures`: whether it stores the packets from and
-    /// to the server's ports, in memory, because writing a file would delay packets.
+    /// Starts the clock and the thread. `ports` are in the order of the wiring's. `captures`: whether it stores the packets from and to
+    /// the servers' ports, in memory, because writing a file would delay packets.
     pub(crate) fn start(
         spec: &NetworkSpec,
         ports: Arc<[Tun]>,
@@ -74,7 +72,7 @@ impl Emulator {
             .map_err(Error::kernel(what))?;
         let stop = Arc::new(stop);
         let clock = RealClock::start();
-        let wiring = Wiring::new(spec)?;
+        let wiring = Wiring::new(spec);
         let stopped = Arc::clone(&stop);
         let count_from = CountFrom::default();
         let counts = Arc::clone(&count_from);
@@ -236,10 +234,10 @@ impl Pump {
         from > 0 && self.clock.now().as_nanos() >= from
     }
 
-    /// Stores a packet from or to this port, if it is one of the server.
+    /// Stores a packet from or to this port, if it is one of a server.
     fn capture(&mut self, port: PortId, packet: &[u8]) {
         if let Some(packets) = &mut self.packets {
-            if port != CLIENT_PORT {
+            if self.wiring.is_server(port) {
                 packets.push((self.clock.now(), packet.into()));
             }
         }
@@ -298,13 +296,10 @@ impl Ports<Packet> for Pump {
             return ControlFlow::Break(());
         }
         let timeout = next.map(|next| TimeSpec::from_duration(next.since(self.now()).into()));
-        // The stop event, then each port; unused entries repeat the stop event.
-        let mut fds: [_; 1 + MAX_PORTS] = std::array::from_fn(|i| {
-            let port = i.checked_sub(1).and_then(|port| self.ports.get(port));
-            let fd = port.map_or(self.stop.as_fd(), |port| port.as_fd());
-            PollFd::new(fd, PollFlags::POLLIN)
-        });
-        match ppoll(&mut fds[..=self.ports.len()], timeout, None) {
+        // The stop event, then each port.
+        let all = iter::once(self.stop.as_fd()).chain(self.ports.iter().map(AsFd::as_fd));
+        let mut fds: Vec<_> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        match ppoll(&mut fds, timeout, None) {
             Ok(_) => {}
             Err(Errno::EINTR) => return ControlFlow::Continue(()),
             Err(error) => {

@@ -1,9 +1,8 @@
-//! Set-up of the endpoints: ports, addresses, routes, sysctls and MPTCP's path manager in their namespaces.
+//! Set-up of the hosts: ports, addresses, routes, sysctls and MPTCP's path manager in their namespaces.
 
 use std::fs;
 
-use super::spec::NetworkSpec;
-use super::wiring::{CLIENT, server};
+use super::hosts::{HostsSpec, client, server};
 use crate::error::Error;
 use crate::linux::addressing::{Addressing, MAIN};
 use crate::linux::tun::Tun;
@@ -39,43 +38,45 @@ const SEND: BufferSizes = BufferSizes {
     max: 4 << 20,
 };
 
-pub(super) fn set_up_client(spec: &NetworkSpec, paths: usize) -> Result<Tun, Error> {
-    let mut addressing = set_up_endpoint(spec)?;
-    let port = Tun::new(PORT)?;
+/// Sets up the client of this pair of hosts (from 0), in its namespace.
+pub(super) fn set_up_client(spec: &HostsSpec, pair: usize) -> Result<Tun, Error> {
+    let mut addressing = set_up_host(spec)?;
+    let (port, address) = (Tun::new(PORT)?, client(pair));
     addressing.up(PORT)?;
-    addressing.address(PORT, CLIENT)?;
-    for path in 0..paths {
-        addressing.route(MAIN, server(path), PORT, CLIENT)?;
+    addressing.address(PORT, address)?;
+    for path in 0..spec.paths.len() {
+        addressing.route(MAIN, server(pair, path), PORT, address)?;
     }
-    path_manager::limits(paths as u32 - 1, true)?;
+    path_manager::limits(spec.paths.len() as u32 - 1, true)?;
     Ok(port)
 }
 
-pub(super) fn set_up_server(spec: &NetworkSpec, paths: usize) -> Result<Vec<Tun>, Error> {
-    let mut addressing = set_up_endpoint(spec)?;
-    let mut ports = Vec::new();
-    for path in 0..paths {
-        let (name, address) = (format!("{PORT}{}", path + 1), server(path));
+/// Sets up the server of this pair of hosts (from 0), in its namespace.
+pub(super) fn set_up_server(spec: &HostsSpec, pair: usize) -> Result<Vec<Tun>, Error> {
+    let mut addressing = set_up_host(spec)?;
+    let (mut ports, client) = (Vec::new(), client(pair));
+    for path in 0..spec.paths.len() {
+        let (name, address) = (format!("{PORT}{}", path + 1), server(pair, path));
         ports.push(Tun::new(&name)?);
         addressing.up(&name)?;
         addressing.address(&name, address)?;
         // Packets leave by the path of their source address.
         let table = FIRST_TABLE + path as u8;
-        addressing.route(table, CLIENT, &name, address)?;
+        addressing.route(table, client, &name, address)?;
         addressing.rule(address, table)?;
         if path == 0 {
-            addressing.route(MAIN, CLIENT, &name, address)?;
+            addressing.route(MAIN, client, &name, address)?;
         } else {
             let backup = spec.backup.get(path).copied().unwrap_or(false);
             path_manager::announce(address, backup)?;
         }
     }
-    path_manager::limits(paths as u32 - 1, false)?;
+    path_manager::limits(spec.paths.len() as u32 - 1, false)?;
     Ok(ports)
 }
 
-/// Settings of both endpoints. To be called before the ports are created, which inherit the settings.
-fn set_up_endpoint(spec: &NetworkSpec) -> Result<Addressing, Error> {
+/// Settings of both hosts. To be called before the ports are created, which inherit the settings.
+fn set_up_host(spec: &HostsSpec) -> Result<Addressing, Error> {
     path_manager::enable()?;
     // No metrics of an earlier connection.
     sysctl::set("net.ipv4.tcp_no_metrics_save", 1)?;
@@ -85,6 +86,9 @@ fn set_up_endpoint(spec: &NetworkSpec) -> Result<Addressing, Error> {
     sysctl::set("net.ipv4.conf.all.rp_filter", 0)?;
     sysctl::set("net.ipv4.conf.default.rp_filter", 0)?;
     set_buffers(spec.receive_window)?;
+    if spec.ecn {
+        sysctl::set("net.ipv4.tcp_ecn", 1)?; // request it, and accept it
+    }
     let mut addressing = Addressing::new();
     addressing.up("lo")?;
     Ok(addressing)

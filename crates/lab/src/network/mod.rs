@@ -1,12 +1,11 @@
-//! The emulated network: client and server, each in its namespace, and the links between them.
+//! The emulated network: clients and servers, each in its namespace, and the links between them.
 
 mod emulator;
 mod endpoint;
+mod hosts;
 mod packet;
-mod spec;
 mod wiring;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use netsim::{LinkCounters, RealClock, Span, Time};
@@ -15,24 +14,19 @@ use crate::error::Error;
 use crate::linux::namespace::Namespace;
 use crate::linux::tun::Tun;
 use emulator::Emulator;
-use wiring::{CLIENT, server};
 
 pub use emulator::Lateness;
-pub(crate) use spec::paths;
-pub use spec::{MAX_PATHS, NetworkSpec};
+pub(crate) use hosts::Placement;
+pub use hosts::{Hosts, HostsSpec, MAX_PATHS, NetworkSpec};
 
-/// Two endpoints and the links between them. Dropping it removes everything.
+/// Pairs of hosts and the links between them. Dropping it removes everything.
 #[derive(Debug)]
 pub struct Network {
     // Fields are dropped in this order: the thread, then the ports, then the namespaces.
     emulator: Option<Emulator>,
     ports: Arc<[Tun]>,
     spec: NetworkSpec,
-    paths: usize,
-    /// The endpoint with one address.
-    pub client: Namespace,
-    /// The endpoint with an address on each path.
-    pub server: Namespace,
+    hosts: Vec<Hosts>,
 }
 
 /// Counters of a link.
@@ -66,21 +60,36 @@ pub struct NetworkReport {
 }
 
 impl Network {
-    /// Creates both endpoints. No packet moves between them before [`Network::start`].
+    /// Creates the hosts. No packet moves between them before [`Network::start`].
+    ///
+    /// # Errors
+    /// For hosts without a path, or with more than [`MAX_PATHS`]; if this process may not create namespaces or ports.
     pub fn build(spec: &NetworkSpec) -> Result<Self, Error> {
-        let paths = spec.paths()?;
-        let client = Namespace::new()?;
-        let server = Namespace::new()?;
-        let mut ports = vec![client.run(|| endpoint::set_up_client(spec, paths))?];
-        ports.extend(server.run(|| endpoint::set_up_server(spec, paths))?);
+        let (mut hosts, mut ports) = (Vec::new(), Vec::new());
+        for (number, spec) in spec.hosts.iter().enumerate() {
+            spec.check()?;
+            let (client, server) = (Namespace::new()?, Namespace::new()?);
+            ports.push(client.run(|| endpoint::set_up_client(spec, number))?);
+            ports.extend(server.run(|| endpoint::set_up_server(spec, number))?);
+            hosts.push(Hosts {
+                number,
+                paths: spec.paths.len(),
+                client,
+                server,
+            });
+        }
         Ok(Self {
             emulator: None,
             ports: ports.into(),
             spec: spec.clone(),
-            paths,
-            client,
-            server,
+            hosts,
         })
+    }
+
+    /// The pairs of hosts, in the order of [`NetworkSpec::hosts`].
+    #[must_use]
+    pub fn hosts(&self) -> &[Hosts] {
+        &self.hosts
     }
 
     /// Starts the network and its clock, at zero.
@@ -116,6 +125,11 @@ impl Network {
             .links
             .into_iter()
             .map(|(name, counters)| LinkReport { name, counters });
+        let mut overrun = 0;
+        for hosts in &self.hosts {
+            overrun += hosts.client.run(endpoint::overrun)?;
+            overrun += hosts.server.run(endpoint::overrun)?;
+        }
         Ok(NetworkReport {
             duration: report.duration,
             links: links.collect(),
@@ -123,7 +137,7 @@ impl Network {
             unrouted: report.unrouted,
             undelivered: report.undelivered,
             packets: report.packets,
-            overrun: self.client.run(endpoint::overrun)? + self.server.run(endpoint::overrun)?,
+            overrun,
         })
     }
 
@@ -131,19 +145,5 @@ impl Network {
     #[must_use]
     pub fn clock(&self) -> Option<RealClock> {
         self.emulator.as_ref().map(Emulator::clock)
-    }
-
-    /// The client's address.
-    #[must_use]
-    pub fn client_address(&self) -> IpAddr {
-        IpAddr::V4(CLIENT)
-    }
-
-    /// The server's addresses, one for each path. The server announces the others on a connection to the first.
-    #[must_use]
-    pub fn server_addresses(&self) -> Vec<IpAddr> {
-        (0..self.paths)
-            .map(|path| IpAddr::V4(server(path)))
-            .collect()
     }
 }

@@ -13,8 +13,11 @@ const HEADERS: u64 = 28;
 
 /// Round-trip times of `count` datagrams of `payload` bytes, sent one after another on `path`.
 fn ping(network: &Network, path: usize, payload: usize, count: usize) -> Vec<Duration> {
-    let server = SocketAddr::from((network.server_addresses()[path], PORT));
-    let echo = network.server.run(|| UdpSocket::bind(server)).unwrap();
+    let server = SocketAddr::from((network.hosts()[0].server_addresses()[path], PORT));
+    let echo = network.hosts()[0]
+        .server
+        .run(|| UdpSocket::bind(server))
+        .unwrap();
     echo.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     let echo = move || {
         let mut buffer = [0; 1500];
@@ -23,9 +26,9 @@ fn ping(network: &Network, path: usize, payload: usize, count: usize) -> Vec<Dur
             echo.send_to(&buffer[..bytes], from).unwrap();
         }
     };
-    let echo = network.server.spawn("test-echo", echo).unwrap();
-    let rtts = network.client.run(|| {
-        let socket = UdpSocket::bind((network.client_address(), 0)).unwrap();
+    let echo = network.hosts()[0].server.spawn("test-echo", echo).unwrap();
+    let rtts = network.hosts()[0].client.run(|| {
+        let socket = UdpSocket::bind((network.hosts()[0].client_address(), 0)).unwrap();
         socket
             .set_read_timeout(Some(Duration::from_secs(5)))
             .unwrap();
@@ -109,13 +112,16 @@ fn a_full_queue_loses_packets_and_counts_them() {
         return;
     };
     let (sent, capacity) = (50, 10);
-    let client = SocketAddr::from((network.client_address(), PORT));
-    let receiver = network.client.run(|| UdpSocket::bind(client)).unwrap();
+    let client = SocketAddr::from((network.hosts()[0].client_address(), PORT));
+    let receiver = network.hosts()[0]
+        .client
+        .run(|| UdpSocket::bind(client))
+        .unwrap();
     receiver
         .set_read_timeout(Some(Duration::from_millis(600)))
         .unwrap();
-    network.server.run(|| {
-        let socket = UdpSocket::bind((network.server_addresses()[0], 0)).unwrap();
+    network.hosts()[0].server.run(|| {
+        let socket = UdpSocket::bind((network.hosts()[0].server_addresses()[0], 0)).unwrap();
         for number in 0..sent {
             socket.send_to(&[number; 1472], client).unwrap();
         }

@@ -46,12 +46,8 @@ pub(crate) fn separate(bottleneck: Properties, rtts_ms: &[u64]) -> Spec {
 
 /// A running network; `None` if the test cannot run on this host.
 pub(crate) fn network(topology: Spec) -> Option<Network> {
-    let spec = NetworkSpec {
-        topology,
-        link_seed: 1,
-        receive_window: Some(4 << 20),
-        backup: Vec::new(),
-    };
+    let mut spec = NetworkSpec::client_server(&topology).unwrap();
+    spec.hosts[0].receive_window = Some(4 << 20);
     match Network::build(&spec) {
         Ok(mut network) => {
             network.start().unwrap();
@@ -98,13 +94,13 @@ pub(crate) struct Download {
 pub(crate) fn download(network: &Network, protocol: Protocol, content: Vec<u8>) -> Download {
     let expected = content.len();
     let server = serve(network, protocol, content);
-    let addresses = network.server_addresses();
+    let addresses = network.hosts()[0].server_addresses();
     let joins = if protocol == Protocol::MPTCP {
         addresses.len() - 1
     } else {
         0
     };
-    let download = network
+    let download = network.hosts()[0]
         .client
         .run(|| fetch(protocol, addresses[0], joins, expected))
         .unwrap();
@@ -114,7 +110,7 @@ pub(crate) fn download(network: &Network, protocol: Protocol, content: Vec<u8>) 
 
 /// A server that sends `content` to its first client on request, and waits until the client has closed.
 fn serve(network: &Network, protocol: Protocol, content: Vec<u8>) -> JoinHandle<io::Result<()>> {
-    let listener = network.server.run(|| -> io::Result<Socket> {
+    let listener = network.hosts()[0].server.run(|| -> io::Result<Socket> {
         let listener = socket(protocol)?;
         listener.bind(&SocketAddr::from(([0, 0, 0, 0], PORT)).into())?;
         listener.listen(1)?;
@@ -129,7 +125,10 @@ fn serve(network: &Network, protocol: Protocol, content: Vec<u8>) -> JoinHandle<
         connection.write_all(&content)?;
         connection.read(&mut [0]).map(drop)
     };
-    network.server.spawn("test-server", serve).unwrap()
+    network.hosts()[0]
+        .server
+        .spawn("test-server", serve)
+        .unwrap()
 }
 
 fn fetch(

@@ -1,6 +1,7 @@
 //! Scenarios on this host's kernel. The tests need root; without root they print that they are skipped.
 
 mod capture;
+mod networks;
 #[path = "../../../scenario/tests/support/tshark.rs"]
 mod tshark;
 

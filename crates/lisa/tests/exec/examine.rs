@@ -8,7 +8,7 @@ use kernel::exec::exec;
 use kernel::load::{self, Options};
 use kernel::registry::{self, Registered};
 use kernel::status;
-use lab::{Namespace, Network};
+use lab::{Namespace, Network, NetworkSpec};
 use libbpf_rs::query::ProgInfoIter;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
@@ -414,17 +414,19 @@ fn over_two_paths(lisa: &Registered, server: &str, connections: usize) {
                     rtt = \"100ms\"\nqueue = 1000\npaths = 2\n[[connection]]\nprotocol = \"mptcp\"\nsubflows = 2\n\
                     algorithm = \"reno\"\nbytes = 1\n";
     let scenario = Scenario::parse(scenario, "exec.toml").expect("a scenario");
-    let mut network = Network::build(&scenario.topology.into()).expect("a network");
+    let mut network =
+        Network::build(&NetworkSpec::client_server(&scenario.topology).expect("a network"))
+            .expect("its hosts");
     network.start().expect("it runs");
-    let address = network.server_addresses()[0];
+    let address = network.hosts()[0].server_addresses()[0];
     let start = |host: &Namespace, name: &str| {
         let argument = format!("{address} {connections}");
         let command = with_arguments(host.command("/proc/self/exe"), name, &argument);
         under_exec(command).spawn().expect("it starts")
     };
-    let mut server = start(&network.server, server);
-    let mut client = start(&network.client, "fetch");
-    let netns = [&network.server, &network.client]
+    let mut server = start(&network.hosts()[0].server, server);
+    let mut client = start(&network.hosts()[0].client, "fetch");
+    let netns = [&network.hosts()[0].server, &network.hosts()[0].client]
         .map(|host| host.run(|| kernel::default::netns().expect("a namespace")));
     let mut seen = Vec::new();
     let all = catch_unwind(AssertUnwindSafe(|| {

@@ -6,7 +6,7 @@ use crate::support::until;
 use kernel::contract::{lisa_event, lisa_event_kind as kind};
 use kernel::events::{Kinds, Listener};
 use kernel::load::{Options, load};
-use lab::Network;
+use lab::{Network, NetworkSpec};
 use scenario::Scenario;
 use std::fs;
 use std::io::{Read, Write};
@@ -49,7 +49,9 @@ fn with_connection(algorithm: &str, test: impl FnOnce(TcpStream, TcpStream, Watc
                     rtt = \"200ms\"\nqueue = 1000\npaths = 2\n[[connection]]\nprotocol = \"mptcp\"\nsubflows = 2\n\
                     algorithm = \"reno\"\nbytes = 1\n";
     let scenario = Scenario::parse(scenario, "effects.toml").expect("a scenario");
-    let mut network = Network::build(&scenario.topology.into()).expect("a network");
+    let mut network =
+        Network::build(&NetworkSpec::client_server(&scenario.topology).expect("a network"))
+            .expect("its hosts");
     network.start().expect("it runs");
     let registered = load(algorithm, &Options::default()).expect("it loads");
     let watched = Watched {
@@ -57,10 +59,10 @@ fn with_connection(algorithm: &str, test: impl FnOnce(TcpStream, TcpStream, Watc
         events: Vec::new(),
     };
     let name = registered.name();
-    let listening = network.server.run(|| listener(name, PORT));
+    let listening = network.hosts()[0].server.run(|| listener(name, PORT));
     let listening = listening.expect("a listener");
-    let to = SocketAddr::from((network.server_addresses()[0], PORT));
-    let client = network.client.run(|| connect(name, None, to));
+    let to = SocketAddr::from((network.hosts()[0].server_addresses()[0], PORT));
+    let client = network.hosts()[0].client.run(|| connect(name, None, to));
     let server = listening.accept().expect("a connection").0;
     test(client.expect("a connection"), server.into(), watched);
     network.stop().expect("it ran");

@@ -8,7 +8,7 @@ use crate::support::{KernelLog, settled, until};
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::requirements;
-use lab::{Host, Network};
+use lab::{Host, Network, NetworkSpec};
 use libbpf_rs::query::ProgInfoIter;
 use mpcc::Algorithm;
 use mpcc_harness::bpf::Bpf;
@@ -277,14 +277,16 @@ fn finds_slow_start(subflows: &[SubflowOutcome]) -> bool {
 /// Opens and closes connections of two subflows. Returns their number.
 fn opens(name: &str) -> u64 {
     let scenario = scenario("reno", 2, "rate = \"1Gbit\"\nrtt = \"200us\"\nqueue = 1000");
-    let mut network = Network::build(&scenario.topology.into()).expect("a network");
+    let mut network =
+        Network::build(&NetworkSpec::client_server(&scenario.topology).expect("a network"))
+            .expect("its hosts");
     network.start().expect("it runs");
-    let listening = network.server.run(|| listener(name, PORT));
+    let listening = network.hosts()[0].server.run(|| listener(name, PORT));
     let clients = Clients {
         algorithm: name,
-        host: &network.client,
-        from: vec![network.client_address()],
-        to: SocketAddr::from((network.server_addresses()[0], PORT)),
+        host: &network.hosts()[0].client,
+        from: vec![network.hosts()[0].client_address()],
+        to: SocketAddr::from((network.hosts()[0].server_addresses()[0], PORT)),
     };
     clients.open_and_close(OPENS, &listening.expect("a listener"), |_| {});
     network.stop().expect("it ran");

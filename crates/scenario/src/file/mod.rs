@@ -187,7 +187,7 @@ fn finish(
     let (mut subflows, mut requests) = (0u64, 0u64);
     for connection::Unchecked { table, mut spec } in connections {
         paths::check(&table, &mut spec, graph)?;
-        let connections = paths::connections(&spec, graph);
+        let connections = spec.flows(graph);
         subflows = subflows.saturating_add(connections * u64::from(spec.subflows));
         if subflows > MAX_FLOWS {
             return Err(table.error(format!(

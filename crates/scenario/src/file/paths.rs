@@ -90,17 +90,6 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Total number of connections: of all hosts and arrivals.
-pub(super) fn connections(spec: &ConnectionSpec, graph: &Graph) -> u64 {
-    let hosts = match spec.between {
-        Between::Permutation | Between::Random => graph.hosts().len() as u64,
-        _ => 1,
-    };
-    let each = spec.arrivals.as_ref().map_or(1, |arrivals| arrivals.count);
-    // At most 10 000 hosts with 100 000 connections each and 100 000 arrivals of each: no overflow.
-    hosts * u64::from(spec.count) * u64::from(each)
-}
-
 /// The index of a set in the graph, with these paths.
 fn set(
     table: &Table<'_>,

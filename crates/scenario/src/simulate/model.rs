@@ -5,15 +5,14 @@ use std::sync::Arc;
 use mpcc::Algorithm;
 use netsim::{Network, PortId, RouteId, Span, Time};
 use topology::{LinkIndex, Path};
-use transport::{Pace, Simulation, SubflowRoutes, UdpSpec, Wire};
+use transport::{Simulation, SubflowRoutes, UdpSpec, Wire};
 
-use super::application::{data, on_off_periods};
 use super::endpoints::Endpoints;
 use super::limits;
 use super::recording::Recording;
 use super::sampler::Sampler;
 use crate::capacity::initial_ssthresh;
-use crate::connection::{Application, ConnectionSpec, Protocol, Regroup};
+use crate::connection::{ConnectionSpec, Protocol, Regroup};
 use crate::draw::{Drawn, Flow};
 use crate::error::Error;
 use crate::outcome;
@@ -120,12 +119,12 @@ impl<'a, O: Recording> Model<'a, O> {
     }
 
     fn add_udp(&mut self, spec: &ConnectionSpec, flow: &Flow, route: RouteId) -> Endpoints {
-        let Application::Rate { rate, on_off } = &spec.application else {
+        let transport::Application::Paced(pace) = spec.application.data(flow.seed) else {
             unreachable!("UDP without a rate is refused when the file is read");
         };
         let spec = UdpSpec {
             route,
-            pace: Pace::new(*rate, on_off_periods(on_off.as_ref(), flow.seed)),
+            pace,
             packet: spec.packet as u16,
             start: Time::ZERO + flow.start,
         };
@@ -160,7 +159,7 @@ impl<'a, O: Recording> Model<'a, O> {
             mptcp: spec.protocol == Protocol::Mptcp,
             routes,
             start: Time::ZERO + flow.start,
-            application: data(&spec.application, flow.seed),
+            application: spec.application.data(flow.seed),
             phase: Span::from_nanos(flow.seed % profile.poll_interval.as_nanos().max(1)),
             packet: spec.mss as u16 + profile.header,
             receive_window: spec

@@ -47,7 +47,7 @@ impl Pace {
     }
 
     /// A packet of `bytes` is due: whether it is sent now, and the time until the next call.
-    pub(crate) fn tick(&mut self, now: Time, bytes: u32) -> (bool, Span) {
+    pub fn tick(&mut self, now: Time, bytes: u32) -> (bool, Span) {
         if let Some(turns) = &mut self.turns {
             if self.on_until.is_some_and(|until| now >= until) && self.off > Span::ZERO {
                 self.on_until = None;

@@ -1,0 +1,45 @@
+//! A flow of the scenario with what was observed of it.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use netsim::Time;
+use scenario::{ConnectionSpec, Flow, Protocol};
+
+use super::transfer::Observation;
+
+/// A flow, its hosts, and its observation.
+#[derive(Clone, Copy)]
+pub(crate) struct ObservedFlow<'a> {
+    pub(crate) flow: &'a Flow,
+    pub(crate) connection: &'a ConnectionSpec,
+    /// The server's address on each path of its hosts. The flow's paths are the first ones.
+    pub(crate) servers: &'a [IpAddr],
+    pub(crate) observed: &'a Observation,
+}
+
+impl ObservedFlow<'_> {
+    /// The path, from 0, of a subflow with this local address.
+    pub(crate) fn path(&self, local: Ipv4Addr) -> Option<usize> {
+        match self.connection.protocol {
+            Protocol::Tcp | Protocol::Udp => Some(0),
+            Protocol::Mptcp => {
+                let mut servers = self.servers.iter();
+                servers.position(|server| *server == IpAddr::V4(local))
+            }
+        }
+    }
+
+    /// The path, from 0, of the subflow with this remote port.
+    pub(crate) fn path_of_port(&self, port: u16) -> Option<usize> {
+        let samples = &self.observed.samples;
+        let mut subflows = samples.iter().flat_map(|sample| &sample.subflows);
+        let found = subflows.find(|s| s.remote_port == port && s.local != Ipv4Addr::UNSPECIFIED)?;
+        self.path(found.local)
+    }
+
+    /// Start of the run, computed from the first SYN.
+    pub(crate) fn begin_of_run(&self) -> Time {
+        let start = self.observed.start.as_nanos();
+        Time::from_nanos(start.saturating_sub(self.flow.start.as_nanos()))
+    }
+}
