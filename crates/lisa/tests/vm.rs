@@ -342,6 +342,36 @@ fn a_backup_takes_over_as_in_the_simulator() {
     }
 }
 
+/// Kinds of data that the lab's servers send, on networks with several hosts: simulator and guest's kernel agree on the goodput of
+/// each connection within 3 %.
+#[test]
+fn applications_and_networks_are_those_of_the_simulator() {
+    let place = Place::new();
+    let rates = "stop = '4s'\nwarmup = '1s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 300\n\
+        [[connection]]\nname = 'udp'\nprotocol = 'udp'\nrate = '2Mbit'\npacket = 1000\n\
+        [[connection]]\nname = 'on and off'\nprotocol = 'udp'\nrate = '1Mbit'\non = '300ms'\noff = '200ms'\n\
+        [[connection]]\nname = 'paced'\nalgorithm = 'reno'\nrate = '1Mbit'";
+    let replies = "stop = '9s'\n[topology]\nkind = 'scenario-c'\nn1 = 2\nn2 = 2\nc1 = '1Mbit'\nc2 = '1Mbit'\nrtt = '40ms'\nqueue = 300\n\
+        [[connection]]\nname = 'replies'\nprotocol = 'tcp'\nalgorithm = 'reno'\npaths = 'single-path'\n\
+        start = { from = '0s', to = '1s' }\nrequests = { count = 3, bytes = '30KB', gap = { from = '100ms', to = '900ms' } }";
+    for text in [rates, replies] {
+        fs::write(place.0.join("a.toml"), text).unwrap();
+        let goodputs = |on: &str| -> Option<Vec<f64>> {
+            let text = good(place.lisa(&format!("run a.toml --on {on} --json")))?;
+            let outcome: Value = serde_json::from_str(&text).unwrap();
+            let connections = outcome["connections"].as_array().unwrap();
+            let of = |connection: &Value| connection["goodput_mbps"].as_f64().unwrap();
+            Some(connections.iter().map(of).collect())
+        };
+        let Some(kernel) = goodputs("vm") else { return };
+        let simulated = goodputs("sim").unwrap();
+        assert_eq!(kernel.len(), simulated.len());
+        for (one, other) in kernel.iter().zip(&simulated) {
+            assert!((one / other - 1.0).abs() < 0.03, "{kernel:?} {simulated:?}");
+        }
+    }
+}
+
 /// Without root the demo reports the reason and runs on the kernel of the VM.
 #[test]
 fn the_demo_needs_no_root() {
@@ -494,7 +524,7 @@ fn a_missing_requirement_is_one_line() {
     let Some(kernel) = fetched(KERNEL) else {
         return;
     };
-    let marked = run("--set connection.0.ecn=true");
+    let marked = run("--set connection.0.join_delay=1s");
     says(marked, 1, "the lab does not support");
     let mut without = run("");
     without

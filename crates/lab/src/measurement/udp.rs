@@ -92,6 +92,7 @@ fn count(
         ..Observation::default()
     };
     let mut buffer = [0; 1 << 16];
+    let end = transfer.begin + transfer.stop;
     while !done.load(Ordering::Acquire) {
         let received = match socket.recv(&mut buffer) {
             Ok(_) => u64::from(transfer.unit),
@@ -103,6 +104,10 @@ fn count(
             Err(error) => return Err(Error::kernel("receiving")(error)),
         };
         let now = clock.now();
+        if now > end {
+            observed.delivered.time = end;
+            break;
+        }
         observed.delivered = Delivered {
             time: now,
             acknowledged: observed.delivered.acknowledged + received,
