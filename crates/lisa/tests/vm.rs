@@ -524,7 +524,7 @@ fn a_missing_requirement_is_one_line() {
     let Some(kernel) = fetched(KERNEL) else {
         return;
     };
-    let marked = run("--set connection.0.join_delay=1s");
+    let marked = run("--set connection.1.join_delay=1s");
     says(marked, 1, "the lab does not support");
     let mut without = run("");
     without

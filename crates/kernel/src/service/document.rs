@@ -145,6 +145,7 @@ impl<'a> Field<'a> {
         let nearest = nearest.map_or(String::new(), |known| format!(", do you mean `{known}`?"));
         let list = match known {
             [] => format!("no {what} is possible here"),
+            [only] => format!("there is {only}"),
             known => format!("there are {}", known.join(", ")),
         };
         self.problem(format!("no {what} `{}`{nearest}; {list}", printable(name)))

@@ -146,6 +146,9 @@ impl Host {
             let (bytes, completion) = (outcome.bytes, outcome.completion_s);
             outcome.slowdown =
                 capacity::slowdown(&drawn.graph, flow, connection, bytes, completion);
+            for subflow in &mut outcome.subflows {
+                subflow.path_name = scenario.path_name(subflow.path).map(Into::into);
+            }
             connections.push(outcome);
             if watch.trace {
                 rows.extend(trace.rows);
