@@ -142,7 +142,7 @@ impl Set {
             for algorithm in &self.algorithms {
                 let mut overrides = self.set.clone();
                 overrides.extend(chosen().map(|(vary, value)| vary.set(*value)));
-                overrides.push(format!("connection.0.algorithm={algorithm}"));
+                overrides.push(format!("connection.1.algorithm={algorithm}"));
                 let scenario = Scenario::load_with(folder.join(&self.file), &overrides)?;
                 points.push(Point {
                     name: Name {
@@ -216,7 +216,7 @@ mod tests {
                 "suite.toml: there are two points `grid queue=9 lisa`",
             ),
             ("9,17", "9..1", "suite.toml: grid: topology.queue=9..1: "),
-            ("\"lisa", "\"lsia", "connection.0.algorithm=lsia"),
+            ("\"lisa", "\"lsia", "connection.1.algorithm=lsia"),
         ] {
             let error = format!("{:#}", load(&good.replace(from, to)).unwrap_err());
             assert!(error.contains(words) && !error.contains('\n'), "{error}");

@@ -115,9 +115,10 @@ impl Command {
 }
 
 const FIRST_STEPS: &str = "First steps:
+  lisa new wifi-lte -o phone.toml        write a scenario; `lisa new --help` lists others
+  lisa show phone.toml                   show its network, and who shares a link
+  lisa compare phone.toml -a lia,lisa    compare algorithms in the simulator
   lisa algorithms                        list the algorithms
-  lisa show FILE                         show the network of a scenario, and who shares a link
-  lisa compare FILE -a lia,lisa,css      compare in the simulator; FILE is one of experiments/
   sudo lisa kernel load lisa             load into this kernel
   lisa kernel exec lisa -- COMMAND       use for one command";
 
@@ -147,5 +148,44 @@ mod tests {
     #[test]
     fn the_arguments_are_well_formed() {
         super::Cli::command().debug_assert();
+    }
+
+    fn helps(command: &mut clap::Command, found: &mut Vec<String>) {
+        found.push(command.render_long_help().to_string());
+        for command in command.get_subcommands_mut() {
+            helps(command, found);
+        }
+    }
+
+    /// Names and versions of schemas in help texts are those of docs/*.schema.json.
+    #[test]
+    fn help_names_the_published_schemas() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+        let files = std::fs::read_dir(docs)
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        let files = files.filter(|path| path.to_string_lossy().ends_with(".schema.json"));
+        let published: Vec<String> = files
+            .map(|path| {
+                let text = std::fs::read_to_string(path).unwrap();
+                let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
+                schema["$id"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        let mut found = Vec::new();
+        helps(&mut super::Cli::command(), &mut found);
+        let mut names = 0;
+        for help in found {
+            let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+            for rest in words.split("(schema ").skip(1) {
+                let name = rest.split(')').next().unwrap();
+                assert!(
+                    published.iter().any(|schema| schema == name),
+                    "{name}: {published:?}"
+                );
+                names += 1;
+            }
+        }
+        assert!(names >= 8, "{names}");
     }
 }

@@ -31,7 +31,10 @@ fn message(error: &Error, command: &Command, arguments: &[OsString]) -> String {
                 Some(found) if value.is_empty() => form(found.get_value_parser()),
                 _ => wanted,
             };
-            wrong_value(&argument, &value, &problem, &wanted)
+            match place.blank_after_comma().filter(|_| value.is_empty()) {
+                Some(remedy) => format!("{} needs a value: {remedy}", option(&argument)),
+                None => wrong_value(&argument, &value, &problem, &wanted),
+            }
         }
         ErrorKind::UnknownArgument => {
             if let Some((option, value)) = place.negative(&argument) {
@@ -42,12 +45,14 @@ fn message(error: &Error, command: &Command, arguments: &[OsString]) -> String {
                 known if known.is_empty() => String::new(),
                 known => format!(", did you mean `{known}`?"),
             };
-            let what = if argument.starts_with('-') {
-                format!("no option `{}`", shown(&argument))
-            } else {
-                format!("one argument too many: `{}`", shown(&argument))
-            };
-            format!("{what}{suggestion}; see {help}")
+            if argument.starts_with('-') {
+                return format!("no option `{}`{suggestion}; see {help}", shown(&argument));
+            }
+            let what = format!("one argument too many: `{}`", shown(&argument));
+            match place.blank(&argument) {
+                Some(remedy) => format!("{what}; {remedy}"),
+                None => format!("{what}; see {help}"),
+            }
         }
         ErrorKind::InvalidSubcommand => {
             let name = text(error, ContextKind::InvalidSubcommand);
@@ -147,6 +152,13 @@ fn plain(argument: &str) -> String {
     argument.replace(['<', '>', '[', ']'], "")
 }
 
+/// The list of two words: `-a lia,lisa` of `-a lia lisa`.
+fn without_blank(option: &str, value: &str, rest: &str) -> String {
+    let (value, rest) = (value.trim_end_matches(','), rest.trim_start_matches(','));
+    let list = shown(&format!("{value},{rest}"));
+    format!("a list has commas and no blanks: `{option} {list}`")
+}
+
 fn text(error: &Error, kind: ContextKind) -> String {
     match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
@@ -190,6 +202,46 @@ impl<'a> Place<'a> {
         })
     }
 
+    /// The remedy of a blank in the value of an option, after which `extra` is one argument too many.
+    fn blank(&self, extra: &str) -> Option<String> {
+        // The rest of the value takes the place of a file, and the file is too many.
+        let is_file = |word: &str| word.contains(['.', '/']);
+        let is_rest = |word: &str| word == extra || !word.starts_with('-') && !is_file(word);
+        self.words.windows(3).find_map(|words| {
+            let [name, value, rest] = words else {
+                return None;
+            };
+            let option = self.option(name).filter(|_| is_rest(rest))?;
+            if option.get_value_delimiter() == Some(',') {
+                return Some(without_blank(name, value, rest));
+            }
+            let names = option.get_value_names().unwrap_or_default();
+            names
+                .iter()
+                .any(|name| name.contains('='))
+                .then(|| format!("a value with blanks is in quotes: {name} '{}'", names[0]))
+        })
+    }
+
+    /// The remedy of a blank after a comma, as in `-a lia, lisa`.
+    fn blank_after_comma(&self) -> Option<String> {
+        let mut words = self.words.windows(3);
+        let words =
+            words.find(|words| self.option(&words[0]).is_some() && words[1].ends_with(','))?;
+        Some(without_blank(&words[0], &words[1], &words[2]))
+    }
+
+    /// The option with a value that has this name: `--set`, `-a`.
+    fn option(&self, name: &str) -> Option<&'a Arg> {
+        let mut arguments = self.command.get_arguments();
+        arguments.find(|argument| {
+            let long = argument.get_long().map(|long| format!("--{long}"));
+            let short = argument.get_short().map(|short| format!("-{short}"));
+            argument.get_action().takes_values()
+                && [long, short].into_iter().flatten().any(|own| own == name)
+        })
+    }
+
     /// The option before a negative number, which clap takes for an unknown option, and the number.
     fn negative(&self, unknown: &str) -> Option<(&'a Arg, &'a str)> {
         let is_negative = |word: &str| {
@@ -197,17 +249,7 @@ impl<'a> Place<'a> {
             word.starts_with(unknown) && digit.is_some_and(|c| c.is_ascii_digit() || c == '.')
         };
         let pair = (self.words.windows(2)).find(|pair| is_negative(&pair[1]))?;
-        let mut arguments = self.command.get_arguments();
-        let option = arguments.find(|argument| {
-            let long = argument.get_long().map(|long| format!("--{long}"));
-            let short = argument.get_short().map(|short| format!("-{short}"));
-            argument.get_action().takes_values()
-                && [long, short]
-                    .into_iter()
-                    .flatten()
-                    .any(|name| name == pair[0])
-        })?;
-        Some((option, &pair[1]))
+        Some((self.option(&pair[0])?, &pair[1]))
     }
 }
 

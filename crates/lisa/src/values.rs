@@ -130,7 +130,10 @@ pub fn problem_and_form(error: &clap::Error) -> (String, String) {
     };
     match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(names)) if !names.is_empty() => {
-            (String::new(), format!("one of {}", names.join(", ")))
+            let value = text(ContextKind::InvalidValue);
+            let nearest = scenario::nearest(&value, names.iter().map(String::as_str));
+            let nearest = nearest.trim_start_matches(", ").to_owned();
+            (nearest, format!("one of {}", names.join(", ")))
         }
         _ => (
             text(ContextKind::Custom),

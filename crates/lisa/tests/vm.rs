@@ -494,7 +494,7 @@ fn a_missing_requirement_is_one_line() {
     let Some(kernel) = fetched(KERNEL) else {
         return;
     };
-    let marked = run("--set connection.0.ecn=true");
+    let marked = run("--set connection.1.ecn=true");
     says(marked, 1, "the lab does not support");
     let mut without = run("");
     without

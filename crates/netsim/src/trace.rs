@@ -34,6 +34,15 @@ pub struct Trace {
 /// An error in the text of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
+    /// The text has no line.
+    #[error("the file is empty; each line is a time in whole milliseconds")]
+    Empty,
+    /// A line is empty.
+    #[error("line {line} is empty; each line is a time in whole milliseconds")]
+    EmptyLine {
+        /// Number of the line, from 1.
+        line: usize,
+    },
     /// A line is not a number.
     #[error("line {line}: `{text}` is no time in whole milliseconds")]
     NoTime {
@@ -53,7 +62,7 @@ pub enum TraceError {
     /// The recording has no length.
     #[error("line {line}: the last time must be more than 0 ms")]
     NoLength {
-        /// Number of the last line, from 1; 0 if there is none.
+        /// Number of the last line, from 1.
         line: usize,
     },
 }
@@ -64,6 +73,9 @@ impl FromStr for Trace {
     fn from_str(text: &str) -> Result<Self, TraceError> {
         let mut opportunities = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
+            if text.trim().is_empty() {
+                return Err(TraceError::EmptyLine { line });
+            }
             let time = text.trim().parse().map_err(|_| TraceError::NoTime {
                 line,
                 text: text.into(),
@@ -73,9 +85,13 @@ impl FromStr for Trace {
             }
             opportunities.push(time);
         }
-        if opportunities.last().is_none_or(|last| *last == 0) {
-            let line = opportunities.len();
-            return Err(TraceError::NoLength { line });
+        match opportunities.last() {
+            None => return Err(TraceError::Empty),
+            Some(0) => {
+                let line = opportunities.len();
+                return Err(TraceError::NoLength { line });
+            }
+            Some(_) => {}
         }
         Ok(Self {
             opportunities: opportunities.into(),
@@ -149,7 +165,7 @@ mod tests {
         );
         assert_eq!(
             error("1\n\n3\n"),
-            "line 2: `` is no time in whole milliseconds"
+            "line 2 is empty; each line is a time in whole milliseconds"
         );
         assert_eq!(
             error("-1\n"),
@@ -163,6 +179,9 @@ mod tests {
             error("0\n0\n"),
             "line 2: the last time must be more than 0 ms"
         );
-        assert_eq!(error(""), "line 0: the last time must be more than 0 ms");
+        assert_eq!(
+            error(""),
+            "the file is empty; each line is a time in whole milliseconds"
+        );
     }
 }

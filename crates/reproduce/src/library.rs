@@ -84,9 +84,8 @@ impl Library {
             found = paper.figures.iter().filter(is_part).collect();
         }
         if found.is_empty() {
-            let ids = paper.figures.iter().map(|one| one.id.as_str());
-            let text = unknown(&format!("figure in `{of}`"), figure, ids.collect());
-            return Err(Error::Unknown(text));
+            let ids: Vec<&str> = paper.figures.iter().map(|one| one.id.as_str()).collect();
+            return Err(Error::Unknown(unknown_figure(of, figure, &ids)));
         }
         Ok(vec![(paper, found)])
     }
@@ -134,7 +133,23 @@ fn figures(paper: &Paper) -> Vec<&Figure> {
 
 fn unknown(what: &str, name: &str, names: Vec<&str>) -> String {
     let hint = scenario::nearest(name, names.iter().copied());
-    format!("no {what} `{name}`{hint}; there are {}", names.join(", "))
+    let known = scenario::there_are(&names);
+    format!("no {what} `{name}`{hint}; {known}")
+}
+
+/// The error of an unknown figure. Suggests also `fig6`, which names `fig6a` to `fig6d`.
+fn unknown_figure(paper: &str, name: &str, ids: &[&str]) -> String {
+    let whole = ids.iter().filter_map(|id| {
+        let whole = id.trim_end_matches(|last: char| last.is_ascii_lowercase());
+        (whole.len() + 1 == id.len() && whole.ends_with(|last: char| last.is_ascii_digit()))
+            .then_some(whole)
+    });
+    let names = ids.iter().copied().chain(whole);
+    let names: Vec<String> = names.map(|id| format!("{paper}/{id}")).collect();
+    let name = format!("{paper}/{name}");
+    let hint = scenario::nearest(&name, names.iter().map(String::as_str));
+    let known = scenario::there_are(&names[..ids.len()]);
+    format!("no figure `{name}`{hint}; {known}")
 }
 
 /// Text of a file of `experiments/`.

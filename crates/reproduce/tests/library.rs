@@ -151,5 +151,13 @@ fn names_that_do_not_exist() {
         error("lsia"),
         "no paper `lsia`, did you mean `lisa`?; there are lisa, css, lia-olia, nmcc"
     );
-    assert!(error("lisa/fig6e").starts_with("no figure in `lisa` `fig6e`, did you mean `fig6"));
+    for (wrong, near) in [
+        ("lisa/fig6e", "lisa/fig6a"),
+        ("lisa/fg6", "lisa/fig6"),
+        ("lisa/fig10", "lisa/fig11"),
+    ] {
+        let error = error(wrong);
+        let expected = format!("no figure `{wrong}`, did you mean `{near}`?; there are ");
+        assert!(error.starts_with(&expected), "{error}");
+    }
 }

@@ -42,12 +42,21 @@ pub struct Flow {
 }
 
 impl Scenario {
+    /// Factor by which this seed multiplies all delays; 1 without `rtt_spread`.
+    #[must_use]
+    pub fn delay_factor(&self, seed: u64) -> f64 {
+        match self.rtt_spread > 0.0 {
+            true => rtt_factor(seed, self.rtt_spread),
+            false => 1.0,
+        }
+    }
+
     /// The topology with the round-trip times of this seed.
     #[must_use]
     pub fn drawn_topology(&self, seed: u64) -> topology::Spec {
         let mut topology = self.topology.clone();
         if self.rtt_spread > 0.0 {
-            let factor = rtt_factor(seed, self.rtt_spread);
+            let factor = self.delay_factor(seed);
             topology.map_delays(|delay| scaled(delay, factor));
         }
         topology

@@ -90,6 +90,17 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Str
     }
 }
 
+/// "there are A, B" or "there is A".
+pub fn there_are(names: &[impl AsRef<str>]) -> String {
+    let listed: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let listed = listed.join(", ");
+    match names.len() {
+        0 => "there is none".into(),
+        1 => format!("there is {listed}"),
+        _ => format!("there are {listed}"),
+    }
+}
+
 /// Known names with a similar spelling, the nearest first.
 pub(crate) fn near<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // One wrong letter in three is a typing error; more is another word. Text longer than any name is not compared.
@@ -104,6 +115,8 @@ pub(crate) fn near<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) ->
         .map(|name| (distance(name), name))
         .filter(|(distance, _)| *distance <= max_distance)
         .collect();
-    near.sort_by_key(|(distance, _)| *distance);
+    // A wrong letter is more likely than a missing one.
+    let missing = |name: &str| name.chars().count().abs_diff(wrong.chars().count());
+    near.sort_by_key(|(distance, name)| (*distance, missing(name)));
     near.into_iter().map(|(_, name)| name).collect()
 }

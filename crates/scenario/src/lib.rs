@@ -63,7 +63,7 @@ pub use connection::{
     PathChoice, Protocol, Regroup, Spacing,
 };
 pub use draw::{Drawn, Flow};
-pub use error::{Error, Location, nearest};
+pub use error::{Error, Location, nearest, there_are};
 pub use file::text::{read as read_text, read_from as read_text_from};
 pub use outcome::{Backend, Outcome};
 pub use run::{Run, Watch};

@@ -166,6 +166,9 @@ pub struct SubflowOutcome {
     pub subflow: usize,
     /// Number of the path, from 1: in the topology, in the named set, or among the shortest between two hosts.
     pub path: u64,
+    /// Name of the path; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_name: Option<String>,
     /// Whether the subflow is a backup (RFC 8684, 3.3.8); absent where it is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub backup: bool,

@@ -21,6 +21,8 @@ pub struct View {
     pub scenario: String,
     /// Seed from which the connections and their paths are drawn.
     pub seed: u64,
+    /// Factor by which the seed multiplies all delays (`rtt_spread`).
+    pub delay_factor: f64,
     /// Names of the nodes at which connections begin and end.
     pub hosts: Vec<String>,
     /// Names of the nodes that forward.
@@ -163,6 +165,7 @@ impl View {
             schema: SCHEMA,
             scenario: scenario.title.clone(),
             seed,
+            delay_factor: scenario.delay_factor(seed),
             hosts: hosts.into_iter().cloned().collect(),
             routers: routers.into_iter().cloned().collect(),
             links: graph.link_indices().map(link).collect(),
@@ -231,6 +234,7 @@ mod tests {
         let view = View::new(&scenario, 1).unwrap();
         let link = view.links.iter().find(|link| link.is_bottleneck).unwrap();
         assert_eq!(link.name, "bottleneck down");
+        assert_eq!(view.delay_factor, 1.0);
         assert_eq!(link.queue.as_deref(), Some("30 packets"));
         let users: Vec<_> = (link.subflows.iter())
             .map(|id| (&*id.connection, id.subflow))

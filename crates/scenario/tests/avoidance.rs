@@ -205,7 +205,7 @@ fn olia_leaves_more_to_users_of_a_single_path_than_lia() {
             let set = [
                 "stop=60s",
                 &format!("topology.n1={n1}"),
-                &format!("connection.0.algorithm={algorithm}"),
+                &format!("connection.1.algorithm={algorithm}"),
             ];
             mean(|seed| {
                 let file = format!("lia-olia/{file}.toml");

@@ -271,8 +271,8 @@ proptest! {
 
     #[test]
     fn overrides_are_anything(text in select(texts()), at in any::<Index>(), piece in select(PIECES), key in "[a-z.0-9*]{0,12}") {
-        let keys = ["stop", "rtt_spread", "topology.kind", "topology.rtt", "topology.queue", "topology.k", "topology.down", "topology.down.1.0.to",
-            "connection.0.count", "connection.*.subflows", "connection.0.start", "connection.0.bytes", &key];
+        let keys = ["stop", "rtt_spread", "topology.kind", "topology.rtt", "topology.queue", "topology.k", "topology.down", "topology.down.2.1.to",
+            "connection.1.count", "connection.*.subflows", "connection.1.start", "connection.1.bytes", &key];
         let set = format!("{}={piece}", keys[at.index(keys.len())]);
         match Scenario::parse_with(&text, "a.toml", &[&set]) {
             Ok(scenario) => run(&scenario).map_err(TestCaseError::fail)?,

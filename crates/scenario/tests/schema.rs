@@ -209,6 +209,7 @@ fn every_number_is_a_metric() {
     outcome.connections[0].subflows[0] = SubflowOutcome {
         subflow: 1,
         path: 2,
+        path_name: Some("LTE".into()),
         backup: false,
         established_s: 0.1,
         bytes: Some(100_000),

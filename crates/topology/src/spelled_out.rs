@@ -51,7 +51,7 @@ impl SpelledOut {
             let node = host.index();
             if graph.outgoing[node].is_empty() && graph.incoming[node].is_empty() {
                 let problem = format!("no link is connected to `{}`", self.hosts[at]);
-                return Err(Error::new(format!("hosts.{at}"), problem));
+                return Err(Error::new(format!("hosts.{}", at + 1), problem));
             }
         }
         self.add_paths(&mut graph)?;
@@ -72,7 +72,7 @@ impl SpelledOut {
             for (at, name) in list.iter().enumerate() {
                 if !names.insert(name) {
                     let problem = format!("there are two nodes `{name}`");
-                    return Err(Error::new(format!("{key}.{at}"), problem));
+                    return Err(Error::new(format!("{key}.{}", at + 1), problem));
                 }
                 match key {
                     "hosts" => graph.add_host(name),
@@ -93,7 +93,7 @@ impl SpelledOut {
         }
         let mut names = BTreeSet::new();
         for (at, link) in self.links.iter().enumerate() {
-            let key = |key: &str| format!("link.{at}.{key}");
+            let key = |key: &str| format!("link.{}.{key}", at + 1);
             let [from, to] = [("from", &link.from), ("to", &link.to)].map(|(end, name)| {
                 let unknown = || Error::new(key(end), unknown_node(graph, name));
                 graph.node(name).ok_or_else(unknown)

@@ -154,6 +154,9 @@ impl Host {
             let connection = &mut connections[flow.connection];
             let (bytes, completion) = (connection.bytes, connection.completion_s);
             connection.slowdown = capacity::slowdown(&drawn.graph, flow, spec, bytes, completion);
+            for subflow in &mut connection.subflows {
+                subflow.path_name = scenario.path_name(subflow.path).map(Into::into);
+            }
         }
         let transfers = Transfers::of(scenario, ConnectionOutcome::completions(&connections));
         let outcome = Outcome {

@@ -102,6 +102,8 @@ pub(crate) fn outcome(
         subflows.push(SubflowOutcome {
             subflow: path + 1,
             path: path as u64 + 1,
+            // The scenario has the names.
+            path_name: None,
             backup: connection.backup.get(path).copied().unwrap_or(false),
             established_s: seconds(first.0),
             bytes: Some(bytes),

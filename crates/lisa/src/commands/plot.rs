@@ -1,5 +1,6 @@
 //! `lisa plot`: draws a file that another command wrote.
 
+use std::borrow::Cow;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
@@ -86,8 +87,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let mut samples =
                 Samples::new(&columns, &chosen, interval, &arguments.names).map_err(wrong)?;
             series(&readers[0], &mut samples)?;
+            let about = format!("time series of {}", file_name(path));
             samples
-                .svg(&title(&readers[0], path), arguments.page.size)
+                .svg(&title(&readers[0], path), &about, arguments.page.size)
                 .map_err(wrong)?
         }
         _ if has("algorithm") && has("seed") && has("backend") => {
@@ -109,6 +111,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     Drawing::open("-o", &output)?.write(&svg)?;
     print(&format!("{}\n", output.display()))
+}
+
+fn file_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The name of a column: `drops` of the metric `links.drops`.
@@ -200,15 +206,12 @@ fn trace(arguments: &Arguments, reader: &Reader, path: &Path) -> Result<String, 
     windows.finish(end);
     let names = windows.titles.clone();
     windows.order(&names.iter().map(String::as_str).collect::<Vec<&str>>());
-    let about = format!(
-        "windows of {}",
-        path.file_name().unwrap_or_default().to_string_lossy()
-    );
+    let about = vec![format!("windows of {}", file_name(path))];
     let page = (interval, arguments.page.size);
     run::windows_svg(
         &windows,
         &title(reader, path),
-        &about,
+        about,
         &[],
         page,
         |title, _| title.into(),
@@ -261,10 +264,11 @@ fn series(reader: &Reader, samples: &mut Samples) -> Result<(), Failure> {
 fn rows(arguments: &Arguments, readers: &[Reader], path: &Path) -> Result<String, Failure> {
     let columns = readers[0].columns();
     let wrong = |problem: String| Failure::new(format!("{}: {problem}", path.display()));
+    let all = samples::metrics(&columns);
     let metric = match &arguments.choice.metric {
-        Some(name) if columns.contains(&field(name)) => field(name).to_owned(),
+        Some(name) if all.contains(&field(name)) => field(name).to_owned(),
         Some(name) => {
-            let all = samples::metrics(&columns).join(", ");
+            let all = all.join(", ");
             return Err(Failure::usage(format!(
                 "--metric {name}: the file has {all}"
             )));
@@ -293,7 +297,7 @@ fn rows(arguments: &Arguments, readers: &[Reader], path: &Path) -> Result<String
 
 /// The metric that is drawn without `--metric`: the first of the standard ones with a value, else the first column of numbers.
 fn standard(reader: &Reader, columns: &[&str]) -> Result<String, Failure> {
-    for name in ["completion_s", "goodput_mbps"] {
+    for name in ["completion_s", "goodput_mbps", "utilisation"] {
         let mut has_value = false;
         if columns.contains(&name) {
             reader.each(&[(name, Want::Number)], |row| {

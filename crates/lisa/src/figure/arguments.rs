@@ -37,8 +37,8 @@ pub struct Choice {
     /// none varies `cdf` of ten seeds or more, else `bars`].
     #[arg(long, value_name = "KIND", value_enum)]
     pub kind: Option<Kind>,
-    /// Metric of the figure, such as `goodput_mbps` or `links.utilisation` [default: the completion time of transfers, else the
-    /// goodput].
+    /// Metric of the figure, such as `goodput_mbps` or `links.utilisation` [default: of runs the completion time of transfers, else
+    /// the goodput, of links the utilisation; of time series rates, queues, windows and RTTs].
     #[arg(long, value_name = "NAME", value_parser = metric_names::parser())]
     pub metric: Option<String>,
     /// Draw heat maps of the differences to the first algorithm, seed by seed.

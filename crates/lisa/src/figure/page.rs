@@ -73,12 +73,24 @@ pub fn plot_width(columns: usize, size: Option<Size>) -> f64 {
     (f64::from(width) - 2.0 * MARGIN) / columns as f64 - 66.0
 }
 
-/// Number of panels of this least size that fit on a page, with space for the texts.
-pub fn capacity(size: Option<Size>, columns: usize, least: f64, most: usize) -> usize {
+/// Number of panels of this least size that fit on a page, with space for the texts, of which `lines` stand below the title.
+pub fn capacity(
+    size: Option<Size>,
+    columns: usize,
+    least: f64,
+    most: usize,
+    lines: &[String],
+) -> usize {
     match size {
         None => most,
         Some(size) => {
-            let rows = ((f64::from(size.height) - 130.0) / least).floor().max(1.0);
+            let wide = f64::from(size.width) - 2.0 * MARGIN;
+            let lines: usize = lines
+                .iter()
+                .map(|line| wrap(line, LINE.0, wide).len())
+                .sum();
+            let texts = 112.0 + LINE.1 * lines as f64;
+            let rows = ((f64::from(size.height) - texts) / least).floor().max(1.0);
             most.min(rows as usize * columns)
         }
     }

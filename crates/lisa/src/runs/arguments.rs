@@ -9,6 +9,8 @@ use scenario::units;
 
 use super::metric_names;
 use super::rows::Rows;
+use super::scenarios::Source;
+use crate::output::Failure;
 use crate::values::{self, Form};
 
 /// The scenario, and how its runs are made.
@@ -22,8 +24,9 @@ pub struct Common {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = values::path("the name of a vmlinuz"))]
     pub kernel: Option<PathBuf>,
     /// Change a key of the file, or add it: `stop=10s`, `bottleneck.queue=17`, `connection.download.bytes=4MB`,
-    /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`. `KEY=` removes a key. Can be given
-    /// several times.
+    /// `connection.*.algorithm=lisa`; `bottleneck` is another word for `topology`, and a connection has its name or its number
+    /// from 1. `KEY=` removes a key. A value with blanks is in quotes. Figures show the settings below their titles. Can be
+    /// given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
     pub set: Vec<String>,
     /// Number of simulations or VMs at a time [default: one for each core]. The results are the same for any number. On the
@@ -38,8 +41,8 @@ pub struct Common {
 /// A scenario with the connections and paths of one seed, without a run.
 #[derive(Args)]
 pub struct Drawn {
-    /// The scenario, a TOML file.
-    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file"))]
+    /// The scenario, a TOML file; `-` reads standard input.
+    #[arg(value_hint = ValueHint::FilePath, value_parser = values::path("the name of a scenario file, or `-` for standard input"))]
     pub file: PathBuf,
     /// Change a key of the file, or add it, as in `lisa run`. Can be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
@@ -51,8 +54,8 @@ pub struct Drawn {
 
 impl Drawn {
     /// The scenario with the values of `--set`.
-    pub fn scenario(&self) -> Result<Scenario, scenario::Error> {
-        Scenario::load_with(&self.file, &self.set)
+    pub fn scenario(&self) -> Result<Scenario, Failure> {
+        Ok(Source::read(&self.file)?.scenario(&self.set)?)
     }
 }
 

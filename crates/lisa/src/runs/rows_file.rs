@@ -52,14 +52,14 @@ pub fn columns(
             other.unwrap_or_default().name()
         )));
     }
-    let mut settings = fixed(common, varied);
+    let mut settings = fixed(&common.set, varied);
     settings.extend(varied.iter().cloned());
     Ok(Columns::new(kind, &settings, &metrics))
 }
 
 /// The keys of `--set`, without those that are changed again.
-pub fn fixed(common: &Common, varied: &[Vary]) -> Vec<Vary> {
-    let set: Vec<Vary> = common.set.iter().map(|set| Vary::fixed(set)).collect();
+pub fn fixed(set: &[String], varied: &[Vary]) -> Vec<Vary> {
+    let set: Vec<Vary> = set.iter().map(|set| Vary::fixed(set)).collect();
     let lasts = set.iter().enumerate().filter(|(number, key)| {
         let mut later = set[number + 1..].iter().chain(varied);
         !later.any(|other| other.replaces(key))

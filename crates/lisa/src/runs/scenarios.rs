@@ -1,6 +1,6 @@
 //! The scenario of the arguments, and the scenario with another algorithm.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use scenario::{Error, Protocol, Scenario};
@@ -19,15 +19,15 @@ pub struct Source {
 
 impl Source {
     /// Reads the file of the arguments, or standard input for `-`.
-    pub fn read(common: &Common) -> Result<Self, Failure> {
-        if common.file.as_os_str() == "-" {
+    pub fn read(file: &Path) -> Result<Self, Failure> {
+        if file.as_os_str() == "-" {
             let name = PathBuf::from("standard input");
             let text = scenario::read_text_from(&name, std::io::stdin().lock())?;
             return Ok(Self { name, text });
         }
         Ok(Self {
-            name: common.file.clone(),
-            text: scenario::read_text(&common.file)?,
+            name: file.into(),
+            text: scenario::read_text(file)?,
         })
     }
 
@@ -58,13 +58,19 @@ pub fn connections(scenario: &Scenario, named: &[String]) -> Result<Vec<usize>, 
         Some((number, _)) => Ok(number),
         None => {
             let names: Vec<&str> = all().map(|(_, c)| c.name.as_str()).collect();
-            Err(Failure::usage(format!(
-                "--connection {name}: no such connection; there are {}",
-                names.join(", ")
-            )))
+            Err(no_connection(name, &names))
         }
     };
     named.iter().map(find).collect()
+}
+
+/// The error of an unknown name in `--connection`.
+pub fn no_connection(name: &str, names: &[&str]) -> Failure {
+    let nearest = scenario::nearest(name, names.iter().copied());
+    let known = scenario::there_are(names);
+    Failure::usage(format!(
+        "--connection {name}: no such connection{nearest}; {known}"
+    ))
 }
 
 /// The scenario with this algorithm on these connections, which keep their names.
@@ -80,8 +86,8 @@ pub fn with_algorithm(
     for &number in chosen {
         changed.connections[number].algorithm = algorithm.into();
     }
-    // Quoted: `0` is a name here, not a number.
-    let set = format!("connection.{}.algorithm={algorithm:?}", chosen[0]);
+    // Quoted: `1` is a name here, not a number.
+    let set = format!("connection.{}.algorithm={algorithm:?}", chosen[0] + 1);
     check_override(source, common, &set)
         .map_err(|problem| Failure::usage(format!("-a {algorithm}: {problem}")))?;
     if on.contains(&On::Sim) && mpcc::Algorithm::find(algorithm).is_none() {

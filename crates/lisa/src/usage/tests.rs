@@ -200,6 +200,38 @@ fn other_wrong_words_name_the_right_ones() {
             "--shard 4/3: write the part and the number of parts",
         ),
         (
+            "lisa compare x -a lia lisa",
+            "one argument too many: `lisa`; a list has commas and no blanks: `-a lia,lisa`",
+        ),
+        (
+            "lisa compare -a lia lisa x.toml",
+            "one argument too many: `x.toml`; a list has commas and no blanks: `-a lia,lisa`",
+        ),
+        (
+            "lisa compare x -a lia, lisa",
+            "one argument too many: `lisa`; a list has commas and no blanks: `-a lia,lisa`",
+        ),
+        (
+            "lisa run x --set stop = 9s",
+            "one argument too many: `=`; a value with blanks is in quotes: --set 'KEY=VALUE'",
+        ),
+        (
+            "lisa run --set title=a b x.toml",
+            "one argument too many: `x.toml`; a value with blanks is in quotes: --set 'KEY=VALUE'",
+        ),
+        (
+            "lisa compare -a lia, lisa",
+            "--algorithms needs a value: a list has commas and no blanks: `-a lia,lisa`",
+        ),
+        (
+            "lisa compare -a lia x.toml y.toml",
+            "one argument too many: `y.toml`; see `lisa compare --help`",
+        ),
+        (
+            "lisa new wifi-let",
+            "PRESET wifi-let: did you mean `wifi-lte`?; write one of shared-bottleneck, wifi-lte",
+        ),
+        (
             "lisa run x --seeds 5..3",
             "--seeds 5..3: `5..3`: a range must not descend; write a number of seeds",
         ),

@@ -93,7 +93,7 @@ fn shares_and_the_index_are_of_all_connections_of_a_run() {
     let file = std::fs::read_to_string(place.0.join("small.toml")).unwrap();
     let alone = file.split("[[connection]]\nname = \"competitor\"").next();
     std::fs::write(place.0.join("alone.toml"), alone.unwrap()).unwrap();
-    for arguments in ["alone.toml", "small.toml --set connection.0.bytes=1GB"] {
+    for arguments in ["alone.toml", "small.toml --set connection.1.bytes=1GB"] {
         let compare = format!("compare -a lisa --seeds 2 {arguments}");
         let lines = place.valid_json(&format!("{compare} --json"), "compare.schema.json");
         assert_eq!(lines[0]["jain_index"], Value::Null);
@@ -190,7 +190,7 @@ fn tables_of_many_links_are_cut() {
 #[test]
 fn missing_values_are_null() {
     let place = Place::new();
-    let udp = "--set connection.1={protocol=\"udp\",rate=\"1Mbit\"} --set stop=300ms";
+    let udp = "--set connection.2={protocol=\"udp\",rate=\"1Mbit\"} --set stop=300ms";
     let compare = format!("compare small.toml -a lisa,lia --seeds 2 --json {udp}");
     for line in place.valid_json(&compare, "compare.schema.json") {
         assert_eq!(line["connections"][0]["completion_s"], Value::Null);

@@ -17,7 +17,7 @@ use super::picture::Picture;
 
 impl Place {
     /// The figure in `a.svg` that a command writes.
-    fn picture(&self, arguments: &str) -> Picture {
+    pub(super) fn picture(&self, arguments: &str) -> Picture {
         let output = match arguments.starts_with("plot ") {
             true => "-o",
             false => "--plot",

@@ -110,7 +110,7 @@ fn a_wrong_name_is_one_line() {
     );
     let complaint = place.bad("reproduce nmcc/fig55 --cache cache", 2);
     assert!(
-        complaint.contains("did you mean `fig5`?; there are table1, fig6"),
+        complaint.contains("did you mean `nmcc/fig5`?; there are nmcc/table1, nmcc/fig6"),
         "{complaint}"
     );
     assert!(!place.0.join("cache").exists());

@@ -13,7 +13,7 @@ fn lines(place: &Place, file: &str) -> Vec<String> {
 #[test]
 fn run_compare_and_sweep_write_the_same_rows() {
     let place = Place::new();
-    let seeds = "--seeds 2,5..6 --set connection.0.bytes=80KB";
+    let seeds = "--seeds 2,5..6 --set connection.1.bytes=80KB";
     place.good(&format!("run small.toml {seeds} -o run.csv"));
     place.good(&format!(
         "compare small.toml -a lisa {seeds} -o compare.csv"
@@ -21,7 +21,7 @@ fn run_compare_and_sweep_write_the_same_rows() {
     place.good(&format!("sweep small.toml -a lisa {seeds} -o sweep.csv"));
     let run = lines(&place, "run.csv");
     let heading =
-        "connection.0.bytes,algorithm,backend,seed,connection,number,start_s,bytes,completion_s,";
+        "connection.1.bytes,algorithm,backend,seed,connection,number,start_s,bytes,completion_s,";
     assert!(run[0].starts_with(heading), "{}", run[0]);
     assert!(
         run[1].starts_with("80000,lisa,sim,2,download,1,0,80000,"),
@@ -49,15 +49,15 @@ fn rows_are_connections_subflows_or_links() {
     let outcome = &place.json("run small.toml --json")[0];
     place.good("run small.toml --rows subflow -o subflows.csv");
     let subflows = lines(&place, "subflows.csv");
-    let heading = "algorithm,backend,seed,connection,number,subflow,path,established_s,";
+    let heading = "algorithm,backend,seed,connection,number,subflow,path,path_name,established_s,";
     assert!(subflows[0].starts_with(heading), "{}", subflows[0]);
     assert!(
-        subflows[2].starts_with("lisa,sim,1,download,1,2,2,"),
+        subflows[2].starts_with("lisa,sim,1,download,1,2,2,,"),
         "{}",
         subflows[2]
     );
     assert!(
-        subflows[3].starts_with("reno,sim,1,competitor,1,1,1,"),
+        subflows[3].starts_with("reno,sim,1,competitor,1,1,1,,"),
         "{}",
         subflows[3]
     );
@@ -157,7 +157,7 @@ fn a_scenario_comes_from_standard_input_and_loses_keys() {
 
     let endless = &place.json("run small.toml --set connection.*.bytes= --set stop=1s --json")[0];
     assert_eq!(endless["sim_seconds"], 1.0);
-    let wrong = place.bad("run small.toml --set connection.0.byte=", 2);
+    let wrong = place.bad("run small.toml --set connection.1.byte=", 2);
     assert!(wrong.contains("no such key to remove"), "{wrong}");
     let wrong = place.bad("run small.toml --set stop=", 1);
     assert!(wrong.contains("`stop`"), "{wrong}");
@@ -197,15 +197,14 @@ fn rows_are_samples() {
     let series = "--rows sample --sample 100ms --seeds 2";
     place.good(&format!("run small.toml {series} -o run.csv"));
     let run = csv("run.csv");
-    let begin =
-        "algorithm,backend,seed,time_s,kind,connection,number,subflow,link,queue_mean_packets,";
+    let begin = "algorithm,backend,seed,time_s,kind,connection,number,subflow,path_name,link,queue_mean_packets,";
     assert!(run.starts_with(begin), "{run}");
     assert!(
-        run.contains("\nlisa,sim,2,0.1,subflow,download,1,1,,"),
+        run.contains("\nlisa,sim,2,0.1,subflow,download,1,1,,,"),
         "{run}"
     );
     assert!(
-        run.contains("\n,sim,1,0.1,link,,,,bottleneck down,"),
+        run.contains("\n,sim,1,0.1,link,,,,,bottleneck down,"),
         "{run}"
     );
     place.good(&format!(

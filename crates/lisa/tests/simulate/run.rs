@@ -75,7 +75,7 @@ fn tables_without_a_terminal_have_no_colours() {
     ] {
         assert!(several.contains(words), "{words}: {several}");
     }
-    let endless = place.good("run small.toml --set stop=1s --set connection.0.bytes=1GB");
+    let endless = place.good("run small.toml --set stop=1s --set connection.1.bytes=1GB");
     assert!(endless.contains("download: did not finish"), "{endless}");
 }
 
@@ -97,7 +97,7 @@ fn a_trace_can_be_csv() {
     assert_eq!(links.lines().count(), 1 + count * intervals);
     assert!(links.starts_with("time_s,link,queue_mean_packets,"));
     let subflows = samples(".subflows.csv");
-    assert!(subflows.starts_with("time_s,connection,number,subflow,cwnd_segments,"));
+    assert!(subflows.starts_with("time_s,connection,number,subflow,path_name,cwnd_segments,"));
     assert!(
         subflows.lines().any(|line| line.contains(",1,2,")),
         "the second subflow"
@@ -147,7 +147,7 @@ fn a_run_writes_its_packets() {
 #[test]
 fn a_run_without_end_can_be_interrupted() {
     let place = Place::new();
-    let long = "run small.toml --set stop=365d --set topology.rate=100Gbit --set connection.0.bytes=1000TB";
+    let long = "run small.toml --set stop=365d --set topology.rate=100Gbit --set connection.1.bytes=1000TB";
     let mut run = place.lisa(long);
     let mut run = run
         .stdout(Stdio::piped())
@@ -224,11 +224,11 @@ fn bottlenecks_of_the_drafts_differ() {
     };
     assert_eq!(most("", "AP1 down"), 40);
     assert_eq!(most("", "AP2 down"), 10);
-    assert_eq!(most("--set topology.queue.1=15", "AP2 down"), 15);
+    assert_eq!(most("--set topology.queue.2=15", "AP2 down"), 15);
     let wrong = place.bad("run c.toml --set topology.queue=[9]", 2);
     let words = "--set topology.queue=[9]: `topology.queue`: 1 items: needs 2, for AP1, AP2";
     assert!(wrong.contains(words), "{wrong}");
-    let sweep = "sweep c.toml --vary topology.queue.0=20,40 --seeds 1 --metrics links.queue_max_packets --rows link --json";
+    let sweep = "sweep c.toml --vary topology.queue.1=20,40 --seeds 1 --metrics links.queue_max_packets --rows link --json";
     let rows = place.valid_json(sweep, "sweep.schema.json");
     let first = rows.iter().find(|row| row["link"] == "AP1 down").unwrap();
     assert_eq!(first["queue_max_packets"], 20);

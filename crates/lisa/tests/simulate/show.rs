@@ -77,3 +77,61 @@ fn who_shares_a_link() {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
+
+/// The busiest link of a fat tree has the subflows that its JSON has.
+#[test]
+fn who_shares_a_link_of_a_large_network() {
+    let place = Place::new();
+    place.good("new data-centre -o tree.toml");
+    let shown = &place.valid_json("show tree.toml --json", "show.schema.json")[0];
+    let text = place.good("show tree.toml");
+    let links = shown["links"].as_array().unwrap();
+    let users = |link: &&serde_json::Value| link["subflows"].as_array().unwrap().len();
+    let most = links.iter().map(|link| users(&link)).max().unwrap();
+    let busiest = links.iter().find(|link| users(link) == most).unwrap();
+    let first = &busiest["subflows"][0];
+    let row = format!(
+        " {} {most}: host {} #{}, ",
+        busiest["name"].as_str().unwrap(),
+        first["number"],
+        first["subflow"]
+    );
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&text).contains(row.trim()), "{row}: {text}");
+    assert!(text.contains(&format!("{} more", most - 5)), "{text}");
+}
+
+/// `rtt_spread` of 10 % changes delays by at most this share.
+#[test]
+fn the_factor_of_the_delays_is_shown() {
+    let place = Place::new();
+    let shown = &place.valid_json("show small.toml --seed 3 --json", "show.schema.json")[0];
+    let factor = shown["delay_factor"].as_f64().unwrap();
+    assert!((0.9..=1.1).contains(&factor) && factor != 1.0, "{factor}");
+    let rtt = shown["connections"][0]["subflows"][0]["rtt_s"].as_f64();
+    assert!((rtt.unwrap() / 0.04 - factor).abs() < 1e-6);
+    let text = place.good("show small.toml --seed 3");
+    let line = format!("seed 3, which multiplies all delays by {factor:.3}");
+    assert!(text.contains(&line), "{text}");
+    let picture = format!("seed 3, all delays × {factor:.3}");
+    let drawn = place.picture("show small.toml --seed 3");
+    assert!(drawn.texts.iter().any(|(text, _)| text.ends_with(&picture)));
+    assert!(
+        !place
+            .good("show small.toml --set rtt_spread=")
+            .contains("multiplies")
+    );
+}
+
+#[test]
+fn a_dash_is_standard_input() {
+    let place = Place::new();
+    for command in ["show", "theory"] {
+        let mut lisa = place.lisa(&format!("{command} -"));
+        lisa.stdin(std::fs::File::open(place.0.join("small.toml")).unwrap());
+        let output = lisa.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(text, place.good(&format!("{command} small.toml")));
+    }
+}

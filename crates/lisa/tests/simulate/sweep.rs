@@ -31,7 +31,7 @@ fn a_sweep_runs_every_combination() {
     starts(47, "9,80000,lisa,sim,2,competitor,");
     // The same values as of a single run.
     let run =
-        "run small.toml --seed 2 --json --set bottleneck.queue=9 --set connection.0.bytes=80KB";
+        "run small.toml --seed 2 --json --set bottleneck.queue=9 --set connection.1.bytes=80KB";
     let completion = place.json(run)[0]["connections"][0]["completion_s"].to_string();
     assert_eq!(rows[46].split(',').nth(9), Some(completion.as_str()));
     // The same bytes with any number of threads, in each format.

@@ -15,7 +15,7 @@ fn an_error_is_one_line() {
         (
             "run broken.toml",
             1,
-            "broken.toml:15: `connection.0.byte`: no such key, did you mean `bytes`?",
+            "broken.toml:15: `connection.download.byte`: no such key, did you mean `bytes`?",
         ),
         (
             "run small.toml --set stpo=9s",
@@ -81,7 +81,7 @@ fn an_error_is_one_line() {
             "--pcap small.toml: File exists",
         ),
         (
-            "run small.toml --set connection.0.algorithm=bbr",
+            "run small.toml --set connection.1.algorithm=bbr",
             1,
             "lisa: small.toml, seed 1: `connection.download.algorithm`: the simulator has no `bbr`; there are lisa, ",
         ),
@@ -193,7 +193,7 @@ fn an_error_is_one_line() {
             "--vary bottleneck.queue=3,4: this key is varied already",
         ),
         (
-            "sweep small.toml --vary connection.0.algorithm=lisa -a lisa",
+            "sweep small.toml --vary connection.1.algorithm=lisa -a lisa",
             2,
             "use this key or -a, not both",
         ),

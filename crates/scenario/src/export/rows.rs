@@ -144,6 +144,7 @@ impl Columns {
                 let number = "number of the subflow in its connection, from 1";
                 add("subflow", Kind::Integer, "", number);
                 add("path", Kind::Integer, "", "number of the path, from 1");
+                add("path_name", Kind::Text, "", "name of the path");
                 &["path"]
             }
             RowKind::Link => {
@@ -255,10 +256,10 @@ impl Columns {
             let algorithms: BTreeMap<&str, &str> = (outcome.connections.iter())
                 .map(|connection| (&*connection.name, &*connection.algorithm))
                 .collect();
-            for sample in Sample::all(samples) {
+            for sample in Sample::all(samples, outcome) {
                 let mut row = begin(match &sample {
                     Sample::Link(_) => None,
-                    Sample::Subflow(of) => algorithms.get(&*of.connection).copied(),
+                    Sample::Subflow(of, _) => algorithms.get(&*of.connection).copied(),
                 });
                 row.extend(sample.row());
                 add(&row)?;
@@ -282,6 +283,8 @@ impl Columns {
                 let mut row = row.clone();
                 row.push(Value::Integer(subflow.subflow as i64));
                 row.push(Value::Integer(subflow.path as i64));
+                let name = subflow.path_name.as_deref();
+                row.push(name.map_or(Value::None, Value::Text));
                 row.extend(self.values(|m| m.of_subflow(subflow).or(m.of_run(goodputs))));
                 add(&row)?;
             }

@@ -1,10 +1,12 @@
 //! Files with the time series of a run.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use super::columns::{Format, Kind, Property, Table, Value};
 use super::file_name;
+use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::sample::{LinkSample, Samples, SubflowSample};
 
@@ -22,11 +24,12 @@ const LINKS: [(&str, Kind); 9] = [
 ];
 
 /// Columns of the samples of subflows: the fields of [`SubflowSample`].
-const SUBFLOWS: [(&str, Kind); 10] = [
+const SUBFLOWS: [(&str, Kind); 11] = [
     ("time_s", Kind::Float),
     ("connection", Kind::Text),
     ("number", Kind::Integer),
     ("subflow", Kind::Integer),
+    ("path_name", Kind::Text),
     ("cwnd_segments", Kind::Integer),
     ("ssthresh_segments", Kind::Integer),
     ("srtt_s", Kind::Float),
@@ -37,7 +40,7 @@ const SUBFLOWS: [(&str, Kind); 10] = [
 
 /// Columns of rows of both kinds ([`RowKind::Sample`](super::rows::RowKind::Sample)), after those of the run: name, kind, unit,
 /// description.
-pub(super) const ROWS: [(&str, Kind, &str, &str); 19] = [
+pub(super) const ROWS: [(&str, Kind, &str, &str); 20] = [
     (
         "time_s",
         Kind::Float,
@@ -58,6 +61,7 @@ pub(super) const ROWS: [(&str, Kind, &str, &str); 19] = [
         "",
         "number of the subflow in its connection, from 1",
     ),
+    ("path_name", Kind::Text, "", "name of the path"),
     ("link", Kind::Text, "", "name of the link"),
     (
         "queue_mean_packets",
@@ -137,16 +141,40 @@ pub(super) const ROWS: [(&str, Kind, &str, &str); 19] = [
 /// A sample of either kind.
 pub(super) enum Sample<'a> {
     Link(&'a LinkSample),
-    Subflow(&'a SubflowSample),
+    /// With the name of its path.
+    Subflow(&'a SubflowSample, Option<&'a str>),
+}
+
+/// Names of the paths of subflows.
+struct PathNames<'a>(BTreeMap<(&'a str, u32, usize), &'a str>);
+
+impl<'a> PathNames<'a> {
+    fn of(outcome: &'a Outcome) -> Self {
+        let connections = outcome.connections.iter();
+        let named = connections.flat_map(|connection| {
+            let subflows = connection.subflows.iter();
+            subflows.filter_map(|subflow| {
+                let identity = (&*connection.name, connection.number, subflow.subflow);
+                Some((identity, subflow.path_name.as_deref()?))
+            })
+        });
+        Self(named.collect())
+    }
+
+    fn name(&self, sample: &SubflowSample) -> Option<&'a str> {
+        let identity = (&*sample.connection, sample.number, sample.subflow as usize);
+        self.0.get(&identity).copied()
+    }
 }
 
 impl<'a> Sample<'a> {
     /// All samples in order of time: at each time the links, then the subflows.
-    pub(super) fn all(samples: &'a Samples) -> Vec<Self> {
+    pub(super) fn all(samples: &'a Samples, outcome: &'a Outcome) -> Vec<Self> {
+        let names = PathNames::of(outcome);
         let links = samples.links.iter().map(Self::Link);
-        let mut all: Vec<Self> = links
-            .chain(samples.subflows.iter().map(Self::Subflow))
-            .collect();
+        let subflows = samples.subflows.iter();
+        let subflows = subflows.map(|sample| Self::Subflow(sample, names.name(sample)));
+        let mut all: Vec<Self> = links.chain(subflows).collect();
         // Stable: links stay before subflows, and each in their order.
         all.sort_by(|a, b| a.time().total_cmp(&b.time()));
         all
@@ -155,7 +183,7 @@ impl<'a> Sample<'a> {
     fn time(&self) -> f64 {
         match self {
             Self::Link(sample) => sample.time_s,
-            Self::Subflow(sample) => sample.time_s,
+            Self::Subflow(sample, _) => sample.time_s,
         }
     }
 
@@ -165,14 +193,15 @@ impl<'a> Sample<'a> {
         match self {
             Self::Link(sample) => {
                 let [time, link, metrics @ ..] = of_link(sample);
-                (row[0], row[1], row[5]) = (time, Value::Text("link"), link);
-                row[6..13].copy_from_slice(&metrics);
+                (row[0], row[1], row[6]) = (time, Value::Text("link"), link);
+                row[7..14].copy_from_slice(&metrics);
             }
-            Self::Subflow(sample) => {
-                let [time, connection, number, subflow, metrics @ ..] = of_subflow(sample);
+            Self::Subflow(sample, name) => {
+                let [time, connection, number, subflow, name, metrics @ ..] =
+                    of_subflow(sample, *name);
                 (row[0], row[1]) = (time, Value::Text("subflow"));
-                row[2..5].copy_from_slice(&[connection, number, subflow]);
-                row[13..].copy_from_slice(&metrics);
+                row[2..6].copy_from_slice(&[connection, number, subflow, name]);
+                row[14..].copy_from_slice(&metrics);
             }
         }
         row
@@ -204,8 +233,9 @@ pub fn write_samples(run: &Run, directory: &Path, stem: &str, format: Format) ->
     table.finish()?;
     let mut table = Table::create(&subflows, format, &SUBFLOWS)?;
     table.describe(&title);
+    let names = PathNames::of(&run.outcome);
     for sample in &run.samples.subflows {
-        table.row(&of_subflow(sample))?;
+        table.row(&of_subflow(sample, names.name(sample)))?;
     }
     table.finish()
 }
@@ -224,12 +254,16 @@ fn of_link(sample: &LinkSample) -> [Value<'_>; LINKS.len()] {
     ]
 }
 
-fn of_subflow(sample: &SubflowSample) -> [Value<'_>; SUBFLOWS.len()] {
+fn of_subflow<'a>(
+    sample: &'a SubflowSample,
+    path_name: Option<&'a str>,
+) -> [Value<'a>; SUBFLOWS.len()] {
     [
         Value::Float(sample.time_s),
         Value::Text(&sample.connection),
         Value::Integer(sample.number.into()),
         Value::Integer(sample.subflow.into()),
+        path_name.map_or(Value::None, Value::Text),
         Value::Integer(sample.cwnd_segments.into()),
         sample.ssthresh_segments.into(),
         Value::Float(sample.srtt_s),

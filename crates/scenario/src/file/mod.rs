@@ -59,7 +59,7 @@ impl Scenario {
     /// Reads the text of a file, and changes keys before anything is checked. Each override is `KEY=VALUE`.
     ///
     /// A key is a path through the file, with dots: `stop`, `topology.queue.packets`. A connection is given by its name or
-    /// by its number from 0: `connection.download.algorithm`, `connection.0.bytes`; `connection.*.algorithm` is all of
+    /// by its number from 1: `connection.download.algorithm`, `connection.1.bytes`; `connection.*.algorithm` is all of
     /// them. A new key is added. A value is written as in the file; text needs no quotes.
     ///
     /// # Errors

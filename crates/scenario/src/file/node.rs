@@ -53,13 +53,38 @@ impl Node {
         }
     }
 
+    /// The name of a table of a list, if it has one that no number can be taken for.
+    pub(crate) fn name(&self) -> Option<&str> {
+        let Value::Table(entries) = &self.value else {
+            return None;
+        };
+        let name = entries.iter().find(|entry| entry.key == "name")?;
+        match &name.node.value {
+            Value::Text(name) if !name.is_empty() && name.parse::<usize>().is_err() => Some(name),
+            _ => None,
+        }
+    }
+
+    /// This item of a list in a key: its name, or its number from 1. `at` is its index.
+    pub(crate) fn label(&self, at: usize) -> String {
+        /// A longer name would hide the rest of the key.
+        const LONGEST: usize = 64;
+        match self.name() {
+            Some(name) if name.chars().count() <= LONGEST => name.into(),
+            _ => (at + 1).to_string(),
+        }
+    }
+
     /// The node of a key with dots, or the deepest node on the path to it.
     pub(crate) fn locate(&self, path: &str) -> &Node {
         let mut node = self;
         for key in path.split('.') {
             let next = match &node.value {
                 Value::Table(entries) => entries.iter().find(|e| e.key == key).map(|e| &e.node),
-                Value::List(items) => key.parse().ok().and_then(|at: usize| items.get(at)),
+                Value::List(items) => {
+                    let number: Option<usize> = key.parse().ok();
+                    number.and_then(|number| items.get(number.checked_sub(1)?))
+                }
                 _ => None,
             };
             let Some(next) = next else { break };

@@ -1,7 +1,7 @@
 //! `--set KEY=VALUE`: changes of the tree before its check.
 
 use super::node::{Entry, Node, Value, read_override};
-use crate::error::{Error, Location, nearest};
+use crate::error::{Error, Location, nearest, there_are};
 
 /// Largest number of parts of a key: more than any key has.
 const MAX_PARTS: usize = 16;
@@ -141,32 +141,21 @@ fn put(node: &mut Node, keys: &[&str], value: &Node) -> Result<(), String> {
     }
 }
 
-/// Index of an item that is given by its name, or by its number from 0.
+/// Index of an item that is given by its name, or by its number from 1.
 fn find(items: &[Node], key: &str) -> Result<usize, String> {
-    let name = |item: &Node| match &item.value {
-        Value::Table(entries) => entries.iter().find_map(|entry| match &entry.node.value {
-            Value::Text(name) if entry.key == "name" => Some(name.clone()),
-            _ => None,
-        }),
-        _ => None,
-    };
-    let names: Vec<Option<String>> = items.iter().map(name).collect();
-    if let Some(at) = names.iter().position(|name| name.as_deref() == Some(key)) {
+    if let Some(at) = items.iter().position(|item| item.name() == Some(key)) {
         return Ok(at);
     }
-    match key.parse() {
-        Ok(at) if at < items.len() => Ok(at),
-        Ok(_) if items.len() == 1 => Err(format!("no number {key}: there is only 0")),
-        Ok(_) => Err(format!(
-            "no number {key}: there are 0 to {}",
-            items.len().saturating_sub(1)
-        )),
+    match key.parse::<usize>() {
+        Ok(number @ 1..) if number <= items.len() => Ok(number - 1),
+        Ok(_) if items.len() == 1 => Err(format!("no number {key}: there is only 1")),
+        Ok(_) => Err(format!("no number {key}: there are 1 to {}", items.len())),
         Err(_) => {
-            let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+            let names: Vec<&str> = items.iter().filter_map(Node::name).collect();
             let nearest = nearest(key, names.iter().copied());
             let known = match &names[..] {
-                [] => "nothing here has a name, use its number from 0".into(),
-                names => format!("names are {}", names.join(", ")),
+                [] => "nothing here has a name, use its number from 1".into(),
+                names => there_are(names),
             };
             Err(format!("nothing named `{key}`{nearest}; {known}"))
         }

@@ -139,7 +139,11 @@ fn set(
             "paths"
         };
         let field = table.require(key, "path = 1")?;
-        return Err(field.error(format!("no path {}: there are 1 to {count}", path + 1)));
+        let known = match count {
+            1 => "there is only 1".into(),
+            count => format!("there are 1 to {count}"),
+        };
+        return Err(field.error(format!("no path {}: {known}", path + 1)));
     }
     Ok(set)
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use netsim::{Rate, Span};
 
 use super::node::{Entry, Node, Value};
-use crate::error::{Error, Location, nearest};
+use crate::error::{Error, Location, nearest, there_are};
 use crate::units;
 
 /// Largest number of names in an error.
@@ -88,10 +88,10 @@ impl<'a> Field<'a> {
             return Ok(table);
         };
         let nearest = nearest(&unknown.key, known.iter().copied());
-        let names = known.join(", ");
+        let names = there_are(known);
         Err(table
             .field_of(unknown)
-            .error(format!("no such key{nearest}; there are {names}")))
+            .error(format!("no such key{nearest}; {names}")))
     }
 
     /// The entries of a table with any keys.
@@ -144,7 +144,7 @@ impl<'a> Field<'a> {
         };
         let field = |(at, node): (usize, &'a Node)| Field {
             file: self.file,
-            key: format!("{}.{at}", self.key),
+            key: format!("{}.{}", self.key, node.label(at)),
             location: &node.location,
             node,
         };
@@ -192,11 +192,9 @@ impl<'a> Field<'a> {
     pub(crate) fn unknown(&self, name: &str, what: &str, known: &[&str]) -> Error {
         let nearest = nearest(name, known.iter().copied());
         let more = if known.len() > MAX_NAMES { ", …" } else { "" };
-        let list = known[..known.len().min(MAX_NAMES)].join(", ");
+        let list = there_are(&known[..known.len().min(MAX_NAMES)]);
         let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
-        self.error(format!(
-            "no {what} `{name}`{nearest}; there are {list}{more}"
-        ))
+        self.error(format!("no {what} `{name}`{nearest}; {list}{more}"))
     }
 
     /// The value as a whole number in a range.
@@ -272,8 +270,10 @@ impl<'a> Field<'a> {
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let path = folder.join(self.name()?);
         let text = super::text::read(&path);
-        let text = text
-            .map_err(|error| self.error(format!("{error}; the file stands beside the scenario")))?;
+        let text = text.map_err(|error| {
+            let problem = "the name is relative to the folder of the scenario file";
+            self.error(format!("{error}; {problem}"))
+        })?;
         text.parse()
             .map_err(|error| self.error(format!("{}: {error}", path.display())))
     }

@@ -10,6 +10,7 @@ use crate::connection::ConnectionSpec;
 use crate::draw::Flow;
 use crate::error::Error;
 use crate::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
+use crate::scenario::Scenario;
 use crate::transfers::Transfers;
 use crate::{capacity, warning};
 
@@ -162,7 +163,7 @@ fn connection<O: Recording>(
         true => (whole, &Delivered::default()),
         false => (period, before),
     };
-    let mut subflows = subflows(&report, flow, &spec.backup);
+    let mut subflows = subflows(&report, flow, model.scenario);
     for subflow in &mut subflows {
         let before = before.subflows.get(subflow.subflow - 1).unwrap_or(&0);
         let bytes = subflow.bytes.map(|bytes| bytes - before);
@@ -219,13 +220,15 @@ fn note(report: &Report, finite: bool) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-fn subflows(report: &Report, flow: &Flow, backup: &[bool]) -> Vec<SubflowOutcome> {
+fn subflows(report: &Report, flow: &Flow, scenario: &Scenario) -> Vec<SubflowOutcome> {
+    let backup = &scenario.connections[flow.connection].backup;
     let since = |at: Time| at.since(Time::ZERO + flow.start).as_secs_f64();
     let of = |(number, subflow): (usize, &SubflowReport)| {
         let counters = &subflow.counters;
         Some(SubflowOutcome {
             subflow: number + 1,
             path: flow.numbers[number] + 1,
+            path_name: scenario.path_name(flow.numbers[number] + 1).map(Into::into),
             backup: backup.get(number).copied().unwrap_or(false),
             established_s: since(counters.established?),
             bytes: Some(counters.bytes),

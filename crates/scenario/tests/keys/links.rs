@@ -105,7 +105,8 @@ fn the_path_of_a_trace_is_relative_to_the_scenario() {
         ("3\n2\n", "a.up: line 2: "),
         ("x", "a.up: line 1: "),
         ("0\n", "must be more than 0"),
-        ("", "more than 0"),
+        ("", "the file is empty"),
+        ("3\n\n4\n", "a.up: line 2 is empty"),
     ] {
         let error = trace(wrong).unwrap_err().to_string();
         assert!(
@@ -187,7 +188,7 @@ fn outages() {
     assert_eq!(down(set(&text, "topology.down={ from = '20s' }")), dies);
     let text = text.replace("queue", &format!("down = {two}\nqueue"));
     assert_eq!(down(set(&text, "bottleneck.down=[]")), []);
-    let [sooner] = &down(set(&text, "topology.down.0.to=6s"))[..1] else {
+    let [sooner] = &down(set(&text, "topology.down.1.to=6s"))[..1] else {
         panic!()
     };
     assert_eq!(*sooner, Outage::new(at(5), at(6)));

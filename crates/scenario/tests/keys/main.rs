@@ -50,7 +50,7 @@ fn overrides() {
     assert_eq!(set(&["title=a = b"]).title, "a = b");
     let scenario = set(&[
         "connection.a.algorithm=lisa",
-        "connection.1.bytes=300KB",
+        "connection.2.bytes=300KB",
         "connection.a.subflows=3",
     ]);
     assert_eq!(scenario.connections[0].algorithm, "lisa");

@@ -242,7 +242,7 @@ fn the_drafts_bottlenecks_may_differ() {
         "stop = '9s'\n[topology]\n{}\n[[connection]]\npaths = 'blue'\n",
         text
     );
-    let set = Scenario::parse_with(&text, "a.toml", &["topology.queue.3=9"]).unwrap();
+    let set = Scenario::parse_with(&text, "a.toml", &["topology.queue.4=9"]).unwrap();
     let Spec::ScenarioB(b) = set.topology else {
         panic!()
     };

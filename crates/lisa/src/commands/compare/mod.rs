@@ -18,7 +18,7 @@ pub use self::arguments::Arguments;
 use self::comparison::{At, Comparison};
 use crate::figure::arguments as figure_arguments;
 use crate::figure::drawing::Drawing;
-use crate::figure::results::Feed;
+use crate::figure::results::{self, Feed};
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
@@ -35,13 +35,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let is_drawn = arguments.plot.is_some();
     figure_arguments::check(is_drawn, &arguments.page, Some(&arguments.time), None)?;
     let executors = Executor::each(common, &arguments.on)?;
-    let source = Source::read(common)?;
+    let source = Source::read(&common.file)?;
     let scenario = source.scenario(&common.set)?;
     let chosen = scenarios::connections(&scenario, &arguments.connections.names)?;
     let contenders = contenders(&arguments, &source, &scenario, &chosen)?;
     let sample = rows_file::sample(&arguments.rows, false, &arguments.on)?;
     let mut rows = RowsFile::open(common, &arguments.rows, &arguments.metrics.names, &metrics)?;
-    let settings = rows_file::fixed(common, &[]);
+    let settings = rows_file::fixed(&common.set, &[]);
     let fixed = vec![0; settings.len()];
     let mut feeds: Vec<Feed> = match is_drawn {
         true => metrics
@@ -121,7 +121,12 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 
     if let Some(drawing) = drawing {
         let data: Vec<_> = feeds.into_iter().map(Feed::finish).collect();
-        let svg = plot::draw(&scenario, &comparison, &data, interval, arguments.page.size);
+        let page = plot::Page {
+            settings: results::settings::of(&settings),
+            interval,
+            size: arguments.page.size,
+        };
+        let svg = plot::draw(&scenario, &comparison, &data, &page);
         drawing.write(&svg.map_err(|problem| Failure::new(format!("--plot: {problem}")))?)?;
     }
     if arguments.json {

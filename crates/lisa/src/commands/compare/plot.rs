@@ -15,6 +15,16 @@ const MOST: usize = 24;
 /// Largest number of panels of metrics side by side.
 const COLUMNS: usize = 2;
 
+/// What a figure has besides the results.
+pub struct Page {
+    /// The line of the settings.
+    pub settings: Option<String>,
+    /// The time of the windows.
+    pub interval: Interval,
+    /// The size.
+    pub size: Option<Size>,
+}
+
 /// Draws an SVG. `data` are those of each metric.
 ///
 /// # Errors
@@ -23,9 +33,9 @@ pub fn draw(
     scenario: &Scenario,
     comparison: &Comparison,
     data: &[Data],
-    interval: Interval,
-    size: Option<Size>,
+    page: &Page,
 ) -> Result<String, String> {
+    let (interval, size) = (page.interval, page.size);
     let algorithms = comparison.algorithms.len();
     let connections = (MOST / algorithms).max(1);
     let windows: Vec<Option<Windows>> = (comparison.each())
@@ -66,10 +76,12 @@ pub fn draw(
     notes.extend(noted.into_iter().flat_map(|picture| picture.notes.clone()));
     let texts = Texts {
         title: comparison.title.clone(),
-        lines: vec![format!(
+        lines: std::iter::once(format!(
             "windows with seed {}; above each panel the completion or the goodput",
             first().map_or(1, |run| run.outcome.seed)
-        )],
+        ))
+        .chain(page.settings.clone())
+        .collect(),
         legend: windows::legend(&panels, &backends, &names, page::plot_width(columns, size)),
         notes,
     };

@@ -82,6 +82,7 @@ impl From<TraceFormat> for Format {
 }
 
 const EXAMPLES: &str = "Examples:
+  lisa new shared-bottleneck -o download.toml     # the file of these examples
   lisa run download.toml
   lisa run download.toml --seeds 100 --set bottleneck.queue=9
   lisa run download.toml --seeds 100 --json | jq '.connections[0].completion_s'

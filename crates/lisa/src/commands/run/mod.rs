@@ -35,7 +35,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let is_drawn = arguments.plot.is_some();
     figure_arguments::check(is_drawn, &arguments.page, Some(&arguments.time), None)?;
     let executor = Executor::new(common, arguments.on)?;
-    let source = Source::read(common)?;
+    let source = Source::read(&common.file)?;
     let scenario = Arc::new(source.scenario(&common.set)?);
     plot::check(&arguments, &scenario)?;
     let seeds: Arc<[u64]> = match &arguments.seeds {
@@ -43,7 +43,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         None => [arguments.seed].into(),
     };
     let mut rows = RowsFile::open(common, &arguments.rows, &[], &[])?;
-    let fixed = rows_file::fixed(common, &[]);
+    let fixed = rows_file::fixed(&common.set, &[]);
     let identity = Identity {
         settings: &vec![0; fixed.len()],
         algorithm: None,

@@ -4,9 +4,10 @@ use scenario::{Run, Scenario};
 
 use super::Arguments;
 use crate::figure::page::{self, Grid, Texts};
+use crate::figure::results::settings;
 use crate::figure::windows::{self, Connection, Interval, Panel, Windows};
 use crate::output::Failure;
-use crate::runs::labels;
+use crate::runs::{labels, rows_file, scenarios};
 
 /// Largest number of panels.
 pub const MOST: usize = 24;
@@ -21,10 +22,7 @@ pub fn check(arguments: &Arguments, scenario: &Scenario) -> Result<(), Failure> 
     let is_known = |drawn: &&String| names.iter().any(|name| is_of(drawn, name));
     match arguments.drawn.iter().find(|drawn| !is_known(drawn)) {
         None => Ok(()),
-        Some(unknown) => Err(Failure::usage(format!(
-            "--connection {unknown}: no such connection; there are {}",
-            names.join(", ")
-        ))),
+        Some(unknown) => Err(scenarios::no_connection(unknown, &names)),
     }
 }
 
@@ -55,12 +53,17 @@ pub fn draw(
             false => format!("{title}: {}", parts.join(", ")),
         }
     };
-    let about = format!("{}, seed {}", arguments.on.place(), run.outcome.seed);
+    let mut about = vec![format!(
+        "{}, seed {}",
+        arguments.on.place(),
+        run.outcome.seed
+    )];
+    about.extend(settings::of(&rows_file::fixed(&arguments.common.set, &[])));
     let names = labels::paths(scenario, run);
     svg(
         &windows,
         &scenario.title,
-        &about,
+        about,
         &names,
         (interval, arguments.page.size),
         caption,
@@ -75,14 +78,14 @@ pub fn draw(
 pub fn svg(
     windows: &Windows,
     title: &str,
-    about: &str,
+    about: Vec<String>,
     names: &[Option<String>],
     (interval, size): (Interval, Option<crate::figure::size::Size>),
     caption: impl Fn(&str, &Connection) -> String,
 ) -> Result<String, String> {
     let all = windows.titles.iter().zip(&windows.connections);
     let columns = page::columns(windows.titles.len(), size, windows::LEAST.0.max(280.0));
-    let capacity = page::capacity(size, columns, windows::LEAST.1, MOST);
+    let capacity = page::capacity(size, columns, windows::LEAST.1, MOST, &about);
     let panels: Vec<Panel<'_>> = all
         .take(capacity)
         .map(|(title, connection)| Panel {
@@ -104,7 +107,7 @@ pub fn svg(
     }
     let texts = Texts {
         title: title.into(),
-        lines: vec![about.into()],
+        lines: about,
         legend: windows::legend(&panels, &[], names, page::plot_width(columns, size)),
         notes,
     };

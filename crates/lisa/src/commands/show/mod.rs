@@ -12,10 +12,11 @@ use serde::Serialize;
 use self::backends::Support;
 use crate::figure::arguments::{self as figure_arguments, Page};
 use crate::figure::drawing::Drawing;
+use crate::figure::results::settings;
 use crate::figure::{format, network};
 use crate::output::{Failure, print};
 use crate::runs::arguments::Drawn;
-use crate::runs::files;
+use crate::runs::{files, rows_file};
 
 /// `lisa show`.
 #[derive(Args)]
@@ -53,7 +54,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     figure_arguments::check(arguments.plot.is_some(), &arguments.page, None, None)?;
     if let Some(path) = &arguments.plot {
         files::check("--plot", path, arguments.force)?;
-        let svg = network::svg(&view, arguments.page.size);
+        let settings = settings::of(&rows_file::fixed(&arguments.drawn.set, &[]));
+        let svg = network::svg(&view, settings, arguments.page.size);
         let svg = svg.map_err(|problem| Failure::new(format!("--plot: {problem}")))?;
         Drawing::open("--plot", path)?.write(&svg)?;
     }

@@ -6,6 +6,7 @@ use scenario::view::{LinkView, SubflowId, SubflowView, View};
 
 use super::backends::Support;
 use crate::figure::network::layers::Summary;
+use crate::figure::network::shared;
 use crate::output::counted;
 use crate::tables::{NONE, row, table};
 
@@ -16,8 +17,12 @@ const NAMED: usize = 4;
 
 /// Tables of the links and the paths, and the backends.
 pub fn text(view: &View, backends: &[Support]) -> String {
+    let factor = match view.delay_factor {
+        1.0 => String::new(),
+        factor => format!(", which multiplies all delays by {factor:.3}"),
+    };
     let mut text = format!(
-        "{}\n{}, {}, {}, {}; seed {}\n",
+        "{}\n{}, {}, {}, {}; seed {}{factor}\n",
         view.scenario,
         counted(view.hosts.len(), "host"),
         counted(view.routers.len(), "router"),
@@ -116,7 +121,37 @@ fn layers(view: &View) -> String {
             ],
         ));
     }
-    format!("Links between layers; --json has all links, --plot draws them\n{table}\n")
+    format!(
+        "Links between layers; --json has all links, --plot draws them\n{table}\n{}",
+        most_shared(view)
+    )
+}
+
+/// The links that most subflows share, of a large network.
+fn most_shared(view: &View) -> String {
+    /// Largest number of links.
+    const MOST: usize = 10;
+    /// Number of names on a line of a cell.
+    const ON_A_LINE: usize = 3;
+    let links = shared::links(view);
+    if links.is_empty() {
+        return String::new();
+    }
+    let mut table = table(&["link", "subflows (#1: the first of a connection)"], 2);
+    for link in links.iter().take(MOST) {
+        let names = shared::names(view, &link.subflows, 2 * ON_A_LINE - 1);
+        let lines = names.chunks(ON_A_LINE).map(|names| names.join(", "));
+        let lines: Vec<String> = lines.collect();
+        let users = format!("{}: {}", link.subflows.len(), lines.join(",\n"));
+        table.add_row(row(2, vec![link.name.clone(), users]));
+    }
+    let heading = match links.len() {
+        number if number <= MOST => "Shared links, each in its busier direction".to_owned(),
+        number => {
+            format!("{MOST} of {number} shared links, each in its busier direction; --json has all")
+        }
+    };
+    format!("\n{heading}\n{table}\n")
 }
 
 /// The path of each subflow; of many subflows those of one length together.
@@ -153,7 +188,7 @@ fn paths(view: &View) -> String {
         table.add_row(row(
             4,
             vec![
-                name(view, &id),
+                shared::name(view, &id),
                 algorithm,
                 format!("{}: {}", subflow.path, subflow.nodes.join(" → ")),
                 subflow.bottleneck.clone().unwrap_or_else(|| NONE.into()),
@@ -215,30 +250,8 @@ fn lengths(view: &View) -> String {
 
 /// The subflows of a link: the first ones by name, then their number.
 fn users(view: &View, subflows: &[SubflowId]) -> String {
-    let named: Vec<String> = subflows
-        .iter()
-        .take(NAMED)
-        .map(|id| name(view, id))
-        .collect();
-    match subflows.len() {
-        n if n > NAMED => format!("{n}: {}, …", named.join(", ")),
-        n => format!("{n}: {}", named.join(", ")),
-    }
-}
-
-/// `download 2 #1`: subflow 1 of the second connection `download`. A connection without others of its name has no number, and a
-/// single subflow none.
-fn name(view: &View, id: &SubflowId) -> String {
-    let same = |connection: &&scenario::view::ConnectionView| connection.name == id.connection;
-    let mut name = id.connection.clone();
-    if view.connections.iter().filter(same).count() > 1 {
-        name += &format!(" {}", id.number);
-    }
-    let own = (view.connections.iter()).find(|c| same(c) && c.number == id.number);
-    if own.is_some_and(|connection| connection.subflows.len() > 1) {
-        name += &format!(" #{}", id.subflow);
-    }
-    name
+    let names = shared::names(view, subflows, NAMED).join(", ");
+    format!("{}: {names}", subflows.len())
 }
 
 /// A number with at most two decimals.

@@ -78,7 +78,7 @@ Examples:
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet --resume
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa --plot queues.svg --metric retransmits
-  lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.0.bytes=50KB..900KB/50KB
+  lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.1.bytes=50KB..900KB/50KB
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit --vary bottleneck.rtt=10ms..200ms --latin 500 -o points.csv
   lisa sweep download.toml --vary bottleneck.queue=1..34 --seeds 100 --shard 2/3 -o second.parquet";

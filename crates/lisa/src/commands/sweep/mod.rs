@@ -45,7 +45,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     let sample = rows_file::sample(&arguments.rows, false, &[arguments.on])?;
     let format = rows_file::check(&arguments.rows, arguments.json)?;
-    let source = Arc::new(Source::read(&arguments.common)?);
+    let source = Arc::new(Source::read(&arguments.common.file)?);
     let mut points: Vec<Point> = points::points(&arguments, &source, &varied, &metrics)?;
     let shard = arguments.shard.unwrap_or(Shard::ALL);
     let numbers = Numbers { shard, runs };

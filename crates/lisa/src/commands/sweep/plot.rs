@@ -59,7 +59,7 @@ impl Figure {
         };
         let may_replace = arguments.common.force || arguments.resume;
         files::check("--plot", path, may_replace)?;
-        let mut settings = rows_file::fixed(&arguments.common, varied);
+        let mut settings = rows_file::fixed(&arguments.common.set, varied);
         settings.extend(varied.iter().cloned());
         self.feeds = self
             .metrics

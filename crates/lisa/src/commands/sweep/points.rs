@@ -152,7 +152,7 @@ pub fn points(
 ) -> Result<Vec<Point>, Failure> {
     let common = &arguments.common;
     let mut points = Vec::new();
-    let fixed = rows_file::fixed(common, varied).len();
+    let fixed = rows_file::fixed(&common.set, varied).len();
     let combinations_in_table = combinations(arguments, varied).unwrap_or(0)
         * arguments.algorithms.len().max(1)
         <= MOST_IN_TABLE;

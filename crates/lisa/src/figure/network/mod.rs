@@ -3,8 +3,9 @@
 mod draw;
 pub mod layers;
 mod plan;
+pub mod shared;
 
-use scenario::view::{ConnectionView, SubflowId, View};
+use scenario::view::{ConnectionView, LinkView, SubflowId, View};
 
 use self::draw::Style;
 use self::plan::{Cable, Plan};
@@ -26,10 +27,10 @@ const STRANDS: usize = 7;
 ///
 /// # Errors
 /// If the size has no space.
-pub fn svg(view: &View, size: Option<Size>) -> Result<String, String> {
+pub fn svg(view: &View, settings: Option<String>, size: Option<Size>) -> Result<String, String> {
     let plan = Plan::new(view);
     if plan.nodes.len() > MOST_NODES {
-        return layered(view, &plan, size);
+        return layered(view, &plan, settings, size);
     }
     let strands = Strands::new(view);
     let is_labelled = plan.cables.len() <= LABELLED;
@@ -69,10 +70,13 @@ pub fn svg(view: &View, size: Option<Size>) -> Result<String, String> {
             legend.push(Entry::new(Mark::Line(colour.into(), width, None), text));
         }
         notes.extend(common(&plan.cables));
+        notes.extend(most_shared(view));
     }
     let texts = Texts {
         title: view.scenario.clone(),
-        lines: vec![about(view, shared)],
+        lines: std::iter::once(about(view, shared))
+            .chain(settings)
+            .collect(),
         legend,
         notes,
     };
@@ -103,21 +107,30 @@ pub fn svg(view: &View, size: Option<Size>) -> Result<String, String> {
 }
 
 /// Draws the layers of a large network.
-fn layered(view: &View, plan: &Plan<'_>, size: Option<Size>) -> Result<String, String> {
+fn layered(
+    view: &View,
+    plan: &Plan<'_>,
+    settings: Option<String>,
+    size: Option<Size>,
+) -> Result<String, String> {
     let summary = layers::Summary::of_plan(plan);
     let shared = plan
         .cables
         .iter()
         .filter(|cable| cable.subflows() > 1)
         .count();
+    let mut notes = vec![
+        "Nodes at one distance from the hosts are one box. Subflows are counted in the busier direction of each link."
+            .to_owned(),
+    ];
+    notes.extend(most_shared(view));
     let texts = Texts {
         title: view.scenario.clone(),
-        lines: vec![about(view, shared)],
+        lines: std::iter::once(about(view, shared))
+            .chain(settings)
+            .collect(),
         legend: Vec::new(),
-        notes: vec![
-            "Nodes at one distance from the hosts are one box. Subflows are counted in the busier direction of each link."
-                .into(),
-        ],
+        notes,
     };
     let grid = Grid {
         panels: 1,
@@ -137,13 +150,37 @@ fn about(view: &View, shared: usize) -> String {
         1 => "1 link is shared".into(),
         number => format!("{number} links are shared"),
     };
+    let factor = match view.delay_factor {
+        1.0 => String::new(),
+        factor => format!(", all delays × {factor:.3}"),
+    };
     format!(
-        "{}, {}, {}; {links}; seed {}",
+        "{}, {}, {}; {links}; seed {}{factor}",
         counted(view.hosts.len(), "host"),
         counted(view.connections.len(), "connection"),
         counted(subflows, "subflow"),
         view.seed
     )
+}
+
+/// Notes with the links that most subflows share, and the names of these subflows.
+fn most_shared(view: &View) -> Vec<String> {
+    /// Largest numbers of links, and of subflows of each.
+    const MOST: (usize, usize) = (5, 6);
+    let links = shared::links(view);
+    let note = |link: &&LinkView| {
+        let names = shared::names(view, &link.subflows, MOST.1).join(", ");
+        format!("{}: {names}", link.name)
+    };
+    let heading = match links.len() {
+        0 => return Vec::new(),
+        number if number <= MOST.0 => "Shared links".to_owned(),
+        number => format!("{} of {number} shared links", MOST.0),
+    };
+    let heading =
+        format!("{heading}, each in its busier direction (#1: the first subflow of a connection):");
+    let notes = links.iter().take(MOST.0).map(note);
+    std::iter::once(heading).chain(notes).collect()
 }
 
 /// The properties of a link, as far as it has them: `5 Mbit/s`, `20 ms`, `17 packets`.

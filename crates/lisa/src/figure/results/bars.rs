@@ -31,15 +31,12 @@ struct Bar {
 
 /// A bar for each series; with several connections a group of bars for each series.
 pub fn picture(data: &Data) -> Picture<'_> {
-    let (all, mut left_out) = facets::facets(data, &[]);
     // One panel for all connections: their bars are to be compared.
-    let mut facets: Vec<Facet> = Vec::new();
     let is_grouped = data.parts.len() > 1 && data.parts.len() <= 6;
-    for facet in all {
-        if !is_grouped || !facets.iter().any(|other| other.point == facet.point) {
-            facets.push(facet);
-        }
-    }
+    let (facets, left_out) = match is_grouped {
+        true => facets::together(data),
+        false => facets::facets(data, &[]),
+    };
     let means = data.places().filter_map(|place| data.mean(place));
     let values = means.flat_map(|mean| {
         let half = mean.ci95.unwrap_or(0.0);
@@ -49,16 +46,10 @@ pub fn picture(data: &Data) -> Picture<'_> {
     let x = Scale::over(values, true, &metric.title, &metric.unit);
     let panels: Vec<(String, Vec<Bar>)> = (facets.iter())
         .map(|facet| {
-            let caption = match is_grouped {
-                true => without_part(data, facet),
-                false => facet.caption.clone(),
-            };
-            (caption, bars(data, facet, is_grouped, &x))
+            let bars = bars(data, facet, is_grouped, &x);
+            (facet.caption.clone(), bars)
         })
         .collect();
-    if is_grouped {
-        left_out = 0;
-    }
     let bars = panels.iter().map(|(_, bars)| bars.len()).max().unwrap_or(1);
     let legend = match is_grouped {
         true => {
@@ -66,7 +57,11 @@ pub fn picture(data: &Data) -> Picture<'_> {
             let entry = |(number, part): (usize, &String)| {
                 Entry::new(Mark::Box(palette::series(number).mix(SHADE)), part.clone())
             };
-            parts.map(entry).collect()
+            // Links without a rate have no utilisation.
+            let has_bar = |(number, _): &(usize, &String)| {
+                data.places().any(|place| place.part as usize == *number)
+            };
+            parts.filter(has_bar).map(entry).collect()
         }
         false => Vec::new(),
     };
@@ -95,14 +90,6 @@ pub fn picture(data: &Data) -> Picture<'_> {
             }
         }),
     }
-}
-
-fn without_part(data: &Data, facet: &Facet) -> String {
-    let part = &data.parts[facet.part as usize];
-    let rest = facet.caption.strip_prefix(part.as_str());
-    rest.unwrap_or(&facet.caption)
-        .trim_start_matches(", ")
-        .to_owned()
 }
 
 fn bars(data: &Data, facet: &Facet, is_grouped: bool, scale: &Scale) -> Vec<Bar> {

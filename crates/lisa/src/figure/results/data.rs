@@ -91,7 +91,7 @@ pub struct Series {
 }
 
 /// Columns that say which part of a run a row has.
-const PARTS: [&str; 3] = ["connection", "subflow", "link"];
+const PARTS: [&str; 4] = ["connection", "subflow", "path_name", "link"];
 
 /// Numbers of different values, in the order of their first occurrence.
 #[derive(Clone, Debug, Default)]
@@ -189,7 +189,8 @@ pub struct Data {
     pub rows: usize,
     wanted: Vec<String>,
     dictionaries: Vec<Dictionary>,
-    is_of_run: bool,
+    /// Whether the metric has one value for each run.
+    pub is_of_run: bool,
     places: HashMap<Vec<u32>, usize>,
     /// For each place the seed and the value of each row.
     values: Vec<(Place, Vec<(i64, f64)>)>,
@@ -311,11 +312,13 @@ impl Data {
         for (place, _) in &mut self.values {
             let codes = std::mem::take(&mut place.point);
             let part = columns.iter().zip(keys + 2..);
-            let part = part.map(|(column, number)| {
+            let part = part.filter_map(|(column, number)| {
                 let name = name(number, codes[number]);
                 match &**column {
-                    "subflow" => format!("subflow {name}"),
-                    _ => name,
+                    "subflow" => Some(format!("subflow {name}")),
+                    // A path without a name.
+                    "path_name" if name.is_empty() => None,
+                    _ => Some(name),
                 }
             });
             let part = match self.is_of_run {
@@ -389,6 +392,18 @@ impl Data {
         used.into_iter().zip(0..).collect()
     }
 
+    /// What a row has: `connection`, `subflow` or `link`.
+    pub fn part(&self) -> &'static str {
+        let has = |name: &&&str| self.wanted.iter().any(|column| column == *name);
+        let parts = ["link", "subflow"];
+        parts.iter().find(has).unwrap_or(&"connection")
+    }
+
+    /// Keys that have one value in all runs.
+    pub fn fixed(&self) -> impl Iterator<Item = &Key> {
+        self.keys.iter().filter(|key| key.values.len() == 1)
+    }
+
     /// Numbers of the keys that have several values.
     pub fn varied(&self) -> Vec<usize> {
         let keys = self.keys.iter().enumerate();
@@ -450,122 +465,4 @@ fn codes(place: &Place) -> Vec<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const COLUMNS: [&str; 7] = [
-        "queue",
-        "algorithm",
-        "backend",
-        "seed",
-        "connection",
-        "number",
-        "goodput_mbps",
-    ];
-
-    fn row<'a>(queue: i64, algorithm: &'a str, seed: i64, value: Value<'a>) -> [Value<'a>; 6] {
-        let (text, backend) = (Value::Text, Value::Text("sim"));
-        [
-            Value::Integer(queue),
-            text(algorithm),
-            backend,
-            text("c"),
-            Value::Integer(seed),
-            value,
-        ]
-    }
-
-    fn names(data: &Data) -> String {
-        let names = data.series.iter().map(|series| &*series.name);
-        names.collect::<Vec<_>>().join(" ")
-    }
-
-    /// Rows come backend by backend; series are algorithm by algorithm.
-    #[test]
-    fn differences_are_to_the_first_algorithm_on_the_same_backend() {
-        let of = |algorithms: &[&'static str]| {
-            let mut data = Data::new(&COLUMNS, Measured::of("goodput_mbps")).unwrap();
-            for backend in ["vm", "sim"] {
-                for algorithm in algorithms {
-                    let mut row = row(9, algorithm, 1, Value::Float(1.0));
-                    row[2] = Value::Text(backend);
-                    data.add(&row);
-                }
-            }
-            data.finish();
-            let baselines: Vec<usize> = data.series.iter().map(|s| s.baseline).collect();
-            (names(&data), baselines, data.baseline)
-        };
-        let both = "lia, kernel lia, simulator lisa, kernel lisa, simulator";
-        assert_eq!(
-            of(&["lia", "lisa"]),
-            (
-                both.into(),
-                vec![0, 1, 0, 1],
-                "lia on the same backend".into()
-            )
-        );
-        assert_eq!(
-            of(&["lia"]),
-            (
-                "lia, kernel lia, simulator".into(),
-                vec![0, 0],
-                "lia, kernel".into()
-            )
-        );
-    }
-
-    #[test]
-    fn connections_of_one_name_are_one_observation() {
-        let mut data = Data::new(&COLUMNS, Measured::of("goodput_mbps")).unwrap();
-        let wanted = [
-            "queue",
-            "algorithm",
-            "backend",
-            "connection",
-            "seed",
-            "goodput_mbps",
-        ];
-        assert_eq!(data.wanted(), wanted);
-        for (algorithm, seed, value) in [
-            ("lia", 1, 1.0),
-            ("lia", 1, 3.0),
-            ("lisa", 1, 4.0),
-            ("lia", 2, 6.0),
-            ("lisa", 2, 9.0),
-        ] {
-            data.add(&row(9, algorithm, seed, Value::Float(value)));
-        }
-        data.add(&row(17, "lia", 1, Value::None));
-        data.finish();
-        assert_eq!((data.rows, data.missing, data.seeds()), (6, 1, 2));
-        assert_eq!(
-            (names(&data), data.parts.join(" ")),
-            ("lia lisa".into(), "c".into())
-        );
-        assert_eq!(data.varied(), [0]);
-        let place = |series| Place {
-            point: vec![0],
-            series,
-            part: 0,
-        };
-        assert_eq!(data.runs(&place(0)), [(1, 2.0), (2, 6.0)]);
-        assert_eq!(data.mean(&place(0)).unwrap().mean, 4.0);
-        // 4 − 2 and 9 − 6.
-        assert_eq!(data.difference(&place(1), &place(0)).unwrap().mean, 2.5);
-        let empty = Place {
-            point: vec![1],
-            series: 0,
-            part: 0,
-        };
-        assert!(data.mean(&empty).is_none() && data.places().count() == 2);
-    }
-
-    #[test]
-    fn a_missing_column_is_an_error() {
-        let error = Data::new(&COLUMNS, Measured::of("drops")).unwrap_err();
-        assert_eq!(error, "no column `drops`");
-        let error = Data::new(&["a", "b"], Measured::of("b")).unwrap_err();
-        assert!(error.contains("no table of runs"), "{error}");
-    }
-}
+mod tests;

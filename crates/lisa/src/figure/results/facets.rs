@@ -35,6 +35,16 @@ impl Facet {
 
 /// The panels, without the keys of the axes. Returns also the number of panels that are left out.
 pub fn facets(data: &Data, axes: &[usize]) -> (Vec<Facet>, usize) {
+    each(data, axes, true)
+}
+
+/// The panels of all connections, subflows or links together: one for each value of the keys. Returns also the number of panels that
+/// are left out.
+pub fn together(data: &Data) -> (Vec<Facet>, usize) {
+    each(data, &[], false)
+}
+
+fn each(data: &Data, axes: &[usize], is_apart: bool) -> (Vec<Facet>, usize) {
     let varied = data.varied();
     let rest: Vec<usize> = varied
         .iter()
@@ -47,9 +57,10 @@ pub fn facets(data: &Data, axes: &[usize]) -> (Vec<Facet>, usize) {
         for axis in axes {
             point[*axis] = 0;
         }
+        let is_same = |part: u32| !is_apart || part == place.part;
         if found
             .iter()
-            .any(|facet| facet.point == point && facet.part == place.part)
+            .any(|facet| facet.point == point && is_same(facet.part))
         {
             continue;
         }
@@ -58,7 +69,7 @@ pub fn facets(data: &Data, axes: &[usize]) -> (Vec<Facet>, usize) {
         }
         let part = &data.parts[place.part as usize];
         let mut caption: Vec<String> = Vec::new();
-        if data.parts.len() > 1 && !part.is_empty() {
+        if is_apart && data.parts.len() > 1 && !part.is_empty() {
             caption.push(part.clone());
         }
         for key in &rest {
@@ -169,6 +180,8 @@ pub fn with_interval(scale: &Scale, mean: &scenario::statistics::Mean) -> String
     let shown = scale.label(mean.mean);
     match mean.ci95 {
         None => shown,
+        // An interval of rounding errors: all values are equal.
+        Some(half) if half < 1e-9 * mean.mean.abs() => format!("{shown} ± 0"),
         Some(half) => match scale.decimals(half) {
             Some(decimals) => {
                 let [mean, half] = [mean.mean, half].map(|value| scale.fixed(value, decimals));

@@ -42,24 +42,32 @@ pub fn over_key(data: &Data, key: usize) -> Picture<'_> {
     picture(data, facets, left_out, x, points)
 }
 
-/// Lines over the rank: the connections of each run from the largest value to the smallest, means over the seeds.
+/// Lines over the rank: the connections, subflows or links of each run from the largest value to the smallest, means over the seeds.
+/// All names have one order.
 pub fn over_rank(data: &Data) -> Picture<'_> {
-    let (all, _) = facets::facets(data, &[]);
-    let mut facets: Vec<Facet> = Vec::new();
-    for facet in all {
-        // All names of connections have one order.
-        if !facets.iter().any(|other| other.point == facet.point) {
-            facets.push(facet);
-        }
-    }
+    /// Largest number of names in the note.
+    const NAMED: usize = 8;
+    let (facets, left_out) = facets::together(data);
     let points = |facet: &Facet, series: usize| ranks(data, facet, series);
     let most = facets
         .iter()
         .flat_map(|facet| (0..data.series.len()).map(|series| ranks(data, facet, series).len()));
     let most = most.max().unwrap_or(1).max(2);
-    let title = "rank of the connection, from the largest value on";
-    let x = Axis::Scale(Scale::new(0.5, most as f64 + 0.5, title, "").whole());
-    picture(data, facets, 0, x, points)
+    let part = data.part();
+    let title = format!("rank of the {part}, from the largest value on");
+    let x = Axis::Scale(Scale::new(0.5, most as f64 + 0.5, &title, "").whole());
+    let mut notes = Vec::new();
+    if data.parts.len() > 1 {
+        let mut names = data.parts[..data.parts.len().min(NAMED)].to_vec();
+        if data.parts.len() > NAMED {
+            names.push(format!("{} more", data.parts.len() - NAMED));
+        }
+        notes.push(format!("One order of all {part}s: {}.", names.join("; ")));
+    }
+    Picture {
+        notes,
+        ..picture(data, facets, left_out, x, points)
+    }
 }
 
 fn ranks(data: &Data, facet: &Facet, series: usize) -> Vec<Point> {

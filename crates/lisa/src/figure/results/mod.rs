@@ -7,12 +7,13 @@ mod facets;
 mod feed;
 mod heatmap;
 mod lines;
+pub mod settings;
 
 use clap::ValueEnum;
 use plotters::style::Color;
 
 use self::data::Series;
-pub use self::data::{Data, Measured};
+pub use self::data::{Data, Key, Measured, Setting};
 pub use self::feed::Feed;
 use super::canvas::{Area, Canvas};
 use super::legend::{Entry, Mark};
@@ -35,7 +36,7 @@ pub enum Kind {
     Cdf,
     /// Means as bars from zero, with their 95 % confidence intervals and differences to the first algorithm.
     Bars,
-    /// The connections of each run from the largest value to the smallest, a line for each algorithm.
+    /// The connections of each run, or its subflows or links, from the largest value to the smallest, a line for each algorithm.
     Rank,
 }
 
@@ -134,6 +135,11 @@ pub fn svg(data: &Data, title: &str, options: Options) -> Result<String, String>
         }
         (Kind::Cdf, _) => cdf::picture(data),
         (Kind::Bars, _) => bars::picture(data),
+        (Kind::Rank, _) if data.is_of_run => {
+            return Err(format!(
+                "--kind rank: `{metric}` has one value for each run, which has no order: use --kind bars"
+            ));
+        }
         (Kind::Rank, _) => lines::over_rank(data),
     };
     let seeds = data.seeds();
@@ -146,8 +152,12 @@ pub fn svg(data: &Data, title: &str, options: Options) -> Result<String, String>
     if data.missing > 0 {
         let rows = data.rows;
         let missing = data.missing;
+        let reason = match data.part() {
+            "link" => "links without a rate or without packets",
+            _ => "transfers that did not finish, or not measured",
+        };
         notes.push(format!(
-            "{missing} of {rows} rows have no value of `{metric}` and are left out: transfers that did not finish, or not measured."
+            "{missing} of {rows} rows have no value of `{metric}` and are left out: {reason}."
         ));
     }
     if picture.left_out > 0 {
@@ -156,7 +166,9 @@ pub fn svg(data: &Data, title: &str, options: Options) -> Result<String, String>
     }
     let texts = Texts {
         title: title.into(),
-        lines: vec![about],
+        lines: std::iter::once(about)
+            .chain(settings::line(data.fixed()))
+            .collect(),
         legend: picture.legend.clone(),
         notes,
     };

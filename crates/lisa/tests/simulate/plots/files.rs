@@ -54,6 +54,16 @@ fn kept_files_are_drawn() {
     place.good("run small.toml --seeds 3 --rows link -o links.parquet");
     let links = place.picture("plot links.parquet --metric links.utilisation");
     links.must_have(&["utilisation"]);
+    // The keys of `--set` are no metrics; links without a rate have no utilisation.
+    place.good("run small.toml --seeds 3 --rows link --set stop=9s -o set.csv");
+    let links = place.picture("plot set.csv");
+    links.must_have(&["utilisation: means of 3 seeds", "bottleneck down"]);
+    assert!(!links.has("path 1 down"));
+    assert!(
+        place
+            .bad("plot set.csv --metric stop", 2)
+            .contains("the file has packets, drops,")
+    );
     // The default name, and PDF and PNG.
     assert_eq!(place.good("plot rows.parquet"), "rows.svg\n");
     place.good("plot rows.parquet -o rows.pdf --size 12cmx12cm");
@@ -63,6 +73,31 @@ fn kept_files_are_drawn() {
     // 12 cm are 454 px, in points of 1/72 inch 340.5.
     let pdf = String::from_utf8_lossy(&place.read("rows.pdf")).into_owned();
     assert!(pdf.contains("[0 0 340.5 340.5]"), "the size of the page");
+}
+
+#[test]
+fn subflows_have_the_names_of_their_paths() {
+    let place = Place::new();
+    let run = "run small.toml --set topology.names=[\"Wi-Fi\",\"LTE\"] --seed 1 --sample 10ms";
+    place.good(&format!("{run} --trace out"));
+    place.good(&format!("{run} --rows sample -o series.csv"));
+    place.good("run small.toml --seeds 2 --set topology.names=[\"Wi-Fi\",\"LTE\"] --rows subflow -o rows.parquet");
+    let name = "a-small-bottleneck-topology-names-wi-fi-lte-seed-1";
+    for file in [
+        &format!("out/{name}.subflows.parquet"),
+        "series.csv",
+        "rows.parquet",
+    ] {
+        let picture = place.picture(&format!("plot {file}"));
+        picture.must_have(&["download, subflow 1, Wi-Fi", "download, subflow 2, LTE"]);
+    }
+    let series = place.picture(&format!("plot out/{name}.subflows.parquet"));
+    series.must_have(&[
+        "goodput [Mbit/s]",
+        "cwnd [segments]",
+        "smoothed RTT [ms]",
+        &format!("time series of {name}.subflows.parquet"),
+    ]);
 }
 
 /// Of several seeds or settings the first is drawn; algorithms are lines of their own.

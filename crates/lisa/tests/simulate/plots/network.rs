@@ -30,6 +30,14 @@ fn networks_are_drawn() {
     place.good("new data-centre -o tree.toml");
     let tree = place.picture("show tree.toml");
     tree.must_have(&["core 4", "edge 4.2", "h16", "no data", "1 subflow"]);
+    // The names of the subflows on the busiest links.
+    let shares = |picture: &crate::picture::Picture| {
+        let texts = picture.texts.iter().map(|(text, _)| text);
+        texts
+            .filter(|text| text.contains(": host ") && text.contains(" #"))
+            .count()
+    };
+    assert_eq!(shares(&tree), 5);
     let large = place.picture("show tree.toml --set topology.k=10");
     large.must_have(&[
         "250 hosts",
@@ -37,9 +45,10 @@ fn networks_are_drawn() {
         "50 aggregation routers",
         "25 core routers",
     ]);
+    assert_eq!(shares(&large), 5);
     // The tables are a summary that fits a terminal.
     let text = place.good("show tree.toml --set topology.k=10");
-    assert!(text.lines().count() < 60, "{text}");
+    assert!(text.lines().count() < 70, "{text}");
     let widest = text
         .lines()
         .filter(|line| line.starts_with('─'))
@@ -47,6 +56,10 @@ fn networks_are_drawn() {
     assert!(widest.max().unwrap() <= 80, "{text}");
     assert!(
         text.contains("250 hosts") && text.contains("Paths by length"),
+        "{text}"
+    );
+    assert!(
+        text.contains("10 of 746 shared links") && text.contains(" more "),
         "{text}"
     );
     for (name, what) in [

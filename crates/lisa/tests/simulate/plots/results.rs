@@ -70,16 +70,16 @@ fn a_sweep_over_one_key_has_lines_with_bands() {
         "retransmits [segments]",
     ]);
     let text = place.picture(&format!(
-        "{sweep} --vary connection.1.profile=linux,ns3-newreno --kind lines"
+        "{sweep} --vary connection.2.profile=linux,ns3-newreno --kind lines"
     ));
-    text.must_have(&["linux", "ns3-newreno", "connection.1.profile"]);
+    text.must_have(&["linux", "ns3-newreno", "connection.2.profile"]);
 }
 
 #[test]
 fn a_sweep_over_two_keys_is_a_heat_map() {
     let place = Place::new();
     let sweep = "sweep small.toml -a lia,lisa --seeds 2 --vary bottleneck.queue=5,9,17 --vary bottleneck.rtt=20ms,40ms \
-                 --set connection.1={protocol=\"udp\",rate=\"1Mbit\"}";
+                 --set connection.2={protocol=\"udp\",rate=\"1Mbit\"}";
     let picture = place.picture(sweep);
     picture.must_have(&[
         "lia; download",
@@ -159,15 +159,65 @@ fn a_sweep_over_seeds_is_a_distribution_or_bars() {
     let zero = *edges.iter().min().unwrap();
     let bars_at_zero = edges.iter().filter(|edge| **edge == zero).count();
     assert!(bars_at_zero >= 4, "{edges:?}");
-    let rank = place.picture("sweep small.toml -a lia,lisa --seeds 3 --kind rank --metric goodput_mbps --set connection.0.count=4");
+    let rank = place.picture("sweep small.toml -a lia,lisa --seeds 3 --kind rank --metric goodput_mbps --set connection.1.count=4");
     rank.must_have(&[
         "rank of the connection, from the largest value on",
         "1",
         "5",
     ]);
     assert_eq!((rank.lines(BLUE, 5), rank.lines(ORANGE, 5)), (1, 1));
+    // All names are in one order: none of them is the caption.
+    rank.must_have(&["One order of all connections: download; competitor."]);
+    assert!(!rank.has("download"));
     // One value in all runs.
     place.picture("sweep small.toml -a lia,lia --seeds 3 --set rtt_spread=0");
+}
+
+#[test]
+fn a_rank_is_of_what_a_row_has() {
+    let place = Place::new();
+    let names = "--set topology.names=[\"Wi-Fi\",\"LTE\"]";
+    place.good(&format!(
+        "run small.toml --seeds 2 {names} --rows subflow -o subflows.csv"
+    ));
+    let subflows = place.picture("plot subflows.csv --kind rank");
+    subflows.must_have(&[
+        "rank of the subflow, from the largest value on",
+        "One order of all subflows: download, subflow 1, Wi-Fi; download, subflow 2, LTE; competitor, subflow 1, Wi-Fi.",
+    ]);
+    place.good("run small.toml --seeds 2 --rows link -o links.csv");
+    place
+        .picture("plot links.csv --kind rank --metric links.packets")
+        .must_have(&["rank of the link, from the largest value on"]);
+}
+
+/// The settings of `--set` stand below the title, with or without a file between the runs and the figure.
+#[test]
+fn a_figure_has_its_settings() {
+    let place = Place::new();
+    let set = "--set bottleneck.queue=9 --set stop=9s --set connection.download.bytes=60KB";
+    let line = "with bottleneck.queue=9, stop=9s, connection.download.bytes=60KB";
+    for command in [
+        "run small.toml",
+        "compare small.toml -a lia,lisa --seeds 2",
+        "sweep small.toml --seeds 2 --vary bottleneck.rtt=20ms,40ms",
+        "show small.toml",
+    ] {
+        place
+            .picture(&format!("{command} {set}"))
+            .must_have(&[line]);
+        let plain = place.picture(command);
+        let with = |(text, _): &(String, _)| text.starts_with("with ");
+        assert!(!plain.texts.iter().any(with), "{command}");
+    }
+    place.good(&format!("run small.toml {set} --seeds 2 -o rows.csv"));
+    place.good(&format!(
+        "run small.toml {set} --rows sample --sample 100ms -o series.csv"
+    ));
+    // Tables have numbers: sizes in bytes, times in seconds.
+    for file in ["rows.csv", "series.csv"] {
+        place.picture(&format!("plot {file}")).must_have(&[line]);
+    }
 }
 
 /// The command of docs/plots.md with recorded rates: a line for each algorithm.

@@ -93,7 +93,7 @@ fn a_part_of_the_time_and_of_the_connections_is_drawn() {
 #[test]
 fn long_and_many_are_legible() {
     let place = Place::new();
-    let long = "run small.toml --set stop=600s --set connection.0.bytes= --set connection.1.bytes=";
+    let long = "run small.toml --set stop=600s --set connection.1.bytes= --set connection.2.bytes=";
     let picture = place.picture(long);
     picture.must_have(&[
         "range of a window that changes often, and its mean",

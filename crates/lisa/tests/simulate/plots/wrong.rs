@@ -68,6 +68,16 @@ fn wrong_figures_are_one_line() {
             "--difference is for heat maps",
         ),
         (
+            "plot rows.csv --kind rank --metric jain_index",
+            1,
+            "rows.csv: --kind rank: `jain_index` has one value for each run, which has no order: use --kind bars",
+        ),
+        (
+            "plot rows.csv --kind ranks",
+            2,
+            "--kind ranks: did you mean `rank`?; write one of lines, heatmap",
+        ),
+        (
             "plot rows.csv --from 1s",
             2,
             "are for traces and time series",
@@ -115,6 +125,11 @@ fn wrong_figures_are_one_line() {
             "--connection upload: no such connection; there are download, competitor",
         ),
         (
+            "run small.toml --plot a.svg --connection donwload",
+            2,
+            "--connection donwload: no such connection, did you mean `download`?; there are download, competitor",
+        ),
+        (
             "run small.toml --plot a.svg --from 30s",
             1,
             "--plot: no connection has a window in this time",
@@ -135,7 +150,7 @@ fn wrong_figures_are_one_line() {
             "--metric: no metric `goodput`, did you mean",
         ),
         (
-            "sweep small.toml -a lia --seeds 1 --plot a.svg --metric jain_index --set connection.0.bytes=1GB",
+            "sweep small.toml -a lia --seeds 1 --plot a.svg --metric jain_index --set connection.1.bytes=1GB",
             1,
             "no row has a value of `jain_index`",
         ),

@@ -1,6 +1,8 @@
 //! Time series of links or subflows: a panel for each metric, a line for each link or subflow.
 
-use std::collections::HashMap;
+mod columns;
+
+use std::collections::{BTreeSet, HashMap};
 
 use scenario::export::columns::Value;
 
@@ -10,73 +12,15 @@ use super::legend::{Entry, Mark};
 use super::page::{self, Grid, Texts};
 use super::palette;
 use super::panel::{Axis, Panel};
-use super::results::Measured;
+use super::results::{Key, Setting, settings};
 use super::scale::Scale;
 use super::size::Size;
 use super::windows::{self, Interval};
+use columns::{NAMES, STANDARD, measured};
+pub use columns::{are, metrics};
 
 /// Largest number of lines.
 const MOST: usize = 8;
-
-/// Columns that name a link or a subflow.
-const NAMES: [&str; 4] = ["connection", "number", "subflow", "link"];
-
-/// Columns that are drawn without `--metric`, as far as a file has them.
-const STANDARD: [&str; 5] = [
-    "throughput_mbps",
-    "goodput_mbps",
-    "queue_mean_packets",
-    "in_flight_packets",
-    "in_flight_segments",
-];
-
-/// Titles and units of the columns that outcomes do not have.
-const TITLES: [(&str, &str, &str); 6] = [
-    ("throughput_mbps", "throughput", "Mbit/s"),
-    ("in_flight_packets", "in flight", "packets"),
-    ("in_flight_segments", "in flight", "segments"),
-    ("cwnd_segments", "cwnd", "segments"),
-    ("ssthresh_segments", "ssthresh", "segments"),
-    ("srtt_s", "smoothed RTT", "s"),
-];
-
-/// Whether a table with these columns has time series.
-pub fn are(columns: &[&str]) -> bool {
-    let has = |name: &str| columns.contains(&name);
-    has("time_s") && (has("link") || has("subflow") && !has("phase"))
-}
-
-/// Names of the columns of numbers that can be drawn.
-pub fn metrics<'a>(columns: &[&'a str]) -> Vec<&'a str> {
-    const OTHER: [&str; 8] = [
-        "kind",
-        "time_s",
-        "algorithm",
-        "backend",
-        "seed",
-        "path",
-        "note",
-        "interval_s",
-    ];
-    let identity =
-        |name: &&&str| NAMES.contains(name) || OTHER.contains(name) || name.contains('.');
-    columns
-        .iter()
-        .filter(|name| !identity(name))
-        .copied()
-        .collect()
-}
-
-fn measured(field: &str) -> Measured {
-    match TITLES.iter().find(|(name, ..)| *name == field) {
-        Some((_, title, unit)) => Measured {
-            title: (*title).into(),
-            unit: (*unit).into(),
-            ..Measured::of(field)
-        },
-        None => Measured::of(field),
-    }
-}
 
 /// Time series of some links or subflows.
 #[derive(Debug)]
@@ -105,9 +49,17 @@ struct Series {
     title: String,
     /// Algorithm of the row; empty for a link without one.
     algorithm: String,
-    /// Sum and number of the values of the first metric.
+    /// Number of the first metric of which the link or subflow has a value: of a link often another than of a subflow.
+    metric: Option<usize>,
+    /// Sum and number of the values of this metric.
     sum: f64,
     count: u64,
+}
+
+impl Series {
+    fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
 }
 
 impl Samples {
@@ -206,6 +158,8 @@ impl Samples {
                 "number" if text == "1" => {}
                 "number" => title = format!("{title} {text}"),
                 "subflow" => title = format!("{title}, subflow {text}"),
+                "path_name" if text.is_empty() => {}
+                "path_name" => title = format!("{title}, {text}"),
                 _ => title += &text,
             }
         }
@@ -232,6 +186,7 @@ impl Samples {
             self.series.push(Series {
                 title,
                 algorithm,
+                metric: None,
                 sum: 0.0,
                 count: 0,
             });
@@ -243,31 +198,43 @@ impl Samples {
     /// Adds a row to the means by which series are chosen.
     pub fn weigh(&mut self, row: &[Value<'_>]) {
         let texts = self.texts();
-        let (Some(time), value) = (float(row[texts]), float(row[texts + 1])) else {
-            return;
-        };
-        if !self.interval.has(time) {
+        let has = |time| self.interval.has(time);
+        if !float(row[texts]).is_some_and(has) {
             return;
         }
-        if let (Some(number), Some(value)) = (self.number(row), value) {
-            self.series[number].sum += value;
-            self.series[number].count += 1;
+        let Some(number) = self.number(row) else {
+            return;
+        };
+        let values: Vec<Option<f64>> = row[texts + 1..].iter().map(|value| float(*value)).collect();
+        let series = &mut self.series[number];
+        series.metric = series.metric.or(values.iter().position(Option::is_some));
+        if let Some(value) = series.metric.and_then(|metric| values[metric]) {
+            series.sum += value;
+            series.count += 1;
         }
     }
 
-    /// Chooses the series with the largest means of the first metric.
+    /// Chooses the series with the largest means of their first metric, as many links as subflows.
     pub fn choose(&mut self) {
-        let mean = |number: &usize| {
-            let series = &self.series[*number];
-            series.sum / series.count.max(1) as f64
-        };
-        let mut order: Vec<usize> = (0..self.series.len()).collect();
-        order.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+        let mean = |number: &usize| self.series[*number].mean();
+        let mut all: Vec<usize> = (0..self.series.len()).collect();
+        all.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
         // Links without data would only hide the others.
-        if order.len() > MOST || self.names == ["link"] {
-            order.retain(|number| mean(number) > 0.0);
+        if all.len() > MOST || self.names == ["link"] {
+            all.retain(|number| mean(number) > 0.0);
         }
-        order.truncate(MOST);
+        let metrics = self.first_metrics(&all);
+        let mut order: Vec<usize> = Vec::new();
+        for metric in &metrics {
+            let of = all
+                .iter()
+                .filter(|number| self.series[**number].metric == Some(*metric));
+            let most = match all.len() > MOST {
+                true => MOST / metrics.len(),
+                false => MOST,
+            };
+            order.extend(of.take(most));
+        }
         order.sort_unstable();
         for number in &order {
             let line = || Envelope::new(Between::Interpolated);
@@ -275,6 +242,15 @@ impl Samples {
                 .insert(*number, self.metrics.iter().map(|_| line()).collect());
         }
         self.chosen = order;
+    }
+
+    /// Numbers of the first metrics of these series, each once.
+    fn first_metrics(&self, series: &[usize]) -> Vec<usize> {
+        let metrics = series
+            .iter()
+            .filter_map(|number| self.series[*number].metric);
+        let metrics: BTreeSet<usize> = metrics.collect();
+        metrics.into_iter().collect()
     }
 
     /// Adds a row to the lines of the chosen series.
@@ -308,11 +284,28 @@ impl Samples {
         }
     }
 
+    /// The settings of the run that is drawn.
+    fn settings(&self) -> Option<String> {
+        let (values, _) = self.first.as_ref()?;
+        let keys = self.run.iter().zip(values);
+        let keys = keys.filter(|(name, _)| !["backend", "seed"].contains(&name.as_str()));
+        let keys: Vec<Key> = keys
+            .map(|(name, value)| Key {
+                name: name.clone(),
+                values: vec![match value.parse() {
+                    Ok(number) => Setting::Number(number),
+                    Err(_) => Setting::Text(value.clone()),
+                }],
+            })
+            .collect();
+        settings::line(&keys)
+    }
+
     /// Draws the figure as SVG.
     ///
     /// # Errors
     /// If there is nothing to draw, or no space.
-    pub fn svg(&self, title: &str, size: Option<Size>) -> Result<String, String> {
+    pub fn svg(&self, title: &str, about: &str, size: Option<Size>) -> Result<String, String> {
         let lines = || self.chosen.iter().flat_map(|number| &self.lines[number]);
         let ends = lines().filter_map(Envelope::end);
         let end = ends.fold(f64::NEG_INFINITY, f64::max);
@@ -350,10 +343,14 @@ impl Samples {
         }
         let left_out = self.series.len() - self.chosen.len();
         if left_out > 0 {
-            let first = measured(&self.metrics[0]).title;
-            let shown = self.chosen.len();
+            let metrics = self.first_metrics(&self.chosen).into_iter();
+            let metrics: Vec<String> = metrics
+                .map(|metric| measured(&self.metrics[metric]).title)
+                .collect();
             notes.push(format!(
-                "The {shown} with the largest mean of {first}; {left_out} more are left out."
+                "The {} with the largest means of {}; {left_out} more are left out.",
+                self.chosen.len(),
+                metrics.join(" or ")
             ));
         }
         let grid = Grid {
@@ -364,7 +361,9 @@ impl Samples {
         };
         let texts = Texts {
             title: title.into(),
-            lines: Vec::new(),
+            lines: std::iter::once(about.to_owned())
+                .chain(self.settings())
+                .collect(),
             legend,
             notes,
         };
