@@ -82,9 +82,9 @@ const WRONG: [&str; 11] = [
 /// Words that say what is allowed.
 #[rustfmt::skip]
 const ALLOWED: &[&str] = &[
-    "expected ", "out of range: ", "there are ", "write ", "units are", "a name has ", "add one like", "add a ", "must ", "needs ",
+    "expected ", "out of range: ", "there are ", "there is ", "write ", "units are", "a name has ", "add one like", "add a ", "must ", "needs ",
     "need a ", "only for ", "not for ", "use ", "possible", "has one of", "at least", "a path ", "not both", ": 0 to 1, or ", " like ",
-    "stands beside the scenario", "has no reverse direction", "has one value", "no link is connected",
+    "is relative to the folder", "has no reverse direction", "has one value", "no link is connected",
 ];
 
 impl Table {
@@ -107,6 +107,7 @@ impl Table {
             .to_string();
         let (_, keys) = error
             .split_once("; there are ")
+            .or_else(|| error.split_once("; there is "))
             .unwrap_or_else(|| panic!("{error}\n{text}"));
         keys.split(", ").map(Into::into).collect()
     }
