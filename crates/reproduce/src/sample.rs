@@ -1,4 +1,4 @@
-//! The part of a figure that runs on a kernel, which takes a hundred times as long as a simulation.
+//! The part of a figure that runs on a kernel: a run in a VM takes seconds to minutes, a simulation milliseconds.
 
 use std::collections::BTreeSet;
 

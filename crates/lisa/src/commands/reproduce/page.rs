@@ -203,7 +203,10 @@ fn section(
             @if let Some(reason) = &figure.not_run {
                 p { (badge(Verdict::NotRun)) " " (reason) }
             } @else {
-                p.source { "experiments/" (paper.paper.id) "/" (figure.scenario) ", " (figure.seeds) " seeds a point" @if figure.pool.len() > 1 { " and each of " (figure.pool.len()) " variants" } "." }
+                p.source { "experiments/" (paper.paper.id) "/" (figure.scenario) ", " (figure.seeds) " seeds a point" @if figure.pool.len() > 1 { " and each of " (figure.pool.len()) " variants" }
+                    @if let Some(runs) = runs_on_kernel(result) { "; on the kernel " (runs) @if runs == 1 { " run" } @else { " runs" } " a point" }
+                    "."
+                }
                 @if !unstated.is_empty() { p.source { "Not stated in the paper: " (unstated.join("; ")) "." } }
             }
             @if let Some(note) = &figure.note { p { (note) } }
@@ -212,7 +215,9 @@ fn section(
                 @for (number, series) in result.days.iter().enumerate() {
                     (values(result, &paper.paper.days[number].name, series))
                 }
-                @if let Some(series) = &result.kernel { (values(result, &kernel_name(report), series)) }
+                @if let Some(series) = result.kernel.as_ref().filter(|_| runs_on_kernel(result).is_some()) {
+                    (values(result, &kernel_name(report), series))
+                }
             }
             (claims(report, paper, result))
             @for claim in &result.claims { @for (number, day) in claim.days.iter().enumerate() {
@@ -220,6 +225,17 @@ fn section(
             } }
         }
     })
+}
+
+/// Number of runs of a point on the kernel; none of a figure without a run.
+fn runs_on_kernel(result: &FigureResult<'_>) -> Option<usize> {
+    let lines = result.kernel.iter().flat_map(|series| &series.lines);
+    let real = lines.filter(|line| !line.is_theory);
+    let points = real.flat_map(|line| line.measures.iter().flatten());
+    points
+        .map(|samples| samples.iter().flatten().count())
+        .max()
+        .filter(|runs| *runs > 0)
 }
 
 /// The values of a table.
