@@ -1,4 +1,4 @@
-//! Embeds the files of the papers' experiments, and identifies the code that decides the results of a simulation.
+//! Embeds the files of the papers' experiments, and identifies the code that decides the results of a run.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,18 @@ use sha2::{Digest, Sha256};
 /// Folders of `experiments/`: the claims, and the scenarios of each paper.
 const FOLDERS: [&str; 5] = ["papers/claims", "lisa", "css", "lia-olia", "nmcc"];
 
-/// All that decides the results of a simulation, in the repository.
-const SIMULATOR: [&str; 7] = [
+/// All that decides the results of a run, in the repository.
+const ALL: [&str; 6] = [
     "Cargo.lock",
     "cc",
     "crates/mpcc/src",
     "crates/netsim/src",
     "crates/topology/src",
-    "crates/transport/src",
     "crates/scenario/src",
 ];
+/// What also decides those of a simulation, and those of a run on a kernel.
+const SIMULATOR: [&str; 1] = ["crates/transport/src"];
+const KERNEL: [&str; 3] = ["bpf", "crates/kernel/src", "crates/lab/src"];
 
 fn main() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -45,13 +47,24 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     fs::write(out.join("files.rs"), table).expect("OUT_DIR is writable");
 
+    for (name, own) in [
+        ("SIMULATOR_BUILD", &SIMULATOR[..]),
+        ("KERNEL_BUILD", &KERNEL),
+    ] {
+        let build = digest(&repository, ALL.iter().chain(own));
+        println!("cargo:rustc-env={name}={build}");
+    }
+}
+
+/// Digest of files and folders of the repository.
+fn digest<'a>(repository: &Path, parts: impl Iterator<Item = &'a &'a str>) -> String {
     let mut hash = Sha256::new();
-    for part in SIMULATOR {
+    for part in parts {
         let part = repository.join(part);
         println!("cargo:rerun-if-changed={}", part.display());
         for file in files(&part) {
             let name = file
-                .strip_prefix(&repository)
+                .strip_prefix(repository)
                 .expect("a file of the repository");
             hash.update(name.to_string_lossy().as_bytes());
             hash.update(fs::read(&file).expect("a readable file"));
@@ -61,7 +74,7 @@ fn main() {
     for byte in &hash.finalize()[..8] {
         let _ = write!(build, "{byte:02x}");
     }
-    println!("cargo:rustc-env=SIMULATOR_BUILD={build}");
+    build
 }
 
 /// The files below a folder, or the file itself, in the order of their names.

@@ -3,6 +3,8 @@
 
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
+#[path = "vm/reproduce.rs"]
+mod reproduce;
 mod support;
 
 use std::fs;

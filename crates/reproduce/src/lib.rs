@@ -3,9 +3,11 @@
 //! `experiments/` has a folder with the scenarios of each paper. `experiments/papers/claims` describes the papers' figures ([`Paper`]):
 //! the runs of each line, what is measured, what the paper claims, and which parameters it does not state. The published
 //! values are in `experiments/papers/published.csv` ([`Row`]). [`plan`] lists the runs of a figure, [`Store`] keeps their outcomes,
-//! [`Series`] has the measured values, and [`assess`] compares them with the published ones.
+//! [`Series`] has the measured values, and [`assess`] compares them with the published ones. A [`Kernel`] runs a [`Sample`] of the
+//! same figures.
 
 mod assess;
+mod kernel;
 mod library;
 mod measure;
 mod paper;
@@ -14,10 +16,12 @@ mod predicted;
 mod published;
 mod report;
 mod rows;
+mod sample;
 mod series;
 mod store;
 
 pub use assess::{Assessment, Signs, Verdict, assess};
+pub use kernel::{Kernel, KernelResult, TODAY};
 pub use library::{Library, Selection};
 pub use paper::{
     Axis, Claim, Comparison, Day, Figure, Line, Measure, Over, Paper, Parameter, Point, Setting,
@@ -26,11 +30,14 @@ pub use plan::{Run, Variant, plan};
 pub use published::{Expected, Row};
 pub use report::{ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, Tried, runs};
 pub use rows::{ResultRow, Summary};
+pub use sample::Sample;
 pub use series::{Samples, Series, SeriesOfLine};
 pub use store::Store;
 
 /// Identity of the code that decides the results of a simulation: a digest of its sources.
-pub const BUILD: &str = env!("SIMULATOR_BUILD");
+pub const SIMULATOR_BUILD: &str = env!("SIMULATOR_BUILD");
+/// Identity of the code that, with a kernel, decides the results of a run on it.
+pub const KERNEL_BUILD: &str = env!("KERNEL_BUILD");
 
 /// An error of the files of `experiments/`, or of the store.
 #[derive(Debug, thiserror::Error)]

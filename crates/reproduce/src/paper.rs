@@ -347,6 +347,11 @@ impl Figure {
 }
 
 impl Claim {
+    /// Whether the claim is about this line.
+    pub fn needs(&self, line: &Line) -> bool {
+        self.of == line.name || self.than.as_ref() == Some(&line.name)
+    }
+
     /// Whether the claim is about this point.
     pub fn is_at(&self, point: &Point) -> bool {
         let is_in = match point.x {

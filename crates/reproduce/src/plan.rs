@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use scenario::Scenario;
 use sha2::{Digest, Sha256};
 
-use crate::paper::{Day, Figure, Line, Paper, Point, Setting};
-use crate::{BUILD, Error, library};
+use crate::paper::{Claim, Day, Figure, Line, Paper, Point, Setting};
+use crate::{Error, KERNEL_BUILD, SIMULATOR_BUILD, Sample, library};
 
 /// Conditions of all runs of a figure.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,24 @@ pub struct Variant<'a> {
     pub setting: Option<&'a Setting>,
     /// Largest number of seeds; none: that of the figure.
     pub seeds: Option<u64>,
+    /// The part of the figure; none: all of it.
+    pub sample: Option<Sample>,
+    /// Release of the kernel of the endpoints, in a VM; none: they are simulated.
+    pub kernel: Option<&'a str>,
+}
+
+impl<'a> Variant<'a> {
+    /// Simulations of the whole figure with the settings of its file.
+    #[must_use]
+    pub fn of(day: &'a Day, seeds: Option<u64>) -> Self {
+        Self {
+            day,
+            setting: None,
+            seeds,
+            sample: None,
+            kernel: None,
+        }
+    }
 }
 
 /// A run of a figure.
@@ -28,16 +46,24 @@ pub struct Run {
     pub set: Vec<String>,
     /// Seed.
     pub seed: u64,
+    /// Release of the kernel of the endpoints, in a VM; none: they are simulated.
+    pub kernel: Option<String>,
 }
 
 impl Run {
-    /// Digest of all that decides the outcome: the simulator, the scenario, the changed keys and the seed.
+    /// Digest of all that decides the outcome: the simulator, or the lab and the kernel; the scenario, the changed keys and the seed.
     ///
     /// # Errors
     /// If there is no such file.
     pub fn key(&self) -> Result<String, Error> {
         let mut hash = Sha256::new();
-        for part in [BUILD, library::file(&self.file)?, &self.set.join("\n")] {
+        let keys = self.set.join("\n");
+        let mut parts = vec![SIMULATOR_BUILD, library::file(&self.file)?, &keys];
+        if let Some(release) = &self.kernel {
+            parts[0] = KERNEL_BUILD;
+            parts.extend(["vm", release]);
+        }
+        for part in parts {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -72,19 +98,60 @@ pub fn plan(paper: &Paper, figure: &Figure, variant: Variant<'_>) -> Result<Vec<
     if figure.not_run.is_some() {
         return Ok(runs);
     }
-    for line in figure.lines.iter().filter(|line| line.theory.is_none()) {
-        for point in points(paper, figure)? {
-            runs.extend(of_point(paper, figure, line, &point, variant));
+    for line in lines(figure, variant).filter(|line| line.theory.is_none()) {
+        for point in points(paper, figure, variant)? {
+            runs.extend(of_point(paper, figure, line, &point, variant)?);
         }
     }
     Ok(runs)
 }
 
+/// The runs that decide a claim, without those of predicted lines.
+pub(crate) fn of_claim(
+    paper: &Paper,
+    figure: &Figure,
+    claim: &Claim,
+    variant: Variant<'_>,
+) -> Result<Vec<Run>, Error> {
+    let is_needed = |line: &&Line| line.theory.is_none() && claim.needs(line);
+    let mut runs = Vec::new();
+    for line in figure.lines.iter().filter(is_needed) {
+        for point in points(paper, figure, variant)? {
+            if claim.is_at(&point) {
+                runs.extend(of_point(paper, figure, line, &point, variant)?);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// The lines of a figure.
+pub(crate) fn lines<'a>(
+    figure: &'a Figure,
+    variant: Variant<'_>,
+) -> impl Iterator<Item = &'a Line> + use<'a> {
+    let is_sample = variant.sample.is_some();
+    let is_needed = |line: &Line| {
+        let mut claims = figure.claims.iter();
+        claims.any(|claim| Sample::has(claim) && claim.needs(line))
+    };
+    let lines = figure.lines.iter();
+    lines.filter(move |line| !is_sample || is_needed(line))
+}
+
 /// The points of a figure.
-pub(crate) fn points(paper: &Paper, figure: &Figure) -> Result<Vec<Point>, Error> {
-    figure.points().map_err(|problem| Error::File {
+pub(crate) fn points(
+    paper: &Paper,
+    figure: &Figure,
+    variant: Variant<'_>,
+) -> Result<Vec<Point>, Error> {
+    let points = figure.points().map_err(|problem| Error::File {
         file: format!("experiments/papers/claims/{}.toml", paper.id),
         problem: format!("{}: {problem}", figure.id),
+    })?;
+    Ok(match variant.sample {
+        Some(sample) => sample.points(figure, points),
+        None => points,
     })
 }
 
@@ -95,22 +162,32 @@ pub(crate) fn of_point(
     line: &Line,
     point: &Point,
     variant: Variant<'_>,
-) -> Vec<Run> {
+) -> Result<Vec<Run>, Error> {
     let file = format!("{}/{}", paper.id, figure.scenario);
     let set = keys(figure, line, point, variant);
     let pool = match figure.pool.is_empty() {
         true => &[Vec::new()][..],
         false => &figure.pool,
     };
-    let seeds = variant.seeds.unwrap_or(u64::MAX).min(figure.seeds);
     let run = |pooled: &Vec<String>, seed| Run {
         file: file.clone(),
         set: set.iter().chain(pooled).cloned().collect(),
         seed,
+        kernel: variant.kernel.map(String::from),
     };
-    pool.iter()
+    let limit = match variant.sample {
+        Some(sample) => sample.seeds(&run(&pool[0], 1).scenario()?),
+        None => u64::MAX,
+    };
+    let seeds = variant
+        .seeds
+        .unwrap_or(u64::MAX)
+        .min(limit)
+        .min(figure.seeds);
+    let runs = pool.iter();
+    Ok(runs
         .flat_map(|pooled| (1..=seeds).map(move |seed| run(pooled, seed)))
-        .collect()
+        .collect())
 }
 
 /// The changed keys of a point of a line.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::assess::{Assessment, Verdict, assess};
+use crate::kernel::{Kernel, KernelResult};
 use crate::library::{Library, Selection};
 use crate::paper::{Claim, Figure, Paper, Parameter, Setting};
 use crate::plan::{Run, Variant, plan};
@@ -17,7 +18,9 @@ use crate::{Error, Store};
 pub struct Report<'a> {
     /// The papers.
     pub papers: Vec<PaperResult<'a>>,
-    seeds: Option<u64>,
+    /// The kernel that ran figures, if any.
+    pub kernel: Option<Kernel>,
+    pub(crate) seeds: Option<u64>,
 }
 
 /// Results of a paper.
@@ -36,6 +39,8 @@ pub struct FigureResult<'a> {
     pub figure: &'a Figure,
     /// Values with the endpoints of each day.
     pub days: Vec<Series>,
+    /// Values with the endpoints of a kernel.
+    pub kernel: Option<Series>,
     /// Its claims.
     pub claims: Vec<ClaimResult<'a>>,
 }
@@ -51,6 +56,8 @@ pub struct ClaimResult<'a> {
     pub expected: Expected,
     /// Results with the endpoints of each day.
     pub days: Vec<DayResult<'a>>,
+    /// Result with the endpoints of a kernel.
+    pub kernel: KernelResult,
 }
 
 /// Result of a claim with the endpoints of a day.
@@ -118,12 +125,12 @@ impl Counts {
         (of > 0).then(|| held as f64 / of as f64)
     }
 
-    fn add(&mut self, day: &DayResult<'_>) {
-        *match day.assessment.verdict {
+    pub(crate) fn add(&mut self, verdict: Verdict, is_explained: bool) {
+        *match verdict {
             Verdict::Confirmed => &mut self.confirmed,
             Verdict::NotStated => &mut self.not_stated,
             Verdict::NotRun => &mut self.not_run,
-            _ if day.cause().is_some() => &mut self.explained,
+            _ if is_explained => &mut self.explained,
             Verdict::DirectionOnly => &mut self.direction_only,
             Verdict::Not => &mut self.not,
         } += 1;
@@ -139,12 +146,7 @@ pub fn runs(selection: &Selection<'_>, seeds: Option<u64>) -> Result<Vec<Run>, E
     for (paper, figures) in selection {
         for figure in figures {
             for day in &paper.days {
-                let variant = Variant {
-                    day,
-                    setting: None,
-                    seeds,
-                };
-                all.extend(plan(paper, figure, variant)?);
+                all.extend(plan(paper, figure, Variant::of(day, seeds))?);
             }
         }
     }
@@ -179,7 +181,11 @@ impl<'a> Report<'a> {
                     .collect::<Result<_, Error>>()?,
             });
         }
-        Ok(Self { papers, seeds })
+        Ok(Self {
+            papers,
+            kernel: None,
+            seeds,
+        })
     }
 
     /// The further runs with which claims that are not confirmed are tried, each once.
@@ -234,15 +240,24 @@ impl<'a> Report<'a> {
     #[must_use]
     pub fn counts(&self, day: usize, paper: Option<&Paper>) -> Counts {
         let mut counts = Counts::default();
-        let papers = self.papers.iter();
-        let papers = papers.filter(|one| paper.is_none_or(|paper| paper.id == one.paper.id));
-        for claim in papers
-            .flat_map(|one| &one.figures)
-            .flat_map(|figure| &figure.claims)
-        {
-            counts.add(&claim.days[day]);
+        for claim in self.claims(paper) {
+            let day = &claim.days[day];
+            counts.add(day.assessment.verdict, day.cause().is_some());
         }
         counts
+    }
+
+    /// The claims of all papers, or one.
+    pub(crate) fn claims(&self, paper: Option<&Paper>) -> impl Iterator<Item = &ClaimResult<'a>> {
+        let id = paper.map(|paper| paper.id.clone());
+        let is_meant =
+            move |one: &&PaperResult<'_>| id.as_ref().is_none_or(|id| *id == one.paper.id);
+        let figures = self
+            .papers
+            .iter()
+            .filter(is_meant)
+            .flat_map(|one| &one.figures);
+        figures.flat_map(|figure| &figure.claims)
     }
 }
 
@@ -269,9 +284,8 @@ fn attempts<'a>(
         parameter,
         setting,
         variant: Variant {
-            day,
             setting: Some(setting),
-            seeds,
+            ..Variant::of(day, seeds)
         },
     };
     days.flat_map(|(number, day)| {
@@ -291,14 +305,7 @@ fn of_figure<'a>(
     seeds: Option<u64>,
     store: &Store,
 ) -> Result<FigureResult<'a>, Error> {
-    let series = |day| {
-        let variant = Variant {
-            day,
-            setting: None,
-            seeds,
-        };
-        Series::read(paper, figure, variant, store)
-    };
+    let series = |day| Series::read(paper, figure, Variant::of(day, seeds), store);
     let days = paper
         .days
         .iter()
@@ -316,11 +323,13 @@ fn of_figure<'a>(
             row: library.row(paper, figure, claim),
             expected,
             days: days.iter().map(day).collect(),
+            kernel: KernelResult::not_run("it runs with `--on vm`"),
         });
     }
     Ok(FigureResult {
         figure,
         days,
+        kernel: None,
         claims,
     })
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::Error;
-use crate::assess::Verdict;
+use crate::assess::{Assessment, Verdict};
 use crate::report::{ClaimResult, Counts, DayResult, Report};
 
 /// A claim with its results: the columns of `results.csv`. Those of `published.csv` come first.
@@ -45,8 +45,24 @@ pub struct ResultRow {
     pub verdict_now: Verdict,
     /// As `explained_then`.
     pub explained_now: String,
-    /// Verdict on a kernel in the VM.
+    /// As `measured_then`, with the endpoints of a kernel in VMs.
+    pub measured_vm: Option<f64>,
+    /// As `ci95_then`.
+    pub ci95_vm: Option<f64>,
+    /// As `points_then`.
+    pub points_vm: String,
+    /// As `verdict_then`.
     pub verdict_vm: Verdict,
+    /// Cause of a claim that was not run; else empty.
+    pub not_run_vm: String,
+    /// As `measured_now`, at the points and with the seeds of the VM.
+    pub measured_same: Option<f64>,
+    /// As `ci95_then`.
+    pub ci95_same: Option<f64>,
+    /// As `points_then`.
+    pub points_same: String,
+    /// As `verdict_then`.
+    pub verdict_same: Verdict,
 }
 
 /// The JSON of the command.
@@ -58,8 +74,25 @@ pub struct Summary {
     pub then: Counts,
     /// Verdicts with the endpoints of today.
     pub now: Counts,
+    /// The kernel; none without `--on vm`.
+    pub kernel: Option<KernelSummary>,
     /// A row for each claim.
     pub claims: Vec<ResultRow>,
+}
+
+/// Results of a kernel.
+#[derive(Debug, Serialize)]
+pub struct KernelSummary {
+    /// Release.
+    pub release: String,
+    /// Largest number of seeds of a point; none with `--full`.
+    pub seeds: Option<u64>,
+    /// Largest number of points of a claim; none with `--full`.
+    pub points: Option<usize>,
+    /// Verdicts with the endpoints of the kernel.
+    pub vm: Counts,
+    /// Verdicts of the simulator with the endpoints of today, at the points and with the seeds of the kernel.
+    pub same: Counts,
 }
 
 impl Report<'_> {
@@ -101,6 +134,13 @@ impl Report<'_> {
             schema: "lisa.reproduce/1",
             then: self.counts(0, None),
             now: self.counts(1, None),
+            kernel: self.kernel.as_ref().map(|kernel| KernelSummary {
+                release: kernel.release.clone(),
+                seeds: kernel.sample.map(|sample| sample.seeds),
+                points: kernel.sample.map(|sample| sample.points),
+                vm: self.kernel_counts(None),
+                same: self.same_counts(None),
+            }),
             claims: self.rows(),
         }
     }
@@ -112,9 +152,9 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Points with the sign that the claim has, of all.
-fn points(claim: &ClaimResult<'_>, day: &DayResult<'_>) -> String {
+fn points(claim: &ClaimResult<'_>, assessment: &Assessment) -> String {
     use crate::published::Expected;
-    let Some(signs) = day.assessment.signs else {
+    let Some(signs) = assessment.signs else {
         return String::new();
     };
     let number = match claim.expected {
@@ -136,13 +176,9 @@ fn row(paper: &str, figure: &str, claim: &ClaimResult<'_>) -> ResultRow {
     let field =
         |of: fn(&crate::Row) -> &String| claim.row.map_or(String::new(), |row| of(row).clone());
     let [then, now] = [&claim.days[0], &claim.days[1]];
-    let measured = |day: &DayResult<'_>| day.assessment.measured.map(|mean| rounded(mean.mean));
-    let ci95 = |day: &DayResult<'_>| {
-        day.assessment
-            .measured
-            .and_then(|mean| mean.ci95)
-            .map(rounded)
-    };
+    let measured = |of: &Assessment| of.measured.map(|mean| rounded(mean.mean));
+    let ci95 = |of: &Assessment| of.measured.and_then(|mean| mean.ci95).map(rounded);
+    let (vm, same) = (&claim.kernel.assessment, claim.kernel.simulated.as_ref());
     let cause = |day: &DayResult<'_>| {
         let cause = day.cause();
         cause.map_or(String::new(), |tried| {
@@ -158,16 +194,24 @@ fn row(paper: &str, figure: &str, claim: &ClaimResult<'_>) -> ResultRow {
         value: field(|row| &row.value),
         unit: field(|row| &row.unit),
         note: field(|row| &row.note),
-        measured_then: measured(then),
-        ci95_then: ci95(then),
-        points_then: points(claim, then),
+        measured_then: measured(&then.assessment),
+        ci95_then: ci95(&then.assessment),
+        points_then: points(claim, &then.assessment),
         verdict_then: then.assessment.verdict,
         explained_then: cause(then),
-        measured_now: measured(now),
-        ci95_now: ci95(now),
-        points_now: points(claim, now),
+        measured_now: measured(&now.assessment),
+        ci95_now: ci95(&now.assessment),
+        points_now: points(claim, &now.assessment),
         verdict_now: now.assessment.verdict,
         explained_now: cause(now),
-        verdict_vm: Verdict::NotRun,
+        measured_vm: measured(vm),
+        ci95_vm: ci95(vm),
+        points_vm: points(claim, vm),
+        verdict_vm: vm.verdict,
+        not_run_vm: claim.kernel.not_run.clone(),
+        measured_same: same.and_then(measured),
+        ci95_same: same.and_then(ci95),
+        points_same: same.map_or(String::new(), |same| points(claim, same)),
+        verdict_same: same.map_or(Verdict::NotRun, |same| same.verdict),
     }
 }

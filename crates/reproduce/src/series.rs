@@ -3,7 +3,7 @@
 use scenario::statistics::Mean;
 
 use crate::paper::{Figure, Paper, Point};
-use crate::plan::{of_point, points};
+use crate::plan::{lines as lines_of, of_point, points};
 use crate::{Error, Store, Variant, measure, predicted};
 
 /// Values of the runs of a point, in the order of the runs; none where a run has no value.
@@ -49,15 +49,15 @@ impl Series {
         variant: Variant<'_>,
         store: &Store,
     ) -> Result<Self, Error> {
-        let points = points(paper, figure)?;
+        let points = points(paper, figure, variant)?;
         let mut lines = Vec::new();
         if figure.not_run.is_some() {
             return Ok(Self { points, lines });
         }
-        for line in &figure.lines {
+        for line in lines_of(figure, variant) {
             let mut measures = vec![Vec::new(); figure.measures.len()];
             for point in &points {
-                let runs = of_point(paper, figure, line, point, variant);
+                let runs = of_point(paper, figure, line, point, variant)?;
                 if let Some(theory) = &line.theory {
                     let values = predicted::values(paper, figure, &runs[0], theory, variant)?;
                     for (all, value) in measures.iter_mut().zip(values) {

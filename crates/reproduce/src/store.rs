@@ -1,6 +1,6 @@
 //! Outcomes of finished runs on the disk, by the key of the run, so that none runs twice.
 //!
-//! A file for each build of the simulator, `BUILD.jsonl`; files of other builds are removed. A record is a line, written at once: the key, a
+//! A file for each build of the simulator or the lab, `BUILD.jsonl`; files of other builds are removed. A record is a line, written at once: the key, a
 //! space, and the outcome as JSON. A line that is incomplete, after a crash, is ignored.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use scenario::Outcome;
 
-use crate::{BUILD, Error};
+use crate::Error;
 
 /// An open store.
 #[derive(Debug)]
@@ -24,12 +24,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens or creates the store of this build in a folder.
+    /// Opens or creates the store of a build in a folder.
     ///
     /// # Errors
     /// If the folder or file cannot be created, read or written.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
-        let path = folder.join(format!("{BUILD}.jsonl"));
+    pub fn open(folder: &Path, build: &str) -> Result<Self, Error> {
+        let path = folder.join(format!("{build}.jsonl"));
         let open = || -> io::Result<File> {
             fs::create_dir_all(folder)?;
             for entry in fs::read_dir(folder)? {

@@ -97,9 +97,8 @@ fn every_scenario_is_valid() {
             for day in &paper.days {
                 for setting in &settings {
                     let variant = Variant {
-                        day,
                         setting: *setting,
-                        seeds: Some(1),
+                        ..Variant::of(day, Some(1))
                     };
                     let runs =
                         plan(paper, figure, variant).unwrap_or_else(|error| panic!("{error}"));

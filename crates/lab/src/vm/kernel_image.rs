@@ -26,9 +26,14 @@ pub(crate) struct KernelImage {
 }
 
 impl KernelImage {
+    /// The kernel in this file, or else the one that `make setup` has fetched.
+    pub(crate) fn of(path: Option<&Path>) -> Result<Self, Error> {
+        path.map_or_else(Self::fetched, Self::open)
+    }
+
     /// The kernel in this file. Its modules are searched where packages have them: beside its folder, in `lib/modules/RELEASE`, or
     /// beside the file.
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+    fn open(path: &Path) -> Result<Self, Error> {
         let refused = |problem: String| Error::Kernel {
             what: format!("the VM's kernel {}", path.display()),
             source: std::io::Error::other(problem),
@@ -45,7 +50,7 @@ impl KernelImage {
     }
 
     /// The kernel that `make setup` has fetched.
-    pub(crate) fn fetched() -> Result<Self, Error> {
+    fn fetched() -> Result<Self, Error> {
         let folder = cache().join("kernels").join(DEFAULT);
         let boot = fs::read_dir(folder.join("boot"));
         let images = boot.into_iter().flatten().flatten();

@@ -74,6 +74,14 @@ impl LazySnapshot {
     }
 }
 
+/// Release of the kernel in this file, or else of the one that `make setup` fetched, as `uname -r` prints it.
+///
+/// # Errors
+/// If there is no kernel.
+pub fn release(kernel: Option<&Path>) -> Result<String, Error> {
+    Ok(KernelImage::of(kernel)?.release)
+}
+
 /// A run, as a job for the guest.
 #[derive(Serialize, Deserialize)]
 struct Job<'a> {
@@ -110,10 +118,7 @@ impl Vm {
         if !cfg!(target_arch = "x86_64") {
             return Err(Error::VmProcessor);
         }
-        let kernel = match kernel {
-            Some(path) => KernelImage::open(path)?,
-            None => KernelImage::fetched()?,
-        };
+        let kernel = KernelImage::of(kernel)?;
         let what = "making the VM's initramfs";
         let file =
             memfd_create(c"lisa-initramfs", MFdFlags::MFD_CLOEXEC).map_err(Error::kernel(what))?;

@@ -1,11 +1,15 @@
 //! The figures of a report, drawn as `lisa plot` draws rows of runs.
 
-use reproduce::{FigureResult, Report, Series};
+use reproduce::{FigureResult, Paper, Report, Series, TODAY};
 use scenario::export::columns::Value;
 
 use crate::figure::results::{self, Data, Kind, Measured, Options};
 use crate::figure::size::Size;
 use crate::output::Failure;
+use crate::runs::on::On;
+
+/// The days in names of files.
+const DAYS: [&str; 2] = ["then", "now"];
 
 /// Size of a figure: two stand side by side on a page.
 const SIZE: Size = Size {
@@ -13,12 +17,13 @@ const SIZE: Size = Size {
     height: 380,
 };
 
-/// A measure of a figure over its horizontal axis, a line for each algorithm with its band of 95 %. None of a table.
+/// A measure of a figure over its horizontal axis with the endpoints of a day, a line for each algorithm with its band of 95 %; beside today's
+/// endpoints also those of the kernel. None of a table.
 pub fn svg(
+    paper: &Paper,
     result: &FigureResult<'_>,
     measure: usize,
-    day: &str,
-    series: &Series,
+    day: usize,
 ) -> Result<Option<String>, Failure> {
     let (Some(axis), Some(of)) = (&result.figure.x, result.figure.measures.get(measure)) else {
         return Ok(None);
@@ -38,18 +43,9 @@ pub fn svg(
         of.name.as_str(),
     ];
     let mut data = Data::new(&columns, metric).map_err(failed)?;
-    for line in &series.lines {
-        for (point, samples) in series.points.iter().zip(&line.measures[measure]) {
-            for (seed, value) in samples.iter().enumerate() {
-                data.add(&[
-                    Value::Float(point.x.unwrap_or_default()),
-                    Value::Text(&line.name),
-                    Value::Text("sim"),
-                    Value::Integer(seed as i64),
-                    value.map_or(Value::None, Value::Float),
-                ]);
-            }
-        }
+    add(&mut data, &result.days[day], measure, On::Sim);
+    if let Some(series) = result.kernel.as_ref().filter(|_| day == TODAY) {
+        add(&mut data, series, measure, On::Vm);
     }
     data.finish();
     if data.places().next().is_none() {
@@ -60,10 +56,30 @@ pub fn svg(
         size: Some(SIZE),
         ..Options::default()
     };
-    let title = format!("{}, {day}", result.figure.title);
+    let title = format!("{}, {}", result.figure.title, paper.days[day].name);
     results::svg(&data, &title, options)
         .map(Some)
         .map_err(failed)
+}
+
+/// Adds the values of a measure. The kernel's have no predictions.
+fn add(data: &mut Data, series: &Series, measure: usize, on: On) {
+    for line in &series.lines {
+        if on != On::Sim && line.is_theory {
+            continue;
+        }
+        for (point, samples) in series.points.iter().zip(&line.measures[measure]) {
+            for (seed, value) in samples.iter().enumerate() {
+                data.add(&[
+                    Value::Float(point.x.unwrap_or_default()),
+                    Value::Text(&line.name),
+                    Value::Text(on.name()),
+                    Value::Integer(seed as i64),
+                    value.map_or(Value::None, Value::Float),
+                ]);
+            }
+        }
+    }
 }
 
 /// The figures as files: `PAPER-FIGURE-MEASURE-DAY.svg`.
@@ -72,10 +88,8 @@ pub fn files(report: &Report<'_>) -> Result<Vec<(String, String)>, Failure> {
     for paper in &report.papers {
         for figure in &paper.figures {
             for (measure, of) in figure.figure.measures.iter().enumerate() {
-                for (number, series) in figure.days.iter().enumerate() {
-                    let day = ["then", "now"].get(number).copied().unwrap_or("day");
-                    if let Some(svg) = svg(figure, measure, &paper.paper.days[number].name, series)?
-                    {
+                for (number, day) in DAYS.into_iter().enumerate() {
+                    if let Some(svg) = svg(paper.paper, figure, measure, number)? {
                         let name = of.name.to_lowercase().replace(' ', "-");
                         files.push((
                             format!("{}-{}-{name}-{day}.svg", paper.paper.id, figure.figure.id),

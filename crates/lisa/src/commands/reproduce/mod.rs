@@ -11,10 +11,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reproduce::{Library, Report, Run, Store};
+use reproduce::{KERNEL_BUILD, Kernel, Library, Report, Run, SIMULATOR_BUILD, Sample, Store};
 use scenario::Scenario;
 
 pub use self::arguments::Arguments;
+use self::arguments::Real;
 use crate::output::{Failure, print};
 use crate::runs::arguments::Common;
 use crate::runs::execute::{Executor, Job, Trace};
@@ -34,20 +35,42 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let created = fs::create_dir_all(folder);
         created.map_err(|error| Failure::new(format!("-o {}: {error}", folder.display())))?;
     }
-    let mut store = Store::open(&folder(arguments))?;
+    let kernel = arguments.on.map(|Real::Vm| kernel(arguments)).transpose()?;
+    let mut store = Store::open(&folder(arguments), SIMULATOR_BUILD)?;
     let cancelled = progress::cancelled()?;
-    finish(&first, "figures", arguments, &mut store, &cancelled)?;
+    finish(
+        &first,
+        "figures",
+        On::Sim,
+        arguments,
+        &mut store,
+        &cancelled,
+    )?;
     let mut report = Report::new(&library, select()?, arguments.seeds, &store)?;
     if !arguments.no_causes {
         let further = report.further()?;
         finish(
             &further,
             "what the papers do not state",
+            On::Sim,
             arguments,
             &mut store,
             &cancelled,
         )?;
         report.explain(&store)?;
+    }
+    if let Some(kernel) = kernel {
+        let runs = kernel.runs(&select()?, arguments.seeds)?;
+        let mut real = Store::open(&folder(arguments).join("vm"), KERNEL_BUILD)?;
+        finish(
+            &runs,
+            &kernel.name(),
+            On::Vm,
+            arguments,
+            &mut real,
+            &cancelled,
+        )?;
+        report.add_kernel(kernel, &store, &real)?;
     }
     if let Some(folder) = &arguments.output {
         let write = |name: &str, bytes: Vec<u8>| {
@@ -69,6 +92,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&text::text(&report, arguments))
 }
 
+/// The kernel that runs the claims.
+fn kernel(arguments: &Arguments) -> Result<Kernel, Failure> {
+    Ok(Kernel {
+        release: lab::vm::release(arguments.kernel.as_deref())?,
+        sample: (!arguments.full).then_some(Sample::VM),
+    })
+}
+
 /// The folder of the store.
 fn folder(arguments: &Arguments) -> PathBuf {
     match &arguments.cache {
@@ -87,6 +118,7 @@ impl From<reproduce::Error> for Failure {
 fn finish(
     runs: &[Run],
     what: &str,
+    on: On,
     arguments: &Arguments,
     store: &mut Store,
     cancelled: &Arc<AtomicBool>,
@@ -106,12 +138,12 @@ fn finish(
     let executor = Executor::new(
         &Common {
             file: PathBuf::new(),
-            kernel: None,
+            kernel: arguments.kernel.clone().filter(|_| on == On::Vm),
             set: Vec::new(),
             jobs: arguments.jobs,
             force: false,
         },
-        On::Sim,
+        on,
     )?;
     let count = missing.len();
     let job = move |number: usize| {

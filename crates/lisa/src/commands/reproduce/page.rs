@@ -2,7 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use reproduce::{
-    ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, Series, Verdict,
+    ClaimResult, Counts, DayResult, Figure, FigureResult, Kernel, PaperResult, Report, Series,
+    TODAY, Verdict,
 };
 
 use super::{draw, sensitivity, text};
@@ -15,7 +16,7 @@ pub fn html(report: &Report<'_>) -> Result<String, Failure> {
     let papers = report
         .papers
         .iter()
-        .map(paper)
+        .map(|one| paper(report, one))
         .collect::<Result<Vec<Markup>, Failure>>()?;
     let page = html! {
         (DOCTYPE)
@@ -28,7 +29,7 @@ pub fn html(report: &Report<'_>) -> Result<String, Failure> {
             }
             body {
                 h1 { "The papers, reproduced" }
-                (introduction())
+                (introduction(report))
                 h2 { "Verdicts" }
                 (totals(report))
                 h2 { "Claims" }
@@ -40,12 +41,19 @@ pub fn html(report: &Report<'_>) -> Result<String, Failure> {
     Ok(page.into_string())
 }
 
-fn introduction() -> Markup {
+fn introduction(report: &Report<'_>) -> Markup {
     html! {
         p {
             "Each published value or claim of the papers beside what the simulator measures. The endpoints of " b { "the paper's day" }
             " are simulated (Linux 3.14 with MPTCP 0.89, or ns-3's NewReno) and were never held against those systems; "
-            b { "today's Linux" } " is held against Linux 6.12 (docs/agreement.md). No run on a kernel in the VM exists yet."
+            b { "today's Linux" } " is held against Linux 6.12 (docs/agreement.md). "
+            @match &report.kernel {
+                None => "No claim was run with the endpoints of a kernel: `--on vm` does.",
+                Some(kernel) => {
+                    (text::part(kernel)) " The simulator's result with the same points and seeds stands below the kernel's; of claims about "
+                    "single points, three seeds seldom show a difference."
+                }
+            }
         }
         dl {
             dt { (badge(Verdict::Confirmed)) }
@@ -96,10 +104,18 @@ fn totals(report: &Report<'_>) -> Markup {
                     @for (number, day) in one.paper.days.iter().enumerate() {
                         (line(&format!("{}, {}", one.paper.id, day.name), report.counts(number, Some(one.paper))))
                     }
+                    @if let Some(kernel) = &report.kernel {
+                        (line(&format!("{}, {}", one.paper.id, kernel.name()), report.kernel_counts(Some(one.paper))))
+                        (line(&format!("{}, simulated, its points and seeds", one.paper.id), report.same_counts(Some(one.paper))))
+                    }
                 }
                 @if report.papers.len() > 1 {
                     (line("all, paper's day", report.counts(0, None)))
-                    (line("all, today's Linux", report.counts(1, None)))
+                    (line("all, today's Linux", report.counts(TODAY, None)))
+                    @if let Some(kernel) = &report.kernel {
+                        (line(&format!("all, {}", kernel.name()), report.kernel_counts(None)))
+                        (line("all, simulated, its points and seeds", report.same_counts(None)))
+                    }
                 }
             }
         }
@@ -109,18 +125,38 @@ fn totals(report: &Report<'_>) -> Markup {
 fn matrix(report: &Report<'_>) -> Markup {
     html! {
         table.matrix {
-            thead { tr { th { "figure" } th { "claim" } th { "published" } th { "paper's day" } th { "today's Linux" } th { "kernel in the VM" } } }
+            thead { tr { th { "figure" } th { "claim" } th { "published" } th { "paper's day" } th { "today's Linux" } th { (kernel_name(report)) } } }
             tbody {
                 @for paper in &report.papers { @for figure in &paper.figures { @for claim in &figure.claims {
                     tr {
                         td { a href=(format!("#{}", anchor(paper, figure))) { (paper.paper.id) "/" (text::figure_name(figure, claim)) } }
                         td { (text::claim(claim)) }
                         td { (text::published(claim)) }
-                        @for day in &claim.days { td { (day_badge(day)) } }
-                        td { (badge(Verdict::NotRun)) }
+                        @for day in &claim.days { td { (day_badge(day)) br; (text::measured(figure.figure, claim, &day.assessment)) } }
+                        td { (on_kernel(figure.figure, claim)) }
                     }
                 } } }
             }
+        }
+    }
+}
+
+/// Heading of the column of the kernel.
+fn kernel_name(report: &Report<'_>) -> String {
+    report
+        .kernel
+        .as_ref()
+        .map_or("kernel in the VM".into(), Kernel::name)
+}
+
+/// Verdict and value on the kernel, and beside it in the simulator.
+fn on_kernel(figure: &Figure, claim: &ClaimResult<'_>) -> Markup {
+    let result = &claim.kernel;
+    html! {
+        (badge(result.assessment.verdict)) br;
+        @if result.not_run.is_empty() { (text::measured(figure, claim, &result.assessment)) } @else { (result.not_run) }
+        @if let Some(same) = &result.simulated {
+            br; "simulated: " (same.verdict.name()) ", " (text::measured(figure, claim, same))
         }
     }
 }
@@ -129,8 +165,11 @@ fn anchor(paper: &PaperResult<'_>, figure: &FigureResult<'_>) -> String {
     format!("{}-{}", paper.paper.id, figure.figure.id)
 }
 
-fn paper(result: &PaperResult<'_>) -> Result<Markup, Failure> {
-    let figures = result.figures.iter().map(|figure| section(result, figure));
+fn paper(report: &Report<'_>, result: &PaperResult<'_>) -> Result<Markup, Failure> {
+    let figures = result
+        .figures
+        .iter()
+        .map(|figure| section(report, result, figure));
     let figures = figures.collect::<Result<Vec<Markup>, Failure>>()?;
     Ok(html! {
         section {
@@ -142,17 +181,16 @@ fn paper(result: &PaperResult<'_>) -> Result<Markup, Failure> {
     })
 }
 
-fn section(paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Result<Markup, Failure> {
+fn section(
+    report: &Report<'_>,
+    paper: &PaperResult<'_>,
+    result: &FigureResult<'_>,
+) -> Result<Markup, Failure> {
     let figure = result.figure;
     let mut drawings = Vec::new();
     for measure in 0..figure.measures.len() {
-        for (number, series) in result.days.iter().enumerate() {
-            drawings.extend(draw::svg(
-                result,
-                measure,
-                &paper.paper.days[number].name,
-                series,
-            )?);
+        for day in 0..result.days.len() {
+            drawings.extend(draw::svg(paper.paper, result, measure, day)?);
         }
     }
     let stated = paper.paper.parameters(figure);
@@ -165,7 +203,10 @@ fn section(paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Result<Markup,
             @if let Some(reason) = &figure.not_run {
                 p { (badge(Verdict::NotRun)) " " (reason) }
             } @else {
-                p.source { "experiments/" (paper.paper.id) "/" (figure.scenario) ", " (figure.seeds) " seeds a point" @if figure.pool.len() > 1 { " and each of " (figure.pool.len()) " variants" } "." }
+                p.source { "experiments/" (paper.paper.id) "/" (figure.scenario) ", " (figure.seeds) " seeds a point" @if figure.pool.len() > 1 { " and each of " (figure.pool.len()) " variants" }
+                    @if let Some(runs) = runs_on_kernel(result) { "; on the kernel " (runs) @if runs == 1 { " run" } @else { " runs" } " a point" }
+                    "."
+                }
                 @if !unstated.is_empty() { p.source { "Not stated in the paper: " (unstated.join("; ")) "." } }
             }
             @if let Some(note) = &figure.note { p { (note) } }
@@ -174,13 +215,27 @@ fn section(paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Result<Markup,
                 @for (number, series) in result.days.iter().enumerate() {
                     (values(result, &paper.paper.days[number].name, series))
                 }
+                @if let Some(series) = result.kernel.as_ref().filter(|_| runs_on_kernel(result).is_some()) {
+                    (values(result, &kernel_name(report), series))
+                }
             }
-            (claims(paper, result))
+            (claims(report, paper, result))
             @for claim in &result.claims { @for (number, day) in claim.days.iter().enumerate() {
                 (cause(result, claim, day, &paper.paper.days[number].name))
             } }
         }
     })
+}
+
+/// Number of runs of a point on the kernel; none of a figure without a run.
+fn runs_on_kernel(result: &FigureResult<'_>) -> Option<usize> {
+    let lines = result.kernel.iter().flat_map(|series| &series.lines);
+    let real = lines.filter(|line| !line.is_theory);
+    let points = real.flat_map(|line| line.measures.iter().flatten());
+    points
+        .map(|samples| samples.iter().flatten().count())
+        .max()
+        .filter(|runs| *runs > 0)
 }
 
 /// The values of a table.
@@ -203,17 +258,18 @@ fn values(result: &FigureResult<'_>, day: &str, series: &Series) -> Markup {
     }
 }
 
-fn claims(paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Markup {
+fn claims(report: &Report<'_>, paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Markup {
     html! {
         @if !result.claims.is_empty() {
             table {
-                thead { tr { th { "claim" } th { "published" } @for day in &paper.paper.days { th { (day.name) } } } }
+                thead { tr { th { "claim" } th { "published" } @for day in &paper.paper.days { th { (day.name) } } th { (kernel_name(report)) } } }
                 tbody {
                     @for claim in &result.claims {
                         tr {
                             td { (text::claim(claim)) }
                             td { (text::published(claim)) }
                             @for day in &claim.days { td { (day_badge(day)) br; (text::measured(result.figure, claim, &day.assessment)) } }
+                            td { (on_kernel(result.figure, claim)) }
                         }
                     }
                 }

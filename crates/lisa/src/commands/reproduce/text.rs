@@ -1,8 +1,8 @@
 //! Measured values and claims in words, and the tables of the terminal.
 
 use reproduce::{
-    Assessment, ClaimResult, Comparison, Counts, DayResult, Expected, Figure, FigureResult, Report,
-    Verdict,
+    Assessment, ClaimResult, Comparison, Counts, DayResult, Expected, Figure, FigureResult, Kernel,
+    KernelResult, Report, Sample, Verdict,
 };
 use scenario::statistics::Mean;
 
@@ -94,6 +94,40 @@ pub fn value(mean: &Mean, unit: &str) -> String {
     }
 }
 
+/// The result of a claim on the kernel, beside that of the simulator with the same points and seeds.
+fn on_kernel(figure: &Figure, result: &ClaimResult<'_>) -> String {
+    let KernelResult {
+        assessment,
+        not_run,
+        simulated,
+    } = &result.kernel;
+    let verdict = assessment.verdict.name();
+    if !not_run.is_empty() {
+        return format!("{verdict}: {not_run}");
+    }
+    let value = measured(figure, result, assessment);
+    let same = simulated.as_ref().map_or(String::new(), |one| {
+        format!(" (simulated {})", measured(figure, result, one))
+    });
+    format!("{verdict}: {value}{same}")
+}
+
+/// Which part of the figures ran on the kernel.
+pub fn part(kernel: &Kernel) -> String {
+    match kernel.sample {
+        None => format!("On {}: all points, lines and seeds.", kernel.name()),
+        Some(Sample {
+            seeds,
+            points,
+            long,
+        }) => format!(
+            "On {}: claims with a published value, at most {points} points of each, from the first to the last, and {seeds} seeds, or one of \
+             a scenario that stops later than {long} s. No run is shortened.",
+            kernel.name()
+        ),
+    }
+}
+
 /// The verdict of a claim with a cause.
 pub fn verdict(day: &DayResult<'_>) -> String {
     match day.cause() {
@@ -134,7 +168,9 @@ pub fn text(report: &Report<'_>, arguments: &Arguments) -> String {
             .iter()
             .map(|day| day.name.as_str())
             .collect();
-        let heading = [&["figure", "claim", "published"][..], &days].concat();
+        let kernel = report.kernel.as_ref().map(Kernel::name);
+        let real: Vec<&str> = kernel.as_deref().into_iter().collect();
+        let heading = [&["figure", "claim", "published"][..], &days, &real].concat();
         let mut lines = table(&heading, heading.len()).repeating(2).with_lines();
         for figure in &paper.figures {
             for result in &figure.claims {
@@ -151,6 +187,9 @@ pub fn text(report: &Report<'_>, arguments: &Arguments) -> String {
                         measured(figure.figure, result, &day.assessment)
                     ),
                 }));
+                if !real.is_empty() {
+                    cells.push(on_kernel(figure.figure, result));
+                }
                 lines.add_row(row(heading.len(), cells));
             }
         }
@@ -162,7 +201,21 @@ pub fn text(report: &Report<'_>, arguments: &Arguments) -> String {
                 counts(&report.counts(number, Some(paper.paper)))
             );
         }
+        if let Some(kernel) = &kernel {
+            let [real, same] = [
+                report.kernel_counts(Some(paper.paper)),
+                report.same_counts(Some(paper.paper)),
+            ];
+            text += &format!("{kernel}: {}\n", counts(&real));
+            text += &format!(
+                "the simulator with its points and seeds: {}\n",
+                counts(&same)
+            );
+        }
         text += "\n";
+    }
+    if let Some(kernel) = &report.kernel {
+        text += &format!("{}\n", part(kernel));
     }
     if let Some(folder) = &arguments.output {
         text += &format!("The report is {}.\n", folder.join("report.html").display());

@@ -1,0 +1,93 @@
+//! The part of a figure that runs on a kernel: a run in a VM takes seconds to minutes, a simulation milliseconds.
+
+use std::collections::BTreeSet;
+
+use scenario::Scenario;
+
+use crate::paper::{Claim, Figure, Point};
+
+/// Limits of a part of a figure: what its claims need that have a published value, and not more than these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Number of seeds of each point.
+    pub seeds: u64,
+    /// Number of points of each claim.
+    pub points: usize,
+    /// Scenarios that stop later than this run with one seed, seconds.
+    pub long: f64,
+}
+
+impl Sample {
+    /// The part that `lisa reproduce --on vm` runs without `--full`, in less than an hour on two cores. Fewer seeds have no useful
+    /// interval: with two, half of it is nine standard deviations. Long runs take minutes each; one has no interval at all.
+    pub const VM: Self = Self {
+        seeds: 3,
+        points: 4,
+        long: 100.0,
+    };
+
+    /// The claims that the part decides.
+    pub(crate) fn has(claim: &Claim) -> bool {
+        !claim.unpublished
+    }
+
+    /// Number of seeds of a scenario.
+    pub(crate) fn seeds(self, scenario: &Scenario) -> u64 {
+        match scenario.stop.as_secs_f64() > self.long {
+            true => 1,
+            false => self.seeds,
+        }
+    }
+
+    /// Points of the claims of a figure: of each claim the first and the last one, and others at equal distances between them.
+    pub(crate) fn points(self, figure: &Figure, points: Vec<Point>) -> Vec<Point> {
+        let mut kept = BTreeSet::new();
+        for claim in figure.claims.iter().filter(|claim| Self::has(claim)) {
+            let all = points.iter().enumerate();
+            let all: Vec<usize> = all
+                .filter(|(_, point)| claim.is_at(point))
+                .map(|(number, _)| number)
+                .collect();
+            kept.extend(spread(all.len(), self.points).map(|place| all[place]));
+        }
+        let points = points.into_iter().enumerate();
+        points
+            .filter(|(number, _)| kept.contains(number))
+            .map(|(_, point)| point)
+            .collect()
+    }
+}
+
+/// At most `most` of the numbers below `of`, at equal distances from the first to the last.
+fn spread(of: usize, most: usize) -> impl Iterator<Item = usize> {
+    let number = of.min(most);
+    let last = number.saturating_sub(1).max(1);
+    (0..number).map(move |one| (one * (of - 1) + last / 2) / last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Library;
+
+    #[test]
+    fn numbers_at_equal_distances() {
+        let spread = |of, most| spread(of, most).collect::<Vec<_>>();
+        assert_eq!(spread(0, 4), [0; 0]);
+        assert_eq!(spread(3, 4), [0, 1, 2]);
+        assert_eq!(spread(34, 4), [0, 11, 22, 33]);
+        assert_eq!(spread(6, 4), [0, 2, 3, 5]);
+        assert_eq!(spread(9, 1), [0]);
+    }
+
+    /// LISA's figure 6a has a claim about queues of 1 to 7 packets, and one about 8 to 34.
+    #[test]
+    fn each_claim_has_its_points() {
+        let library = Library::new().unwrap();
+        let figures = library.select(Some("lisa/fig6a")).unwrap();
+        let figure = figures[0].1[0];
+        let points = Sample::VM.points(figure, figure.points().unwrap());
+        let places: Vec<f64> = points.iter().filter_map(|point| point.x).collect();
+        assert_eq!(places, [1.0, 3.0, 5.0, 7.0, 8.0, 17.0, 25.0, 34.0]);
+    }
+}
