@@ -100,7 +100,13 @@ def papers_in_the_vm(experiment):
         for paper in PAPERS:
             summary = reproduce(experiment, paper, folder, "--no-causes", "--on", "vm")
             kernel = summary["kernel"]
-            header = ["figure", "claim", "published", f"Linux {kernel['release']} in a VM", "simulated, its points and seeds"]
+            header = [
+                "figure",
+                "claim",
+                "published",
+                f"Linux {kernel['release']} in a VM",
+                "simulated, its points and seeds",
+            ]
             tables = [(header, rows(summary, ("vm", "same"))), (["claims not run", "cause"], causes(summary))]
             text = "\n\n".join(table(header, rows, "l") for header, rows in tables if rows)
             experiment.fill(f"docs/papers/{paper}.md", "claims-vm", text)

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::assess::{Assessment, Verdict, assess};
+use crate::assess::{Assessment, Verdict};
 use crate::library::Selection;
 use crate::paper::{Claim, Day, Figure, Paper};
 use crate::plan::{Run, Variant, of_claim, plan};
-use crate::report::{Counts, Report};
-use crate::series::Series;
-use crate::{Error, Sample, Store};
+use crate::{Error, Sample};
 
 /// Number of the day whose settings the kernel gets.
 pub const TODAY: usize = 1;
@@ -55,7 +53,7 @@ impl Kernel {
         format!("Linux {} in a VM", self.release)
     }
 
-    fn variant<'a>(&'a self, paper: &'a Paper, seeds: Option<u64>) -> Variant<'a> {
+    pub(crate) fn variant<'a>(&'a self, paper: &'a Paper, seeds: Option<u64>) -> Variant<'a> {
         Variant {
             sample: self.sample,
             kernel: Some(&self.release),
@@ -107,7 +105,7 @@ fn today(paper: &Paper) -> &Day {
 
 /// Causes of runs that the lab does not support, by file and changed keys.
 #[derive(Default)]
-struct Support(BTreeMap<(String, Vec<String>), Option<String>>);
+pub(crate) struct Support(BTreeMap<(String, Vec<String>), Option<String>>);
 
 impl Support {
     /// The first cause for which one of the runs cannot be made.
@@ -146,74 +144,8 @@ fn unsupported(run: &Run) -> Result<Option<String>, Error> {
     Ok((!causes.is_empty()).then(text))
 }
 
-impl Report<'_> {
-    /// Adds the results of a kernel, from the stores of simulations and of runs in VMs.
-    ///
-    /// # Errors
-    /// Those of the figures.
-    pub fn add_kernel(
-        &mut self,
-        kernel: Kernel,
-        simulated: &Store,
-        real: &Store,
-    ) -> Result<(), Error> {
-        let mut support = Support::default();
-        for result in &mut self.papers {
-            let paper = result.paper;
-            let variant = kernel.variant(paper, self.seeds);
-            let same = Variant {
-                kernel: None,
-                ..variant
-            };
-            for of in &mut result.figures {
-                let figure = of.figure;
-                let values = Series::read(paper, figure, variant, real)?;
-                let simulated = Series::read(paper, figure, same, simulated)?;
-                for claim in &mut of.claims {
-                    let cause = not_run(paper, figure, claim.claim, variant, &mut support)?;
-                    claim.kernel = match cause {
-                        Some(cause) => KernelResult::not_run(cause),
-                        None => {
-                            let on = |series| assess(figure, claim.claim, claim.expected, series);
-                            KernelResult {
-                                assessment: on(&values),
-                                not_run: String::new(),
-                                simulated: Some(on(&simulated)),
-                            }
-                        }
-                    };
-                }
-                of.kernel = Some(values);
-            }
-        }
-        self.kernel = Some(kernel);
-        Ok(())
-    }
-
-    /// Number of claims with each verdict on the kernel; of all papers, or one.
-    #[must_use]
-    pub fn kernel_counts(&self, paper: Option<&Paper>) -> Counts {
-        let mut counts = Counts::default();
-        for claim in self.claims(paper) {
-            counts.add(claim.kernel.assessment.verdict, false);
-        }
-        counts
-    }
-
-    /// Number of claims with each verdict in the simulator, at the points and with the seeds of the kernel.
-    #[must_use]
-    pub fn same_counts(&self, paper: Option<&Paper>) -> Counts {
-        let mut counts = Counts::default();
-        for claim in self.claims(paper) {
-            let simulated = claim.kernel.simulated.as_ref();
-            counts.add(simulated.map_or(Verdict::NotRun, |one| one.verdict), false);
-        }
-        counts
-    }
-}
-
 /// Why a claim has no run on the kernel; none of one that has.
-fn not_run(
+pub(crate) fn not_run(
     paper: &Paper,
     figure: &Figure,
     claim: &Claim,

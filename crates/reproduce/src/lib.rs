@@ -8,6 +8,7 @@
 
 mod assess;
 mod kernel;
+mod kernel_results;
 mod library;
 mod measure;
 mod paper;

@@ -29,8 +29,8 @@ use crate::error::Error;
 use crate::linux::namespace::Namespace;
 use crate::linux::tun;
 use crate::measurement::flow::ObservedFlow;
-use crate::measurement::transfer::{self, FIRST_PORT, Observation, Ticks, Transfer};
-use crate::measurement::{events, outcome, series};
+use crate::measurement::transfer::{FIRST_PORT, Observation, Ticks, Transfer};
+use crate::measurement::{ends, events, outcome, series};
 use crate::network::{Hosts, LinkReport, Network, NetworkReport, NetworkSpec, Placement};
 use crate::supported;
 
@@ -264,7 +264,7 @@ impl Host {
             drop(ready);
             let _ = all_ready.recv();
             if let Some(first) = hosts.first() {
-                first.client.run(transfer::warm_up);
+                first.client.run(ends::warm_up);
             }
             let begin = clock.now() + LEAD_TIME;
             if scenario.has_endless() {
@@ -290,7 +290,7 @@ impl Host {
                         ..self.transfer(connection)
                     };
                     let data = connection.application.data(flow.seed);
-                    scope.spawn(move || transfer::run(hosts, clock, &transfer, data))
+                    scope.spawn(move || ends::run(hosts, clock, &transfer, data))
                 })
                 .collect();
             let observed: Vec<Result<Observation, Error>> = transfers

@@ -1,5 +1,6 @@
 //! Transfers over real sockets, and their measurement: samples of the sender's subflows, and the events of its algorithm.
 
+pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod flow;
 pub(crate) mod outcome;

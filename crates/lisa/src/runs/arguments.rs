@@ -9,7 +9,7 @@ use scenario::units;
 
 use super::metric_names;
 use super::rows::Rows;
-use super::scenarios::Source;
+use super::source::Source;
 use crate::output::Failure;
 use crate::values::{self, Form};
 

@@ -14,5 +14,6 @@ pub mod rows_file;
 pub mod scenarios;
 pub mod seeds;
 pub mod shard;
+pub mod source;
 pub mod traces;
 pub mod warnings;

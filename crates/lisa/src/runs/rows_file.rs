@@ -16,7 +16,7 @@ use super::arguments::{Common, RowsArguments};
 use super::files;
 use super::on::On;
 use super::rows::Rows;
-use super::scenarios::Source;
+use super::source::Source;
 use crate::output::Failure;
 
 /// The columns of the rows. `varied` are the keys of `--vary`, which follow those of `--set`.

@@ -1,41 +1,13 @@
 //! The scenario of the arguments, and the scenario with another algorithm.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scenario::{Error, Protocol, Scenario};
+use scenario::{Protocol, Scenario};
 
 use super::arguments::Common;
 use super::on::On;
+use super::source::Source;
 use crate::output::Failure;
-
-/// The text of a scenario, read once: standard input has no second time.
-pub struct Source {
-    /// The file, or `standard input`, as errors name it.
-    pub name: PathBuf,
-    /// The text.
-    pub text: String,
-}
-
-impl Source {
-    /// Reads the file of the arguments, or standard input for `-`.
-    pub fn read(file: &Path) -> Result<Self, Failure> {
-        if file.as_os_str() == "-" {
-            let name = PathBuf::from("standard input");
-            let text = scenario::read_text_from(&name, std::io::stdin().lock())?;
-            return Ok(Self { name, text });
-        }
-        Ok(Self {
-            name: file.into(),
-            text: scenario::read_text(file)?,
-        })
-    }
-
-    /// The scenario with these overrides.
-    pub fn scenario(&self, set: &[impl AsRef<str>]) -> Result<Scenario, Error> {
-        Scenario::parse_with(&self.text, &self.name, set)
-    }
-}
 
 /// Numbers of the connections whose algorithm is replaced: those named, else all MPTCP ones, else all TCP ones.
 pub fn connections(scenario: &Scenario, named: &[String]) -> Result<Vec<usize>, Failure> {

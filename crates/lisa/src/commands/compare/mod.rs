@@ -23,7 +23,7 @@ use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
 use crate::runs::rows_file::{self, RowsFile};
-use crate::runs::scenarios::Source;
+use crate::runs::source::Source;
 use crate::runs::warnings::Warnings;
 use crate::runs::{files, metric_names, on, scenarios};
 

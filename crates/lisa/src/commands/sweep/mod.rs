@@ -23,8 +23,8 @@ use self::results::{Existing, Output, Results, Settings};
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
-use crate::runs::scenarios::Source;
 use crate::runs::shard::{Numbers, Shard};
+use crate::runs::source::Source;
 use crate::runs::{metric_names, on, rows_file};
 
 /// Runs all combinations, prints a table or rows, and writes rows.

@@ -9,7 +9,7 @@ use scenario::{Error, Location, Scenario};
 use super::arguments::Arguments;
 use crate::output::Failure;
 use crate::runs::arguments::Common;
-use crate::runs::scenarios::Source;
+use crate::runs::source::Source;
 use crate::runs::{rows_file, scenarios};
 
 /// Largest number of runs of a sweep.
