@@ -63,12 +63,18 @@ fn who_shares_a_link() {
     // Two connections with two subflows, three with one.
     let subflows = shared.unwrap()["subflows"].as_array().unwrap();
     assert_eq!(subflows.len(), 2 * 2 + 3);
+    for backend in shown["backends"].as_array().unwrap() {
+        assert_eq!(backend["reasons"].as_array().unwrap().len(), 0);
+    }
+    // A kernel joins when it joins.
+    let joins_late = "show a.toml --set connection.1.join_delay=1s --set connection.1.mss=500";
+    let shown = &place.valid_json(&format!("{joins_late} --json"), "show.schema.json")[0];
     assert_eq!(shown["backends"][0]["reasons"].as_array().unwrap().len(), 0);
     let reasons = shown["backends"][2]["reasons"].to_string();
-    for part in ["several connections of one name", "`start`"] {
+    for part in ["a `join_delay`", "an `mss`"] {
         assert!(reasons.contains(part), "{part}: {reasons}");
     }
-    let text = place.good("show a.toml");
+    let text = place.good(joins_late);
     for part in [
         "bottleneck down *",
         "7: multipath 1 #1",
