@@ -24,8 +24,9 @@ fn memory(place: &Place, arguments: &str) -> i64 {
     usage.ru_maxrss * 1024
 }
 
-/// 20 000 further runs of one connection need less than 60 bytes each: the journal keeps 8 bytes of a run, the list of seeds 8, the
-/// runs that are missing 4, and quantiles 8 for each transfer. bench/README.md has the memory of a million runs.
+/// 60 000 further runs of one connection need less than 60 bytes each: the journal keeps 8 bytes of a run, the list of seeds 8, the
+/// runs that are missing 4, and quantiles 8 for each transfer. With fewer runs the limit would be within chance: the peak includes the
+/// pages of the program's file that the kernel maps, 0.7 MB more or less. bench/README.md has the memory of a million runs.
 #[test]
 fn memory_does_not_grow_with_the_runs() {
     let place = Place::new();
@@ -37,12 +38,12 @@ fn memory_does_not_grow_with_the_runs() {
                 &format!("{command} --force --jobs 1 --seeds {seeds}"),
             )
         };
-        let growth = of(22_000) - of(2000);
-        assert!(growth < 60 * 20_000, "{command}: {growth} bytes");
+        let growth = of(62_000) - of(2000);
+        assert!(growth < 60 * 60_000, "{command}: {growth} bytes");
     }
     let plot = |file: &str| memory(&place, &format!("plot {file} -o a.svg --force"));
     // A figure keeps a seed and a value of 8 bytes each for a row; a vector may have twice the space.
     place.good("run tiny.toml --seeds 2000 -o few.csv");
     let growth = plot("b.csv") - plot("few.csv");
-    assert!(growth < 100 * 20_000, "plot: {growth} bytes");
+    assert!(growth < 100 * 60_000, "plot: {growth} bytes");
 }
