@@ -131,6 +131,7 @@ impl Host {
                 connection,
                 servers: &servers[number],
                 observed: &transferred.observed[number],
+                begin: transferred.begin,
             };
             let mut outcome = outcome::outcome(&of);
             let title = outcome.title();
@@ -139,7 +140,7 @@ impl Host {
                 .events
                 .get(&LoadRequest::of(connection))
                 .map_or(&[][..], Vec::as_slice);
-            let begin = transferred.clock.monotonic_nanos(of.begin_of_run());
+            let begin = transferred.clock.monotonic_nanos(of.begin);
             let port = FIRST_PORT + number as u16;
             let trace = events::trace(events, &title, port, begin, |port| of.path_of_port(port));
             outcome::count_credits(&mut outcome, &trace);
@@ -309,6 +310,7 @@ impl Host {
                 observed: observed.into_iter().collect::<Result<_, _>>()?,
                 events: events?,
                 clock,
+                begin,
             })
         })
     }
@@ -361,6 +363,8 @@ struct Transferred {
     observed: Vec<Observation>,
     events: BTreeMap<LoadRequest, Vec<lisa_event>>,
     clock: RealClock,
+    /// Start of the run.
+    begin: Time,
 }
 
 fn links(report: NetworkReport) -> Vec<LinkOutcome> {

@@ -15,6 +15,8 @@ pub(crate) struct ObservedFlow<'a> {
     /// The server's address on each path of its hosts. The flow's paths are the first ones.
     pub(crate) servers: &'a [IpAddr],
     pub(crate) observed: &'a Observation,
+    /// Start of the run.
+    pub(crate) begin: Time,
 }
 
 impl ObservedFlow<'_> {
@@ -35,11 +37,5 @@ impl ObservedFlow<'_> {
         let mut subflows = samples.iter().flat_map(|sample| &sample.subflows);
         let found = subflows.find(|s| s.remote_port == port && s.local != Ipv4Addr::UNSPECIFIED)?;
         self.path(found.local)
-    }
-
-    /// Start of the run, computed from the first SYN.
-    pub(crate) fn begin_of_run(&self) -> Time {
-        let start = self.observed.start.as_nanos();
-        Time::from_nanos(start.saturating_sub(self.flow.start.as_nanos()))
     }
 }

@@ -116,7 +116,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
         protocol: connection.protocol,
         algorithm: connection.algorithm.clone(),
         receive_window_bytes: connection.receive_window,
-        start_s: flow.start.as_secs_f64(),
+        start_s: observed.start.since(of.begin).as_secs_f64(),
         completion_s,
         bytes: acknowledged,
         goodput_mbps: goodput(acknowledged),
@@ -179,10 +179,9 @@ fn effective_cwnd(subflow: &Subflow) -> u32 {
 /// `title` is the connection's ([`ConnectionOutcome::title`]).
 pub(crate) fn rows(of: &ObservedFlow<'_>, title: &str) -> Vec<Row> {
     let name: Arc<str> = title.into();
-    let begin = of.begin_of_run();
     let row = |time: Time, s: &Subflow| {
         Some(Row {
-            time: time.since(begin).as_secs_f64(),
+            time: time.since(of.begin).as_secs_f64(),
             connection: name.clone(),
             subflow: of.path(s.local)?,
             cwnd: s.cwnd,

@@ -46,7 +46,7 @@ pub(super) fn send(
         if transfer.cancelled.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        if now.since(observed.start) > transfer.stop || transfer.is_over(now) {
+        if transfer.is_over(now) {
             break;
         }
         let mut due = None;

@@ -18,7 +18,6 @@ struct Counted {
 /// A sample of each subflow at each tick, in order of time. Rates and counts are those since the tick before; of a new subflow
 /// since the begin of the connection.
 pub(crate) fn subflows(of: &ObservedFlow<'_>) -> Vec<SubflowSample> {
-    let begin = of.begin_of_run();
     let name: Arc<str> = of.connection.name.as_str().into();
     let mut before = vec![
         Counted {
@@ -43,7 +42,7 @@ pub(crate) fn subflows(of: &ObservedFlow<'_>) -> Vec<SubflowSample> {
             let seconds = now.time.since(earlier.time).as_secs_f64();
             let acknowledged = now.bytes.saturating_sub(earlier.bytes);
             samples.push(SubflowSample {
-                time_s: tick.time.since(begin).as_secs_f64(),
+                time_s: tick.time.since(of.begin).as_secs_f64(),
                 connection: name.clone(),
                 number: of.flow.number,
                 subflow: path as u32 + 1,
@@ -120,6 +119,7 @@ mod tests {
             connection: &ConnectionSpec::default(),
             servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
             observed: &observed,
+            begin: at(1000),
         });
         let values: Vec<_> = (samples.iter())
             .map(|s| (s.time_s, s.subflow, s.goodput_mbps, s.retransmits))
@@ -153,6 +153,7 @@ mod tests {
             connection: &ConnectionSpec::default(),
             servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
             observed: &observed,
+            begin: at(1000),
         });
         outcome.subflows = vec![subflow(1), subflow(2), subflow(3)];
         let trace = Trace {

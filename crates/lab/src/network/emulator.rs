@@ -78,7 +78,7 @@ impl Emulator {
         let counts = Arc::clone(&count_from);
         let thread = thread::Builder::new()
             .name("lisa-emulator".into())
-            .spawn(move || Pump::new(clock, wiring, ports, stopped, counts, captures).run())
+            .spawn(move || Pump::new(clock, wiring, &ports, &stopped, counts, captures).run())
             .map_err(Error::kernel(what))?;
         Ok(Self {
             stop,
@@ -124,11 +124,12 @@ impl Drop for Emulator {
 }
 
 /// State of the thread, without the network itself.
-struct Pump {
+struct Pump<'a> {
     clock: RealClock,
     wiring: Wiring<Packet>,
-    ports: Arc<[Tun]>,
-    stop: Arc<EventFd>,
+    ports: &'a [Tun],
+    /// The event that stops the thread, then each port.
+    fds: Vec<PollFd<'a>>,
     count_from: CountFrom,
     /// Whether that time has come.
     counts: bool,
@@ -145,21 +146,22 @@ struct Pump {
     packets: Option<Packets>,
 }
 
-impl Pump {
+impl<'a> Pump<'a> {
     fn new(
         clock: RealClock,
         wiring: Wiring<Packet>,
-        ports: Arc<[Tun]>,
-        stop: Arc<EventFd>,
+        ports: &'a [Tun],
+        stop: &'a EventFd,
         count_from: CountFrom,
         captures: bool,
     ) -> Self {
         let readable = vec![true; ports.len()];
+        let fds = iter::once(stop.as_fd()).chain(ports.iter().map(AsFd::as_fd));
         Self {
             clock,
             wiring,
             ports,
-            stop,
+            fds: fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect(),
             count_from,
             counts: false,
             readable,
@@ -244,13 +246,13 @@ impl Pump {
     }
 }
 
-impl Clock for Pump {
+impl Clock for Pump<'_> {
     fn now(&self) -> Time {
         self.clock.now()
     }
 }
 
-impl Ports<Packet> for Pump {
+impl Ports<Packet> for Pump<'_> {
     fn receive(&mut self) -> Option<Arrival<Packet>> {
         while let Some(port) = self.readable.iter().position(|readable| *readable) {
             match self.receive_at(port) {
@@ -296,10 +298,7 @@ impl Ports<Packet> for Pump {
             return ControlFlow::Break(());
         }
         let timeout = next.map(|next| TimeSpec::from_duration(next.since(self.now()).into()));
-        // The stop event, then each port.
-        let all = iter::once(self.stop.as_fd()).chain(self.ports.iter().map(AsFd::as_fd));
-        let mut fds: Vec<_> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        match ppoll(&mut fds, timeout, None) {
+        match ppoll(&mut self.fds, timeout, None) {
             Ok(_) => {}
             Err(Errno::EINTR) => return ControlFlow::Continue(()),
             Err(error) => {
@@ -307,10 +306,10 @@ impl Ports<Packet> for Pump {
                 return ControlFlow::Break(());
             }
         }
-        for (readable, fd) in self.readable.iter_mut().zip(&fds[1..]) {
+        for (readable, fd) in self.readable.iter_mut().zip(&self.fds[1..]) {
             *readable = fd.any().unwrap_or(true);
         }
-        if fds[0].any().unwrap_or(true) {
+        if self.fds[0].any().unwrap_or(true) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
