@@ -55,10 +55,8 @@ impl Scenario {
     #[must_use]
     pub fn drawn_topology(&self, seed: u64) -> topology::Spec {
         let mut topology = self.topology.clone();
-        if self.rtt_spread > 0.0 {
-            let factor = self.delay_factor(seed);
-            topology.map_delays(|delay| scaled(delay, factor));
-        }
+        let factor = self.delay_factor(seed);
+        topology.map_delays(|delay| scaled(delay, factor));
         topology
     }
 

@@ -127,8 +127,8 @@ impl Host {
         for (number, flow) in drawn.flows.iter().enumerate() {
             let connection = &scenario.connections[flow.connection];
             let of = ObservedFlow {
+                scenario,
                 flow,
-                connection,
                 servers: &servers[number],
                 observed: &transferred.observed[number],
                 begin: transferred.begin,
@@ -147,9 +147,6 @@ impl Host {
             let (bytes, completion) = (outcome.bytes, outcome.completion_s);
             outcome.slowdown =
                 capacity::slowdown(&drawn.graph, flow, connection, bytes, completion);
-            for subflow in &mut outcome.subflows {
-                subflow.path_name = scenario.path_name(subflow.path).map(Into::into);
-            }
             connections.push(outcome);
             if watch.trace {
                 rows.extend(trace.rows);

@@ -3,15 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use netsim::Time;
-use scenario::{ConnectionSpec, Flow, Protocol};
+use scenario::{ConnectionSpec, Flow, Protocol, Scenario};
 
 use super::transfer::Observation;
 
 /// A flow, its hosts, and its observation.
 #[derive(Clone, Copy)]
 pub(crate) struct ObservedFlow<'a> {
+    pub(crate) scenario: &'a Scenario,
     pub(crate) flow: &'a Flow,
-    pub(crate) connection: &'a ConnectionSpec,
     /// The server's address on each path of its hosts. The flow's paths are the first ones.
     pub(crate) servers: &'a [IpAddr],
     pub(crate) observed: &'a Observation,
@@ -19,10 +19,15 @@ pub(crate) struct ObservedFlow<'a> {
     pub(crate) begin: Time,
 }
 
-impl ObservedFlow<'_> {
+impl<'a> ObservedFlow<'a> {
+    /// Description of its connection.
+    pub(crate) fn connection(&self) -> &'a ConnectionSpec {
+        &self.scenario.connections[self.flow.connection]
+    }
+
     /// The path, from 0, of a subflow with this local address.
     pub(crate) fn path(&self, local: Ipv4Addr) -> Option<usize> {
-        match self.connection.protocol {
+        match self.connection().protocol {
             Protocol::Tcp | Protocol::Udp => Some(0),
             Protocol::Mptcp => {
                 let mut servers = self.servers.iter();

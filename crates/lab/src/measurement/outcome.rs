@@ -16,12 +16,8 @@ use super::transfer::{Delivered, Observation, Sample};
 
 /// Outcome of a connection. Times are since the first SYN.
 pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
-    let ObservedFlow {
-        flow,
-        connection,
-        observed,
-        ..
-    } = *of;
+    let ObservedFlow { flow, observed, .. } = *of;
+    let connection = of.connection();
     let seconds = |time: Time| time.since(observed.start).as_secs_f64();
     let find = |sample: &Sample, path: usize| {
         let mut subflows = sample.subflows.iter();
@@ -78,8 +74,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
         subflows.push(SubflowOutcome {
             subflow: path + 1,
             path: number + 1,
-            // The scenario has the names.
-            path_name: None,
+            path_name: of.scenario.path_name(number + 1).map(Into::into),
             backup: connection.backup.get(path).copied().unwrap_or(false),
             established_s: seconds(first.0),
             bytes: Some(bytes),

@@ -18,7 +18,7 @@ struct Counted {
 /// A sample of each subflow at each tick, in order of time. Rates and counts are those since the tick before; of a new subflow
 /// since the begin of the connection.
 pub(crate) fn subflows(of: &ObservedFlow<'_>) -> Vec<SubflowSample> {
-    let name: Arc<str> = of.connection.name.as_str().into();
+    let name: Arc<str> = of.connection().name.as_str().into();
     let mut before = vec![
         Counted {
             time: of.observed.start,
@@ -66,9 +66,9 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
     use netsim::Span;
+    use scenario::Scenario;
     use scenario::outcome::SubflowOutcome;
     use scenario::trace::{Credit, Settled};
-    use scenario::{ConnectionSpec, Flow};
 
     use super::*;
     use crate::measurement::events::Trace;
@@ -80,15 +80,10 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn flow() -> Flow {
-        Flow {
-            connection: 0,
-            number: 1,
-            start: Span::ZERO,
-            paths: Vec::new(),
-            numbers: vec![0],
-            seed: 0,
-        }
+    fn scenario() -> Scenario {
+        let text = "stop = '9s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '5Mbit'\nrtt = '40ms'\nqueue = 17\n\
+                    [[connection]]\nprotocol = 'tcp'\nbytes = '30KB'";
+        Scenario::parse(text, "a.toml").unwrap()
     }
 
     /// By hand: 125 000 bytes in 100 ms are 10 Mbit/s, and half of them in half the time as well.
@@ -114,9 +109,10 @@ mod tests {
             ticks: vec![tick(1100, 125_000, 2), tick(1150, 187_500, 5)],
             ..Observation::default()
         };
+        let scenario = scenario();
         let samples = subflows(&ObservedFlow {
-            flow: &flow(),
-            connection: &ConnectionSpec::default(),
+            scenario: &scenario,
+            flow: &scenario.draw(1).unwrap().flows[0],
             servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
             observed: &observed,
             begin: at(1000),
@@ -148,9 +144,10 @@ mod tests {
             ..SubflowOutcome::default()
         };
         let observed = Observation::default();
+        let scenario = scenario();
         let mut outcome = crate::measurement::outcome::outcome(&ObservedFlow {
-            flow: &flow(),
-            connection: &ConnectionSpec::default(),
+            scenario: &scenario,
+            flow: &scenario.draw(1).unwrap().flows[0],
             servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
             observed: &observed,
             begin: at(1000),
