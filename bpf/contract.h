@@ -63,12 +63,18 @@ struct lisa_usage {
 	u32 user[LISA_USERS]; /* of these users, by hash */
 };
 
-/* One MPTCP connection of this host. The kernel reuses addresses. An address with its token does not recur soon. */
+/*
+ * One MPTCP connection of this host. No two open connections have the same token (mptcp_token_exists). The kernel reuses
+ * addresses; an address with its token does not recur soon. Eight bytes, because each ACK looks the key up: a key of 16 costs
+ * 40 instructions more (jhash2).
+ */
 struct lisa_key {
-	u64 socket; /* address of the kernel's mptcp_sock */
+	u32 socket; /* address of the kernel's mptcp_sock, shifted right by LISA_ADDRESS_SHIFT */
 	u32 token; /* RFC 8684, 3.2 */
-	u32 reserved;
-};
+} __attribute__((aligned(8)));
+
+/* An mptcp_sock takes more than 64 bytes, so that no two of them have the same key.socket within 256 GiB. */
+#define LISA_ADDRESS_SHIFT 6
 
 struct lisa_connection {
 	struct mpcc_connection coupled;
@@ -250,7 +256,7 @@ enum lisa_timer {
 
 /* A socket whose congestion control is a BPF program. The key: its address. */
 struct lisa_holder {
-	u64 connection; /* address of the MPTCP socket, as in lisa_key; 0: not a subflow */
+	u64 connection; /* address of the MPTCP socket; 0: not a subflow */
 	u64 read; /* time of the two counters below: ns, CLOCK_MONOTONIC */
 	u64 bytes_acked; /* sent and acknowledged (tcp_sock) */
 	u64 bytes_received; /* in order (tcp_sock) */

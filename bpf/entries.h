@@ -34,24 +34,24 @@ static __always_inline struct mpcc_connection *connection_of(struct lisa_socket 
 	return connection ? &connection->coupled : NULL;
 }
 
-/* The key of a subflow's MPTCP connection. False if the subflow has none (any more). */
-static __always_inline bool identify(struct sock *sk, struct lisa_key *key)
+/* A subflow's MPTCP connection, and its key. NULL if the subflow has none (any more). */
+static __always_inline struct sock *identify(struct sock *sk, struct lisa_key *key)
 {
 	struct mptcp_subflow_context *subflow =
 		BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ulp_data);
 	struct sock *connection = BPF_CORE_READ(subflow, conn);
 
-	if (!connection)
-		return false;
-	key->socket = (u64)connection;
-	key->token = BPF_CORE_READ((struct mptcp_sock *)connection, token);
-	return true;
+	if (connection) {
+		key->socket = (u64)connection >> LISA_ADDRESS_SHIFT;
+		key->token = BPF_CORE_READ((struct mptcp_sock *)connection, token);
+	}
+	return connection;
 }
 
 /* Creates the connection's entry, unless another subflow does at the same time. False: there is no room. */
-static __always_inline bool create(struct sock *sk, const struct lisa_key *key)
+static __always_inline bool create(struct sock *sk, struct sock *connection,
+				   const struct lisa_key *key)
 {
-	struct sock *connection = (struct sock *)key->socket;
 	struct lisa_connection *created;
 	enum admission admission;
 	u32 counter;
@@ -87,12 +87,13 @@ static __always_inline bool create(struct sock *sk, const struct lisa_key *key)
  * The connection's entry, created if there is none, with a slot for this subflow. NULL: no room. `slot` is then MPCC_NO_ROOM for a
  * join.
  */
-static __always_inline struct lisa_connection *attach(struct sock *sk, const struct lisa_key *key,
-						      bool join, u8 *slot)
+static __always_inline struct lisa_connection *attach(struct sock *sk, struct sock *mptcp,
+						      const struct lisa_key *key, bool join,
+						      u8 *slot)
 {
 	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, key);
 
-	if (!connection && create(sk, key)) {
+	if (!connection && create(sk, mptcp, key)) {
 		connection = bpf_map_lookup_elem(&connections, key);
 		if (!connection)
 			COUNT(sk, alone_full); /* the kernel had no memory */

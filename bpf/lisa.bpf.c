@@ -24,6 +24,7 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	struct lisa_connection *connection = NULL;
 	struct tcp_sock *tp = tcp_of(sk);
 	bool fresh = tp->data_segs_out == 0, mptcp = has_mptcp(sk);
+	struct sock *mptcp_sock = NULL;
 	struct lisa_socket *private;
 	struct mpcc_note note = {};
 	struct lisa_key key = {};
@@ -55,8 +56,10 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	/* After cubictcp_init, which may set ssthresh (tcp_cubic.initial_ssthresh). */
 	tcp = fetch(tp);
 	tcp.backup = is_backup(tp, tcp.flight);
-	if (mptcp && identify(sk, &key)) {
-		connection = attach(sk, &key, is_join(sk), &slot);
+	if (mptcp)
+		mptcp_sock = identify(sk, &key);
+	if (mptcp_sock) {
+		connection = attach(sk, mptcp_sock, &key, is_join(sk), &slot);
 		COUNT(sk, subflows_opened);
 	} else {
 		COUNT(sk, plain_opened);
@@ -215,7 +218,7 @@ void BPF_PROG(lisa_release, struct sock *sk)
 	__builtin_memset(&key, 0, sizeof(key));
 	key.connection = private->key;
 	key.slot = private->subflow.slot;
-	if (key.connection.socket)
+	if (key.connection.token || key.connection.socket)
 		COUNT(sk, subflows_closed);
 	else
 		COUNT(sk, plain_closed);

@@ -45,9 +45,9 @@ pub(crate) unsafe trait Plain {}
 /// There must be no padding, neither between fields nor at the end.
 pub(crate) unsafe trait WithoutPadding: Plain {}
 
-// SAFETY: 8 + 4 + 4 bytes in 16.
+// SAFETY: 4 + 4 bytes in 8.
 unsafe impl WithoutPadding for lisa_key {}
-// SAFETY: 16 + 4 + 4 bytes in 24.
+// SAFETY: 8 + 4 + 4 bytes in 16.
 unsafe impl WithoutPadding for lisa_subflow_key {}
 // SAFETY: 8 + 4 + 4 bytes in 16.
 unsafe impl WithoutPadding for lisa_listen {}
@@ -59,7 +59,7 @@ unsafe impl WithoutPadding for u64 {}
 unsafe impl WithoutPadding for lisa_namespace {}
 // SAFETY: 16 + 16 bytes in 32.
 unsafe impl WithoutPadding for lisa_default {}
-// SAFETY: 16 + 4 + 2 + 1 + 1 bytes in 24.
+// SAFETY: 8 + 4 + 2 + 1 + 1 bytes in 16.
 unsafe impl WithoutPadding for lisa_group_request {}
 
 macro_rules! plain {

@@ -72,9 +72,9 @@ pub struct Socket {
     /// The kernel's address of the socket.
     #[serde(skip)]
     address: u64,
-    /// Address of its MPTCP socket, as in `lisa_key`; 0 if it is not a subflow.
+    /// `lisa_key.socket` of its connection; 0 if it is not a subflow.
     #[serde(skip)]
-    pub(crate) connection: u64,
+    pub(crate) connection: u32,
 }
 
 impl Socket {

@@ -86,8 +86,8 @@ fn is_old(since: u64) -> bool {
     clock::now().saturating_sub(since) > AGE
 }
 
-/// A subflow's MPTCP socket and addresses.
-type End = (u64, SocketAddr, SocketAddr);
+/// `socket` of its connection's key, and a subflow's addresses.
+type End = (u32, SocketAddr, SocketAddr);
 
 /// Entries without a socket in `found`; none if `found` is incomplete.
 fn without_socket(registered: &Registered, found: &Found) -> Result<LeftOver> {
@@ -98,7 +98,7 @@ fn without_socket(registered: &Registered, found: &Found) -> Result<LeftOver> {
         .sockets(registered)
         .map(|socket| (socket.connection, socket.local, socket.remote))
         .collect();
-    let open: HashSet<u64> = ends.iter().map(|(connection, ..)| *connection).collect();
+    let open: HashSet<u32> = ends.iter().map(|(connection, ..)| *connection).collect();
     // A subflow's entry is created after its connection's entry and deleted before it. Subflows are listed first, so that the
     // connection of every listed subflow is listed, too, unless it has closed.
     let subflows = map::entries(&registered.subflows, registered.name())?;

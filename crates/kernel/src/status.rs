@@ -232,13 +232,11 @@ pub fn entries(registered: &Registered) -> (usize, usize) {
 /// Open MPTCP connections, oldest first.
 pub(crate) fn connections(registered: &Registered) -> Result<Vec<Connection>> {
     let (now, name) = (clock::now(), registered.name());
-    let mut addresses: HashMap<([u8; 16], u32), lisa_subflow> = HashMap::new();
+    let mut addresses: HashMap<(u32, u32, u32), lisa_subflow> = HashMap::new();
     for Entry { key, value } in map::entries(&registered.subflows, name)? {
         let key: lisa_subflow_key = contract::read(&key);
-        addresses.insert(
-            (identity(&key.connection), key.slot),
-            contract::read(&value),
-        );
+        let lisa_key { socket, token } = key.connection;
+        addresses.insert((socket, token, key.slot), contract::read(&value));
     }
     let mut connections: Vec<(u64, Connection)> = Vec::new();
     for Entry { key, value } in map::entries(&registered.connections, name)? {
@@ -249,7 +247,7 @@ pub(crate) fn connections(registered: &Registered) -> Result<Vec<Connection>> {
             .zip(&value.coupled.slot)
             .filter(|(_, slot)| u32::from(slot.phase) != phase::MPCC_ABSENT)
             .map(|(i, slot)| {
-                let known = addresses.get(&(identity(&key), i));
+                let known = addresses.get(&(key.socket, key.token, i));
                 netns = known.map_or(netns, |known| known.netns);
                 subflow(i, slot, known)
             })
@@ -274,10 +272,6 @@ pub(crate) fn connections(registered: &Registered) -> Result<Vec<Connection>> {
         .into_iter()
         .map(|(_, connection)| connection)
         .collect())
-}
-
-fn identity(key: &lisa_key) -> [u8; 16] {
-    contract::bytes(key).try_into().expect("16 bytes")
 }
 
 fn subflow(i: u32, slot: &mpcc_slot, known: Option<&lisa_subflow>) -> Subflow {

@@ -237,7 +237,7 @@ fn socket(address: u64, holder: &lisa_holder, names: &Namespaces, hz: u32) -> So
         received_bps: None,
         read: holder.read,
         address,
-        connection: holder.connection,
+        connection: (holder.connection >> contract::LISA_ADDRESS_SHIFT) as u32,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 /// Identifies a socket in two listings. The kernel reuses the address of a closed socket, but hardly for the same connection.
-pub(super) type SocketId = (u64, u64, SocketAddr);
+pub(super) type SocketId = (u64, u32, SocketAddr);
 
 /// Counters of a socket at one time.
 #[derive(Clone, Copy, Debug)]
