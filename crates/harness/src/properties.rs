@@ -172,7 +172,9 @@ impl Driver {
                 let small = ffi::MPCC_CONVOY_JOIN.saturating_sub(old.cwnd);
                 let most = match (avoidance, self.algorithm.slow_start()) {
                     ("olia", _) => acked + acked.div_ceil(2),
-                    (_, "convoy") => acked.max(small.min(ffi::MPCC_CONVOY_FAST.saturating_mul(acked))),
+                    (_, "convoy") => {
+                        acked.max(small.min(ffi::MPCC_CONVOY_FAST.saturating_mul(acked)))
+                    }
                     _ => acked,
                 };
                 // OLIA reduces a window by at most half a segment for each window, and by a whole one for the first fraction; wVegas may
