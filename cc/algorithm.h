@@ -18,6 +18,7 @@
 #include "slow_start/hystartpp.h"
 #include "slow_start/css.h"
 #include "slow_start/nmcc.h"
+#include "slow_start/convoy.h"
 #include "avoidance/reno.h"
 #include "avoidance/lia.h"
 #include "avoidance/cubic.h"
@@ -33,7 +34,8 @@
 	PART(lisa, __VA_ARGS__)                                                                    \
 	PART(hystartpp, __VA_ARGS__)                                                               \
 	PART(css, __VA_ARGS__)                                                                     \
-	PART(nmcc, __VA_ARGS__)
+	PART(nmcc, __VA_ARGS__)                                                                    \
+	PART(convoy, __VA_ARGS__)
 #define MPCC_AVOIDANCES(PART, ...)                                                                 \
 	PART(reno, __VA_ARGS__)                                                                    \
 	PART(lia, __VA_ARGS__)                                                                     \
@@ -71,7 +73,8 @@
 	ROW(phi, uncoupled, phi, false, "from uncoupled to fully coupled increases")               \
 	ROW(lisa_cubic, lisa, cubic, false, "linked slow start, then Linux's CUBIC")               \
 	ROW(css_cubic, css, cubic, false, "coupled slow start, then Linux's CUBIC")                \
-	ROW(hystartpp_cubic, hystartpp, cubic, false, "CUBIC with HyStart++ (RFC 9406)")
+	ROW(hystartpp_cubic, hystartpp, cubic, false, "CUBIC with HyStart++ (RFC 9406)")           \
+	ROW(convoy, convoy, cubic, false, "one slow start at a shared queue, then Linux's CUBIC")
 
 /* --- Dispatch --------------------------------------------------------------------------------------------------- */
 
@@ -85,11 +88,18 @@ struct mpcc_pair {
 	u8 avoidance; /* enum mpcc_avoidances */
 };
 
+/* Bytes at the end of the avoidance's state that the slow start's may occupy: convoy replaces HyStart. */
+#define MPCC_UNUSED(slow_start, avoidance)                                                         \
+	(MPCC_SLOW_START_##slow_start == MPCC_SLOW_START_convoy &&                                 \
+			 MPCC_AVOIDANCE_##avoidance == MPCC_AVOIDANCE_cubic ?                      \
+		 sizeof(struct mpcc_hystart) :                                                     \
+		 0)
+
 #define MPCC_CHECK(name, slow_start, avoidance, in_linux, about)                                   \
 	_Static_assert(sizeof(#name) <= 16, #name ": Linux's limit is 15 characters");             \
 	_Static_assert(sizeof(struct mpcc_##slow_start##_slow_start) +                             \
 				       sizeof(struct mpcc_##avoidance##_avoidance) <=              \
-			       MPCC_PRIVATE_BYTES,                                                 \
+			       MPCC_PRIVATE_BYTES + MPCC_UNUSED(slow_start, avoidance),            \
 		       #name ": its state does not fit into mpcc_subflow.private");                \
 	_Static_assert(MPCC_SLOW_START_##slow_start != MPCC_SLOW_START_nmcc ||                     \
 			       MPCC_AVOIDANCE_##avoidance == MPCC_AVOIDANCE_nmcc,                  \
@@ -309,6 +319,8 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 	if (slot)
 		slot->initial_cwnd = tcp->cwnd;
 	MPCC_AVOIDANCE_CALL(pair, init, s, tcp);
+	if (!mpcc_replaces_hystart(pair))
+		MPCC_AVOIDANCE_CALL(pair, begin, s, tcp);
 	mpcc_publish(pair, c, s, tcp);
 }
 
@@ -328,7 +340,7 @@ MPCC_INLINE void mpcc_on_ack(struct mpcc_pair pair, struct mpcc_connection *c,
 	}
 	/* Sample. */
 	mpcc_move(pair, c, s, tcp, note);
-	MPCC_SLOW_START_CALL_FOR(pair, refresh, sample, c, s, tcp);
+	MPCC_SLOW_START_CALL_FOR(pair, refresh, sample, c, s, tcp, acked);
 	if (refresh)
 		mpcc_publish(pair, c, s, tcp);
 	mpcc_publish_change(pair, c, s, tcp);
@@ -391,6 +403,8 @@ MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c
 	if (!s->ready)
 		return; /* Linux calls this once before init */
 	MPCC_AVOIDANCE_CALL(pair, set_state, s, tcp, state);
+	if (state == MPCC_STATE_LOSS && !mpcc_replaces_hystart(pair))
+		MPCC_AVOIDANCE_CALL(pair, begin, s, tcp);
 	MPCC_SLOW_START_CALL(pair, set_state, c, s, tcp, state, note);
 	s->state = state;
 	mpcc_publish(pair, c, s, tcp);

@@ -52,7 +52,8 @@ struct mpcc_slow_start_ops {
 		       u32 flight, struct mpcc_note *note);
 
 	/* Every ACK. True if the published state must be refreshed before the other stages. */
-	bool (*sample)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp);
+	bool (*sample)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,
+		       u32 acked);
 	/* In slow start: may end it by setting ssthresh. */
 	void (*exit)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_tcp *tcp,
 		     u32 acked);
@@ -92,6 +93,8 @@ struct mpcc_avoidance_ops {
 	/* Every ACK, before debits are settled and before anything grows. */
 	void (*sample)(struct mpcc_connection *c, struct mpcc_subflow *s,
 		       const struct mpcc_tcp *tcp, u32 acked);
+	/* Slow start begins: a subflow starts, or has an RTO. Not called if the slow start replaces HyStart. */
+	void (*begin)(struct mpcc_subflow *s, const struct mpcc_tcp *tcp);
 	/* In slow start: may end it by setting ssthresh. Not called if the slow start replaces HyStart. */
 	void (*exit)(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked);
 	/*

@@ -66,7 +66,8 @@ struct mpcc_cubic_avoidance {
 	u32 running; /* not 0: in an epoch */
 	u32 rtt_min; /* smallest RTT sample, µs; 0: none yet */
 	u32 reserved;
-	struct mpcc_hystart hystart;
+	struct mpcc_hystart
+		hystart; /* last: unused if the slow start replaces HyStart (MPCC_UNUSED) */
 };
 
 #define mpcc_cubic(s) mpcc_avoidance_state(s, struct mpcc_cubic_avoidance)
@@ -224,7 +225,7 @@ MPCC_INLINE u32 mpcc_cubic_ssthresh(struct mpcc_connection *c, struct mpcc_subfl
 	return mpcc_max(cwnd * MPCC_CUBIC_BETA / MPCC_CUBIC_SCALE, MPCC_SSTHRESH_MIN);
 }
 
-MPCC_INLINE void mpcc_cubic_init(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+MPCC_INLINE void mpcc_cubic_begin_hystart(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
 	mpcc_hystart_begin(&mpcc_cubic(s)->hystart, tcp);
 }
@@ -234,12 +235,12 @@ MPCC_INLINE void mpcc_cubic_set_state(struct mpcc_subflow *s, const struct mpcc_
 {
 	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
 
+	(void)tcp;
 	if (state != MPCC_STATE_LOSS)
 		return;
 	cubic->rtt_min = 0;
 	cubic->w_max = 0;
 	cubic->running = false;
-	mpcc_hystart_begin(&cubic->hystart, tcp);
 }
 
 /* Transmission resumes: the window does not grow for idle time (Linux: cubictcp_cwnd_event). */
@@ -256,8 +257,8 @@ MPCC_INLINE void mpcc_cubic_tx_start(struct mpcc_subflow *s, const struct mpcc_t
 
 static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
 	.name = "cubic",
-	.init = mpcc_cubic_init,
 	.sample = mpcc_cubic_sample,
+	.begin = mpcc_cubic_begin_hystart,
 	.exit = mpcc_cubic_exit,
 	.avoid = mpcc_cubic_avoid,
 	.ssthresh = mpcc_cubic_ssthresh,

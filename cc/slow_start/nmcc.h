@@ -108,13 +108,13 @@ MPCC_INLINE u32 mpcc_nmcc_rtt_sample(u32 before, u32 now)
 
 /* After an RTO: the subflow is active again, and its RTT is smoothed anew. True if it was inactive. */
 MPCC_INLINE bool mpcc_nmcc_receive(struct mpcc_connection *c, struct mpcc_subflow *s,
-				   struct mpcc_tcp *tcp)
+				   struct mpcc_tcp *tcp, u32 acked)
 {
 	struct mpcc_nmcc_slow_start *n = mpcc_nmcc_start(s);
 	u32 now = mpcc_min(tcp->srtt8, MPCC_SRTT8_MAX), sample;
 	bool inactive = n->srtt8 == MPCC_NMCC_INACTIVE;
 
-	(void)c;
+	(void)c, (void)acked;
 	if (!n->srtt8)
 		return false; /* there was no RTO */
 	if (inactive)

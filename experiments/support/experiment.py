@@ -21,11 +21,13 @@ The environment variable `LISA` names the program; without it, that is target/re
 
 import argparse
 import atexit
+import csv
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -93,6 +95,20 @@ class Experiment:
         for key, values in vary.items():
             arguments += ["--vary", f"{key}={values}"]
         lines = [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
+        return [line for line in lines if "seed" in line]  # the last line may have the warnings
+
+    def points(self, file, points, seeds, keys=None, algorithms=None, metrics=None):
+        """Rows of `lisa sweep --points`, one for each run and connection; a point is a dictionary of its keys."""
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "points.csv"
+            with table.open("w", newline="") as stream:
+                writer = csv.DictWriter(stream, points[0])
+                writer.writeheader()
+                writer.writerows(points)
+            arguments = ["sweep", self.folder / file, "--json", "--seeds", self.seeds(seeds), "--points", table]
+            arguments += ["-a", ",".join(algorithms)] if algorithms else []
+            arguments += ["--metrics", ",".join(metrics)] if metrics else []
+            lines = [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
         return [line for line in lines if "seed" in line]  # the last line may have the warnings
 
     def set(self, file, keys):

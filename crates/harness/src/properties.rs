@@ -127,6 +127,7 @@ impl Driver {
             "css" => parts::css(&step, self.algorithm)?,
             "nmcc" => parts::nmcc(&step)?,
             "hystartpp" => parts::hystartpp(&step)?,
+            "convoy" => parts::convoy(&step)?,
             _ => {}
         }
         match self.algorithm.avoidance() {
@@ -167,8 +168,13 @@ impl Driver {
         match step.callback.operation {
             MPCC_DO_ACK => {
                 // Slow start adds a segment for each acknowledged one. OLIA's window of one grows by (1 + 1/2): α is at most 1/2.
-                let most = match avoidance {
-                    "olia" => acked + acked.div_ceil(2),
+                // Convoy's window may grow faster as long as it is small.
+                let small = ffi::MPCC_CONVOY_JOIN.saturating_sub(old.cwnd);
+                let most = match (avoidance, self.algorithm.slow_start()) {
+                    ("olia", _) => acked + acked.div_ceil(2),
+                    (_, "convoy") => {
+                        acked.max(small.min(ffi::MPCC_CONVOY_FAST.saturating_mul(acked)))
+                    }
                     _ => acked,
                 };
                 // OLIA reduces a window by at most half a segment for each window, and by a whole one for the first fraction; wVegas may
@@ -214,8 +220,12 @@ impl Driver {
                     _ if no_room => ffi::MPCC_NO_ROOM_IW,
                     _ => 10,
                 };
+                let most = match self.algorithm.slow_start() {
+                    "convoy" => ffi::MPCC_CONVOY_JOIN,
+                    _ => 10,
+                };
                 ensure!(
-                    (least..=10).contains(&new.cwnd),
+                    (least..=most).contains(&new.cwnd),
                     "an initial window of {}",
                     new.cwnd
                 );

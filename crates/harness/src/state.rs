@@ -47,6 +47,8 @@ slow_start! {
     css: mpcc_css_slow_start;
     /// State of a subflow that runs NMCC's slow start.
     nmcc_start: mpcc_nmcc_slow_start;
+    /// State of a subflow that runs convoy.
+    convoy: mpcc_convoy_slow_start;
 }
 
 /// Change of the window for each acknowledged segment, Q40, of a subflow that runs OLIA.

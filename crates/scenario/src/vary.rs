@@ -12,6 +12,8 @@
 
 mod draw;
 
+use std::io::Read;
+
 use crate::file::overrides::parts;
 use crate::units;
 
@@ -122,6 +124,37 @@ impl Vary {
             Some(floats) if floats.iter().all(|value| value.is_finite()) => Numbers::Floats(floats),
             _ => Numbers::Texts,
         }
+    }
+}
+
+/// The points of a table in CSV: its first line has keys, and each other line their values at a point.
+///
+/// # Errors
+/// A text with the place in the table.
+pub fn points(table: impl Read) -> Result<Vec<Vary>, String> {
+    let wrong = |error: csv::Error| error.to_string();
+    let mut reader = csv::Reader::from_reader(table);
+    let keys = reader.headers().map_err(wrong)?.clone();
+    let mut varied: Vec<Vary> = (keys.iter())
+        .map(|key| Vary {
+            key: key.trim().into(),
+            values: Vec::new(),
+        })
+        .collect();
+    if varied.iter().any(|vary| vary.key.is_empty()) || varied.is_empty() {
+        return Err("a key in the first line is empty; it is like `topology.queue.packets`".into());
+    }
+    for (number, point) in reader.records().enumerate() {
+        if number as u64 >= MAX_VALUES {
+            return Err(format!("at most {MAX_VALUES} points are possible"));
+        }
+        for (vary, value) in varied.iter_mut().zip(&point.map_err(wrong)?) {
+            vary.values.push(value.trim().into());
+        }
+    }
+    match varied[0].values.is_empty() {
+        true => Err("there is no point: the lines below the keys have their values".into()),
+        false => Ok(varied),
     }
 }
 

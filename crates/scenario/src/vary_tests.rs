@@ -77,6 +77,24 @@ fn the_last_key_changes_fastest() {
     assert_eq!(combinations(&[]), Some(1));
 }
 
+#[test]
+fn a_table_has_points() {
+    let table = "topology.rate, topology.rtt\n2Mbit,\"[\"\"10ms\"\",\"\"20ms\"\"]\"\n3Mbit,40ms\n";
+    let varied = points(table.as_bytes()).unwrap();
+    assert_eq!(varied[0].values, ["2Mbit", "3Mbit"]);
+    assert_eq!(varied[1].key, "topology.rtt");
+    assert_eq!(varied[1].set(0), r#"topology.rtt=["10ms","20ms"]"#);
+    for (table, problem) in [
+        ("", "a key in the first line is empty"),
+        ("a,\n1,2\n", "a key in the first line is empty"),
+        ("a,b\n", "there is no point"),
+        ("a,b\n1,2\n3\n", "line: 3"),
+    ] {
+        let error = points(table.as_bytes()).unwrap_err();
+        assert!(error.contains(problem), "{table}: {error}");
+    }
+}
+
 proptest! {
     #[test]
     fn anything_is_read_or_refused(text in "[0-9.,/=a-cs{}\\[\\]\" ]{0,20}|\\PC{0,12}") {

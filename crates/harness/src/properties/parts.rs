@@ -136,6 +136,34 @@ pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     Ok(())
 }
 
+/// Convoy ends slow start at the current window, once, and publishes that it has ended.
+pub(super) fn convoy(step: &Step<'_>) -> Holds {
+    let ((old, before), (new, after)) = (step.old(), step.now());
+    let (was, is) = (state::convoy(before), state::convoy(after));
+    ensure!(
+        is.samples() <= 2 && is.remaining() <= ffi::MPCC_CWND_MAX + 1,
+        "convoy keeps {is:?}"
+    );
+    if step.is(MPCC_DO_ACK) {
+        ensure!(
+            new.ssthresh == old.ssthresh
+                || new.ssthresh == old.cwnd && was.over() == 0 && is.over() != 0,
+            "convoy's threshold is {}",
+            new.ssthresh
+        );
+    }
+    let slots = &step.after.connection.slot;
+    let ends = was.over() == 0 && is.over() != 0 && !step.is(MPCC_DO_INIT);
+    if let Some(slot) = slots.get(usize::from(after.slot)).filter(|_| ends) {
+        let left = slot.slow_start[ffi::MPCC_CONVOY_LEFT as usize];
+        ensure!(
+            left & ffi::MPCC_CONVOY_GONE != 0,
+            "convoy publishes {left:x}"
+        );
+    }
+    Ok(())
+}
+
 /// wVegas: no window is below 2 after a round, the target queue has 2 to 10 segments, and the threshold is not above the
 /// window at the end of a round in congestion avoidance, unless the window was drained.
 pub(super) fn wvegas(step: &Step<'_>) -> Holds {

@@ -189,6 +189,40 @@ fn points_can_be_random() {
     assert!(wrong.contains("--vary"), "{wrong}");
 }
 
+/// The points of a file, with lists in quotes; the error of a value names its key.
+#[test]
+fn points_can_be_a_file() {
+    let place = Place::new();
+    let sweep = "sweep small.toml --seeds 1 -a lia,lisa --points points.csv --json";
+    let write = |text: &str| fs::write(place.0.join("points.csv"), text).unwrap();
+    write("bottleneck.queue,bottleneck.rtt\n9,40ms\n30,\"[\"\"40ms\"\",\"\"50ms\"\"]\"\n");
+    let rows = place.json(sweep);
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| (row["bottleneck.queue"].as_i64(), row["algorithm"].as_str()))
+        .collect();
+    let expected = [(9, "lia"), (9, "lisa"), (30, "lia"), (30, "lisa")]
+        .map(|(queue, algorithm)| (Some(queue), Some(algorithm)));
+    assert_eq!(found, expected);
+    assert_eq!(rows[2]["bottleneck.rtt"], r#"["40ms","50ms"]"#);
+    for (text, code, problem) in [
+        ("bottleneck.queue\n9x\n", 2, "--points bottleneck.queue=9x"),
+        ("connection.1.algorithm\nlia\n", 2, "use this key or -a"),
+        (
+            "bottleneck.queue,topology.queue\n9,9\n",
+            2,
+            "this key is varied already",
+        ),
+        ("bottleneck.queue\n", 1, "there is no point"),
+    ] {
+        write(text);
+        let error = place.bad(sweep, code);
+        assert!(error.contains(problem), "{text}: {error}");
+    }
+    let error = place.bad("sweep small.toml --points none.csv --json", 1);
+    assert!(error.contains("--points none.csv"), "{error}");
+}
+
 /// Time series in a table: the rows of all runs, also of a sweep that is resumed, and as JSON.
 #[test]
 fn rows_are_samples() {

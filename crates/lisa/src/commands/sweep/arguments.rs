@@ -37,6 +37,10 @@ pub struct Arguments {
     /// Like --random, with the points of a Latin hypercube: each key has one value in each N-th of its range.
     #[arg(long, value_name = "N", requires = "vary", value_parser = values::number::<u32>(1..=100_000))]
     pub latin: Option<u32>,
+    /// Instead of combinations run the points of a CSV file: its first line has keys, and each other line their values at a
+    /// point.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["vary", "random", "latin"])]
+    pub points: Option<PathBuf>,
     /// Run each combination with each of these algorithms, with commas [default: the algorithms of the file]. The table shows
     /// the differences to the first algorithm, seed by seed.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = algorithm_name::any())]
@@ -81,4 +85,5 @@ Examples:
   lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.1.bytes=50KB..900KB/50KB
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit --vary bottleneck.rtt=10ms..200ms --latin 500 -o points.csv
+  lisa sweep download.toml --points cells.csv -a cubic,lisa_cubic -o rows.csv
   lisa sweep download.toml --vary bottleneck.queue=1..34 --seeds 100 --shard 2/3 -o second.parquet";

@@ -29,7 +29,7 @@ use crate::runs::{metric_names, on, rows_file};
 
 /// Runs all combinations, prints a table or rows, and writes rows.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    if arguments.vary.is_empty() && arguments.algorithms.is_empty() {
+    if arguments.vary.is_empty() && arguments.points.is_none() && arguments.algorithms.is_empty() {
         return Err(Failure::usage(
             "nothing varies: give --vary KEY=VALUES, like topology.queue.packets=1..34, or -a LIST, like lia,lisa; see `lisa sweep --help`",
         ));

@@ -1,5 +1,7 @@
-//! The points of a sweep: each combination of values, with each algorithm.
+//! The points of a sweep: each combination of values, or each line of a file, with each algorithm.
 
+use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use scenario::metrics::{Groups, Metric};
@@ -85,6 +87,11 @@ impl Point {
 /// The varied keys with their values.
 pub fn varied(arguments: &Arguments) -> Result<Vec<Vary>, Failure> {
     let mut varied: Vec<Vary> = Vec::new();
+    for vary in arguments.points.as_deref().map_or(Ok(Vec::new()), read)? {
+        let wrong = |problem| Failure::usage(format!("--points: `{}`: {problem}", vary.key));
+        check(arguments, &varied, &vary).map_err(wrong)?;
+        varied.push(vary);
+    }
     for text in &arguments.vary {
         let wrong = |problem: &str| Failure::usage(format!("--vary {text}: {problem}"));
         let key = varied.len() as u64;
@@ -93,16 +100,28 @@ pub fn varied(arguments: &Arguments) -> Result<Vec<Vary>, Failure> {
             None => Vary::parse(text),
         };
         let vary = vary.map_err(|problem| wrong(&problem))?;
-        if varied.iter().any(|other| vary.replaces(other)) {
-            return Err(wrong("this key is varied already"));
-        }
-        let algorithm = vary.key.ends_with(".algorithm");
-        if algorithm && !arguments.algorithms.is_empty() {
-            return Err(wrong("use this key or -a, not both"));
-        }
+        check(arguments, &varied, &vary).map_err(wrong)?;
         varied.push(vary);
     }
     Ok(varied)
+}
+
+/// The keys of `--points` with their values.
+fn read(path: &Path) -> Result<Vec<Vary>, Failure> {
+    let wrong = |problem| Failure::new(format!("--points {}: {problem}", path.display()));
+    let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+    vary::points(file).map_err(wrong)
+}
+
+/// Checks a key beside those before it.
+fn check(arguments: &Arguments, varied: &[Vary], vary: &Vary) -> Result<(), &'static str> {
+    if varied.iter().any(|other| vary.replaces(other)) {
+        return Err("this key is varied already");
+    }
+    if vary.key.ends_with(".algorithm") && !arguments.algorithms.is_empty() {
+        return Err("use this key or -a, not both");
+    }
+    Ok(())
 }
 
 /// Number and choice of random points; none for all combinations.
@@ -116,12 +135,17 @@ fn random(arguments: &Arguments) -> Option<(usize, Design)> {
     uniform.or(latin)
 }
 
+/// Number of points if each has a value of its own of every key, random or of a file; none for all combinations.
+fn listed(arguments: &Arguments, varied: &[Vary]) -> Option<usize> {
+    match &arguments.points {
+        Some(_) => varied.first().map(|vary| vary.values.len()),
+        None => random(arguments).map(|(points, _)| points),
+    }
+}
+
 /// Number of combinations, before they are multiplied by the algorithms.
 fn combinations(arguments: &Arguments, varied: &[Vary]) -> Option<usize> {
-    match random(arguments) {
-        Some((points, _)) => Some(points),
-        None => vary::combinations(varied),
-    }
+    listed(arguments, varied).or_else(|| vary::combinations(varied))
 }
 
 /// Number of runs of the sweep.
@@ -157,14 +181,18 @@ pub fn points(
         * arguments.algorithms.len().max(1)
         <= MOST_IN_TABLE;
     for number in 0..combinations(arguments, varied).unwrap_or(0) {
-        let chosen = match random(arguments) {
+        let chosen = match listed(arguments, varied) {
             Some(_) => vec![number; varied.len()],
             None => vary::combination(varied, number),
         };
         let set: Vec<String> = (varied.iter().zip(&chosen))
             .map(|(vary, value)| vary.set(*value))
             .collect();
-        let scenario = load(source, common, &set)?;
+        let option = match arguments.points {
+            Some(_) => "--points",
+            None => "--vary",
+        };
+        let scenario = load(source, common, &set, option)?;
         let mut add = |algorithm: Option<(String, Vec<usize>)>, scenario| {
             let name = algorithm.as_ref().map(|(name, _)| name.clone());
             let mut with = set.clone();
@@ -208,8 +236,13 @@ pub fn points(
     Ok(points)
 }
 
-/// The scenario with these values. The error of a value names `--vary`.
-fn load(source: &Source, common: &Common, set: &[String]) -> Result<Scenario, Failure> {
+/// The scenario with these values. The error of a value names their option.
+fn load(
+    source: &Source,
+    common: &Common,
+    set: &[String],
+    option: &str,
+) -> Result<Scenario, Failure> {
     let all: Vec<&String> = common.set.iter().chain(set).collect();
     source
         .scenario(&all)
@@ -224,8 +257,11 @@ fn load(source: &Source, common: &Common, set: &[String]) -> Result<Scenario, Fa
                 // `1-34` is text.
                 let value = text.split_once('=').map_or("", |(_, value)| value);
                 let is_text = !value.contains(['{', '[']) && value.parse::<f64>().is_err();
-                let range = if is_text { "; a range is `1..34`" } else { "" };
-                Failure::usage(format!("--vary {text}: {rest}{range}"))
+                let range = match is_text && option == "--vary" {
+                    true => "; a range is `1..34`",
+                    false => "",
+                };
+                Failure::usage(format!("{option} {text}: {rest}{range}"))
             }
             _ => error.into(),
         })
