@@ -1,6 +1,6 @@
 """Tables and figure of docs/algorithms/convoy.md: transfers that begin with a join, in networks that are drawn at random.
 
-Without `--only judging` it prints the tables of the half that rules are tuned with, and writes no page.
+`--only tuning` prints the tables of the half that rules are tuned with, and writes no page.
 """
 
 import sys
@@ -95,4 +95,4 @@ def tuning(experiment):
 
 if __name__ == "__main__":
     experiment = Experiment(__file__)
-    experiment.run(judging if experiment.options.only == ["judging"] else tuning)
+    experiment.run(tuning if experiment.options.only == ["tuning"] else judging)
