@@ -87,9 +87,8 @@ static __always_inline bool create(struct sock *sk, struct sock *connection,
  * The connection's entry, created if there is none, with a slot for this subflow. NULL: no room. `slot` is then MPCC_NO_ROOM for a
  * join.
  */
-static __always_inline struct lisa_connection *attach(struct sock *sk, struct sock *mptcp,
-						      const struct lisa_key *key, bool join,
-						      u8 *slot)
+static __always_inline struct lisa_connection *
+attach(struct sock *sk, struct sock *mptcp, const struct lisa_key *key, bool join, u8 *slot)
 {
 	struct lisa_connection *connection = bpf_map_lookup_elem(&connections, key);
 

@@ -4,9 +4,9 @@ import math
 
 WIDTH, HEIGHT = 420, 260  # of a panel
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 34, 40
-LOW, HIGH = 0.9, 1.5  # relative times; others are at the edge
-COLOURS = ("#7f7f7f", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
-MARKS = (0.95, 1.0, 1.02, 1.05, 1.1, 1.2, 1.3, 1.5)
+LOW, HIGH = 0.6, 1.5  # relative times; others are at the edge
+COLOURS = ("#7f7f7f", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+MARKS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5)
 
 
 def svg(title, panels):
@@ -51,7 +51,7 @@ def panel(left, top, heading, lines, colours):
     for tenth in (0, 0.5, 0.8, 0.9, 1):
         yield f'<path d="M{x0} {y(tenth):.1f}H{x1}" stroke="#ddd"/>'
         yield f'<text x="{x0 - 6}" y="{y(tenth) + 4:.1f}" text-anchor="end" font-size="10">{tenth * 100:.0f} %</text>'
-    yield f'<text x="{(x0 + x1) / 2:.0f}" y="{y0 + 32}" text-anchor="middle" font-size="11">relative completion time</text>'
+    yield f'<text x="{(x0 + x1) / 2:.0f}" y="{y0 + 32}" text-anchor="middle" font-size="11">relative completion time (times beyond the axis are at its ends)</text>'
     for name, values in lines.items():
         steps = (f"H{x(value):.1f}V{y((i + 1) / len(values)):.1f}" for i, value in enumerate(sorted(values)))
         path = f"M{x0} {y0}" + "".join(steps)
