@@ -39,7 +39,8 @@ pub struct Arguments {
     pub latin: Option<u32>,
     /// Instead of combinations run the points of a CSV file: its first line has keys, and each other line their values at a
     /// point.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["vary", "random", "latin"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["vary", "random", "latin"],
+        value_parser = values::path("the name of a CSV file"))]
     pub points: Option<PathBuf>,
     /// Run each combination with each of these algorithms, with commas [default: the algorithms of the file]. The table shows
     /// the differences to the first algorithm, seed by seed.
