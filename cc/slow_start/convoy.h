@@ -227,10 +227,10 @@ MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_sample(struct mpcc_connection *c, struct
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	u32 time = mpcc_hystart_clock(tcp) >> MPCC_CONVOY_TIME;
 
-	v->acked += acked;
+	v->acked = (v->acked + acked) & 0xffff;
 	if (slot)
 		MPCC_WRITE(slot->slow_start[MPCC_CONVOY_ACKED],
-			   time << MPCC_CONVOY_TIME_SHIFT | v->acked);
+			   (time & 0xffff) << MPCC_CONVOY_TIME_SHIFT | v->acked);
 	return false;
 }
 
@@ -252,7 +252,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 					      u32 acked)
 {
 	u32 gap = now - v->last_ack, time = v->last_ack - v->round_start;
-	u16 between = others - v->others;
+	u32 between = (others - v->others) & 0xffff;
 
 	if (gap > MPCC_CONVOY_GAP && !v->broken) {
 		/* At the pace of the train, the segments of the others fill three quarters of the gap. */
@@ -262,7 +262,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 			v->broken = true;
 	}
 	v->last_ack = now;
-	v->others = others;
+	v->others = others & 0xffff;
 	v->train = mpcc_min(v->train + acked, MPCC_CWND_MAX);
 }
 
@@ -302,14 +302,15 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 	if (!v->remaining) {
 		mpcc_convoy_round(v, tcp, now);
 		v->last_ack = now;
-		v->others = others;
+		v->others = others & 0xffff;
 	} else {
 		mpcc_convoy_train(v, now, others, acked);
 	}
 	time = now - v->round_start;
 	train = !v->broken && tcp->cwnd >= MPCC_CONVOY_TRAIN && time > v->base / 2;
 	v->fast = !v->broken && v->train > 1 &&
-		  (u64)v->base * v->train > (u64)MPCC_CONVOY_ROOM * tcp->cwnd * time;
+		  (u64)v->base * v->train >
+			  (u64)MPCC_CONVOY_ROOM * mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
 	if (!train && !leaves)
 		return;
 	if (train && v->bridged)
@@ -322,10 +323,12 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 MPCC_INLINE u32 mpcc_convoy_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
 {
 	const struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
-	u32 most = mpcc_min(MPCC_CONVOY_JOIN, tcp->ssthresh);
-	u32 window = mpcc_min(tcp->cwnd + MPCC_CONVOY_FAST * mpcc_min(acked, MPCC_CWND_MAX), most);
+	u32 most = mpcc_min(MPCC_CONVOY_JOIN, tcp->ssthresh), window;
 
-	if (v->over || !v->fast || window <= tcp->cwnd + acked)
+	if (v->over || !v->fast || tcp->cwnd >= most)
+		return mpcc_double(tcp, acked);
+	window = mpcc_min(tcp->cwnd + MPCC_CONVOY_FAST * mpcc_min(acked, MPCC_CWND_MAX), most);
+	if (window - tcp->cwnd <= acked)
 		return mpcc_double(tcp, acked);
 	tcp->cwnd = mpcc_min(window, mpcc_max(tcp->cwnd_clamp, tcp->cwnd));
 	return 0;
