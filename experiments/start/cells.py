@@ -125,7 +125,7 @@ def draw(seed, count):
 class Result:
     """What an algorithm did in a cell: means over the seeds."""
 
-    seconds: float
+    seconds: float  # infinite if a transfer did not end
     losses: float
 
 
@@ -134,7 +134,7 @@ TCP, ONE = "tcp", "one subflow"
 
 
 def run(experiment, cells, algorithms, seeds):
-    """Results by algorithm, or TCP or ONE, and by the name of the cell. A cell without a completed transfer is left out."""
+    """Results by algorithm, or TCP or ONE, and by the name of the cell."""
     results = {algorithm: {} for algorithm in algorithms}
     for shared in (True, False):
         chosen = [cell for cell in cells if cell.is_shared == shared]
@@ -154,10 +154,9 @@ def run(experiment, cells, algorithms, seeds):
             for row in rows:
                 found.setdefault((name or row["algorithm"], row["title"]), []).append(row)
             for (algorithm, cell), each in found.items():
-                times = [row["completion_s"] for row in each]
-                if None not in times:
-                    losses = statistics.fmean(row["retransmits"] for row in each)
-                    results[algorithm][cell] = Result(statistics.fmean(times), losses)
+                times = [math.inf if row["completion_s"] is None else row["completion_s"] for row in each]
+                losses = statistics.fmean(row["retransmits"] for row in each)
+                results[algorithm][cell] = Result(statistics.fmean(times), losses)
     return results
 
 
@@ -172,8 +171,8 @@ class Summary:
 
     @staticmethod
     def of(cells, results, baseline):
-        """Compares the results of an algorithm with those of the baseline."""
-        cells = [cell for cell in cells if cell.name in results and cell.name in baseline]
+        """Compares the results of an algorithm with those of the baseline, in the cells where its transfers ended."""
+        cells = [cell for cell in cells if math.isfinite(baseline[cell.name].seconds)]
         pairs = [(results[cell.name], baseline[cell.name]) for cell in cells]
         sums = [sum(result.losses for result in each) for each in zip(*pairs)] or [0, 0]
         return Summary(

@@ -89,13 +89,8 @@ class Experiment:
 
     def rows(self, file, vary, seeds, keys=None, algorithms=None, metrics=None, rows="connection"):
         """Rows of `lisa sweep`, one for each run and connection, or as `rows` says; `vary` has the values of each key as one text."""
-        arguments = ["sweep", self.folder / file, "--json", "--rows", rows, "--seeds", self.seeds(seeds)]
-        arguments += ["-a", ",".join(algorithms)] if algorithms else []
-        arguments += ["--metrics", ",".join(metrics)] if metrics else []
-        for key, values in vary.items():
-            arguments += ["--vary", f"{key}={values}"]
-        lines = [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
-        return [line for line in lines if "seed" in line]  # the last line may have the warnings
+        varied = [text for key, values in vary.items() for text in ("--vary", f"{key}={values}")]
+        return self._sweep(file, ["--rows", rows, *varied], seeds, keys, algorithms, metrics)
 
     def points(self, file, points, seeds, keys=None, algorithms=None, metrics=None):
         """Rows of `lisa sweep --points`, one for each run and connection; a point is a dictionary of its keys."""
@@ -105,10 +100,14 @@ class Experiment:
                 writer = csv.DictWriter(stream, points[0])
                 writer.writeheader()
                 writer.writerows(points)
-            arguments = ["sweep", self.folder / file, "--json", "--seeds", self.seeds(seeds), "--points", table]
-            arguments += ["-a", ",".join(algorithms)] if algorithms else []
-            arguments += ["--metrics", ",".join(metrics)] if metrics else []
-            lines = [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
+            return self._sweep(file, ["--points", table], seeds, keys, algorithms, metrics)
+
+    def _sweep(self, file, more, seeds, keys, algorithms, metrics):
+        """Rows of `lisa sweep` with these further arguments."""
+        arguments = ["sweep", self.folder / file, "--json", "--seeds", self.seeds(seeds), *more]
+        arguments += ["-a", ",".join(algorithms)] if algorithms else []
+        arguments += ["--metrics", ",".join(metrics)] if metrics else []
+        lines = [json.loads(line) for line in self.lisa(*arguments, *self.set(file, keys or {})).splitlines()]
         return [line for line in lines if "seed" in line]  # the last line may have the warnings
 
     def set(self, file, keys):
