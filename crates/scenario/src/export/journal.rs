@@ -61,10 +61,10 @@ impl Identity {
                 Some([_, found])
                     if value.starts_with("SHA-256 ") || found.starts_with("SHA-256 ") =>
                 {
-                    return Some(format!("its {name} differs"));
+                    return Some(format!("other {name}"));
                 }
-                Some([_, found]) => return Some(format!("its {name} is `{found}`, not `{value}`")),
-                None => return Some(format!("it has no {name}")),
+                Some([_, found]) => return Some(format!("{name} `{found}`, not `{value}`")),
+                None => return Some(format!("no {name}")),
             }
         }
         None

@@ -78,10 +78,10 @@ fn another_sweep_does_not_continue_it() {
     for (identity, difference) in [
         (
             identity("1..8"),
-            "its seeds is `1..9`, not `1..8`; --force begins anew",
+            "seeds `1..9`, not `1..8`; --force begins anew",
         ),
-        (longer, "it has no shard; "),
-        (other, "its scenario file differs; "),
+        (longer, "no shard; "),
+        (other, "other scenario file; "),
     ] {
         let error = Journal::resume(&path, &identity, 9)
             .unwrap_err()

@@ -4,8 +4,10 @@ use scenario::trace::Phase;
 
 use super::State;
 
-/// Finds the begins of reductions in the states of a subflow: a recovery begins, or the threshold changes. The first threshold
-/// is no reduction. A kernel reports the new threshold first and the recovery after it: both together are one reduction.
+/// Finds the begins of reductions in the states of a subflow: a recovery begins, or the threshold changes to less than the window.
+/// The first threshold is no reduction. Neither is the end of slow start without a loss: the threshold is then the window, to
+/// which the same ACK may have added a segment. A kernel reports the new threshold first and the recovery after it: both together
+/// are one reduction.
 #[derive(Debug, Default)]
 pub struct Reductions {
     before: Option<Before>,
@@ -22,9 +24,12 @@ impl Reductions {
     /// Whether a reduction begins with this state.
     pub fn begins(&mut self, state: State) -> bool {
         let recovery = state.phase == Phase::Recovery;
+        let below = state
+            .ssthresh
+            .is_some_and(|ssthresh| ssthresh + 1.0 < state.cwnd);
         let (changed, reducing) = match &self.before {
             None => (false, true),
-            Some(before) => (before.ssthresh != state.ssthresh, before.reducing),
+            Some(before) => (below && before.ssthresh != state.ssthresh, before.reducing),
         };
         self.before = Some(Before {
             ssthresh: state.ssthresh,
@@ -63,6 +68,28 @@ mod tests {
             ];
             assert_eq!(marks(&rows), [(0.2, 19)]);
         }
+    }
+
+    #[test]
+    fn an_end_of_slow_start_without_a_loss_is_no_reduction() {
+        let rows = [
+            (0.1, 50, None, Phase::SlowStart),
+            (0.2, 51, Some(51), Phase::Avoidance),
+            (0.3, 52, Some(51), Phase::Avoidance),
+            (0.4, 52, Some(36), Phase::Recovery),
+        ];
+        assert_eq!(marks(&rows), [(0.4, 52)]);
+        let grown = [
+            (0.1, 50, None, Phase::SlowStart),
+            (0.2, 52, Some(51), Phase::Avoidance),
+        ];
+        assert_eq!(marks(&grown), []);
+        // From 3 to 2: the recovery tells.
+        let small = [
+            (0.1, 3, Some(9), Phase::Avoidance),
+            (0.2, 3, Some(2), Phase::Recovery),
+        ];
+        assert_eq!(marks(&small), [(0.2, 3)]);
     }
 
     #[test]
