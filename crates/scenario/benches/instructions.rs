@@ -22,17 +22,17 @@ const MEASURED: [Measured; 3] = [
     Measured {
         name: "one-connection",
         stops: [100_000, 200_000],
-        recorded: 734.0,
+        recorded: 736.0,
     },
     Measured {
         name: "fat-tree-4",
         stops: [100, 300],
-        recorded: 484.0,
+        recorded: 485.0,
     },
     Measured {
         name: "fat-tree-8",
         stops: [50, 100],
-        recorded: 512.0,
+        recorded: 513.0,
     },
 ];
 
