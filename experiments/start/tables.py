@@ -15,7 +15,7 @@ from support.mean import number
 
 PAGE = "docs/algorithms/convoy.md"
 UNCOUPLED = "cubic"
-CELLS = 100  # of each class
+CELLS = 400  # of each class
 SEEDS = 5
 ALGORITHMS = ["convoy", "hystartpp_cubic", "lisa_cubic", "css_cubic", "lia", "lisa", "css", "olia", "balia", "reno"]
 NAMES = {TCP: "one TCP", ONE: "one subflow", UNCOUPLED: "uncoupled"}

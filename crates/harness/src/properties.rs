@@ -169,7 +169,7 @@ impl Driver {
             MPCC_DO_ACK => {
                 // Slow start adds a segment for each acknowledged one. OLIA's window of one grows by (1 + 1/2): α is at most 1/2.
                 // Convoy's window may grow faster as long as it is small.
-                let small = ffi::MPCC_CONVOY_JOIN.saturating_sub(old.cwnd);
+                let small = ffi::MPCC_CONVOY_SMALL.saturating_sub(old.cwnd);
                 let most = match (avoidance, self.algorithm.slow_start()) {
                     ("olia", _) => acked + acked.div_ceil(2),
                     (_, "convoy") => {
@@ -220,12 +220,8 @@ impl Driver {
                     _ if no_room => ffi::MPCC_NO_ROOM_IW,
                     _ => 10,
                 };
-                let most = match self.algorithm.slow_start() {
-                    "convoy" => ffi::MPCC_CONVOY_JOIN,
-                    _ => 10,
-                };
                 ensure!(
-                    (least..=most).contains(&new.cwnd),
+                    (least..=10).contains(&new.cwnd),
                     "an initial window of {}",
                     new.cwnd
                 );

@@ -33,11 +33,13 @@ proptest! {
         callbacks.retain(|callback| callback.operation != ffi::mpcc_operation::MPCC_DO_REQUEST);
         let mut together = empty(algorithm);
         let mut apart = [together.clone(), together.clone()];
+        let primes: Vec<u32> = primes_from(ffi::MPCC_CWND_MAX).take(together.subflow.len()).collect();
         for callback in &callbacks {
             let group = callback.who % 2;
-            // Of two subflows of equal rates LISA chooses the lower slot, and slots differ: make all RTTs different.
-            let srtt8 = callback.srtt8.min(ffi::MPCC_SRTT8_MAX - 1024) / 512 * 512;
-            let srtt8 = srtt8 + callback.who * callback.who * 2 + 80;
+            // Of two subflows of equal rates LISA chooses the lower slot, and slots differ. No rates are equal if each subflow's RTTs
+            // are multiples of a prime of its own above all windows.
+            let prime = primes[callback.who as usize];
+            let srtt8 = prime * (callback.srtt8.min(ffi::MPCC_SRTT8_MAX) / prime).max(1);
             // A group that a subflow has to itself may share the epoch of another group.
             let callback = Callback { group, srtt8, uncoupled: false, ..callback.clone() };
             let alone = &mut apart[group as usize];
@@ -64,6 +66,12 @@ proptest! {
             callback.finish(&mut apart[group as usize]);
         }
     }
+}
+
+/// Prime numbers, beginning at `from`.
+fn primes_from(from: u32) -> impl Iterator<Item = u32> {
+    let divides = |n: u32| (2..).take_while(move |d| d * d <= n).any(move |d| n % d == 0);
+    (from..).filter(move |n| !divides(*n))
 }
 
 /// In the kernel, a request may come after the slot's subflow has closed and another one has taken the slot.

@@ -136,13 +136,21 @@ pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     Ok(())
 }
 
-/// Convoy ends slow start at the current window, once, and publishes that it has ended.
+/// Convoy ends slow start at the current window, once, finds a shared queue only where there are others, and publishes the segments
+/// that were acknowledged.
 pub(super) fn convoy(step: &Step<'_>) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
     let (was, is) = (state::convoy(before), state::convoy(after));
     ensure!(
-        is.samples() <= 2 && is.remaining() <= ffi::MPCC_CWND_MAX + 1,
+        is.samples() <= 2
+            && is.remaining() <= ffi::MPCC_CWND_MAX + 1
+            && is.within <= ffi::MPCC_CWND_MAX,
         "convoy keeps {is:?}"
+    );
+    let slot = step.after.connection.slot.get(usize::from(after.slot));
+    ensure!(
+        slot.is_some() || is.shared() == 0,
+        "convoy shares a queue with nobody"
     );
     if step.is(MPCC_DO_ACK) {
         ensure!(
@@ -151,15 +159,14 @@ pub(super) fn convoy(step: &Step<'_>) -> Holds {
             "convoy's threshold is {}",
             new.ssthresh
         );
-    }
-    let slots = &step.after.connection.slot;
-    let ends = was.over() == 0 && is.over() != 0 && !step.is(MPCC_DO_INIT);
-    if let Some(slot) = slots.get(usize::from(after.slot)).filter(|_| ends) {
-        let left = slot.slow_start[ffi::MPCC_CONVOY_LEFT as usize];
-        ensure!(
-            left & ffi::MPCC_CONVOY_GONE != 0,
-            "convoy publishes {left:x}"
-        );
+        if let Some(slot) = slot {
+            let acked = slot.slow_start[ffi::MPCC_CONVOY_ACKED as usize];
+            ensure!(
+                acked == u32::from(is.acked),
+                "convoy publishes {acked} for {}",
+                is.acked
+            );
+        }
     }
     Ok(())
 }
