@@ -27,6 +27,7 @@
 #include "avoidance/balia.h"
 #include "avoidance/wvegas.h"
 #include "avoidance/phi.h"
+#include "avoidance/coupled_cubic.h"
 
 /* The parts of a pair: the NAME of mpcc_NAME_slow_start_ops or mpcc_NAME_avoidance_ops. */
 #define MPCC_SLOW_STARTS(PART, ...)                                                                \
@@ -44,7 +45,8 @@
 	PART(olia, __VA_ARGS__)                                                                    \
 	PART(balia, __VA_ARGS__)                                                                   \
 	PART(wvegas, __VA_ARGS__)                                                                  \
-	PART(phi, __VA_ARGS__)
+	PART(phi, __VA_ARGS__)                                                                     \
+	PART(coupled_cubic, __VA_ARGS__)
 
 /*
  * The table: ROW(name, slow start, avoidance, whether Linux itself has an algorithm of this name, short description). The names are
@@ -74,7 +76,8 @@
 	ROW(lisa_cubic, lisa, cubic, false, "linked slow start, then Linux's CUBIC")               \
 	ROW(css_cubic, css, cubic, false, "coupled slow start, then Linux's CUBIC")                \
 	ROW(hystartpp_cubic, hystartpp, cubic, false, "CUBIC with HyStart++ (RFC 9406)")           \
-	ROW(convoy, convoy, cubic, false, "one slow start at a shared queue, then Linux's CUBIC")
+	ROW(convoy, convoy, coupled_cubic, false, "at a shared queue as one CUBIC, else as several")  \
+	ROW(convoy_cubic, convoy, cubic, false, "the slow start of convoy, then Linux's CUBIC")
 
 /* --- Dispatch --------------------------------------------------------------------------------------------------- */
 

@@ -51,7 +51,7 @@ enum mpcc_event {
  */
 struct mpcc_subflow {
 	u64 growth; /* fraction of a segment that the window has grown by, Q40 */
-	u64 private[9];
+	u64 private[10];
 	u32 cwnd_before_loss; /* segments, for undo */
 	u8 ready; /* init has run */
 	u8 slot; /* in the connection, or MPCC_NO_SLOT, MPCC_NO_ROOM */
@@ -65,7 +65,7 @@ struct mpcc_subflow {
 #define mpcc_slow_start_state(s, type)                                                             \
 	((type *)((char *)(s)->private + MPCC_PRIVATE_BYTES - sizeof(type)))
 
-_Static_assert(sizeof(struct mpcc_tcp) == 40 && sizeof(struct mpcc_subflow) == 88, "no padding");
+_Static_assert(sizeof(struct mpcc_tcp) == 40 && sizeof(struct mpcc_subflow) == 96, "no padding");
 
 /* Report of a callback. `what` is 0 after nearly all callbacks. */
 struct mpcc_note {

@@ -24,38 +24,19 @@
  * computed on each ACK, not once a jiffy or 1/32 s, which delays Linux's W_est at RTTs of a few
  * milliseconds; α is 0.529, not 8/15; RTT samples are used also in the first second of an epoch, and not in recovery.
  *
- * Fixed point. t and K in 1/1024 s, C = 410/1024 as in Linux: then 410 · t³ is C · t³ in Q40 without a shift, and
- * up to 256 s fits 63 bits; 173 s already exceed the largest window. Rounding is below 1/1024 s in t and K.
- *
  * With MPCC_LINUX_CUBIC defined, the backend runs the kernel's own CUBIC and HyStart in place of these (bpf/cubic.h).
  */
 #ifndef MPCC_CUBIC_H
 #define MPCC_CUBIC_H
 
 #include "../slow_start/hystart.h"
-#include "reno.h"
+#include "cubic_curve.h"
 
-#define MPCC_CUBIC_SCALE      1024 /* of the next two */
-#define MPCC_CUBIC_BETA       717 /* β = 0.7; RFC 9438, 4.6 */
-#define MPCC_CUBIC_C          410 /* C = 0.4 segments/s³; RFC 9438, 5 */
-#define MPCC_CUBIC_TIME_SHIFT 10 /* a second is 2^10 */
-#define MPCC_CUBIC_TIME_MAX   (1U << 18) /* 1/1024 s: 256 s away from K, W is beyond all windows */
 #define MPCC_CUBIC_EPOCH_MAX  (1ULL << 39) /* ns, 550 s: more than that and the largest K, 138 s */
 
 #define MPCC_NS_PER_US 1000U
 #define MPCC_NS_PER_MS 1000000U
 #define MPCC_NS_PER_S  1000000000U
-
-/* Smallest growth of an RTT, Q40: Linux's 100 windows for a segment. */
-#define MPCC_CUBIC_LEAST (MPCC_ONE / 100)
-/* Largest growth for each acknowledged segment: a half (W(t) up to 1.5 · cwnd; RFC 9438, 4.2). */
-#define MPCC_CUBIC_MOST (MPCC_ONE / 2)
-/* Smallest growth for each acknowledged segment without a W_max: 5 % of the window in an RTT (Linux). */
-#define MPCC_CUBIC_SEARCH (MPCC_ONE / 20)
-
-/* α = 3(1 − β)/(1 + β) in Q40: with β, the same rate as Reno with 1 and 1/2 (RFC 9438, 4.3). */
-#define MPCC_CUBIC_ALPHA                                                                           \
-	(3 * (MPCC_CUBIC_SCALE - MPCC_CUBIC_BETA) * MPCC_ONE / (MPCC_CUBIC_SCALE + MPCC_CUBIC_BETA))
 
 struct mpcc_cubic_avoidance {
 	u64 epoch_start; /* ns, of mpcc_tcp.now; valid while `running`. An epoch: congestion avoidance between two reductions */
@@ -88,48 +69,6 @@ static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
 };
 
 #else
-
-/*
- * ∛a, rounded down, for a < 2^60. Newton's steps come down from a power of two above the root, at most double of
- * it, and each step squares the remaining error: 6 steps are enough. The first step that does not decrease has
- * passed the root.
- */
-MPCC_INLINE u32 mpcc_cube_root(u64 a)
-{
-	u64 root = 1;
-
-	if (!a)
-		return 0;
-	for (u32 i = 0; i < 20 && root * root * root <= a; i++)
-		root *= 2;
-	for (u32 i = 0; i < 8; i++) {
-		u64 next = (2 * root + a / (root * root)) / 3;
-
-		if (next >= root)
-			break;
-		root = next;
-	}
-	return root;
-}
-
-/* K in 1/1024 s for a window that is `below` segments below W_max. */
-MPCC_INLINE u32 mpcc_cubic_k(u32 below)
-{
-	/* K³ · C = below; in units of K: K³ · 410 / 2^10 = below · 2^30. 2^20 · 2^40 / 410 is below 2^52. */
-	return mpcc_cube_root(((u64)mpcc_min(below, MPCC_CWND_MAX) << MPCC_ONE_SHIFT) /
-			      MPCC_CUBIC_C);
-}
-
-/* W(t) in Q40, t in 1/1024 s. */
-MPCC_INLINE u64 mpcc_cubic_window(u32 k, u32 origin, u32 t)
-{
-	u64 away = mpcc_min(t > k ? t - k : k - t, MPCC_CUBIC_TIME_MAX);
-	u64 distance = MPCC_CUBIC_C * away * away * away, w = (u64)origin << MPCC_ONE_SHIFT;
-
-	if (t > k)
-		return w + distance;
-	return w > distance ? w - distance : 0;
-}
 
 /* Time since the epoch began, and the RTT ahead, in 1/1024 s. */
 MPCC_INLINE u32 mpcc_cubic_time(const struct mpcc_cubic_avoidance *cubic,
@@ -182,7 +121,7 @@ MPCC_INLINE void mpcc_cubic_avoid(struct mpcc_connection *c, struct mpcc_subflow
 {
 	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
 	u32 cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1);
-	u64 window = (u64)cwnd << MPCC_ONE_SHIFT, target, increase;
+	u64 target;
 
 	(void)c, (void)note;
 	if (!cubic->running)
@@ -195,21 +134,9 @@ MPCC_INLINE void mpcc_cubic_avoid(struct mpcc_connection *c, struct mpcc_subflow
 	target = mpcc_cubic_window(cubic->k, cubic->origin, mpcc_cubic_time(cubic, tcp));
 	if (target < cubic->reno)
 		target = cubic->reno;
-	if (target < window + MPCC_CUBIC_LEAST)
-		target = window + MPCC_CUBIC_LEAST;
-
-	increase = (target - window) / cwnd;
-	if (!cubic->w_max && increase < MPCC_CUBIC_SEARCH)
-		increase = MPCC_CUBIC_SEARCH;
-	if (increase > MPCC_CUBIC_MOST)
-		increase = MPCC_CUBIC_MOST;
-	mpcc_grow(s, tcp, increase, acked);
+	mpcc_grow(s, tcp, mpcc_cubic_increase(target, cwnd, !cubic->w_max), acked);
 }
 
-/*
- * The reduction. A loss below the last W_max means that other flows need a share: fast convergence releases it sooner
- * (RFC 9438, 4.7).
- */
 MPCC_INLINE u32 mpcc_cubic_ssthresh(struct mpcc_connection *c, struct mpcc_subflow *s,
 				    const struct mpcc_tcp *tcp)
 {
@@ -217,12 +144,9 @@ MPCC_INLINE u32 mpcc_cubic_ssthresh(struct mpcc_connection *c, struct mpcc_subfl
 	u32 cwnd = mpcc_min(tcp->cwnd, MPCC_CWND_MAX);
 
 	(void)c;
-	if (cwnd < cubic->w_max)
-		cubic->w_max = cwnd * (MPCC_CUBIC_SCALE + MPCC_CUBIC_BETA) / (2 * MPCC_CUBIC_SCALE);
-	else
-		cubic->w_max = cwnd;
+	cubic->w_max = mpcc_cubic_converge(cwnd, cubic->w_max);
 	cubic->running = false;
-	return mpcc_max(cwnd * MPCC_CUBIC_BETA / MPCC_CUBIC_SCALE, MPCC_SSTHRESH_MIN);
+	return mpcc_cubic_reduced(cwnd);
 }
 
 MPCC_INLINE void mpcc_cubic_begin_hystart(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)

@@ -127,12 +127,13 @@ impl Driver {
             "css" => parts::css(&step, self.algorithm)?,
             "nmcc" => parts::nmcc(&step)?,
             "hystartpp" => parts::hystartpp(&step)?,
-            "convoy" => parts::convoy(&step)?,
+            "convoy" => parts::convoy(&step, self.algorithm)?,
             _ => {}
         }
         match self.algorithm.avoidance() {
             "cubic" => parts::cubic(&step, self.algorithm)?,
             "wvegas" => parts::wvegas(&step)?,
+            "coupled_cubic" => parts::coupled_cubic(&step)?,
             _ => {}
         }
         gain::together(&after, self.algorithm)?;
@@ -178,7 +179,8 @@ impl Driver {
                     _ => acked,
                 };
                 // OLIA reduces a window by at most half a segment for each window, and by a whole one for the first fraction; wVegas may
-                // halve and more. A credit takes no window below three.
+                // halve and more; coupled CUBIC follows the loss of another subflow by half a segment for each acknowledged one. A
+                // credit takes no window below three.
                 let least = match avoidance {
                     "wvegas" if settled => floor,
                     _ if settled => ffi::MPCC_LISA_IW_MIN,
@@ -187,6 +189,9 @@ impl Driver {
                         .saturating_sub(1 + acked.div_ceil(2 * old.cwnd))
                         .clamp(1, old.cwnd_clamp),
                     "wvegas" => 1,
+                    "coupled_cubic" => old
+                        .cwnd
+                        .min(2.max(old.cwnd.saturating_sub(acked.div_ceil(2)))),
                     _ => old.cwnd,
                 };
                 let most = old

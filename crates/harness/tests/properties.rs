@@ -70,7 +70,11 @@ proptest! {
 
 /// Prime numbers, beginning at `from`.
 fn primes_from(from: u32) -> impl Iterator<Item = u32> {
-    let divides = |n: u32| (2..).take_while(move |d| d * d <= n).any(move |d| n % d == 0);
+    let divides = |n: u32| {
+        (2..)
+            .take_while(move |d| d * d <= n)
+            .any(move |d| n % d == 0)
+    };
     (from..).filter(move |n| !divides(*n))
 }
 

@@ -138,7 +138,7 @@ pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
 
 /// Convoy ends slow start at the current window, once, finds a shared queue only where there are others, and publishes the segments
 /// that were acknowledged.
-pub(super) fn convoy(step: &Step<'_>) -> Holds {
+pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
     let (was, is) = (state::convoy(before), state::convoy(after));
     ensure!(
@@ -153,9 +153,13 @@ pub(super) fn convoy(step: &Step<'_>) -> Holds {
         "convoy shares a queue with nobody"
     );
     if step.is(MPCC_DO_ACK) {
+        let ends = was.over() == 0 && is.over() != 0;
+        // Coupled CUBIC lowers it where another subflow has a loss.
+        let lowered = algorithm.avoidance() == "coupled_cubic"
+            && (ends || old.cwnd >= old.ssthresh)
+            && new.ssthresh <= old.cwnd.min(old.ssthresh);
         ensure!(
-            new.ssthresh == old.ssthresh
-                || new.ssthresh == old.cwnd && was.over() == 0 && is.over() != 0,
+            new.ssthresh == old.ssthresh || lowered || ends && new.ssthresh == old.cwnd,
             "convoy's threshold is {}",
             new.ssthresh
         );
@@ -165,6 +169,38 @@ pub(super) fn convoy(step: &Step<'_>) -> Holds {
                 acked == u32::from(is.acked),
                 "convoy publishes {acked} for {}",
                 is.acked
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Coupled CUBIC: the evidence is within its bounds, nobody shares a queue alone, and what others read is what the subflow knows.
+pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
+    let (tcp, s) = step.now();
+    let v = state::coupled_cubic(s);
+    let slot = step.after.connection.slot.get(usize::from(s.slot));
+    ensure!(
+        u32::from(v.score) <= ffi::MPCC_COUPLED_CUBIC_MOST && v.total <= ffi::MPCC_CWND_MAX,
+        "coupled CUBIC keeps {v:?}"
+    );
+    ensure!(
+        slot.is_some() || v.shares() == 0 && v.goal == 0,
+        "coupled CUBIC shares a queue with nobody"
+    );
+    if step.is(MPCC_DO_ACK) {
+        ensure!(
+            v.goal == 0 || v.goal < tcp.cwnd,
+            "coupled CUBIC comes down to {} from {}",
+            v.goal,
+            tcp.cwnd
+        );
+        let told = s.group != 0 && u32::from(s.group) <= ffi::MPCC_GROUP_MAX;
+        if let Some(slot) = slot {
+            let word = slot.avoidance[ffi::MPCC_COUPLED_CUBIC_SHARED as usize];
+            ensure!(
+                word & 1 == u32::from(told || v.shares() != 0),
+                "coupled CUBIC publishes {word:x} for {v:?}"
             );
         }
     }

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Coupled CUBIC: the subflows that share a queue follow one curve of CUBIC together (cubic_curve.h); others follow one each. Whether a
+ * subflow shares its queue is found from losses and RTTs.
+ *
+ * Together: with w the sum of the windows that share, each acknowledged segment grows its own window by the increase of w for one
+ * segment. A loss of any subflow is a reduction of all: that subflow's to β = 0.7, the others' to 0.8 of their windows, by half a segment
+ * for each acknowledged one. Losses within two RTTs of a reduction are the same event.
+ *
+ * Evidence: each loss of another subflow is one observation.
+ *  - For sharing, +1: this subflow's queue is at least 3/4 of that at its own last loss, and its RTT then falls, within three RTTs, by at
+ *    least half of what the other one's reduction takes from the queue; or it has a loss itself within 1.5 RTTs of the other's. While it
+ *    shares, the queue alone counts, because its own reduction hides the other's effect.
+ *  - Against, −2: anything else.
+ * From 5 on the subflow shares its queue, until the sum, at most 8, is 0.
+ *
+ * Group 0 means that nobody knows who shares a queue. In all other groups the network has told (connection.h), and no evidence is needed.
+ *
+ * Source: this project (docs/algorithms/coupled_cubic.md); the curve is that of RFC 9438.
+ *
+ * Details:
+ *  - W_est grows by α each smoothed RTT of the epoch, not by ACKs: the sum of the windows has no ACKs of its own.
+ *  - A reduction that the endpoint undoes restores the window of that subflow alone.
+ *  - Times are compared modulo 2^32 µs, 71 minutes: a loss that long ago may count as a recent one.
+ *  - All subflows that share a queue are taken to share the same one.
+ */
+#ifndef MPCC_COUPLED_CUBIC_H
+#define MPCC_COUPLED_CUBIC_H
+
+#include "../slow_start/hystart.h"
+#include "cubic_curve.h"
+
+#define MPCC_COUPLED_CUBIC_FOR     1 /* weight of an observation for sharing */
+#define MPCC_COUPLED_CUBIC_AGAINST 2
+#define MPCC_COUPLED_CUBIC_SHARES  5 /* sum from which on a subflow shares its queue */
+#define MPCC_COUPLED_CUBIC_MOST    8 /* largest sum */
+#define MPCC_COUPLED_CUBIC_GOAL    4 /* fifths of its window that a subflow comes down to after the loss of another one */
+#define MPCC_COUPLED_CUBIC_EVENT   2 /* RTTs after a reduction in which a loss is the same event */
+#define MPCC_COUPLED_CUBIC_WAIT    3 /* RTTs in which the RTT must fall */
+#define MPCC_COUPLED_CUBIC_EPOCH_MAX 256000 /* ms: W(t) is beyond all windows */
+#define MPCC_COUPLED_CUBIC_LOST      (1U << 31) /* beside the sum of the windows: a loss has shown a W(K) */
+#define MPCC_COUPLED_CUBIC_TOTAL     ((1U << 27) - 1) /* of the result of mpcc_coupled_cubic_read */
+#define MPCC_COUPLED_CUBIC_TICK    8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
+
+struct mpcc_coupled_cubic_avoidance {
+	u32 epoch_start; /* ms, wraps; valid while `running` */
+	u32 k; /* K: from the epoch's start until W(t) is flat, 1/1024 s */
+	u32 origin; /* W(K), segments; 0: none */
+	u32 rtt_min; /* smallest RTT sample, µs; 0: none yet */
+	u32 total; /* sum of the windows that follow the curve, segments */
+	u32 goal; /* window to come down to, segments; 0: none */
+	u32 last_loss; /* µs, wraps; of this subflow */
+	u32 last_reduction; /* µs, wraps; of this subflow, by its own loss or another one's */
+	u32 deadline; /* µs, wraps: until when the RTT must fall to `target`; valid while `waits` */
+	u32 target; /* RTT, eighths of a microsecond */
+	u16 heard; /* losses of all others, wraps */
+	u16 seen; /* those that concern subflows that share a queue, wraps */
+	u16 peak; /* queue at the last own loss, in the unit of MPCC_COUPLED_CUBIC_TICK; 0: no loss yet */
+	u8 score; /* sum of the evidence */
+	u8 running : 1; /* not 0: in an epoch: congestion avoidance between two reductions */
+	u8 lost : 1; /* not 0: a loss has shown a W(K) */
+	u8 shares : 1; /* not 0: the evidence says that this subflow shares its queue */
+	u8 waits : 1; /* not 0: for its RTT to fall */
+	u8 counts : 1; /* not 0: `heard` and `seen` are of this group */
+};
+
+#define mpcc_coupled_cubic(s) mpcc_avoidance_state(s, struct mpcc_coupled_cubic_avoidance)
+
+/* Words of mpcc_slot.avoidance. */
+#define MPCC_COUPLED_CUBIC_LOSSES 0 /* losses of this subflow, 16 bits */
+#define MPCC_COUPLED_CUBIC_SHARED 1 /* bit 0: it shares its queue; above it the losses while it did, 15 bits */
+
+/* Whether a subflow shares its queue: by evidence, or by what the network has told. */
+MPCC_INLINE bool mpcc_coupled_cubic_shares(const struct mpcc_coupled_cubic_avoidance *v, u8 group)
+{
+	return v->shares || (group && group <= MPCC_GROUP_MAX);
+}
+
+/*
+ * Reads the subflows of a group. The sum of the windows that follow one curve with the one in slot `me`, which shares its queue or
+ * not: bits 0 to 26. The number of the others from bit 27 on, `heard` from bit 32 on, `seen` from bit 48 on.
+ */
+MPCC_WRAPS MPCC_SEPARATE u64 mpcc_coupled_cubic_read(const struct mpcc_connection *c, u8 group,
+						     u32 me, bool shares)
+{
+	u32 total = 0, count = 0, heard = 0, seen = 0, used;
+
+	if (!c)
+		return 0;
+	used = mpcc_used_slots(c);
+	MPCC_FOR_EACH_SLOT(i, used)
+	{
+		const struct mpcc_slot *slot = &c->slot[i];
+		u32 shared = MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_SHARED]);
+		u32 mine = i == MPCC_SLOT(me), other = 1 - mine;
+
+		if (!mpcc_in_group(c, i, group))
+			continue;
+		/* Without branches, which the verifier would follow separately. */
+		total += MPCC_READ(slot->account.cwnd) * (mine | (shares & shared & 1));
+		heard += MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_LOSSES]) * other;
+		seen += (shared >> 1) * other;
+		count += other;
+		MPCC_UNKNOWN(total);
+		MPCC_UNKNOWN(count);
+		MPCC_UNKNOWN(heard);
+		MPCC_UNKNOWN(seen);
+	}
+	return (u64)(seen & 0xffff) << 48 | (u64)(heard & 0xffff) << 32 | count << 27 |
+	       (total & MPCC_COUPLED_CUBIC_TOTAL);
+}
+
+/* The queue, in the unit of MPCC_COUPLED_CUBIC_TICK. */
+MPCC_INLINE u32 mpcc_coupled_cubic_queue(const struct mpcc_coupled_cubic_avoidance *v,
+					 const struct mpcc_tcp *tcp)
+{
+	u64 base8 = (u64)v->rtt_min * 8;
+
+	return tcp->srtt8 > base8 ? (tcp->srtt8 - (u32)base8) >> MPCC_COUPLED_CUBIC_TICK : 0;
+}
+
+/* Whether less than `eighths`/8 RTTs have passed since `then`. */
+MPCC_WRAPS MPCC_INLINE bool mpcc_coupled_cubic_recent(const struct mpcc_tcp *tcp, u32 then,
+						      u32 eighths)
+{
+	u32 passed = mpcc_hystart_clock(tcp) - then;
+
+	return (u64)passed * 64 < (u64)tcp->srtt8 * eighths;
+}
+
+/* Whether a loss now is the same event as the last reduction. */
+MPCC_INLINE bool mpcc_coupled_cubic_is_same(const struct mpcc_coupled_cubic_avoidance *v,
+					    const struct mpcc_tcp *tcp)
+{
+	return v->lost &&
+	       mpcc_coupled_cubic_recent(tcp, v->last_reduction, 8 * MPCC_COUPLED_CUBIC_EVENT);
+}
+
+/* An observation. */
+MPCC_INLINE void mpcc_coupled_cubic_observe(struct mpcc_coupled_cubic_avoidance *v, bool shares)
+{
+	v->waits = false;
+	v->score = shares ? mpcc_min(v->score + MPCC_COUPLED_CUBIC_FOR, MPCC_COUPLED_CUBIC_MOST) :
+			    mpcc_minus(v->score, MPCC_COUPLED_CUBIC_AGAINST);
+	if (v->shares ? !v->score : v->score >= MPCC_COUPLED_CUBIC_SHARES) {
+		/* Another sum of windows: a new epoch, without the W(K) of the old one. */
+		v->shares = !v->shares;
+		v->running = false;
+		v->origin = 0;
+	}
+}
+
+/* Another subflow has a loss; there are `others` of them. */
+MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_hear(struct mpcc_coupled_cubic_avoidance *v,
+						    const struct mpcc_tcp *tcp, u32 others)
+{
+	bool full = mpcc_coupled_cubic_queue(v, tcp) * 4 >= v->peak * 3U;
+	u32 falls;
+
+	if (!v->peak || mpcc_below_ssthresh(tcp) || v->waits)
+		return;
+	if (v->shares || !full) {
+		mpcc_coupled_cubic_observe(
+			v, v->shares ? full : mpcc_coupled_cubic_recent(tcp, v->last_loss, 12));
+	} else if (mpcc_coupled_cubic_recent(tcp, v->last_loss, 12)) {
+		mpcc_coupled_cubic_observe(v, true);
+	} else {
+		/* Of windows that are alike, one's reduction takes (1 − β)/(others + 1) from the RTT. Half of it. */
+		falls = (u64)tcp->srtt8 * (MPCC_CUBIC_SCALE - MPCC_CUBIC_BETA) /
+			(2 * MPCC_CUBIC_SCALE * (others + 1));
+		v->target = tcp->srtt8 - falls;
+		v->deadline = mpcc_hystart_clock(tcp) +
+			      MPCC_COUPLED_CUBIC_WAIT * (tcp->srtt8 / 8);
+		v->waits = true;
+	}
+}
+
+/* The RTT has fallen as far as it must, or it is too late. */
+MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_wait(struct mpcc_coupled_cubic_avoidance *v,
+						    const struct mpcc_tcp *tcp)
+{
+	if (!v->waits)
+		return;
+	if ((mpcc_hystart_clock(tcp) - v->deadline) >> 31 == 0)
+		mpcc_coupled_cubic_observe(v, false);
+	else if (tcp->srtt8 <= v->target)
+		mpcc_coupled_cubic_observe(v, true);
+}
+
+/* A reduction of the sum of the windows. */
+MPCC_INLINE void mpcc_coupled_cubic_reduce(struct mpcc_coupled_cubic_avoidance *v,
+					   const struct mpcc_tcp *tcp)
+{
+	v->origin = mpcc_cubic_converge(v->total, v->lost ? v->origin : 0);
+	v->lost = true;
+	v->running = false;
+	v->last_reduction = mpcc_hystart_clock(tcp);
+}
+
+/* Publishes whether the subflow shares its queue. */
+MPCC_INLINE void mpcc_coupled_cubic_publish(struct mpcc_slot *slot, bool shares)
+{
+	u32 word = MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_SHARED]);
+
+	if ((word & 1) != shares)
+		MPCC_WRITE(slot->avoidance[MPCC_COUPLED_CUBIC_SHARED], word ^ 1);
+}
+
+/* Whether a sum of losses has grown. A subflow that closes takes its losses with it: the sum falls. */
+MPCC_WRAPS MPCC_INLINE bool mpcc_coupled_cubic_grown(u32 sum, u32 before)
+{
+	return ((sum - before - 1) & 0xffff) < 0x7fff;
+}
+
+/*
+ * An ACK of the subflow in slot `me`: losses of others, and the sum of the windows. Returns the acknowledged segments that are left to
+ * grow the window: none while it comes down to the goal.
+ *
+ * With a copy of the subflow's state, so that BPF's verifier can follow this function by itself.
+ */
+MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_listen(struct mpcc_connection *c,
+						       struct mpcc_coupled_cubic_avoidance *v,
+						       struct mpcc_tcp *tcp, u32 me, u32 acked)
+{
+	u32 cwnd;
+	u64 read;
+	u8 group;
+	bool shares;
+
+	if (!c || !v || !tcp)
+		return acked;
+	me = MPCC_SLOT(me);
+	group = MPCC_READ(c->slot[me].group);
+	cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1);
+	read = mpcc_coupled_cubic_read(c, group, me, mpcc_coupled_cubic_shares(v, group));
+	mpcc_coupled_cubic_wait(v, tcp);
+	if (v->counts && mpcc_coupled_cubic_grown(read >> 32 & 0xffff, v->heard))
+		mpcc_coupled_cubic_hear(v, tcp, (u32)read >> 27);
+	shares = mpcc_coupled_cubic_shares(v, group);
+	if (v->counts && mpcc_coupled_cubic_grown(read >> 48, v->seen) && shares &&
+	    !mpcc_below_ssthresh(tcp) && !mpcc_coupled_cubic_is_same(v, tcp)) {
+		mpcc_coupled_cubic_reduce(v, tcp);
+		v->goal = mpcc_max(cwnd * MPCC_COUPLED_CUBIC_GOAL / 5, MPCC_SSTHRESH_MIN);
+		tcp->ssthresh = mpcc_min(tcp->ssthresh, v->goal);
+	}
+	v->heard = read >> 32;
+	v->seen = read >> 48;
+	v->counts = true;
+	v->total = mpcc_max(mpcc_min((u32)read & MPCC_COUPLED_CUBIC_TOTAL, MPCC_CWND_MAX), cwnd);
+	mpcc_coupled_cubic_publish(&c->slot[me], shares);
+	if (!v->goal)
+		return acked;
+	tcp->cwnd = mpcc_min(tcp->cwnd,
+			     mpcc_max(v->goal, mpcc_minus(tcp->cwnd, acked / 2 + (acked & 1))));
+	if (tcp->cwnd <= v->goal)
+		v->goal = 0;
+	return 0;
+}
+
+MPCC_INLINE u32 mpcc_coupled_cubic_adjust(struct mpcc_connection *c, struct mpcc_subflow *s,
+					  struct mpcc_tcp *tcp, u32 acked)
+{
+	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s), copy;
+
+	if (!mpcc_own_slot(c, s)) {
+		v->total = mpcc_at_most(tcp->cwnd, MPCC_CWND_MAX);
+		return acked;
+	}
+	copy = *v;
+	acked = mpcc_coupled_cubic_listen(c, &copy, tcp, s->slot, acked);
+	*v = copy;
+	return acked;
+}
+
+/* Records an ACK's RTT sample. */
+MPCC_INLINE void mpcc_coupled_cubic_sample(struct mpcc_connection *c, struct mpcc_subflow *s,
+					   const struct mpcc_tcp *tcp, u32 acked)
+{
+	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
+
+	(void)c, (void)acked;
+	if (tcp->rtt_us && (!v->rtt_min || tcp->rtt_us < v->rtt_min))
+		v->rtt_min = tcp->rtt_us;
+}
+
+MPCC_INLINE u32 mpcc_coupled_cubic_ms(const struct mpcc_tcp *tcp)
+{
+	return tcp->now / MPCC_NS_PER_MS;
+}
+
+/*
+ * The growth for each acknowledged segment, Q40. `curve`: K above W(K). `t`: time of the epoch, 1/1024 s. `ahead`: the smallest RTT,
+ * 1/1024 s. `total`: the sum of the windows; bit 31: a loss has shown a W(K).
+ */
+MPCC_SEPARATE u64 mpcc_coupled_cubic_growth(u64 curve, u32 t, u32 ahead, u32 srtt8, u32 total)
+{
+	u32 k = curve >> 32, origin = curve, cwnd = mpcc_max(total & ~MPCC_COUPLED_CUBIC_LOST, 1);
+	/* RTTs of the epoch in Q16: t · 10^6 / 2^10 µs, and srtt8 / 8 µs. */
+	u64 rounds = ((u64)t * 15625 << 15) / mpcc_max(srtt8, 1), target, reno;
+
+	if (rounds > (u64)MPCC_CWND_MAX << 16)
+		rounds = (u64)MPCC_CWND_MAX << 16;
+	target = mpcc_cubic_window(k, origin, t + ahead);
+	reno = mpcc_cubic_window(k, origin, 0) + (MPCC_CUBIC_ALPHA >> 16) * rounds;
+	return mpcc_cubic_increase(target < reno ? reno : target, cwnd,
+				   !(total & MPCC_COUPLED_CUBIC_LOST));
+}
+
+MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
+						     struct mpcc_subflow *s, struct mpcc_tcp *tcp,
+						     u32 acked, struct mpcc_note *note)
+{
+	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
+	u32 now = mpcc_coupled_cubic_ms(tcp), t, lost = v->lost ? MPCC_COUPLED_CUBIC_LOST : 0;
+
+	(void)c, (void)note;
+	if (!v->running) {
+		v->running = true;
+		v->epoch_start = now;
+		v->k = v->origin > v->total ? mpcc_cubic_k(v->origin - v->total) : 0;
+		v->origin = mpcc_max(v->origin, v->total);
+	}
+	t = mpcc_min(now - v->epoch_start, MPCC_COUPLED_CUBIC_EPOCH_MAX) * 1024 / 1000;
+	mpcc_grow(s, tcp,
+		  mpcc_coupled_cubic_growth((u64)v->k << 32 | v->origin, t,
+					    (u64)v->rtt_min * 1024 / 1000000, tcp->srtt8,
+					    v->total | lost),
+		  acked);
+}
+
+MPCC_WRAPS MPCC_INLINE u32 mpcc_coupled_cubic_ssthresh(struct mpcc_connection *c,
+						       struct mpcc_subflow *s,
+						       const struct mpcc_tcp *tcp)
+{
+	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	u32 cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1), goal = v->goal, word;
+	bool shares = mpcc_coupled_cubic_shares(v, s->group);
+
+	v->goal = 0;
+	v->peak = mpcc_min(mpcc_max(mpcc_coupled_cubic_queue(v, tcp), 1), 0xffff);
+	v->last_loss = mpcc_hystart_clock(tcp);
+	if (!slot || !v->total)
+		v->total = cwnd;
+	if (slot) {
+		word = MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_LOSSES]);
+		MPCC_WRITE(slot->avoidance[MPCC_COUPLED_CUBIC_LOSSES], (word + 1) & 0xffff);
+		if (v->waits)
+			mpcc_coupled_cubic_observe(v, true);
+	}
+	if (slot && shares) {
+		if (mpcc_coupled_cubic_is_same(v, tcp))
+			return mpcc_max(goal ? mpcc_min(goal, cwnd) : cwnd, MPCC_SSTHRESH_MIN);
+		word = MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_SHARED]);
+		MPCC_WRITE(slot->avoidance[MPCC_COUPLED_CUBIC_SHARED], (word + 2) & 0xffff);
+	}
+	mpcc_coupled_cubic_reduce(v, tcp);
+	return mpcc_cubic_reduced(cwnd);
+}
+
+/* Nothing is known of the new group. */
+MPCC_INLINE void mpcc_coupled_cubic_move(struct mpcc_subflow *s)
+{
+	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
+
+	v->score = 0;
+	v->shares = false;
+	v->waits = false;
+	v->counts = false;
+	v->running = false;
+	v->origin = 0;
+	v->goal = 0;
+}
+
+/* An RTO: the path may have changed (RFC 9438, 4.8). */
+MPCC_INLINE void mpcc_coupled_cubic_set_state(struct mpcc_subflow *s, const struct mpcc_tcp *tcp,
+					      u8 state)
+{
+	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
+
+	(void)tcp;
+	if (state != MPCC_STATE_LOSS)
+		return;
+	v->rtt_min = 0;
+	v->origin = 0;
+	v->lost = false;
+	v->running = false;
+	v->goal = 0;
+}
+
+/* Transmission resumes: the window does not grow for idle time (Linux: cubictcp_cwnd_event). */
+MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_tx_start(struct mpcc_subflow *s,
+							const struct mpcc_tcp *tcp)
+{
+	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
+	u32 passed = mpcc_coupled_cubic_ms(tcp) - v->epoch_start;
+
+	if (v->running)
+		v->epoch_start += mpcc_min(tcp->idle_ms, passed);
+}
+
+static const struct mpcc_avoidance_ops mpcc_coupled_cubic_avoidance_ops = {
+	.name = "coupled_cubic",
+	.move = mpcc_coupled_cubic_move,
+	.sample = mpcc_coupled_cubic_sample,
+	.adjust = mpcc_coupled_cubic_adjust,
+	.avoid = mpcc_coupled_cubic_avoid,
+	.ssthresh = mpcc_coupled_cubic_ssthresh,
+	.set_state = mpcc_coupled_cubic_set_state,
+	.tx_start = mpcc_coupled_cubic_tx_start,
+};
+
+#endif
