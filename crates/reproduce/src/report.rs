@@ -8,7 +8,7 @@ use crate::assess::{Assessment, Verdict, assess};
 use crate::kernel::{Kernel, KernelResult};
 use crate::library::{Library, Selection};
 use crate::paper::{Claim, Figure, Paper, Parameter, Setting};
-use crate::plan::{Run, Variant, plan};
+use crate::plan::{Run, Variant, of_claim, plan};
 use crate::published::{Expected, Row};
 use crate::series::Series;
 use crate::{Error, Store};
@@ -69,26 +69,82 @@ pub struct DayResult<'a> {
     pub tried: Vec<Tried<'a>>,
 }
 
-/// Result with a setting of a parameter.
-#[derive(Clone, Debug)]
-pub struct Tried<'a> {
+/// A setting of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
     /// The parameter.
     pub parameter: &'a Parameter,
     /// The setting.
     pub setting: &'a Setting,
+}
+
+impl Choice<'_> {
+    fn name(&self) -> String {
+        format!("{}: {}", self.parameter.title, self.setting.name)
+    }
+}
+
+/// Result with another setting of a parameter, or of two.
+#[derive(Clone, Debug)]
+pub struct Tried<'a> {
+    /// The settings.
+    pub choices: Vec<Choice<'a>>,
     /// The result.
     pub assessment: Assessment,
 }
 
+impl Tried<'_> {
+    /// Parameters and settings in words.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let names: Vec<String> = self.choices.iter().map(Choice::name).collect();
+        names.join(", and ")
+    }
+
+    /// What the paper states otherwise, if a setting contradicts it.
+    #[must_use]
+    pub fn contradicts(&self) -> Option<&str> {
+        let mut choices = self.choices.iter();
+        choices.find_map(|choice| choice.setting.contradicts.as_deref())
+    }
+
+    /// Whether the published value or sign comes out.
+    #[must_use]
+    pub fn restores(&self) -> bool {
+        self.contradicts().is_none() && self.assessment.verdict == Verdict::Confirmed
+    }
+
+    /// Whether two parameters have other settings.
+    #[must_use]
+    pub fn is_pair(&self) -> bool {
+        self.choices.len() > 1
+    }
+}
+
+/// Number of parameters that are changed at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// One parameter.
+    Single,
+    /// Two parameters, for claims that no single one explains.
+    Pair,
+}
+
+impl Round {
+    /// Both, in the order in which they are tried.
+    pub const ALL: [Self; 2] = [Self::Single, Self::Pair];
+
+    fn concerns(self, day: &DayResult<'_>) -> bool {
+        day.is_open() && (self == Self::Single || day.cause().is_none())
+    }
+}
+
 impl DayResult<'_> {
-    /// The first setting with which the published value or sign comes out, of a claim that is not confirmed without it. A setting
-    /// that contradicts the paper is none.
+    /// The first setting, or pair of settings, with which the published value or sign comes out, of a claim that is not confirmed
+    /// without it. A setting that contradicts the paper is none.
     #[must_use]
     pub fn cause(&self) -> Option<&Tried<'_>> {
-        let mut tried = self.tried.iter();
-        tried.find(|tried| {
-            tried.setting.contradicts.is_none() && tried.assessment.verdict == Verdict::Confirmed
-        })
+        self.tried.iter().find(|tried| tried.restores())
     }
 
     fn is_open(&self) -> bool {
@@ -192,12 +248,21 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     /// Those of the figures.
-    pub fn further(&self) -> Result<Vec<Run>, Error> {
+    pub fn further(&self, round: Round) -> Result<Vec<Run>, Error> {
         let mut all = Vec::new();
         for PaperResult { paper, figures } in &self.papers {
             for result in figures {
-                for attempt in attempts(paper, result, self.seeds) {
-                    all.extend(plan(paper, result.figure, attempt.variant)?);
+                for attempt in attempts(paper, result, self.seeds, round) {
+                    for claim in &result.claims {
+                        if round.concerns(&claim.days[attempt.day]) {
+                            all.extend(of_claim(
+                                paper,
+                                result.figure,
+                                claim.claim,
+                                attempt.variant,
+                            )?);
+                        }
+                    }
                 }
             }
         }
@@ -208,24 +273,26 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     /// Those of the figures.
-    pub fn explain(&mut self, store: &Store) -> Result<(), Error> {
+    pub fn explain(&mut self, round: Round, store: &Store) -> Result<(), Error> {
         for PaperResult { paper, figures } in &mut self.papers {
             for result in figures {
-                for attempt in attempts(paper, result, self.seeds) {
-                    let Attempt {
-                        day: number,
-                        parameter,
-                        setting,
-                        variant,
-                    } = attempt;
+                let attempts = attempts(paper, result, self.seeds, round);
+                let concerns: Vec<Vec<bool>> = (result.claims.iter())
+                    .map(|claim| claim.days.iter().map(|day| round.concerns(day)).collect())
+                    .collect();
+                for Attempt {
+                    day,
+                    choices,
+                    variant,
+                } in attempts
+                {
                     let series = Series::read(paper, result.figure, variant, store)?;
-                    for claim in &mut result.claims {
-                        if claim.days[number].is_open() {
+                    for (claim, concerns) in result.claims.iter_mut().zip(&concerns) {
+                        if concerns[day] {
                             let assessment =
                                 assess(result.figure, claim.claim, claim.expected, &series);
-                            claim.days[number].tried.push(Tried {
-                                parameter,
-                                setting,
+                            claim.days[day].tried.push(Tried {
+                                choices: choices.clone(),
                                 assessment,
                             });
                         }
@@ -261,41 +328,67 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A setting with which the open claims of a figure are tried.
+/// Settings with which the open claims of a figure are tried.
 struct Attempt<'a> {
     /// Number of the day.
     day: usize,
-    parameter: &'a Parameter,
-    setting: &'a Setting,
+    choices: Vec<Choice<'a>>,
     variant: Variant<'a>,
 }
 
-/// All attempts of a figure, for each day that has an open claim.
+/// All attempts of a figure, for each day that has a claim for them.
 fn attempts<'a>(
     paper: &'a Paper,
     result: &FigureResult<'a>,
     seeds: Option<u64>,
+    round: Round,
 ) -> Vec<Attempt<'a>> {
-    let is_open = |day: usize| result.claims.iter().any(|claim| claim.days[day].is_open());
-    let days = paper.days.iter().enumerate();
-    let days = days.filter(|(number, _)| is_open(*number));
-    let attempt = |number, day, parameter, setting| Attempt {
-        day: number,
-        parameter,
-        setting,
-        variant: Variant {
-            setting: Some(setting),
-            ..Variant::of(day, seeds)
-        },
+    let has_claim = |day: usize| {
+        let mut claims = result.claims.iter();
+        claims.any(|claim| round.concerns(&claim.days[day]))
     };
-    days.flat_map(|(number, day)| {
-        let parameters = paper.parameters(result.figure);
-        parameters.flat_map(move |parameter| {
-            let settings = parameter.settings.iter();
-            settings.map(move |setting| attempt(number, day, parameter, setting))
+    let choices = choices(paper, result.figure, round);
+    let days = paper.days.iter().enumerate();
+    days.filter(|(number, _)| has_claim(*number))
+        .flat_map(|(number, day)| {
+            choices.iter().map(move |choices| {
+                let settings = choices.iter().map(|choice| choice.setting);
+                Attempt {
+                    day: number,
+                    choices: choices.clone(),
+                    variant: Variant::of(day, seeds).with(settings),
+                }
+            })
         })
-    })
-    .collect()
+        .collect()
+}
+
+/// The settings of a figure, one or two at a time. A pair has two parameters, changes no key twice, and nothing that the paper states.
+fn choices<'a>(paper: &'a Paper, figure: &'a Figure, round: Round) -> Vec<Vec<Choice<'a>>> {
+    let single: Vec<Choice<'a>> = (paper.parameters(figure))
+        .flat_map(|parameter| {
+            let settings = parameter.settings.iter();
+            settings.map(move |setting| Choice { parameter, setting })
+        })
+        .collect();
+    if round == Round::Single {
+        return single.into_iter().map(|choice| vec![choice]).collect();
+    }
+    if !paper.pairs {
+        return Vec::new();
+    }
+    let unstated: Vec<Choice<'a>> = (single.into_iter())
+        .filter(|choice| choice.setting.contradicts.is_none())
+        .collect();
+    let mut pairs = Vec::new();
+    for (number, first) in unstated.iter().enumerate() {
+        let fits = |second: &&Choice<'a>| {
+            first.parameter.id != second.parameter.id && !first.setting.overlaps(second.setting)
+        };
+        let others = unstated[number + 1..].iter().filter(fits);
+        pairs.extend(others.map(|second| vec![*first, *second]));
+    }
+    pairs
 }
 
 fn of_figure<'a>(
@@ -356,8 +449,10 @@ mod tests {
             ..Setting::default()
         });
         let tried = |setting| Tried {
-            parameter: &parameter,
-            setting,
+            choices: vec![Choice {
+                parameter: &parameter,
+                setting,
+            }],
             assessment: assessed(Verdict::Confirmed),
         };
         let mut day = DayResult {
@@ -367,6 +462,28 @@ mod tests {
         assert!(day.cause().is_none());
         day.tried.push(tried(&unstated));
         let cause = day.cause().expect("the second setting");
-        assert!(cause.setting.contradicts.is_none());
+        assert!(cause.contradicts().is_none());
+    }
+
+    /// CSS's figure 1: each two settings of different parameters, but not two of the same, nor two that change one key.
+    #[test]
+    fn pairs_of_settings() {
+        let library = Library::new().unwrap();
+        let figures = library.select(Some("css/fig1")).unwrap();
+        let (paper, figure) = (figures[0].0, figures[0].1[0]);
+        let single = choices(paper, figure, Round::Single);
+        let pairs = choices(paper, figure, Round::Pair);
+        assert!(single.iter().all(|choices| choices.len() == 1));
+        assert!(!pairs.is_empty());
+        for pair in &pairs {
+            let [first, second] = pair[..] else {
+                panic!("{pair:?}");
+            };
+            assert_ne!(first.parameter.id, second.parameter.id);
+            assert!(!first.setting.overlaps(second.setting));
+        }
+        // A paper with long runs has none.
+        let figures = library.select(Some("nmcc/fig5")).unwrap();
+        assert!(choices(figures[0].0, figures[0].1[0], Round::Pair).is_empty());
     }
 }

@@ -49,6 +49,11 @@ impl Sample {
                 .map(|(number, _)| number)
                 .collect();
             kept.extend(spread(all.len(), self.points).map(|place| all[place]));
+            let than = claim.than_point.as_ref().and_then(|name| {
+                let mut points = points.iter();
+                points.position(|point| point.name == *name)
+            });
+            kept.extend(than);
         }
         let points = points.into_iter().enumerate();
         points

@@ -1,26 +1,47 @@
 //! Outcomes of finished runs on the disk, by the key of the run, so that none runs twice.
 //!
-//! A file for each build of the simulator or the lab, `BUILD.jsonl`; files of other builds are removed. A record is a line, written at once: the key, a
-//! space, and the outcome as JSON. A line that is incomplete, after a crash, is ignored.
+//! A file for each build of the simulator or the lab, `BUILD.runs`; files of other builds are removed. A record is a line, written at
+//! once: the key, a space, the outcome as compressed JSON (DEFLATE, in base64), and a full stop. A line that is incomplete, after a crash, is
+//! ignored.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use scenario::Outcome;
 
 use crate::Error;
+
+/// Extension of the file.
+const EXTENSION: &str = "runs";
+/// Extension of files that were not compressed.
+const EXTENSION_BEFORE: &str = "jsonl";
 
 /// An open store.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
     file: File,
-    /// Offset and length of each outcome.
-    records: HashMap<String, (u64, usize)>,
+    /// Place of each outcome, by key.
+    records: HashMap<String, Place>,
     /// End of the part that was read.
     end: u64,
+}
+
+/// Place of an outcome in the file.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Offset of its base64.
+    offset: u64,
+    /// Length of its base64, bytes.
+    length: usize,
 }
 
 impl Store {
@@ -29,12 +50,13 @@ impl Store {
     /// # Errors
     /// If the folder or file cannot be created, read or written.
     pub fn open(folder: &Path, build: &str) -> Result<Self, Error> {
-        let path = folder.join(format!("{build}.jsonl"));
+        let path = folder.join(format!("{build}.{EXTENSION}"));
         let open = || -> io::Result<File> {
             fs::create_dir_all(folder)?;
             for entry in fs::read_dir(folder)? {
                 let other = entry?.path();
-                if other != path && other.extension().is_some_and(|e| e == "jsonl") {
+                let is_store = |name: &OsStr| name == EXTENSION || name == EXTENSION_BEFORE;
+                if other != path && other.extension().is_some_and(is_store) {
                     fs::remove_file(other)?;
                 }
             }
@@ -88,15 +110,18 @@ impl Store {
             if line.last() != Some(&b'\n') {
                 break;
             }
-            let complete = line.ends_with(b"}\n");
+            let complete = line.ends_with(b".\n");
             if let Some(at) = line
                 .iter()
                 .position(|byte| *byte == b' ')
                 .filter(|_| complete)
             {
                 let key = String::from_utf8_lossy(&line[..at]).into_owned();
-                let begin = self.end + at as u64 + 1;
-                self.records.insert(key, (begin, line.len() - at - 2));
+                let place = Place {
+                    offset: self.end + at as u64 + 1,
+                    length: line.len() - at - 3,
+                };
+                self.records.insert(key, place);
             }
             self.end += line.len() as u64;
             line.clear();
@@ -114,22 +139,28 @@ impl Store {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Outcome> {
         use std::os::unix::fs::FileExt;
-        let (begin, length) = *self.records.get(key)?;
-        let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, begin).ok()?;
-        serde_json::from_slice(&bytes).ok()
+        let place = self.records.get(key)?;
+        let mut bytes = vec![0; place.length];
+        self.file.read_exact_at(&mut bytes, place.offset).ok()?;
+        let compressed = BASE64.decode(bytes).ok()?;
+        let mut json = Vec::new();
+        let mut decoder = DeflateDecoder::new(compressed.as_slice());
+        decoder.read_to_end(&mut json).ok()?;
+        serde_json::from_slice(&json).ok()
     }
 
     /// Adds the outcome of a run. [`get`](Self::get) has it after the next [`update`](Self::update).
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn add(&mut self, key: &str, outcome: &Outcome) -> Result<(), Error> {
-        let json = serde_json::to_string(outcome);
-        let written = json
-            .map_err(io::Error::from)
-            .and_then(|json| self.file.write_all(format!("{key} {json}\n").as_bytes()));
-        written.map_err(|error| failed(&self.path, error))
+    pub fn add(&self, key: &str, outcome: &Outcome) -> Result<(), Error> {
+        let write = || -> io::Result<()> {
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(&serde_json::to_vec(outcome)?)?;
+            let record = format!("{key} {}.\n", BASE64.encode(encoder.finish()?));
+            (&self.file).write_all(record.as_bytes())
+        };
+        write().map_err(|error| failed(&self.path, error))
     }
 }
 

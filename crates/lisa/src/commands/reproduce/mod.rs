@@ -2,6 +2,7 @@
 
 mod arguments;
 mod draw;
+mod over_time;
 mod page;
 mod sensitivity;
 mod text;
@@ -11,7 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reproduce::{KERNEL_BUILD, Kernel, Library, Report, Run, SIMULATOR_BUILD, Sample, Store};
+use reproduce::{
+    KERNEL_BUILD, Kernel, Library, Report, Round, Run, SIMULATOR_BUILD, Sample, Store,
+};
 use scenario::Scenario;
 
 pub use self::arguments::Arguments;
@@ -48,16 +51,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     )?;
     let mut report = Report::new(&library, select()?, arguments.seeds, &store)?;
     if !arguments.no_causes {
-        let further = report.further()?;
-        finish(
-            &further,
-            "what the papers do not state",
-            On::Sim,
-            arguments,
-            &mut store,
-            &cancelled,
-        )?;
-        report.explain(&store)?;
+        for (round, what) in Round::ALL
+            .into_iter()
+            .zip(["what the papers do not state", "two settings at a time"])
+        {
+            let further = report.further(round)?;
+            finish(&further, what, On::Sim, arguments, &mut store, &cancelled)?;
+            report.explain(round, &store)?;
+        }
     }
     if let Some(kernel) = kernel {
         let runs = kernel.runs(&select()?, arguments.seeds)?;
@@ -73,14 +74,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         report.add_kernel(kernel, &store, &real)?;
     }
     if let Some(folder) = &arguments.output {
+        let executor = executor(arguments, On::Sim)?;
+        let over_time = over_time::all(&report, &executor, &cancelled)?;
         let write = |name: &str, bytes: Vec<u8>| {
             let path = folder.join(name);
             fs::write(&path, bytes)
                 .map_err(|error| Failure::new(format!("{}: {error}", path.display())))
         };
         write("results.csv", report.csv()?)?;
-        write("report.html", page::html(&report)?.into_bytes())?;
-        for (name, svg) in draw::files(&report)? {
+        write("report.html", page::html(&report, &over_time)?.into_bytes())?;
+        for (name, svg) in draw::files(&report, &over_time)? {
             write(&name, svg.into_bytes())?;
         }
     }
@@ -114,6 +117,20 @@ impl From<reproduce::Error> for Failure {
     }
 }
 
+/// The executor of the arguments.
+fn executor(arguments: &Arguments, on: On) -> Result<Executor, Failure> {
+    Executor::new(
+        &Common {
+            file: PathBuf::new(),
+            kernel: arguments.kernel.clone().filter(|_| on == On::Vm),
+            set: Vec::new(),
+            jobs: arguments.jobs,
+            force: false,
+        },
+        on,
+    )
+}
+
 /// Runs those of the runs that are not in the store.
 fn finish(
     runs: &[Run],
@@ -135,16 +152,7 @@ fn finish(
     }
     let scenarios = scenarios(&missing)?;
     let progress = Progress::new(missing.len()).about(what);
-    let executor = Executor::new(
-        &Common {
-            file: PathBuf::new(),
-            kernel: arguments.kernel.clone().filter(|_| on == On::Vm),
-            set: Vec::new(),
-            jobs: arguments.jobs,
-            force: false,
-        },
-        on,
-    )?;
+    let executor = executor(arguments, on)?;
     let count = missing.len();
     let job = move |number: usize| {
         let run = &missing[number];

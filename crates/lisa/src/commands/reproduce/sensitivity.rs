@@ -1,7 +1,8 @@
-//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter.
+//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter, and with each pair of settings that
+//! restores the published value or sign.
 
 use maud::{Markup, html};
-use reproduce::{ClaimResult, DayResult, Expected, Figure, Verdict};
+use reproduce::{ClaimResult, DayResult, Expected, Figure, Tried, Verdict};
 use scenario::statistics::Mean;
 
 use super::text;
@@ -36,9 +37,10 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
         }
     };
     add("as in the scenario file".into(), &day.assessment);
-    for tried in &day.tried {
-        let mut name = format!("{}: {}", tried.parameter.title, tried.setting.name);
-        if let Some(stated) = &tried.setting.contradicts {
+    let is_shown = |tried: &&Tried<'_>| !tried.is_pair() || tried.restores();
+    for tried in day.tried.iter().filter(is_shown) {
+        let mut name = tried.name();
+        if let Some(stated) = tried.contradicts() {
             name += &format!(" (the paper: {stated})");
         }
         add(name, &tried.assessment);
