@@ -11,7 +11,7 @@ use crate::paper::{Claim, Figure, Paper, Parameter, Setting};
 use crate::plan::{Run, Variant, of_claim, plan};
 use crate::published::{Expected, Row};
 use crate::series::Series;
-use crate::{Error, Store};
+use crate::{Error, Sample, Store};
 
 /// Results of papers.
 #[derive(Clone, Debug)]
@@ -67,6 +67,8 @@ pub struct DayResult<'a> {
     pub assessment: Assessment,
     /// Results with other settings of unstated parameters; empty for a confirmed claim.
     pub tried: Vec<Tried<'a>>,
+    /// Results with pairs of settings at a part of the points, with a part of the seeds.
+    pub screened: Vec<Tried<'a>>,
 }
 
 /// A setting of a parameter.
@@ -114,30 +116,46 @@ impl Tried<'_> {
         self.contradicts().is_none() && self.assessment.verdict == Verdict::Confirmed
     }
 
-    /// Whether two parameters have other settings.
-    #[must_use]
-    pub fn is_pair(&self) -> bool {
-        self.choices.len() > 1
+    fn has(&self, choices: &[Choice<'_>]) -> bool {
+        let names =
+            |choices: &[Choice<'_>]| -> Vec<String> { choices.iter().map(Choice::name).collect() };
+        names(&self.choices) == names(choices)
     }
 }
 
-/// Number of parameters that are changed at a time.
+/// A round of attempts to explain the claims that are not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
-    /// One parameter.
+    /// Other settings of one parameter.
     Single,
-    /// Two parameters, for claims that no single one explains.
+    /// Other settings of two parameters, for claims that no single one explains: a part of the points and seeds.
+    Screening,
+    /// All points and seeds of the first pairs with which the part restores the published value or sign.
     Pair,
 }
 
 impl Round {
-    /// Both, in the order in which they are tried.
-    pub const ALL: [Self; 2] = [Self::Single, Self::Pair];
+    /// All rounds, in their order.
+    pub const ALL: [Self; 3] = [Self::Single, Self::Screening, Self::Pair];
 
-    fn concerns(self, day: &DayResult<'_>) -> bool {
-        day.is_open() && (self == Self::Single || day.cause().is_none())
+    /// Whether the claim is tried with these settings.
+    fn concerns(self, day: &DayResult<'_>, choices: &[Choice<'_>]) -> bool {
+        match self {
+            Self::Single => day.is_open(),
+            Self::Screening => day.is_open() && day.cause().is_none(),
+            Self::Pair => {
+                let mut pairs = day.screened.iter().filter(|tried| tried.restores());
+                pairs
+                    .by_ref()
+                    .take(MOST_PAIRS)
+                    .any(|tried| tried.has(choices))
+            }
+        }
     }
 }
+
+/// Largest number of pairs that a claim is tried with at all points and seeds.
+const MOST_PAIRS: usize = 3;
 
 impl DayResult<'_> {
     /// The first setting, or pair of settings, with which the published value or sign comes out, of a claim that is not confirmed
@@ -254,7 +272,7 @@ impl<'a> Report<'a> {
             for result in figures {
                 for attempt in attempts(paper, result, self.seeds, round) {
                     for claim in &result.claims {
-                        if round.concerns(&claim.days[attempt.day]) {
+                        if round.concerns(&claim.days[attempt.day], &attempt.choices) {
                             all.extend(of_claim(
                                 paper,
                                 result.figure,
@@ -276,25 +294,26 @@ impl<'a> Report<'a> {
     pub fn explain(&mut self, round: Round, store: &Store) -> Result<(), Error> {
         for PaperResult { paper, figures } in &mut self.papers {
             for result in figures {
-                let attempts = attempts(paper, result, self.seeds, round);
-                let concerns: Vec<Vec<bool>> = (result.claims.iter())
-                    .map(|claim| claim.days.iter().map(|day| round.concerns(day)).collect())
-                    .collect();
-                for Attempt {
-                    day,
-                    choices,
-                    variant,
-                } in attempts
-                {
+                for attempt in attempts(paper, result, self.seeds, round) {
+                    let Attempt {
+                        day,
+                        choices,
+                        variant,
+                    } = attempt;
+                    let of = |claim: &ClaimResult<'_>| round.concerns(&claim.days[day], &choices);
+                    if !result.claims.iter().any(of) {
+                        continue;
+                    }
                     let series = Series::read(paper, result.figure, variant, store)?;
-                    for (claim, concerns) in result.claims.iter_mut().zip(&concerns) {
-                        if concerns[day] {
-                            let assessment =
-                                assess(result.figure, claim.claim, claim.expected, &series);
-                            claim.days[day].tried.push(Tried {
-                                choices: choices.clone(),
-                                assessment,
-                            });
+                    for claim in result.claims.iter_mut().filter(|claim| of(claim)) {
+                        let tried = Tried {
+                            choices: choices.clone(),
+                            assessment: assess(result.figure, claim.claim, claim.expected, &series),
+                        };
+                        let day = &mut claim.days[day];
+                        match round {
+                            Round::Screening => day.screened.push(tried),
+                            Round::Single | Round::Pair => day.tried.push(tried),
                         }
                     }
                 }
@@ -336,27 +355,27 @@ struct Attempt<'a> {
     variant: Variant<'a>,
 }
 
-/// All attempts of a figure, for each day that has a claim for them.
+/// All attempts of a figure, for each day that has an open claim.
 fn attempts<'a>(
     paper: &'a Paper,
     result: &FigureResult<'a>,
     seeds: Option<u64>,
     round: Round,
 ) -> Vec<Attempt<'a>> {
-    let has_claim = |day: usize| {
-        let mut claims = result.claims.iter();
-        claims.any(|claim| round.concerns(&claim.days[day]))
-    };
+    let is_open = |day: usize| result.claims.iter().any(|claim| claim.days[day].is_open());
     let choices = choices(paper, result.figure, round);
     let days = paper.days.iter().enumerate();
-    days.filter(|(number, _)| has_claim(*number))
+    days.filter(|(number, _)| is_open(*number))
         .flat_map(|(number, day)| {
             choices.iter().map(move |choices| {
                 let settings = choices.iter().map(|choice| choice.setting);
                 Attempt {
                     day: number,
                     choices: choices.clone(),
-                    variant: Variant::of(day, seeds).with(settings),
+                    variant: Variant {
+                        sample: (round == Round::Screening).then_some(Sample::SCREENING),
+                        ..Variant::of(day, seeds).with(settings)
+                    },
                 }
             })
         })
@@ -410,6 +429,7 @@ fn of_figure<'a>(
         let day = |series| DayResult {
             assessment: assess(figure, claim, expected, series),
             tried: Vec::new(),
+            screened: Vec::new(),
         };
         claims.push(ClaimResult {
             claim,
@@ -458,6 +478,7 @@ mod tests {
         let mut day = DayResult {
             assessment: assessed(Verdict::Not),
             tried: vec![tried(&longer)],
+            screened: Vec::new(),
         };
         assert!(day.cause().is_none());
         day.tried.push(tried(&unstated));

@@ -1,4 +1,4 @@
-//! The part of a figure that runs on a kernel: a run in a VM takes seconds to minutes, a simulation milliseconds.
+//! A part of a figure: for a kernel, whose runs take seconds to minutes, and for pairs of settings, of which there are many.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +24,13 @@ impl Sample {
         seeds: 3,
         points: 4,
         long: 100.0,
+    };
+
+    /// The part with which pairs of settings are tried first: there are dozens for a claim.
+    pub(crate) const SCREENING: Self = Self {
+        seeds: 5,
+        points: 6,
+        long: f64::INFINITY,
     };
 
     /// The claims that the part decides.

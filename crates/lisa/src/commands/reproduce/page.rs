@@ -303,10 +303,10 @@ fn cause(
                         Some(tried) => { "; confirmed with " b { (tried.name()) } }
                         None => "; no setting that was tried restores it"
                     }
-                    @let pairs = day.tried.iter().filter(|tried| tried.is_pair());
-                    @match pairs.clone().count() {
+                    @match day.screened.len() {
                         0 => {},
-                        number => { ". Pairs of settings: " (pairs.filter(|tried| tried.restores()).count()) " of " (number) " restore it" }
+                        number => { ". Pairs of settings that were tried: " (number) ", with which a part restores it: "
+                            (day.screened.iter().filter(|tried| tried.restores()).count()) }
                     }
                 }
                 (sensitivity::plot(result.figure, claim, day))

@@ -1,8 +1,8 @@
-//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter, and with each pair of settings that
-//! restores the published value or sign.
+//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter, and with the pairs of
+//! settings that were tried at all points.
 
 use maud::{Markup, html};
-use reproduce::{ClaimResult, DayResult, Expected, Figure, Tried, Verdict};
+use reproduce::{ClaimResult, DayResult, Expected, Figure, Verdict};
 use scenario::statistics::Mean;
 
 use super::text;
@@ -37,8 +37,7 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
         }
     };
     add("as in the scenario file".into(), &day.assessment);
-    let is_shown = |tried: &&Tried<'_>| !tried.is_pair() || tried.restores();
-    for tried in day.tried.iter().filter(is_shown) {
+    for tried in &day.tried {
         let mut name = tried.name();
         if let Some(stated) = tried.contradicts() {
             name += &format!(" (the paper: {stated})");
