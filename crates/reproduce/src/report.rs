@@ -60,6 +60,15 @@ pub struct ClaimResult<'a> {
     pub kernel: KernelResult,
 }
 
+impl ClaimResult<'_> {
+    /// Number of points that the claim is about.
+    fn points(&self, figure: &FigureResult<'_>) -> usize {
+        let points = figure.days.first().map(|series| &series.points);
+        let points = points.into_iter().flatten();
+        points.filter(|point| self.claim.is_at(point)).count()
+    }
+}
+
 /// Result of a claim with the endpoints of a day.
 #[derive(Clone, Debug)]
 pub struct DayResult<'a> {
@@ -128,9 +137,10 @@ impl Tried<'_> {
 pub enum Round {
     /// Other settings of one parameter.
     Single,
-    /// Other settings of two parameters, for claims that no single one explains: a part of the points and seeds.
+    /// Other settings of two parameters, for claims with many points that no single one explains: a part of the points and seeds.
     Screening,
-    /// All points and seeds of the first pairs with which the part restores the published value or sign.
+    /// All points and seeds of claims with few points; of the others those of the first pairs with which the part restores the published
+    /// value or sign.
     Pair,
 }
 
@@ -138,11 +148,22 @@ impl Round {
     /// All rounds, in their order.
     pub const ALL: [Self; 3] = [Self::Single, Self::Screening, Self::Pair];
 
-    /// Whether the claim is tried with these settings.
-    fn concerns(self, day: &DayResult<'_>, choices: &[Choice<'_>]) -> bool {
+    /// What is run, for a progress bar.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Single => "what the papers do not state",
+            Self::Screening => "two settings at a time, at some points",
+            Self::Pair => "two settings at a time",
+        }
+    }
+
+    /// Whether a claim with this number of points is tried with these settings.
+    fn concerns(self, day: &DayResult<'_>, points: usize, choices: &[Choice<'_>]) -> bool {
         match self {
             Self::Single => day.is_open(),
-            Self::Screening => day.is_open() && day.cause().is_none(),
+            Self::Screening => day.is_unexplained() && points > MOST_POINTS,
+            Self::Pair if points <= MOST_POINTS => day.is_unexplained(),
             Self::Pair => {
                 let mut pairs = day.screened.iter().filter(|tried| tried.restores());
                 pairs
@@ -156,6 +177,8 @@ impl Round {
 
 /// Largest number of pairs that a claim is tried with at all points and seeds.
 const MOST_PAIRS: usize = 3;
+/// Largest number of points of a claim that is tried with all pairs at all its points and seeds.
+const MOST_POINTS: usize = 7;
 
 impl DayResult<'_> {
     /// The first setting, or pair of settings, with which the published value or sign comes out, of a claim that is not confirmed
@@ -163,6 +186,10 @@ impl DayResult<'_> {
     #[must_use]
     pub fn cause(&self) -> Option<&Tried<'_>> {
         self.tried.iter().find(|tried| tried.restores())
+    }
+
+    fn is_unexplained(&self) -> bool {
+        self.is_open() && self.cause().is_none()
     }
 
     fn is_open(&self) -> bool {
@@ -272,7 +299,11 @@ impl<'a> Report<'a> {
             for result in figures {
                 for attempt in attempts(paper, result, self.seeds, round) {
                     for claim in &result.claims {
-                        if round.concerns(&claim.days[attempt.day], &attempt.choices) {
+                        if round.concerns(
+                            &claim.days[attempt.day],
+                            claim.points(result),
+                            &attempt.choices,
+                        ) {
                             all.extend(of_claim(
                                 paper,
                                 result.figure,
@@ -300,12 +331,18 @@ impl<'a> Report<'a> {
                         choices,
                         variant,
                     } = attempt;
-                    let of = |claim: &ClaimResult<'_>| round.concerns(&claim.days[day], &choices);
-                    if !result.claims.iter().any(of) {
+                    let concerned: Vec<usize> = (result.claims.iter().enumerate())
+                        .filter(|(_, claim)| {
+                            round.concerns(&claim.days[day], claim.points(result), &choices)
+                        })
+                        .map(|(number, _)| number)
+                        .collect();
+                    if concerned.is_empty() {
                         continue;
                     }
                     let series = Series::read(paper, result.figure, variant, store)?;
-                    for claim in result.claims.iter_mut().filter(|claim| of(claim)) {
+                    for number in concerned {
+                        let claim = &mut result.claims[number];
                         let tried = Tried {
                             choices: choices.clone(),
                             assessment: assess(result.figure, claim.claim, claim.expected, &series),
@@ -504,7 +541,7 @@ mod tests {
             assert!(!first.setting.overlaps(second.setting));
         }
         // A paper with long runs has none.
-        let figures = library.select(Some("nmcc/fig5")).unwrap();
+        let figures = library.select(Some("lia-olia/table1")).unwrap();
         assert!(choices(figures[0].0, figures[0].1[0], Round::Pair).is_empty());
     }
 }

@@ -51,12 +51,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     )?;
     let mut report = Report::new(&library, select()?, arguments.seeds, &store)?;
     if !arguments.no_causes {
-        for (round, what) in Round::ALL
-            .into_iter()
-            .zip(["what the papers do not state", "two settings at a time"])
-        {
+        for round in Round::ALL {
             let further = report.further(round)?;
-            finish(&further, what, On::Sim, arguments, &mut store, &cancelled)?;
+            finish(
+                &further,
+                round.about(),
+                On::Sim,
+                arguments,
+                &mut store,
+                &cancelled,
+            )?;
             report.explain(round, &store)?;
         }
     }
@@ -167,7 +171,12 @@ fn finish(
     let finished = executor.execute(count, job, cancelled, &progress, |number, run| {
         let mut outcome = run.outcome;
         outcome.wall_seconds = None;
-        Ok(store.add(keys[number], &outcome)?)
+        store.add(keys[number], &outcome)?;
+        // A run in a VM takes seconds or minutes, a simulation milliseconds.
+        if on == On::Vm {
+            store.flush()?;
+        }
+        Ok(())
     })?;
     drop(progress);
     store.update()?;

@@ -2,6 +2,7 @@
 //! some milliseconds, and its samples are needed for the drawing alone.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -166,15 +167,15 @@ impl Drawing<'_> {
     /// The quantities of a connection.
     fn values(&self, samples: &[&SubflowSample]) -> Vec<(f64, Vec<Option<f64>>)> {
         let mut retransmits = 0;
+        // The samples of a subflow end with its own last segment.
+        let mut windows = BTreeMap::new();
         let intervals = samples.chunk_by(|a, b| a.time_s.total_cmp(&b.time_s).is_eq());
         intervals
             .map(|subflows| {
                 retransmits += subflows.iter().map(|one| one.retransmits).sum::<u64>();
+                windows.extend(subflows.iter().map(|one| (one.subflow, one.cwnd_segments)));
                 let value = |quantity: &Quantity| match quantity {
-                    Quantity::SumOfWindows => {
-                        let windows = subflows.iter().map(|one| f64::from(one.cwnd_segments));
-                        Some(windows.sum())
-                    }
+                    Quantity::SumOfWindows => Some(windows.values().sum::<u32>().into()),
                     Quantity::Retransmissions => Some(retransmits as f64),
                     Quantity::Rate => Some(subflows.iter().map(|one| one.goodput_mbps).sum()),
                     Quantity::Window | Quantity::Acknowledged | Quantity::SubflowRate => None,
@@ -216,7 +217,8 @@ impl Drawing<'_> {
             to: self.what.to.unwrap_or(f64::INFINITY),
         };
         let failed = |problem: String| self.failed(problem);
-        let mut samples = Samples::new(&columns, &[], interval, &[]).map_err(failed)?;
+        let chosen: Vec<String> = columns[2..].iter().map(|name| (*name).to_owned()).collect();
+        let mut samples = Samples::new(&columns, &chosen, interval, &[]).map_err(failed)?;
         let rows: Vec<Vec<Value<'_>>> = (series.iter())
             .flat_map(|series| {
                 series.values.iter().map(|(time, values)| {

@@ -305,7 +305,7 @@ fn cause(
                     }
                     @match day.screened.len() {
                         0 => {},
-                        number => { ". Pairs of settings that were tried: " (number) ", with which a part restores it: "
+                        number => { ". Pairs of settings that were tried at a part of the points: " (number) ", of which restore it there: "
                             (day.screened.iter().filter(|tried| tried.restores()).count()) }
                     }
                 }
