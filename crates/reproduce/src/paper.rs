@@ -23,9 +23,6 @@ pub struct Paper {
     /// Endpoints on which every figure is run; the first are those of the paper's day.
     #[serde(rename = "day")]
     pub days: Vec<Day>,
-    /// Whether a claim that no single setting explains is tried with each two of different parameters.
-    #[serde(default)]
-    pub pairs: bool,
     /// Parameters that the paper does not state.
     #[serde(rename = "parameter", default)]
     pub parameters: Vec<Parameter>,

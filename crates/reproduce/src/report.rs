@@ -430,9 +430,6 @@ fn choices<'a>(paper: &'a Paper, figure: &'a Figure, round: Round) -> Vec<Vec<Ch
     if round == Round::Single {
         return single.into_iter().map(|choice| vec![choice]).collect();
     }
-    if !paper.pairs {
-        return Vec::new();
-    }
     let unstated: Vec<Choice<'a>> = (single.into_iter())
         .filter(|choice| choice.setting.contradicts.is_none())
         .collect();
@@ -540,8 +537,5 @@ mod tests {
             assert_ne!(first.parameter.id, second.parameter.id);
             assert!(!first.setting.overlaps(second.setting));
         }
-        // A paper with long runs has none.
-        let figures = library.select(Some("lia-olia/table1")).unwrap();
-        assert!(choices(figures[0].0, figures[0].1[0], Round::Pair).is_empty());
     }
 }

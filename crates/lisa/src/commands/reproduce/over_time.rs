@@ -239,7 +239,7 @@ impl Drawing<'_> {
             samples.add(row);
         }
         let size = Size {
-            height: 150 + 170 * quantities.len() as u32,
+            height: 150 + 180 * quantities.len() as u32,
             ..SIZE
         };
         let title = format!("{}, over time, {}", self.figure.title, self.day.name);

@@ -23,7 +23,7 @@ const TITLES: [(&str, &str, &str); 11] = [
     ("ssthresh_segments", "ssthresh", "segments"),
     ("srtt_s", "smoothed RTT", "s"),
     ("sum_cwnd_segments", "Σcwnd", "segments"),
-    ("retransmitted_segments", "retransmissions", "segments"),
+    ("retransmitted_segments", "retransmissions", ""),
     ("acknowledged_kb", "acknowledged", "KB"),
     ("rate_mbps", "rate", "Mbit/s"),
     ("subflow_rate_mbps", "rate of a subflow", "Mbit/s"),
