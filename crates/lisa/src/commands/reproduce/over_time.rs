@@ -11,7 +11,6 @@ use scenario::export::columns::Value;
 use scenario::sample::SubflowSample;
 use scenario::units;
 
-use super::draw::SIZE;
 use crate::figure::samples::Samples;
 use crate::figure::size::Size;
 use crate::figure::windows::Interval;
@@ -30,9 +29,10 @@ pub struct TimeFigure {
     pub svg: String,
 }
 
-/// All figures over time of a report.
+/// All figures over time of a report, with the width of `size`.
 pub fn all(
     report: &Report<'_>,
+    size: Size,
     executor: &Executor,
     cancelled: &Arc<AtomicBool>,
 ) -> Result<Vec<TimeFigure>, Failure> {
@@ -48,6 +48,7 @@ pub fn all(
                     figure: result.figure,
                     day,
                     what,
+                    size,
                 };
                 let svg = figure.svg(executor, cancelled)?;
                 all.push(TimeFigure {
@@ -68,6 +69,7 @@ struct Drawing<'a> {
     figure: &'a Figure,
     day: &'a Day,
     what: &'a OverTime,
+    size: Size,
 }
 
 /// A line of the drawing: its values at the end of each interval, in the order of the quantities.
@@ -240,7 +242,7 @@ impl Drawing<'_> {
         }
         let size = Size {
             height: 150 + 180 * quantities.len() as u32,
-            ..SIZE
+            ..self.size
         };
         let title = format!("{}, over time, {}", self.figure.title, self.day.name);
         let mut about = vec!["seed 1".to_owned()];
