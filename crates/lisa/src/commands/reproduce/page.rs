@@ -66,7 +66,7 @@ fn introduction(report: &Report<'_>) -> Markup {
             dt { (badge(Verdict::NotStated)) }
             dd { "The paper's value is not at hand: the measured one stands alone." }
             dt { span.verdict.explained { "explained" } }
-            dd { "Not confirmed, but the published value or sign comes out with another setting of a parameter that the paper does not state. The setting is a possible cause, not a proof." }
+            dd { "Not confirmed, but the published value or sign comes out with another setting of a parameter that the paper does not state, or of two. The settings are a possible cause, not a proof." }
         }
     }
 }
