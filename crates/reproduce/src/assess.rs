@@ -68,7 +68,7 @@ impl Signs {
             Expected::Lower => Some(self.lower),
             Expected::Higher => Some(self.higher),
             Expected::Similar => Some(self.similar),
-            Expected::HigherOrSimilar => Some(self.of - self.lower.min(self.of - self.similar)),
+            Expected::HigherOrSimilar => Some(self.higher_or_similar),
             _ => None,
         }
     }
