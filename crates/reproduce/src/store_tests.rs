@@ -7,7 +7,7 @@ use super::*;
 fn outcome(seed: u64) -> Outcome {
     let text = crate::library::file("lisa/fig6.toml").unwrap();
     let set = ["connection.download.bytes=50KB".to_owned()];
-    let scenario = Scenario::parse_with(text, "fig6.toml".to_owned(), &set).unwrap();
+    let scenario = Scenario::parse_with(text, "fig6.toml", &set).unwrap();
     scenario::simulate(&scenario, seed, false).unwrap().outcome
 }
 
