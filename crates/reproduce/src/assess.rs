@@ -54,8 +54,24 @@ pub struct Signs {
     pub higher: usize,
     /// Points at which both are similar.
     pub similar: usize,
+    /// Points at which the first is higher, or both are similar.
+    pub higher_or_similar: usize,
     /// All points.
     pub of: usize,
+}
+
+impl Signs {
+    /// Number of points with the expected sign; none of a claim about other than signs at single points.
+    #[must_use]
+    pub fn holding(&self, expected: Expected) -> Option<usize> {
+        match expected {
+            Expected::Lower => Some(self.lower),
+            Expected::Higher => Some(self.higher),
+            Expected::Similar => Some(self.similar),
+            Expected::HigherOrSimilar => Some(self.higher_or_similar),
+            _ => None,
+        }
+    }
 }
 
 /// The measured quantity of a claim.
@@ -127,6 +143,10 @@ fn differences(claim: &Claim, measure: usize, series: &Series) -> Vec<Difference
         return Vec::new();
     };
     let than = claim.than.as_ref().and_then(|name| series.line(name));
+    let than_point = claim.than_point.as_ref().and_then(|name| {
+        let mut points = series.points.iter();
+        points.position(|point| point.name == *name)
+    });
     let points = series.points.iter().enumerate();
     let points = points.filter(|(_, point)| claim.is_at(point));
     let difference = |(point, _): (usize, &Point)| {
@@ -134,7 +154,9 @@ fn differences(claim: &Claim, measure: usize, series: &Series) -> Vec<Difference
         let Some(than) = than else {
             return Difference { values, base: 1.0 };
         };
-        let pairs = values.iter().zip(&than.measures[measure][point]);
+        let pairs = values
+            .iter()
+            .zip(&than.measures[measure][than_point.unwrap_or(point)]);
         let paired: Vec<Option<(f64, f64)>> =
             pairs.map(|(of, than)| Some(((*of)?, (*than)?))).collect();
         let bases: Vec<f64> = paired.iter().flatten().map(|(_, than)| *than).collect();
@@ -234,6 +256,7 @@ fn of_signs(claim: &Claim, expected: Expected, differences: &[Difference]) -> As
         lower: count(|one| one.sign() < 0),
         higher: count(|one| one.sign() > 0),
         similar: count(Difference::is_similar),
+        higher_or_similar: count(|one| one.sign() > 0 || one.is_similar()),
         of: differences.len(),
     };
     let measured = over_points(differences, percent);
@@ -260,7 +283,7 @@ fn of_signs(claim: &Claim, expected: Expected, differences: &[Difference]) -> As
         Expected::Higher => signed(signs.higher, signs.lower, mean > 0.0),
         Expected::Similar => either(nearly_all(signs.similar)),
         Expected::HigherOrSimilar => {
-            let holds = count(|one| one.sign() > 0 || one.is_similar());
+            let holds = signs.higher_or_similar;
             signed(holds, signs.of - holds, true)
         }
         Expected::NoTrend => either(!nearly_all(signs.lower) && !nearly_all(signs.higher)),

@@ -114,6 +114,21 @@ fn signs() {
     assert_eq!(sign(Expected::HigherOrSimilar, &[8.0; 10]), Verdict::Not);
 }
 
+/// Five points are lower and similar, three lower, two higher: larger or similar at seven of ten.
+#[test]
+fn larger_or_similar_counts_each_point_once() {
+    let mut a = [9.5; 10];
+    a[5..8].fill(8.0);
+    a[8..].fill(12.0);
+    let figure = figure(10, r#"than = "B""#);
+    let series = series(&figure, &a, &[10.0; 10]);
+    let expected = Expected::HigherOrSimilar;
+    let assessed = assess(&figure, &figure.claims[0], expected, &series);
+    let signs = assessed.signs.expect("signs");
+    assert_eq!((signs.lower, signs.higher, signs.similar), (8, 2, 5));
+    assert_eq!(signs.holding(expected), Some(7));
+}
+
 /// At three of ten points lower and at one higher: somewhere. At two higher: not nearly without exception.
 #[test]
 fn a_sign_somewhere() {
@@ -145,6 +160,14 @@ fn points_outside_of_the_range_do_not_count() {
     };
     assert_eq!(lower("to = 2"), Verdict::Confirmed);
     assert_eq!(lower("from = 3"), Verdict::Not);
+}
+
+/// The same line at two points: 8 at x = 3 is 20 % less than 10 at x = 1.
+#[test]
+fn a_change_along_a_line() {
+    let claim = r#"than = "A", point = "3", than_point = "1", as = "less-percent""#;
+    let change = verdict(claim, Expected::Number(20.0), &[10.0, 9.0, 8.0], &[0.0; 3]);
+    assert_eq!(change, Verdict::Confirmed);
 }
 
 #[test]

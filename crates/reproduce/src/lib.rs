@@ -25,11 +25,14 @@ pub use assess::{Assessment, Signs, Verdict, assess};
 pub use kernel::{Kernel, KernelResult, TODAY};
 pub use library::{Library, Selection};
 pub use paper::{
-    Axis, Claim, Comparison, Day, Figure, Line, Measure, Over, Paper, Parameter, Point, Setting,
+    Axis, Claim, Comparison, Day, Figure, Line, Measure, Over, OverTime, Paper, Parameter, Point,
+    Quantity, Setting,
 };
-pub use plan::{Run, Variant, plan};
+pub use plan::{Run, Variant, over_time, plan};
 pub use published::{Expected, Row};
-pub use report::{ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, Tried, runs};
+pub use report::{
+    Choice, ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, Round, Tried, runs,
+};
 pub use rows::{ResultRow, Summary};
 pub use sample::Sample;
 pub use series::{Samples, Series, SeriesOfLine};

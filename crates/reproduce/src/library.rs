@@ -34,11 +34,16 @@ impl Library {
         let paper = |id: &str| -> Result<Paper, Error> {
             let name = format!("papers/claims/{id}.toml");
             let paper = Paper::read(id, file(&name)?)?;
-            let mut measures = paper.figures.iter().flat_map(|figure| &figure.measures);
-            match measures.find(|measure| !measure::is_known(&measure.metric)) {
-                Some(measure) => Err(Error::File {
+            let measures = paper.figures.iter().flat_map(|figure| &figure.measures);
+            let settings = paper.parameters.iter().flat_map(|one| &one.settings);
+            let metrics = measures.map(|measure| &measure.metric);
+            let metrics: Vec<&String> = metrics
+                .chain(settings.flat_map(|setting| setting.metrics.values()))
+                .collect();
+            match metrics.iter().find(|metric| !measure::is_known(metric)) {
+                Some(metric) => Err(Error::File {
                     file: format!("experiments/{name}"),
-                    problem: format!("there is no metric `{}`", measure.metric),
+                    problem: format!("there is no metric `{metric}`"),
                 }),
                 None => Ok(paper),
             }

@@ -2,7 +2,7 @@
 
 use scenario::Outcome;
 use scenario::metrics::{self, Groups, Part};
-use scenario::outcome::ConnectionOutcome;
+use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
 
 use crate::paper::Measure;
 
@@ -22,8 +22,16 @@ pub(crate) fn value(measure: &Measure, outcome: &Outcome) -> Option<f64> {
         "share_of_first_subflow" => mean(share_of_first_subflow),
         "m" => mean(|connection| m_squared(connection).map(f64::sqrt)),
         "m_squared" => mean(m_squared),
+        "sum_cwnd_before_last_reduction" => mean(sum_cwnd_before_last_reduction),
+        "credits_paid_of_subflow_1" => mean(|connection| credits_paid(connection, 1)),
+        "credits_paid_of_subflow_2" => mean(|connection| credits_paid(connection, 2)),
         "retransmits_of_subflow_1" => mean(|connection| retransmits(connection, 1)),
         "retransmits_of_subflow_2" => mean(|connection| retransmits(connection, 2)),
+        "sum_goodput_mbps" => {
+            let all = measure.among.iter().flat_map(|name| named(name));
+            all.map(|one| one.goodput_mbps).sum()
+        }
+        "imbalance" => mean(imbalance),
         "share_among" => {
             let sum = |connections: &[&ConnectionOutcome]| -> Option<f64> {
                 connections.iter().map(|one| one.goodput_mbps).sum()
@@ -69,6 +77,28 @@ fn share_of_first_subflow(connection: &ConnectionOutcome) -> Option<f64> {
     Some(bytes(1)? as f64 / all as f64)
 }
 
+/// Difference of the bytes of two subflows over their sum: 0 of equal ones, 1 if one has everything.
+fn imbalance(connection: &ConnectionOutcome) -> Option<f64> {
+    let share = share_of_first_subflow(connection).filter(|_| connection.subflows.len() == 2)?;
+    Some((2.0 * share - 1.0).abs())
+}
+
+/// Σ cwnd when the last subflow leaves slow start, before the reduction of that subflow: a loss halves its window. Within a segment,
+/// the half being rounded down.
+fn sum_cwnd_before_last_reduction(connection: &ConnectionOutcome) -> Option<f64> {
+    let sum = connection.sum_cwnd_at_slow_start_exit_segments?;
+    let exit = |one: &&SubflowOutcome| one.slow_start_exit_s.unwrap_or_default();
+    let last = (connection.subflows.iter()).max_by(|a, b| exit(a).total_cmp(&exit(b)))?;
+    let is_loss = last.first_loss_s.is_some() && last.first_loss_s == last.slow_start_exit_s;
+    let half = last.cwnd_at_slow_start_exit_segments.filter(|_| is_loss);
+    Some(f64::from(sum + half.unwrap_or(0)))
+}
+
+fn credits_paid(connection: &ConnectionOutcome, subflow: usize) -> Option<f64> {
+    let found = (connection.subflows.iter()).find(|one| one.subflow == subflow);
+    found.map(|one| f64::from(one.credits_paid))
+}
+
 fn retransmits(connection: &ConnectionOutcome, subflow: usize) -> Option<f64> {
     let found = (connection.subflows.iter()).find(|one| one.subflow == subflow);
     found.map(|one| one.retransmits as f64)
@@ -83,14 +113,19 @@ fn m_squared(connection: &ConnectionOutcome) -> Option<f64> {
 
 /// Whether there is a metric of this name.
 pub(crate) fn is_known(metric: &str) -> bool {
-    const OWN: [&str; 7] = [
+    const OWN: [&str; 12] = [
         "first_loss_s",
         "share_of_first_subflow",
         "m",
         "m_squared",
+        "sum_cwnd_before_last_reduction",
         "retransmits_of_subflow_1",
         "retransmits_of_subflow_2",
         "share_among",
+        "sum_goodput_mbps",
+        "imbalance",
+        "credits_paid_of_subflow_1",
+        "credits_paid_of_subflow_2",
     ];
     OWN.contains(&metric) || metrics::choose(&[metric]).is_ok()
 }

@@ -1,5 +1,7 @@
 //! The figures of a paper and its claims about them: `experiments/papers/claims/PAPER.toml`.
 
+use std::collections::BTreeMap;
+
 use scenario::vary::{Numbers, Vary};
 use serde::Deserialize;
 
@@ -64,8 +66,22 @@ pub struct Setting {
     pub set: Vec<String>,
     /// Queueing delay of predictions, in place of the figure's.
     pub queueing: Option<String>,
+    /// Other metrics of measures, by their names: the paper does not state when a quantity is read.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, String>,
     /// What the paper states otherwise: the setting is shown, but explains nothing.
     pub contradicts: Option<String>,
+}
+
+impl Setting {
+    /// Whether both change the same key, or the metric of the same measure.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let key = |set: &String| set.split('=').next().map(str::to_owned);
+        let mut keys = self.set.iter().map(key);
+        let mut metrics = self.metrics.keys();
+        keys.any(|one| other.set.iter().any(|set| key(set) == one))
+            || metrics.any(|name| other.metrics.contains_key(name))
+    }
 }
 
 /// A figure or table.
@@ -109,9 +125,49 @@ pub struct Figure {
     pub note: Option<String>,
     /// Why the figure does not run; its claims then are "not run".
     pub not_run: Option<String>,
+    /// Drawings of one run of each line over time.
+    pub over_time: Option<OverTime>,
     /// Claims about the figure.
     #[serde(default)]
     pub claims: Vec<Claim>,
+}
+
+/// What is drawn of one run of each line, with seed 1.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OverTime {
+    /// Changed keys of the scenario.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Connections that are drawn.
+    pub connections: Vec<String>,
+    /// Interval of the samples, a time with its unit.
+    pub sample: String,
+    /// First time that is drawn, seconds since the start of the run.
+    #[serde(default)]
+    pub from: f64,
+    /// Last time that is drawn; none: the end of the run.
+    pub to: Option<f64>,
+    /// Quantities, a panel each.
+    pub quantities: Vec<Quantity>,
+}
+
+/// A quantity over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Window of each subflow, segments.
+    Window,
+    /// Sum of the windows of a connection, segments.
+    SumOfWindows,
+    /// Retransmissions of a connection since its start, segments.
+    Retransmissions,
+    /// Acknowledged payload of each subflow since its start, KB.
+    Acknowledged,
+    /// Rate of acknowledged payload of a connection, Mbit/s.
+    Rate,
+    /// Rate of acknowledged payload of each subflow, Mbit/s.
+    SubflowRate,
 }
 
 /// The horizontal axis.
@@ -156,7 +212,7 @@ pub struct Line {
     /// Changed keys of the scenario.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Prediction in place of runs: `fair`, `fair-probing`, or a congestion avoidance.
+    /// Prediction in place of runs: `fair`, `fair-probing`, `equal` (equation 13 of NMCC), or a congestion avoidance.
     pub theory: Option<String>,
 }
 
@@ -177,7 +233,7 @@ pub struct Measure {
     pub link: Option<String>,
     /// Metric of an outcome, or one that is computed from the runs of a point (module `measure`).
     pub metric: String,
-    /// Connections among which a share is taken.
+    /// Connections among which a share is taken, or whose goodput is summed.
     #[serde(default)]
     pub among: Vec<String>,
     /// Factor from the metric to the axis.
@@ -236,8 +292,10 @@ pub struct Claim {
     pub from: Option<f64>,
     /// Last value of the horizontal axis.
     pub to: Option<f64>,
-    /// Row of a table.
+    /// Row of a table, or value of the horizontal axis as the figure writes it.
     pub point: Option<String>,
+    /// The point of `than`, if it is another one: for what changes along a line.
+    pub than_point: Option<String>,
     /// Summary of several points.
     #[serde(default)]
     pub over: Over,
@@ -305,6 +363,11 @@ impl Paper {
             if !points.iter().any(|point| claim.is_at(point)) {
                 return Err(format!("{}: no point is in its range", claim.metric));
             }
+            if let Some(name) = &claim.than_point {
+                if !points.iter().any(|point| point.name == *name) {
+                    return unknown("point", name);
+                }
+            }
         }
         Ok(())
     }
@@ -350,6 +413,16 @@ impl Claim {
     /// Whether the claim is about this line.
     pub fn needs(&self, line: &Line) -> bool {
         self.of == line.name || self.than.as_ref() == Some(&line.name)
+    }
+
+    /// Whether the claim needs values of this line at this point.
+    pub fn needs_at(&self, line: &Line, point: &Point) -> bool {
+        let is_base = self.than.as_ref() == Some(&line.name);
+        match &self.than_point {
+            Some(name) if is_base && *name == point.name => true,
+            Some(_) => self.of == line.name && self.is_at(point),
+            None => self.needs(line) && self.is_at(point),
+        }
     }
 
     /// Whether the claim is about this point.

@@ -13,8 +13,8 @@ use crate::{Error, KERNEL_BUILD, SIMULATOR_BUILD, Sample, library};
 pub struct Variant<'a> {
     /// The endpoints.
     pub day: &'a Day,
-    /// A setting of a parameter that is not the file's.
-    pub setting: Option<&'a Setting>,
+    /// Settings of parameters that are not the file's: at most two.
+    pub settings: [Option<&'a Setting>; 2],
     /// Largest number of seeds; none: that of the figure.
     pub seeds: Option<u64>,
     /// The part of the figure; none: all of it.
@@ -29,11 +29,26 @@ impl<'a> Variant<'a> {
     pub fn of(day: &'a Day, seeds: Option<u64>) -> Self {
         Self {
             day,
-            setting: None,
+            settings: [None; 2],
             seeds,
             sample: None,
             kernel: None,
         }
+    }
+
+    /// The same with other settings of parameters: the first two of them.
+    #[must_use]
+    pub fn with(self, settings: impl IntoIterator<Item = &'a Setting>) -> Self {
+        let mut settings = settings.into_iter();
+        Self {
+            settings: [settings.next(), settings.next()],
+            ..self
+        }
+    }
+
+    /// The settings that are not the file's.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = &'a Setting> + use<'a> {
+        self.settings.into_iter().flatten()
     }
 }
 
@@ -117,7 +132,7 @@ pub(crate) fn of_claim(
     let mut runs = Vec::new();
     for line in figure.lines.iter().filter(is_needed) {
         for point in points(paper, figure, variant)? {
-            if claim.is_at(&point) {
+            if claim.needs_at(line, &point) {
                 runs.extend(of_point(paper, figure, line, &point, variant)?);
             }
         }
@@ -190,6 +205,30 @@ pub(crate) fn of_point(
         .collect())
 }
 
+/// The runs that a figure draws over time with the endpoints of a day, one for each line, with the line's name.
+#[must_use]
+pub fn over_time<'a>(paper: &Paper, figure: &'a Figure, day: &Day) -> Vec<(&'a str, Run)> {
+    let Some(over_time) = &figure.over_time else {
+        return Vec::new();
+    };
+    let point = Point {
+        name: String::new(),
+        set: over_time.set.clone(),
+        x: None,
+    };
+    let lines = figure.lines.iter().filter(|line| line.theory.is_none());
+    let run = |line: &'a Line| {
+        let run = Run {
+            file: format!("{}/{}", paper.id, figure.scenario),
+            set: keys(figure, line, &point, Variant::of(day, None)),
+            seed: 1,
+            kernel: None,
+        };
+        (line.name.as_str(), run)
+    };
+    lines.map(run).collect()
+}
+
 /// The changed keys of a point of a line.
 pub(crate) fn keys(
     figure: &Figure,
@@ -204,12 +243,7 @@ pub(crate) fn keys(
         set.extend(names.map(|name| format!("connection.{name}.algorithm={algorithm}")));
     }
     set.extend(variant.day.set.iter().cloned());
-    set.extend(
-        variant
-            .setting
-            .iter()
-            .flat_map(|setting| setting.set.iter().cloned()),
-    );
+    set.extend(variant.settings().flat_map(|setting| setting.set.clone()));
     // Last: a line of TCP removes keys that only MPTCP has.
     set.extend(line.set.iter().cloned());
     set.iter().flat_map(|set| expanded(figure, set)).collect()

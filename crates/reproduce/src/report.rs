@@ -8,10 +8,10 @@ use crate::assess::{Assessment, Verdict, assess};
 use crate::kernel::{Kernel, KernelResult};
 use crate::library::{Library, Selection};
 use crate::paper::{Claim, Figure, Paper, Parameter, Setting};
-use crate::plan::{Run, Variant, plan};
+use crate::plan::{Run, Variant, of_claim, plan};
 use crate::published::{Expected, Row};
 use crate::series::Series;
-use crate::{Error, Store};
+use crate::{Error, Sample, Store};
 
 /// Results of papers.
 #[derive(Clone, Debug)]
@@ -60,6 +60,15 @@ pub struct ClaimResult<'a> {
     pub kernel: KernelResult,
 }
 
+impl ClaimResult<'_> {
+    /// Number of points that the claim is about.
+    fn points(&self, figure: &FigureResult<'_>) -> usize {
+        let points = figure.days.first().map(|series| &series.points);
+        let points = points.into_iter().flatten();
+        points.filter(|point| self.claim.is_at(point)).count()
+    }
+}
+
 /// Result of a claim with the endpoints of a day.
 #[derive(Clone, Debug)]
 pub struct DayResult<'a> {
@@ -67,28 +76,120 @@ pub struct DayResult<'a> {
     pub assessment: Assessment,
     /// Results with other settings of unstated parameters; empty for a confirmed claim.
     pub tried: Vec<Tried<'a>>,
+    /// Results with pairs of settings at a part of the points, with a part of the seeds.
+    pub screened: Vec<Tried<'a>>,
 }
 
-/// Result with a setting of a parameter.
-#[derive(Clone, Debug)]
-pub struct Tried<'a> {
+/// A setting of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
     /// The parameter.
     pub parameter: &'a Parameter,
     /// The setting.
     pub setting: &'a Setting,
+}
+
+impl Choice<'_> {
+    fn name(&self) -> String {
+        format!("{}: {}", self.parameter.title, self.setting.name)
+    }
+}
+
+/// Result with another setting of a parameter, or of two.
+#[derive(Clone, Debug)]
+pub struct Tried<'a> {
+    /// The settings.
+    pub choices: Vec<Choice<'a>>,
     /// The result.
     pub assessment: Assessment,
 }
 
+impl Tried<'_> {
+    /// Parameters and settings in words.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let names: Vec<String> = self.choices.iter().map(Choice::name).collect();
+        names.join(", and ")
+    }
+
+    /// What the paper states otherwise, if a setting contradicts it.
+    #[must_use]
+    pub fn contradicts(&self) -> Option<&str> {
+        let mut choices = self.choices.iter();
+        choices.find_map(|choice| choice.setting.contradicts.as_deref())
+    }
+
+    /// Whether the published value or sign comes out.
+    #[must_use]
+    pub fn restores(&self) -> bool {
+        self.contradicts().is_none() && self.assessment.verdict == Verdict::Confirmed
+    }
+
+    fn has(&self, choices: &[Choice<'_>]) -> bool {
+        let names =
+            |choices: &[Choice<'_>]| -> Vec<String> { choices.iter().map(Choice::name).collect() };
+        names(&self.choices) == names(choices)
+    }
+}
+
+/// A round of attempts to explain the claims that are not confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// Other settings of one parameter.
+    Single,
+    /// Other settings of two parameters, for claims with many points that no single one explains: a part of the points and seeds.
+    Screening,
+    /// All points and seeds of claims with few points; of the others those of the first pairs with which the part restores the published
+    /// value or sign.
+    Pair,
+}
+
+impl Round {
+    /// All rounds, in their order.
+    pub const ALL: [Self; 3] = [Self::Single, Self::Screening, Self::Pair];
+
+    /// What is run, for a progress bar.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Single => "what the papers do not state",
+            Self::Screening => "two settings at a time, at some points",
+            Self::Pair => "two settings at a time",
+        }
+    }
+
+    /// Whether a claim with this number of points is tried with these settings.
+    fn concerns(self, day: &DayResult<'_>, points: usize, choices: &[Choice<'_>]) -> bool {
+        match self {
+            Self::Single => day.is_open(),
+            Self::Screening => day.is_unexplained() && points > MOST_POINTS,
+            Self::Pair if points <= MOST_POINTS => day.is_unexplained(),
+            Self::Pair => {
+                let mut pairs = day.screened.iter().filter(|tried| tried.restores());
+                pairs
+                    .by_ref()
+                    .take(MOST_PAIRS)
+                    .any(|tried| tried.has(choices))
+            }
+        }
+    }
+}
+
+/// Largest number of pairs that a claim is tried with at all points and seeds.
+const MOST_PAIRS: usize = 3;
+/// Largest number of points of a claim that is tried with all pairs at all its points and seeds.
+const MOST_POINTS: usize = 7;
+
 impl DayResult<'_> {
-    /// The first setting with which the published value or sign comes out, of a claim that is not confirmed without it. A setting
-    /// that contradicts the paper is none.
+    /// The first setting, or pair of settings, with which the published value or sign comes out, of a claim that is not confirmed
+    /// without it. A setting that contradicts the paper is none.
     #[must_use]
     pub fn cause(&self) -> Option<&Tried<'_>> {
-        let mut tried = self.tried.iter();
-        tried.find(|tried| {
-            tried.setting.contradicts.is_none() && tried.assessment.verdict == Verdict::Confirmed
-        })
+        self.tried.iter().find(|tried| tried.restores())
+    }
+
+    fn is_unexplained(&self) -> bool {
+        self.is_open() && self.cause().is_none()
     }
 
     fn is_open(&self) -> bool {
@@ -192,12 +293,25 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     /// Those of the figures.
-    pub fn further(&self) -> Result<Vec<Run>, Error> {
+    pub fn further(&self, round: Round) -> Result<Vec<Run>, Error> {
         let mut all = Vec::new();
         for PaperResult { paper, figures } in &self.papers {
             for result in figures {
-                for attempt in attempts(paper, result, self.seeds) {
-                    all.extend(plan(paper, result.figure, attempt.variant)?);
+                for attempt in attempts(paper, result, self.seeds, round) {
+                    for claim in &result.claims {
+                        if round.concerns(
+                            &claim.days[attempt.day],
+                            claim.points(result),
+                            &attempt.choices,
+                        ) {
+                            all.extend(of_claim(
+                                paper,
+                                result.figure,
+                                claim.claim,
+                                attempt.variant,
+                            )?);
+                        }
+                    }
                 }
             }
         }
@@ -208,26 +322,35 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     /// Those of the figures.
-    pub fn explain(&mut self, store: &Store) -> Result<(), Error> {
+    pub fn explain(&mut self, round: Round, store: &Store) -> Result<(), Error> {
         for PaperResult { paper, figures } in &mut self.papers {
             for result in figures {
-                for attempt in attempts(paper, result, self.seeds) {
+                for attempt in attempts(paper, result, self.seeds, round) {
                     let Attempt {
-                        day: number,
-                        parameter,
-                        setting,
+                        day,
+                        choices,
                         variant,
                     } = attempt;
+                    let concerned: Vec<usize> = (result.claims.iter().enumerate())
+                        .filter(|(_, claim)| {
+                            round.concerns(&claim.days[day], claim.points(result), &choices)
+                        })
+                        .map(|(number, _)| number)
+                        .collect();
+                    if concerned.is_empty() {
+                        continue;
+                    }
                     let series = Series::read(paper, result.figure, variant, store)?;
-                    for claim in &mut result.claims {
-                        if claim.days[number].is_open() {
-                            let assessment =
-                                assess(result.figure, claim.claim, claim.expected, &series);
-                            claim.days[number].tried.push(Tried {
-                                parameter,
-                                setting,
-                                assessment,
-                            });
+                    for number in concerned {
+                        let claim = &mut result.claims[number];
+                        let tried = Tried {
+                            choices: choices.clone(),
+                            assessment: assess(result.figure, claim.claim, claim.expected, &series),
+                        };
+                        let day = &mut claim.days[day];
+                        match round {
+                            Round::Screening => day.screened.push(tried),
+                            Round::Single | Round::Pair => day.tried.push(tried),
                         }
                     }
                 }
@@ -261,12 +384,11 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A setting with which the open claims of a figure are tried.
+/// Settings with which the open claims of a figure are tried.
 struct Attempt<'a> {
     /// Number of the day.
     day: usize,
-    parameter: &'a Parameter,
-    setting: &'a Setting,
+    choices: Vec<Choice<'a>>,
     variant: Variant<'a>,
 }
 
@@ -275,27 +397,51 @@ fn attempts<'a>(
     paper: &'a Paper,
     result: &FigureResult<'a>,
     seeds: Option<u64>,
+    round: Round,
 ) -> Vec<Attempt<'a>> {
     let is_open = |day: usize| result.claims.iter().any(|claim| claim.days[day].is_open());
+    let choices = choices(paper, result.figure, round);
     let days = paper.days.iter().enumerate();
-    let days = days.filter(|(number, _)| is_open(*number));
-    let attempt = |number, day, parameter, setting| Attempt {
-        day: number,
-        parameter,
-        setting,
-        variant: Variant {
-            setting: Some(setting),
-            ..Variant::of(day, seeds)
-        },
-    };
-    days.flat_map(|(number, day)| {
-        let parameters = paper.parameters(result.figure);
-        parameters.flat_map(move |parameter| {
-            let settings = parameter.settings.iter();
-            settings.map(move |setting| attempt(number, day, parameter, setting))
+    days.filter(|(number, _)| is_open(*number))
+        .flat_map(|(number, day)| {
+            choices.iter().map(move |choices| {
+                let settings = choices.iter().map(|choice| choice.setting);
+                Attempt {
+                    day: number,
+                    choices: choices.clone(),
+                    variant: Variant {
+                        sample: (round == Round::Screening).then_some(Sample::SCREENING),
+                        ..Variant::of(day, seeds).with(settings)
+                    },
+                }
+            })
         })
-    })
-    .collect()
+        .collect()
+}
+
+/// The settings of a figure, one or two at a time. A pair has two parameters, changes no key twice, and nothing that the paper states.
+fn choices<'a>(paper: &'a Paper, figure: &'a Figure, round: Round) -> Vec<Vec<Choice<'a>>> {
+    let single: Vec<Choice<'a>> = (paper.parameters(figure))
+        .flat_map(|parameter| {
+            let settings = parameter.settings.iter();
+            settings.map(move |setting| Choice { parameter, setting })
+        })
+        .collect();
+    if round == Round::Single {
+        return single.into_iter().map(|choice| vec![choice]).collect();
+    }
+    let unstated: Vec<Choice<'a>> = (single.into_iter())
+        .filter(|choice| choice.setting.contradicts.is_none())
+        .collect();
+    let mut pairs = Vec::new();
+    for (number, first) in unstated.iter().enumerate() {
+        let fits = |second: &&Choice<'a>| {
+            first.parameter.id != second.parameter.id && !first.setting.overlaps(second.setting)
+        };
+        let others = unstated[number + 1..].iter().filter(fits);
+        pairs.extend(others.map(|second| vec![*first, *second]));
+    }
+    pairs
 }
 
 fn of_figure<'a>(
@@ -317,6 +463,7 @@ fn of_figure<'a>(
         let day = |series| DayResult {
             assessment: assess(figure, claim, expected, series),
             tried: Vec::new(),
+            screened: Vec::new(),
         };
         claims.push(ClaimResult {
             claim,
@@ -356,17 +503,39 @@ mod tests {
             ..Setting::default()
         });
         let tried = |setting| Tried {
-            parameter: &parameter,
-            setting,
+            choices: vec![Choice {
+                parameter: &parameter,
+                setting,
+            }],
             assessment: assessed(Verdict::Confirmed),
         };
         let mut day = DayResult {
             assessment: assessed(Verdict::Not),
             tried: vec![tried(&longer)],
+            screened: Vec::new(),
         };
         assert!(day.cause().is_none());
         day.tried.push(tried(&unstated));
         let cause = day.cause().expect("the second setting");
-        assert!(cause.setting.contradicts.is_none());
+        assert!(cause.contradicts().is_none());
+    }
+
+    /// CSS's figure 1: each two settings of different parameters, but not two of the same, nor two that change one key.
+    #[test]
+    fn pairs_of_settings() {
+        let library = Library::new().unwrap();
+        let figures = library.select(Some("css/fig1")).unwrap();
+        let (paper, figure) = (figures[0].0, figures[0].1[0]);
+        let single = choices(paper, figure, Round::Single);
+        let pairs = choices(paper, figure, Round::Pair);
+        assert!(single.iter().all(|choices| choices.len() == 1));
+        assert!(!pairs.is_empty());
+        for pair in &pairs {
+            let [first, second] = pair[..] else {
+                panic!("{pair:?}");
+            };
+            assert_ne!(first.parameter.id, second.parameter.id);
+            assert!(!first.setting.overlaps(second.setting));
+        }
     }
 }

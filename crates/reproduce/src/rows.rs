@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::Error;
-use crate::assess::{Assessment, Verdict};
-use crate::report::{ClaimResult, Counts, DayResult, Report};
+use crate::assess::{Assessment, Signs, Verdict};
+use crate::published::Expected;
+use crate::report::{ClaimResult, Counts, DayResult, Report, Tried};
 
 /// A claim with its results: the columns of `results.csv`. Those of `published.csv` come first.
 #[derive(Clone, Debug, Serialize)]
@@ -33,7 +34,7 @@ pub struct ResultRow {
     pub points_then: String,
     /// Verdict.
     pub verdict_then: Verdict,
-    /// Setting that restores the published value or sign; empty without one.
+    /// Setting, or pair of settings, that restores the published value or sign; empty without one.
     pub explained_then: String,
     /// As `measured_then`, with the endpoints of today.
     pub measured_now: Option<f64>,
@@ -152,24 +153,17 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Points with the sign that the claim has, of all.
-fn points(claim: &ClaimResult<'_>, assessment: &Assessment) -> String {
-    use crate::published::Expected;
-    let Some(signs) = assessment.signs else {
+fn points(expected: Expected, signs: Option<Signs>) -> String {
+    let Some(signs) = signs else {
         return String::new();
     };
-    let number = match claim.expected {
-        Expected::Lower => signs.lower,
-        Expected::Higher => signs.higher,
-        Expected::HigherOrSimilar => signs.of - signs.lower.min(signs.of - signs.similar),
-        Expected::Similar => signs.similar,
-        _ => {
-            return format!(
-                "{} lower, {} higher, of {}",
-                signs.lower, signs.higher, signs.of
-            );
-        }
-    };
-    format!("{number}/{}", signs.of)
+    match signs.holding(expected) {
+        Some(number) => format!("{number}/{}", signs.of),
+        None => format!(
+            "{} lower, {} higher, of {}",
+            signs.lower, signs.higher, signs.of
+        ),
+    }
 }
 
 fn row(paper: &str, figure: &str, claim: &ClaimResult<'_>) -> ResultRow {
@@ -179,12 +173,7 @@ fn row(paper: &str, figure: &str, claim: &ClaimResult<'_>) -> ResultRow {
     let measured = |of: &Assessment| of.measured.map(|mean| rounded(mean.mean));
     let ci95 = |of: &Assessment| of.measured.and_then(|mean| mean.ci95).map(rounded);
     let (vm, same) = (&claim.kernel.assessment, claim.kernel.simulated.as_ref());
-    let cause = |day: &DayResult<'_>| {
-        let cause = day.cause();
-        cause.map_or(String::new(), |tried| {
-            format!("{}: {}", tried.parameter.title, tried.setting.name)
-        })
-    };
+    let cause = |day: &DayResult<'_>| day.cause().map_or(String::new(), Tried::name);
     ResultRow {
         paper: paper.into(),
         figure: claim.claim.figure.clone().unwrap_or_else(|| figure.into()),
@@ -196,22 +185,22 @@ fn row(paper: &str, figure: &str, claim: &ClaimResult<'_>) -> ResultRow {
         note: field(|row| &row.note),
         measured_then: measured(&then.assessment),
         ci95_then: ci95(&then.assessment),
-        points_then: points(claim, &then.assessment),
+        points_then: points(claim.expected, then.assessment.signs),
         verdict_then: then.assessment.verdict,
         explained_then: cause(then),
         measured_now: measured(&now.assessment),
         ci95_now: ci95(&now.assessment),
-        points_now: points(claim, &now.assessment),
+        points_now: points(claim.expected, now.assessment.signs),
         verdict_now: now.assessment.verdict,
         explained_now: cause(now),
         measured_vm: measured(vm),
         ci95_vm: ci95(vm),
-        points_vm: points(claim, vm),
+        points_vm: points(claim.expected, vm.signs),
         verdict_vm: vm.verdict,
         not_run_vm: claim.kernel.not_run.clone(),
         measured_same: same.and_then(measured),
         ci95_same: same.and_then(ci95),
-        points_same: same.map_or(String::new(), |same| points(claim, same)),
+        points_same: same.map_or(String::new(), |same| points(claim.expected, same.signs)),
         verdict_same: same.map_or(Verdict::NotRun, |same| same.verdict),
     }
 }

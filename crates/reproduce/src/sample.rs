@@ -1,4 +1,4 @@
-//! The part of a figure that runs on a kernel: a run in a VM takes seconds to minutes, a simulation milliseconds.
+//! A part of a figure: for a kernel, whose runs take seconds to minutes, and for pairs of settings, of which there are many.
 
 use std::collections::BTreeSet;
 
@@ -26,6 +26,13 @@ impl Sample {
         long: 100.0,
     };
 
+    /// The part with which pairs of settings are tried first: there are dozens for a claim.
+    pub(crate) const SCREENING: Self = Self {
+        seeds: 5,
+        points: 6,
+        long: f64::INFINITY,
+    };
+
     /// The claims that the part decides.
     pub(crate) fn has(claim: &Claim) -> bool {
         !claim.unpublished
@@ -49,6 +56,11 @@ impl Sample {
                 .map(|(number, _)| number)
                 .collect();
             kept.extend(spread(all.len(), self.points).map(|place| all[place]));
+            let than = claim.than_point.as_ref().and_then(|name| {
+                let mut points = points.iter();
+                points.position(|point| point.name == *name)
+            });
+            kept.extend(than);
         }
         let points = points.into_iter().enumerate();
         points

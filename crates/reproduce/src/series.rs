@@ -2,7 +2,7 @@
 
 use scenario::statistics::Mean;
 
-use crate::paper::{Figure, Paper, Point};
+use crate::paper::{Figure, Measure, Paper, Point};
 use crate::plan::{lines as lines_of, of_point, points};
 use crate::{Error, Store, Variant, measure, predicted};
 
@@ -50,6 +50,7 @@ impl Series {
         store: &Store,
     ) -> Result<Self, Error> {
         let points = points(paper, figure, variant)?;
+        let measured = measures(figure, variant);
         let mut lines = Vec::new();
         if figure.not_run.is_some() {
             return Ok(Self { points, lines });
@@ -68,7 +69,7 @@ impl Series {
                 let mut samples = vec![Samples::new(); figure.measures.len()];
                 for run in runs {
                     let outcome = store.get(&run.key()?);
-                    for (all, measure) in samples.iter_mut().zip(&figure.measures) {
+                    for (all, measure) in samples.iter_mut().zip(&measured) {
                         let value = outcome
                             .as_ref()
                             .and_then(|outcome| measure::value(measure, outcome));
@@ -93,4 +94,16 @@ impl Series {
     pub fn line(&self, name: &str) -> Option<&SeriesOfLine> {
         self.lines.iter().find(|line| line.name == name)
     }
+}
+
+/// The measures of a figure, with the metrics of a variant.
+fn measures(figure: &Figure, variant: Variant<'_>) -> Vec<Measure> {
+    let mut measures = figure.measures.clone();
+    for measure in &mut measures {
+        let mut settings = variant.settings();
+        if let Some(metric) = settings.find_map(|one| one.metrics.get(&measure.name)) {
+            measure.metric.clone_from(metric);
+        }
+    }
+    measures
 }

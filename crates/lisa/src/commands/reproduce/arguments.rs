@@ -57,7 +57,7 @@ Verdicts:
   not              neither
   not stated       the paper's value is not at hand
   not run          no run exists
-  explained        confirmed only with another setting of a parameter that the paper omits
+  explained        confirmed only with other settings of one or two parameters that the paper omits
 
 Every figure runs with the endpoints of the paper's day, which are simulated and not held against that kernel, and \
 with today's Linux. Finished runs are kept: the same command continues after Ctrl-C, and nothing runs twice.

@@ -3,6 +3,7 @@
 use reproduce::{FigureResult, Paper, Report, Series, TODAY};
 use scenario::export::columns::Value;
 
+use super::over_time::TimeFigure;
 use crate::figure::results::{self, Data, Kind, Measured, Options};
 use crate::figure::size::Size;
 use crate::output::Failure;
@@ -12,7 +13,7 @@ use crate::runs::on::On;
 const DAYS: [&str; 2] = ["then", "now"];
 
 /// Size of a figure: two stand side by side on a page.
-const SIZE: Size = Size {
+pub const SIZE: Size = Size {
     width: 620,
     height: 380,
 };
@@ -82,9 +83,18 @@ fn add(data: &mut Data, series: &Series, measure: usize, on: On) {
     }
 }
 
-/// The figures as files: `PAPER-FIGURE-MEASURE-DAY.svg`.
-pub fn files(report: &Report<'_>) -> Result<Vec<(String, String)>, Failure> {
-    let mut files = Vec::new();
+/// The figures as files: `PAPER-FIGURE-MEASURE-DAY.svg`, over time `PAPER-FIGURE-time-DAY.svg`.
+pub fn files(
+    report: &Report<'_>,
+    over_time: &[TimeFigure],
+) -> Result<Vec<(String, String)>, Failure> {
+    let mut files: Vec<(String, String)> = (over_time.iter())
+        .map(|one| {
+            let day = DAYS[one.day];
+            let name = format!("{}-{}-time-{day}.svg", one.paper, one.figure);
+            (name, one.svg.clone())
+        })
+        .collect();
     for paper in &report.papers {
         for figure in &paper.figures {
             for (measure, of) in figure.figure.measures.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod draw;
+mod over_time;
 mod page;
 mod sensitivity;
 mod text;
@@ -11,7 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use reproduce::{KERNEL_BUILD, Kernel, Library, Report, Run, SIMULATOR_BUILD, Sample, Store};
+use reproduce::{
+    KERNEL_BUILD, Kernel, Library, Report, Round, Run, SIMULATOR_BUILD, Sample, Store,
+};
 use scenario::Scenario;
 
 pub use self::arguments::Arguments;
@@ -48,16 +51,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     )?;
     let mut report = Report::new(&library, select()?, arguments.seeds, &store)?;
     if !arguments.no_causes {
-        let further = report.further()?;
-        finish(
-            &further,
-            "what the papers do not state",
-            On::Sim,
-            arguments,
-            &mut store,
-            &cancelled,
-        )?;
-        report.explain(&store)?;
+        for round in Round::ALL {
+            let further = report.further(round)?;
+            finish(
+                &further,
+                round.about(),
+                On::Sim,
+                arguments,
+                &mut store,
+                &cancelled,
+            )?;
+            report.explain(round, &store)?;
+        }
     }
     if let Some(kernel) = kernel {
         let runs = kernel.runs(&select()?, arguments.seeds)?;
@@ -73,14 +78,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         report.add_kernel(kernel, &store, &real)?;
     }
     if let Some(folder) = &arguments.output {
+        let executor = executor(arguments, On::Sim)?;
+        let over_time = over_time::all(&report, draw::SIZE, &executor, &cancelled)?;
         let write = |name: &str, bytes: Vec<u8>| {
             let path = folder.join(name);
             fs::write(&path, bytes)
                 .map_err(|error| Failure::new(format!("{}: {error}", path.display())))
         };
         write("results.csv", report.csv()?)?;
-        write("report.html", page::html(&report)?.into_bytes())?;
-        for (name, svg) in draw::files(&report)? {
+        write("report.html", page::html(&report, &over_time)?.into_bytes())?;
+        for (name, svg) in draw::files(&report, &over_time)? {
             write(&name, svg.into_bytes())?;
         }
     }
@@ -114,6 +121,20 @@ impl From<reproduce::Error> for Failure {
     }
 }
 
+/// The executor of the arguments.
+fn executor(arguments: &Arguments, on: On) -> Result<Executor, Failure> {
+    Executor::new(
+        &Common {
+            file: PathBuf::new(),
+            kernel: arguments.kernel.clone().filter(|_| on == On::Vm),
+            set: Vec::new(),
+            jobs: arguments.jobs,
+            force: false,
+        },
+        on,
+    )
+}
+
 /// Runs those of the runs that are not in the store.
 fn finish(
     runs: &[Run],
@@ -135,16 +156,7 @@ fn finish(
     }
     let scenarios = scenarios(&missing)?;
     let progress = Progress::new(missing.len()).about(what);
-    let executor = Executor::new(
-        &Common {
-            file: PathBuf::new(),
-            kernel: arguments.kernel.clone().filter(|_| on == On::Vm),
-            set: Vec::new(),
-            jobs: arguments.jobs,
-            force: false,
-        },
-        on,
-    )?;
+    let executor = executor(arguments, on)?;
     let count = missing.len();
     let job = move |number: usize| {
         let run = &missing[number];
@@ -159,7 +171,12 @@ fn finish(
     let finished = executor.execute(count, job, cancelled, &progress, |number, run| {
         let mut outcome = run.outcome;
         outcome.wall_seconds = None;
-        Ok(store.add(keys[number], &outcome)?)
+        store.add(keys[number], &outcome)?;
+        // A run in a VM takes seconds or minutes, a simulation milliseconds.
+        if on == On::Vm {
+            store.flush()?;
+        }
+        Ok(())
     })?;
     drop(progress);
     store.update()?;

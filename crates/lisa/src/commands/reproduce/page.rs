@@ -6,17 +6,18 @@ use reproduce::{
     TODAY, Verdict,
 };
 
+use super::over_time::TimeFigure;
 use super::{draw, sensitivity, text};
 use crate::output::Failure;
 
 const STYLE: &str = include_str!("style.css");
 
 /// The page.
-pub fn html(report: &Report<'_>) -> Result<String, Failure> {
+pub fn html(report: &Report<'_>, over_time: &[TimeFigure]) -> Result<String, Failure> {
     let papers = report
         .papers
         .iter()
-        .map(|one| paper(report, one))
+        .map(|one| paper(report, one, over_time))
         .collect::<Result<Vec<Markup>, Failure>>()?;
     let page = html! {
         (DOCTYPE)
@@ -65,7 +66,7 @@ fn introduction(report: &Report<'_>) -> Markup {
             dt { (badge(Verdict::NotStated)) }
             dd { "The paper's value is not at hand: the measured one stands alone." }
             dt { span.verdict.explained { "explained" } }
-            dd { "Not confirmed, but the published value or sign comes out with another setting of a parameter that the paper does not state. The setting is a possible cause, not a proof." }
+            dd { "Not confirmed, but the published value or sign comes out with another setting of a parameter that the paper does not state, or of two. The settings are a possible cause, not a proof." }
         }
     }
 }
@@ -165,11 +166,15 @@ fn anchor(paper: &PaperResult<'_>, figure: &FigureResult<'_>) -> String {
     format!("{}-{}", paper.paper.id, figure.figure.id)
 }
 
-fn paper(report: &Report<'_>, result: &PaperResult<'_>) -> Result<Markup, Failure> {
+fn paper(
+    report: &Report<'_>,
+    result: &PaperResult<'_>,
+    over_time: &[TimeFigure],
+) -> Result<Markup, Failure> {
     let figures = result
         .figures
         .iter()
-        .map(|figure| section(report, result, figure));
+        .map(|figure| section(report, result, figure, over_time));
     let figures = figures.collect::<Result<Vec<Markup>, Failure>>()?;
     Ok(html! {
         section {
@@ -185,9 +190,13 @@ fn section(
     report: &Report<'_>,
     paper: &PaperResult<'_>,
     result: &FigureResult<'_>,
+    over_time: &[TimeFigure],
 ) -> Result<Markup, Failure> {
     let figure = result.figure;
-    let mut drawings = Vec::new();
+    let is_of = |one: &&TimeFigure| one.paper == paper.paper.id && one.figure == figure.id;
+    let mut drawings: Vec<String> = (over_time.iter().filter(is_of))
+        .map(|one| one.svg.clone())
+        .collect();
     for measure in 0..figure.measures.len() {
         for day in 0..result.days.len() {
             drawings.extend(draw::svg(paper.paper, result, measure, day)?);
@@ -291,8 +300,13 @@ fn cause(
                 summary {
                     (name) ", " (text::claim(claim)) ": " (day.assessment.verdict.name())
                     @match day.cause() {
-                        Some(tried) => { "; confirmed with " b { (tried.parameter.title) ": " (tried.setting.name) } }
+                        Some(tried) => { "; confirmed with " b { (tried.name()) } }
                         None => "; no setting that was tried restores it"
+                    }
+                    @match day.screened.len() {
+                        0 => {},
+                        number => { ". Pairs of settings that were tried at a part of the points: " (number) ", of which restore it there: "
+                            (day.screened.iter().filter(|tried| tried.restores()).count()) }
                     }
                 }
                 (sensitivity::plot(result.figure, claim, day))

@@ -1,4 +1,5 @@
-//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter.
+//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter, and with the pairs of
+//! settings that were tried at all points.
 
 use maud::{Markup, html};
 use reproduce::{ClaimResult, DayResult, Expected, Figure, Verdict};
@@ -37,8 +38,8 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
     };
     add("as in the scenario file".into(), &day.assessment);
     for tried in &day.tried {
-        let mut name = format!("{}: {}", tried.parameter.title, tried.setting.name);
-        if let Some(stated) = &tried.setting.contradicts {
+        let mut name = tried.name();
+        if let Some(stated) = tried.contradicts() {
             name += &format!(" (the paper: {stated})");
         }
         add(name, &tried.assessment);

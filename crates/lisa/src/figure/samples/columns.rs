@@ -15,13 +15,18 @@ pub const STANDARD: [&str; 5] = [
 ];
 
 /// Titles and units of the columns that outcomes do not have.
-const TITLES: [(&str, &str, &str); 6] = [
+const TITLES: [(&str, &str, &str); 11] = [
     ("throughput_mbps", "throughput", "Mbit/s"),
     ("in_flight_packets", "in flight", "packets"),
     ("in_flight_segments", "in flight", "segments"),
     ("cwnd_segments", "cwnd", "segments"),
     ("ssthresh_segments", "ssthresh", "segments"),
     ("srtt_s", "smoothed RTT", "s"),
+    ("sum_cwnd_segments", "Σcwnd", "segments"),
+    ("retransmitted_segments", "retransmissions", ""),
+    ("acknowledged_kb", "acknowledged", "KB"),
+    ("rate_mbps", "rate", "Mbit/s"),
+    ("subflow_rate_mbps", "rate of a subflow", "Mbit/s"),
 ];
 
 /// Whether a table with these columns has time series.
