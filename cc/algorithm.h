@@ -76,7 +76,8 @@
 	ROW(lisa_cubic, lisa, cubic, false, "linked slow start, then Linux's CUBIC")               \
 	ROW(css_cubic, css, cubic, false, "coupled slow start, then Linux's CUBIC")                \
 	ROW(hystartpp_cubic, hystartpp, cubic, false, "CUBIC with HyStart++ (RFC 9406)")           \
-	ROW(convoy, convoy, coupled_cubic, false, "at a shared queue as one CUBIC, else as several")  \
+	ROW(convoy, convoy, coupled_cubic, false,                                                  \
+	    "at a shared queue as one CUBIC, else as several")                                     \
 	ROW(convoy_cubic, convoy, cubic, false, "the slow start of convoy, then Linux's CUBIC")
 
 /* --- Dispatch --------------------------------------------------------------------------------------------------- */

@@ -34,13 +34,16 @@
 #define MPCC_COUPLED_CUBIC_AGAINST 2
 #define MPCC_COUPLED_CUBIC_SHARES  5 /* sum from which on a subflow shares its queue */
 #define MPCC_COUPLED_CUBIC_MOST    8 /* largest sum */
-#define MPCC_COUPLED_CUBIC_GOAL    4 /* fifths of its window that a subflow comes down to after the loss of another one */
-#define MPCC_COUPLED_CUBIC_EVENT   2 /* RTTs after a reduction in which a loss is the same event */
-#define MPCC_COUPLED_CUBIC_WAIT    3 /* RTTs in which the RTT must fall */
+#define MPCC_COUPLED_CUBIC_GOAL                                                                    \
+	4 /* fifths of its window that a subflow comes down to after the loss of another one */
+#define MPCC_COUPLED_CUBIC_EVENT     2 /* RTTs after a reduction in which a loss is the same event */
+#define MPCC_COUPLED_CUBIC_WAIT      3 /* RTTs in which the RTT must fall */
 #define MPCC_COUPLED_CUBIC_EPOCH_MAX 256000 /* ms: W(t) is beyond all windows */
-#define MPCC_COUPLED_CUBIC_LOST      (1U << 31) /* beside the sum of the windows: a loss has shown a W(K) */
-#define MPCC_COUPLED_CUBIC_TOTAL     ((1U << 27) - 1) /* of the result of mpcc_coupled_cubic_read */
-#define MPCC_COUPLED_CUBIC_TICK    8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
+#define MPCC_COUPLED_CUBIC_LOST                                                                    \
+	(1U << 31) /* beside the sum of the windows: a loss has shown a W(K) */
+#define MPCC_COUPLED_CUBIC_TOTAL ((1U << 27) - 1) /* of the result of mpcc_coupled_cubic_read */
+#define MPCC_COUPLED_CUBIC_TICK                                                                    \
+	8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
 
 struct mpcc_coupled_cubic_avoidance {
 	u32 epoch_start; /* ms, wraps; valid while `running` */
@@ -68,7 +71,8 @@ struct mpcc_coupled_cubic_avoidance {
 
 /* Words of mpcc_slot.avoidance. */
 #define MPCC_COUPLED_CUBIC_LOSSES 0 /* losses of this subflow, 16 bits */
-#define MPCC_COUPLED_CUBIC_SHARED 1 /* bit 0: it shares its queue; above it the losses while it did, 15 bits */
+#define MPCC_COUPLED_CUBIC_SHARED                                                                  \
+	1 /* bit 0: it shares its queue; above it the losses while it did, 15 bits */
 
 /* Whether a subflow shares its queue: by evidence, or by what the network has told. */
 MPCC_INLINE bool mpcc_coupled_cubic_shares(const struct mpcc_coupled_cubic_avoidance *v, u8 group)
@@ -169,8 +173,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_hear(struct mpcc_coupled_cubic_av
 		falls = (u64)tcp->srtt8 * (MPCC_CUBIC_SCALE - MPCC_CUBIC_BETA) /
 			(2 * MPCC_CUBIC_SCALE * (others + 1));
 		v->target = tcp->srtt8 - falls;
-		v->deadline = mpcc_hystart_clock(tcp) +
-			      MPCC_COUPLED_CUBIC_WAIT * (tcp->srtt8 / 8);
+		v->deadline = mpcc_hystart_clock(tcp) + MPCC_COUPLED_CUBIC_WAIT * (tcp->srtt8 / 8);
 		v->waits = true;
 	}
 }

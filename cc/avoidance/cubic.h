@@ -32,7 +32,7 @@
 #include "../slow_start/hystart.h"
 #include "cubic_curve.h"
 
-#define MPCC_CUBIC_EPOCH_MAX  (1ULL << 39) /* ns, 550 s: more than that and the largest K, 138 s */
+#define MPCC_CUBIC_EPOCH_MAX (1ULL << 39) /* ns, 550 s: more than that and the largest K, 138 s */
 
 #define MPCC_NS_PER_US 1000U
 #define MPCC_NS_PER_MS 1000000U

@@ -33,18 +33,21 @@
 #include "hystart.h"
 #include "uncoupled.h"
 
-#define MPCC_CONVOY_GAP    2000 /* µs: longest gap within a train */
-#define MPCC_CONVOY_FILLED 8 /* a gap shows a shared queue if others filled this part of it: an eighth */
-#define MPCC_CONVOY_WITHIN 4 /* … and had at most this part of the train's ACKs within it: a quarter */
+#define MPCC_CONVOY_GAP 2000 /* µs: longest gap within a train */
+#define MPCC_CONVOY_FILLED                                                                         \
+	8 /* a gap shows a shared queue if others filled this part of it: an eighth */
+#define MPCC_CONVOY_WITHIN                                                                         \
+	4 /* … and had at most this part of the train's ACKs within it: a quarter */
 
 #define MPCC_CONVOY_TRAIN_CWND   16 /* segments: least window that a train ends slow start at */
 #define MPCC_CONVOY_TRAIN_ALONE  8 /* length of the train, sixteenths of the smallest RTT */
 #define MPCC_CONVOY_TRAIN_SHARED 5
 
-#define MPCC_CONVOY_QUEUE_CWND      4 /* segments: least window that a queue ends slow start at */
-#define MPCC_CONVOY_QUEUE_ALONE     4 /* the smallest RTT is this often its allowed increase */
-#define MPCC_CONVOY_QUEUE_ALONE_MIN 8000 /* µs: bounds of the increase; the upper ones are eight times as large */
-#define MPCC_CONVOY_QUEUE_SHARED    32
+#define MPCC_CONVOY_QUEUE_CWND  4 /* segments: least window that a queue ends slow start at */
+#define MPCC_CONVOY_QUEUE_ALONE 4 /* the smallest RTT is this often its allowed increase */
+#define MPCC_CONVOY_QUEUE_ALONE_MIN                                                                \
+	8000 /* µs: bounds of the increase; the upper ones are eight times as large */
+#define MPCC_CONVOY_QUEUE_SHARED     32
 #define MPCC_CONVOY_QUEUE_SHARED_MIN 1000
 
 #define MPCC_CONVOY_SMALL 45 /* segments: 64 KB, what Linux's scheduler gives a subflow at once */

@@ -17,7 +17,19 @@ PAGE = "docs/algorithms/convoy.md"
 UNCOUPLED = "cubic"
 CELLS = 400  # of each class
 SEEDS = 5
-ALGORITHMS = ["convoy", "convoy_cubic", "hystartpp_cubic", "lisa_cubic", "css_cubic", "lia", "lisa", "css", "olia", "balia", "reno"]
+ALGORITHMS = [
+    "convoy",
+    "convoy_cubic",
+    "hystartpp_cubic",
+    "lisa_cubic",
+    "css_cubic",
+    "lia",
+    "lisa",
+    "css",
+    "olia",
+    "balia",
+    "reno",
+]
 NAMES = {TCP: "one TCP", ONE: "one subflow", UNCOUPLED: "uncoupled"}
 DRAWN = (ONE, UNCOUPLED, "convoy", "lisa_cubic", "lisa")
 
