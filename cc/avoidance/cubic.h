@@ -34,10 +34,6 @@
 
 #define MPCC_CUBIC_EPOCH_MAX (1ULL << 39) /* ns, 550 s: more than that and the largest K, 138 s */
 
-#define MPCC_NS_PER_US 1000U
-#define MPCC_NS_PER_MS 1000000U
-#define MPCC_NS_PER_S  1000000000U
-
 struct mpcc_cubic_avoidance {
 	u64 epoch_start; /* ns, of mpcc_tcp.now; valid while `running`. An epoch: congestion avoidance between two reductions */
 	u64 reno; /* W_est, the window that Reno would have, segments in Q40 */

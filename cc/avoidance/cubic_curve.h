@@ -12,6 +12,10 @@
 
 #include "reno.h"
 
+#define MPCC_NS_PER_US 1000U
+#define MPCC_NS_PER_MS 1000000U
+#define MPCC_NS_PER_S  1000000000U
+
 #define MPCC_CUBIC_SCALE      1024 /* of the next two */
 #define MPCC_CUBIC_BETA       717 /* β = 0.7; RFC 9438, 4.6 */
 #define MPCC_CUBIC_C          410 /* C = 0.4 segments/s³; RFC 9438, 5 */
