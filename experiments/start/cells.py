@@ -107,6 +107,11 @@ def log_uniform(source, bounds):
 
 def draw(seed, count):
     """`count` cells of each class, without those that have small pipes; equal on every machine."""
+    return [cell for cell in draw_all(seed, count) if cell.least_pipe >= LEAST_PIPE]
+
+
+def draw_all(seed, count):
+    """`count` cells of each class, those with small pipes included."""
     cells = []
     for kind in CLASSES:
         uniform = functools.partial(log_uniform, random.Random(f"{seed} {kind}"))
@@ -119,7 +124,7 @@ def draw(seed, count):
                 rates, rtts = [rate, rate * uniform(SECOND_RATE)], [rtt, rtt * uniform(SECOND_RTT)]
             queues = tuple(max(1, round(queue * a * b / 8 / PACKET)) for a, b in zip(rates, rtts))
             cells.append(Cell(kind, number, tuple(rates), tuple(rtts), queues, size))
-    return [cell for cell in cells if cell.least_pipe >= LEAST_PIPE]
+    return cells
 
 
 @dataclass(frozen=True)
@@ -128,37 +133,49 @@ class Result:
 
     seconds: float  # infinite if a transfer did not end
     losses: float
+    others: float | None = None  # of connections beside it: mean completion time; goodput in Mbit/s if endless
 
 
 TCP, ONE = "tcp", "one subflow"
 """One TCP CUBIC flow, and MPTCP with one subflow, on the first path: the faster one."""
 
 
-def run(experiment, cells, algorithms, seeds):
+METRICS = ["completion_s", "retransmits", "goodput_mbps"]
+
+
+def run(experiment, cells, algorithms, seeds, setting):
     """Results by algorithm, or TCP or ONE, and by the name of the cell."""
     results = {algorithm: {} for algorithm in algorithms}
-    for shared in (True, False):
+    for shared, file in zip((True, False), setting.files):
         chosen = [cell for cell in cells if cell.is_shared == shared]
-        file = "shared.toml" if shared else "separate.toml"
-        points = {True: [cell.point() for cell in chosen]}
+        points = {True: [setting.point(cell) for cell in chosen]}
         points[False] = [point | {"connection.1.subflows": cell.subflows} for cell, point in zip(chosen, points[True])]
-        one = {"connection.1.subflows": 1} | ({} if shared else {"connection.1.paths": "[1]"})
+        one = {"connection.1.subflows": 1} | ({} if shared else setting.first_path[1])
         tcp = {"connection.1.protocol": "tcp", "connection.1.subflows": ""}
-        tcp |= {} if shared else {"connection.1.path": 1}
+        tcp |= {} if shared else setting.first_path[0]
         several = [algorithm for algorithm in algorithms if algorithm not in (TCP, ONE)]
-        runs = [(TCP, tcp, True, None), (ONE, one, True, None), (None, {}, False, several)]
+        runs = [(TCP, tcp, True, None), (ONE, one, True, None), (None, setting.several, False, several)]
         for name, keys, single, names in runs:
             if (name and name not in algorithms) or (not name and not names) or not chosen:
                 continue
-            rows = experiment.points(file, points[single], seeds, keys, names, ["completion_s", "retransmits"])
+            rows = experiment.points(file, points[single], seeds, setting.keys | keys, names, METRICS)
             found = {}
             for row in rows:
                 found.setdefault((name or row["algorithm"], row["title"]), []).append(row)
             for (algorithm, cell), each in found.items():
-                times = [math.inf if row["completion_s"] is None else row["completion_s"] for row in each]
-                losses = statistics.fmean(row["retransmits"] for row in each)
-                results[algorithm][cell] = Result(statistics.fmean(times), losses)
+                results[algorithm][cell] = result(each)
     return results
+
+
+def result(rows):
+    """What the rows of all seeds and connections say of the download, and of those beside it."""
+    downloads = [row for row in rows if row["connection"] == "download"]
+    others = [row for row in rows if row["connection"] != "download"]
+    times = [math.inf if row["completion_s"] is None else row["completion_s"] for row in downloads]
+    losses = statistics.fmean(row["retransmits"] for row in downloads)
+    beside = [row["completion_s"] or row["goodput_mbps"] for row in others]
+    known = [value for value in beside if value is not None]
+    return Result(statistics.fmean(times), losses, statistics.fmean(known) if known else None)
 
 
 @dataclass(frozen=True)

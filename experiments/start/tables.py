@@ -1,6 +1,6 @@
-"""Tables and figure of docs/algorithms/convoy.md: transfers that begin with a join, in networks that are drawn at random.
+"""Tables and figures of docs/algorithms/convoy.md and docs/starting.md: transfers that begin with a join, in networks drawn at random.
 
-`--only tuning` prints the tables of the half that rules are tuned with, and writes no page.
+`--only tuning` and `--only wider_tuning` print the tables of the half that rules are tuned with, and write no page.
 """
 
 import sys
@@ -10,6 +10,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from start.cells import CLASSES, JUDGING, ONE, TCP, TUNING, Summary, draw, run
 from start.figure import svg
+from start.settings import PLAIN
+from start.wider import shares, wider, wider_tuning
 from support.experiment import Experiment, table
 from support.mean import number
 
@@ -43,7 +45,7 @@ def summaries(experiment, seed, algorithms):
     """For each class the algorithms' summaries."""
     count = CELLS if not experiment.options.seconds else 10
     cells = draw(seed, count)
-    results = run(experiment, cells, [TCP, ONE, UNCOUPLED, *algorithms], SEEDS)
+    results = run(experiment, cells, [TCP, ONE, UNCOUPLED, *algorithms], SEEDS, PLAIN)
     found = {}
     for kind in CLASSES:
         chosen, base = [cell for cell in cells if cell.kind == kind], results[baseline(kind)]
@@ -107,4 +109,5 @@ def tuning(experiment):
 
 if __name__ == "__main__":
     experiment = Experiment(__file__)
-    experiment.run(tuning if experiment.options.only == ["tuning"] else judging)
+    printed = (tuning, wider_tuning) if experiment.options.only else ()
+    experiment.run(judging, wider, shares, *printed)

@@ -1,4 +1,4 @@
-//! Impairments of a link: random loss, reordering, outages.
+//! Impairments of a link: random loss, reordering, jitter, outages.
 
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +79,23 @@ impl Reorder {
     pub fn new(share: f64, extra: Span) -> Self {
         assert!((0.0..=1.0).contains(&share), "{share} is no probability");
         Self { share, extra }
+    }
+}
+
+/// An additional delay of each packet that does not change their order: the delay of a shared medium, of a scheduler or of a busy router.
+///
+/// The delay is uniform from zero to `longest`. A packet that would overtake the one before arrives at the same instant as that
+/// one. Packets that follow one another faster than the jitter therefore arrive in bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jitter {
+    longest: Span,
+}
+
+impl Jitter {
+    /// Each packet has an additional delay of up to `longest`.
+    #[must_use]
+    pub const fn new(longest: Span) -> Self {
+        Self { longest }
     }
 }
 
@@ -165,6 +182,33 @@ impl Reordering {
         } else {
             Span::ZERO
         }
+    }
+}
+
+/// Jitter of one link.
+#[derive(Debug)]
+pub(crate) struct Jittering {
+    jitter: Jitter,
+    /// Arrival of the packet before.
+    latest: Time,
+    random: RandomStream,
+}
+
+impl Jittering {
+    pub(crate) fn new(jitter: Jitter, seed: u64, stream: u64) -> Self {
+        let random = RandomStream::new(seed, stream, Purpose::Jitter);
+        Self {
+            jitter,
+            latest: Time::ZERO,
+            random,
+        }
+    }
+
+    /// Arrival of the next packet, which arrives at `earliest` without jitter.
+    pub(crate) fn next(&mut self, earliest: Time) -> Time {
+        let arrival = earliest + self.random.span(self.jitter.longest);
+        self.latest = self.latest.max(arrival);
+        self.latest
     }
 }
 
@@ -256,6 +300,33 @@ mod tests {
         let mut reordering = Reordering::new(Reorder::new(0.25, extra), 1, 0);
         let late = (0..100_000).filter(|_| reordering.next() == extra).count();
         assert_near(late as f64, 25_000.0);
+    }
+
+    #[test]
+    fn jitter_is_uniform() {
+        let longest = Span::from_millis(4);
+        let mut jittering = Jittering::new(Jitter::new(longest), 1, 0);
+        // Packets that are further apart than the jitter, so that none waits for another one.
+        let delays: Vec<u64> = (1..100_000)
+            .map(|i| Time::ZERO + Span::from_millis(5 * i))
+            .map(|at| jittering.next(at).since(at).as_nanos())
+            .collect();
+        let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+        assert_near(mean, 2e6);
+        let below = |limit| delays.iter().filter(|delay| **delay < limit).count();
+        assert_near(below(1_000_000) as f64, 25_000.0);
+        assert_near(below(3_000_000) as f64, 75_000.0);
+        assert!(delays.iter().all(|delay| *delay <= longest.as_nanos()));
+    }
+
+    #[test]
+    fn the_shortest_jitter_has_two_values() {
+        let mut jittering = Jittering::new(Jitter::new(Span::from_nanos(1)), 1, 0);
+        let late = (1..1000)
+            .map(|i| Time::from_nanos(2 * i))
+            .filter(|at| jittering.next(*at) > *at)
+            .count();
+        assert!((430..570).contains(&late), "{late}");
     }
 
     #[test]

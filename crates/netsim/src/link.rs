@@ -5,7 +5,7 @@ mod general;
 mod ring;
 mod transmitter;
 
-use crate::impairment::{Loss, Outage, Reorder};
+use crate::impairment::{Jitter, Loss, Outage, Reorder};
 use crate::packet::Payload;
 use crate::queue::Queue;
 use crate::time::{Rate, Span, Time};
@@ -17,7 +17,7 @@ pub(crate) use general::{General, Step};
 /// Specification of a link.
 ///
 /// A packet passes the random loss of the link, then the queue, the transmitter and the line. A link with a plain DropTail queue and
-/// without loss, reordering, outages and trace costs one event for each packet, and is several times as fast as other links.
+/// without loss, reordering, jitter, outages and trace costs one event for each packet, and is several times as fast as other links.
 ///
 /// ```
 /// use netsim::{CoDel, LinkSpec, Loss, Rate, Span};
@@ -32,6 +32,7 @@ pub struct LinkSpec {
     sender: Sender,
     loss: Option<Loss>,
     reorder: Option<Reorder>,
+    jitter: Option<Jitter>,
     /// In order.
     outages: Vec<Outage>,
     stream: Option<u64>,
@@ -72,6 +73,7 @@ impl LinkSpec {
             sender,
             loss: None,
             reorder: None,
+            jitter: None,
             outages: Vec::new(),
             stream: None,
         }
@@ -89,6 +91,14 @@ impl LinkSpec {
     pub fn reorder(self, reorder: Reorder) -> Self {
         let reorder = Some(reorder);
         Self { reorder, ..self }
+    }
+
+    /// Delays packets on the line at random, in order. A packet that [reordering](Self::reorder) delays is the exception: others may
+    /// overtake it.
+    #[must_use]
+    pub fn jitter(self, jitter: Jitter) -> Self {
+        let jitter = Some(jitter);
+        Self { jitter, ..self }
     }
 
     /// Takes the link down during outages, as an interface without carrier (Linux: `dev_deactivate`, which resets the queue).
@@ -182,7 +192,10 @@ pub(crate) enum Link<P> {
 impl<P: Payload> Link<P> {
     /// The link with this `number` in a network with this `seed`.
     pub(crate) fn new(spec: LinkSpec, seed: u64, number: u64) -> Self {
-        let steady = spec.loss.is_none() && spec.reorder.is_none() && spec.outages.is_empty();
+        let steady = spec.loss.is_none()
+            && spec.reorder.is_none()
+            && spec.jitter.is_none()
+            && spec.outages.is_empty();
         match &spec.sender {
             Sender::Open if steady => Self::Fifo(Fifo::new(None, spec.delay)),
             Sender::Rate(rate, Queue::DropTail(queue)) if steady && queue.is_plain() => {

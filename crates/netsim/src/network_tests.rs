@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::time::{Rate, Span};
-use crate::{CoDel, DropTail, FqCoDel, Loss, Outage, Queue, Red, Reorder};
+use crate::{CoDel, DropTail, FqCoDel, Jitter, Loss, Outage, Policer, Queue, Red, Reorder};
 
 /// A packet to inject: gap to the previous packet in ns, route, size.
 type Arrival = (u64, usize, u32);
@@ -45,7 +45,7 @@ fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
     // 1 to 4 packets of 1500 bytes in the 20 µs between two arrivals.
     let rate = Rate::from_bits_per_second(1_500_000_000);
     let us = Span::from_micros;
-    let queues: [Queue; 5] = [
+    let queues: [Queue; 6] = [
         DropTail::bytes(1500 * limit as u64).into(),
         Red::new(2.0, 6.0, 0.5)
             .gentle(12.0)
@@ -55,6 +55,7 @@ fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
         CoDel::new().times(us(10), us(100)).limit(limit).into(),
         FqCoDel::new().times(us(10), us(100)).limit(limit).into(),
         DropTail::new(limit).mark_above(1).into(),
+        Policer::new(Rate::from_bits_per_second(500_000_000), 1500 * limit as u64).into(),
     ];
     let mut specs: Vec<(LinkSpec, Span)> = queues
         .into_iter()
@@ -68,7 +69,7 @@ fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
     specs
 }
 
-/// All [`kinds`] of links and a reordering one, with a fast FIFO link before or behind each, and one route over all. Each link has
+/// All [`kinds`] of links, a reordering one and one with jitter, with a fast FIFO link before or behind each, and one route over all. Each link has
 /// these outages, 70 µs later than the previous link.
 fn mixed_network(limit: usize, seed: u64, outages: &Switches) -> (Network<usize>, Vec<RouteId>) {
     let mut network = Network::with_seed(seed);
@@ -77,18 +78,19 @@ fn mixed_network(limit: usize, seed: u64, outages: &Switches) -> (Network<usize>
     let fast = network.add_link(fast);
     let late = Reorder::new(0.3, Span::from_micros(40));
     let late = LinkSpec::delay(Span::from_micros(50)).reorder(late);
+    let jitter = LinkSpec::delay(Span::from_micros(50)).jitter(Jitter::new(Span::from_micros(60)));
     let kinds = kinds(limit).into_iter().map(|(spec, _)| spec);
     let links: Vec<LinkId> = (0..)
-        .zip(kinds.chain([late]))
+        .zip(kinds.chain([late, jitter]))
         .map(|(number, spec)| {
             let later = Span::from_micros(70 * number);
             network.add_link(spec.down(outages_of(outages, later)))
         })
         .collect();
     let mut routes = vec![
-        network.add_route(&[links[0], fast, links[1], links[5]], PortId(0)),
-        network.add_route(&[links[2], links[6], links[7], fast], PortId(1)),
-        network.add_route(&[fast, links[3], links[4]], PortId(2)),
+        network.add_route(&[links[0], fast, links[1], links[6]], PortId(0)),
+        network.add_route(&[links[2], links[7], links[8], fast], PortId(1)),
+        network.add_route(&[fast, links[3], links[9], links[4], links[5]], PortId(2)),
     ];
     routes.push(network.add_route(&links, PortId(3)));
     (network, routes)
@@ -216,6 +218,25 @@ proptest! {
                 // The last bit may leave at the instant itself.
                 prop_assert!(before % 2 == 0 || instants.contains(&departure), "{departure} ns");
             }
+        }
+    }
+
+    #[test]
+    fn jitter_keeps_the_order(seed: u64, longest in 0..100_000u64, arrivals in traffic()) {
+        // Without a transmitter: a packet arrives after the delay and at most the longest jitter.
+        let [delay, longest] = [Span::from_micros(50), Span::from_nanos(longest)];
+        let mut network = Network::with_seed(seed);
+        let link = network.add_link(LinkSpec::delay(delay).jitter(Jitter::new(longest)));
+        let route = network.add_route(&[link], PortId(0));
+        let exits = run(&mut (network, vec![route; 4]), &arrivals);
+        prop_assert_eq!(exits.len(), arrivals.len());
+        let mut sent = Time::ZERO;
+        for (number, exit) in exits.into_iter().enumerate() {
+            sent += Span::from_nanos(arrivals[number].0);
+            let Exit::Arrived { at, payload, .. } = exit else { panic!("{exit:?}") };
+            prop_assert_eq!(payload, number);
+            let extra = at.since(sent + delay);
+            prop_assert!(at >= sent + delay && extra <= longest, "{:?}", extra);
         }
     }
 

@@ -6,6 +6,7 @@
 pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod fq_codel;
+pub(crate) mod policer;
 pub(crate) mod red;
 
 use std::collections::VecDeque;
@@ -17,6 +18,7 @@ use crate::time::{Rate, Time};
 use codel::{CoDel, CoDelQueue};
 use droptail::{DropTail, DropTailQueue};
 use fq_codel::{FqCoDel, FqCoDelQueue};
+use policer::{Policer, PolicerQueue};
 use red::{Red, RedQueue};
 
 /// Specification of a link's queue.
@@ -30,6 +32,8 @@ pub enum Queue {
     CoDel(CoDel),
     /// Fair queuing with controlled delay.
     FqCoDel(FqCoDel),
+    /// A token bucket.
+    Policer(Policer),
 }
 
 impl From<DropTail> for Queue {
@@ -53,6 +57,12 @@ impl From<CoDel> for Queue {
 impl From<FqCoDel> for Queue {
     fn from(queue: FqCoDel) -> Self {
         Self::FqCoDel(queue)
+    }
+}
+
+impl From<Policer> for Queue {
+    fn from(queue: Policer) -> Self {
+        Self::Policer(queue)
     }
 }
 
@@ -81,6 +91,7 @@ pub(crate) enum Discipline<P> {
     Red(RedQueue<P>),
     CoDel(CoDelQueue<P>),
     FqCoDel(FqCoDelQueue<P>),
+    Policer(PolicerQueue<P>),
 }
 
 impl<P: Payload> Discipline<P> {
@@ -92,11 +103,12 @@ impl<P: Payload> Discipline<P> {
             Queue::Red(queue) => Self::Red(RedQueue::new(queue, rate, random())),
             Queue::CoDel(queue) => Self::CoDel(CoDelQueue::new(queue)),
             Queue::FqCoDel(queue) => Self::FqCoDel(FqCoDelQueue::new(queue, random().number())),
+            Queue::Policer(queue) => Self::Policer(PolicerQueue::new(queue)),
         }
     }
 
     /// Enqueues a packet; `Err` returns a packet that the queue refuses. `must_wait`: another packet waits or is in transmission.
-    /// Otherwise no limit applies.
+    /// Otherwise no limit applies, except for that of a policer.
     pub(crate) fn enqueue(
         &mut self,
         now: Time,
@@ -112,6 +124,7 @@ impl<P: Payload> Discipline<P> {
                 queue.enqueue(now, packet, ledger);
                 Ok(())
             }
+            Self::Policer(queue) => queue.enqueue(now, packet),
         }
     }
 
@@ -119,6 +132,7 @@ impl<P: Payload> Discipline<P> {
     pub(crate) fn dequeue(&mut self, now: Time, ledger: &mut Ledger<P>) -> Option<Packet<P>> {
         match self {
             Self::DropTail(queue) => queue.backlog.pop().map(|(_, packet)| packet),
+            Self::Policer(queue) => queue.backlog.pop().map(|(_, packet)| packet),
             Self::Red(queue) => queue.dequeue(now),
             Self::CoDel(queue) => queue.dequeue(now, ledger),
             Self::FqCoDel(queue) => queue.dequeue(now, ledger),
@@ -129,6 +143,7 @@ impl<P: Payload> Discipline<P> {
     pub(crate) fn purge(&mut self, now: Time, to: &mut VecDeque<Packet<P>>) {
         let backlog = match self {
             Self::DropTail(queue) => &mut queue.backlog,
+            Self::Policer(queue) => &mut queue.backlog,
             Self::Red(queue) => {
                 to.extend(std::iter::from_fn(|| queue.dequeue(now)));
                 return;
@@ -143,6 +158,7 @@ impl<P: Payload> Discipline<P> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::DropTail(queue) => queue.backlog.len(),
+            Self::Policer(queue) => queue.backlog.len(),
             Self::Red(queue) => queue.backlog.len(),
             Self::CoDel(queue) => queue.backlog.len(),
             Self::FqCoDel(queue) => queue.len(),

@@ -3,6 +3,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use crate::time::Span;
+
 /// Use of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
@@ -10,6 +12,7 @@ pub(crate) enum Purpose {
     Reorder,
     Queue,
     Hosts,
+    Jitter,
 }
 
 /// A stream of random numbers.
@@ -31,6 +34,12 @@ impl RandomStream {
         // 53 bits: a double holds each of these fractions exactly.
         let unit = (self.number() >> 11) as f64 / (1u64 << 53) as f64;
         unit < p
+    }
+
+    /// A length of time up to and including `longest`, all with the same probability.
+    pub(crate) fn span(&mut self, longest: Span) -> Span {
+        let values = u128::from(longest.as_nanos()) + 1;
+        Span::from_nanos(((u128::from(self.number()) * values) >> 64) as u64)
     }
 
     /// 64 random bits.

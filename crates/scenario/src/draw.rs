@@ -20,7 +20,7 @@ pub struct Drawn {
     pub graph: Graph,
     /// Connections that run, in the order of the scenario and of their numbers.
     pub flows: Vec<Flow>,
-    /// Seed of the links: losses, marks, reordering.
+    /// Seed of the links: losses, marks, reordering, jitter.
     pub link_seed: u64,
 }
 

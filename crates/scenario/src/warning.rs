@@ -87,9 +87,12 @@ impl Scenario {
             let line = &link.properties;
             let queue = matches!(
                 line.queue,
-                Queue::DropTailPackets(_) | Queue::DropTailBytes(_) | Queue::CoDel { .. }
+                Queue::DropTailPackets(_)
+                    | Queue::DropTailBytes(_)
+                    | Queue::CoDel { .. }
+                    | Queue::Policer { .. }
             );
-            line.loss.is_some() || line.reorder.is_some() || !queue
+            line.loss.is_some() || line.reorder.is_some() || line.jitter.is_some() || !queue
         });
         let text = "a seed draws the timing of the endpoints (up to 1 ms) and nothing else in this scenario, so the intervals say \
                     nothing about other round-trip times: add `rtt_spread = \"10%\"`";

@@ -51,6 +51,8 @@ const TABLES: &[Table] = &[
     Table { before: topology!("queue = 9\n[topology.rate]\n"), entries: &[("trace", "\"none\"")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\nqueue = 9\n[topology.loss]\n"), entries: &[("enter", "0.1"), ("leave", "0.1"), ("bad", "0.1"), ("good", "0.1")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\nqueue = 9\n[topology.reorder]\n"), entries: &[("share", "0.1"), ("delay", "\"1ms\"")], after: CONNECTION },
+    Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"policer\""), ("rate", "\"2Mbit\""), ("burst", "9000")], after: CONNECTION },
+    Table { before: "stop = \"9s\"\n[topology]\n", entries: &[("kind", "\"shared-bottleneck\""), ("rtt", "\"9ms\""), ("rate", "\"5Mbit\""), ("queue", "9"), ("jitter", "\"1ms\"")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\nqueue = 9\n[topology.down]\n"), entries: &[("from", "\"1s\"")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\nqueue = 9\n[topology.access]\n"), entries: &[("rate", "\"9Mbit\""), ("delay", "\"1ms\""), ("queue", "9")], after: CONNECTION },
     Table { before: connection!(), entries: &[("protocol", "\"mptcp\""), ("bytes", "9")], after: "" },

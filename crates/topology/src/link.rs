@@ -1,6 +1,6 @@
 //! Properties of a link as plain data.
 
-use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Outage, Rate, Span, Trace};
+use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Outage, Policer, Rate, Span, Trace};
 use serde::{Deserialize, Serialize};
 
 /// Properties of a link in one direction.
@@ -16,6 +16,8 @@ pub struct Properties {
     pub loss: Option<Loss>,
     /// Reordering on the line.
     pub reorder: Option<Reorder>,
+    /// Largest additional delay of a packet, without reordering.
+    pub jitter: Option<Span>,
     /// Delivery opportunities, in place of `rate`.
     pub rate_trace: Option<Trace>,
     /// Outages, in order of time and without overlap.
@@ -54,6 +56,13 @@ pub enum Queue {
         limit: u32,
         /// Bytes that a queue may send in one round.
         quantum: u32,
+    },
+    /// A token bucket: packets beyond its rate are dropped, and none waits longer than its burst takes on the link.
+    Policer {
+        /// Rate of whole IP packets.
+        rate: Rate,
+        /// Bytes that pass at once.
+        burst: u64,
     },
 }
 
@@ -136,6 +145,7 @@ impl Properties {
             queue: Queue::DropTailPackets(0),
             loss: None,
             reorder: None,
+            jitter: None,
             rate_trace: None,
             down: Vec::new(),
         }
@@ -151,11 +161,15 @@ impl Properties {
         }
     }
 
-    /// Rate, of a recorded one the mean; none without a rate.
+    /// Rate, of a recorded one the mean, at most that of a policer; none without a rate.
     #[must_use]
     pub fn mean_rate(&self) -> Option<Rate> {
         let recorded = self.rate_trace.as_ref().map(Trace::mean_rate);
-        recorded.or(self.rate)
+        let rate = recorded.or(self.rate)?;
+        Some(match self.queue {
+            Queue::Policer { rate: limit, .. } => rate.min(limit),
+            _ => rate,
+        })
     }
 
     /// The properties as a link of `netsim`. RED on a link with a trace is in proportion to the trace's mean rate.
@@ -180,6 +194,9 @@ impl Properties {
         }
         if let Some(Reorder { share, delay }) = self.reorder {
             spec = spec.reorder(netsim::Reorder::new(share, delay));
+        }
+        if let Some(longest) = self.jitter {
+            spec = spec.jitter(netsim::Jitter::new(longest));
         }
         spec.down(self.down.clone())
     }
@@ -220,6 +237,7 @@ impl Queue {
                 let queue = FqCoDel::new().times(target, interval).quantum(quantum);
                 queue.limit(limit as usize).into()
             }
+            Self::Policer { rate, burst } => Policer::new(rate, burst).into(),
         }
     }
 }

@@ -97,7 +97,7 @@ impl Placement {
 pub struct NetworkSpec {
     /// Links.
     pub graph: Graph,
-    /// Seed of random losses and reordering.
+    /// Seed of random losses, reordering and jitter.
     pub link_seed: u64,
     /// Pairs of hosts.
     pub hosts: Vec<HostsSpec>,

@@ -1,4 +1,4 @@
-//! The general link: any queue discipline, a constant rate or a trace, random loss, reordering, outages.
+//! The general link: any queue discipline, a constant rate or a trace, random loss, reordering, jitter, outages.
 //!
 //! A packet is in the queue until the transmitter takes it, and on the line until it arrives. So the link has two kinds of events:
 //! the transmitter becomes free while packets wait, and a packet arrives at the far end. A drop by the queue is another event of
@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::impairment::{Losses, Outages, Reordering};
+use crate::impairment::{Jittering, Losses, Outages, Reordering};
 use crate::link::transmitter::{Opportunities, Transmitter};
 use crate::link::{LinkCounters, LinkSpec, Sender};
 use crate::packet::{Count, Packet, Payload};
@@ -56,6 +56,7 @@ enum Source<P> {
 struct Line<P> {
     delay: Span,
     reordering: Option<Reordering>,
+    jittering: Option<Jittering>,
     packets: VecDeque<(Time, Packet<P>)>,
 }
 
@@ -96,6 +97,7 @@ impl<P: Payload> General<P> {
             line: Line {
                 delay: spec.delay,
                 reordering: (spec.reorder).map(|reorder| Reordering::new(reorder, seed, stream)),
+                jittering: (spec.jitter).map(|jitter| Jittering::new(jitter, seed, stream)),
                 packets: VecDeque::new(),
             },
             cut: None,
@@ -304,7 +306,9 @@ impl<P> Line<P> {
             .reordering
             .as_mut()
             .map_or(Span::ZERO, Reordering::next);
-        let arrival = departure + self.delay + extra;
+        let timely = departure + self.delay;
+        let jittering = self.jittering.as_mut();
+        let arrival = jittering.map_or(timely, |jittering| jittering.next(timely)) + extra;
         // Behind all others, unless the packet overtakes a delayed one.
         let place = (self.packets).partition_point(|(other, _)| *other <= arrival);
         self.packets.insert(place, (arrival, packet));

@@ -2,8 +2,8 @@
 
 use crate::queue::testing::{Segment, segment};
 use crate::{
-    CoDel, DropTail, Exit, FqCoDel, LinkSpec, Loss, Network, Outage, PortId, Queue, Rate, Red,
-    Reorder, RouteId, Span, Time, Trace,
+    CoDel, DropTail, Exit, FqCoDel, Jitter, LinkSpec, Loss, Network, Outage, Policer, PortId,
+    Queue, Rate, Red, Reorder, RouteId, Span, Time, Trace,
 };
 
 fn ms(ms: u64) -> Time {
@@ -101,6 +101,76 @@ fn late_packets_are_overtaken() {
     assert!(late.is_sorted_by_key(|(_, number)| *number));
     assert!(timely.is_sorted_by_key(|(_, number)| *number));
     assert!(arrived.is_sorted_by_key(|(at, _)| *at));
+}
+
+#[test]
+fn jitter_makes_bursts_of_close_packets() {
+    // 1000 packets, 10 µs apart, with a jitter of up to 5 ms on a line of 10 ms.
+    let spec = LinkSpec::delay(Span::from_millis(10)).jitter(Jitter::new(Span::from_millis(5)));
+    let (mut network, route) = network(spec);
+    let sent = |number| Time::ZERO + Span::from_micros(10 * number);
+    for number in 0..1000 {
+        let exit = network.inject(sent(number), route, 40, packet(number));
+        assert!(exit.is_none());
+    }
+    let [arrived, _] = drain(&mut network);
+    assert!(arrived.iter().map(|(_, number)| *number).eq(0..1000));
+    assert!(arrived.is_sorted());
+    let mut instants: Vec<Time> = arrived.iter().map(|(at, _)| *at).collect();
+    instants.dedup();
+    assert!((20..200).contains(&instants.len()), "{}", instants.len());
+}
+
+#[test]
+fn a_late_packet_is_overtaken_despite_jitter() {
+    // Half of the packets take 25 ms more. The jitter of each is at most 1 ms, in order.
+    let spec = LinkSpec::delay(Span::from_millis(10)).jitter(Jitter::new(Span::from_millis(1)));
+    let (mut network, route) = network(spec.reorder(Reorder::new(0.5, Span::from_millis(25))));
+    for number in 0..1000 {
+        let exit = network.inject(Time::ZERO, route, 40, packet(number));
+        assert!(exit.is_none());
+    }
+    let [arrived, _] = drain(&mut network);
+    let (late, timely): (Vec<_>, Vec<_>) = arrived.iter().partition(|(at, _)| *at >= ms(35));
+    assert!(timely.iter().all(|(at, _)| (ms(10)..=ms(11)).contains(at)));
+    assert!((400..600).contains(&late.len()), "{}", late.len());
+    assert!(late.is_sorted_by_key(|(_, number)| *number));
+    assert!(timely.is_sorted_by_key(|(_, number)| *number));
+}
+
+#[test]
+fn a_policer_drops_instead_of_delaying() {
+    // 8 Mbit/s and 6000 bytes, in front of a link of 1500 bytes a microsecond.
+    let rate = Rate::from_bits_per_second;
+    let policer = Policer::new(rate(8_000_000), 6000);
+    let spec = LinkSpec::shaped(rate(12_000_000_000), policer, Span::from_millis(1));
+    let (mut network, route) = network(spec);
+    let lost: Vec<u64> = (0..10)
+        .filter(|number| {
+            let exit = network.inject(ms(0), route, 1500, packet(*number));
+            exit.is_some()
+        })
+        .collect();
+    assert_eq!(lost, [4, 5, 6, 7, 8, 9]);
+    let [arrived, dropped] = drain(&mut network);
+    let at = |us| ms(1) + Span::from_micros(us);
+    assert_eq!(arrived, [(at(1), 0), (at(2), 1), (at(3), 2), (at(4), 3)]);
+    assert_eq!(dropped, []);
+    // A packet a millisecond, while the policer passes one in 1.5 ms: after the next 4, two of three pass.
+    let passed = (10..310)
+        .filter(|number| {
+            let exit = network.inject(ms(*number), route, 1500, packet(*number));
+            drain(&mut network);
+            exit.is_none()
+        })
+        .count();
+    // 6000 bytes at first, then 299 ms at 1000 bytes each.
+    assert_eq!(passed, (6000 + 299_000) / 1500);
+    let counters = network.counters(ms(310))[0];
+    assert_eq!(
+        (counters.drops, counters.losses),
+        (6 + 300 - passed as u64, 0)
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `down`.
+//! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `jitter`, `down`.
 
 use netsim::{Outage, Span, Time, Trace};
 use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder};
@@ -14,7 +14,7 @@ const MAX_PACKETS: u32 = 100_000_000;
 const MAX_BYTES: u64 = 1 << 40;
 
 /// Keys of a link, except for its delay.
-pub(super) const KEYS: [&str; 5] = ["rate", "queue", "loss", "reorder", "down"];
+pub(super) const KEYS: [&str; 6] = ["rate", "queue", "loss", "reorder", "jitter", "down"];
 
 /// Properties of a link, from a table with [`KEYS`]. `at` selects the item of a key that lists several.
 pub(super) fn properties<'a>(
@@ -46,6 +46,8 @@ pub(super) fn properties<'a>(
     }
     properties.loss = get("loss")?.map(|loss| self::loss(&loss)).transpose()?;
     properties.reorder = get("reorder")?.map(|field| reorder(&field)).transpose()?;
+    let jitter = get("jitter")?.map(|field| field.time(INSTANT..=LONGEST_DELAY));
+    properties.jitter = jitter.transpose()?;
     properties.down = get("down")?.map_or(Ok(Vec::new()), |field| down(&field))?;
     Ok(properties)
 }
@@ -75,11 +77,12 @@ pub(super) fn queue(field: &Field<'_>) -> Result<Queue, Error> {
 
 /// A queue; a table without `kind` is of the standard kind.
 pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queue, Error> {
-    const KINDS: [(&str, &str); 4] = [
+    const KINDS: [(&str, &str); 5] = [
         ("droptail", "droptail"),
         ("red", "red"),
         ("codel", "codel"),
         ("fq-codel", "fq-codel"),
+        ("policer", "policer"),
     ];
     if field.is_integer() {
         return field
@@ -113,6 +116,13 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
                 interval,
                 limit: integer(&table, "limit", 1..=MAX_PACKETS, 10_240)?,
                 quantum: integer(&table, "quantum", 64..=1 << 20, 1514)?,
+            })
+        }
+        "policer" => {
+            let table = field.table(&["kind", "rate", "burst"])?;
+            Ok(Queue::Policer {
+                rate: table.require("rate", "rate = \"10Mbit\"")?.rate()?,
+                burst: (table.require("burst", "burst = \"64KB\"")?).bytes(1..=MAX_BYTES)?,
             })
         }
         _ => {

@@ -60,7 +60,8 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
 /// The table of a topology between one server and one client.
 fn bottlenecks<'a>(field: &Field<'a>) -> Result<Table<'a>, Error> {
     field.table(&[
-        "kind", "rate", "rtt", "queue", "paths", "names", "access", "loss", "reorder", "down",
+        "kind", "rate", "rtt", "queue", "paths", "names", "access", "loss", "reorder", "jitter",
+        "down",
     ])
 }
 
@@ -142,7 +143,7 @@ fn shared(field: &Field<'_>, paths: u32) -> Result<SharedBottleneck, Error> {
 fn non_shared(field: &Field<'_>, paths: u32) -> Result<NonSharedBottleneck, Error> {
     let table = bottlenecks(field)?;
     require_rate(&table)?;
-    let lists = ["rtt", "rate", "queue", "loss", "reorder", "down"];
+    let lists = ["rtt", "rate", "queue", "loss", "reorder", "jitter", "down"];
     let path = |path| -> Result<PathSpec, Error> {
         Ok(PathSpec {
             bottleneck: link::properties(&table, |field| link::of_path(field, path))?,

@@ -67,7 +67,7 @@ pub(super) fn check_horizon(
         let properties = &link.properties;
         let queued_bytes = match properties.queue {
             Queue::DropTailPackets(packets) => u128::from(packets) * largest,
-            Queue::DropTailBytes(bytes) => bytes.into(),
+            Queue::DropTailBytes(bytes) | Queue::Policer { burst: bytes, .. } => bytes.into(),
             // These drop a packet when its transmission is due, and not later.
             _ => 0,
         };
@@ -81,7 +81,8 @@ pub(super) fn check_horizon(
         };
         let reorder = properties.reorder.as_ref();
         let reorder_delay = reorder.map_or(Span::ZERO, |reorder| reorder.delay);
-        let latest = [scenario.stop, properties.delay, reorder_delay];
+        let jitter = properties.jitter.unwrap_or(Span::ZERO);
+        let latest = [scenario.stop, properties.delay, reorder_delay, jitter];
         let latest = latest.map(|span| u128::from(span.as_nanos()));
         if latest.into_iter().sum::<u128>() + transmission >= u128::from(horizon.as_nanos()) {
             let (links, hours) = (graph.links().len(), horizon.as_secs_f64() / 3600.0);

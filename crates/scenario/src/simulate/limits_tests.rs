@@ -97,6 +97,22 @@ fn reordered_packets_after_the_end_of_the_clock() {
 }
 
 #[test]
+fn jitter_and_policers_near_the_end_of_the_clock() {
+    let until = |link: &str, seconds| {
+        let scenario = Scenario::parse(&over(link, "5s", "bytes = 1"), "a.toml").unwrap();
+        let graph = scenario.topology.build().unwrap();
+        check_horizon(&scenario, &graph, Time::ZERO + Span::from_secs(seconds))
+    };
+    let link = "delay = '2s'\njitter = '10s'";
+    assert!(until(link, 17).is_err());
+    assert_eq!(until(link, 18), Ok(()));
+    // The burst takes 80 s on the link, and two more packets of 1500 bytes 24 s.
+    let link = "rate = '1kbit'\nqueue = { kind = 'policer', rate = '1kbit', burst = 10000 }";
+    assert!(until(link, 109).is_err());
+    assert_eq!(until(link, 110), Ok(()));
+}
+
+#[test]
 fn more_events_than_the_limit() {
     let text = over("rate = '1Gbit'\ndelay = '1ms'\nqueue = 100", "365d", "");
     let scenario = Scenario::parse(&text, "a.toml").unwrap();

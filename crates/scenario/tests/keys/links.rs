@@ -8,7 +8,7 @@ use netsim::{Outage, Time};
 use topology::{Queue, Red, RedForRate, Spec};
 
 use crate::topologies::topology;
-use crate::{SHARED, ms};
+use crate::{SHARED, kbit, ms};
 
 #[test]
 fn queues() {
@@ -77,6 +77,13 @@ fn queues() {
     assert_eq!(queue("{ kind = 'fq-codel' }"), fair(5, 100, 10_240, 1514));
     let text = "{ kind = 'fq-codel', target = '1ms', interval = '9ms', limit = 7, quantum = 300 }";
     assert_eq!(queue(text), fair(1, 9, 7, 300));
+    assert_eq!(
+        queue("{ kind = 'policer', rate = '2Mbit', burst = '9KB' }"),
+        Queue::Policer {
+            rate: kbit(2000),
+            burst: 9000
+        }
+    );
 }
 
 #[test]
@@ -129,6 +136,27 @@ fn the_path_of_a_trace_is_relative_to_the_scenario() {
     assert!(fixed.bottleneck.rate.is_some() && fixed.bottleneck.rate_trace.is_none());
     assert!(recorded.bottleneck.rate.is_none() && recorded.bottleneck.rate_trace.is_some());
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn jitter() {
+    let text = format!("{SHARED}\njitter = '5ms'");
+    let Spec::SharedBottleneck(shared) = topology(&text) else {
+        panic!()
+    };
+    assert_eq!(shared.bottleneck.jitter, Some(ms(5)));
+    // One for all paths, or one for each.
+    let separate = |jitter: &str| {
+        let text = SHARED.replace("shared", "non-shared");
+        let Spec::NonSharedBottleneck(spec) = topology(&format!("{text}\njitter = {jitter}"))
+        else {
+            panic!()
+        };
+        let jitters = spec.paths.iter().map(|path| path.bottleneck.jitter);
+        jitters.collect::<Vec<_>>()
+    };
+    assert_eq!(separate("'5ms'"), [Some(ms(5)); 2]);
+    assert_eq!(separate("['5ms', '2ms']"), [Some(ms(5)), Some(ms(2))]);
 }
 
 #[test]

@@ -58,6 +58,18 @@ fn properties_are_those_of_the_link_in_netsim() {
         .limit(9)
         .quantum(300);
     assert_eq!(shown(with(fair)), built(expected.into()));
+    let policer = Queue::Policer {
+        rate: rate(2),
+        burst: 9000,
+    };
+    let expected = netsim::Policer::new(rate(2), 9000);
+    assert_eq!(shown(with(policer.clone())), built(expected.into()));
+    assert_eq!(with(policer).mean_rate(), Some(rate(2)));
+    let faster = Queue::Policer {
+        rate: rate(7),
+        burst: 9000,
+    };
+    assert_eq!(with(faster).mean_rate(), Some(rate(5)));
 
     let trace: netsim::Trace = "1\n4\n".parse().unwrap();
     let [enter, leave, bad, good] = [0.1, 0.2, 0.9, 0.01];
@@ -74,12 +86,14 @@ fn properties_are_those_of_the_link_in_netsim() {
             share: 0.3,
             delay: target,
         }),
+        jitter: Some(target),
         down: vec![Outage::for_good(Time::ZERO)],
         ..bottleneck()
     };
     let expected = netsim::LinkSpec::traced(trace, netsim::DropTail::new(17), Span::ZERO)
         .loss(netsim::Loss::gilbert_elliott(0.1, 0.2, 0.01, 0.9))
         .reorder(netsim::Reorder::new(0.3, target))
+        .jitter(netsim::Jitter::new(target))
         .down(vec![Outage::for_good(Time::ZERO)]);
     assert_eq!(shown(mobile), format!("{expected:?}"));
 }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::application::Reply;
-use netsim::{CoDel, DropTail, FqCoDel, Loss, Outage, Queue, Rate, Red, Reorder};
+use netsim::{CoDel, DropTail, FqCoDel, Jitter, Loss, Outage, Policer, Queue, Rate, Red, Reorder};
 use proptest::prelude::*;
 
 /// One direction of a path.
@@ -18,6 +18,8 @@ struct Way {
     loss: Option<(f64, f64)>,
     /// Share of packets that are reordered, and their additional delay, µs.
     late: Option<(f64, u64)>,
+    /// Longest jitter, µs.
+    jitter: Option<u64>,
     /// Times between the instants at which the link goes down and up by turns, µs.
     switches: Vec<u64>,
 }
@@ -39,6 +41,9 @@ impl Way {
             Some((share, _)) => link.loss(Loss::random(share)),
             None => link,
         };
+        if let Some(longest) = self.jitter {
+            link = link.jitter(Jitter::new(Span::from_micros(longest)));
+        }
         if let Some((share, extra)) = self.late {
             link = link.reorder(Reorder::new(share, Span::from_micros(extra)));
         }
@@ -83,6 +88,9 @@ fn queue() -> impl Strategy<Value = Queue> {
         1 => (packets(), fq_times, 64u32..3000).prop_map(|(limit, (target, interval), quantum)| {
             FqCoDel::new().times(target, interval).limit(limit).quantum(quantum).into()
         }),
+        1 => (64u64..1_000_000, 3000u64..300_000).prop_map(|(kbit, burst)| {
+            Policer::new(Rate::from_bits_per_second(kbit * 1000), burst).into()
+        }),
     ]
 }
 
@@ -95,6 +103,7 @@ fn way() -> impl Strategy<Value = Way> {
         3 => Just(None),
         1 => (0.01..0.5f64, 100u64..200_000).prop_map(Some),
     ];
+    let jitter = prop_oneof![3 => Just(None), 1 => (1u64..100_000).prop_map(Some)];
     let switches = prop_oneof![
         3 => Just(Vec::new()),
         1 => proptest::collection::vec(1u64..5_000_000, 2..8),
@@ -112,14 +121,15 @@ fn way() -> impl Strategy<Value = Way> {
         sums.collect()
     });
     let trace = prop_oneof![5 => Just(None), 1 => times.prop_map(Some)];
-    (rate, trace, delay, queue(), loss, late, switches).prop_map(
-        |(kbits, trace, delay_us, queue, loss, late, switches)| Way {
+    (rate, trace, delay, queue(), loss, late, jitter, switches).prop_map(
+        |(kbits, trace, delay_us, queue, loss, late, jitter, switches)| Way {
             kbits,
             trace,
             delay_us,
             queue,
             loss,
             late,
+            jitter,
             switches,
         },
     )
