@@ -9,6 +9,7 @@ mod draft;
 mod endpoint;
 mod limits;
 mod link;
+mod map;
 mod node;
 pub(crate) mod overrides;
 mod paths;

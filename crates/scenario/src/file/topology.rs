@@ -8,7 +8,7 @@ use topology::{
 
 use super::limits::{LONGEST_DELAY, MAX_PATHS};
 use super::table::{Field, Table};
-use super::{draft, link};
+use super::{draft, link, map};
 use crate::error::Error;
 
 /// Kinds of network.
@@ -51,9 +51,7 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
         Kind::ScenarioB => draft::scenario_b(field).map(Spec::ScenarioB),
         Kind::ScenarioC => draft::two_kinds(field, ["AP1", "AP2"]).map(Spec::ScenarioC),
         Kind::Graph => graph(field).map(Spec::SpelledOut),
-        Kind::Gml => {
-            Err(kind.error("`gml` is not supported yet: list the nodes and links in a `graph`"))
-        }
+        Kind::Gml => map::read(field).map(Spec::Map),
     }
 }
 
@@ -198,36 +196,40 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
 
 fn graph(field: &Field<'_>) -> Result<SpelledOut, Error> {
     let table = field.table(&["kind", "hosts", "routers", "link", "paths"])?;
-    let names = |field: Field<'_>| -> Result<Vec<String>, Error> {
-        field
-            .list()?
-            .iter()
-            .map(|name| name.name().map(String::from))
-            .collect()
-    };
     let links = table
         .require("link", "[[topology.link]]` with `from` and `to")?
         .list()?;
-    let mut paths = Vec::new();
-    if let Some(named) = table.get("paths") {
-        for (name, list) in named.entries()? {
-            let nodes = list
-                .list()?
-                .into_iter()
-                .map(names)
-                .collect::<Result<_, _>>()?;
-            paths.push((name.into(), nodes));
-        }
-    }
     Ok(SpelledOut {
         hosts: names(table.require("hosts", "hosts = [\"server\", \"client\"]")?)?,
         routers: table.get("routers").map_or(Ok(Vec::new()), names)?,
         links: links.iter().map(spelled_link).collect::<Result<_, _>>()?,
-        paths,
+        paths: named_paths(&table)?,
     })
 }
 
-fn spelled_link(field: &Field<'_>) -> Result<SpelledLink, Error> {
+/// A list of names.
+pub(super) fn names(field: Field<'_>) -> Result<Vec<String>, Error> {
+    let items = field.list()?;
+    items
+        .iter()
+        .map(|name| name.name().map(String::from))
+        .collect()
+}
+
+/// `paths`: sets of paths by name, each path as a list of nodes.
+pub(super) fn named_paths(table: &Table<'_>) -> Result<Vec<(String, Vec<Vec<String>>)>, Error> {
+    let Some(named) = table.get("paths") else {
+        return Ok(Vec::new());
+    };
+    let set = |(name, list): (&str, Field<'_>)| -> Result<_, Error> {
+        let paths = list.list()?.into_iter().map(names);
+        Ok((name.into(), paths.collect::<Result<_, _>>()?))
+    };
+    named.entries()?.into_iter().map(set).collect()
+}
+
+/// A link of the key `link`.
+pub(super) fn spelled_link(field: &Field<'_>) -> Result<SpelledLink, Error> {
     let mut keys = vec!["name", "from", "to", "delay", "one_way"];
     keys.extend(link::KEYS);
     let table = field.table(&keys)?;

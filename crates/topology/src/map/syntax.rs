@@ -59,6 +59,17 @@ enum Token<'a> {
 
 /// Reads all entries of a file.
 pub(super) fn parse(text: &str) -> Result<Vec<Entry>, MapError> {
+    let mut has_graph = false;
+    read(text, &mut has_graph).map_err(|mut error| {
+        if !has_graph {
+            error.problem += "; is this a GML file?";
+        }
+        error
+    })
+}
+
+/// Reads all entries; `has_graph` becomes true at the key `graph`.
+fn read(text: &str, has_graph: &mut bool) -> Result<Vec<Entry>, MapError> {
     let mut tokens = Tokens {
         rest: text.strip_prefix('\u{feff}').unwrap_or(text),
         line: 1,
@@ -100,6 +111,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, MapError> {
                     let problem = format!("more than {MAX_DEPTH} lists inside each other");
                     return Err(MapError::new(line, problem));
                 }
+                *has_graph |= key == "graph";
                 open.push(OpenList {
                     key: key.into(),
                     line,

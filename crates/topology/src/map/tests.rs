@@ -181,7 +181,7 @@ fn an_error_has_its_line() {
     let line = "line 2: a text without its end: a quote is missing";
     assert_eq!(unclosed.unwrap_err().to_string(), line);
     let deep = "a [\n".repeat(33);
-    let line = "line 33: more than 32 lists inside each other";
+    let line = "line 33: more than 32 lists inside each other; is this a GML file?";
     assert_eq!(deep.parse::<Map>().unwrap_err().to_string(), line);
 }
 
