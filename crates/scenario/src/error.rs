@@ -95,6 +95,10 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Str
 pub fn nearest_node(wrong: &str, known: &[&str]) -> String {
     /// Shortest part of a name, and largest number of names.
     const LIMITS: (usize, usize) = (3, 3);
+    // Another number is another node.
+    if wrong.parse::<f64>().is_ok() {
+        return String::new();
+    }
     let near = nearest(wrong, known.iter().copied());
     if !near.is_empty() || wrong.chars().count() < LIMITS.0 {
         return near;
@@ -123,8 +127,13 @@ pub fn several_nodes(name: &str, nodes: &[&str]) -> String {
 
 /// "there are A, B" or "there is A".
 pub fn there_are(names: &[impl AsRef<str>]) -> String {
-    let listed: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    let listed = listed.join(", ");
+    // A name with a comma in it looks like two.
+    let has_commas = names.iter().any(|name| name.as_ref().contains(','));
+    let listed = names.iter().map(|name| match has_commas {
+        true => format!("`{}`", name.as_ref()),
+        false => name.as_ref().to_owned(),
+    });
+    let listed = listed.collect::<Vec<_>>().join(", ");
     match names.len() {
         0 => "there is none".into(),
         1 => format!("there is {listed}"),

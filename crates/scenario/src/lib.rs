@@ -45,6 +45,7 @@ pub mod export;
 mod file;
 pub mod metrics;
 pub mod outcome;
+pub mod paths;
 mod random;
 mod run;
 pub mod sample;

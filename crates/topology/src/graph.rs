@@ -43,6 +43,16 @@ pub struct Link {
     pub properties: Properties,
     /// Link of the other direction.
     pub(crate) reverse: Option<LinkIndex>,
+    /// Whether it was added together with its other direction, as the second of both.
+    is_second: bool,
+}
+
+impl Link {
+    /// Whether the link is the second direction of a link with two.
+    #[must_use]
+    pub const fn is_second_direction(&self) -> bool {
+        self.is_second
+    }
 }
 
 /// The links of data and the links of acknowledgements.
@@ -246,6 +256,7 @@ impl Graph {
             to,
             properties,
             reverse: None,
+            is_second: false,
         });
         self.outgoing[from.index()].push((link, to));
         self.incoming[to.index()].push((link, from));
@@ -256,6 +267,7 @@ impl Graph {
     fn pair(&mut self, one: LinkIndex, other: LinkIndex) {
         self.links[one.index()].reverse = Some(other);
         self.links[other.index()].reverse = Some(one);
+        self.links[other.index()].is_second = true;
     }
 
     /// Adds a link "NAME up" from `low` to `high` and "NAME down" back, with properties in this order. Returns "NAME down".

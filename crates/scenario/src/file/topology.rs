@@ -216,8 +216,11 @@ pub(super) fn names(field: Field<'_>) -> Result<Vec<String>, Error> {
         .collect()
 }
 
+/// Sets of paths by name, each path as a list of nodes.
+type PathSets = Vec<(String, Vec<Vec<String>>)>;
+
 /// `paths`: sets of paths by name, each path as a list of nodes.
-pub(super) fn named_paths(table: &Table<'_>) -> Result<Vec<(String, Vec<Vec<String>>)>, Error> {
+pub(super) fn named_paths(table: &Table<'_>) -> Result<PathSets, Error> {
     let Some(named) = table.get("paths") else {
         return Ok(Vec::new());
     };
