@@ -1,11 +1,11 @@
 //! `kind = "gml"`: a map in a file, and the properties of its links.
 
-use ::topology::{Map, MapEdge, MapSpec, Properties, distance_km};
 use netsim::Span;
+use topology::{Map, MapEdge, MapSpec, Properties, distance_km};
 
 use super::limits::LONGEST_DELAY;
 use super::table::Field;
-use super::{link, text, topology};
+use super::{graph, link, text};
 use crate::error::{Error, nearest_node};
 
 /// Reads the table of a map.
@@ -31,11 +31,11 @@ pub(super) fn read(field: &Field<'_>) -> Result<MapSpec, Error> {
     let links = table.get("link").map_or(Ok(Vec::new()), |l| l.list())?;
     Ok(MapSpec {
         properties,
-        hosts: table.get("hosts").map_or(Ok(Vec::new()), topology::names)?,
+        hosts: table.get("hosts").map_or(Ok(Vec::new()), graph::names)?,
         links: (links.iter())
-            .map(topology::spelled_link)
+            .map(graph::spelled_link)
             .collect::<Result<_, _>>()?,
-        paths: topology::named_paths(&table)?,
+        paths: graph::named_paths(&table)?,
         map,
     })
 }

@@ -7,6 +7,7 @@ mod application;
 mod connection;
 mod draft;
 mod endpoint;
+mod graph;
 mod limits;
 mod link;
 mod map;

@@ -1,14 +1,11 @@
 //! `[topology]`: kinds of network and their keys.
 
 use netsim::Span;
-use topology::{
-    Access, FatTree, NonSharedBottleneck, PathSpec, Properties, SharedBottleneck, Spec,
-    SpelledLink, SpelledOut,
-};
+use topology::{Access, FatTree, NonSharedBottleneck, PathSpec, SharedBottleneck, Spec};
 
 use super::limits::{LONGEST_DELAY, MAX_PATHS};
 use super::table::{Field, Table};
-use super::{draft, link, map};
+use super::{draft, graph, link, map};
 use crate::error::Error;
 
 /// Kinds of network.
@@ -50,7 +47,7 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
         Kind::ScenarioA => draft::two_kinds(field, ["R1", "R2"]).map(Spec::ScenarioA),
         Kind::ScenarioB => draft::scenario_b(field).map(Spec::ScenarioB),
         Kind::ScenarioC => draft::two_kinds(field, ["AP1", "AP2"]).map(Spec::ScenarioC),
-        Kind::Graph => graph(field).map(Spec::SpelledOut),
+        Kind::Graph => graph::read(field).map(Spec::SpelledOut),
         Kind::Gml => map::read(field).map(Spec::Map),
     }
 }
@@ -191,67 +188,5 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
         core_rate: table.get("core_rate").map(|rate| rate.rate()).transpose()?,
         delay,
         queue: link::queue(&table.require("queue", "queue = 100")?)?,
-    })
-}
-
-fn graph(field: &Field<'_>) -> Result<SpelledOut, Error> {
-    let table = field.table(&["kind", "hosts", "routers", "link", "paths"])?;
-    let links = table
-        .require("link", "[[topology.link]]` with `from` and `to")?
-        .list()?;
-    Ok(SpelledOut {
-        hosts: names(table.require("hosts", "hosts = [\"server\", \"client\"]")?)?,
-        routers: table.get("routers").map_or(Ok(Vec::new()), names)?,
-        links: links.iter().map(spelled_link).collect::<Result<_, _>>()?,
-        paths: named_paths(&table)?,
-    })
-}
-
-/// A list of names.
-pub(super) fn names(field: Field<'_>) -> Result<Vec<String>, Error> {
-    let items = field.list()?;
-    items
-        .iter()
-        .map(|name| name.name().map(String::from))
-        .collect()
-}
-
-/// Sets of paths by name, each path as a list of nodes.
-type PathSets = Vec<(String, Vec<Vec<String>>)>;
-
-/// `paths`: sets of paths by name, each path as a list of nodes.
-pub(super) fn named_paths(table: &Table<'_>) -> Result<PathSets, Error> {
-    let Some(named) = table.get("paths") else {
-        return Ok(Vec::new());
-    };
-    let set = |(name, list): (&str, Field<'_>)| -> Result<_, Error> {
-        let paths = list.list()?.into_iter().map(names);
-        Ok((name.into(), paths.collect::<Result<_, _>>()?))
-    };
-    named.entries()?.into_iter().map(set).collect()
-}
-
-/// A link of the key `link`.
-pub(super) fn spelled_link(field: &Field<'_>) -> Result<SpelledLink, Error> {
-    let mut keys = vec!["name", "from", "to", "delay", "one_way"];
-    keys.extend(link::KEYS);
-    let table = field.table(&keys)?;
-    Ok(SpelledLink {
-        name: table
-            .get("name")
-            .map(|name| name.name().map(String::from))
-            .transpose()?,
-        from: table.require("from", "from = \"server\"")?.name()?.into(),
-        to: table.require("to", "to = \"client\"")?.name()?.into(),
-        properties: Properties {
-            delay: match table.get("delay") {
-                Some(delay) => delay.time(Span::ZERO..=LONGEST_DELAY)?,
-                None => Span::ZERO,
-            },
-            ..link::properties(&table, Ok)?
-        },
-        one_way: table
-            .get("one_way")
-            .map_or(Ok(false), |field| field.boolean())?,
     })
 }
