@@ -22,6 +22,7 @@ declare -rA RUSTUP_SHA256=(
     [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
 )
 readonly RUFF=0.17.5
+readonly NETWORKX=3.6.1
 # Kernels for the VM, Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests run on. A line for
 # each package: the kernel's version, megabytes to fetch, SHA-256, archive and file.
 readonly KERNELS=(
@@ -160,7 +161,7 @@ if [ "$all" ]; then
     fi
     need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
-        need python3-venv "holds the Python linter" python_venv
+        need python3-venv "holds the Python linter and networkx" python_venv
     fi
 fi
 
@@ -281,11 +282,17 @@ fi
 
 # --- Python ---------------------------------------------------------------------------------------------------------
 
-if [ "$all" ] && [ "$python_sources" ] && [ "$(.venv/bin/ruff --version 2>/dev/null)" != "ruff $RUFF" ]; then
-    say "installing ruff $RUFF (into .venv)"
+# A linter, and the reference of the tests of paths.
+python_will_do() {
+    [ "$(.venv/bin/ruff --version 2>/dev/null)" = "ruff $RUFF" ] &&
+        [ -e "$(compgen -G ".venv/lib/python3.*/site-packages/networkx-$NETWORKX.dist-info/METADATA")" ]
+}
+
+if [ "$all" ] && [ "$python_sources" ] && ! python_will_do; then
+    say "installing ruff $RUFF and networkx $NETWORKX (into .venv)"
     /usr/bin/python3 -m venv .venv || fail "no Python environment in .venv; remove that folder and repeat this"
-    .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$RUFF" >/dev/null 2>&1 ||
-        fail "pip cannot install ruff $RUFF; is there a network? \`.venv/bin/pip install ruff==$RUFF\` says more"
+    .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$RUFF" "networkx==$NETWORKX" >/dev/null 2>&1 ||
+        fail "pip cannot install ruff $RUFF and networkx $NETWORKX; is there a network? \`.venv/bin/pip install ruff==$RUFF networkx==$NETWORKX\` says more"
 fi
 
 # --- promtool -------------------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
 
-use crate::commands::{compare, demo, kernel, new, plot, reproduce, run, show, sweep, theory};
+use crate::commands::{
+    compare, demo, kernel, new, paths, plot, reproduce, run, show, sweep, theory,
+};
 use crate::runs::on::On;
 use crate::values;
 
@@ -40,6 +42,11 @@ pub enum Command {
     Plot(plot::Arguments),
     /// Show the network of a scenario: its links, the paths of each connection, who shares a link, and where the scenario runs.
     Show(show::Arguments),
+    /// Show the paths between two nodes of a map or a scenario, the links that they share, and which paths need coupling.
+    ///
+    /// The k shortest paths without a loop (Yen), or disjoint paths of the least total length (Bhandari). A map is a GML file, as The
+    /// Internet Topology Zoo has them.
+    Paths(paths::Arguments),
     /// Show the rates that theory predicts for a scenario: the fair ones, and those of each congestion avoidance at rest.
     Theory(theory::Arguments),
     /// Run the experiments of the papers, and write a report of which published results hold.

@@ -1,4 +1,4 @@
-//! `lisa run`, `lisa compare` and `lisa sweep` in the simulator, and `lisa algorithms`. The tests need
+//! `lisa run`, `lisa compare` and `lisa sweep` in the simulator, `lisa paths` and `lisa algorithms`. The tests need
 //! no root.
 
 #[path = "simulate/algorithms.rs"]
@@ -11,6 +11,8 @@ mod json_schema;
 mod memory;
 #[path = "simulate/new.rs"]
 mod new;
+#[path = "simulate/paths.rs"]
+mod paths;
 #[path = "support/picture.rs"]
 mod picture;
 #[path = "simulate/plots.rs"]

@@ -28,7 +28,10 @@ pub struct ConnectionSpec {
     pub subflows: u32,
     /// `path`, `paths`, `from` and `to`, or `pattern`: paths or hosts. Default: the topology's first paths.
     pub between: Between,
-    /// `path_choice`: choice of a path for each subflow. Default: `in-order` on named paths, `random` between hosts.
+    /// `routing`: paths between hosts. Default: `shortest`.
+    pub routing: Routing,
+    /// `path_choice`: choice of a path for each subflow. Default: `in-order` on named paths and with a `routing` other than `shortest`,
+    /// else `random`.
     pub path_choice: PathChoice,
     /// `bytes`, `requests`, or `rate` with `on` and `off`: data to send. Default: endless.
     pub application: Application,
@@ -77,6 +80,7 @@ impl Default for ConnectionSpec {
                 name: None,
                 paths: Vec::new(),
             },
+            routing: Routing::Shortest,
             path_choice: PathChoice::InOrder,
             application: Application::Endless,
             start: Length::Fixed(Span::ZERO),
@@ -255,6 +259,20 @@ pub enum Between {
     Permutation,
     /// `pattern = "random"`: each host sends to one random host; no pair of hosts occurs twice.
     Random,
+}
+
+/// Paths between hosts, by number of links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Routing {
+    /// `shortest`: all shortest paths.
+    #[default]
+    Shortest,
+    /// `k-shortest`: as many shortest paths without a loop as there are subflows ([`Graph::loopless_paths`]).
+    KShortest,
+    /// `link-disjoint`: paths without a common link, one for each subflow, with the least total length ([`Graph::disjoint_paths`]).
+    LinkDisjoint,
+    /// `node-disjoint`: the same without a common node.
+    NodeDisjoint,
 }
 
 /// Choice of a path for each subflow.

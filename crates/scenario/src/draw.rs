@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use netsim::Span;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use topology::{Graph, NodeIndex, Path, ShortestPaths};
+use topology::{Disjointness, Graph, Metric, NodeIndex, Path, ShortestPaths};
 
-use crate::connection::{Application, Between, ConnectionSpec, Length, PathChoice, Spacing};
+use crate::connection::{
+    Application, Between, ConnectionSpec, Length, PathChoice, Routing, Spacing,
+};
 use crate::error::Error;
 use crate::random::{below, exponential, mix, pareto, unit};
 use crate::scenario::Scenario;
@@ -160,8 +162,30 @@ impl Draw<'_> {
     }
 
     fn between(&mut self, from: NodeIndex, to: NodeIndex) -> Result<(), Error> {
-        let paths: ShortestPaths<'_> = self.graph.shortest_paths(from, to);
-        self.add(&|n| Some((n, paths.nth(n)?)), paths.count())
+        let k = self.spec.subflows as usize;
+        let disjoint = |disjointness| {
+            self.graph
+                .disjoint_paths(from, to, k, Metric::Hops, disjointness)
+        };
+        let paths = match self.spec.routing {
+            Routing::Shortest => {
+                let paths: ShortestPaths<'_> = self.graph.shortest_paths(from, to);
+                return self.add(&|n| Some((n, paths.nth(n)?)), paths.count());
+            }
+            Routing::KShortest => {
+                let paths = self.graph.loopless_paths(from, to, Metric::Hops);
+                paths.take(k).collect()
+            }
+            Routing::LinkDisjoint => disjoint(Disjointness::Links),
+            Routing::NodeDisjoint => disjoint(Disjointness::Nodes),
+        };
+        let path = |n: u64| self.graph.path(paths.get(n as usize)?.clone());
+        let paths: Option<Vec<Path>> = (0..paths.len() as u64).map(path).collect();
+        let paths = paths.ok_or_else(|| self.error("a path has no reverse direction"))?;
+        self.add(
+            &|n| Some((n, paths.get(n as usize)?.clone())),
+            paths.len() as u64,
+        )
     }
 
     /// Adds a flow and its arrivals. `nth` returns path n of `count`, with its number.

@@ -90,10 +90,50 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Str
     }
 }
 
+/// As [`nearest`] for the name of a node, which may also be a part of one: `Ithaca` of `Cornell, Ithaca`.
+#[must_use]
+pub fn nearest_node(wrong: &str, known: &[&str]) -> String {
+    /// Shortest part of a name, and largest number of names.
+    const LIMITS: (usize, usize) = (3, 3);
+    // Another number is another node.
+    if wrong.parse::<f64>().is_ok() {
+        return String::new();
+    }
+    let near = nearest(wrong, known.iter().copied());
+    if !near.is_empty() || wrong.chars().count() < LIMITS.0 {
+        return near;
+    }
+    let part = wrong.to_lowercase();
+    let with = known
+        .iter()
+        .filter(|name| name.to_lowercase().contains(&part));
+    let with: Vec<String> = with
+        .take(LIMITS.1)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    match with.is_empty() {
+        true => String::new(),
+        false => format!(", did you mean {}?", with.join(" or ")),
+    }
+}
+
+/// The problem of a name that several nodes of a map have.
+#[must_use]
+pub fn several_nodes(name: &str, nodes: &[&str]) -> String {
+    let nodes: Vec<String> = nodes.iter().map(|name| format!("`{name}`")).collect();
+    let nodes = nodes.join(" or ");
+    format!("several nodes have the label `{name}`: write {nodes}")
+}
+
 /// "there are A, B" or "there is A".
 pub fn there_are(names: &[impl AsRef<str>]) -> String {
-    let listed: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    let listed = listed.join(", ");
+    // A name with a comma in it looks like two.
+    let has_commas = names.iter().any(|name| name.as_ref().contains(','));
+    let listed = names.iter().map(|name| match has_commas {
+        true => format!("`{}`", name.as_ref()),
+        false => name.as_ref().to_owned(),
+    });
+    let listed = listed.collect::<Vec<_>>().join(", ");
     match names.len() {
         0 => "there is none".into(),
         1 => format!("there is {listed}"),

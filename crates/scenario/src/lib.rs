@@ -45,6 +45,7 @@ pub mod export;
 mod file;
 pub mod metrics;
 pub mod outcome;
+pub mod paths;
 mod random;
 mod run;
 pub mod sample;
@@ -61,10 +62,10 @@ pub mod warning;
 
 pub use connection::{
     Application, Arrivals, Between, ConnectionSpec, Constants, InitialSsthresh, Length, OnOff,
-    PathChoice, Protocol, Regroup, Spacing,
+    PathChoice, Protocol, Regroup, Routing, Spacing,
 };
 pub use draw::{Drawn, Flow};
-pub use error::{Error, Location, nearest, there_are};
+pub use error::{Error, Location, nearest, nearest_node, several_nodes, there_are};
 pub use file::text::{read as read_text, read_from as read_text_from};
 pub use outcome::{Backend, Outcome};
 pub use run::{Run, Watch};

@@ -52,6 +52,23 @@ from = "a"
 to = "b"
 "#;
 
+const MAP: &str = r#"stop = "30s"
+[topology]
+kind = "gml"
+file = "../../experiments/topologies/Nsfnet.gml"
+rate = "10Mbit"
+delay = "5ms"
+queue = 50
+[[topology.change]]
+between = ["4", "12"]
+rate = "2Mbit"
+[[connection]]
+from = "0"
+to = "4"
+routing = "k-shortest"
+protocol = "mptcp"
+"#;
+
 const USERS: &str = r#"stop = "30s"
 [topology]
 kind = "scenario-a"
@@ -90,7 +107,25 @@ const CASES: &[Case] = &[
     (SHARED, "\"30s\"", "\"30s\"\nrtt_spread = nan", "a.toml:3: `rtt_spread`: NaN is not a share: 0 to 1, or `0%` to `100%`"),
     // A topology.
     (SHARED, "shared-bottleneck", "shared-botleneck", "a.toml:5: `topology.kind`: no value `shared-botleneck`, did you mean `shared-bottleneck`?; there are shared-bottleneck, non-shared-bottleneck, fat-tree, scenario-a, scenario-b, scenario-c, graph, gml"),
-    (SHARED, "shared-bottleneck", "gml", "a.toml:5: `topology.kind`: `gml` is not supported yet: list the nodes and links in a `graph`"),
+    // Maps. The file of each is relative to the scenario, which is `a.toml` in this crate's folder.
+    (MAP, "Nsfnet.gml", "Nfsnet.gml", "a.toml:4: `topology.file`: ../../experiments/topologies/Nfsnet.gml: No such file or directory (os error 2); the name is relative to the folder of the scenario file"),
+    (MAP, "Nsfnet.gml", "README.md", "a.toml:4: `topology.file`: ../../experiments/topologies/README.md:3: `of` is no value: texts have quotes; is this a GML file?"),
+    (MAP, "file = \"../../experiments/topologies/Nsfnet.gml\"\n", "", "a.toml:2: `topology.file`: is missing: add one like `file = \"Nsfnet.gml\"`"),
+    (MAP, "rate = \"10Mbit\"\n", "", "a.toml:2: `topology.rate`: is missing: add one like `rate = \"10Mbit\"`"),
+    (MAP, "delay = \"5ms\"\n", "", "a.toml:2: `topology.delay`: is missing: add one like `delay = \"5ms\"`"),
+    (MAP, "\"5ms\"", "5", "a.toml:6: `topology.delay`: expected a time like \"5ms\" or `{ per_km = \"5us\" }`, found a number"),
+    (MAP, "\"5ms\"", "{ km = \"5us\" }", "a.toml:6: `topology.delay.km`: no such key; there are per_km, otherwise"),
+    (MAP, "\"4\", \"12\"", "\"4\"", "a.toml:9: `topology.change.1.between`: 1 nodes: must be two"),
+    (MAP, "\"4\", \"12\"", "\"4\", \"0\"", "a.toml:9: `topology.change.1.between`: the map has no edge between these nodes"),
+    (MAP, "\"4\", \"12\"", "\"4\", \"Boulder\"", "a.toml:9: `topology.change.1.between.2`: no node `Boulder`, did you mean `NCAR, Boulder`?; there are `SEQSUINET, Rice University, Houston`, `Jon Von Neumann Center, Princeton, NJ`, `SURANET, Georgia Tech, Atlanta`, `Pittsburgh Supercomputer Center`, `Cornell Theory Center, Ithaca NY`, `NorthWestNet, Seattle`, `BARRnet, Palo Alto`, `San Diego Supercomputer Center`, `Westnet, Salt Lake City`, `NCAR, Boulder`, `MIDnet, Lincoln, NE`, `NCSA, University of Illinois, Champaign`, `Merit Univ of Michigan, Ann Arbor`"),
+    (MAP, "queue = 50", "queue = 50\nhosts = [\"NCAR, Boulder\", \"b\"]", "a.toml:8: `topology.hosts.1`: there are two nodes `NCAR, Boulder`"),
+    (MAP, "queue = 50", "queue = 50\nhosts = [\"b\", \"0\"]", "a.toml:8: `topology.hosts.2`: there are two nodes `0`"),
+    (MAP, "\"4\", \"12\"", "\"4\", \"12\", \"1\"", "a.toml:9: `topology.change.1.between`: 3 nodes: must be two"),
+    (MAP, "rate = \"2Mbit\"", "bytes = 1", "a.toml:10: `topology.change.1.bytes`: no such key; there are between, delay, rate, queue, loss, reorder, down"),
+    (MAP, "from = \"0\"", "from = \"33\"", "a.toml:12: `connection.1.from`: no host `33`; there are `SEQSUINET, Rice University, Houston`, `Jon Von Neumann Center, Princeton, NJ`, `SURANET, Georgia Tech, Atlanta`, `Pittsburgh Supercomputer Center`, `Cornell Theory Center, Ithaca NY`, `NorthWestNet, Seattle`, `BARRnet, Palo Alto`, `San Diego Supercomputer Center`, `Westnet, Salt Lake City`, `NCAR, Boulder`, `MIDnet, Lincoln, NE`, `NCSA, University of Illinois, Champaign`, `Merit Univ of Michigan, Ann Arbor`"),
+    (MAP, "to = \"4\"", "to = \"0\"", "a.toml:13: `connection.1.to`: a connection from a host to itself"),
+    (MAP, "k-shortest", "shortest-k", "a.toml:14: `connection.1.routing`: no value `shortest-k`, did you mean `shortest`?; there are shortest, k-shortest, link-disjoint, node-disjoint"),
+    (SHARED, "subflows = 2", "routing = \"k-shortest\"", "a.toml:14: `connection.download.routing`: for `from` and `to` or a `pattern`: these paths are given"),
     (SHARED, "kind = \"shared-bottleneck\"", "", "a.toml:4: `topology.kind`: is missing: add one like `kind = \"shared-bottleneck\"`"),
     (SHARED, "rate = \"5Mbit\"", "", "a.toml:4: `topology.rate`: is missing: add one like `rate = \"5Mbit\"`"),
     (SHARED, "rtt = \"40ms\"", "", "a.toml:4: `topology.rtt`: is missing: add one like `rtt = \"70ms\"`"),
@@ -203,7 +238,7 @@ const CASES: &[Case] = &[
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0]", "a.toml:15: `connection.download.groups`: 1 items, but there are 2 subflows: one for each"),
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0, 239]", "a.toml:15: `connection.download.groups.2`: 239 is out of range: 0 to 238"),
     (SHARED, "subflows = 2", "subflows = 2\ngroups = [0, \"a\"]", "a.toml:15: `connection.download.groups.2`: expected a whole number, found text"),
-    (SHARED, "subflows = 2", "subflows = 2\ngroup = [0, 1]", "a.toml:15: `connection.download.group`: no such key, did you mean `groups`?; there are name, count, protocol, algorithm, settings, subflows, path, paths, from, to, pattern, path_choice, bytes, requests, rate, on, off, start, arrivals, profile, receive_window, initial_window, rto_initial, rto_min, delayed_ack, quick_acks, push_acks, bursts, path_manager, join_delay, ecn, mss, packet, initial_ssthresh, groups, backup, regroup"),
+    (SHARED, "subflows = 2", "subflows = 2\ngroup = [0, 1]", "a.toml:15: `connection.download.group`: no such key, did you mean `groups`?; there are name, count, protocol, algorithm, settings, subflows, path, paths, from, to, pattern, routing, path_choice, bytes, requests, rate, on, off, start, arrivals, profile, receive_window, initial_window, rto_initial, rto_min, delayed_ack, quick_acks, push_acks, bursts, path_manager, join_delay, ecn, mss, packet, initial_ssthresh, groups, backup, regroup"),
     (SHARED, "subflows = 2", "subflows = 2\nregroup = [0, 1]", "a.toml:15: `connection.download.regroup.1`: expected a table, found a number"),
     (SHARED, "subflows = 2", "subflows = 2\nregroup = { groups = [0, 1] }", "a.toml:15: `connection.download.regroup.at`: is missing: add one like `at = \"5s\"`"),
     (SHARED, "subflows = 2", "subflows = 2\nregroup = { at = \"5s\" }", "a.toml:15: `connection.download.regroup.groups`: is missing: add one like `groups = [0, 1]`"),
@@ -225,7 +260,7 @@ const CASES: &[Case] = &[
     (SHARED, "subflows = 2", "subflows = 2\nbackup = [true, false]", "a.toml:15: `connection.download.backup.1`: the first subflow cannot be a backup: MP_CAPABLE has no flag for it"),
     (SHARED, "subflows = 2", "subflows = 2\nprofile = \"linux-3.14\"\nbackup = [false, true]", "a.toml:16: `connection.download.backup`: only for `profile = \"linux\"`"),
     (SHARED, "protocol = \"mptcp\"\nalgorithm = \"lisa\"\nsubflows = 2", "protocol = \"tcp\"\nbackup = [false]", "a.toml:13: `connection.download.backup`: only for `protocol = \"mptcp\"`"),
-    (SHARED, "algorithm", "algoritm", "a.toml:13: `connection.download.algoritm`: no such key, did you mean `algorithm`?; there are name, count, protocol, algorithm, settings, subflows, path, paths, from, to, pattern, path_choice, bytes, requests, rate, on, off, start, arrivals, profile, receive_window, initial_window, rto_initial, rto_min, delayed_ack, quick_acks, push_acks, bursts, path_manager, join_delay, ecn, mss, packet, initial_ssthresh, groups, backup, regroup"),
+    (SHARED, "algorithm", "algoritm", "a.toml:13: `connection.download.algoritm`: no such key, did you mean `algorithm`?; there are name, count, protocol, algorithm, settings, subflows, path, paths, from, to, pattern, routing, path_choice, bytes, requests, rate, on, off, start, arrivals, profile, receive_window, initial_window, rto_initial, rto_min, delayed_ack, quick_acks, push_acks, bursts, path_manager, join_delay, ecn, mss, packet, initial_ssthresh, groups, backup, regroup"),
     (SHARED, "subflows = 2", "subflows = 0", "a.toml:14: `connection.download.subflows`: 0 is out of range: 1 to 64"),
     (SHARED, "subflows = 2", "subflows = 1000000000", "a.toml:14: `connection.download.subflows`: 1000000000 is out of range: 1 to 64"),
     (SHARED, "\"300KB\"", "\"1001TB\"", "a.toml:15: `connection.download.bytes`: 1001TB is out of range: 0B to 1000TB"),

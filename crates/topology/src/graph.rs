@@ -43,6 +43,16 @@ pub struct Link {
     pub properties: Properties,
     /// Link of the other direction.
     pub(crate) reverse: Option<LinkIndex>,
+    /// Whether it was added together with its other direction, as the second of both.
+    is_second: bool,
+}
+
+impl Link {
+    /// Whether the link is the second direction of a link with two.
+    #[must_use]
+    pub const fn is_second_direction(&self) -> bool {
+        self.is_second
+    }
 }
 
 /// The links of data and the links of acknowledgements.
@@ -75,10 +85,12 @@ pub struct Graph {
     /// Outgoing links of each node with their end nodes, in the order in which they were added. A search reads these
     /// and not the links themselves, which do not fit in a cache.
     pub(crate) outgoing: Vec<Vec<(LinkIndex, NodeIndex)>>,
-    /// Nodes at which the incoming links of each node begin, in the order in which they were added.
-    pub(crate) incoming: Vec<Vec<NodeIndex>>,
-    /// Whether a node is a host: hosts do not forward.
-    pub(crate) is_host: Vec<bool>,
+    /// Incoming links of each node with the nodes at which they begin, in the order in which they were added.
+    pub(crate) incoming: Vec<Vec<(LinkIndex, NodeIndex)>>,
+    /// Whether a node forwards. Hosts do not, except for the nodes of a map.
+    pub(crate) forwards: Vec<bool>,
+    /// Further texts that name nodes: ids and repeated labels of a map.
+    aliases: BTreeMap<String, Vec<NodeIndex>>,
     sets: Vec<PathSet>,
 }
 
@@ -89,7 +101,7 @@ impl Graph {
         &self.nodes
     }
 
-    /// The nodes at which connections begin and end. Hosts do not forward packets.
+    /// The nodes at which connections begin and end. Hosts do not forward packets, except for the nodes of a map.
     #[must_use]
     pub fn hosts(&self) -> &[NodeIndex] {
         &self.hosts
@@ -118,6 +130,16 @@ impl Graph {
         self.by_name.get(name).copied()
     }
 
+    /// The nodes that a text names: the node of this name, or else those of a map with this id or label. Several nodes may have one
+    /// label.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Vec<NodeIndex> {
+        match self.node(text) {
+            Some(node) => vec![node],
+            None => self.aliases.get(text).cloned().unwrap_or_default(),
+        }
+    }
+
     /// The named paths. A network between one server and one client has one set, `all`; a fat tree has none.
     #[must_use]
     pub fn sets(&self) -> &[PathSet] {
@@ -137,6 +159,14 @@ impl Graph {
         links.fold(Span::ZERO, |sum, link| {
             sum + self.link(*link).properties.delay
         })
+    }
+
+    /// The path over these links and back; none if a link has no reverse direction.
+    #[must_use]
+    pub fn path(&self, forward: Vec<LinkIndex>) -> Option<Path> {
+        let back = forward.iter().rev().map(|link| self.link(*link).reverse);
+        let reverse = back.collect::<Option<Vec<_>>>()?;
+        Some(Path { forward, reverse })
     }
 
     /// Rate that paths carry together towards the receiver: path after path takes what the paths before it have left of its links.
@@ -186,7 +216,7 @@ impl Graph {
         let name = name.into();
         self.by_name.insert(name.clone(), node);
         self.nodes.push(name);
-        self.is_host.push(false);
+        self.forwards.push(true);
         self.outgoing.push(Vec::new());
         self.incoming.push(Vec::new());
         node
@@ -194,10 +224,21 @@ impl Graph {
 
     /// Adds a node at which connections begin and end.
     pub(crate) fn add_host(&mut self, name: impl Into<String>) -> NodeIndex {
+        let node = self.add_forwarding_host(name);
+        self.forwards[node.index()] = false;
+        node
+    }
+
+    /// Adds a node at which connections begin and end, and which forwards.
+    pub(crate) fn add_forwarding_host(&mut self, name: impl Into<String>) -> NodeIndex {
         let node = self.add_router(name);
         self.hosts.push(node);
-        self.is_host[node.index()] = true;
         node
+    }
+
+    /// Adds a text that names a node beside its name.
+    pub(crate) fn add_alias(&mut self, text: String, node: NodeIndex) {
+        self.aliases.entry(text).or_default().push(node);
     }
 
     /// Adds a link in one direction.
@@ -215,9 +256,10 @@ impl Graph {
             to,
             properties,
             reverse: None,
+            is_second: false,
         });
         self.outgoing[from.index()].push((link, to));
-        self.incoming[to.index()].push(from);
+        self.incoming[to.index()].push((link, from));
         link
     }
 
@@ -225,6 +267,7 @@ impl Graph {
     fn pair(&mut self, one: LinkIndex, other: LinkIndex) {
         self.links[one.index()].reverse = Some(other);
         self.links[other.index()].reverse = Some(one);
+        self.links[other.index()].is_second = true;
     }
 
     /// Adds a link "NAME up" from `low` to `high` and "NAME down" back, with properties in this order. Returns "NAME down".
@@ -241,16 +284,27 @@ impl Graph {
         down
     }
 
-    /// The path over these links and back; none if a link has no reverse direction.
-    pub(crate) fn path(&self, forward: Vec<LinkIndex>) -> Option<Path> {
-        let back = forward.iter().rev().map(|link| self.link(*link).reverse);
-        let reverse = back.collect::<Option<Vec<_>>>()?;
-        Some(Path { forward, reverse })
+    /// Sets the reverse direction of `link` alone: several one-way links may share one link back.
+    fn set_reverse(&mut self, link: LinkIndex, back: LinkIndex) {
+        self.links[link.index()].reverse = Some(back);
     }
 
-    /// Sets the reverse direction of `link` alone: several one-way links may share one link back.
-    pub(crate) fn set_reverse(&mut self, link: LinkIndex, back: LinkIndex) {
-        self.links[link.index()].reverse = Some(back);
+    /// Gives each link without a reverse direction the first link between the same nodes in that direction, if there is one.
+    pub(crate) fn join_one_way_links(&mut self) {
+        for link in self.link_indices() {
+            let (from, to) = (self.link(link).from, self.link(link).to);
+            if self.link(link).reverse.is_none() {
+                if let Some(back) = self.first_link(to, from) {
+                    self.set_reverse(link, back);
+                }
+            }
+        }
+    }
+
+    /// The first link from one node to another.
+    pub(crate) fn first_link(&self, from: NodeIndex, to: NodeIndex) -> Option<LinkIndex> {
+        let mut leaving = self.outgoing[from.index()].iter();
+        leaving.find(|(_, next)| *next == to).map(|(link, _)| *link)
     }
 
     pub(crate) fn add_path_set(&mut self, set: PathSet) {

@@ -23,12 +23,15 @@
 //! assert_eq!(paths.nth(3).unwrap().forward.len(), 6);
 //! ```
 
+mod bottlenecks;
 mod client_server;
 mod error;
 mod fat_tree;
 mod graph;
 mod link;
+mod map;
 mod non_shared_bottleneck;
+mod paths;
 mod scenario_a;
 mod scenario_b;
 mod scenario_c;
@@ -38,12 +41,15 @@ mod spec;
 mod spelled_out;
 mod users;
 
+pub use bottlenecks::{SharedLink, Sharing};
 pub use client_server::Access;
 pub use error::Error;
 pub use fat_tree::FatTree;
 pub use graph::{Graph, Link, LinkIndex, NodeIndex, Path, PathSet};
 pub use link::{Loss, Properties, Queue, Red, RedForRate, Reorder};
+pub use map::{Map, MapEdge, MapError, MapNode, MapSpec, Place, distance_km};
 pub use non_shared_bottleneck::{NonSharedBottleneck, PathSpec};
+pub use paths::{Disjointness, LooplessPaths, Metric};
 pub use scenario_b::ScenarioB;
 pub use shared_bottleneck::SharedBottleneck;
 pub use shortest_paths::ShortestPaths;

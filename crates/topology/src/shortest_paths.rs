@@ -40,9 +40,9 @@ impl<'a> ShortestPaths<'a> {
             if node == from {
                 break; // all nodes that follow are further away
             }
-            for before in &graph.incoming[node.index()] {
+            for (_, before) in &graph.incoming[node.index()] {
                 // Hosts do not forward.
-                if graph.is_host[before.index()] && *before != from {
+                if !graph.forwards[before.index()] && *before != from {
                     continue;
                 }
                 let (next, through) = (links[node.index()] + 1, paths[node.index()]);

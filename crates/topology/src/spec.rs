@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::fat_tree::FatTree;
 use crate::graph::Graph;
+use crate::map::MapSpec;
 use crate::non_shared_bottleneck::NonSharedBottleneck;
 use crate::scenario_b::ScenarioB;
 use crate::shared_bottleneck::SharedBottleneck;
@@ -30,6 +31,8 @@ pub enum Spec {
     ScenarioC(TwoKinds),
     /// `graph`.
     SpelledOut(SpelledOut),
+    /// `gml`.
+    Map(MapSpec),
 }
 
 impl Spec {
@@ -43,6 +46,7 @@ impl Spec {
             Self::ScenarioB(spec) => spec.build(),
             Self::ScenarioC(users) => scenario_c::build(users),
             Self::SpelledOut(spec) => spec.build(),
+            Self::Map(spec) => spec.build(),
         }
     }
 
@@ -74,6 +78,11 @@ impl Spec {
                 spec.links
                     .iter_mut()
                     .for_each(|link| map(&mut link.properties.delay));
+            }
+            Self::Map(spec) => {
+                let links = spec.links.iter_mut().map(|link| &mut link.properties);
+                let all = spec.properties.iter_mut().chain(links);
+                all.for_each(|properties| map(&mut properties.delay));
             }
         }
     }

@@ -6,6 +6,7 @@ pub mod demo;
 pub mod kernel;
 pub mod man;
 pub mod new;
+pub mod paths;
 pub mod plot;
 pub mod reproduce;
 pub mod run;

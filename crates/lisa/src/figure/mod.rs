@@ -8,6 +8,7 @@ pub mod drawing;
 mod envelope;
 pub mod format;
 mod legend;
+pub mod map;
 pub mod network;
 pub mod page;
 mod palette;

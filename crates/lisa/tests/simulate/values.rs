@@ -1,4 +1,4 @@
-//! Wrong values of all options of `run`, `compare`, `sweep`, `show` and `new`, as their help lists them. (The parser's own refusals are
+//! Wrong values of all options of `run`, `compare`, `sweep`, `show`, `paths` and `new`, as their help lists them. (The parser's own refusals are
 //! in src/usage/tests.rs; here a value that it accepts meets the files and the scenario.)
 
 use super::Place;
@@ -22,6 +22,7 @@ fn every_wrong_value_of_every_option_is_one_line() {
         ("compare", "small.toml -a lisa --seeds 2"),
         ("sweep", "small.toml -a lisa --seeds 2"),
         ("show", "small.toml"),
+        ("paths", "small.toml --from server --to client"),
         ("new", "wifi-lte"),
     ] {
         let place = Place::new();
@@ -33,6 +34,8 @@ fn every_wrong_value_of_every_option_is_one_line() {
                 let rest = match &option[..] {
                     "algorithms" => rest.replace("-a lisa", ""),
                     "seeds" => rest.replace("--seeds 2", ""),
+                    "from" => rest.replace("--from server", ""),
+                    "to" => rest.replace("--to client", ""),
                     _ => rest.into(),
                 };
                 let with = match &option[..] {

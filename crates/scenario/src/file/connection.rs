@@ -20,6 +20,7 @@ const KEYS: &[&str] = &[
     "from",
     "to",
     "pattern",
+    "routing",
     "path_choice",
     "bytes",
     "requests",

@@ -21,22 +21,41 @@ pub(super) fn properties<'a>(
     table: &Table<'a>,
     at: impl Fn(Field<'a>) -> Result<Field<'a>, Error>,
 ) -> Result<Properties, Error> {
+    changed(table, at, &Properties::line(Span::ZERO))
+}
+
+/// These properties with the values of a table, which may have some of [`KEYS`].
+pub(super) fn changed<'a>(
+    table: &Table<'a>,
+    at: impl Fn(Field<'a>) -> Result<Field<'a>, Error>,
+    before: &Properties,
+) -> Result<Properties, Error> {
     let get = |key: &str| table.get(key).map(&at).transpose();
-    let mut properties = Properties::line(Span::ZERO);
-    match get("rate")? {
-        Some(rate) if rate.is_table() => properties.rate_trace = Some(recorded(&rate)?),
-        Some(rate) => properties.rate = Some(rate.rate()?),
-        None => {}
+    let mut properties = before.clone();
+    if let Some(rate) = get("rate")? {
+        (properties.rate, properties.rate_trace) = match rate.is_table() {
+            true => (None, Some(recorded(&rate)?)),
+            false => (Some(rate.rate()?), None),
+        };
     }
-    if properties.rate.is_some() || properties.rate_trace.is_some() {
-        let queue = at(table.require("queue", "queue = { kind = \"droptail\", packets = 30 }")?)?;
-        properties.queue = self::queue(&queue)?;
+    if properties.mean_rate().is_some() {
+        let queue = match get("queue")? {
+            None if before.mean_rate().is_some() => None,
+            None => Some(at(table.require(
+                "queue",
+                "queue = { kind = \"droptail\", packets = 30 }",
+            )?)?),
+            given => given,
+        };
+        if let Some(queue) = &queue {
+            properties.queue = self::queue(queue)?;
+        }
         // Even a single packet waits for a delivery opportunity.
         let none = [Queue::DropTailPackets(0), Queue::DropTailBytes(0)].contains(&properties.queue);
         if none && properties.rate_trace.is_some() {
-            return Err(
-                queue.error("a link with a recorded rate needs room for at least one packet")
-            );
+            let problem = "a link with a recorded rate needs room for at least one packet";
+            let key = queue.or(get("rate")?);
+            return Err(key.map_or_else(|| table.error(problem), |key| key.error(problem)));
         }
     } else {
         table.refuse(
@@ -44,11 +63,18 @@ pub(super) fn properties<'a>(
             "a link without a rate has no queue: add a `rate`",
         )?;
     }
-    properties.loss = get("loss")?.map(|loss| self::loss(&loss)).transpose()?;
-    properties.reorder = get("reorder")?.map(|field| reorder(&field)).transpose()?;
-    let jitter = get("jitter")?.map(|field| field.time(INSTANT..=LONGEST_DELAY));
-    properties.jitter = jitter.transpose()?;
-    properties.down = get("down")?.map_or(Ok(Vec::new()), |field| down(&field))?;
+    if let Some(loss) = get("loss")? {
+        properties.loss = Some(self::loss(&loss)?);
+    }
+    if let Some(field) = get("reorder")? {
+        properties.reorder = Some(reorder(&field)?);
+    }
+    if let Some(field) = get("jitter")? {
+        properties.jitter = Some(field.time(INSTANT..=LONGEST_DELAY)?);
+    }
+    if let Some(field) = get("down")? {
+        properties.down = down(&field)?;
+    }
     Ok(properties)
 }
 

@@ -4,8 +4,8 @@ use topology::{Graph, NodeIndex};
 
 use super::limits::{MAX_PATHS, MAX_SUBFLOWS};
 use super::table::{Field, Table};
-use crate::connection::{Between, ConnectionSpec, PathChoice};
-use crate::error::Error;
+use crate::connection::{Between, ConnectionSpec, PathChoice, Routing};
+use crate::error::{Error, nearest_node};
 
 /// Reads the keys of paths and hosts.
 pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
@@ -13,6 +13,12 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
     const CHOICES: &[(&str, PathChoice)] = &[
         ("in-order", PathChoice::InOrder),
         ("random", PathChoice::Random),
+    ];
+    const ROUTINGS: &[(&str, Routing)] = &[
+        ("shortest", Routing::Shortest),
+        ("k-shortest", Routing::KShortest),
+        ("link-disjoint", Routing::LinkDisjoint),
+        ("node-disjoint", Routing::NodeDisjoint),
     ];
     let hosts = ["from", "to"];
     let paths = ["path", "paths"];
@@ -34,10 +40,17 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
     } else {
         spec.between = named_paths(table)?;
     }
-    spec.path_choice = match (table.get("path_choice"), &spec.between) {
-        (Some(choice), _) => choice.choice(CHOICES)?,
-        (None, Between::Set { .. }) => PathChoice::InOrder,
-        (None, _) => PathChoice::Random,
+    let is_named = matches!(spec.between, Between::Set { .. });
+    if let Some(routing) = table.get("routing") {
+        if is_named {
+            return Err(routing.error("for `from` and `to` or a `pattern`: these paths are given"));
+        }
+        spec.routing = routing.choice(ROUTINGS)?;
+    }
+    spec.path_choice = match table.get("path_choice") {
+        Some(choice) => choice.choice(CHOICES)?,
+        None if is_named || spec.routing != Routing::Shortest => PathChoice::InOrder,
+        None => PathChoice::Random,
     };
     Ok(())
 }
@@ -78,7 +91,9 @@ pub(super) fn check(
     let set = match &spec.between {
         Between::Set { name, paths } => Some(set(table, graph, name.as_deref(), paths)?),
         Between::Hosts { from, to } => {
-            hosts(table, graph, from, to)?;
+            let [from, to] =
+                hosts(table, graph, from, to)?.map(|n| graph.nodes()[n.index()].clone());
+            spec.between = Between::Hosts { from, to };
             None
         }
         Between::Permutation | Between::Random => None,
@@ -137,23 +152,12 @@ fn set(
     Ok(set)
 }
 
-/// Checks that a path connects two hosts.
-fn hosts(table: &Table<'_>, graph: &Graph, from: &str, to: &str) -> Result<(), Error> {
-    let find = |key: &str, name: &str| -> Result<NodeIndex, Error> {
-        let host = graph.node(name).filter(|node| graph.hosts().contains(node));
-        host.ok_or_else(|| {
-            let names: Vec<&str> = graph
-                .hosts()
-                .iter()
-                .map(|host| &graph.nodes()[host.index()][..])
-                .collect();
-            match table.require(key, "from = \"h1\"") {
-                Ok(field) => field.unknown(name, "host", &names),
-                Err(error) => error,
-            }
-        })
-    };
-    let ends = [find("from", from)?, find("to", to)?];
+/// Checks that a path connects two hosts, and returns them.
+fn hosts(table: &Table<'_>, graph: &Graph, from: &str, to: &str) -> Result<[NodeIndex; 2], Error> {
+    let ends = [
+        host(table, graph, "from", from)?,
+        host(table, graph, "to", to)?,
+    ];
     let to = table.require("to", "to = \"h2\"")?;
     if ends[0] == ends[1] {
         return Err(to.error("a connection from a host to itself"));
@@ -164,6 +168,25 @@ fn hosts(table: &Table<'_>, graph: &Graph, from: &str, to: &str) -> Result<(), E
         (_, None) => Err(to.error(format!(
             "a link on the path from `{from}` has no reverse direction"
         ))),
-        (_, Some(_)) => Ok(()),
+        (_, Some(_)) => Ok(ends),
     }
+}
+
+/// The host that the value of a key names.
+fn host(table: &Table<'_>, graph: &Graph, key: &str, name: &str) -> Result<NodeIndex, Error> {
+    let mut found = graph.find(name);
+    found.retain(|node| graph.hosts().contains(node));
+    if let [host] = found[..] {
+        return Ok(host);
+    }
+    let field = table.require(key, "from = \"h1\"")?;
+    Err(match found.is_empty() {
+        true => field.unknown_with(name, "host", &names(graph, graph.hosts()), nearest_node),
+        false => field.ambiguous(name, &names(graph, &found)),
+    })
+}
+
+fn names<'a>(graph: &'a Graph, nodes: &[NodeIndex]) -> Vec<&'a str> {
+    let name = |node: &NodeIndex| graph.nodes()[node.index()].as_str();
+    nodes.iter().map(name).collect()
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use netsim::{Rate, Span};
 
 use super::node::{Entry, Node, Value};
-use crate::error::{Error, Location, nearest, there_are};
+use crate::error::{Error, Location, nearest, several_nodes, there_are};
 use crate::units;
 
 /// Largest number of names in an error.
@@ -190,7 +190,25 @@ impl<'a> Field<'a> {
 
     /// The error of an unknown name.
     pub(crate) fn unknown(&self, name: &str, what: &str, known: &[&str]) -> Error {
-        let nearest = nearest(name, known.iter().copied());
+        self.unknown_with(name, what, known, |name, known| {
+            nearest(name, known.iter().copied())
+        })
+    }
+
+    /// The error of a name that several nodes have.
+    pub(crate) fn ambiguous(&self, name: &str, nodes: &[&str]) -> Error {
+        self.error(several_nodes(name, nodes))
+    }
+
+    /// The error of an unknown name; `nearest` proposes known ones.
+    pub(crate) fn unknown_with(
+        &self,
+        name: &str,
+        what: &str,
+        known: &[&str],
+        nearest: impl Fn(&str, &[&str]) -> String,
+    ) -> Error {
+        let nearest = nearest(name, known);
         let more = if known.len() > MAX_NAMES { ", …" } else { "" };
         let list = there_are(&known[..known.len().min(MAX_NAMES)]);
         let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
@@ -265,10 +283,15 @@ impl<'a> Field<'a> {
         Err(self.range(units::show_bytes(bytes), least, most))
     }
 
+    /// The path of a file whose name is the value, relative to the folder of the scenario.
+    pub(crate) fn path_beside(&self) -> Result<PathBuf, Error> {
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        Ok(folder.join(self.name()?))
+    }
+
     /// The parsed text of a file whose name is the value, relative to the folder of the scenario.
     pub(crate) fn beside<T: FromStr<Err: Display>>(&self) -> Result<T, Error> {
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        let path = folder.join(self.name()?);
+        let path = self.path_beside()?;
         let text = super::text::read(&path);
         let text = text.map_err(|error| {
             let problem = "the name is relative to the folder of the scenario file";

@@ -1,14 +1,11 @@
 //! `[topology]`: kinds of network and their keys.
 
 use netsim::Span;
-use topology::{
-    Access, FatTree, NonSharedBottleneck, PathSpec, Properties, SharedBottleneck, Spec,
-    SpelledLink, SpelledOut,
-};
+use topology::{Access, FatTree, NonSharedBottleneck, PathSpec, SharedBottleneck, Spec};
 
 use super::limits::{LONGEST_DELAY, MAX_PATHS};
 use super::table::{Field, Table};
-use super::{draft, link};
+use super::{draft, graph, link, map};
 use crate::error::Error;
 
 /// Kinds of network.
@@ -50,10 +47,8 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
         Kind::ScenarioA => draft::two_kinds(field, ["R1", "R2"]).map(Spec::ScenarioA),
         Kind::ScenarioB => draft::scenario_b(field).map(Spec::ScenarioB),
         Kind::ScenarioC => draft::two_kinds(field, ["AP1", "AP2"]).map(Spec::ScenarioC),
-        Kind::Graph => graph(field).map(Spec::SpelledOut),
-        Kind::Gml => {
-            Err(kind.error("`gml` is not supported yet: list the nodes and links in a `graph`"))
-        }
+        Kind::Graph => graph::read(field).map(Spec::SpelledOut),
+        Kind::Gml => map::read(field).map(Spec::Map),
     }
 }
 
@@ -194,60 +189,5 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
         core_rate: table.get("core_rate").map(|rate| rate.rate()).transpose()?,
         delay,
         queue: link::queue(&table.require("queue", "queue = 100")?)?,
-    })
-}
-
-fn graph(field: &Field<'_>) -> Result<SpelledOut, Error> {
-    let table = field.table(&["kind", "hosts", "routers", "link", "paths"])?;
-    let names = |field: Field<'_>| -> Result<Vec<String>, Error> {
-        field
-            .list()?
-            .iter()
-            .map(|name| name.name().map(String::from))
-            .collect()
-    };
-    let links = table
-        .require("link", "[[topology.link]]` with `from` and `to")?
-        .list()?;
-    let mut paths = Vec::new();
-    if let Some(named) = table.get("paths") {
-        for (name, list) in named.entries()? {
-            let nodes = list
-                .list()?
-                .into_iter()
-                .map(names)
-                .collect::<Result<_, _>>()?;
-            paths.push((name.into(), nodes));
-        }
-    }
-    Ok(SpelledOut {
-        hosts: names(table.require("hosts", "hosts = [\"server\", \"client\"]")?)?,
-        routers: table.get("routers").map_or(Ok(Vec::new()), names)?,
-        links: links.iter().map(spelled_link).collect::<Result<_, _>>()?,
-        paths,
-    })
-}
-
-fn spelled_link(field: &Field<'_>) -> Result<SpelledLink, Error> {
-    let mut keys = vec!["name", "from", "to", "delay", "one_way"];
-    keys.extend(link::KEYS);
-    let table = field.table(&keys)?;
-    Ok(SpelledLink {
-        name: table
-            .get("name")
-            .map(|name| name.name().map(String::from))
-            .transpose()?,
-        from: table.require("from", "from = \"server\"")?.name()?.into(),
-        to: table.require("to", "to = \"client\"")?.name()?.into(),
-        properties: Properties {
-            delay: match table.get("delay") {
-                Some(delay) => delay.time(Span::ZERO..=LONGEST_DELAY)?,
-                None => Span::ZERO,
-            },
-            ..link::properties(&table, Ok)?
-        },
-        one_way: table
-            .get("one_way")
-            .map_or(Ok(false), |field| field.boolean())?,
     })
 }

@@ -2,7 +2,7 @@
 
 use lisa_scenario::{
     Application, Arrivals, Between, ConnectionSpec, Constants, InitialSsthresh, Length, OnOff,
-    PathChoice, PathManager, Profile, Protocol, Regroup, Size, SizeTable, Spacing,
+    PathChoice, PathManager, Profile, Protocol, Regroup, Routing, Size, SizeTable, Spacing,
 };
 use netsim::Span;
 
@@ -55,6 +55,7 @@ fn all_of_a_connection() {
             name: None,
             paths: vec![1, 0],
         },
+        routing: Routing::Shortest,
         path_choice: PathChoice::Random,
         application: Application::Bytes(Size::Fixed(300_000)),
         start: Length::Uniform {

@@ -2,6 +2,7 @@
 
 mod connection;
 mod links;
+mod maps;
 mod topologies;
 
 use lisa_scenario::{Application, Scenario, Size};

@@ -25,7 +25,7 @@ fn a_fat_tree_has_the_counts_of_the_paper() {
         assert_eq!(core.count(), 2 * k * k * k / 4);
         // Each switch has k ports.
         let ports = |node: &usize| graph.outgoing[*node].len();
-        let switches = (0..graph.nodes().len()).filter(|node| !graph.is_host[*node]);
+        let switches = (0..graph.nodes().len()).filter(|node| graph.forwards[*node]);
         assert!(switches.map(|node| ports(&node)).all(|ports| ports == k));
     }
     for k in [0, 1, 3, 50, u32::MAX] {

@@ -2,7 +2,10 @@
 
 mod bottlenecks;
 mod fat_tree;
+mod graphs;
 mod link;
+mod paths;
+mod sharing;
 mod shortest_paths;
 mod spec;
 mod users;

@@ -64,7 +64,7 @@ fn brute(graph: &Graph, from: NodeIndex, to: NodeIndex) -> u64 {
     for _ in 0..graph.nodes().len() {
         let mut next: Vec<(NodeIndex, u64)> = Vec::new();
         for (node, count) in ways {
-            if node != from && graph.is_host[node.index()] {
+            if node != from && !graph.forwards[node.index()] {
                 continue;
             }
             for (_, to) in &graph.outgoing[node.index()] {

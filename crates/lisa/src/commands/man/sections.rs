@@ -182,6 +182,7 @@ pub fn see_also(roff: &mut Roff, name: &str, parent: Option<&str>, children: &[S
         "lisa-compare" => &["lisa-run(1)", "lisa-sweep(1)", "lisa-algorithms(1)"],
         "lisa-sweep" => &["lisa-run(1)", "lisa-compare(1)", "lisa-algorithms(1)"],
         "lisa-show" | "lisa-new" => &["lisa-run(1)", "lisa-compare(1)"],
+        "lisa-paths" => &["lisa-show(1)", "lisa-kernel-group(1)"],
         "lisa-algorithms" => &["lisa-compare(1)", "lisa-kernel-load(1)"],
         "lisa-demo" | "lisa-reproduce" => &["lisa-compare(1)"],
         "lisa-kernel-exec" => &[

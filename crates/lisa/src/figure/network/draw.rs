@@ -168,7 +168,7 @@ fn node(
 }
 
 /// A line between two points through a point beside its middle.
-fn bent(from: (f64, f64), to: (f64, f64), bow: f64) -> Vec<(f64, f64)> {
+pub fn bent(from: (f64, f64), to: (f64, f64), bow: f64) -> Vec<(f64, f64)> {
     const PIECES: usize = 24;
     let length = (to.0 - from.0).hypot(to.1 - from.1).max(1.0);
     let (across_x, across_y) = ((from.1 - to.1) / length, (to.0 - from.0) / length);
@@ -188,7 +188,7 @@ fn bent(from: (f64, f64), to: (f64, f64), bow: f64) -> Vec<(f64, f64)> {
 }
 
 /// A line at a distance of another.
-fn beside(path: &[(f64, f64)], side: f64) -> Vec<(f64, f64)> {
+pub fn beside(path: &[(f64, f64)], side: f64) -> Vec<(f64, f64)> {
     let shift = |number: usize| {
         let (before, after) = (
             path[number.saturating_sub(1)],

@@ -1,6 +1,6 @@
 //! The picture of a network: its nodes and links, the path of each subflow in a colour, and the links that several share.
 
-mod draw;
+pub(super) mod draw;
 pub mod layers;
 mod plan;
 pub mod shared;
