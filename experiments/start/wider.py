@@ -23,8 +23,12 @@ KINDS = {
 }
 LIMIT = 1.02  # median time relative to uncoupled that is not worse
 SHARES = {
-    "20 Mbit/s, 40 ms, 67 packets": ("20Mbit", "40ms", 67),
+    "5 Mbit/s, 80 ms, 60 packets": ("5Mbit", "80ms", 60),
     "10 Mbit/s, 20 ms, 30 packets": ("10Mbit", "20ms", 30),
+    "20 Mbit/s, 40 ms, 20 packets": ("20Mbit", "40ms", 20),
+    "20 Mbit/s, 40 ms, 67 packets": ("20Mbit", "40ms", 67),
+    "50 Mbit/s, 100 ms, 200 packets": ("50Mbit", "100ms", 200),
+    "100 Mbit/s, 40 ms, 333 packets": ("100Mbit", "40ms", 333),
 }
 
 
@@ -177,7 +181,7 @@ def shares(experiment):
     algorithms = ["convoy", UNCOUPLED, "lia"]
     for title, (rate, rtt, queue) in SHARES.items():
         keys = {"topology.rate": rate, "topology.rtt": rtt, "topology.queue": queue}
-        found = experiment.rows("shares.toml", {"connection.1.subflows": "2,4,8"}, 3, keys, algorithms, ["share"])
+        found = experiment.rows("shares.toml", {"connection.1.subflows": "2,4,8"}, 10, keys, algorithms, ["share"])
         for algorithm in algorithms:
             cells = []
             for subflows in (2, 4, 8):
