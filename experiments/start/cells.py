@@ -143,7 +143,7 @@ TCP, ONE = "tcp", "one subflow"
 METRICS = ["completion_s", "retransmits", "goodput_mbps"]
 
 
-def run(experiment, cells, algorithms, seeds, setting):
+def run(experiment, cells, algorithms, seeds, setting, on="sim"):
     """Results by algorithm, or TCP or ONE, and by the name of the cell."""
     results = {algorithm: {} for algorithm in algorithms}
     for shared, file in zip((True, False), setting.files):
@@ -158,7 +158,7 @@ def run(experiment, cells, algorithms, seeds, setting):
         for name, keys, single, names in runs:
             if (name and name not in algorithms) or (not name and not names) or not chosen:
                 continue
-            rows = experiment.points(file, points[single], seeds, setting.keys | keys, names, METRICS)
+            rows = experiment.points(file, points[single], seeds, setting.keys | keys, names, METRICS, on)
             found = {}
             for row in rows:
                 found.setdefault((name or row["algorithm"], row["title"]), []).append(row)

@@ -92,7 +92,7 @@ class Experiment:
         varied = [text for key, values in vary.items() for text in ("--vary", f"{key}={values}")]
         return self._sweep(file, ["--rows", rows, *varied], seeds, keys, algorithms, metrics)
 
-    def points(self, file, points, seeds, keys=None, algorithms=None, metrics=None):
+    def points(self, file, points, seeds, keys=None, algorithms=None, metrics=None, on="sim"):
         """Rows of `lisa sweep --points`, one for each run and connection; a point is a dictionary of its keys."""
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "points.csv"
@@ -100,7 +100,7 @@ class Experiment:
                 writer = csv.DictWriter(stream, points[0])
                 writer.writeheader()
                 writer.writerows(points)
-            return self._sweep(file, ["--points", table], seeds, keys, algorithms, metrics)
+            return self._sweep(file, ["--points", table, "--on", on], seeds, keys, algorithms, metrics)
 
     def _sweep(self, file, more, seeds, keys, algorithms, metrics):
         """Rows of `lisa sweep` with these further arguments."""
