@@ -188,7 +188,7 @@ fn a_wrong_query_is_one_line() {
         (
             "paths two.gml --from 1 --to 2 -k 0",
             2,
-            "-k 0: write a whole number from 1 to 1024",
+            "--paths 0: write a whole number from 1 to 1024",
         ),
         (
             "paths two.gml --from 1 --to 2 --disjoint=edges",

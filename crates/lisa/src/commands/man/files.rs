@@ -19,7 +19,7 @@ struct File {
 const FILES: [File; 2] = [
     File {
         name: "lisa-scenario",
-        about: "a network and the connections on it, for lisa run, compare, sweep and show",
+        about: "a network and the connections on it, for lisa run, compare, sweep, show and paths",
         text: include_str!("../../../../../docs/scenario.md"),
         headings: &[
             "",
@@ -34,6 +34,7 @@ const FILES: [File; 2] = [
         see_also: &[
             "lisa-new(1)",
             "lisa-show(1)",
+            "lisa-paths(1)",
             "lisa-run(1)",
             "lisa-compare(1)",
             "lisa-sweep(1)",

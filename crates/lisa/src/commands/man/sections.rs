@@ -27,18 +27,24 @@ const EXIT_STATUS: [(&str, &str, &str); 4] = [
 ];
 
 /// Files of commands, by the start of their names.
-const FILES: [(&[&str], &str, &str); 10] = [
+const FILES: [(&[&str], &str, &str); 11] = [
     (
         &[
             "lisa-run",
             "lisa-compare",
             "lisa-sweep",
             "lisa-show",
+            "lisa-paths",
             "lisa-theory",
             "lisa-new",
         ],
         "FILE.toml",
         "A scenario: lisa-scenario(5).",
+    ),
+    (
+        &["lisa-paths"],
+        "FILE.gml",
+        "A map in the Graph Modelling Language, such as those of The Internet Topology Zoo.",
     ),
     (
         &["lisa-run", "lisa-compare", "lisa-sweep"],

@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NODE", requires = "from", value_parser = values::text("the name or id of a node, as `lisa paths FILE` lists them"))]
     pub to: Option<String>,
     /// Largest number of paths [default: 3, with --disjoint 2].
-    #[arg(short, value_name = "K", requires = "from", value_parser = values::number::<usize>(1..=MOST_PATHS))]
+    #[arg(short, long = "paths", value_name = "K", requires = "from", value_parser = values::number::<usize>(1..=MOST_PATHS))]
     pub k: Option<usize>,
     /// Find paths without a common link, or with `--disjoint=nodes` without a common node, of the least total length.
     #[arg(long, value_name = "WHAT", value_enum, requires = "from", num_args = 0..=1, require_equals = true, default_missing_value = "links")]
