@@ -125,7 +125,7 @@ const CASES: &[Case] = &[
     (MAP, "from = \"0\"", "from = \"33\"", "a.toml:12: `connection.1.from`: no host `33`; there are `SEQSUINET, Rice University, Houston`, `Jon Von Neumann Center, Princeton, NJ`, `SURANET, Georgia Tech, Atlanta`, `Pittsburgh Supercomputer Center`, `Cornell Theory Center, Ithaca NY`, `NorthWestNet, Seattle`, `BARRnet, Palo Alto`, `San Diego Supercomputer Center`, `Westnet, Salt Lake City`, `NCAR, Boulder`, `MIDnet, Lincoln, NE`, `NCSA, University of Illinois, Champaign`, `Merit Univ of Michigan, Ann Arbor`"),
     (MAP, "to = \"4\"", "to = \"0\"", "a.toml:13: `connection.1.to`: a connection from a host to itself"),
     (MAP, "k-shortest", "shortest-k", "a.toml:14: `connection.1.routing`: no value `shortest-k`, did you mean `shortest`?; there are shortest, k-shortest, link-disjoint, node-disjoint"),
-    (SHARED, "subflows = 2", "routing = \"k-shortest\"", "a.toml:14: `connection.download.routing`: for `from` and `to` or a `pattern`: these paths are given"),
+    (SHARED, "subflows = 2", "routing = \"k-shortest\"", "a.toml:14: `connection.download.routing`: only for `from` and `to` or a `pattern`: these paths are given"),
     (SHARED, "kind = \"shared-bottleneck\"", "", "a.toml:4: `topology.kind`: is missing: add one like `kind = \"shared-bottleneck\"`"),
     (SHARED, "rate = \"5Mbit\"", "", "a.toml:4: `topology.rate`: is missing: add one like `rate = \"5Mbit\"`"),
     (SHARED, "rtt = \"40ms\"", "", "a.toml:4: `topology.rtt`: is missing: add one like `rtt = \"70ms\"`"),

@@ -32,6 +32,18 @@ macro_rules! connection {
     };
 }
 
+const NSFNET: &str = "\"../../experiments/topologies/Nsfnet.gml\"";
+const ON_MAP: &str = "[[connection]]\nfrom = \"0\"\nto = \"4\"\nbytes = 1\n";
+macro_rules! map {
+    ($head:literal) => {
+        concat!(
+            "stop = \"9s\"\n[topology]\nkind = \"gml\"\nfile = \"../../experiments/topologies/Nsfnet.gml\"\n",
+            "rate = \"5Mbit\"\nqueue = 9\n",
+            $head
+        )
+    };
+}
+
 #[rustfmt::skip]
 const TABLES: &[Table] = &[
     Table { before: "", entries: &[("stop", "\"9s\""), ("topology", "{ kind = \"shared-bottleneck\", rate = \"5Mbit\", rtt = \"40ms\", queue = 9 }"), ("connection", "[{ bytes = 9 }]")], after: "" },
@@ -43,6 +55,10 @@ const TABLES: &[Table] = &[
     Table { before: "stop = \"9s\"\n[topology]\n", entries: &[("kind", "\"scenario-c\""), ("n1", "2"), ("n2", "2"), ("c1", "\"5Mbit\""), ("c2", "\"5Mbit\""), ("rtt", "\"9ms\"")], after: "[[connection]]\npaths = \"multipath\"\nbytes = 1\n" },
     Table { before: "stop = \"9s\"\n[topology]\n", entries: &[("kind", "\"graph\""), ("hosts", "[\"a\", \"b\"]"), ("link", "[{ from = \"a\", to = \"b\" }]")], after: "[[connection]]\nfrom = \"a\"\nto = \"b\"\nbytes = 1\n" },
     Table { before: "stop = \"9s\"\n[topology]\nkind = \"graph\"\nhosts = [\"a\", \"b\"]\n[[topology.link]]\n", entries: &[("from", "\"a\""), ("to", "\"b\"")], after: "[[connection]]\nfrom = \"a\"\nto = \"b\"\nbytes = 1\n" },
+    Table { before: "stop = \"9s\"\n[topology]\n", entries: &[("kind", "\"gml\""), ("file", NSFNET), ("rate", "\"5Mbit\""), ("delay", "\"1ms\""), ("queue", "9")], after: ON_MAP },
+    Table { before: map!("delay = \"1ms\"\n[[topology.change]]\n"), entries: &[("between", "[\"4\", \"12\"]")], after: ON_MAP },
+    Table { before: map!("[topology.delay]\n"), entries: &[("per_km", "\"5us\"")], after: ON_MAP },
+    Table { before: map!("delay = \"1ms\"\n[[connection]]\n"), entries: &[("from", "\"0\""), ("to", "\"4\""), ("routing", "\"k-shortest\""), ("protocol", "\"mptcp\"")], after: "" },
     Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"droptail\""), ("packets", "9")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"red\"")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"red\""), ("min", "5"), ("max", "9"), ("max_p", "0.1")], after: CONNECTION },

@@ -43,7 +43,9 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
     let is_named = matches!(spec.between, Between::Set { .. });
     if let Some(routing) = table.get("routing") {
         if is_named {
-            return Err(routing.error("for `from` and `to` or a `pattern`: these paths are given"));
+            return Err(
+                routing.error("only for `from` and `to` or a `pattern`: these paths are given")
+            );
         }
         spec.routing = routing.choice(ROUTINGS)?;
     }

@@ -87,9 +87,9 @@ pub enum By {
 }
 
 const NOTES: &str = "\
-A shared link is a friendliness bottleneck unless the widest path gets less elsewhere: unless its rate exceeds
-(Z + 1)/2 times the narrowest other link of its widest path, with Z paths on it. Paths with a common bottleneck are in
-one group, also over a third path; paths of different groups need no coupling (docs/paths.md).
+A link on Z paths is a friendliness bottleneck unless its rate exceeds (Z + 1)/2 times the largest rate that one of these
+paths has on its narrowest other link. Paths with a common bottleneck are in one group, also over a third path; paths of
+different groups need no coupling (docs/paths.md).
 
 Examples:
   lisa paths experiments/topologies/Nsfnet.gml                          # its nodes
