@@ -34,4 +34,4 @@ def cells_in_the_vm(experiment):
         rows.append([title, f"{equal} of {len(chosen)}", *medians, *losses])
     rows.append(["all", f"{same} of {all_cells}", "", "", "", ""])
     header = ["", "same verdict", "median time, simulator", "VM", "all losses, simulator", "VM"]
-    experiment.fill(PAGE, "vm", table(header, rows))
+    experiment.fill(PAGE, "cells-vm", table(header, rows))
