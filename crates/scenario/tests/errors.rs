@@ -121,7 +121,7 @@ const CASES: &[Case] = &[
     (MAP, "queue = 50", "queue = 50\nhosts = [\"NCAR, Boulder\", \"b\"]", "a.toml:8: `topology.hosts.1`: there are two nodes `NCAR, Boulder`"),
     (MAP, "queue = 50", "queue = 50\nhosts = [\"b\", \"0\"]", "a.toml:8: `topology.hosts.2`: there are two nodes `0`"),
     (MAP, "\"4\", \"12\"", "\"4\", \"12\", \"1\"", "a.toml:9: `topology.change.1.between`: 3 nodes: must be two"),
-    (MAP, "rate = \"2Mbit\"", "bytes = 1", "a.toml:10: `topology.change.1.bytes`: no such key; there are between, delay, rate, queue, loss, reorder, down"),
+    (MAP, "rate = \"2Mbit\"", "bytes = 1", "a.toml:10: `topology.change.1.bytes`: no such key; there are between, delay, rate, queue, loss, reorder, jitter, down"),
     (MAP, "from = \"0\"", "from = \"33\"", "a.toml:12: `connection.1.from`: no host `33`; there are `SEQSUINET, Rice University, Houston`, `Jon Von Neumann Center, Princeton, NJ`, `SURANET, Georgia Tech, Atlanta`, `Pittsburgh Supercomputer Center`, `Cornell Theory Center, Ithaca NY`, `NorthWestNet, Seattle`, `BARRnet, Palo Alto`, `San Diego Supercomputer Center`, `Westnet, Salt Lake City`, `NCAR, Boulder`, `MIDnet, Lincoln, NE`, `NCSA, University of Illinois, Champaign`, `Merit Univ of Michigan, Ann Arbor`"),
     (MAP, "to = \"4\"", "to = \"0\"", "a.toml:13: `connection.1.to`: a connection from a host to itself"),
     (MAP, "k-shortest", "shortest-k", "a.toml:14: `connection.1.routing`: no value `shortest-k`, did you mean `shortest`?; there are shortest, k-shortest, link-disjoint, node-disjoint"),
