@@ -7,14 +7,15 @@
  * segment. A loss of any subflow is a reduction of all: that subflow's to β = 0.7, the others' to 0.8 of their windows, by half a segment
  * for each acknowledged one. Losses within two RTTs of a reduction are the same event.
  *
- * Evidence: each loss of another subflow is one observation.
- *  - For sharing, +1: this subflow's queue is at least 3/4 of that at its own last loss, and its RTT then falls, within three RTTs, by at
- *    least half of what the other one's reduction takes from the queue; or it has a loss itself within 1.5 RTTs of the other's. While it
- *    shares, the queue alone counts, because its own reduction hides the other's effect.
- *  - Against, −2: anything else.
- * From 5 on the subflow shares its queue, until the sum, at most 8, is 0.
+ * Evidence: each loss of another subflow is one observation. It counts +1 for a shared queue in two cases:
+ *  - The queue of this subflow is at least 3/4 of its length at this subflow's last loss. Within three RTTs the RTT then falls by at least
+ *    half of the amount by which the reduction of the other subflow shortens a shared queue.
+ *  - This subflow has a loss, too, within 1.5 RTTs.
+ * Otherwise the observation counts −2. The sum is within 0 and 8. The subflow shares its queue from a sum of 5 until a sum of 0. While a
+ * subflow shares its queue, only the length of the queue counts: the RTT also falls because of the subflow's own reduction.
  *
- * Group 0 means that nobody knows who shares a queue. In all other groups the network has told (connection.h), and no evidence is needed.
+ * Groups: in group 0 evidence decides. The subflows of any other group share a queue, because the network has assigned the group
+ * (connection.h).
  *
  * Source: this project (docs/algorithms/coupled_cubic.md); the curve is that of RFC 9438.
  *
@@ -54,17 +55,17 @@ struct mpcc_coupled_cubic_avoidance {
 	u32 goal; /* window to come down to, segments; 0: none */
 	u32 last_loss; /* µs, wraps; of this subflow */
 	u32 last_reduction; /* µs, wraps; of this subflow, by its own loss or another one's */
-	u32 deadline; /* µs, wraps: until when the RTT must fall to `target`; valid while `waits` */
-	u32 target; /* RTT, eighths of a microsecond */
-	u16 heard; /* losses of all others, wraps */
-	u16 seen; /* those that concern subflows that share a queue, wraps */
+	u32 deadline; /* µs, wraps: end of the observation; valid while `pending` */
+	u32 target_srtt8; /* smoothed RTT that shows a shared queue, eighths of a microsecond; valid while `pending` */
+	u16 other_losses; /* losses of all other subflows, wraps */
+	u16 shared_losses; /* losses of other subflows that share a queue, wraps */
 	u16 peak; /* queue at the last own loss, in the unit of MPCC_COUPLED_CUBIC_TICK; 0: no loss yet */
 	u8 score; /* sum of the evidence */
 	u8 running : 1; /* not 0: in an epoch: congestion avoidance between two reductions */
 	u8 lost : 1; /* not 0: a loss has shown a W(K) */
 	u8 shares : 1; /* not 0: the evidence says that this subflow shares its queue */
-	u8 waits : 1; /* not 0: for its RTT to fall */
-	u8 counts : 1; /* not 0: `heard` and `seen` are of this group */
+	u8 pending : 1; /* not 0: an observation waits for a lower RTT */
+	u8 counted : 1; /* not 0: `other_losses` and `shared_losses` are of this group */
 };
 
 #define mpcc_coupled_cubic(s) mpcc_avoidance_state(s, struct mpcc_coupled_cubic_avoidance)
@@ -74,20 +75,23 @@ struct mpcc_coupled_cubic_avoidance {
 #define MPCC_COUPLED_CUBIC_SHARED                                                                  \
 	1 /* bit 0: it shares its queue; above it the losses while it did, 15 bits */
 
-/* Whether a subflow shares its queue: by evidence, or by what the network has told. */
+/* Whether a subflow shares its queue: by evidence, or because the network has assigned its group. */
 MPCC_INLINE bool mpcc_coupled_cubic_shares(const struct mpcc_coupled_cubic_avoidance *v, u8 group)
 {
 	return v->shares || (group && group <= MPCC_GROUP_MAX);
 }
 
 /*
- * Reads the subflows of a group. The sum of the windows that follow one curve with the one in slot `me`, which shares its queue or
- * not: bits 0 to 26. The number of the others from bit 27 on, `heard` from bit 32 on, `seen` from bit 48 on.
+ * Reads the subflows of a group for the subflow in slot `me`. Bits of the result:
+ *   0 to 26: sum of the windows that follow one curve with this subflow;
+ *  27 to 31: number of other subflows;
+ *  32 to 47: losses of other subflows (`other_losses`);
+ *  48 to 63: losses of other subflows that share a queue (`shared_losses`).
  */
 MPCC_WRAPS MPCC_SEPARATE u64 mpcc_coupled_cubic_read(const struct mpcc_connection *c, u8 group,
 						     u32 me, bool shares)
 {
-	u32 total = 0, count = 0, heard = 0, seen = 0, used;
+	u32 total = 0, count = 0, losses = 0, shared_losses = 0, used;
 
 	if (!c)
 		return 0;
@@ -102,15 +106,15 @@ MPCC_WRAPS MPCC_SEPARATE u64 mpcc_coupled_cubic_read(const struct mpcc_connectio
 			continue;
 		/* Without branches, which the verifier would follow separately. */
 		total += MPCC_READ(slot->account.cwnd) * (mine | (shares & shared & 1));
-		heard += MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_LOSSES]) * other;
-		seen += (shared >> 1) * other;
+		losses += MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_LOSSES]) * other;
+		shared_losses += (shared >> 1) * other;
 		count += other;
 		MPCC_UNKNOWN(total);
 		MPCC_UNKNOWN(count);
-		MPCC_UNKNOWN(heard);
-		MPCC_UNKNOWN(seen);
+		MPCC_UNKNOWN(losses);
+		MPCC_UNKNOWN(shared_losses);
 	}
-	return (u64)(seen & 0xffff) << 48 | (u64)(heard & 0xffff) << 32 | count << 27 |
+	return (u64)(shared_losses & 0xffff) << 48 | (u64)(losses & 0xffff) << 32 | count << 27 |
 	       (total & MPCC_COUPLED_CUBIC_TOTAL);
 }
 
@@ -143,7 +147,7 @@ MPCC_INLINE bool mpcc_coupled_cubic_is_same(const struct mpcc_coupled_cubic_avoi
 /* An observation. */
 MPCC_INLINE void mpcc_coupled_cubic_observe(struct mpcc_coupled_cubic_avoidance *v, bool shares)
 {
-	v->waits = false;
+	v->pending = false;
 	v->score = shares ? mpcc_min(v->score + MPCC_COUPLED_CUBIC_FOR, MPCC_COUPLED_CUBIC_MOST) :
 			    mpcc_minus(v->score, MPCC_COUPLED_CUBIC_AGAINST);
 	if (v->shares ? !v->score : v->score >= MPCC_COUPLED_CUBIC_SHARES) {
@@ -154,39 +158,40 @@ MPCC_INLINE void mpcc_coupled_cubic_observe(struct mpcc_coupled_cubic_avoidance 
 	}
 }
 
-/* Another subflow has a loss; there are `others` of them. */
-MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_hear(struct mpcc_coupled_cubic_avoidance *v,
-						    const struct mpcc_tcp *tcp, u32 others)
+/* A loss of another subflow. `others`: number of other subflows. */
+MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_other_loss(struct mpcc_coupled_cubic_avoidance *v,
+							  const struct mpcc_tcp *tcp, u32 others)
 {
 	bool full = mpcc_coupled_cubic_queue(v, tcp) * 4 >= v->peak * 3U;
 	u32 falls;
 
-	if (!v->peak || mpcc_below_ssthresh(tcp) || v->waits)
+	if (!v->peak || mpcc_below_ssthresh(tcp) || v->pending)
 		return;
-	if (v->shares || !full) {
-		mpcc_coupled_cubic_observe(
-			v, v->shares ? full : mpcc_coupled_cubic_recent(tcp, v->last_loss, 12));
+	if (v->shares) {
+		mpcc_coupled_cubic_observe(v, full);
 	} else if (mpcc_coupled_cubic_recent(tcp, v->last_loss, 12)) {
 		mpcc_coupled_cubic_observe(v, true);
+	} else if (!full) {
+		mpcc_coupled_cubic_observe(v, false);
 	} else {
-		/* Of windows that are alike, one's reduction takes (1 − β)/(others + 1) from the RTT. Half of it. */
+		/* If all windows are equal, one reduction lowers the RTT by the part (1 − β)/(others + 1). Half of this part. */
 		falls = (u64)tcp->srtt8 * (MPCC_CUBIC_SCALE - MPCC_CUBIC_BETA) /
 			(2 * MPCC_CUBIC_SCALE * (others + 1));
-		v->target = tcp->srtt8 - falls;
+		v->target_srtt8 = tcp->srtt8 - falls;
 		v->deadline = mpcc_hystart_clock(tcp) + MPCC_COUPLED_CUBIC_WAIT * (tcp->srtt8 / 8);
-		v->waits = true;
+		v->pending = true;
 	}
 }
 
-/* The RTT has fallen as far as it must, or it is too late. */
-MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_wait(struct mpcc_coupled_cubic_avoidance *v,
-						    const struct mpcc_tcp *tcp)
+/* Ends the observation that waits for a lower RTT, if the RTT has reached `target_srtt8` or the deadline has passed. */
+MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_check(struct mpcc_coupled_cubic_avoidance *v,
+						     const struct mpcc_tcp *tcp)
 {
-	if (!v->waits)
+	if (!v->pending)
 		return;
 	if ((mpcc_hystart_clock(tcp) - v->deadline) >> 31 == 0)
 		mpcc_coupled_cubic_observe(v, false);
-	else if (tcp->srtt8 <= v->target)
+	else if (tcp->srtt8 <= v->target_srtt8)
 		mpcc_coupled_cubic_observe(v, true);
 }
 
@@ -209,19 +214,19 @@ MPCC_INLINE void mpcc_coupled_cubic_publish(struct mpcc_slot *slot, bool shares)
 		MPCC_WRITE(slot->avoidance[MPCC_COUPLED_CUBIC_SHARED], word ^ 1);
 }
 
-/* Whether a sum of losses has grown. A subflow that closes takes its losses with it: the sum falls. */
+/* Whether a sum of losses has increased. It decreases when a subflow closes. */
 MPCC_WRAPS MPCC_INLINE bool mpcc_coupled_cubic_grown(u32 sum, u32 before)
 {
 	return ((sum - before - 1) & 0xffff) < 0x7fff;
 }
 
 /*
- * An ACK of the subflow in slot `me`: losses of others, and the sum of the windows. Returns the acknowledged segments that are left to
- * grow the window: none while it comes down to the goal.
+ * An ACK of the subflow in slot `me`: processes losses of other subflows and computes the sum of the windows. Returns the number of
+ * acknowledged segments that grow the window: 0 while the window decreases to `goal`.
  *
- * With a copy of the subflow's state, so that BPF's verifier can follow this function by itself.
+ * `v` is a copy of the subflow's state: the BPF verifier then verifies this function separately.
  */
-MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_listen(struct mpcc_connection *c,
+MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_ack(struct mpcc_connection *c,
 						       struct mpcc_coupled_cubic_avoidance *v,
 						       struct mpcc_tcp *tcp, u32 me, u32 acked)
 {
@@ -236,19 +241,19 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_listen(struct mpcc_connection *c
 	group = MPCC_READ(c->slot[me].group);
 	cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1);
 	read = mpcc_coupled_cubic_read(c, group, me, mpcc_coupled_cubic_shares(v, group));
-	mpcc_coupled_cubic_wait(v, tcp);
-	if (v->counts && mpcc_coupled_cubic_grown(read >> 32 & 0xffff, v->heard))
-		mpcc_coupled_cubic_hear(v, tcp, (u32)read >> 27);
+	mpcc_coupled_cubic_check(v, tcp);
+	if (v->counted && mpcc_coupled_cubic_grown(read >> 32 & 0xffff, v->other_losses))
+		mpcc_coupled_cubic_other_loss(v, tcp, (u32)read >> 27);
 	shares = mpcc_coupled_cubic_shares(v, group);
-	if (v->counts && mpcc_coupled_cubic_grown(read >> 48, v->seen) && shares &&
+	if (v->counted && mpcc_coupled_cubic_grown(read >> 48, v->shared_losses) && shares &&
 	    !mpcc_below_ssthresh(tcp) && !mpcc_coupled_cubic_is_same(v, tcp)) {
 		mpcc_coupled_cubic_reduce(v, tcp);
 		v->goal = mpcc_max(cwnd * MPCC_COUPLED_CUBIC_GOAL / 5, MPCC_SSTHRESH_MIN);
 		tcp->ssthresh = mpcc_min(tcp->ssthresh, v->goal);
 	}
-	v->heard = read >> 32;
-	v->seen = read >> 48;
-	v->counts = true;
+	v->other_losses = read >> 32;
+	v->shared_losses = read >> 48;
+	v->counted = true;
 	v->total = mpcc_max(mpcc_min((u32)read & MPCC_COUPLED_CUBIC_TOTAL, MPCC_CWND_MAX), cwnd);
 	mpcc_coupled_cubic_publish(&c->slot[me], shares);
 	if (!v->goal)
@@ -270,7 +275,7 @@ MPCC_INLINE u32 mpcc_coupled_cubic_adjust(struct mpcc_connection *c, struct mpcc
 		return acked;
 	}
 	copy = *v;
-	acked = mpcc_coupled_cubic_listen(c, &copy, tcp, s->slot, acked);
+	acked = mpcc_coupled_cubic_on_ack(c, &copy, tcp, s->slot, acked);
 	*v = copy;
 	return acked;
 }
@@ -348,7 +353,7 @@ MPCC_WRAPS MPCC_INLINE u32 mpcc_coupled_cubic_ssthresh(struct mpcc_connection *c
 	if (slot) {
 		word = MPCC_READ(slot->avoidance[MPCC_COUPLED_CUBIC_LOSSES]);
 		MPCC_WRITE(slot->avoidance[MPCC_COUPLED_CUBIC_LOSSES], (word + 1) & 0xffff);
-		if (v->waits)
+		if (v->pending)
 			mpcc_coupled_cubic_observe(v, true);
 	}
 	if (slot && shares) {
@@ -368,8 +373,8 @@ MPCC_INLINE void mpcc_coupled_cubic_move(struct mpcc_subflow *s)
 
 	v->score = 0;
 	v->shares = false;
-	v->waits = false;
-	v->counts = false;
+	v->pending = false;
+	v->counted = false;
 	v->running = false;
 	v->origin = 0;
 	v->goal = 0;

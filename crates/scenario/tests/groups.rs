@@ -58,13 +58,17 @@ fn in_a_group_of_its_own_each_subflow_is_reno_to_the_byte() {
 #[test]
 fn the_number_of_a_common_group_has_no_effect() {
     for algorithm in mpcc::Algorithm::all() {
-        // To coupled CUBIC group 0 says that nobody knows who shares a queue, and any other that all of it do.
-        let is_known = algorithm.avoidance() == "coupled_cubic";
+        // Coupled CUBIC uses evidence in group 0. In any other group all subflows share a queue.
+        let needs_evidence = algorithm.avoidance() == "coupled_cubic";
         let algorithm = algorithm.name();
-        let keys = if is_known { "groups = [5, 5]" } else { "" };
+        let keys = if needs_evidence {
+            "groups = [5, 5]"
+        } else {
+            ""
+        };
         let together = bytes(&run(algorithm, keys, 1));
         for keys in [
-            if is_known {
+            if needs_evidence {
                 "groups = [1, 1]"
             } else {
                 "groups = [0, 0]"

@@ -175,7 +175,8 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     Ok(())
 }
 
-/// Coupled CUBIC: the evidence is within its bounds, nobody shares a queue alone, and what others read is what the subflow knows.
+/// Coupled CUBIC: the sum of the evidence is within its bounds, a subflow without other subflows shares no queue, and the published
+/// flag is that of the state.
 pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
     let (tcp, s) = step.now();
     let v = state::coupled_cubic(s);
@@ -186,7 +187,7 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
     );
     ensure!(
         slot.is_some() || v.shares() == 0 && v.goal == 0,
-        "coupled CUBIC shares a queue with nobody"
+        "coupled CUBIC shares a queue without other subflows"
     );
     if step.is(MPCC_DO_ACK) {
         ensure!(

@@ -1,9 +1,9 @@
 //! Maps of networks in GML, the Graph Modelling Language (Himsolt, "GML: A portable Graph File Format", Passau 1996), as the
 //! Internet Topology Zoo publishes them.
 //!
-//! A file may have several edges between two nodes, also without `multigraph 1`, several nodes with one label, and keys that
-//! nobody knows. The crates for GML were tried at their last versions: gml_parser 0.1.1 (2023) refuses numbers with a point,
-//! graph-io-gml 0.3.0 (2021) loses labels and coordinates, and neither reports a line for a missing node.
+//! A file may have several edges between two nodes (also without `multigraph 1`), several nodes with the same label, and
+//! unknown keys. The existing crates do not read these maps: gml_parser 0.1.1 (2023) refuses numbers with a decimal point,
+//! graph-io-gml 0.3.0 (2021) loses labels and coordinates, and neither reports the line of a missing node.
 
 mod build;
 mod names;
