@@ -35,6 +35,8 @@ install -D -m 644 "$made/completions/lisa.fish" "$to/share/fish/vendor_completio
 install -D -m 644 packaging/lisa.toml "$to/share/doc/lisa/examples/lisa.toml"
 install -D -m 644 packaging/systemd/50-lisa.preset "$to/lib/systemd/system-preset/50-lisa.preset"
 install -d "$to/lib/systemd/system"
-sed "s#/usr/bin/lisa#$prefix/bin/lisa#" packaging/systemd/lisa.service >"$to/lib/systemd/system/lisa.service"
-chmod 644 "$to/lib/systemd/system/lisa.service"
+for unit in lisa lisa-assist lisa-manager; do
+    sed "s#/usr/bin/lisa#$prefix/bin/lisa#" packaging/systemd/$unit.service >"$to/lib/systemd/system/$unit.service"
+    chmod 644 "$to/lib/systemd/system/$unit.service"
+done
 echo "installed into $to"

@@ -57,6 +57,9 @@ pub enum Error {
     /// An algorithm could not be loaded or watched.
     #[error(transparent)]
     Algorithm(#[from] kernel::Error),
+    /// The topology manager or its agent failed.
+    #[error("network assistance: {0}")]
+    Assistance(String),
     /// Neither lisa nor the kernel has an algorithm of this name.
     #[error("no congestion control `{0}`: neither lisa nor this kernel has it")]
     UnknownAlgorithm(String),

@@ -129,13 +129,20 @@ pub static RESTRICTIONS: [Restriction; 9] = [
 ];
 
 /// The features that are no restriction of a scenario.
-pub static FEATURES: [Feature; 14] = [
+pub static FEATURES: [Feature; 15] = [
     Feature {
         name: "algorithms of lisa",
         keys: "`algorithm`",
         sim: Yes,
         host: Yes,
         vm: Yes,
+    },
+    Feature {
+        name: "groups by the network",
+        keys: "`assistance`",
+        sim: Partly("decided at once"),
+        host: Partly("by a topology manager and its agent"),
+        vm: Partly("as on the host"),
     },
     Feature {
         name: "Linux's other algorithms",

@@ -88,6 +88,12 @@ impl From<lab::Error> for Failure {
     }
 }
 
+impl From<assist::Error> for Failure {
+    fn from(error: assist::Error) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 impl From<manager::Error> for Failure {
     fn from(error: manager::Error) -> Self {
         Self::new(error.to_string())

@@ -59,6 +59,8 @@ pub struct ConnectionSpec {
     pub packet: u32,
     /// `initial_ssthresh`: initial slow start threshold. Default: none.
     pub initial_ssthresh: Option<InitialSsthresh>,
+    /// `assistance`: whether the network decides the groups, from its links and their outages. Default: no.
+    pub assistance: bool,
     /// `groups`: group of each subflow; subflows are coupled within a group. Default: empty, all in group 0.
     pub groups: Vec<u8>,
     /// `backup`: whether each subflow is a backup; the first never is. Default: empty, none is.
@@ -94,6 +96,7 @@ impl Default for ConnectionSpec {
             mss: 1448,
             packet: 1500,
             initial_ssthresh: None,
+            assistance: false,
             groups: Vec::new(),
             backup: Vec::new(),
             regroup: Vec::new(),

@@ -1,5 +1,6 @@
 //! `--on sim`: a scenario on simulated endpoints.
 
+mod assistance;
 mod endpoints;
 mod limits;
 mod model;

@@ -1,6 +1,7 @@
 //! Runs scenarios on this host: endpoints of its kernel, links of `netsim`.
 
 mod algorithm;
+mod assistance;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -24,6 +25,7 @@ use scenario::{ConnectionSpec, Drawn, Flow, Protocol, Run, Scenario, Watch};
 use scenario::{capacity, warning};
 
 pub(crate) use algorithm::LoadRequest;
+use assistance::Assisted;
 
 use crate::error::Error;
 use crate::linux::namespace::Namespace;
@@ -115,13 +117,16 @@ impl Host {
             hosts: placement.hosts,
         })?;
         network.start_watched(watch.capture)?;
+        let assisted = self.assist(&network, scenario, &drawn, &placement.of_flow)?;
         let hosts: Vec<&Hosts> = (placement.of_flow.iter())
             .map(|pair| &network.hosts()[*pair])
             .collect();
         let transferred = self.transfer_all(&network, &hosts, scenario, &drawn, watch, listening);
         let servers: Vec<Vec<IpAddr>> = hosts.iter().map(|h| h.server_addresses()).collect();
+        let ended = assisted.into_iter().try_for_each(Assisted::end);
         let mut report = network.stop()?;
         let transferred = transferred?;
+        ended?;
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
         let mut samples = Samples::default();
         for (number, flow) in drawn.flows.iter().enumerate() {
@@ -187,6 +192,28 @@ impl Host {
             samples,
             capture,
         })
+    }
+
+    /// Starts a manager and an agent at each server of a connection with `assistance`.
+    fn assist(
+        &self,
+        network: &Network,
+        scenario: &Scenario,
+        drawn: &Drawn,
+        pairs: &[usize],
+    ) -> Result<Vec<Assisted>, Error> {
+        let clock = network
+            .clock()
+            .ok_or(Error::State("does not run: start it first"))?;
+        let mut assisted: BTreeMap<usize, Assisted> = BTreeMap::new();
+        for (flow, pair) in drawn.flows.iter().zip(pairs) {
+            if scenario.connections[flow.connection].assistance && !assisted.contains_key(pair) {
+                let hosts = &network.hosts()[*pair];
+                let started = Assisted::start(self.number, hosts, &flow.paths, &drawn.graph, clock);
+                assisted.insert(*pair, started?);
+            }
+        }
+        Ok(assisted.into_values().collect())
     }
 
     /// Loads an algorithm of lisa under a name that is unique to this host. Other algorithms are the kernel's.

@@ -26,6 +26,8 @@ fn make_install() {
     let expected = [
         "./opt/lisa/bin/lisa",
         "./opt/lisa/lib/systemd/system-preset/50-lisa.preset",
+        "./opt/lisa/lib/systemd/system/lisa-assist.service",
+        "./opt/lisa/lib/systemd/system/lisa-manager.service",
         "./opt/lisa/lib/systemd/system/lisa.service",
         "./opt/lisa/share/bash-completion/completions/lisa",
         "./opt/lisa/share/doc/lisa/examples/lisa.toml",

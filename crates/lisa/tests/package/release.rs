@@ -23,9 +23,11 @@ fn ubuntu_24_04() {
 }
 
 /// Files of the package, but for the manual pages of the commands, and what its installation records.
-const FILES: [&str; 16] = [
+const FILES: [&str; 20] = [
     "/etc/lisa.toml",
     "/usr/bin/lisa",
+    "/usr/lib/systemd/system/lisa-assist.service",
+    "/usr/lib/systemd/system/lisa-manager.service",
     "/usr/lib/systemd/system/lisa.service",
     "/usr/lib/systemd/system-preset/50-lisa.preset",
     "/usr/share/bash-completion/completions/lisa",
@@ -39,6 +41,8 @@ const FILES: [&str; 16] = [
     "/usr/share/man/man5/lisa-scenario.5.gz",
     "/usr/share/man/man5/lisa.toml.5.gz",
     "/usr/share/zsh/vendor-completions/_lisa",
+    "/var/lib/systemd/deb-systemd-helper-enabled/lisa-assist.service.dsh-also",
+    "/var/lib/systemd/deb-systemd-helper-enabled/lisa-manager.service.dsh-also",
     "/var/lib/systemd/deb-systemd-helper-enabled/lisa.service.dsh-also",
 ];
 
@@ -104,6 +108,8 @@ fn install_to_purge(release: &str) {
         "/etc/lisa.toml",
         "/etc/lisa.toml.dpkg-dist",
         "/etc/systemd/system/sysinit.target.wants/lisa.service",
+        "/var/lib/systemd/deb-systemd-helper-enabled/lisa-assist.service.dsh-also",
+        "/var/lib/systemd/deb-systemd-helper-enabled/lisa-manager.service.dsh-also",
         "/var/lib/systemd/deb-systemd-helper-enabled/lisa.service.dsh-also",
         "/var/lib/systemd/deb-systemd-helper-enabled/sysinit.target.wants/lisa.service",
     ];

@@ -39,7 +39,7 @@ pub(super) fn backup(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(),
     Ok(())
 }
 
-/// Reads `groups`, and `regroup`: one table, or a list in order of time.
+/// Reads `assistance`, `groups`, and `regroup`: one table, or a list in order of time.
 pub(super) fn groups(
     table: &Table<'_>,
     spec: &mut ConnectionSpec,
@@ -51,6 +51,13 @@ pub(super) fn groups(
         let group = |item: &Field<'_>| Ok(item.integer_u32(0..=mpcc::GROUP_MAX.into())? as u8);
         items.iter().map(group).collect::<Result<Vec<u8>, Error>>()
     };
+    if let Some(field) = table.get("assistance") {
+        spec.assistance = field.boolean()?;
+        if spec.assistance {
+            let decided = "not with `assistance = true`, which decides the groups";
+            table.refuse(&["groups", "regroup"], decided)?;
+        }
+    }
     if let Some(field) = table.get("groups") {
         spec.groups = read(&field)?;
     }

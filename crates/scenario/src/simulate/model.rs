@@ -1,5 +1,6 @@
 //! The network and the endpoints of a scenario in the simulator.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use mpcc::Algorithm;
@@ -7,6 +8,7 @@ use netsim::{Network, PortId, RouteId, Span, Time};
 use topology::{LinkIndex, Path};
 use transport::{Simulation, SubflowRoutes, UdpSpec, Wire};
 
+use super::assistance;
 use super::endpoints::Endpoints;
 use super::limits;
 use super::recording::Recording;
@@ -43,7 +45,7 @@ pub(super) struct Observed<O> {
 struct DueRegroup<'a> {
     at: Time,
     connection: usize,
-    groups: &'a [u8],
+    groups: Cow<'a, [u8]>,
 }
 
 impl<'a, O: Recording> Model<'a, O> {
@@ -169,7 +171,10 @@ impl<'a, O: Recording> Model<'a, O> {
             join_delay: spec.join_delay,
             ecn: spec.ecn,
             ssthresh,
-            groups: spec.groups.clone(),
+            groups: match spec.assistance {
+                true => assistance::groups_at(&self.drawn.graph, &flow.paths, Time::ZERO),
+                false => spec.groups.clone(),
+            },
             backup: spec.backup.clone(),
             profile,
         };
@@ -186,19 +191,30 @@ impl<'a, O: Recording> Model<'a, O> {
             let Endpoints::Connection(connection) = *endpoints else {
                 continue;
             };
+            let spec = self.spec(flow);
             let change = |regroup: &'a Regroup| DueRegroup {
                 at: Time::ZERO + regroup.at,
                 connection,
-                groups: &regroup.groups,
+                groups: Cow::Borrowed(&regroup.groups),
             };
-            let changes = self.spec(flow).regroup.iter().map(change);
+            let changes = spec.regroup.iter().map(change);
             due.extend(changes.filter(|change| times.contains(&change.at)));
+            if spec.assistance {
+                let decided = assistance::regroups(&self.drawn.graph, &flow.paths);
+                let change = |regroup: Regroup| DueRegroup {
+                    at: Time::ZERO + regroup.at,
+                    connection,
+                    groups: Cow::Owned(regroup.groups),
+                };
+                let changes = decided.into_iter().map(change);
+                due.extend(changes.filter(|change| times.contains(&change.at)));
+            }
         }
         due.sort_by_key(|change| change.at);
         for change in due {
             self.run_sampled(change.at, max_events)?;
             self.simulation
-                .request_groups(change.connection, change.groups);
+                .request_groups(change.connection, &change.groups);
         }
         self.run_sampled(stop, max_events)
     }

@@ -175,6 +175,12 @@ pub enum Command {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         command: Vec<OsString>,
     },
+    /// Follow a topology manager: report this host's subflows to it, and set the groups that it decides.
+    ///
+    /// Reports connections with an algorithm of lisa in this network namespace, as addresses and ports, and follows the kernel's
+    /// events of MPTCP. Subflows that share no bottleneck by the manager's map are then not coupled. Without an answer for 30 seconds, and at
+    /// the end, all are coupled. Runs until Ctrl-C or SIGTERM; systemd starts it as `lisa-assist.service`. Needs root.
+    Assist(super::assist::Arguments),
     /// Keep the kernel in the state that a file describes: load its algorithms, and set the defaults of network namespaces.
     ///
     /// Runs until SIGTERM or Ctrl-C, then restores the defaults and unloads. SIGHUP reads the file again and applies the
@@ -194,7 +200,7 @@ pub enum Command {
 impl Command {
     /// Whether the command must end by itself, to restore and unload.
     pub fn clears_away(&self) -> bool {
-        matches!(self, Self::Service { check: false, .. })
+        matches!(self, Self::Service { check: false, .. } | Self::Assist(_))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `lisa kernel`: the algorithms in this Linux kernel.
 
 mod arguments;
+mod assist;
 mod connections;
 mod default;
 mod doctor;
@@ -72,6 +73,7 @@ pub fn run(command: Command) -> Result<(), Failure> {
             true => service::check(&config),
             false => service::run(&config),
         },
+        Command::Assist(arguments) => assist::run(arguments),
         Command::Exec { name, command } => Err(exec::exec(&name, &command)),
     }
 }

@@ -1,0 +1,123 @@
+//! `lisa kernel assist`.
+
+use std::path::PathBuf;
+
+use assist::{Agent, Event, Loaded, Manager, PathManagerEvents, Target};
+use clap::{Args, ValueHint};
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::output::{Failure, complain, print};
+use crate::values::{self, Form};
+
+/// File of the token, unless systemd gives one.
+const TOKEN: &str = "/etc/lisa/assist.token";
+
+/// Arguments of `lisa kernel assist`.
+#[derive(Args)]
+#[command(after_help = NOTES)]
+pub struct Arguments {
+    /// Address of the manager, as `lisa serve` prints it.
+    #[arg(long, value_name = "URL", value_parser = target())]
+    from: Target,
+    /// File with the token of this endpoint [default: the credential `token` of systemd, or else /etc/lisa/assist.token].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = values::path("the name of a file"))]
+    token: Option<PathBuf>,
+    /// Certificates in PEM that the manager's is checked with [default: those of the system].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = values::path("the name of a file"))]
+    ca: Option<PathBuf>,
+    /// Send the token to another host without TLS. Whoever sees the packets then has it.
+    #[arg(long)]
+    plain: bool,
+    /// Print a line of JSON for each event (schema lisa.kernel.assist/1) instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+const NOTES: &str = "\
+An operator gives the token: it is the answer to PUT /v1/endpoints/NAME (docs/assistance.md). The manager accepts only subflows
+whose local address is in one of the endpoint's prefixes.
+
+Examples:
+  sudo lisa kernel assist --from https://manager.example:9720 --token laptop.token
+  sudo lisa kernel assist --from http://127.0.0.1:9720 --json
+  sudo systemctl enable --now lisa-assist       # at each boot, as /etc/lisa/assist.env says";
+
+fn target() -> Form<Target> {
+    let form = "the address of a manager, like https://manager.example:9720";
+    Form::new(form, |text| text.parse())
+}
+
+/// Follows the manager until SIGINT or SIGTERM.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    if arguments.from.is_exposed() && !arguments.plain {
+        return Err(Failure::usage(format!(
+            "--from {}: the token would be sent in plain text; use https, or --plain",
+            arguments.from
+        )));
+    }
+    let file = arguments.token.unwrap_or_else(|| {
+        let folder = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
+        let credential = folder.map(|folder| folder.join("token"));
+        let credential = credential.filter(|file| file.exists());
+        credential.unwrap_or_else(|| TOKEN.into())
+    });
+    let token = std::fs::read_to_string(&file).map_err(|error| {
+        Failure::new(format!(
+            "{}: {error}; an operator gives the token with PUT /v1/endpoints/NAME",
+            file.display()
+        ))
+    })?;
+    let manager = Manager::new(arguments.from, &token, arguments.ca.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()?;
+    let url = manager.target().to_string();
+    let agent = Agent::new(manager, Loaded::here()?, move |event| {
+        show(&event, &url, arguments.json);
+    });
+    runtime.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let events = PathManagerEvents::open()?;
+        let stop = async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        };
+        Ok(agent.run(events, stop).await?)
+    })
+}
+
+/// Prints an event. A reader who has gone does not end the command.
+fn show(event: &Event, url: &str, as_json: bool) {
+    if as_json {
+        let line = match event {
+            Event::Connected(endpoint) => json!({ "event": "connected", "endpoint": endpoint }),
+            Event::Lost(error) => json!({ "event": "lost", "error": error.to_string() }),
+            Event::Coupled => json!({ "event": "coupled" }),
+            Event::Groups(groups) => json!({ "event": "groups", "groups": groups }),
+            Event::Kernel(error) => json!({ "event": "kernel", "error": error.to_string() }),
+        };
+        let _ = print(&format!("{line}\n"));
+        return;
+    }
+    match event {
+        Event::Connected(endpoint) => drop(print(&format!("connected to {url} as `{endpoint}`\n"))),
+        Event::Lost(error) => complain(format!("{error}; trying again")),
+        Event::Coupled => drop(print("all subflows are coupled\n")),
+        Event::Kernel(error) => complain(error.to_string()),
+        Event::Groups(groups) => {
+            let parts = groups.groups.iter();
+            let parts = parts.map(|s| format!("{} → {} in {}", s.local, s.remote, s.group));
+            let token = String::from(groups.connection);
+            let parts: Vec<_> = parts.collect();
+            drop(print(&format!(
+                "connection {token}: {}\n",
+                parts.join(", ")
+            )));
+        }
+    }
+}
