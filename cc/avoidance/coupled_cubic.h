@@ -21,7 +21,7 @@
  *
  * Details:
  *  - W_est grows by α each smoothed RTT of the epoch, not by ACKs: the sum of the windows has no ACKs of its own.
- *  - The group is read, and the window grows, once in about a millisecond, as Linux computes W(t) once a jiffy; while a window decreases,
+ *  - The group is read, and the window grows, once in 4 ms, as Linux computes W(t) once a jiffy; while a window decreases,
  *    on each ACK.
  *  - A reduction that the endpoint undoes restores the window of that subflow alone.
  *  - Times are compared modulo 2^32 µs, 71 minutes: a loss that long ago may count as a recent one.
@@ -45,7 +45,7 @@
 #define MPCC_COUPLED_CUBIC_LOST                                                                    \
 	(1U << 31) /* beside the sum of the windows: a loss has shown a W(K) */
 #define MPCC_COUPLED_CUBIC_TOTAL ((1U << 27) - 1) /* of the result of mpcc_coupled_cubic_read */
-#define MPCC_COUPLED_CUBIC_TICK  20 /* the group is read once in 2^20 ns, about a millisecond */
+#define MPCC_COUPLED_CUBIC_TICK  22 /* the group is read once in 2^22 ns, 4 ms: a jiffy of Linux */
 #define MPCC_COUPLED_CUBIC_QUEUE                                                                   \
 	8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
 
@@ -61,7 +61,7 @@ struct mpcc_coupled_cubic_avoidance {
 	u32 shares : 1; /* not 0: the evidence says that this subflow shares its queue */
 	u32 pending : 1; /* not 0: an observation waits for a lower RTT */
 	u32 counted : 1; /* not 0: `other_losses` and `shared_losses` are of this group */
-	u32 due : 1; /* not 0: the group was read for this ACK */
+	u32 due : 1; /* not 0: the group was read since the window has last grown */
 	u32 goal : 24; /* window to come down to, segments; 0: none */
 	u32 score : 8; /* sum of the evidence */
 	u32 last_loss; /* µs, wraps; of this subflow */
@@ -279,10 +279,10 @@ MPCC_INLINE u32 mpcc_coupled_cubic_adjust(struct mpcc_connection *c, struct mpcc
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s), copy;
 	u32 tick = tcp->now >> MPCC_COUPLED_CUBIC_TICK & 0xfff;
 
-	v->due = v->tick != tick || v->goal;
-	if (!v->due)
+	if (v->tick == tick && !v->goal)
 		return acked;
 	v->tick = tick;
+	v->due = true;
 	if (!mpcc_own_slot(c, s)) {
 		v->total = mpcc_at_most(tcp->cwnd, MPCC_CWND_MAX);
 		return acked;
@@ -338,6 +338,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 	acked = v->acked = mpcc_min(v->acked + mpcc_min(acked, 0xffff), 0xffff);
 	if (!v->due)
 		return;
+	v->due = false;
 	v->acked = 0;
 	if (!v->running) {
 		v->running = true;

@@ -12,7 +12,7 @@
  *  - Train: ACKs have arrived without a gap for half of the smallest RTT, so that the windows fill the path (HyStart's ACK train); for
  *    5/16 of it where the queue is shared. A gap does not break the train if others had at least three quarters of its ACKs in it.
  *  - Queue: the smallest RTT of the round is above the smallest of all by 1/4 of it, within 8 and 64 ms; by 1/32, within 1 and 8 ms,
- *    where the queue is shared.
+ *    where the queue is shared. It takes eight RTT samples of the round, two where the queue is shared.
  *
  * Below 45 segments the window grows by four segments for each acknowledged one while the ACKs of the round arrive at a rate that
  * fills more than four of its windows in the smallest RTT: Linux's scheduler gives a join a burst of data at once, which a window
@@ -50,6 +50,9 @@
 #define MPCC_CONVOY_QUEUE_SHARED     32
 #define MPCC_CONVOY_QUEUE_SHARED_MIN 1000
 
+#define MPCC_CONVOY_SAMPLES        MPCC_HYSTART_SAMPLES /* at most half of the window's segments */
+#define MPCC_CONVOY_SAMPLES_SHARED 2
+
 #define MPCC_CONVOY_SMALL 45 /* segments: 64 KB, what Linux's scheduler gives a subflow at once */
 #define MPCC_CONVOY_FAST  4 /* segments of growth for each acknowledged one */
 #define MPCC_CONVOY_ROOM  4 /* windows that the ACKs' rate must exceed in an RTT */
@@ -60,7 +63,7 @@ struct mpcc_convoy_slow_start {
 	u32 round_start; /* µs, wraps */
 	u32 last_ack; /* µs, wraps */
 	u32 remaining : 24; /* segments to be acknowledged before the next round */
-	u32 samples : 2; /* in this round, counted to 2 */
+	u32 samples : 4; /* RTT samples in this round, counted to MPCC_CONVOY_SAMPLES */
 	u32 broken : 1; /* not 0: the train of this round has a gap */
 	u32 shared : 1; /* not 0: others are behind the same queue */
 	u32 fast : 1; /* not 0: the window may grow faster than in slow start */
@@ -192,15 +195,24 @@ MPCC_INLINE bool mpcc_convoy_is_long(const struct mpcc_convoy_slow_start *v, u32
 	return queue > mpcc_min(mpcc_max(v->base / part, least), 8 * least);
 }
 
+/* RTT samples in a round before its queue counts. A single one may be late by chance; a shared queue is left early. */
+MPCC_INLINE u32 mpcc_convoy_enough(const struct mpcc_convoy_slow_start *v,
+				   const struct mpcc_tcp *tcp)
+{
+	u32 most = v->shared ? MPCC_CONVOY_SAMPLES_SHARED : MPCC_CONVOY_SAMPLES;
+
+	return mpcc_min(most, mpcc_max(tcp->cwnd / 2, MPCC_CONVOY_SAMPLES_SHARED));
+}
+
 /* An RTT sample. Returns whether the queue ends slow start. */
 MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struct mpcc_tcp *tcp)
 {
 	if (!v->base || tcp->rtt_us < v->base)
 		v->base = tcp->rtt_us;
 	v->round_min = mpcc_min(v->round_min, tcp->rtt_us);
-	if (v->samples < 2)
+	if (v->samples < MPCC_CONVOY_SAMPLES)
 		v->samples++;
-	return v->samples == 2 && tcp->cwnd >= MPCC_CONVOY_QUEUE_CWND &&
+	return v->samples >= mpcc_convoy_enough(v, tcp) && tcp->cwnd >= MPCC_CONVOY_QUEUE_CWND &&
 	       mpcc_convoy_is_long(v, v->round_min - v->base);
 }
 

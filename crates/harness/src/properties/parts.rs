@@ -142,7 +142,7 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
     let (was, is) = (state::convoy(before), state::convoy(after));
     ensure!(
-        is.samples() <= 2
+        is.samples() <= 8
             && is.remaining() <= ffi::MPCC_CWND_MAX + 1
             && is.within <= ffi::MPCC_CWND_MAX,
         "convoy keeps {is:?}"
