@@ -182,7 +182,7 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
     let v = state::coupled_cubic(s);
     let slot = step.after.connection.slot.get(usize::from(s.slot));
     ensure!(
-        u32::from(v.score()) <= ffi::MPCC_COUPLED_CUBIC_MOST && v.total() <= ffi::MPCC_CWND_MAX,
+        v.score() <= ffi::MPCC_COUPLED_CUBIC_MOST && v.total() <= ffi::MPCC_CWND_MAX,
         "coupled CUBIC keeps {v:?}"
     );
     ensure!(
