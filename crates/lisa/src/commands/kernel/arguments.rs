@@ -27,8 +27,8 @@ pub enum Command {
     /// options; open connections keep theirs. Needs root.
     #[command(after_help = EXAMPLES_LOAD)]
     Load {
-        /// The algorithm.
-        #[arg(value_parser = algorithm_name::loadable())]
+        /// The algorithm. docs/which.md says which one when.
+        #[arg(value_parser = algorithm_name::loadable(), default_value = algorithm_name::RECOMMENDED)]
         name: String,
         /// Also make it the default of this network namespace, as `lisa kernel default NAME` does.
         #[arg(long)]
@@ -213,8 +213,8 @@ const EXAMPLES_TOP: &str = "Examples:
   sudo lisa kernel top --process nginx --interval 2";
 
 const EXAMPLES_LOAD: &str = "Examples:
-  sudo lisa kernel load lisa
-  lisa kernel exec lisa -- curl -O http://server/file
+  sudo lisa kernel load
+  lisa kernel exec convoy -- curl -O http://server/file
   sudo lisa kernel load lia --default && sudo lisa kernel status";
 
 const EXAMPLES_METRICS: &str = "Examples:
