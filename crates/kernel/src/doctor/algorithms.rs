@@ -86,7 +86,7 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
         Ok(all) if all.is_empty() => {
             vec![Algorithms.ok(
                 "loaded",
-                "none is loaded; `lisa kernel load lisa` loads one",
+                "none is loaded; `lisa kernel load` loads one",
             )]
         }
         Ok(all) => all.iter().flat_map(of_one).collect(),
