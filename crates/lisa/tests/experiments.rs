@@ -188,6 +188,21 @@ fn intervals_are_right() {
     assert!(output.status.success(), "{complaint}");
 }
 
+/// The statistics of RFC 8382 in integers are those of its definitions.
+#[test]
+fn statistics_are_right() {
+    if !has_python() {
+        return;
+    }
+    let output = Command::new("python3")
+        .arg(repository().join("experiments/detection/sbd_test.py"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+}
+
 /// Whether there is a Python; prints the reason for skipping.
 fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok();

@@ -183,6 +183,8 @@ pub(crate) fn rows(of: &ObservedFlow<'_>, title: &str) -> Vec<Row> {
             cwnd: s.cwnd,
             ssthresh: s.ssthresh,
             srtt: s.srtt.as_secs_f64(),
+            rtt: None,
+            published: None,
             flight: s.flight,
             phase: match s.ssthresh {
                 _ if s.is_reducing() => Phase::Recovery,

@@ -63,7 +63,7 @@ impl<O: Observer> Simulation<O> {
         let is_complete = connection.application.completion.is_some();
         (connection.send.subflows.iter()).map(move |sender| SubflowState {
             is_open: sender.counters.established.is_some() && !is_complete,
-            view: sender.view(),
+            view: sender.view(&connection.send.stream.coupled),
             acknowledged: sender.scoreboard.una(),
             retransmits: sender.counters.retransmits.into(),
         })
