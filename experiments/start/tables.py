@@ -10,6 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from start.cells import CLASSES, JUDGING, ONE, TCP, TUNING, Summary, draw, run
 from start.figure import svg
+from start.host import cells_on_the_host
 from start.kernel import cells_in_the_vm
 from start.limits import limits
 from start.settings import PLAIN
@@ -112,5 +113,5 @@ def tuning(experiment):
 
 if __name__ == "__main__":
     experiment = Experiment(__file__)
-    printed = (tuning, wider_tuning) if experiment.options.only else ()
+    printed = (tuning, wider_tuning, cells_on_the_host) if experiment.options.only else ()
     experiment.run(judging, wider, shares, *printed, vm=(cells_in_the_vm,))
