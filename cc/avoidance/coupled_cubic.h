@@ -338,6 +338,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 	acked = v->acked = mpcc_min(v->acked + mpcc_min(acked, 0xffff), 0xffff);
 	if (!v->due)
 		return;
+	/* A window of them grows the windows to the curve; RTTs below 4 ms have more. */
+	acked = mpcc_min(acked, tcp->cwnd);
 	v->due = false;
 	v->acked = 0;
 	if (!v->running) {
