@@ -17,12 +17,13 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 FILE = REPOSITORY / "packaging/debian/copyright"
 MARK = "Comment: From here on written by packaging/copyright.py.\n"
 
-PREFERRED = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "Unicode-3.0"]
+PREFERRED = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib", "Unicode-3.0"]
 # Names of Debian's format.
 NAMES = {"BSD-2-Clause": "BSD-2-clause", "BSD-3-Clause": "BSD-3-clause"}
 # A crate whose file has the text of a licence, and the line that the text begins with.
 TEXTS = {
     "BSD-3-Clause": ("snap", "Redistribution and use"),
+    "ISC": ("rustls-webpki", "Permission to use, copy"),
     "Zlib": ("slotmap", "This software is provided"),
     "Unicode-3.0": ("unicode-properties", "Permission is hereby granted"),
 }

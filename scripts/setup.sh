@@ -153,6 +153,10 @@ if [ "$all" ]; then
     need tshark "reads captures in the tests" have tshark
     need valgrind "counts instructions in the benchmarks" have valgrind
     need iperf3 "transfers in the tests" have iperf3
+    if grep -qx 'ID=debian' /etc/os-release; then # Ubuntu has them as snaps alone
+        need chromium "opens the page of the topology manager in the tests" have chromium
+        need chromium-driver "drives it" have chromedriver
+    fi
     need nginx "serves files in the tests; no service is started" have nginx
     if [ "$(uname -m)" = x86_64 ]; then
         need gcc-aarch64-linux-gnu "compiles cc/ for arm64 in the tests" have aarch64-linux-gnu-gcc

@@ -178,9 +178,23 @@ pub fn request(
     connection: &Connection,
     moves: &[(&Subflow, u8)],
 ) -> Result<usize> {
+    let moves: Vec<_> = (moves.iter())
+        .map(|(subflow, group)| (connection, *subflow, *group))
+        .collect();
+    request_all(registered, &moves)
+}
+
+/// As [`request`], of several connections of one algorithm.
+///
+/// # Errors
+/// If the kernel refuses a request; the requests before it are stored.
+pub fn request_all(
+    registered: &Registered,
+    moves: &[(&Connection, &Subflow, u8)],
+) -> Result<usize> {
     let requests = Requests::load(registered, None)?;
     let mut stored = 0;
-    for (subflow, group) in moves {
+    for (connection, subflow, group) in moves {
         let request = lisa_group_request {
             connection: connection.key,
             slot: subflow.slot,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueHint};
 
 use crate::commands::{
-    compare, demo, kernel, new, paths, plot, reproduce, run, show, sweep, theory,
+    compare, demo, kernel, new, paths, plot, reproduce, run, serve, show, sweep, theory,
 };
 use crate::runs::on::On;
 use crate::values;
@@ -47,6 +47,11 @@ pub enum Command {
     /// The k shortest paths without a loop (Yen), or disjoint paths of the least total length (Bhandari). A map is a GML file, as The
     /// Internet Topology Zoo has them.
     Paths(paths::Arguments),
+    /// Serve the topology manager: it tells endpoints which of their subflows share a bottleneck.
+    ///
+    /// It keeps a map, the rates of its links, and the subflows that endpoints report, and decides their groups (docs/assistance.md). HTTP
+    /// with JSON; a page at / draws the live map. Runs until Ctrl-C or SIGTERM.
+    Serve(serve::Arguments),
     /// Show the rates that theory predicts for a scenario: the fair ones, and those of each congestion avoidance at rest.
     Theory(theory::Arguments),
     /// Run the experiments of the papers, and write a report of which published results hold.

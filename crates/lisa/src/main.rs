@@ -51,6 +51,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::New(arguments) => commands::new::run(&arguments),
         Command::Show(arguments) => commands::show::run(&arguments),
         Command::Paths(arguments) => commands::paths::run(&arguments),
+        Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Theory(arguments) => commands::theory::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),

@@ -88,6 +88,12 @@ impl From<lab::Error> for Failure {
     }
 }
 
+impl From<manager::Error> for Failure {
+    fn from(error: manager::Error) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 impl From<scenario::Error> for Failure {
     fn from(error: scenario::Error) -> Self {
         // A file can be wrong; an override is an argument.

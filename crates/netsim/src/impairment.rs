@@ -179,6 +179,24 @@ impl Outage {
         Self { from, to: None }
     }
 
+    /// When the link goes down.
+    #[must_use]
+    pub const fn from(&self) -> Time {
+        self.from
+    }
+
+    /// When it comes up again; none: never.
+    #[must_use]
+    pub const fn to(&self) -> Option<Time> {
+        self.to
+    }
+
+    /// Whether the link is down at this time.
+    #[must_use]
+    pub fn contains(&self, time: Time) -> bool {
+        self.from <= time && self.to.is_none_or(|to| time < to)
+    }
+
     /// Whether it ends before `other` begins, or at that instant.
     pub(crate) fn precedes(&self, other: &Self) -> bool {
         self.to.is_some_and(|to| to <= other.from)

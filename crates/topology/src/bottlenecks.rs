@@ -11,11 +11,10 @@
 //! subflows, than on the narrowest other link of its path beside one. Paths that share a friendliness bottleneck have one group,
 //! also over a third path: A and B, and B and C, are one group of three (figure 3c).
 //!
-//! A table from link to paths is filled once, each link's condition follows from the two narrowest links of its paths, and groups are
-//! merged in a forest: O(k·h) for k paths of h links (IV-A3). The paper's example of figure 2 writes the factor 4/2 for links of two
+//! The links of all paths are listed and sorted once, each link's condition follows from the two narrowest links of its paths, and groups are
+//! merged in a forest: O(k·h·log(k·h)) for k paths of h links. The paper's hash table has O(k·h) (IV-A3), but for the few dozen links of a
+//! connection sorting is faster. The paper's example of figure 2 writes the factor 4/2 for links of two
 //! subflows each, where (2) gives 3/2; this module follows (2).
-
-use std::collections::HashMap;
 
 use netsim::Rate;
 
@@ -87,55 +86,144 @@ impl Sharing {
     #[must_use]
     pub fn of(paths: &[impl AsRef<[LinkIndex]>], rate: impl Fn(LinkIndex) -> Option<Rate>) -> Self {
         let bits = |link| rate(link).map_or(u64::MAX, Rate::bits_per_second);
-        // Indices into `links`. The order of the table is never used.
-        let mut table: HashMap<LinkIndex, usize> = HashMap::new();
-        let mut links: Vec<SharedLink> = Vec::new();
-        let mut narrowest = Vec::with_capacity(paths.len());
-        for (index, path) in paths.iter().enumerate() {
-            narrowest.push(Narrowest::of(path.as_ref(), bits));
-            for link in path.as_ref() {
-                let at = *table.entry(*link).or_insert_with(|| {
-                    links.push(SharedLink {
-                        link: *link,
-                        paths: Vec::new(),
-                        rate: None,
-                        others: None,
-                        is_bottleneck: false,
-                    });
-                    links.len() - 1
-                });
-                if links[at].paths.last() != Some(&index) {
-                    links[at].paths.push(index);
-                }
-            }
+        let mut links: Vec<(u32, SharedLink)> = Vec::new();
+        let mut grouping = Grouping::default();
+        let candidates = paths.iter().map(AsRef::as_ref).enumerate();
+        grouping.find(paths.len(), candidates, bits, |shared| {
+            let link = SharedLink {
+                link: shared.link,
+                paths: shared.subflows().collect(),
+                rate: rate(shared.link),
+                others: limited(shared.others),
+                is_bottleneck: shared.is_bottleneck,
+            };
+            links.push((shared.first(), link));
+        });
+        links.sort_by_key(|(first, _)| *first);
+        Self {
+            links: links.into_iter().map(|(_, link)| link).collect(),
+            groups: grouping.groups.clone(),
         }
-        links.retain(|link| link.paths.len() > 1);
-        let mut forest = Forest::new(paths.len());
-        for shared in &mut links {
-            let beside = shared
-                .paths
-                .iter()
-                .map(|path| narrowest[*path].beside(shared.link));
-            let others = beside.max().expect("a shared link has paths");
-            let subflows = shared.paths.len();
-            shared.rate = rate(shared.link);
-            shared.others = limited(others);
-            shared.is_bottleneck = shared
-                .rate
-                .is_some_and(|rate| limits(rate.bits_per_second(), others, subflows));
-            if shared.is_bottleneck {
-                for pair in shared.paths.windows(2) {
-                    forest.merge(pair[0], pair[1]);
-                }
-            }
-        }
-        let groups = forest.groups();
-        Self { links, groups }
     }
 
     /// The friendliness bottlenecks.
     pub fn bottlenecks(&self) -> impl Iterator<Item = &SharedLink> {
         self.links.iter().filter(|link| link.is_bottleneck)
+    }
+}
+
+/// Groups of subflows of which each has one path, or several candidates: with ECMP a subflow is on one of the equal-cost paths, and which is
+/// not known.
+///
+/// A subflow counts on every link of its candidates, with the candidate whose other links are widest. Both make the right side of
+/// (2) larger: subflows that share a bottleneck with one choice of the candidates are in one group. The memory is kept from one
+/// connection to the next.
+#[derive(Debug, Default)]
+pub struct Grouping {
+    crossings: Vec<Crossing>,
+    forest: Forest,
+    groups: Vec<u32>,
+}
+
+/// A link of a candidate path of a subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Crossing {
+    link: LinkIndex,
+    subflow: u32,
+    /// Lowest rate of the other links of this path, bit/s; `u64::MAX`: no limit.
+    beside: u64,
+    /// Position among all crossings.
+    position: u32,
+}
+
+/// A shared link of [`Grouping::find`].
+struct Shared<'c> {
+    link: LinkIndex,
+    /// Crossings of this link, by subflow.
+    crossings: &'c [Crossing],
+    others: u64,
+    is_bottleneck: bool,
+}
+
+impl Shared<'_> {
+    /// The subflows, each once.
+    fn subflows(&self) -> impl Iterator<Item = usize> {
+        let runs = self
+            .crossings
+            .chunk_by(|one, next| one.subflow == next.subflow);
+        runs.map(|run| run[0].subflow as usize)
+    }
+
+    /// Position of the first crossing.
+    fn first(&self) -> u32 {
+        let positions = self.crossings.iter().map(|crossing| crossing.position);
+        positions.min().expect("a shared link has crossings")
+    }
+}
+
+impl Grouping {
+    /// The group of each subflow, from 0 in the order of the subflows. `candidates` are pairs of the index of a subflow and a path; `rate`
+    /// is the available rate of a link in bit/s, `u64::MAX` without a limit.
+    pub fn groups<'p>(
+        &mut self,
+        subflows: usize,
+        candidates: impl IntoIterator<Item = (usize, &'p [LinkIndex])>,
+        rate: impl Fn(LinkIndex) -> u64,
+    ) -> &[u32] {
+        self.find(subflows, candidates, rate, |_| {});
+        &self.groups
+    }
+
+    /// Determines the groups, with a call for each shared link.
+    fn find<'p>(
+        &mut self,
+        subflows: usize,
+        candidates: impl IntoIterator<Item = (usize, &'p [LinkIndex])>,
+        rate: impl Fn(LinkIndex) -> u64,
+        mut on_shared: impl FnMut(&Shared<'_>),
+    ) {
+        self.crossings.clear();
+        for (subflow, path) in candidates {
+            let narrowest = Narrowest::of(path, &rate);
+            for link in path {
+                self.crossings.push(Crossing {
+                    link: *link,
+                    subflow: subflow as u32,
+                    beside: narrowest.beside(*link),
+                    position: self.crossings.len() as u32,
+                });
+            }
+        }
+        self.crossings.sort_unstable();
+        self.forest.reset(subflows);
+        let on_one_link = |one: &Crossing, next: &Crossing| one.link == next.link;
+        for crossings in self.crossings.chunk_by(on_one_link) {
+            let changes = crossings
+                .windows(2)
+                .filter(|pair| pair[0].subflow != pair[1].subflow);
+            let subflows = 1 + changes.count();
+            if subflows < 2 {
+                continue;
+            }
+            let link = crossings[0].link;
+            let beside = crossings.iter().map(|crossing| crossing.beside);
+            let others = beside.max().expect("a shared link has crossings");
+            let rate = rate(link);
+            let shared = Shared {
+                link,
+                crossings,
+                others,
+                is_bottleneck: rate != u64::MAX && limits(rate, others, subflows),
+            };
+            if shared.is_bottleneck {
+                let first = crossings[0].subflow as usize;
+                for other in shared.subflows().skip(1) {
+                    self.forest.merge(first, other);
+                }
+            }
+            on_shared(&shared);
+        }
+        self.forest.groups(&mut self.groups);
     }
 }
 
@@ -150,15 +238,17 @@ fn limits(rate: u64, others: u64, subflows: usize) -> bool {
 }
 
 /// Disjoint sets of paths.
+#[derive(Debug, Default)]
 struct Forest {
     /// A path of the same set that is nearer to its root, or the path itself.
     parents: Vec<usize>,
 }
 
 impl Forest {
-    fn new(paths: usize) -> Self {
-        let parents = (0..paths).collect();
-        Self { parents }
+    /// Makes each path a set of its own.
+    fn reset(&mut self, paths: usize) {
+        self.parents.clear();
+        self.parents.extend(0..paths);
     }
 
     fn root(&mut self, mut path: usize) -> usize {
@@ -176,8 +266,8 @@ impl Forest {
     }
 
     /// A number for each set, in the order of their first paths.
-    fn groups(mut self) -> Vec<u32> {
-        let mut groups: Vec<u32> = Vec::with_capacity(self.parents.len());
+    fn groups(&mut self, groups: &mut Vec<u32>) {
+        groups.clear();
         let mut next = 0;
         for path in 0..self.parents.len() {
             let root = self.root(path);
@@ -188,6 +278,5 @@ impl Forest {
                 groups.push(groups[root]);
             }
         }
-        groups
     }
 }

@@ -118,6 +118,12 @@ impl Graph {
         (0..self.links.len() as u32).map(LinkIndex)
     }
 
+    /// The index of the link at this position of [`Graph::links`].
+    #[must_use]
+    pub fn link_index(&self, position: usize) -> Option<LinkIndex> {
+        (position < self.links.len()).then_some(LinkIndex(position as u32))
+    }
+
     /// The link with this index.
     #[must_use]
     pub fn link(&self, link: LinkIndex) -> &Link {

@@ -23,6 +23,7 @@
 //! assert_eq!(paths.nth(3).unwrap().forward.len(), 6);
 //! ```
 
+mod assistance;
 mod bottlenecks;
 mod client_server;
 mod error;
@@ -37,11 +38,13 @@ mod scenario_b;
 mod scenario_c;
 mod shared_bottleneck;
 mod shortest_paths;
+mod shortest_tree;
 mod spec;
 mod spelled_out;
 mod users;
 
-pub use bottlenecks::{SharedLink, Sharing};
+pub use assistance::{Assistance, Route, Unknown};
+pub use bottlenecks::{Grouping, SharedLink, Sharing};
 pub use client_server::Access;
 pub use error::Error;
 pub use fat_tree::FatTree;
@@ -53,6 +56,7 @@ pub use paths::{Disjointness, LooplessPaths, Metric};
 pub use scenario_b::ScenarioB;
 pub use shared_bottleneck::SharedBottleneck;
 pub use shortest_paths::ShortestPaths;
+pub use shortest_tree::{Direction, ShortestTree};
 pub use spec::Spec;
 pub use spelled_out::{SpelledLink, SpelledOut};
 pub use users::{Capacity, TwoKinds};

@@ -1,6 +1,8 @@
 //! Properties of a link as plain data.
 
-use netsim::{CoDel, Detour, DropTail, FqCoDel, LinkSpec, Outage, Policer, Rate, Span, Trace};
+use netsim::{
+    CoDel, Detour, DropTail, FqCoDel, LinkSpec, Outage, Policer, Rate, Span, Time, Trace,
+};
 use serde::{Deserialize, Serialize};
 
 /// Properties of a link in one direction.
@@ -173,6 +175,12 @@ impl Properties {
             Queue::Policer { rate: limit, .. } => rate.min(limit),
             _ => rate,
         })
+    }
+
+    /// Whether the link is up at this time of a run.
+    #[must_use]
+    pub fn is_up(&self, at: Time) -> bool {
+        !self.down.iter().any(|outage| outage.contains(at))
     }
 
     /// The properties as a link of `netsim`. RED on a link with a trace is in proportion to the trace's mean rate.

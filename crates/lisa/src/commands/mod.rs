@@ -10,6 +10,7 @@ pub mod paths;
 pub mod plot;
 pub mod reproduce;
 pub mod run;
+pub mod serve;
 pub mod show;
 pub mod sweep;
 pub mod theory;

@@ -75,7 +75,7 @@ impl Map {
                 continue;
             }
             let ends = [edge.source, edge.target];
-            let name = link_names.name(&names, ends);
+            let name = link_names.name(&names, ends, self.is_directed);
             let [source, target] = ends.map(|end| nodes[end]);
             let properties = properties(index);
             if self.is_directed {
@@ -89,17 +89,25 @@ impl Map {
     }
 }
 
-/// Names of links: `A – B`; of further edges between these nodes `A – B (2)`, `A – B (3)`.
+/// Names of links: `A – B`; of further edges between these nodes, in a directed map in this direction, `A – B (2)`, `A – B (3)`.
 #[derive(Default)]
 struct LinkNames {
     taken: BTreeSet<String>,
-    /// Number of edges between two nodes so far, the smaller index first.
+    /// Number of edges between two nodes so far, without directions the smaller index first.
     counts: HashMap<[usize; 2], usize>,
 }
 
 impl LinkNames {
-    fn name(&mut self, names: &[String], [source, target]: [usize; 2]) -> String {
-        let pair = [source.min(target), source.max(target)];
+    fn name(
+        &mut self,
+        names: &[String],
+        [source, target]: [usize; 2],
+        is_directed: bool,
+    ) -> String {
+        let pair = match is_directed {
+            true => [source, target],
+            false => [source.min(target), source.max(target)],
+        };
         let count = self.counts.entry(pair).or_default();
         loop {
             *count += 1;

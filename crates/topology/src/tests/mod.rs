@@ -1,5 +1,6 @@
 //! Graphs that the builders make, compared with counts by hand.
 
+mod assistance;
 mod bottlenecks;
 mod fat_tree;
 mod graphs;
@@ -7,6 +8,7 @@ mod link;
 mod paths;
 mod sharing;
 mod shortest_paths;
+mod shortest_tree;
 mod spec;
 mod users;
 

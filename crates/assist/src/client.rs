@@ -1,0 +1,310 @@
+//! Requests to the manager, over HTTP/1.1 with or without TLS.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
+use manager::api;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_rustls::TlsConnector;
+
+use crate::error::{Error, Result};
+
+/// Longest time of a request, from the connection to the end of the answer.
+const REQUEST: Duration = Duration::from_secs(5);
+
+/// Longest time without a byte on the stream of events. The manager sends a comment every 5 s.
+const SILENCE: Duration = Duration::from_secs(12);
+
+/// Largest answer, and largest event, bytes. A wrong manager must not fill the memory.
+const MOST: usize = 16 << 20;
+
+/// Address of a manager: `http://HOST:PORT` or `https://HOST[:PORT]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Whether with TLS.
+    pub is_tls: bool,
+    /// Name or address of the host.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = || "http://HOST:PORT or https://HOST:PORT is needed".to_string();
+        let uri: Uri = text.parse().map_err(|_| form())?;
+        let is_tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(form()),
+        };
+        if !["", "/"].contains(&uri.path()) || uri.query().is_some() {
+            return Err("the address of a manager has no path".into());
+        }
+        let host = uri.host().ok_or_else(form)?;
+        Ok(Self {
+            is_tls,
+            host: host.trim_matches(['[', ']']).into(),
+            port: uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 }),
+        })
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        match self.host.contains(':') {
+            true => write!(f, "{scheme}://[{}]:{}", self.host, self.port),
+            false => write!(f, "{scheme}://{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl Target {
+    /// Whether packets to it leave the host without TLS, as far as its name tells.
+    #[must_use]
+    pub fn is_exposed(&self) -> bool {
+        let address = self.host.parse::<std::net::IpAddr>();
+        let is_local = self.host == "localhost" || address.is_ok_and(|ip| ip.is_loopback());
+        !self.is_tls && !is_local
+    }
+}
+
+/// A manager.
+#[derive(Clone)]
+pub struct Manager {
+    target: Target,
+    token: Arc<str>,
+    tls: Option<TlsConnector>,
+}
+
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+impl Manager {
+    /// A manager at this address, with the token of this endpoint. `authority` is a file of certificates in PEM that the manager's
+    /// certificate is checked with; without it those of the system are.
+    ///
+    /// # Errors
+    /// If no certificate can be read.
+    pub fn new(target: Target, token: &str, authority: Option<&Path>) -> Result<Self> {
+        let tls = target.is_tls.then(|| connector(authority)).transpose()?;
+        Ok(Self {
+            target,
+            token: token.trim().into(),
+            tls,
+        })
+    }
+
+    /// The address.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Begins a session.
+    pub(crate) async fn session(&self) -> Result<api::Session> {
+        self.answer(Method::POST, "/v1/session", None).await
+    }
+
+    /// Sends a report.
+    pub(crate) async fn report(&self, report: &api::Report) -> Result<api::Reported> {
+        let body = serde_json::to_vec(report).expect("a report has JSON");
+        self.answer(Method::POST, "/v1/reports", Some(body)).await
+    }
+
+    /// Opens the stream of events, and waits for its first byte.
+    pub(crate) async fn events(&self, session: &str) -> Result<Events> {
+        let path = format!("/v1/events?session={session}");
+        let open = async {
+            let response = self.send(Method::GET, &path, None).await?;
+            let response = self.checked(response).await?;
+            let mut events = Events {
+                body: response.into_body(),
+                rest: String::new(),
+                last: Instant::now(),
+            };
+            events.read().await?;
+            Ok(events)
+        };
+        let late = || self.failed("no answer in 5 s");
+        timeout(REQUEST, open).await.map_err(|_| late())?
+    }
+
+    fn failed(&self, error: impl std::fmt::Display) -> Error {
+        Error::new(&self.target, error)
+    }
+
+    async fn answer<T: serde::de::DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<T> {
+        let exchange = async {
+            let response = self.send(method, path, body).await?;
+            let response = self.checked(response).await?;
+            let body = Limited::new(response.into_body(), MOST).collect().await;
+            let body = body.map_err(|error| self.failed(error))?.to_bytes();
+            serde_json::from_slice(&body).map_err(|error| {
+                self.failed(format!("the answer to {path} is not a manager's ({error})"))
+            })
+        };
+        let late = || self.failed("no answer in 5 s");
+        timeout(REQUEST, exchange).await.map_err(|_| late())?
+    }
+
+    /// The response, or the error that it has.
+    async fn checked(&self, response: Response<Incoming>) -> Result<Response<Incoming>> {
+        let status = response.status();
+        if status == StatusCode::OK {
+            return Ok(response);
+        }
+        let body = Limited::new(response.into_body(), 1 << 16).collect().await;
+        let problem = body.ok().and_then(|body| {
+            let problem: api::Problem = serde_json::from_slice(&body.to_bytes()).ok()?;
+            Some(problem.error)
+        });
+        Err(self.failed(problem.unwrap_or_else(|| format!("status {status}"))))
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Response<Incoming>> {
+        let Target { host, port, .. } = &self.target;
+        let connected = TcpStream::connect((&host[..], *port)).await;
+        let stream = connected.map_err(|error| self.failed(error))?;
+        let _ = stream.set_nodelay(true);
+        let stream: Box<dyn Stream> = match &self.tls {
+            None => Box::new(stream),
+            Some(tls) => {
+                let name = ServerName::try_from(host.clone());
+                let name = name.map_err(|error| self.failed(error))?;
+                let stream = tls.connect(name, stream).await;
+                Box::new(stream.map_err(|error| self.failed(error))?)
+            }
+        };
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| self.failed(error))?;
+        tokio::spawn(connection);
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, format!("{host}:{port}"))
+            .header(AUTHORIZATION, format!("Bearer {}", self.token))
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(Bytes::from(body.unwrap_or_default())))
+            .map_err(|error| self.failed(error))?;
+        let response = sender.send_request(request).await;
+        response.map_err(|error| self.failed(error))
+    }
+}
+
+/// Checks certificates of managers.
+fn connector(authority: Option<&Path>) -> Result<TlsConnector> {
+    let mut roots = RootCertStore::empty();
+    match authority {
+        Some(file) => {
+            let failed = |error: &dyn std::fmt::Display| {
+                Error(format!(
+                    "{}: no certificate in PEM ({error})",
+                    file.display()
+                ))
+            };
+            let read = CertificateDer::pem_file_iter(file).map_err(|error| failed(&error))?;
+            for certificate in read {
+                let certificate = certificate.map_err(|error| failed(&error))?;
+                roots.add(certificate).map_err(|error| failed(&error))?;
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    if roots.is_empty() {
+        return Err(Error(
+            "no certificate to check the manager with: give --ca FILE, or install ca-certificates"
+                .into(),
+        ));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Error::new("TLS", error))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+/// The stream of events.
+pub(crate) struct Events {
+    body: Incoming,
+    rest: String,
+    /// Time of the last byte.
+    last: Instant,
+}
+
+impl Events {
+    /// The next event `groups`. Comments and other events are skipped. Can be cancelled.
+    pub(crate) async fn next(&mut self) -> Result<Vec<api::Groups>> {
+        loop {
+            while let Some(end) = self.rest.find("\n\n") {
+                let event: String = self.rest.drain(..end + 2).collect();
+                if let Some(groups) = groups(&event)? {
+                    return Ok(groups);
+                }
+            }
+            self.read().await?;
+        }
+    }
+
+    /// Reads some bytes.
+    async fn read(&mut self) -> Result<()> {
+        let frame = timeout_at(self.last + SILENCE, self.body.frame()).await;
+        let frame = frame.map_err(|_| Error("the manager is silent".into()))?;
+        let Some(frame) = frame else {
+            return Err(Error("the manager has ended the stream of events".into()));
+        };
+        let frame = frame.map_err(|error| Error::new("stream of events", error))?;
+        self.last = Instant::now();
+        if let Some(data) = frame.data_ref() {
+            // Events are JSON in ASCII and UTF-8; a character that two frames share is replaced, and none is in groups.
+            self.rest.push_str(&String::from_utf8_lossy(data));
+        }
+        if self.rest.len() > MOST {
+            return Err(Error("the manager sends an event without an end".into()));
+        }
+        Ok(())
+    }
+}
+
+/// The groups of an event; none of another one.
+fn groups(event: &str) -> Result<Option<Vec<api::Groups>>> {
+    if !event.lines().any(|line| line == "event: groups") {
+        return Ok(None);
+    }
+    let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+    let groups = serde_json::from_str(data.unwrap_or_default());
+    groups
+        .map(Some)
+        .map_err(|error| Error::new("event `groups`", error))
+}
