@@ -28,6 +28,7 @@
 #include "avoidance/wvegas.h"
 #include "avoidance/phi.h"
 #include "avoidance/coupled_cubic.h"
+#include "avoidance/mpcubic.h"
 
 /* The parts of a pair: the NAME of mpcc_NAME_slow_start_ops or mpcc_NAME_avoidance_ops. */
 #define MPCC_SLOW_STARTS(PART, ...)                                                                \
@@ -46,7 +47,8 @@
 	PART(balia, __VA_ARGS__)                                                                   \
 	PART(wvegas, __VA_ARGS__)                                                                  \
 	PART(phi, __VA_ARGS__)                                                                     \
-	PART(coupled_cubic, __VA_ARGS__)
+	PART(coupled_cubic, __VA_ARGS__)                                                           \
+	PART(mpcubic, __VA_ARGS__)
 
 /*
  * The table: ROW(name, slow start, avoidance, whether Linux itself has an algorithm of this name, short description). The names are
@@ -78,7 +80,8 @@
 	ROW(hystartpp_cubic, hystartpp, cubic, false, "CUBIC with HyStart++ (RFC 9406)")           \
 	ROW(convoy, convoy, coupled_cubic, false,                                                  \
 	    "at a shared queue as one CUBIC, else as several")                                     \
-	ROW(convoy_cubic, convoy, cubic, false, "the slow start of convoy, then Linux's CUBIC")
+	ROW(convoy_cubic, convoy, cubic, false, "the slow start of convoy, then Linux's CUBIC")    \
+	ROW(mpcubic, uncoupled, mpcubic, false, "CUBIC with linked growth: all together as one")
 
 /* --- Dispatch --------------------------------------------------------------------------------------------------- */
 

@@ -21,6 +21,8 @@
  *
  * Details:
  *  - W_est grows by α each smoothed RTT of the epoch, not by ACKs: the sum of the windows has no ACKs of its own.
+ *  - The group is read, and the window grows, once in 4 ms, as Linux computes W(t) once a jiffy; while a window decreases,
+ *    on each ACK.
  *  - A reduction that the endpoint undoes restores the window of that subflow alone.
  *  - Times are compared modulo 2^32 µs, 71 minutes: a loss that long ago may count as a recent one.
  *  - All subflows that share a queue are taken to share the same one.
@@ -43,29 +45,33 @@
 #define MPCC_COUPLED_CUBIC_LOST                                                                    \
 	(1U << 31) /* beside the sum of the windows: a loss has shown a W(K) */
 #define MPCC_COUPLED_CUBIC_TOTAL ((1U << 27) - 1) /* of the result of mpcc_coupled_cubic_read */
-#define MPCC_COUPLED_CUBIC_TICK                                                                    \
+#define MPCC_COUPLED_CUBIC_TICK  22 /* the group is read once in 2^22 ns, 4 ms: a jiffy of Linux */
+#define MPCC_COUPLED_CUBIC_QUEUE                                                                   \
 	8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
 
 struct mpcc_coupled_cubic_avoidance {
 	u32 epoch_start; /* ms, wraps; valid while `running` */
-	u32 k; /* K: from the epoch's start until W(t) is flat, 1/1024 s */
+	u32 k : 20; /* K: from the epoch's start until W(t) is flat, 1/1024 s */
+	u32 tick : 12; /* in the unit of MPCC_COUPLED_CUBIC_TICK, wraps: when the group was last read */
 	u32 origin; /* W(K), segments; 0: none */
 	u32 rtt_min; /* smallest RTT sample, µs; 0: none yet */
-	u32 total; /* sum of the windows that follow the curve, segments */
-	u32 goal; /* window to come down to, segments; 0: none */
+	u32 total : 24; /* sum of the windows that follow the curve, segments */
+	u32 running : 1; /* not 0: in an epoch: congestion avoidance between two reductions */
+	u32 lost : 1; /* not 0: a loss has shown a W(K) */
+	u32 shares : 1; /* not 0: the evidence says that this subflow shares its queue */
+	u32 pending : 1; /* not 0: an observation waits for a lower RTT */
+	u32 counted : 1; /* not 0: `other_losses` and `shared_losses` are of this group */
+	u32 due : 1; /* not 0: the group was read since the window has last grown */
+	u32 goal : 24; /* window to come down to, segments; 0: none */
+	u32 score : 8; /* sum of the evidence */
 	u32 last_loss; /* µs, wraps; of this subflow */
 	u32 last_reduction; /* µs, wraps; of this subflow, by its own loss or another one's */
 	u32 deadline; /* µs, wraps: end of the observation; valid while `pending` */
 	u32 target_srtt8; /* smoothed RTT that shows a shared queue, eighths of a microsecond; valid while `pending` */
 	u16 other_losses; /* losses of all other subflows, wraps */
 	u16 shared_losses; /* losses of other subflows that share a queue, wraps */
-	u16 peak; /* queue at the last own loss, in the unit of MPCC_COUPLED_CUBIC_TICK; 0: no loss yet */
-	u8 score; /* sum of the evidence */
-	u8 running : 1; /* not 0: in an epoch: congestion avoidance between two reductions */
-	u8 lost : 1; /* not 0: a loss has shown a W(K) */
-	u8 shares : 1; /* not 0: the evidence says that this subflow shares its queue */
-	u8 pending : 1; /* not 0: an observation waits for a lower RTT */
-	u8 counted : 1; /* not 0: `other_losses` and `shared_losses` are of this group */
+	u16 peak; /* queue at the last own loss, in the unit of MPCC_COUPLED_CUBIC_QUEUE; 0: no loss yet */
+	u16 acked; /* segments that have not grown the window yet */
 };
 
 #define mpcc_coupled_cubic(s) mpcc_avoidance_state(s, struct mpcc_coupled_cubic_avoidance)
@@ -118,13 +124,13 @@ MPCC_WRAPS MPCC_SEPARATE u64 mpcc_coupled_cubic_read(const struct mpcc_connectio
 	       (total & MPCC_COUPLED_CUBIC_TOTAL);
 }
 
-/* The queue, in the unit of MPCC_COUPLED_CUBIC_TICK. */
+/* The queue, in the unit of MPCC_COUPLED_CUBIC_QUEUE. */
 MPCC_INLINE u32 mpcc_coupled_cubic_queue(const struct mpcc_coupled_cubic_avoidance *v,
 					 const struct mpcc_tcp *tcp)
 {
 	u64 base8 = (u64)v->rtt_min * 8;
 
-	return tcp->srtt8 > base8 ? (tcp->srtt8 - (u32)base8) >> MPCC_COUPLED_CUBIC_TICK : 0;
+	return tcp->srtt8 > base8 ? (tcp->srtt8 - (u32)base8) >> MPCC_COUPLED_CUBIC_QUEUE : 0;
 }
 
 /* Whether less than `eighths`/8 RTTs have passed since `then`. */
@@ -202,6 +208,8 @@ MPCC_INLINE void mpcc_coupled_cubic_reduce(struct mpcc_coupled_cubic_avoidance *
 	v->origin = mpcc_cubic_converge(v->total, v->lost ? v->origin : 0);
 	v->lost = true;
 	v->running = false;
+	v->acked = 0;
+	v->tick--; /* the next ACK reads the group */
 	v->last_reduction = mpcc_hystart_clock(tcp);
 }
 
@@ -269,7 +277,12 @@ MPCC_INLINE u32 mpcc_coupled_cubic_adjust(struct mpcc_connection *c, struct mpcc
 					  struct mpcc_tcp *tcp, u32 acked)
 {
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s), copy;
+	u32 tick = tcp->now >> MPCC_COUPLED_CUBIC_TICK & 0xfff;
 
+	if (v->tick == tick && !v->goal)
+		return acked;
+	v->tick = tick;
+	v->due = true;
 	if (!mpcc_own_slot(c, s)) {
 		v->total = mpcc_at_most(tcp->cwnd, MPCC_CWND_MAX);
 		return acked;
@@ -322,6 +335,13 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 	u32 now = mpcc_coupled_cubic_ms(tcp), t, lost = v->lost ? MPCC_COUPLED_CUBIC_LOST : 0;
 
 	(void)c, (void)note;
+	acked = v->acked = mpcc_min(v->acked + mpcc_min(acked, 0xffff), 0xffff);
+	if (!v->due)
+		return;
+	/* A window of them grows the windows to the curve; RTTs below 4 ms have more. */
+	acked = mpcc_min(acked, tcp->cwnd);
+	v->due = false;
+	v->acked = 0;
 	if (!v->running) {
 		v->running = true;
 		v->epoch_start = now;

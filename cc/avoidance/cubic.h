@@ -49,23 +49,6 @@ struct mpcc_cubic_avoidance {
 
 #define mpcc_cubic(s) mpcc_avoidance_state(s, struct mpcc_cubic_avoidance)
 
-#ifdef MPCC_LINUX_CUBIC
-
-/* Leaves the growth to the kernel's CUBIC. */
-MPCC_INLINE void mpcc_cubic_leave(struct mpcc_connection *c, struct mpcc_subflow *s,
-				  struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
-{
-	(void)c, (void)s, (void)tcp;
-	note->rest = acked;
-}
-
-static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
-	.name = "cubic",
-	.avoid = mpcc_cubic_leave,
-};
-
-#else
-
 /* Time since the epoch began, and the RTT ahead, in 1/1024 s. */
 MPCC_INLINE u32 mpcc_cubic_time(const struct mpcc_cubic_avoidance *cubic,
 				const struct mpcc_tcp *tcp)
@@ -174,6 +157,23 @@ MPCC_INLINE void mpcc_cubic_tx_start(struct mpcc_subflow *s, const struct mpcc_t
 	if (cubic->epoch_start > tcp->now)
 		cubic->epoch_start = tcp->now;
 }
+
+#ifdef MPCC_LINUX_CUBIC
+
+/* Leaves the growth to the kernel's CUBIC. */
+MPCC_INLINE void mpcc_cubic_leave(struct mpcc_connection *c, struct mpcc_subflow *s,
+				  struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
+{
+	(void)c, (void)s, (void)tcp;
+	note->rest = acked;
+}
+
+static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
+	.name = "cubic",
+	.avoid = mpcc_cubic_leave,
+};
+
+#else
 
 static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
 	.name = "cubic",

@@ -12,11 +12,11 @@
  *  - Train: ACKs have arrived without a gap for half of the smallest RTT, so that the windows fill the path (HyStart's ACK train); for
  *    5/16 of it where the queue is shared. A gap does not break the train if others had at least three quarters of its ACKs in it.
  *  - Queue: the smallest RTT of the round is above the smallest of all by 1/4 of it, within 8 and 64 ms; by 1/32, within 1 and 8 ms,
- *    where the queue is shared.
+ *    where the queue is shared. It takes eight RTT samples of the round, two where the queue is shared.
  *
- * Below 45 segments the window grows by four segments for each acknowledged one while the ACKs of the round arrive at a rate that
- * fills more than four of its windows in the smallest RTT: Linux's scheduler gives a join a burst of data at once, which a window
- * of 10 would send in three rounds.
+ * Below 45 segments the window of a join grows by four segments for each acknowledged one while the ACKs of the round arrive at a rate
+ * that fills more than four of its windows in the smallest RTT: Linux's scheduler gives a join a burst of data at once, which a window
+ * of 10 would send in three rounds. The window of the first subflow grows so below 20 segments, and has less to make up for the join.
  *
  * Source: this project (docs/algorithms/convoy.md); the train is that of Ha, Rhee, "Taming the Elephants: New TCP Slow Start", 2008.
  *
@@ -50,7 +50,11 @@
 #define MPCC_CONVOY_QUEUE_SHARED     32
 #define MPCC_CONVOY_QUEUE_SHARED_MIN 1000
 
+#define MPCC_CONVOY_SAMPLES        MPCC_HYSTART_SAMPLES /* at most half of the window's segments */
+#define MPCC_CONVOY_SAMPLES_SHARED 2
+
 #define MPCC_CONVOY_SMALL 45 /* segments: 64 KB, what Linux's scheduler gives a subflow at once */
+#define MPCC_CONVOY_FIRST 20 /* segments: the same of the first subflow */
 #define MPCC_CONVOY_FAST  4 /* segments of growth for each acknowledged one */
 #define MPCC_CONVOY_ROOM  4 /* windows that the ACKs' rate must exceed in an RTT */
 
@@ -59,11 +63,12 @@ struct mpcc_convoy_slow_start {
 	u32 round_min; /* smallest RTT sample of this round, µs */
 	u32 round_start; /* µs, wraps */
 	u32 last_ack; /* µs, wraps */
-	u32 remaining : 24; /* segments to be acknowledged before the next round */
-	u32 samples : 2; /* in this round, counted to 2 */
+	u32 remaining : 23; /* segments to be acknowledged before the next round */
+	u32 samples : 4; /* RTT samples in this round, counted to MPCC_CONVOY_SAMPLES */
 	u32 broken : 1; /* not 0: the train of this round has a gap */
 	u32 shared : 1; /* not 0: others are behind the same queue */
 	u32 fast : 1; /* not 0: the window may grow faster than in slow start */
+	u32 join : 1; /* not 0: others were there before it */
 	u32 over : 1; /* not 0: these rules have ended slow start, or a loss has */
 	u32 train; /* segments that were acknowledged in the train of this round */
 	u32 within; /* segments that others had acknowledged within it, but for its gaps */
@@ -90,6 +95,22 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_convoy_others(const struct mpcc_connection *c,
 		MPCC_UNKNOWN(sum);
 	}
 	return sum & 0xffff;
+}
+
+/* Whether a group has a subflow that sends, but the one in slot `me`. */
+MPCC_SEPARATE u32 mpcc_convoy_is_join(const struct mpcc_connection *c, u8 group, u32 me)
+{
+	u32 found = 0, used;
+
+	if (!c)
+		return 0;
+	used = mpcc_used_slots(c) & ~(1U << MPCC_SLOT(me));
+	MPCC_FOR_EACH_SLOT(i, used)
+	{
+		found |= (used >> i & 1) && mpcc_in_group(c, i, group);
+		MPCC_UNKNOWN(found);
+	}
+	return found & 1;
 }
 
 /* A round starts. */
@@ -125,6 +146,7 @@ MPCC_INLINE void mpcc_convoy_init(struct mpcc_connection *c, struct mpcc_subflow
 
 	(void)note;
 	v->over = !fresh;
+	v->join = mpcc_own_slot(c, s) && mpcc_convoy_is_join(c, s->group, s->slot);
 	v->base = tcp->srtt8 / 8;
 	mpcc_convoy_begin(c, s, tcp);
 }
@@ -192,15 +214,24 @@ MPCC_INLINE bool mpcc_convoy_is_long(const struct mpcc_convoy_slow_start *v, u32
 	return queue > mpcc_min(mpcc_max(v->base / part, least), 8 * least);
 }
 
+/* RTT samples in a round before its queue counts. A single one may be late by chance; a shared queue is left early. */
+MPCC_INLINE u32 mpcc_convoy_enough(const struct mpcc_convoy_slow_start *v,
+				   const struct mpcc_tcp *tcp)
+{
+	u32 most = v->shared ? MPCC_CONVOY_SAMPLES_SHARED : MPCC_CONVOY_SAMPLES;
+
+	return mpcc_min(most, mpcc_max(tcp->cwnd / 2, MPCC_CONVOY_SAMPLES_SHARED));
+}
+
 /* An RTT sample. Returns whether the queue ends slow start. */
 MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struct mpcc_tcp *tcp)
 {
 	if (!v->base || tcp->rtt_us < v->base)
 		v->base = tcp->rtt_us;
 	v->round_min = mpcc_min(v->round_min, tcp->rtt_us);
-	if (v->samples < 2)
+	if (v->samples < MPCC_CONVOY_SAMPLES)
 		v->samples++;
-	return v->samples == 2 && tcp->cwnd >= MPCC_CONVOY_QUEUE_CWND &&
+	return v->samples >= mpcc_convoy_enough(v, tcp) && tcp->cwnd >= MPCC_CONVOY_QUEUE_CWND &&
 	       mpcc_convoy_is_long(v, v->round_min - v->base);
 }
 
@@ -247,7 +278,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 MPCC_INLINE u32 mpcc_convoy_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
 {
 	const struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
-	u32 most = mpcc_min(MPCC_CONVOY_SMALL, tcp->ssthresh), window;
+	u32 small = v->join ? MPCC_CONVOY_SMALL : MPCC_CONVOY_FIRST;
+	u32 most = mpcc_min(small, tcp->ssthresh), window;
 
 	if (v->over || !v->fast || tcp->cwnd >= most)
 		return mpcc_double(tcp, acked);

@@ -133,6 +133,7 @@ class Result:
 
     seconds: float  # infinite if a transfer did not end
     losses: float
+    early: float = 0  # losses before slow start ended
     others: float | None = None  # of connections beside it: mean completion time; goodput in Mbit/s if endless
 
 
@@ -140,7 +141,7 @@ TCP, ONE = "tcp", "one subflow"
 """One TCP CUBIC flow, and MPTCP with one subflow, on the first path: the faster one."""
 
 
-METRICS = ["completion_s", "retransmits", "goodput_mbps"]
+METRICS = ["completion_s", "retransmits", "retransmits_slow_start", "goodput_mbps"]
 
 
 def run(experiment, cells, algorithms, seeds, setting, on="sim"):
@@ -173,9 +174,10 @@ def result(rows):
     others = [row for row in rows if row["connection"] != "download"]
     times = [math.inf if row["completion_s"] is None else row["completion_s"] for row in downloads]
     losses = statistics.fmean(row["retransmits"] for row in downloads)
+    early = statistics.fmean(row["retransmits_slow_start"] or 0 for row in downloads)
     beside = [row["completion_s"] or row["goodput_mbps"] for row in others]
     known = [value for value in beside if value is not None]
-    return Result(statistics.fmean(times), losses, statistics.fmean(known) if known else None)
+    return Result(statistics.fmean(times), losses, early, statistics.fmean(known) if known else None)
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ class Summary:
     cells: list  # of those with a result
     times: list  # relative to the baseline's, in the order of `cells`
     more: list  # losses beyond the baseline's
+    early: list  # … before slow start ended
+    seconds_more: list  # seconds beyond the baseline's
     losses: float | None  # sum over the cells, relative to the baseline's
 
     @staticmethod
@@ -197,6 +201,8 @@ class Summary:
             cells,
             [mine.seconds / other.seconds for mine, other in pairs],
             [mine.losses - other.losses for mine, other in pairs],
+            [mine.early - other.early for mine, other in pairs],
+            [mine.seconds - other.seconds for mine, other in pairs],
             sums[0] / sums[1] if sums[1] else None,
         )
 

@@ -10,7 +10,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from start.cells import CLASSES, JUDGING, ONE, TCP, TUNING, Summary, draw, run
 from start.figure import svg
+from start.host import cells_on_the_host
 from start.kernel import cells_in_the_vm
+from start.limits import limits
 from start.settings import PLAIN
 from start.wider import shares, wider, wider_tuning
 from support.experiment import Experiment, table
@@ -90,6 +92,7 @@ def judging(experiment):
     found = summaries(experiment, JUDGING, ALGORITHMS)
     for kind, each in found.items():
         experiment.fill(PAGE, kind.replace(" ", "-"), overview(each))
+    limits(experiment, found)
     rows = [row for each in found.values() for row in worst(each["convoy"], 3)]
     experiment.fill(PAGE, "worst", table(WORST, rows or [["–"] * len(WORST)], "l"))
     panels = []
@@ -110,5 +113,5 @@ def tuning(experiment):
 
 if __name__ == "__main__":
     experiment = Experiment(__file__)
-    printed = (tuning, wider_tuning) if experiment.options.only else ()
+    printed = (tuning, wider_tuning, cells_on_the_host) if experiment.options.only else ()
     experiment.run(judging, wider, shares, *printed, vm=(cells_in_the_vm,))

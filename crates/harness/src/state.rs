@@ -28,6 +28,8 @@ macro_rules! slow_start {
 avoidance! {
     /// State of a subflow that runs CUBIC.
     cubic: mpcc_cubic_avoidance;
+    /// State of a subflow that runs MPCUBIC.
+    mpcubic: mpcc_mpcubic_avoidance;
     /// State of a subflow that runs coupled CUBIC.
     coupled_cubic: mpcc_coupled_cubic_avoidance;
     /// State of a subflow that runs wVegas.

@@ -253,13 +253,30 @@ fn phi_error(paths: &[(u32, u32)], percent: u32) -> f64 {
     (found - exact) / exact.max(2.0_f64.powi(-32))
 }
 
+/// Error of MPCUBIC's φ = w·max(w/t²)/(Σ w/t)², at most 1, or of σ = φ^(2/3), for the first of these windows and RTTs. The error is a
+/// share of the exact value or of 2^-12, whichever is larger.
+fn mpcubic_error(paths: &[(u32, u32)], speed: bool) -> f64 {
+    let mut harness = harness("mpcubic", paths);
+    Native.step(&mut harness);
+    let state = state::mpcubic(&harness.subflow[0]);
+    let factor = float(exact_lia(paths) * whole(paths[0].0));
+    let (found, exact) = match speed {
+        true => (
+            f64::from(state.speed) / 2.0_f64.powi(20),
+            factor.powf(2.0 / 3.0),
+        ),
+        false => (f64::from(state.factor) / 2.0_f64.powi(30), factor),
+    };
+    (found - exact) / exact.max(2.0_f64.powi(-12))
+}
+
 /// Paths, and the data of each between losses (OLIA's l).
 type Scene = (Vec<(u32, u32)>, Vec<u32>);
 
 /// A compared increase: its name, and the relative error for the first of these paths.
 type Compared = (&'static str, fn(&[(u32, u32)], &[u32]) -> f64);
 
-const COMPARED: [Compared; 8] = [
+const COMPARED: [Compared; 10] = [
     ("LIA", |paths, _| error(paths)),
     ("OLIA", olia_error),
     ("Balia", |paths, _| balia_error(paths)),
@@ -268,6 +285,8 @@ const COMPARED: [Compared; 8] = [
     ("φ = 0.01", |paths, _| phi_error(paths, 1)),
     ("φ = 0.5", |paths, _| phi_error(paths, 50)),
     ("φ = 1.5", |paths, _| phi_error(paths, 150)),
+    ("MPCUBIC, φ", |paths, _| mpcubic_error(paths, false)),
+    ("MPCUBIC, σ", |paths, _| mpcubic_error(paths, true)),
 ];
 
 /// Windows and RTTs at the ends of their ranges and between, for the first path and for all others; and random ones, spread evenly

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 /// Version of the JSON of [`Report`].
 pub const SCHEMA: &str = "lisa.kernel.doctor/1";
@@ -82,8 +83,24 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-/// Examines this host, from this network namespace. Changes nothing.
-pub fn examine() -> Report {
+/// A path whose transfers the buffers have to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Rate of all subflows together, bit/s.
+    pub rate: u64,
+    /// Largest RTT of the subflows.
+    pub rtt: Duration,
+}
+
+impl Path {
+    /// Bandwidth-delay product, bytes.
+    fn bdp(self) -> f64 {
+        self.rate as f64 / 8.0 * self.rtt.as_secs_f64()
+    }
+}
+
+/// Examines this host, from this network namespace, and whether its buffers hold what is in flight on `path`. Changes nothing.
+pub fn examine(path: Option<Path>) -> Report {
     let mptcp = mptcp::Facts::gather();
     let uses_limits = mptcp.uses_kernel_path_manager();
     let path_manager = path_manager::Facts::gather();
@@ -95,7 +112,7 @@ pub fn examine() -> Report {
         let endpoints = endpoints::gather(&path_manager.endpoints);
         findings.extend(endpoints::findings(&endpoints));
     }
-    findings.extend(tcp::findings(&tcp::Facts::gather()));
+    findings.extend(tcp::findings(&tcp::Facts::gather(), path));
     findings.extend(peers::findings(&peers::Mib::gather()));
     findings.extend(algorithms::findings(&algorithms::Facts::gather()));
     Report {
@@ -201,7 +218,7 @@ mod tests {
     /// Every finding that is not `ok` has a remedy, and the page stays readable.
     #[test]
     fn this_host() {
-        let report = examine();
+        let report = examine(None);
         assert!(report.findings.is_sorted_by_key(|finding| finding.topic));
         for finding in &report.findings {
             assert_eq!(

@@ -64,7 +64,7 @@ pub enum Error {
         "the default before `{name}` was `{previous}`, which the kernel no longer has; choose another by `sysctl -w net.ipv4.tcp_congestion_control=NAME`, then unload `{name}`"
     )]
     PreviousGone { name: String, previous: String },
-    #[error("no algorithm is loaded; `lisa kernel load lisa` loads one")]
+    #[error("no algorithm is loaded; `lisa kernel load` loads one")]
     NothingLoaded,
     #[error("no connection {token}; `lisa kernel group` lists those that are open")]
     NoConnection { token: String },

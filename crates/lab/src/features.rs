@@ -152,7 +152,7 @@ pub static FEATURES: [Feature; 15] = [
         vm: Partly("if the kernel has them"),
     },
     Feature {
-        name: "rates, recorded rates, queues, losses, reordering, jitter and outages of bottlenecks",
+        name: "rates, recorded rates, queues, losses, reordering, jitter, outages and detours of bottlenecks",
         keys: "`[topology]`",
         sim: Yes,
         host: Yes,

@@ -5,6 +5,9 @@ use mpcc::Algorithm;
 
 use crate::values::{self, Form};
 
+/// What `lisa kernel load` loads without a name, by the evidence of docs/which.md.
+pub const RECOMMENDED: &str = "convoy";
+
 /// Parses the name of an algorithm. Accepts any name, because the loader and the scenario report an unknown name with the
 /// nearest ones; lists the names of all algorithms in help texts and completions.
 pub fn any() -> Form<String> {

@@ -188,6 +188,21 @@ fn intervals_are_right() {
     assert!(output.status.success(), "{complaint}");
 }
 
+/// The statistics of RFC 8382 in integers are those of its definitions.
+#[test]
+fn statistics_are_right() {
+    if !has_python() {
+        return;
+    }
+    let output = Command::new("python3")
+        .arg(repository().join("experiments/detection/sbd_test.py"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+}
+
 /// Whether there is a Python; prints the reason for skipping.
 fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok();
@@ -197,7 +212,7 @@ fn has_python() -> bool {
     found
 }
 
-/// Every script runs, at a small size and on a copy of the pages, and together they fill all blocks but those of the VM.
+/// Every script runs, at a small size and on a copy of the pages, and together they fill all blocks but those of a kernel.
 #[test]
 fn scripts_fill_all_blocks() {
     if !has_python() {
@@ -223,10 +238,10 @@ fn scripts_fill_all_blocks() {
         assert!(output.status.success(), "{script}: {complaint}");
     }
     for Block { page, name, text } in filled(&root) {
-        let is_of_the_vm = name.ends_with("-vm");
+        let is_of_a_kernel = name.ends_with("-vm") || name.ends_with("-host");
         assert_eq!(
             text.contains("\n| --- |"),
-            !is_of_the_vm,
+            !is_of_a_kernel,
             "{page}: `{name}`: {text}"
         );
     }

@@ -36,10 +36,14 @@ impl Browser {
             return None;
         };
         let mut output = BufReader::new(driver.stdout.take().expect("pipe"));
-        let port = output.by_ref().lines().map_while(Result::ok).find_map(|line| {
-            let port = line.split("started successfully on port ").nth(1)?;
-            port.trim_end_matches('.').parse::<u16>().ok()
-        });
+        let port = output
+            .by_ref()
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let port = line.split("started successfully on port ").nth(1)?;
+                port.trim_end_matches('.').parse::<u16>().ok()
+            });
         let client = Client::new(([127, 0, 0, 1], port.expect("a port")).into(), "");
         let mut browser = Self {
             driver,

@@ -105,6 +105,12 @@ impl Connection {
         self.shared.slot[usize::from(slot)].srtt8
     }
 
+    /// Words that the congestion avoidance of this subflow publishes for the other subflows; zeros for a subflow that runs alone.
+    pub fn published(&self, subflow: &Subflow) -> [u32; 2] {
+        let slot = subflow.slot().map(usize::from);
+        slot.map_or([0; 2], |slot| self.shared.slot[slot].avoidance)
+    }
+
     /// `acked` segments were newly acknowledged, and the endpoint is not reducing its window. `tcp.rtt_us` is the RTT
     /// sample of this ACK, `tcp.flight` the segments in flight after it.
     #[inline]

@@ -1,4 +1,4 @@
-//! Impairments of a link: random loss, reordering, jitter, outages.
+//! Impairments of a link: random loss, reordering, jitter, outages, detours.
 
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +96,61 @@ impl Jitter {
     #[must_use]
     pub const fn new(longest: Span) -> Self {
         Self { longest }
+    }
+}
+
+/// A time during which packets take a longer route: those whose last bit is sent in a half-open interval arrive later.
+///
+/// After the end a packet overtakes those that are still on the longer route, as after a change of a real route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detour {
+    from: Time,
+    /// `None`: the route stays the longer one.
+    to: Option<Time>,
+    extra: Span,
+}
+
+impl Detour {
+    /// Packets take `extra` longer from `from` on.
+    #[must_use]
+    pub const fn new(from: Time, extra: Span) -> Self {
+        Self {
+            from,
+            to: None,
+            extra,
+        }
+    }
+
+    /// Until `to`.
+    ///
+    /// # Panics
+    /// If `to` is not after the start.
+    #[must_use]
+    pub fn until(self, to: Time) -> Self {
+        assert!(
+            self.from < to,
+            "a detour from {} does not end at {to}",
+            self.from
+        );
+        Self {
+            to: Some(to),
+            ..self
+        }
+    }
+
+    /// Additional delay during the detour.
+    #[must_use]
+    pub const fn delay(&self) -> Span {
+        self.extra
+    }
+
+    /// Additional delay of a packet whose last bit is sent at `departure`.
+    pub(crate) fn extra(&self, departure: Time) -> Span {
+        if self.from <= departure && self.to.is_none_or(|to| departure < to) {
+            self.extra
+        } else {
+            Span::ZERO
+        }
     }
 }
 

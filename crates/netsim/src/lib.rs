@@ -40,7 +40,7 @@ mod trace;
 pub use clock::{Clock, RealClock};
 pub use driver::{Arrival, Ports, drive};
 pub use events::Tournament;
-pub use impairment::{Jitter, Loss, Outage, Reorder};
+pub use impairment::{Detour, Jitter, Loss, Outage, Reorder};
 pub use link::{LinkCounters, LinkSpec};
 pub use network::{BurstTiming, Exit, LinkId, Network, PortId, RouteId};
 pub use packet::Payload;

@@ -5,7 +5,7 @@ mod general;
 mod ring;
 mod transmitter;
 
-use crate::impairment::{Jitter, Loss, Outage, Reorder};
+use crate::impairment::{Detour, Jitter, Loss, Outage, Reorder};
 use crate::packet::Payload;
 use crate::queue::Queue;
 use crate::time::{Rate, Span, Time};
@@ -17,7 +17,7 @@ pub(crate) use general::{General, Step};
 /// Specification of a link.
 ///
 /// A packet passes the random loss of the link, then the queue, the transmitter and the line. A link with a plain DropTail queue and
-/// without loss, reordering, jitter, outages and trace costs one event for each packet, and is several times as fast as other links.
+/// without loss, reordering, jitter, outages, detour and trace costs one event for each packet, and is several times as fast as other links.
 ///
 /// ```
 /// use netsim::{CoDel, LinkSpec, Loss, Rate, Span};
@@ -35,6 +35,7 @@ pub struct LinkSpec {
     jitter: Option<Jitter>,
     /// In order.
     outages: Vec<Outage>,
+    detour: Option<Detour>,
     stream: Option<u64>,
 }
 
@@ -75,6 +76,7 @@ impl LinkSpec {
             reorder: None,
             jitter: None,
             outages: Vec::new(),
+            detour: None,
             stream: None,
         }
     }
@@ -115,6 +117,13 @@ impl LinkSpec {
             "outages follow one another"
         );
         Self { outages, ..self }
+    }
+
+    /// Delays packets that are sent during a detour.
+    #[must_use]
+    pub fn detour(self, detour: Detour) -> Self {
+        let detour = Some(detour);
+        Self { detour, ..self }
     }
 
     /// Selects the random stream of this link (by a hash of its name, for example), so that its draws do not depend on its number.
@@ -195,6 +204,7 @@ impl<P: Payload> Link<P> {
         let steady = spec.loss.is_none()
             && spec.reorder.is_none()
             && spec.jitter.is_none()
+            && spec.detour.is_none()
             && spec.outages.is_empty();
         match &spec.sender {
             Sender::Open if steady => Self::Fifo(Fifo::new(None, spec.delay)),

@@ -109,6 +109,10 @@ pub struct ConnectionOutcome {
     pub start_s: f64,
     /// Time from the first SYN until the last byte was acknowledged, seconds; none where the run ended before.
     pub completion_s: Option<f64>,
+    /// Of `requests`: time from the write of each reply until its last byte was acknowledged, in order, seconds. Absent of other
+    /// connections, and of real endpoints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests_s: Vec<f64>,
     /// Bytes of data acknowledged, for UDP received; for an endless connection since the warm-up.
     pub bytes: u64,
     /// `bytes` over the completion time, Mbit/s. An endless connection counts from its start or the warm-up to the end of

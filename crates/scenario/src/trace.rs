@@ -18,6 +18,10 @@ pub struct Row {
     pub ssthresh: Option<u32>,
     /// Smoothed RTT, seconds.
     pub srtt: f64,
+    /// RTT sample of the latest ACK, seconds; none if the ACK had no sample, and of real endpoints.
+    pub rtt: Option<f64>,
+    /// Words that the congestion avoidance publishes for the other subflows; none of real endpoints.
+    pub published: Option<[u32; 2]>,
     /// Segments in flight.
     pub flight: u32,
     /// Phase of congestion control.

@@ -254,7 +254,7 @@ fn of_all_random_keys() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["0900bb40e33c9445", "7a1e20646ae350bc"]);
+    assert_eq!(digests, ["3044509528a78057", "c8301705b5c878bb"]);
 }
 
 #[test]

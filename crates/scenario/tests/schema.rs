@@ -53,6 +53,7 @@ fn outcome() -> Outcome {
         receive_window_bytes: Some(4 << 20),
         start_s: 2.5,
         completion_s: None,
+        requests_s: vec![0.25],
         bytes: 150_000,
         goodput_mbps: None,
         note: Some("did not finish".into()),

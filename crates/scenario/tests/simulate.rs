@@ -391,6 +391,11 @@ fn keys_reach_the_endpoints() {
     let requests = connection("requests={count=3,bytes='10KB',gap='2s'}");
     assert_eq!(requests.bytes, 30_000);
     assert!((4.0..5.0).contains(&requests.completion_s.unwrap()));
+    // The handshake of one and a half round trips of 70 ms, three replies and two gaps.
+    assert_eq!(requests.requests_s.len(), 3);
+    let replies: f64 = requests.requests_s.iter().sum();
+    let handshake = requests.completion_s.unwrap() - replies - 4.0;
+    assert!((0.105..0.107).contains(&handshake), "{handshake}");
     let turns = connection("protocol='udp',rate='1Mbit',on='100ms',off='900ms'");
     assert!((0.09..0.11).contains(&turns.goodput_mbps.unwrap()));
 }

@@ -1,6 +1,8 @@
 //! Properties of a link as plain data.
 
-use netsim::{CoDel, DropTail, FqCoDel, LinkSpec, Outage, Policer, Rate, Span, Time, Trace};
+use netsim::{
+    CoDel, Detour, DropTail, FqCoDel, LinkSpec, Outage, Policer, Rate, Span, Time, Trace,
+};
 use serde::{Deserialize, Serialize};
 
 /// Properties of a link in one direction.
@@ -22,6 +24,8 @@ pub struct Properties {
     pub rate_trace: Option<Trace>,
     /// Outages, in order of time and without overlap.
     pub down: Vec<Outage>,
+    /// A time with a longer route.
+    pub detour: Option<Detour>,
 }
 
 /// Queue and drop policy of a link. The packet in transmission is not part of the queue.
@@ -148,6 +152,7 @@ impl Properties {
             jitter: None,
             rate_trace: None,
             down: Vec::new(),
+            detour: None,
         }
     }
 
@@ -203,6 +208,9 @@ impl Properties {
         }
         if let Some(longest) = self.jitter {
             spec = spec.jitter(netsim::Jitter::new(longest));
+        }
+        if let Some(detour) = self.detour {
+            spec = spec.detour(detour);
         }
         spec.down(self.down.clone())
     }

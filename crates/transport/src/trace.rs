@@ -13,6 +13,10 @@ pub struct View {
     pub ssthresh: Option<u32>,
     /// Smoothed RTT in eighths of a microsecond.
     pub srtt8: u32,
+    /// RTT sample of the latest ACK, microseconds; none if the ACK had no sample.
+    pub rtt_us: Option<u32>,
+    /// Words that the congestion avoidance publishes for the other subflows.
+    pub published: [u32; 2],
     /// Segments in flight.
     pub flight: u32,
     /// Whether the window is in a reduction (CWR, Recovery, Loss).

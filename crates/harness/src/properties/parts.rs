@@ -142,7 +142,7 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
     let (was, is) = (state::convoy(before), state::convoy(after));
     ensure!(
-        is.samples() <= 2
+        is.samples() <= 8
             && is.remaining() <= ffi::MPCC_CWND_MAX + 1
             && is.within <= ffi::MPCC_CWND_MAX,
         "convoy keeps {is:?}"
@@ -182,18 +182,18 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
     let v = state::coupled_cubic(s);
     let slot = step.after.connection.slot.get(usize::from(s.slot));
     ensure!(
-        u32::from(v.score) <= ffi::MPCC_COUPLED_CUBIC_MOST && v.total <= ffi::MPCC_CWND_MAX,
+        v.score() <= ffi::MPCC_COUPLED_CUBIC_MOST && v.total() <= ffi::MPCC_CWND_MAX,
         "coupled CUBIC keeps {v:?}"
     );
     ensure!(
-        slot.is_some() || v.shares() == 0 && v.goal == 0,
+        slot.is_some() || v.shares() == 0 && v.goal() == 0,
         "coupled CUBIC shares a queue without other subflows"
     );
     if step.is(MPCC_DO_ACK) {
         ensure!(
-            v.goal == 0 || v.goal < tcp.cwnd,
+            v.goal() == 0 || v.goal() < tcp.cwnd,
             "coupled CUBIC comes down to {} from {}",
-            v.goal,
+            v.goal(),
             tcp.cwnd
         );
         let told = s.group != 0 && u32::from(s.group) <= ffi::MPCC_GROUP_MAX;

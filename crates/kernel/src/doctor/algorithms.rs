@@ -84,10 +84,7 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
             "see the findings about the kernel",
         )],
         Ok(all) if all.is_empty() => {
-            vec![Algorithms.ok(
-                "loaded",
-                "none is loaded; `lisa kernel load lisa` loads one",
-            )]
+            vec![Algorithms.ok("loaded", "none is loaded; `lisa kernel load` loads one")]
         }
         Ok(all) => all.iter().flat_map(of_one).collect(),
     }

@@ -111,6 +111,8 @@ pub(crate) fn trace(
             cwnd: e.cwnd,
             ssthresh: (e.ssthresh < i32::MAX as u32).then_some(e.ssthresh),
             srtt: f64::from(e.srtt8) / 8e6,
+            rtt: None,
+            published: None,
             flight: e.flight,
             phase: phase(e.phase),
         });

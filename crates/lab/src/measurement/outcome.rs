@@ -113,6 +113,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
         receive_window_bytes: connection.receive_window,
         start_s: observed.start.since(of.begin).as_secs_f64(),
         completion_s,
+        requests_s: Vec::new(),
         bytes: acknowledged,
         goodput_mbps: goodput(acknowledged),
         note: unfinished(connection, observed),
@@ -182,6 +183,8 @@ pub(crate) fn rows(of: &ObservedFlow<'_>, title: &str) -> Vec<Row> {
             cwnd: s.cwnd,
             ssthresh: s.ssthresh,
             srtt: s.srtt.as_secs_f64(),
+            rtt: None,
+            published: None,
             flight: s.flight,
             phase: match s.ssthresh {
                 _ if s.is_reducing() => Phase::Recovery,

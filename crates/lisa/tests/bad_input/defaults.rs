@@ -33,6 +33,17 @@ fn unload_restores_what_was() {
     turn.unchanged();
 }
 
+/// Without a name `load` takes the algorithm that docs/which.md recommends.
+#[test]
+fn without_a_name() {
+    let Some(turn) = Turn::take() else { return };
+    let host = host();
+    let said = good(lisa_on(&host, &["load"]));
+    assert!(said.starts_with("loaded `convoy`; "), "{said}");
+    good(lisa_on(&host, &["unload", "convoy"]));
+    turn.unchanged();
+}
+
 /// The congestion control of a plain TCP connection whose program chooses `algorithm`.
 fn plain_tcp_with(host: &Namespace, algorithm: &str) -> String {
     host.run(|| {

@@ -104,12 +104,12 @@ fn a_trace_can_be_csv() {
     );
     let text = place.read("new/out/a-small-bottleneck-seed-3.csv");
     let text = String::from_utf8(text).unwrap();
-    let heading =
-        "time_s,connection,subflow,cwnd_segments,ssthresh_segments,srtt_s,flight_segments,phase";
+    let heading = "time_s,connection,subflow,cwnd_segments,ssthresh_segments,srtt_s,flight_segments,phase,\
+         rtt_s,published_1,published_2";
     assert_eq!(text.lines().next(), Some(heading));
     let row = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
     let rows: Vec<_> = text.lines().skip(1).map(row).collect();
-    assert!(rows.iter().all(|row| row.len() == 8));
+    assert!(rows.iter().all(|row| row.len() == 11));
     assert!(rows.iter().any(|row| row[1] == "download" && row[2] == "1"));
     // Linux's initial window (RFC 6928), and no threshold yet.
     assert_eq!((rows[0][3].as_str(), rows[0][4].as_str()), ("10", ""));

@@ -23,7 +23,13 @@ fn doctor(host: &Namespace, arguments: &[&str]) -> Command {
 }
 
 fn findings(host: &Namespace) -> Vec<Value> {
-    let output = doctor(host, &["--json"]).output().expect("lisa");
+    findings_for(host, &[])
+}
+
+fn findings_for(host: &Namespace, path: &[&str]) -> Vec<Value> {
+    let output = doctor(host, &[&["--json"][..], path].concat())
+        .output()
+        .expect("lisa");
     let json = String::from_utf8(output.stdout).expect("text");
     let report = valid(&json, "kernel-doctor.schema.json");
     assert_eq!(report["can_run"], output.status.success(), "{report}");
@@ -98,6 +104,43 @@ fn settings_that_prevent_mptcp() {
     assert_eq!(line, "lisa: no algorithm can run here: enabled\n");
 }
 
+#[test]
+fn receive_buffers() {
+    if !able() {
+        return;
+    }
+    let host = host();
+    let set = |name: &str, value: &str| {
+        let file = format!("/proc/sys/net/ipv4/{name}");
+        host.run(|| fs::write(&file, value)).expect("a sysctl");
+    };
+    let level = |found: &[Value], check| of(found, check)[0].0.clone();
+    set("tcp_rmem", "4096 131072 6291456");
+    let found = findings(&host);
+    assert_eq!(level(&found, "tcp_rmem_first"), "warn");
+    assert_eq!(level(&found, "tcp_rmem"), "ok");
+    let path = ["--rate", "1Gbit", "--rtt", "80ms"];
+    let found = findings_for(&host, &path);
+    assert_eq!(level(&found, "tcp_rmem"), "warn");
+    let finding = found.iter().find(|finding| finding["check"] == "tcp_rmem");
+    let remedy = finding.unwrap()["remedy"].as_str().expect("a remedy");
+    // What the remedy says.
+    let value = remedy.split('\'').nth(1).expect("a value in quotes");
+    set("tcp_rmem", value);
+    let found = findings_for(&host, &path);
+    assert_eq!(level(&found, "tcp_rmem_first"), "ok");
+    assert_eq!(level(&found, "tcp_rmem"), "ok");
+    assert_eq!(of(&found, "tcp_moderate_rcvbuf"), []);
+    set("tcp_moderate_rcvbuf", "0");
+    assert_eq!(level(&findings(&host), "tcp_moderate_rcvbuf"), "warn");
+    let alone = doctor(&host, &path[..2]).output().expect("lisa");
+    let line = complaint(&alone, 2);
+    assert!(line.contains("--rtt"), "{line}");
+    let mut wrong = doctor(&host, &["--rate", "fast", "--rtt", "80ms"]);
+    let line = complaint(&wrong.output().expect("lisa"), 2);
+    assert!(line.contains("a rate, like `500Mbit`"), "{line}");
+}
+
 fn with_columns(mut command: Command) -> Command {
     command.env("COLUMNS", "80");
     command
@@ -153,7 +196,7 @@ pub fn in_guest() {
             let plain = TcpListener::bind(home(PORT + 1)).expect("a listener");
             let fallen = connect("reno", None, home(PORT + 1)).expect("a connection");
             exchange(&fallen, &plain.accept().expect("the other end").0, b"TCP");
-            let report = kernel::doctor::examine();
+            let report = kernel::doctor::examine(None);
             let mut storage = Storage::default();
             let mut lister = Lister::new(&mut storage).expect("loads");
             lister.list(Detail::Sockets).expect("a listing");

@@ -1,4 +1,4 @@
-//! The general link: any queue discipline, a constant rate or a trace, random loss, reordering, jitter, outages.
+//! The general link: any queue discipline, a constant rate or a trace, random loss, reordering, jitter, outages, detours.
 //!
 //! A packet is in the queue until the transmitter takes it, and on the line until it arrives. So the link has two kinds of events:
 //! the transmitter becomes free while packets wait, and a packet arrives at the far end. A drop by the queue is another event of
@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::impairment::{Jittering, Losses, Outages, Reordering};
+use crate::impairment::{Detour, Jittering, Losses, Outages, Reordering};
 use crate::link::transmitter::{Opportunities, Transmitter};
 use crate::link::{LinkCounters, LinkSpec, Sender};
 use crate::packet::{Count, Packet, Payload};
@@ -57,6 +57,7 @@ struct Line<P> {
     delay: Span,
     reordering: Option<Reordering>,
     jittering: Option<Jittering>,
+    detour: Option<Detour>,
     packets: VecDeque<(Time, Packet<P>)>,
 }
 
@@ -98,6 +99,7 @@ impl<P: Payload> General<P> {
                 delay: spec.delay,
                 reordering: (spec.reorder).map(|reorder| Reordering::new(reorder, seed, stream)),
                 jittering: (spec.jitter).map(|jitter| Jittering::new(jitter, seed, stream)),
+                detour: spec.detour,
                 packets: VecDeque::new(),
             },
             cut: None,
@@ -306,7 +308,8 @@ impl<P> Line<P> {
             .reordering
             .as_mut()
             .map_or(Span::ZERO, Reordering::next);
-        let timely = departure + self.delay;
+        let detour = (self.detour).map_or(Span::ZERO, |detour| detour.extra(departure));
+        let timely = departure + self.delay + detour;
         let jittering = self.jittering.as_mut();
         let arrival = jittering.map_or(timely, |jittering| jittering.next(timely)) + extra;
         // Behind all others, unless the packet overtakes a delayed one.

@@ -2,8 +2,8 @@
 
 use crate::queue::testing::{Segment, segment};
 use crate::{
-    CoDel, DropTail, Exit, FqCoDel, Jitter, LinkSpec, Loss, Network, Outage, Policer, PortId,
-    Queue, Rate, Red, Reorder, RouteId, Span, Time, Trace,
+    CoDel, Detour, DropTail, Exit, FqCoDel, Jitter, LinkSpec, Loss, Network, Outage, Policer,
+    PortId, Queue, Rate, Red, Reorder, RouteId, Span, Time, Trace,
 };
 
 fn ms(ms: u64) -> Time {
@@ -136,6 +136,29 @@ fn a_late_packet_is_overtaken_despite_jitter() {
     assert!((400..600).contains(&late.len()), "{}", late.len());
     assert!(late.is_sorted_by_key(|(_, number)| *number));
     assert!(timely.is_sorted_by_key(|(_, number)| *number));
+}
+
+#[test]
+fn packets_overtake_at_the_end_of_a_detour() {
+    // A packet a millisecond on a line of 10 ms; those sent from 3 ms to before 5 ms take 4 ms more.
+    let detour = Detour::new(ms(3), Span::from_millis(4)).until(ms(5));
+    let (mut network, route) = network(LinkSpec::delay(Span::from_millis(10)).detour(detour));
+    for number in 0..8 {
+        let exit = network.inject(ms(number), route, 40, packet(number));
+        assert!(exit.is_none());
+    }
+    let [arrived, _] = drain(&mut network);
+    let expected = [
+        (10, 0),
+        (11, 1),
+        (12, 2),
+        (15, 5),
+        (16, 6),
+        (17, 3),
+        (17, 7),
+        (18, 4),
+    ];
+    assert_eq!(arrived, expected.map(|(at, number)| (ms(at), number)));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::trace::{Credit, Row};
 pub const SCHEMA: &str = "lisa.trace/1";
 
 /// Columns of a trace: the fields of [`Row`]. Numbers of subflows begin with 1.
-const COLUMNS: [(&str, Kind); 8] = [
+const COLUMNS: [(&str, Kind); 11] = [
     ("time_s", Kind::Float),
     ("connection", Kind::Text),
     ("subflow", Kind::Integer),
@@ -22,6 +22,9 @@ const COLUMNS: [(&str, Kind); 8] = [
     ("srtt_s", Kind::Float),
     ("flight_segments", Kind::Integer),
     ("phase", Kind::Text),
+    ("rtt_s", Kind::Float),
+    ("published_1", Kind::Integer),
+    ("published_2", Kind::Integer),
 ];
 
 /// Writes the rows of a run into `STEM-seed-SEED.parquet` (or `.csv`) of this directory, and the credits into
@@ -78,7 +81,8 @@ pub fn write_rows(rows: &[Row], path: &Path, format: Format) -> io::Result<()> {
     table.finish()
 }
 
-fn values(row: &Row) -> [Value<'_>; 8] {
+fn values(row: &Row) -> [Value<'_>; COLUMNS.len()] {
+    let published = |word: usize| row.published.map(|words| words[word]).into();
     [
         Value::Float(row.time),
         Value::Text(&row.connection),
@@ -88,6 +92,9 @@ fn values(row: &Row) -> [Value<'_>; 8] {
         Value::Float(row.srtt),
         Value::Integer(row.flight.into()),
         Value::Text(row.phase.name()),
+        row.rtt.into(),
+        published(0),
+        published(1),
     ]
 }
 
@@ -121,6 +128,7 @@ mod tests {
         assert_eq!(rows.len(), run.rows.len());
         for (read, row) in rows.iter().zip(&run.rows) {
             let integer = |value: u32| Field::Long(value.into());
+            let published = |word: usize| integer(row.published.unwrap()[word]);
             let columns = [
                 ("time_s", Field::Double(row.time)),
                 ("connection", Field::Str(row.connection.to_string())),
@@ -133,6 +141,9 @@ mod tests {
                 ("srtt_s", Field::Double(row.srtt)),
                 ("flight_segments", integer(row.flight)),
                 ("phase", Field::Str(row.phase.name().into())),
+                ("rtt_s", row.rtt.map_or(Field::Null, Field::Double)),
+                ("published_1", published(0)),
+                ("published_2", published(1)),
             ];
             let read = read
                 .get_column_iter()

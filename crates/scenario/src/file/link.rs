@@ -1,6 +1,6 @@
-//! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `jitter`, `down`.
+//! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `jitter`, `down`, `detour`.
 
-use netsim::{Outage, Span, Time, Trace};
+use netsim::{Detour, Outage, Span, Time, Trace};
 use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder};
 
 use super::limits::{INSTANT, LONGEST, LONGEST_DELAY};
@@ -14,7 +14,9 @@ const MAX_PACKETS: u32 = 100_000_000;
 const MAX_BYTES: u64 = 1 << 40;
 
 /// Keys of a link, except for its delay.
-pub(super) const KEYS: [&str; 6] = ["rate", "queue", "loss", "reorder", "jitter", "down"];
+pub(super) const KEYS: [&str; 7] = [
+    "rate", "queue", "loss", "reorder", "jitter", "down", "detour",
+];
 
 /// Properties of a link, from a table with [`KEYS`]. `at` selects the item of a key that lists several.
 pub(super) fn properties<'a>(
@@ -74,6 +76,9 @@ pub(super) fn changed<'a>(
     }
     if let Some(field) = get("down")? {
         properties.down = down(&field)?;
+    }
+    if let Some(field) = get("detour")? {
+        properties.detour = Some(detour(&field)?);
     }
     Ok(properties)
 }
@@ -312,6 +317,25 @@ fn down(field: &Field<'_>) -> Result<Vec<Outage>, Error> {
         });
     }
     Ok(outages)
+}
+
+/// A longer route from a time on. A detour without `to` has no end.
+fn detour(field: &Field<'_>) -> Result<Detour, Error> {
+    let table = field.table(&["from", "to", "delay"])?;
+    let from = (table.require("from", "from = \"5s\"")?).time(Span::ZERO..=LONGEST)?;
+    let delay = table
+        .require("delay", "delay = \"40ms\"")?
+        .time(INSTANT..=LONGEST_DELAY)?;
+    let detour = Detour::new(Time::ZERO + from, delay);
+    let Some(end) = table.get("to") else {
+        return Ok(detour);
+    };
+    let to = end.time(INSTANT..=LONGEST)?;
+    if to <= from {
+        let from = units::show_time(from);
+        return Err(end.error(format!("must be later than `from`, which is {from}")));
+    }
+    Ok(detour.until(Time::ZERO + to))
 }
 
 /// A recorded rate, `{ trace = FILE }`: a file in mahimahi's format, with a path relative to the scenario.

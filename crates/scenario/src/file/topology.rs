@@ -56,7 +56,7 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
 fn bottlenecks<'a>(field: &Field<'a>) -> Result<Table<'a>, Error> {
     field.table(&[
         "kind", "rate", "rtt", "queue", "paths", "names", "access", "loss", "reorder", "jitter",
-        "down",
+        "down", "detour",
     ])
 }
 
@@ -138,7 +138,9 @@ fn shared(field: &Field<'_>, paths: u32) -> Result<SharedBottleneck, Error> {
 fn non_shared(field: &Field<'_>, paths: u32) -> Result<NonSharedBottleneck, Error> {
     let table = bottlenecks(field)?;
     require_rate(&table)?;
-    let lists = ["rtt", "rate", "queue", "loss", "reorder", "jitter", "down"];
+    let lists = [
+        "rtt", "rate", "queue", "loss", "reorder", "jitter", "down", "detour",
+    ];
     let path = |path| -> Result<PathSpec, Error> {
         Ok(PathSpec {
             bottleneck: link::properties(&table, |field| link::of_path(field, path))?,

@@ -82,7 +82,14 @@ pub(super) fn check_horizon(
         let reorder = properties.reorder.as_ref();
         let reorder_delay = reorder.map_or(Span::ZERO, |reorder| reorder.delay);
         let jitter = properties.jitter.unwrap_or(Span::ZERO);
-        let latest = [scenario.stop, properties.delay, reorder_delay, jitter];
+        let detour = (properties.detour).map_or(Span::ZERO, |detour| detour.delay());
+        let latest = [
+            scenario.stop,
+            properties.delay,
+            reorder_delay,
+            jitter,
+            detour,
+        ];
         let latest = latest.map(|span| u128::from(span.as_nanos()));
         if latest.into_iter().sum::<u128>() + transmission >= u128::from(horizon.as_nanos()) {
             let (links, hours) = (graph.links().len(), horizon.as_secs_f64() / 3600.0);

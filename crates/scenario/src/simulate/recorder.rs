@@ -129,6 +129,8 @@ impl Recorder {
             cwnd: view.cwnd,
             ssthresh: view.ssthresh,
             srtt: f64::from(view.srtt8) / 8e6,
+            rtt: view.rtt_us.map(|us| f64::from(us) / 1e6),
+            published: Some(view.published),
             flight: view.flight,
             phase: match view.ssthresh {
                 _ if view.reducing => Phase::Recovery,

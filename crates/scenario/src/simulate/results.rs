@@ -129,6 +129,7 @@ fn connection<O: Recording>(
         receive_window_bytes: spec.receive_window,
         start_s: flow.start.as_secs_f64(),
         completion_s: None,
+        requests_s: Vec::new(),
         bytes: 0,
         goodput_mbps: None,
         note: None,
@@ -176,6 +177,11 @@ fn connection<O: Recording>(
     let completion_s = report.completion.map(|at| at.since(start).as_secs_f64());
     ConnectionOutcome {
         completion_s,
+        requests_s: report
+            .replies
+            .iter()
+            .map(|span| span.as_secs_f64())
+            .collect(),
         slowdown: capacity::slowdown(&model.drawn.graph, flow, spec, bytes, completion_s),
         credits_taken: credits(|s| s.credits_taken),
         credits_paid: credits(|s| s.credits_paid),

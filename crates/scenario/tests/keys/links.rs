@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use lisa_scenario::Scenario;
-use netsim::{Outage, Time};
+use netsim::{Detour, Outage, Time};
 use topology::{Queue, Red, RedForRate, Spec};
 
 use crate::topologies::topology;
@@ -157,6 +157,21 @@ fn jitter() {
     };
     assert_eq!(separate("'5ms'"), [Some(ms(5)); 2]);
     assert_eq!(separate("['5ms', '2ms']"), [Some(ms(5)), Some(ms(2))]);
+}
+
+#[test]
+fn detour() {
+    let at = |s: u64| Time::ZERO + ms(1000 * s);
+    let of = |detour: &str| {
+        let Spec::SharedBottleneck(spec) = topology(&format!("{SHARED}\ndetour = {detour}")) else {
+            panic!()
+        };
+        spec.bottleneck.detour
+    };
+    let from = Detour::new(at(5), ms(40));
+    assert_eq!(of("{ from = '5s', delay = '40ms' }"), Some(from));
+    let ends = of("{ from = '5s', to = '8s', delay = '40ms' }");
+    assert_eq!(ends, Some(from.until(at(8))));
 }
 
 #[test]

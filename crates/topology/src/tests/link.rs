@@ -88,12 +88,14 @@ fn properties_are_those_of_the_link_in_netsim() {
         }),
         jitter: Some(target),
         down: vec![Outage::for_good(Time::ZERO)],
+        detour: Some(netsim::Detour::new(Time::ZERO, target)),
         ..bottleneck()
     };
     let expected = netsim::LinkSpec::traced(trace, netsim::DropTail::new(17), Span::ZERO)
         .loss(netsim::Loss::gilbert_elliott(0.1, 0.2, 0.01, 0.9))
         .reorder(netsim::Reorder::new(0.3, target))
         .jitter(netsim::Jitter::new(target))
+        .detour(netsim::Detour::new(Time::ZERO, target))
         .down(vec![Outage::for_good(Time::ZERO)]);
     assert_eq!(shown(mobile), format!("{expected:?}"));
 }

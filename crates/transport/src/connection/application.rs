@@ -7,7 +7,7 @@ use crate::environment::timers::TimerId;
 use crate::spec::ConnectionSpec;
 use crate::subflow::sender::SubflowState;
 use crate::trace::Observer;
-use netsim::Time;
+use netsim::{Span, Time};
 
 /// State of the application.
 #[derive(Debug)]
@@ -18,6 +18,10 @@ pub(crate) struct ApplicationState {
     pub(crate) is_finite: bool,
     /// Written data is not yet acknowledged.
     is_writing: bool,
+    /// Time of the first write of the data that is being written.
+    written_at: Time,
+    /// Time from the write of each reply until its last byte was acknowledged.
+    pub(crate) replies: Vec<Span>,
     pub(crate) completion: Option<Time>,
     /// Congestion windows of the subflows at the completion, segments.
     pub(crate) cwnd_at_end: Vec<u32>,
@@ -32,6 +36,8 @@ impl ApplicationState {
                 Application::File(_) | Application::Requests { .. }
             ),
             is_writing: false,
+            written_at: Time::ZERO,
+            replies: Vec::new(),
             completion: None,
             cwnd_at_end: Vec::new(),
         }
@@ -55,6 +61,7 @@ impl Connection {
             }
         };
         self.application.is_writing = true;
+        self.application.written_at = env.now;
         self.send.stream.extend(bytes);
         if self.send.stream.is_done() {
             return self.on_all_acknowledged(env);
@@ -73,6 +80,8 @@ impl Connection {
             return false;
         }
         if let Application::Requests { bytes, later } = &mut self.spec.application {
+            let latency = env.now.since(application.written_at);
+            application.replies.push(latency);
             if let Some(reply) = later.pop_front() {
                 *bytes = reply.bytes;
                 env.timers.set(application.write_timer, env.now + reply.gap);

@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::connection::send::SlowStartTotals;
 use crate::subflow::sender::Counters;
 use crate::trace::{Observer, View};
-use netsim::Time;
+use netsim::{Span, Time};
 
 /// Results of a connection.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct Report {
     pub start: Time,
     /// Time at which the last byte was acknowledged; none: not complete.
     pub completion: Option<Time>,
+    /// Of replies: time from the write of each until its last byte was acknowledged, in order.
+    pub replies: Vec<Span>,
     /// Bytes of the stream acknowledged in order.
     pub bytes: u64,
     /// Sums over the subflows when the last one left slow start; none: not all have.
@@ -61,7 +63,7 @@ impl<O: Observer> Simulation<O> {
         let is_complete = connection.application.completion.is_some();
         (connection.send.subflows.iter()).map(move |sender| SubflowState {
             is_open: sender.counters.established.is_some() && !is_complete,
-            view: sender.view(),
+            view: sender.view(&connection.send.stream.coupled),
             acknowledged: sender.scoreboard.una(),
             retransmits: sender.counters.retransmits.into(),
         })
@@ -96,6 +98,7 @@ impl<O: Observer> Simulation<O> {
         Report {
             start: connection.spec.start,
             completion: application.completion,
+            replies: application.replies.clone(),
             bytes: send.stream.una,
             slow_start_exit: send.stream.slow_start_exit.filter(|_| all_left),
             subflows,

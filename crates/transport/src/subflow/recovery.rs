@@ -98,7 +98,7 @@ impl Sender {
             self.retransmit_lost(coupled, env);
         }
         if O::ON {
-            env.observer.window(env.now, self.id, &self.view());
+            env.observer.window(env.now, self.id, &self.view(coupled));
         }
         ack_info.advanced && !ack_info.reordering_timer_set
     }

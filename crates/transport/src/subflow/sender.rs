@@ -210,7 +210,7 @@ impl Sender {
             });
             env.observer.opened(env.now, self.id, &self.cc, taken);
         }
-        self.record_note(env, &note);
+        self.record_note(coupled, env, &note);
     }
 
     /// Ends congestion control. Credits that are open become void.
@@ -288,7 +288,7 @@ impl Sender {
             acked
         };
         let note = coupled.on_ack(&mut self.cc, &mut self.tcp, acked);
-        self.record_note(env, &note);
+        self.record_note(coupled, env, &note);
     }
 
     /// Updates the state that the congestion control reads.
@@ -303,7 +303,12 @@ impl Sender {
 
     /// Records what a callback of the congestion control reports.
     #[inline]
-    pub(crate) fn record_note<O: Observer>(&mut self, env: &mut Env<O>, note: &Note) {
+    pub(crate) fn record_note<O: Observer>(
+        &mut self,
+        coupled: &Coupled,
+        env: &mut Env<O>,
+        note: &Note,
+    ) {
         if !note.is_empty() {
             if note.exits_slow_start() && self.counters.slow_start_exit.is_none() {
                 self.counters.slow_start_exit = Some(SlowStartExit {
@@ -321,7 +326,7 @@ impl Sender {
             }
         }
         if O::ON {
-            env.observer.window(env.now, self.id, &self.view());
+            env.observer.window(env.now, self.id, &self.view(coupled));
         }
     }
 
@@ -335,11 +340,13 @@ impl Sender {
     }
 
     /// State for traces.
-    pub(crate) fn view(&self) -> View {
+    pub(crate) fn view(&self, coupled: &Coupled) -> View {
         View {
             cwnd: self.tcp.cwnd,
             ssthresh: (self.tcp.ssthresh < NO_THRESHOLD).then_some(self.tcp.ssthresh),
             srtt8: self.rtt.srtt8,
+            rtt_us: (self.tcp.rtt_us > 0).then_some(self.tcp.rtt_us),
+            published: coupled.published(&self.cc),
             flight: self.flight(),
             reducing: self.ca_state >= State::Cwr,
         }

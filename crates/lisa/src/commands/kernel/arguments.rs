@@ -12,6 +12,8 @@ use kernel::group::{Assignment, Token};
 use kernel::limits::UserRange;
 use kernel::service::config::FILE;
 
+use scenario::units;
+
 use super::filters::Filters;
 use crate::algorithm_name;
 use crate::values::{self, Form};
@@ -27,8 +29,8 @@ pub enum Command {
     /// options; open connections keep theirs. Needs root.
     #[command(after_help = EXAMPLES_LOAD)]
     Load {
-        /// The algorithm.
-        #[arg(value_parser = algorithm_name::loadable())]
+        /// The algorithm. docs/which.md says which one when.
+        #[arg(value_parser = algorithm_name::loadable(), default_value = algorithm_name::RECOMMENDED)]
         name: String,
         /// Also make it the default of this network namespace, as `lisa kernel default NAME` does.
         #[arg(long)]
@@ -141,6 +143,12 @@ pub enum Command {
         /// Print JSON (schema lisa.kernel.doctor/1) instead of text.
         #[arg(long)]
         json: bool,
+        /// Compare the buffers with a path of this rate: that of all subflows of a connection together.
+        #[arg(long, value_name = "RATE", requires = "rtt", value_parser = rate())]
+        rate: Option<u64>,
+        /// RTT of that path, the largest of the subflows.
+        #[arg(long, value_name = "TIME", requires = "rate", value_parser = rtt())]
+        rtt: Option<Duration>,
     },
     /// Show which subflows are coupled, or request other groups.
     ///
@@ -219,8 +227,8 @@ const EXAMPLES_TOP: &str = "Examples:
   sudo lisa kernel top --process nginx --interval 2";
 
 const EXAMPLES_LOAD: &str = "Examples:
-  sudo lisa kernel load lisa
-  lisa kernel exec lisa -- curl -O http://server/file
+  sudo lisa kernel load
+  lisa kernel exec convoy -- curl -O http://server/file
   sudo lisa kernel load lia --default && sudo lisa kernel status";
 
 const EXAMPLES_METRICS: &str = "Examples:
@@ -263,7 +271,8 @@ Examples:
 
 const EXAMPLES_DOCTOR: &str = "Examples:
   sudo lisa kernel doctor
-  sudo ip netns exec blue lisa kernel doctor    # another network namespace";
+  sudo ip netns exec blue lisa kernel doctor           # another network namespace
+  lisa kernel doctor --rate 500Mbit --rtt 80ms         # buffers for these paths";
 
 const EXAMPLES_GROUP: &str = "Examples:
   sudo lisa kernel group                          # slots and groups of every connection
@@ -271,6 +280,24 @@ const EXAMPLES_GROUP: &str = "Examples:
   sudo lisa kernel group 1a2b3c4d 192.168.8.2=1   # subflows with this address
   sudo lisa kernel group 1a2b3c4d --reset         # all in group 0 again
   sudo lisa kernel status --json                  # groups for programs: group, group_asked";
+
+/// A rate, bit/s.
+fn rate() -> Form<u64> {
+    let form = "a rate, like `500Mbit`; units are bit, kbit, Mbit, Gbit, Tbit";
+    Form::new(form, |text| match units::parse_rate(text) {
+        Ok(rate) => Ok(rate.bits_per_second()),
+        Err(_) => Err(String::new()),
+    })
+}
+
+/// A round-trip time.
+fn rtt() -> Form<Duration> {
+    let form = "a time of more than 0, like `80ms`; units are ns, us, ms, s, min, h, d";
+    Form::new(form, |text| match units::parse_time(text) {
+        Ok(time) if time.as_nanos() > 0 => Ok(Duration::from_nanos(time.as_nanos())),
+        _ => Err(String::new()),
+    })
+}
 
 /// Seconds in a range.
 fn seconds(range: RangeInclusive<f64>) -> impl TypedValueParser<Value = Duration> {

@@ -2,13 +2,13 @@
 
 use std::io::IsTerminal;
 
-use kernel::doctor::{Finding, Level, Report, Topic, examine};
+use kernel::doctor::{Finding, Level, Path, Report, Topic, examine};
 
 use crate::output::{Failure, counted, print as print_out, terminal_width, wrap};
 
 /// Prints the findings. Fails if a finding prevents algorithms from running.
-pub fn print(json: bool) -> Result<(), Failure> {
-    let report = examine();
+pub fn print(json: bool, path: Option<Path>) -> Result<(), Failure> {
+    let report = examine(path);
     if json {
         let json = serde_json::to_string(&report).expect("plain data");
         print_out(&(json + "\n"))?;

@@ -20,6 +20,7 @@ mod unload;
 
 pub use self::arguments::Command;
 use crate::output::Failure;
+use kernel::doctor::Path;
 
 /// Runs a command.
 pub fn run(command: Command) -> Result<(), Failure> {
@@ -58,7 +59,9 @@ pub fn run(command: Command) -> Result<(), Failure> {
         Command::On => switch::switch(false),
         Command::Metrics { listen, textfile } => metrics::run(listen, textfile.as_deref()),
         Command::Status { json, filters } => status::print(json, &filters.into()),
-        Command::Doctor { json } => doctor::print(json),
+        Command::Doctor { json, rate, rtt } => {
+            doctor::print(json, rate.zip(rtt).map(|(rate, rtt)| Path { rate, rtt }))
+        }
         Command::Top { filters, interval } => top::run(interval, filters.into()),
         Command::Group {
             token,

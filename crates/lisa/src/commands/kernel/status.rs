@@ -50,7 +50,7 @@ pub fn print(json: bool, filter: &Filter) -> Result<(), Failure> {
         return print_out(&(report + "\n"));
     }
     if !is_loaded {
-        return print_out("no algorithm is loaded; `lisa kernel load lisa` loads one\n");
+        return print_out("no algorithm is loaded; `lisa kernel load` loads one\n");
     }
     if algorithms.is_empty() {
         return print_out(&(nothing(filter) + "\n"));

@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, requires = "json")]
     pub timing: bool,
     /// Write the events of the senders into this directory: for each seed TITLE-seed-N.parquet, with one row per event (time
-    /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase), and TITLE-seed-N.credits.jsonl. With
+    /// since the run began, connection, subflow, cwnd, ssthresh, srtt, flight, phase, RTT sample, published words), and TITLE-seed-N.credits.jsonl. With
     /// --sample also time series: TITLE-seed-N.links.parquet and TITLE-seed-N.subflows.parquet.
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, value_parser = values::path("the name of a directory"))]
     pub trace: Option<PathBuf>,

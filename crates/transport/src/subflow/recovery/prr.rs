@@ -58,7 +58,7 @@ impl Sender {
         self.recovery.reduced = true; // also for a loss (RFC 3168, 6.1.2)
         self.counters.losses += 1;
         self.counters.first_loss.get_or_insert(env.now);
-        self.record_note(env, &note);
+        self.record_note(coupled, env, &note);
         if let (true, Some(exit)) = (was_slow, &mut self.counters.slow_start_exit) {
             exit.cwnd = ssthresh; // initial window of congestion avoidance
         }

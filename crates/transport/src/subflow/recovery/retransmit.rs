@@ -109,7 +109,7 @@ impl Sender {
         self.retransmit_lost(coupled, env);
         self.set_rto_timer(env);
         if O::ON {
-            env.observer.window(env.now, self.id, &self.view());
+            env.observer.window(env.now, self.id, &self.view(coupled));
         }
     }
 

@@ -50,7 +50,7 @@ impl Sender {
         }
         self.recovery.undo = None;
         if O::ON {
-            env.observer.window(env.now, self.id, &self.view());
+            env.observer.window(env.now, self.id, &self.view(coupled));
         }
     }
 

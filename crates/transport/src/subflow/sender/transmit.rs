@@ -69,7 +69,7 @@ impl Sender {
         self.refresh(env.now);
         self.tcp.idle_ms = u32::try_from(idle.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
         let note = coupled.on_send_start(&mut self.cc, &mut self.tcp);
-        self.record_note(env, &note);
+        self.record_note(coupled, env, &note);
     }
 
     /// Reduces the window before new data is sent after an idle time (tcp_slow_start_after_idle_check).
@@ -91,7 +91,7 @@ impl Sender {
     fn restart<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>, idle: Span) {
         self.refresh(env.now);
         let note = coupled.on_idle_restart(&mut self.cc, &mut self.tcp);
-        self.record_note(env, &note);
+        self.record_note(coupled, env, &note);
         let floor = self.profile.initial_window.min(self.tcp.cwnd);
         self.tcp.ssthresh = self.current_ssthresh();
         let mut remaining = idle.as_nanos();

@@ -66,7 +66,7 @@ fn layout(view: &View, width: usize) -> Layout {
 /// Lines about the algorithms.
 fn headings(statuses: &[Status], width: usize) -> Vec<String> {
     if statuses.is_empty() {
-        return vec!["no algorithm is loaded; `lisa kernel load lisa` loads one".into()];
+        return vec!["no algorithm is loaded; `lisa kernel load` loads one".into()];
     }
     let all = statuses
         .iter()
