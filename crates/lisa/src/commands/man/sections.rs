@@ -27,7 +27,7 @@ const EXIT_STATUS: [(&str, &str, &str); 4] = [
 ];
 
 /// Files of commands, by the start of their names.
-const FILES: [(&[&str], &str, &str); 11] = [
+const FILES: [(&[&str], &str, &str); 12] = [
     (
         &[
             "lisa-run",
