@@ -1,4 +1,4 @@
-//! The server over HTTP: who may do what, what is told to whom, and what survives `kill -9`.
+//! The server over HTTP: permissions, events, and what is in the file after `kill -9`.
 
 mod support;
 
@@ -357,7 +357,7 @@ fn tls() {
     };
     assert!(curl(&["--cacert", certificate.to_str().unwrap()]));
     assert!(!curl(&[]), "another authority");
-    // Plain text gets no answer, and harms nobody.
+    // A connection without TLS gets no answer, and other connections go on.
     let mut plain = TcpStream::connect(server.address()).unwrap();
     plain.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = Vec::new();
