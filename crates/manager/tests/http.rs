@@ -208,14 +208,7 @@ fn changes_are_sent() {
             .collect()
     };
     assert_eq!(after(&events.event("groups")), [0, 1]);
-    let down = json!({ "links": [{ "link": "n2 – n4", "up": false }] });
-    assert_eq!(
-        world
-            .operator()
-            .send("PUT", "/v1/links", &down.to_string())
-            .status,
-        204
-    );
+    world.fail("n2 – n4");
     let event = events.event("groups");
     assert_eq!(after(&event), [0, 0]);
     let link = world
@@ -287,14 +280,7 @@ fn contents_survive_a_kill() {
         ],
     );
     assert_eq!(groups, [0, 1]);
-    let down = json!({ "links": [{ "link": "n0 – n2", "up": false }] });
-    assert_eq!(
-        world
-            .operator()
-            .send("PUT", "/v1/links", &down.to_string())
-            .status,
-        204
-    );
+    world.fail("n0 – n2");
     running.kill();
 
     let running = Running::start(&folder);
