@@ -209,7 +209,7 @@ MPCC_INLINE void mpcc_coupled_cubic_reduce(struct mpcc_coupled_cubic_avoidance *
 	v->lost = true;
 	v->running = false;
 	v->acked = 0;
-	v->tick--; /* the next ACK reads the group */
+	v->tick ^= 0x800; /* the next ACK reads the group */
 	v->last_reduction = mpcc_hystart_clock(tcp);
 }
 

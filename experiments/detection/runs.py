@@ -38,7 +38,7 @@ KINDS = {
     "unequal": "2 unequal paths",
     "separate 4": "4 unequal paths",
     "separate tcp": "2 unequal paths, each beside a TCP",
-    "separate web": "2 unequal paths, each beside short transfers",
+    "separate web": "2 unequal paths beside short transfers",
     "separate jitter": "2 unequal paths, jitter of 5 ms",
 }
 # `RECOMMENDED` answers after 2·M intervals, `AT_ONCE` from the second one on. `EITHER` and `BOTH` are those of `EVIDENCE` and `AT_ONCE`.

@@ -6,13 +6,14 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from detection.figure import svg
-from detection.runs import AT_ONCE, DETECTORS, EVIDENCE, KINDS, STEP, STOP, draw, run
+from detection.runs import AT_ONCE, DETECTORS, EVIDENCE, KINDS, RECOMMENDED, STEP, STOP, draw, run
+from support.chart import chart
 from support.experiment import Experiment, table
 from support.mean import number
 
 PAGE = "docs/detection.md"
 NETWORKS, SEEDS = 20, 3  # of each kind
+COLOURS = {EVIDENCE: "#0072B2", AT_ONCE: "#D55E00", RECOMMENDED: "#009E73"}
 SIZES = (1, 3, 10, 30, 100, 300)  # MB
 SHARED = [kind for kind in KINDS if kind.startswith("shared")]
 SEPARATE = [kind for kind in KINDS if kind not in SHARED]
@@ -102,9 +103,14 @@ def detection(experiment):
     for kind, title in KINDS.items():
         chosen = [each for each in runs if each.network.kind == kind]
         panels.append((f"{'shared' if kind in SHARED else 'separate'}: {title}", lines(chosen)))
-    plot = experiment.options.root / "docs/img/detection.svg"
-    plot.parent.mkdir(parents=True, exist_ok=True)
-    plot.write_text(svg("Share of pairs of subflows with the right answer over time", panels, STOP))
+    chart(
+        experiment.options.root / "docs/img/detection.svg",
+        "Share of pairs of subflows with the right answer over time",
+        panels,
+        ("time, s", (0, STOP)),
+        ("share of the pairs", (0, 1)),
+        COLOURS,
+    )
 
 
 def networks(runs):
@@ -121,7 +127,7 @@ def networks(runs):
 def lines(runs):
     """For three detectors the share of right pairs at each look."""
     found = {}
-    for detector in (EVIDENCE, AT_ONCE, "RFC 8382"):
+    for detector in COLOURS:
         points = []
         for look in range(5, STOP * 2, 1):
             time = look / 2

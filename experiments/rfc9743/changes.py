@@ -4,8 +4,8 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from rfc9743.figure import chart
-from rfc9743.subjects import PACKET_BITS, SUBJECTS, TCP, keys_of, plain, series
+from rfc9743.subjects import COLOURS, PACKET_BITS, SUBJECTS, TCP, keys_of, plain, series
+from support.chart import chart
 from support.experiment import table
 
 PAGE = "docs/rfc9743.md"
@@ -96,6 +96,7 @@ def changes(experiment):
         panels,
         ("time, s", (FROM, STOP)),
         ("Mbit/s, mean of five runs", (0, 40)),
+        COLOURS,
     )
 
 

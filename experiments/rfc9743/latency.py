@@ -2,8 +2,8 @@
 
 import statistics
 
-from rfc9743.figure import chart
-from rfc9743.subjects import CONVOY, CONVOY_CUBIC, LIA, ONE, TCP, UNCOUPLED, keys_of, outcomes
+from rfc9743.subjects import COLOURS, CONVOY, CONVOY_CUBIC, LIA, ONE, TCP, UNCOUPLED, keys_of, outcomes
+from support.chart import chart
 from support.experiment import table
 
 PAGE = "docs/latency.md"
@@ -59,6 +59,7 @@ def latency(experiment):
         panels,
         ("ms", (50, 2000)),
         ("share of the requests", (0, 1)),
+        COLOURS,
         logarithmic=True,
     )
 

@@ -2,9 +2,9 @@
 
 import statistics
 
-from rfc9743.figure import chart
 from rfc9743.subjects import (
     BOTTLENECK,
+    COLOURS,
     PACKET_BITS,
     SUBJECTS,
     TCP,
@@ -18,6 +18,7 @@ from rfc9743.subjects import (
     plain,
     series,
 )
+from support.chart import chart
 from support.experiment import table
 
 PAGE = "docs/rfc9743.md"
@@ -136,6 +137,7 @@ def convergence(experiment):
         panels,
         ("time since its begin, s", (0, 120)),
         ("Jain's index of 5 s, mean of ten runs", (0.5, 1)),
+        COLOURS,
     )
 
 

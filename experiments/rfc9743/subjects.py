@@ -16,6 +16,13 @@ ALGORITHMS = {TCP: "cubic", UNCOUPLED: "cubic", CONVOY: "convoy", CONVOY_CUBIC: 
 ONE = "one subflow"
 ALGORITHMS[ONE] = "cubic"
 SUBJECTS = (TCP, UNCOUPLED, CONVOY, LIA)
+COLOURS = {
+    "one TCP": "#7f7f7f",
+    "uncoupled": "#0072B2",
+    "convoy": "#D55E00",
+    "lia": "#009E73",
+    "convoy_cubic": "#CC79A7",
+}
 
 
 def keys_of(subject, *connections, subflows=2, paths=None):

@@ -76,7 +76,7 @@ impl std::fmt::Display for Target {
 }
 
 impl Target {
-    /// Whether packets to it leave the host without TLS, as far as its name tells.
+    /// Whether packets to it leave the host without TLS: its URL is `http` and its name is not one of this host.
     #[must_use]
     pub fn is_exposed(&self) -> bool {
         let address = self.host.parse::<std::net::IpAddr>();

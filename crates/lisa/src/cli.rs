@@ -47,7 +47,7 @@ pub enum Command {
     /// The k shortest paths without a loop (Yen), or disjoint paths of the least total length (Bhandari). A map is a GML file, as The
     /// Internet Topology Zoo has them.
     Paths(paths::Arguments),
-    /// Serve the topology manager: it tells endpoints which of their subflows share a bottleneck.
+    /// Serve the topology manager, which sends endpoints the groups of their subflows that share a bottleneck.
     ///
     /// It keeps a map, the rates of its links, and the subflows that endpoints report, and decides their groups (docs/assistance.md). HTTP
     /// with JSON; a page at / draws the live map. Runs until Ctrl-C or SIGTERM.

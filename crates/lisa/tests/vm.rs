@@ -211,7 +211,7 @@ fn over_cubic_a_join_takes_a_credit_and_a_loss_leaves_seven_tenths() {
     let rows = trace("csv");
     for row in rows.lines().skip(1) {
         let columns: Vec<_> = row.split(',').collect();
-        let [_, connection, subflow, cwnd, ssthresh, _, _, phase] = columns[..] else {
+        let [_, connection, subflow, cwnd, ssthresh, _, _, phase, ..] = columns[..] else {
             panic!("{row}")
         };
         if connection != "download" {

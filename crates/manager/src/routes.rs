@@ -30,7 +30,7 @@ struct Entry {
 pub(crate) struct Routes {
     entries: Vec<Entry>,
     by_ends: HashMap<Ends, RouteId>,
-    /// Routes that cross each link, among them some that do not any more.
+    /// Routes that cross each link, and routes that crossed it before they changed.
     on_link: Vec<Vec<RouteId>>,
     /// Number of subflows that may cross each link.
     subflows: Vec<u32>,

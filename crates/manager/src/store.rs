@@ -111,7 +111,7 @@ impl Store {
         wait
     }
 
-    /// Queues a change that nobody waits for. It is dropped if too many wait: a flood of reports must not stop the manager.
+    /// Queues a change without waiting until it is written. It is dropped if the queue is full: a flood of reports must not stop the manager.
     pub(crate) fn offer(&self, write: Write) {
         let sender = self.sender.as_ref().expect("until it is dropped");
         let _ = sender.try_send((write, None));

@@ -1,4 +1,4 @@
-//! The server over HTTP: who may do what, what is told to whom, and what survives `kill -9`.
+//! The server over HTTP: permissions, events, and what is in the file after `kill -9`.
 
 mod support;
 
@@ -208,14 +208,7 @@ fn changes_are_sent() {
             .collect()
     };
     assert_eq!(after(&events.event("groups")), [0, 1]);
-    let down = json!({ "links": [{ "link": "n2 – n4", "up": false }] });
-    assert_eq!(
-        world
-            .operator()
-            .send("PUT", "/v1/links", &down.to_string())
-            .status,
-        204
-    );
+    world.fail("n2 – n4");
     let event = events.event("groups");
     assert_eq!(after(&event), [0, 0]);
     let link = world
@@ -287,14 +280,7 @@ fn contents_survive_a_kill() {
         ],
     );
     assert_eq!(groups, [0, 1]);
-    let down = json!({ "links": [{ "link": "n0 – n2", "up": false }] });
-    assert_eq!(
-        world
-            .operator()
-            .send("PUT", "/v1/links", &down.to_string())
-            .status,
-        204
-    );
+    world.fail("n0 – n2");
     running.kill();
 
     let running = Running::start(&folder);
@@ -357,7 +343,7 @@ fn tls() {
     };
     assert!(curl(&["--cacert", certificate.to_str().unwrap()]));
     assert!(!curl(&[]), "another authority");
-    // Plain text gets no answer, and harms nobody.
+    // A connection without TLS gets no answer, and other connections go on.
     let mut plain = TcpStream::connect(server.address()).unwrap();
     plain.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
     let mut answer = Vec::new();

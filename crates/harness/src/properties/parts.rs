@@ -176,10 +176,10 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
 }
 
 /// Coupled CUBIC: the sum of the evidence is within its bounds, a subflow without other subflows shares no queue, and the published
-/// flag is that of the state.
+/// flag is that of the state when the group was last read.
 pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
-    let (tcp, s) = step.now();
-    let v = state::coupled_cubic(s);
+    let ((_, before), (tcp, s)) = (step.old(), step.now());
+    let (was, v) = (state::coupled_cubic(before), state::coupled_cubic(s));
     let slot = step.after.connection.slot.get(usize::from(s.slot));
     ensure!(
         v.score() <= ffi::MPCC_COUPLED_CUBIC_MOST && v.total() <= ffi::MPCC_CWND_MAX,
@@ -197,7 +197,9 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
             tcp.cwnd
         );
         let told = s.group != 0 && u32::from(s.group) <= ffi::MPCC_GROUP_MAX;
-        if let Some(slot) = slot {
+        if let Some(slot) = slot
+            && was.tick() != v.tick()
+        {
             let word = slot.avoidance[ffi::MPCC_COUPLED_CUBIC_SHARED as usize];
             ensure!(
                 word & 1 == u32::from(told || v.shares() != 0),

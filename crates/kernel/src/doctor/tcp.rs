@@ -82,7 +82,7 @@ fn in_flight(bytes: u64) -> f64 {
     bytes as f64 / 2.0
 }
 
-/// A size, and the rate of so many bytes in flight: `6.3 MB, about 252 Mbit/s at 100 ms`.
+/// A size, and the rate at which that many bytes are in flight: `6.3 MB, about 252 Mbit/s at 100 ms`.
 fn reach(bytes: u64) -> String {
     let rate = in_flight(bytes) * 8.0 / EXAMPLE_RTT / 1e6;
     format!("{}, about {rate:.0} Mbit/s at 100 ms", size(bytes as f64))

@@ -231,7 +231,7 @@ fn the_example_names_nothing() {
     let config = good(&text);
     assert_eq!(config.namespaces.len(), 2);
     assert_eq!(config.algorithms.len(), 3);
-    let users = &config.algorithms["lisa"].users;
+    let users = &config.algorithms["convoy"].users;
     assert!(users.connections.is_some() && users.unlimited.is_some());
     assert!(config.metrics.listen.is_some() && config.metrics.textfile.is_some());
 }

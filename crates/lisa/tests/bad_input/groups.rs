@@ -30,7 +30,7 @@ fn missing_connections_subflows_and_groups() {
     let Some(turn) = Turn::take() else { return };
     // Other tests may have loaded an algorithm under a name of their own.
     let nothing = [
-        "no algorithm is loaded; `lisa kernel load lisa`",
+        "no algorithm is loaded; `lisa kernel load`",
         "no connection 00000000",
     ];
     let loaded = registry::find().expect("what is loaded").len();

@@ -28,7 +28,6 @@ fn names() {
     );
     bad(lisa(&["load", "reno"]), 2, "`reno` is Linux's own");
     bad(lisa(&["load", ""]), 2, "");
-    bad(lisa(&["load"]), 2, "is missing");
     bad(lisa(&["load", "lisa", "--max-connections", "0"]), 2, "0");
     bad(
         lisa(&["load", "lisa", "--max-connections", "many"]),

@@ -100,7 +100,7 @@ fn what_does_not_run_has_its_cause() {
     let place = Place::new();
     for (figure, cause) in [
         ("css/fig1", "the lab does not support an `mss` of its own"),
-        ("nmcc/fig12", "need the paper's 15 topologies"),
+        ("nmcc/fig12", "the paper's 15 topologies"),
     ] {
         let command =
             format!("reproduce {figure} --seeds 1 --no-causes --cache cache --on vm -o report");

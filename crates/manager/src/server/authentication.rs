@@ -102,7 +102,7 @@ impl Tokens {
         })
     }
 
-    /// Whose hash this is, of operator and viewer. Hashes are compared, which tells nothing of a token by its timing.
+    /// The role with this hash: operator or viewer. Hashes are compared, not tokens, so that the time of a comparison does not depend on the token.
     pub(crate) fn principal(&self, hash: &Hash) -> Option<Principal> {
         if *hash == self.operator {
             Some(Principal::Operator)
@@ -125,7 +125,7 @@ pub(crate) struct Budgets {
 }
 
 impl Budgets {
-    /// Takes a request of the endpoint's budget of so many a second; returns whether there was one.
+    /// Takes one request from the endpoint's budget, which refills every second. Returns whether there was one.
     pub(crate) fn take(&mut self, id: EndpointId, per_second: u32, now_ms: u64) -> bool {
         // The price of a request is the time in which the bucket gains one, in microseconds to keep fractions.
         let price = 1_000_000 / u64::from(per_second.max(1));

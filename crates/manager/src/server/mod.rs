@@ -107,7 +107,7 @@ pub(crate) struct Shared {
     clock: Clock,
 }
 
-/// The contents, and who is told of changes.
+/// The contents, and the receivers of changes.
 pub(crate) struct Contents {
     state: State,
     streams: Streams,

@@ -113,6 +113,13 @@ pub struct World {
 const LINKS: [(u32, u32); 6] = [(0, 2), (1, 3), (2, 4), (3, 4), (2, 3), (3, 2)];
 
 impl World {
+    /// The operator reports that a link has failed.
+    pub fn fail(&self, link: &str) {
+        let down = serde_json::json!({ "links": [{ "link": link, "up": false }] });
+        let answer = self.operator().send("PUT", "/v1/links", &down.to_string());
+        assert_eq!(answer.status, 204);
+    }
+
     pub fn new() -> Self {
         let folder = Folder::new();
         let server = start(&folder);

@@ -83,6 +83,7 @@ fn all_of_a_connection() {
         mss: 1400,
         packet: 1500,
         initial_ssthresh: Some(InitialSsthresh::Bytes(65_535)),
+        assistance: false,
         groups: vec![0, 1, 1],
         backup: Vec::new(),
         regroup: vec![

@@ -27,7 +27,7 @@ const EXIT_STATUS: [(&str, &str, &str); 4] = [
 ];
 
 /// Files of commands, by the start of their names.
-const FILES: [(&[&str], &str, &str); 11] = [
+const FILES: [(&[&str], &str, &str); 12] = [
     (
         &[
             "lisa-run",
@@ -85,6 +85,11 @@ const FILES: [(&[&str], &str, &str); 11] = [
         &["lisa-kernel"],
         "/sys/fs/bpf/lisa/",
         "Programs of `lisa kernel exec`, while an algorithm is loaded.",
+    ),
+    (
+        &["lisa-serve"],
+        "/var/lib/lisa-manager/",
+        "The database and the tokens of operator and viewer, unless --folder names another directory.",
     ),
     (
         &["lisa-completions"],
@@ -188,7 +193,8 @@ pub fn see_also(roff: &mut Roff, name: &str, parent: Option<&str>, children: &[S
         "lisa-compare" => &["lisa-run(1)", "lisa-sweep(1)", "lisa-algorithms(1)"],
         "lisa-sweep" => &["lisa-run(1)", "lisa-compare(1)", "lisa-algorithms(1)"],
         "lisa-show" | "lisa-new" => &["lisa-run(1)", "lisa-compare(1)"],
-        "lisa-paths" => &["lisa-show(1)", "lisa-kernel-group(1)"],
+        "lisa-paths" => &["lisa-show(1)", "lisa-kernel-group(1)", "lisa-serve(1)"],
+        "lisa-serve" => &["lisa-paths(1)", "lisa-kernel-group(1)"],
         "lisa-algorithms" => &["lisa-compare(1)", "lisa-kernel-load(1)"],
         "lisa-demo" | "lisa-reproduce" => &["lisa-compare(1)"],
         "lisa-kernel-exec" => &[
@@ -208,7 +214,7 @@ pub fn see_also(roff: &mut Roff, name: &str, parent: Option<&str>, children: &[S
     let file = match name {
         "lisa" => &["lisa-scenario(5)", "lisa.toml(5)"][..],
         name if name.starts_with("lisa-kernel") => &["lisa.toml(5)"],
-        "lisa-completions" | "lisa-man" | "lisa-algorithms" => &[],
+        "lisa-completions" | "lisa-man" | "lisa-algorithms" | "lisa-serve" => &[],
         _ => &["lisa-scenario(5)"],
     };
     pages.extend(file.iter().map(ToString::to_string));

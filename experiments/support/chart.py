@@ -1,21 +1,14 @@
-"""A figure with a panel for each network, and in it a line for each kind of connection."""
+"""A figure with a panel for each network, and in it lines over an axis with numbers."""
 
 import html
 import math
 
 WIDTH, HEIGHT = 430, 250  # of a panel
 LEFT, RIGHT, TOP, BOTTOM = 50, 14, 30, 42
-COLOURS = {
-    "one TCP": "#7f7f7f",
-    "uncoupled": "#0072B2",
-    "convoy": "#D55E00",
-    "lia": "#009E73",
-    "convoy_cubic": "#CC79A7",
-}
 
 
-def chart(path, title, panels, x, y, logarithmic=False):
-    """Writes the figure. `panels` has for each panel its heading, and for each line its name and points; `x` and `y` have title and range."""
+def chart(path, title, panels, x, y, colours, logarithmic=False):
+    """Writes the figure. `panels` has for each panel its heading, and for each line its name and points; `x` and `y` have title and range; `colours` are by name."""
     columns = 2 if len(panels) > 1 else 1
     width, height = columns * WIDTH, 54 + math.ceil(len(panels) / columns) * HEIGHT
     names = list(dict.fromkeys(name for _, lines in panels for name in lines))
@@ -26,12 +19,12 @@ def chart(path, title, panels, x, y, logarithmic=False):
     ]
     at = LEFT
     for name in names:
-        parts.append(f'<path d="M{at} 38h18" stroke="{COLOURS[name]}" stroke-width="2"/>')
+        parts.append(f'<path d="M{at} 38h18" stroke="{colours[name]}" stroke-width="2"/>')
         parts.append(f'<text x="{at + 23}" y="42">{html.escape(name)}</text>')
         at += 40 + 8 * len(name)
     for number, (heading, lines) in enumerate(panels):
         corner = (number % columns * WIDTH, 54 + number // columns * HEIGHT)
-        parts += panel(corner, heading, lines, x, y, logarithmic)
+        parts += panel(corner, heading, lines, x, y, colours, logarithmic)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*parts, "</svg>"]) + "\n")
 
@@ -49,7 +42,7 @@ def marks(low, high, logarithmic):
     return [low + i * step for i in range(int((high - low) / step + 1.001))]
 
 
-def panel(corner, heading, lines, x, y, logarithmic):
+def panel(corner, heading, lines, x, y, colours, logarithmic):
     """The parts of a panel."""
     (x_title, (x_low, x_high)), (y_title, (y_low, y_high)) = x, y
     left, right = corner[0] + LEFT, corner[0] + WIDTH - RIGHT
@@ -77,4 +70,4 @@ def panel(corner, heading, lines, x, y, logarithmic):
     for name, points in lines.items():
         path = "L".join(f"{across(a):.1f} {up(b):.1f}" for a, b in points)
         if path:
-            yield f'<path d="M{path}" fill="none" stroke="{COLOURS[name]}" stroke-width="1.5"/>'
+            yield f'<path d="M{path}" fill="none" stroke="{colours[name]}" stroke-width="1.5"/>'

@@ -1,0 +1,128 @@
+//! Endpoints, their tokens and sessions.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use super::{Endpoint, EndpointId, Hash, State, contains};
+use crate::api;
+use crate::error::{Error, Kind, Result};
+
+impl State {
+    /// Adds an endpoint, or gives an existing one other addresses and another token. Its session and connections end.
+    ///
+    /// # Errors
+    /// For a name or addresses that are not possible, and for too many endpoints.
+    pub fn set_endpoint(
+        &mut self,
+        name: &str,
+        spec: api::EndpointRequest,
+        hash: Hash,
+        now_ms: u64,
+    ) -> Result<()> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if !(1..=64).contains(&name.len()) || !name.bytes().all(plain) {
+            return Err(Error::invalid(
+                "the name of an endpoint has 1 to 64 letters, digits, `.`, `_` and `-`",
+            ));
+        }
+        if spec.addresses.is_empty() || spec.addresses.len() > 64 || spec.from.len() > 64 {
+            return Err(Error::invalid(
+                "`addresses` has 1 to 64 prefixes, `from` at most 64",
+            ));
+        }
+        if !self.by_name.contains_key(name) && self.by_name.len() >= self.limits.endpoints {
+            let text = format!(
+                "there are {} endpoints, the largest number",
+                self.by_name.len()
+            );
+            return Err(Error::new(Kind::TooMany, text));
+        }
+        let _ = self.remove_endpoint(name);
+        let id = EndpointId(self.endpoints.len() as u32);
+        self.endpoints.push(Some(Endpoint {
+            name: name.into(),
+            spec,
+            hash,
+            session: String::new(),
+            sequence: 0,
+            seen_ms: now_ms,
+            connections: HashMap::new(),
+            subflows: 0,
+        }));
+        self.by_name.insert(name.into(), id);
+        self.by_hash.insert(hash, id);
+        self.totals.endpoints = self.by_name.len();
+        Ok(())
+    }
+
+    /// Removes an endpoint, its token and its connections.
+    ///
+    /// # Errors
+    /// If there is no such endpoint.
+    pub fn remove_endpoint(&mut self, name: &str) -> Result<EndpointId> {
+        let Some(id) = self.by_name.remove(name) else {
+            return Err(Error::new(Kind::NotFound, format!("no endpoint `{name}`")));
+        };
+        let connections: Vec<u32> = self.endpoint(id).connections.values().copied().collect();
+        connections.into_iter().for_each(|c| self.remove(c));
+        let endpoint = self.endpoints[id.0 as usize].take().expect("it has a name");
+        self.by_hash.remove(&endpoint.hash);
+        self.totals.endpoints = self.by_name.len();
+        Ok(id)
+    }
+
+    /// The endpoint with this hash of its token.
+    #[must_use]
+    pub fn authenticate(&self, hash: &Hash) -> Option<EndpointId> {
+        self.by_hash.get(hash).copied()
+    }
+
+    /// Whether the endpoint's token is accepted from this address.
+    pub(crate) fn is_accepted_from(&self, id: EndpointId, address: IpAddr) -> bool {
+        let from = &self.endpoint(id).spec.from;
+        from.is_empty() || contains(from, address)
+    }
+
+    /// Whether the endpoint has not been removed.
+    pub(crate) fn exists(&self, id: EndpointId) -> bool {
+        self.endpoints[id.0 as usize].is_some()
+    }
+
+    pub(crate) fn endpoint_name(&self, id: EndpointId) -> &str {
+        &self.endpoint(id).name
+    }
+
+    /// The names and descriptions of the endpoints.
+    pub(crate) fn endpoints(&self) -> Vec<(String, api::EndpointRequest)> {
+        let endpoints = self.endpoints.iter().flatten();
+        let mut all: Vec<_> = endpoints
+            .map(|e| (e.name.clone(), e.spec.clone()))
+            .collect();
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        all
+    }
+
+    pub(super) fn endpoint(&self, id: EndpointId) -> &Endpoint {
+        self.endpoints[id.0 as usize]
+            .as_ref()
+            .expect("ids are of endpoints")
+    }
+
+    pub(super) fn endpoint_mut(&mut self, id: EndpointId) -> &mut Endpoint {
+        self.endpoints[id.0 as usize]
+            .as_mut()
+            .expect("ids are of endpoints")
+    }
+
+    /// Begins a session of an endpoint; the former one ends.
+    pub fn begin_session(&mut self, id: EndpointId, session: String, now_ms: u64) {
+        let endpoint = self.endpoint_mut(id);
+        (endpoint.session, endpoint.sequence, endpoint.seen_ms) = (session, 0, now_ms);
+    }
+
+    /// Whether this is the endpoint's session.
+    pub(crate) fn has_session(&self, id: EndpointId, session: &str) -> bool {
+        let known = &self.endpoint(id).session;
+        !known.is_empty() && known == session
+    }
+}
