@@ -261,16 +261,23 @@ impl Client {
         let head = self.head(method, path, body.len());
         stream.write_all(head.as_bytes()).expect("sent");
         let _ = stream.write_all(body.as_bytes()); // may be refused unread
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer);
-        let status = answer
-            .split(' ')
-            .nth(1)
-            .and_then(|status| status.parse().ok());
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        let mut lines = BufReader::new(stream);
+        let mut head = String::new();
+        while lines.read_line(&mut head).is_ok_and(|length| length > 2) {}
+        let status = (head.split(' ').nth(1)).and_then(|status| status.parse().ok());
+        // A server that keeps the connection, as chromedriver does, says how long the body is.
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            let value = value.trim().parse().ok()?;
+            name.eq_ignore_ascii_case("content-length").then_some(value)
+        });
+        let mut body = String::new();
+        let _ = lines
+            .take(length.unwrap_or(u64::MAX))
+            .read_to_string(&mut body);
         Answer {
-            status: status.unwrap_or_else(|| panic!("no answer to {method} {path}: {answer:?}")),
-            body: body.into(),
+            status: status.unwrap_or_else(|| panic!("no answer to {method} {path}: {head:?}")),
+            body,
         }
     }
 
