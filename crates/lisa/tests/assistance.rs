@@ -5,6 +5,9 @@
 
 mod support;
 
+#[path = "assistance/endpoint.rs"]
+mod endpoint;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -42,16 +45,14 @@ impl Serve {
     }
 }
 
-/// The commands of the guide between its markers, with the folder and port of this test.
+/// The operator's commands of the guide, with the folder and port of this test.
 fn example(folder: &Folder, url: &str) -> String {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/assistance.md");
     let text = fs::read_to_string(docs).expect("the guide");
-    let (_, example) = text
-        .split_once("<!-- example: operator -->")
-        .expect("a marker");
-    let (example, _) = example.split_once("<!-- end -->").expect("a marker");
-    let lines = example.lines().filter(|line| !line.starts_with("```"));
-    let lines = lines.filter(|line| !line.starts_with("lisa serve"));
+    let (_, example) = text.split_once("## An example\n").expect("its title");
+    let (_, example) = example.split_once("```sh\n").expect("its commands");
+    let (example, _) = example.split_once("```").expect("their end");
+    let lines = (example.lines()).filter(|line| !line.starts_with("lisa serve"));
     let script: String = lines.map(|line| format!("{line}\n")).collect();
     assert!(script.contains("put rates"), "{script}");
     let manager = folder.join("manager");
