@@ -139,17 +139,30 @@ impl Routes {
 
     /// The routes over one of these links, each once.
     fn routes_on(&self, links: &[LinkIndex]) -> Vec<RouteId> {
-        let mut routes: Vec<RouteId> = Vec::new();
-        for link in links {
-            let on_link = self.on_link[link.index()].iter().copied();
-            routes.extend(on_link.filter(|id| {
-                let links = &self.entries[id.0 as usize].links;
-                links.binary_search(link).is_ok()
-            }));
+        let crosses = |id: &RouteId, link: &LinkIndex| {
+            let links = &self.entries[id.0 as usize].links;
+            links.binary_search(link).is_ok()
+        };
+        if links.len() < self.on_link.len() / 8 {
+            let on_link = |link: &LinkIndex| &self.on_link[link.index()];
+            let mut routes: Vec<RouteId> = (links.iter())
+                .flat_map(|link| on_link(link).iter().filter(|id| crosses(id, link)))
+                .copied()
+                .collect();
+            routes.sort_unstable();
+            routes.dedup();
+            return routes;
         }
-        routes.sort_unstable();
-        routes.dedup();
-        routes
+        // Most routes cross several of so many links.
+        let mut is_wanted = vec![false; self.on_link.len()];
+        for link in links {
+            is_wanted[link.index()] = true;
+        }
+        let entries = (0..).map(RouteId).zip(&self.entries);
+        entries
+            .filter(|(_, entry)| entry.links.iter().any(|link| is_wanted[link.index()]))
+            .map(|(id, _)| id)
+            .collect()
     }
 
     /// Determines routes anew after links have changed their states. Returns the connections of the routes that are different, each once,
