@@ -1,10 +1,13 @@
 //! Cost of coupling on the running kernel: bulk MPTCP between two namespaces with `lisa` and with the kernel's own
 //! Reno, in turn, the duration of each callback of the algorithm, and the cost of an ACK with every algorithm.
-//! `cargo bench --bench kernel`; needs root. `-- costs`, `-- throughput`, `-- callbacks` or `-- instructions` runs one part.
+//! `cargo bench --bench kernel`; needs root. `-- costs`, `-- throughput`, `-- callbacks`, `-- instructions` or
+//! `-- assistance` runs one part.
 //!
 //! `BENCH_ROUNDS` (30), `BENCH_SECONDS` (1) and `BENCH_COST_ROUNDS` (10) set the duration, `BENCH_ALGORITHM` (lisa) sets
 //! the algorithm. An algorithm with CUBIC is compared with Linux's own CUBIC.
 
+#[path = "kernel/assistance.rs"]
+mod assistance;
 #[path = "kernel/instructions.rs"]
 mod instructions;
 #[path = "../tests/support/mod.rs"]
@@ -62,9 +65,15 @@ fn main() {
     if wanted("instructions") {
         instructions::print();
     }
-    let on_this_kernel = ["throughput", "callbacks", "costs"].into_iter().any(wanted);
-    if !on_this_kernel || !able() {
+    let on_this_kernel = ["assistance", "throughput", "callbacks", "costs"];
+    if !on_this_kernel.into_iter().any(wanted) || !able() {
         return;
+    }
+    if wanted("assistance") {
+        assistance::print();
+        if only == ["assistance"] {
+            return;
+        }
     }
     let seconds = Duration::from_secs(setting("BENCH_SECONDS", 1) as u64);
     let name = std::env::var("BENCH_ALGORITHM").unwrap_or("lisa".into());

@@ -3,6 +3,7 @@
 
 pub mod bpf;
 pub mod foreign;
+pub mod managed;
 pub mod middlebox;
 pub mod named;
 pub mod opens;
