@@ -3,6 +3,8 @@
 //! The systems are those that `make setup` puts into `~/.cache/lisa/roots`. The tests install the package that `packaging/deb.sh`
 //! builds from the program under test, and need no network.
 
+#[path = "package/assistance.rs"]
+mod assistance;
 #[path = "package/boot.rs"]
 mod boot;
 #[path = "package/guest.rs"]

@@ -1,9 +1,9 @@
 //! The JSON of the HTTP interface. The OpenAPI description is made from these types ([`crate::server::openapi`]).
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 pub use topology::Unknown;
@@ -53,12 +53,40 @@ pub struct PrefixesRequest {
     pub prefixes: Vec<Prefix>,
 }
 
+/// Reads a prefix, or an address as the prefix of all its bits.
+fn prefix<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IpNet, D::Error> {
+    Text::deserialize(deserializer).map(|text| text.0)
+}
+
+fn prefixes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
+    let texts: Vec<Text> = Vec::deserialize(deserializer)?;
+    Ok(texts.into_iter().map(|text| text.0).collect())
+}
+
+/// The text of a prefix or an address.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Text(IpNet);
+
+impl TryFrom<String> for Text {
+    type Error = std::net::AddrParseError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let network = text.parse().ok().map(Self);
+        network.map_or_else(
+            || text.parse::<IpAddr>().map(|address| Self(address.into())),
+            Ok,
+        )
+    }
+}
+
 /// A prefix and its node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prefix {
-    /// The prefix, such as `10.1.0.0/16` or `2001:db8::/32`.
+    /// The prefix, such as `10.1.0.0/16` or `2001:db8::/32`; an address without a length stands for itself.
     #[schema(value_type = String)]
+    #[serde(deserialize_with = "prefix")]
     pub prefix: IpNet,
     /// Name of its node.
     pub node: String,
@@ -142,9 +170,14 @@ pub struct LinkState {
 pub struct EndpointRequest {
     /// The prefixes of its own addresses. It can report only subflows whose local address is in one of them.
     #[schema(value_type = Vec<String>)]
+    #[serde(deserialize_with = "prefixes")]
     pub addresses: Vec<IpNet>,
     /// The prefixes from which its token is accepted; empty: from everywhere.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "prefixes"
+    )]
     #[schema(value_type = Vec<String>)]
     pub from: Vec<IpNet>,
 }

@@ -1,5 +1,6 @@
 //! The service on a machine with systemd: at boot, reload, stop, upgrade, downgrade, removal, purge.
 
+use super::assistance;
 use super::guest::Guest;
 use super::packages::{BEFORE, Packages};
 use serde_json::Value;
@@ -112,6 +113,11 @@ fn boot_to_purge(release: &str) {
         root.copy(&packages.new, "new.deb");
         root.copy(&packages.before, "before.deb");
         fs::write(root.path().join("opt/echo.py"), ECHO).unwrap();
+        fs::write(
+            root.path().join("opt/set_up_manager.py"),
+            assistance::OPERATOR,
+        )
+        .unwrap();
         for (name, unit) in UNITS {
             fs::write(root.path().join("etc/systemd/system").join(name), unit).unwrap();
         }
@@ -126,6 +132,7 @@ fn boot_to_purge(release: &str) {
     at_boot(&mut guest);
     reload(&mut guest);
     stop_and_start(&mut guest);
+    assistance::manager_and_endpoint(&mut guest);
     versions(&mut guest);
 
     // A boot after all that.

@@ -55,11 +55,10 @@ impl<'w> Managed<'w> {
             (server_address(0), "s"),
             (server_address(1), "s"),
         ];
-        let prefixes =
-            at.map(|(address, node)| json!({ "prefix": format!("{address}/32"), "node": node }));
+        let prefixes = at.map(|(address, node)| json!({ "prefix": address, "node": node }));
         self.put("/v1/prefixes", &json!({ "prefixes": prefixes }));
         self.rates();
-        let addresses = [0, 1].map(|link| format!("{}/32", client_address(link)));
+        let addresses = [0, 1].map(client_address);
         let answer = self.put("/v1/endpoints/client", &json!({ "addresses": addresses }));
         let answer: Value = serde_json::from_str(&answer).expect("JSON");
         let file = self.folder.join("client.token");

@@ -35,8 +35,8 @@ pub struct Arguments {
 }
 
 const NOTES: &str = "\
-An operator gives the token: it is the answer to PUT /v1/endpoints/NAME (docs/assistance.md). The manager accepts only subflows
-whose local address is in one of the endpoint's prefixes.
+An operator gives the token: it is the answer to PUT /v1/endpoints/NAME (docs/assistance.md).
+The manager accepts only subflows whose local address is in one of the endpoint's prefixes.
 
 Examples:
   sudo lisa kernel assist --from https://manager.example:9720 --token laptop.token

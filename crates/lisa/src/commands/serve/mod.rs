@@ -45,10 +45,10 @@ pub struct Arguments {
 }
 
 const NOTES: &str = "\
-Who may do what follows from a token in the header `Authorization: Bearer TOKEN`. FOLDER/operator.token sets the map, prefixes, routes,
-rates and endpoints, FOLDER/viewer.token reads, and each endpoint has a token of its own. Endpoints
-report their subflows over HTTP (--openapi); a program that does so for the kernel is not part of lisa yet.
-docs/assistance.md is a guide.
+Who may do what follows from a token in the header `Authorization: Bearer TOKEN`.
+FOLDER/operator.token sets the map, prefixes, routes, rates and endpoints, FOLDER/viewer.token
+reads, and each endpoint has a token of its own, with which `lisa kernel assist` reports its
+subflows. --openapi describes the requests. docs/assistance.md is a guide.
 
 Examples:
   lisa serve --folder ./manager                             # on this host; the page is at http://127.0.0.1:9720/
