@@ -45,7 +45,7 @@ pub fn manager_and_endpoint(guest: &mut Guest) {
     for unit in ["lisa-assist", "lisa-manager"] {
         assert_eq!(state(guest, unit), "inactive");
     }
-    guest.run("journalctl -u lisa-assist --no-pager | tail -n 3 | grep 'all subflows are coupled'");
+    guest.until("journalctl -u lisa-assist --no-pager | grep 'all subflows are coupled'");
     guest.run("rm -r /etc/lisa");
 }
 
