@@ -23,7 +23,7 @@ impl Sample {
     pub const VM: Self = Self {
         seeds: 3,
         points: 4,
-        long: 100.0,
+        long: 70.0,
     };
 
     /// The part with which pairs of settings are tried first: there are dozens for a claim.
