@@ -6,12 +6,12 @@ from typing import Any, TypedDict, final
 
 __all__ = [
     "COLOURS",
+    "VERSION",
     "Comparison",
     "Outcomes",
     "Scenario",
     "Sweep",
     "Table",
-    "VERSION",
     "algorithms",
     "compare",
     "parse_seeds",
