@@ -14,7 +14,7 @@ SOAK_CONNECTIONS ?= 10000
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 10 --force --plot docs/img
 
-.PHONY: help setup build install deb demo test test-long test-kernels test-packages test-arm64 agreement figures bench soak fmt lint clean
+.PHONY: help setup build install deb python demo test test-long test-kernels test-packages test-arm64 agreement figures bench soak fmt lint clean
 
 help: ## Print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -37,6 +37,9 @@ install: ## What `make build` made, and the unit of systemd, under PREFIX (/usr/
 deb: build ## out/lisa_VERSION_amd64.deb
 	@scripts/setup.sh deb
 	@packaging/deb.sh out
+
+python: setup ## The Python wheel, out/lisa_mptcp-VERSION-….whl (docs/python.md)
+	.venv/bin/maturin build --manifest-path python/Cargo.toml --out out
 
 demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results in out/demo
 	scripts/as-root.sh target/release/lisa demo --force

@@ -8,7 +8,7 @@ mapfile -t c < <(git ls-files '*.c' '*.h')
 mapfile -t kernel_c < <(git ls-files 'cc/*.[ch]' 'bpf/*.[ch]')
 mapfile -t headers < <(git ls-files 'cc/*.h')
 mapfile -t shell < <(git ls-files -z | xargs -0 shfmt -f)
-mapfile -t python < <(git ls-files '*.py')
+mapfile -t python < <(git ls-files '*.py' '*.pyi')
 
 if [ "${1:-}" = --fix ]; then
     cargo fmt --all
@@ -64,6 +64,10 @@ python_lint() {
     return $status
 }
 
+python_types() {
+    (cd python && ../.venv/bin/mypy)
+}
+
 check "licences of cc/ and bpf/" licences
 check "licences of crates" packaging/copyright.py --check
 check "C format" clang-format-19 --dry-run --Werror "${c[@]}"
@@ -71,6 +75,7 @@ check "C headers by themselves" self_contained
 check "shell" shellcheck "${shell[@]}"
 check "shell format" shfmt -i 4 -ci -d "${shell[@]}"
 check "Python" python_lint
+check "Python types" python_types
 check "import circles" python3 scripts/import_circles.py
 check "Rust format" cargo fmt --all --check
 check "Rust" cargo clippy --quiet --locked --workspace --all-targets -- -D warnings

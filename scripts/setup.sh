@@ -21,8 +21,19 @@ declare -rA RUSTUP_SHA256=(
     [x86_64]=20a06e644b0d9bd2fbdbfd52d42540bdde820ea7df86e92e533c073da0cdd43c
     [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
 )
-readonly RUFF=0.17.5
-readonly NETWORKX=3.6.1
+# In .venv: linters, the reference of the tests of paths, the builder of the wheel, and what its tests use.
+readonly PYTHON=(
+    ruff==0.17.5
+    mypy==2.4.1
+    networkx==3.6.1
+    maturin==1.16.0
+    pytest==9.2.0
+    pandas==3.1.1
+    pyarrow==26.0.1
+    polars==2.1.0
+    matplotlib==3.11.2
+    tqdm==4.70.1
+)
 # Kernels for the VM, Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests run on. A line for
 # each package: the kernel's version, megabytes to fetch, SHA-256, archive and file.
 readonly KERNELS=(
@@ -165,7 +176,7 @@ if [ "$all" ]; then
     fi
     need python3 "programs that the tests run" /usr/bin/python3 -c 'import ctypes, socket' # python3-minimal has no ctypes
     if [ "$python_sources" ]; then
-        need python3-venv "holds the Python linter and networkx" python_venv
+        need python3-venv "holds the Python linters and the packages of the tests" python_venv
     fi
 fi
 
@@ -286,17 +297,18 @@ fi
 
 # --- Python ---------------------------------------------------------------------------------------------------------
 
-# A linter, and the reference of the tests of paths.
 python_will_do() {
-    [ "$(.venv/bin/ruff --version 2>/dev/null)" = "ruff $RUFF" ] &&
-        [ -e "$(compgen -G ".venv/lib/python3.*/site-packages/networkx-$NETWORKX.dist-info/METADATA")" ]
+    local package
+    for package in "${PYTHON[@]}"; do
+        compgen -G ".venv/lib/python3.*/site-packages/${package/==/-}.dist-info/METADATA" >/dev/null || return
+    done
 }
 
 if [ "$all" ] && [ "$python_sources" ] && ! python_will_do; then
-    say "installing ruff $RUFF and networkx $NETWORKX (into .venv)"
+    say "installing ${PYTHON[*]} (into .venv)"
     /usr/bin/python3 -m venv .venv || fail "no Python environment in .venv; remove that folder and repeat this"
-    .venv/bin/pip install --quiet --disable-pip-version-check "ruff==$RUFF" "networkx==$NETWORKX" >/dev/null 2>&1 ||
-        fail "pip cannot install ruff $RUFF and networkx $NETWORKX; is there a network? \`.venv/bin/pip install ruff==$RUFF networkx==$NETWORKX\` says more"
+    .venv/bin/pip install --quiet --disable-pip-version-check "${PYTHON[@]}" >/dev/null 2>&1 ||
+        fail "pip cannot install ${PYTHON[*]}; is there a network? \`.venv/bin/pip install ${PYTHON[*]}\` says more"
 fi
 
 # --- promtool -------------------------------------------------------------------------------------------------------

@@ -37,3 +37,5 @@ cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise
 cargo test --locked -p mpcc-harness --features trap --test properties --test vectors 2>&1 | summarise
 # And on arm64, what takes seconds there: `make test-arm64` runs the rest.
 scripts/test-arm64.sh --test vectors --test css 2>&1 | summarise
+# The Python package.
+scripts/test-python.sh

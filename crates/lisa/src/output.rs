@@ -4,6 +4,10 @@ use std::fmt;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use scenario::study::problem::{Argument, Problem};
+use scenario::study::warnings::Warnings;
+pub use scenario::{one_line, shown};
+
 /// A failure: one line, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
@@ -56,15 +60,6 @@ pub fn complain(text: impl Into<String>) {
     eprintln!("lisa: {}", Failure::new(text));
 }
 
-/// Text with its control characters escaped.
-pub fn one_line(text: &str) -> String {
-    let escape = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(escape).collect()
-}
-
 impl From<kernel::Error> for Failure {
     fn from(error: kernel::Error) -> Self {
         Self {
@@ -110,6 +105,31 @@ impl From<scenario::Error> for Failure {
     }
 }
 
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        match problem {
+            Problem::Scenario(error) => error.into(),
+            Problem::Argument { .. } => Self::usage(problem.line(option)),
+        }
+    }
+}
+
+/// The option of an argument.
+fn option(argument: Argument) -> &'static str {
+    match argument {
+        Argument::Algorithms => "-a",
+        Argument::Connections => "--connection",
+        Argument::Metrics => "--metrics",
+        Argument::Seeds => "--seeds",
+        Argument::Vary => "--vary",
+        Argument::Points => "--points",
+        Argument::From => "--from",
+        Argument::To => "--to",
+        Argument::Ends => "--from and --to",
+        Argument::By => "--by",
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::new(error.to_string())
@@ -147,14 +167,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Exit code of a command whose reader closed the pipe: that of a shell after SIGPIPE.
 const CLOSED_PIPE: u8 = 128 + 13;
 
-/// Text of an argument in a message: on one line, and not too long.
-pub fn shown(text: &str) -> String {
-    const LONGEST: usize = 100;
-    let mut shown: String = text.chars().take(LONGEST).collect();
-    if text.chars().count() > LONGEST {
-        shown.push('…');
+/// Prints a line on standard error for each warning.
+pub fn warn(warnings: &Warnings) {
+    for line in warnings.lines() {
+        eprintln!("warning: {line}");
     }
-    one_line(&shown)
 }
 
 /// A number with its noun: `1 subflow`, `2 subflows`.

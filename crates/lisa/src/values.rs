@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
+use scenario::study::seeds::{self, Seeds};
 
 type Parse<T> = Arc<dyn Fn(&str) -> Result<T, String> + Send + Sync>;
 
@@ -67,6 +68,11 @@ pub fn path(what: &str) -> Form<PathBuf> {
         "" => Err(String::new()),
         text => Ok(text.into()),
     })
+}
+
+/// The seeds of several runs.
+pub fn seeds() -> Form<Seeds> {
+    Form::new(seeds::FORMS, Seeds::parse)
 }
 
 /// The override of a key.

@@ -71,6 +71,27 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
+/// Text with its control characters escaped.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let escape = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+/// Text of an argument in a message: on one line, and not too long.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    const LONGEST: usize = 100;
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if text.chars().count() > LONGEST {
+        shown.push('…');
+    }
+    one_line(&shown)
+}
+
 impl std::error::Error for Error {}
 
 impl From<topology::Error> for Error {

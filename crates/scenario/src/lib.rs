@@ -52,7 +52,9 @@ pub mod sample;
 mod scenario;
 mod simulate;
 mod size;
+mod source;
 pub mod statistics;
+pub mod study;
 pub mod trace;
 mod transfers;
 pub mod units;
@@ -65,13 +67,16 @@ pub use connection::{
     PathChoice, Protocol, Regroup, Routing, Spacing,
 };
 pub use draw::{Drawn, Flow};
-pub use error::{Error, Location, nearest, nearest_node, several_nodes, there_are};
+pub use error::{
+    Error, Location, nearest, nearest_node, one_line, several_nodes, shown, there_are,
+};
 pub use file::text::{read as read_text, read_from as read_text_from};
 pub use outcome::{Backend, Outcome};
 pub use run::{Run, Watch};
 pub use scenario::Scenario;
-pub use simulate::{simulate, simulate_watched, simulate_within};
+pub use simulate::{simulate, simulate_cancellable, simulate_watched, simulate_within};
 pub use size::{DISTRIBUTIONS, Size, SizePoint, SizeTable};
+pub use source::Source;
 pub use transfers::Transfers;
 pub use transport::{PathManager, Profile};
 pub use warning::{Warning, WarningKind};

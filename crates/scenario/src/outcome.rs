@@ -52,6 +52,25 @@ pub struct Outcome {
     pub warnings: Vec<Warning>,
 }
 
+impl Outcome {
+    /// The outcome as a line of JSON, without the end of the line. The seed does not decide the wall time: without `timing`
+    /// `wall_seconds` is null.
+    ///
+    /// # Panics
+    /// Never: an outcome is plain data.
+    #[must_use]
+    pub fn json(&self, timing: bool) -> String {
+        if timing || self.wall_seconds.is_none() {
+            return serde_json::to_string(self).expect("plain data");
+        }
+        let without = Self {
+            wall_seconds: None,
+            ..self.clone()
+        };
+        serde_json::to_string(&without).expect("plain data")
+    }
+}
+
 /// Endpoints that run a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -1,6 +1,8 @@
 //! Paths between two nodes of a network, the links that they share, and their groups: what network assistance knows
 //! ([`Network::answer`], the JSON of `lisa paths`).
 
+use std::path::Path;
+
 use netsim::{Rate, Span};
 use serde::Serialize;
 use topology::{
@@ -8,8 +10,10 @@ use topology::{
     Spec, distance_km,
 };
 
-use crate::error::{Error, nearest_node, several_nodes, there_are};
+use crate::error::{Error, Location, nearest_node, several_nodes, there_are};
+use crate::file::text;
 use crate::scenario::Scenario;
+use crate::study::problem::{Argument, Problem};
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "lisa.paths/1";
@@ -45,6 +49,21 @@ pub struct Query {
     pub to: NodeIndex,
     /// Largest number of paths.
     pub k: usize,
+    /// What the paths do not share; none: they may share links.
+    pub disjoint: Option<Disjointness>,
+    /// Length of a path.
+    pub metric: Metric,
+}
+
+/// A query by the names of the nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// First node.
+    pub from: &'a str,
+    /// Last node.
+    pub to: &'a str,
+    /// Largest number of paths; none: 3, and 2 if they are disjoint.
+    pub k: Option<usize>,
     /// What the paths do not share; none: they may share links.
     pub disjoint: Option<Disjointness>,
     /// Length of a path.
@@ -155,6 +174,53 @@ impl Network {
             has_rates,
             has_delays: (0..map.edges.len()).all(|edge| distance(edge).is_some()),
         }
+    }
+
+    /// The network of a map's file. `rate` is that of links that have none in the file.
+    ///
+    /// # Errors
+    /// Those of reading, and the line of the first problem of the map.
+    pub fn read_map(file: &Path, rate: Option<Rate>) -> Result<Self, Error> {
+        let text = text::read(file)?;
+        let map: Map = text.parse().map_err(|error: topology::MapError| Error {
+            file: file.display().to_string(),
+            location: Location::Line(error.line),
+            ..Error::whole(error.problem)
+        })?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(Self::of_map(&map, &name, rate))
+    }
+
+    /// The query of a question.
+    ///
+    /// # Errors
+    /// For a name that no node has, for one node at both ends, and for delays that are not known.
+    pub fn query(&self, question: &Question<'_>) -> Result<Query, Problem> {
+        let node = |argument: Argument, text: &str| {
+            let node = self.node(text);
+            node.map_err(|problem| Problem::of(argument, "", problem))
+        };
+        let from = node(Argument::From, question.from)?;
+        let to = node(Argument::To, question.to)?;
+        if from == to {
+            let text = "a path has two ends, but both name one node";
+            return Err(Problem::of(Argument::Ends, "", text));
+        }
+        if question.metric == Metric::Delay && !self.has_delays {
+            let text = format!(
+                "a node of {} has no coordinates; a scenario with `kind = \"gml\"` has delays (docs/scenario.md)",
+                self.title
+            );
+            return Err(Problem::of(Argument::By, "delay", text));
+        }
+        let standard = if question.disjoint.is_some() { 2 } else { 3 };
+        Ok(Query {
+            from,
+            to,
+            k: question.k.unwrap_or(standard),
+            disjoint: question.disjoint,
+            metric: question.metric,
+        })
     }
 
     /// The network of a scenario.

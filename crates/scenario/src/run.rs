@@ -25,6 +25,21 @@ pub struct Run {
     pub capture: Option<Capture>,
 }
 
+impl Run {
+    /// A run without records besides its outcome.
+    #[must_use]
+    pub fn of(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            rows: Vec::new(),
+            credits: Vec::new(),
+            losses: Vec::new(),
+            samples: Samples::default(),
+            capture: None,
+        }
+    }
+}
+
 /// Records of a run that are kept besides its outcome. Each makes the run slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {

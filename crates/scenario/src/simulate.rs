@@ -10,6 +10,7 @@ mod results;
 mod sampler;
 mod watcher;
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use netsim::Span;
@@ -22,6 +23,7 @@ use crate::outcome::Outcome;
 use crate::run::{Run, Watch};
 use crate::sample::Samples;
 use crate::scenario::Scenario;
+use limits::Limits;
 use model::{Model, Observed};
 use recorder::{Recorder, Trace};
 use recording::Recording;
@@ -49,7 +51,7 @@ pub fn simulate_within(
         trace,
         ..Watch::default()
     };
-    run(scenario, seed, watch, max_events)
+    run(scenario, seed, watch, Limits::events(max_events))
 }
 
 /// Runs a scenario like [`simulate`], with the requested records.
@@ -57,17 +59,31 @@ pub fn simulate_within(
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_watched(scenario: &Scenario, seed: u64, watch: Watch) -> Result<Run, Error> {
-    run(scenario, seed, watch, u64::MAX)
+    run(scenario, seed, watch, Limits::events(u64::MAX))
 }
 
-fn run(scenario: &Scenario, seed: u64, watch: Watch, max_events: u64) -> Result<Run, Error> {
+/// Runs a scenario like [`simulate_watched`], until `cancelled` is set: the run then ends with an error, within a fraction of a second.
+///
+/// # Errors
+/// As [`simulate`], and after a cancellation.
+pub fn simulate_cancellable(
+    scenario: &Scenario,
+    seed: u64,
+    watch: Watch,
+    cancelled: &AtomicBool,
+) -> Result<Run, Error> {
+    let limits = Limits::cancelled_by(cancelled);
+    run(scenario, seed, watch, limits)
+}
+
+fn run(scenario: &Scenario, seed: u64, watch: Watch, limits: Limits<'_>) -> Result<Run, Error> {
     let begun = Instant::now();
     let drawn = scenario.draw(seed)?;
     let input = Input {
         scenario,
         drawn: &drawn,
         seed,
-        max_events,
+        limits,
         sample: watch.sample,
     };
     // The observer is a type parameter: a run without records pays nothing for them.
@@ -101,7 +117,7 @@ struct Input<'a> {
     scenario: &'a Scenario,
     drawn: &'a Drawn,
     seed: u64,
-    max_events: u64,
+    limits: Limits<'a>,
     sample: Option<Span>,
 }
 
@@ -111,7 +127,7 @@ impl Input<'_> {
         if let Some(interval) = self.sample {
             model.sample_each(interval)?;
         }
-        let outcome = results::run(&mut model, self.seed, self.max_events)?;
+        let outcome = results::run(&mut model, self.seed, self.limits)?;
         Ok((outcome, model.finish()))
     }
 }

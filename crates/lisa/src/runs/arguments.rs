@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use netsim::Span;
-use scenario::Scenario;
 use scenario::units;
+use scenario::{Scenario, Source};
 
 use super::metric_names;
 use super::rows::Rows;
-use super::source::Source;
 use crate::output::Failure;
 use crate::values::{self, Form};
 

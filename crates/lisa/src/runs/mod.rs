@@ -2,7 +2,6 @@
 //! algorithms, and runs on a backend.
 
 pub mod arguments;
-pub mod equality;
 pub mod execute;
 pub mod files;
 pub mod labels;
@@ -11,9 +10,5 @@ pub mod on;
 pub mod progress;
 pub mod rows;
 pub mod rows_file;
-pub mod scenarios;
-pub mod seeds;
 pub mod shard;
-pub mod source;
 pub mod traces;
-pub mod warnings;

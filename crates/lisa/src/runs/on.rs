@@ -1,6 +1,7 @@
 //! The backends, as `--on` names them.
 
 use clap::ValueEnum;
+use scenario::Backend;
 
 /// A backend: where scenarios run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,13 +34,36 @@ impl On {
     }
 
     /// Name in figures, where only the endpoints matter. With two kernels beside each other each has its place.
-    pub fn endpoints(self, all: &[Self]) -> &'static str {
-        let kernels = all.iter().filter(|on| **on != Self::Sim).count();
+    pub fn endpoints(self, all: &[Backend]) -> &'static str {
+        let kernels = all
+            .iter()
+            .filter(|backend| **backend != Backend::Sim)
+            .count();
         match self {
             Self::Sim => "simulator",
             _ if kernels == 1 => "kernel",
             Self::Host => "kernel (host)",
             Self::Vm => "kernel (VM)",
+        }
+    }
+}
+
+impl From<Backend> for On {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Sim => Self::Sim,
+            Backend::Host => Self::Host,
+            Backend::Vm => Self::Vm,
+        }
+    }
+}
+
+impl From<On> for Backend {
+    fn from(on: On) -> Self {
+        match on {
+            On::Sim => Self::Sim,
+            On::Host => Self::Host,
+            On::Vm => Self::Vm,
         }
     }
 }

@@ -1,22 +1,22 @@
 //! The file of `--output`: a table of runs (docs/rows.md).
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use netsim::Span;
-use scenario::Outcome;
 use scenario::export::columns::{Format, Property, Table};
-use scenario::export::rows::{Columns, Identity, RowKind};
-use scenario::metrics::{METRICS, Metric, Value};
+use scenario::export::rows::{Columns, Identity};
+use scenario::metrics::Metric;
 use scenario::sample::Samples;
+use scenario::study::rows;
+pub use scenario::study::rows::fixed;
 use scenario::vary::Vary;
+use scenario::{Outcome, Source};
 
 use super::arguments::{Common, RowsArguments};
 use super::files;
 use super::on::On;
 use super::rows::Rows;
-use super::source::Source;
 use crate::output::Failure;
 
 /// The columns of the rows. `varied` are the keys of `--vary`, which follow those of `--set`.
@@ -27,44 +27,17 @@ pub fn columns(
     names: &[String],
     metrics: &[&'static Metric],
 ) -> Result<Columns, Failure> {
-    let kind = RowKind::from(rows);
-    let mut metrics = match names.is_empty() {
-        true => kind.metrics(),
-        // Rows of samples have columns of their own.
-        false if rows == Rows::Sample => Vec::new(),
-        false => metrics.to_vec(),
-    };
-    // A quantile is one of several rows, which have the completion times.
-    for metric in &mut metrics {
-        if matches!(metric.value, Value::Completion(_)) {
-            *metric = &METRICS[0];
-        }
-    }
-    let mut seen = BTreeSet::new();
-    metrics.retain(|metric| seen.insert(metric.key));
-    if let Some(metric) = metrics.iter().find(|metric| !kind.has(metric)) {
-        let other = [Rows::Connection, Rows::Subflow, Rows::Link].map(RowKind::from);
-        let other = other.into_iter().find(|kind| kind.has(metric));
-        return Err(Failure::usage(format!(
-            "--metrics: rows of --rows {} have no `{}`: use --rows {}",
-            kind.name(),
-            metric.key,
-            other.unwrap_or_default().name()
-        )));
-    }
     let mut settings = fixed(&common.set, varied);
     settings.extend(varied.iter().cloned());
-    Ok(Columns::new(kind, &settings, &metrics))
-}
-
-/// The keys of `--set`, without those that are changed again.
-pub fn fixed(set: &[String], varied: &[Vary]) -> Vec<Vary> {
-    let set: Vec<Vary> = set.iter().map(|set| Vary::fixed(set)).collect();
-    let lasts = set.iter().enumerate().filter(|(number, key)| {
-        let mut later = set[number + 1..].iter().chain(varied);
-        !later.any(|other| other.replaces(key))
-    });
-    lasts.map(|(_, key)| key.clone()).collect()
+    let chosen = Some(metrics).filter(|_| !names.is_empty());
+    rows::columns(rows.into(), &settings, chosen).map_err(|missing| {
+        Failure::usage(format!(
+            "--metrics: rows of --rows {} have no `{}`: use --rows {}",
+            missing.rows.name(),
+            missing.metric.key,
+            missing.other.name()
+        ))
+    })
 }
 
 /// Checks the options. Returns the format, if there is a file. JSON of a sweep has rows without a file.

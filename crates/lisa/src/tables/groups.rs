@@ -5,8 +5,8 @@ use std::fmt::Write;
 use scenario::metrics::{Group, Groups};
 use scenario::statistics::Mean;
 
-use super::cells::mean;
 use super::{metric, row, table};
+use scenario::study::cells::mean;
 
 /// A row for each metric of connections, and a line for each metric of runs.
 pub fn groups(groups: &Groups) -> String {

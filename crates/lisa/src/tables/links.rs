@@ -5,9 +5,9 @@ use scenario::metrics::{Groups, Value};
 use scenario::outcome::LinkOutcome;
 use scenario::statistics::Moments;
 
-use super::cells::mean;
 use super::{MOST_ROWS, row, table};
 use crate::output::counted;
+use scenario::study::cells::mean;
 
 /// Number of links in a selection.
 const SELECTED: usize = 10;

@@ -1,6 +1,5 @@
 //! Tables of results for the terminal.
 
-mod cells;
 mod groups;
 mod layout;
 mod links;
@@ -9,12 +8,12 @@ mod outcome;
 
 use comfy_table::{Cell, CellAlignment};
 
-pub use cells::{NONE, difference, differences_to, large, mean, measured};
 pub use groups::{groups, notes};
 pub use layout::Table;
 pub use links::{Links, busiest};
 pub use metric::{column, heading};
 pub use outcome::outcome;
+pub use scenario::study::cells::{NONE, difference, differences_to, large, mean, measured};
 
 /// Largest number of rows of a table. With more rows a table shows a selection or means; JSON has all.
 const MOST_ROWS: usize = 40;

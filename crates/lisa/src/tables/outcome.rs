@@ -5,11 +5,11 @@ use std::fmt::Write;
 use scenario::Outcome;
 use scenario::metrics::{self, Goodputs, Groups, Metric, Value};
 
-use super::cells::NONE;
 use super::groups::groups;
 use super::metric::column;
 use super::{MOST_ROWS, row, table};
 use crate::output::counted;
+use scenario::study::cells::NONE;
 
 /// A row for each connection and a row for each subflow. Many connections are shown as means.
 pub fn outcome(outcome: &Outcome) -> String {

@@ -15,7 +15,10 @@ use sha2::{Digest, Sha256};
 use crate::run::Run;
 
 pub use samples::{SAMPLES, write_samples};
-pub use trace::{json as credit, write_rows, write_trace};
+pub use trace::{
+    COLUMNS as TRACE_COLUMNS, LOSS_COLUMNS, json as credit, loss_values,
+    properties as trace_properties, values as trace_values, write_rows, write_trace,
+};
 
 /// Longest part of a title in a file's name, bytes.
 const MAX_TITLE: usize = 60;

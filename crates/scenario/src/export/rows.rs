@@ -221,6 +221,13 @@ impl Columns {
         ]
     }
 
+    /// The values of the settings of a run.
+    #[must_use]
+    pub fn settings(&self, identity: Identity<'_>) -> Vec<Value<'_>> {
+        let settings = self.settings.iter().zip(identity.settings);
+        settings.map(|(key, value)| key.value(*value)).collect()
+    }
+
     /// Passes the values of each row of a run to `add`. Rows of samples need its `samples`.
     ///
     /// # Errors
@@ -235,8 +242,7 @@ impl Columns {
         let goodputs = Goodputs::of(outcome);
         let goodputs = goodputs.as_ref();
         let begin = |algorithm: Option<&'a str>| {
-            let settings = self.settings.iter().zip(identity.settings);
-            let mut row: Vec<Value<'a>> = settings.map(|(key, value)| key.value(*value)).collect();
+            let mut row: Vec<Value<'a>> = self.settings(identity);
             let algorithm = identity.algorithm.or(algorithm);
             row.push(algorithm.map_or(Value::None, Value::Text));
             row.push(Value::Text(outcome.backend.name()));

@@ -6,14 +6,15 @@ use std::path::Path;
 
 use super::columns::{Format, Kind, Property, Table, Value};
 use super::file_name;
+use crate::outcome::Outcome;
 use crate::run::Run;
-use crate::trace::{Credit, Row};
+use crate::trace::{Credit, Loss, Row};
 
 /// Version of the form of a trace.
 pub const SCHEMA: &str = "lisa.trace/1";
 
 /// Columns of a trace: the fields of [`Row`]. Numbers of subflows begin with 1.
-const COLUMNS: [(&str, Kind); 11] = [
+pub const COLUMNS: [(&str, Kind); 11] = [
     ("time_s", Kind::Float),
     ("connection", Kind::Text),
     ("subflow", Kind::Integer),
@@ -38,14 +39,7 @@ pub fn write_trace(run: &Run, directory: &Path, stem: &str, format: Format) -> i
     for row in &run.rows {
         table.row(&values(row))?;
     }
-    let property = |key, value: &str| Property {
-        key,
-        value: value.into(),
-    };
-    table.describe(&[
-        property("lisa.schema", SCHEMA),
-        property("lisa.title", &run.outcome.scenario),
-    ]);
+    table.describe(&properties(&run.outcome));
     table.finish()?;
     let path = path("credits.jsonl");
     let named =
@@ -56,6 +50,19 @@ pub fn write_trace(run: &Run, directory: &Path, stem: &str, format: Format) -> i
         file.write_all(b"\n").map_err(named)?;
     }
     file.flush().map_err(named)
+}
+
+/// Metadata of a trace.
+#[must_use]
+pub fn properties(outcome: &Outcome) -> [Property; 2] {
+    let property = |key, value: &str| Property {
+        key,
+        value: value.into(),
+    };
+    [
+        property("lisa.schema", SCHEMA),
+        property("lisa.title", &outcome.scenario),
+    ]
 }
 
 /// A credit in the form of files: numbers of subflows begin with 1.
@@ -81,7 +88,9 @@ pub fn write_rows(rows: &[Row], path: &Path, format: Format) -> io::Result<()> {
     table.finish()
 }
 
-fn values(row: &Row) -> [Value<'_>; COLUMNS.len()] {
+/// The values of [`COLUMNS`].
+#[must_use]
+pub fn values(row: &Row) -> [Value<'_>; COLUMNS.len()] {
     let published = |word: usize| row.published.map(|words| words[word]).into();
     [
         Value::Float(row.time),
@@ -95,6 +104,23 @@ fn values(row: &Row) -> [Value<'_>; COLUMNS.len()] {
         row.rtt.into(),
         published(0),
         published(1),
+    ]
+}
+
+/// Columns of a table of losses: the fields of [`Loss`]. Numbers of subflows begin with 1.
+pub const LOSS_COLUMNS: [(&str, Kind); 3] = [
+    ("time_s", Kind::Float),
+    ("connection", Kind::Text),
+    ("subflow", Kind::Integer),
+];
+
+/// The values of [`LOSS_COLUMNS`].
+#[must_use]
+pub fn loss_values(loss: &Loss) -> [Value<'_>; LOSS_COLUMNS.len()] {
+    [
+        Value::Float(loss.time),
+        Value::Text(&loss.connection),
+        Value::Integer(loss.subflow as i64 + 1),
     ]
 }
 

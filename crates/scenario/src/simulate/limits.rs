@@ -1,5 +1,7 @@
 //! Limits of a run: memory, number of events, and the clock of the network.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use netsim::{Span, Time};
 use topology::{Graph, Queue};
 use transport::{Profile, Simulation};
@@ -17,39 +19,75 @@ const MAX_PACKETS: u64 = if cfg!(test) { 1 << 14 } else { 1 << 24 };
 /// Largest number of rows of a trace, and of packets of a capture: 1 to 2 GB each.
 const MAX_RECORDS: usize = if cfg!(test) { 1 << 12 } else { 1 << 24 };
 
-/// Runs a simulation until `stop`, within the limits and `max_events` in all.
-pub(super) fn run_until<O: Recording>(
-    simulation: &mut Simulation<O>,
-    stop: Time,
+/// Limits of a run that its caller sets, besides those of memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits<'a> {
+    /// Largest number of events in all.
     max_events: u64,
-) -> Result<(), Error> {
-    let (mut last_check, mut checks) = (simulation.now(), 0);
-    loop {
-        let remaining = max_events - simulation.events();
-        if simulation.run_for(stop, remaining.min(CHECK_INTERVAL)) {
-            return Ok(());
+    /// The run ends once this is set.
+    cancelled: Option<&'a AtomicBool>,
+}
+
+impl<'a> Limits<'a> {
+    /// This largest number of events.
+    pub(super) fn events(max_events: u64) -> Self {
+        Self {
+            max_events,
+            cancelled: None,
         }
-        let (now, packets) = (simulation.now(), simulation.network().inside());
-        let problem = if packets > MAX_PACKETS {
-            format!("{packets} packets are in flight: shorten queues and delays, or lower rates")
-        } else if simulation.observer().rows() > MAX_RECORDS {
-            format!(
-                "a trace has more than {MAX_RECORDS} rows: trace a shorter run, or fewer connections"
-            )
-        } else if simulation.observer().packets() > MAX_RECORDS {
-            format!(
-                "a capture has more than {MAX_RECORDS} packets: capture a shorter run, or fewer connections"
-            )
-        } else if remaining <= CHECK_INTERVAL {
-            format!("more than {max_events} events")
-        } else if checks == MAX_CHECKS_AT_AN_INSTANT {
-            "time does not advance: give each path a delay or a rate".into()
-        } else {
-            checks = if now == last_check { checks + 1 } else { 0 };
-            last_check = now;
-            continue;
-        };
-        return Err(Error::whole(format!("after {now} {problem}")));
+    }
+
+    /// Any number of events, until `cancelled` is set.
+    pub(super) fn cancelled_by(cancelled: &'a AtomicBool) -> Self {
+        Self {
+            cancelled: Some(cancelled),
+            ..Self::events(u64::MAX)
+        }
+    }
+
+    /// Runs a simulation until `stop`, within the limits.
+    pub(super) fn run_until<O: Recording>(
+        self,
+        simulation: &mut Simulation<O>,
+        stop: Time,
+    ) -> Result<(), Error> {
+        let max_events = self.max_events;
+        let (mut last_check, mut checks) = (simulation.now(), 0);
+        loop {
+            if self
+                .cancelled
+                .is_some_and(|flag| flag.load(Ordering::Relaxed))
+            {
+                return Err(Error::whole("cancelled"));
+            }
+            let remaining = max_events - simulation.events();
+            if simulation.run_for(stop, remaining.min(CHECK_INTERVAL)) {
+                return Ok(());
+            }
+            let (now, packets) = (simulation.now(), simulation.network().inside());
+            let problem = if packets > MAX_PACKETS {
+                format!(
+                    "{packets} packets are in flight: shorten queues and delays, or lower rates"
+                )
+            } else if simulation.observer().rows() > MAX_RECORDS {
+                format!(
+                    "a trace has more than {MAX_RECORDS} rows: trace a shorter run, or fewer connections"
+                )
+            } else if simulation.observer().packets() > MAX_RECORDS {
+                format!(
+                    "a capture has more than {MAX_RECORDS} packets: capture a shorter run, or fewer connections"
+                )
+            } else if remaining <= CHECK_INTERVAL {
+                format!("more than {max_events} events")
+            } else if checks == MAX_CHECKS_AT_AN_INSTANT {
+                "time does not advance: give each path a delay or a rate".into()
+            } else {
+                checks = if now == last_check { checks + 1 } else { 0 };
+                last_check = now;
+                continue;
+            };
+            return Err(Error::whole(format!("after {now} {problem}")));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use transport::{Simulation, SubflowRoutes, UdpSpec, Wire};
 
 use super::assistance;
 use super::endpoints::Endpoints;
-use super::limits;
+use super::limits::{self, Limits};
 use super::recording::Recording;
 use super::sampler::Sampler;
 use crate::capacity::initial_ssthresh;
@@ -184,7 +184,7 @@ impl<'a, O: Recording> Model<'a, O> {
     }
 
     /// Runs the simulation until `stop`, and changes groups on the way.
-    pub(super) fn run_until(&mut self, stop: Time, max_events: u64) -> Result<(), Error> {
+    pub(super) fn run_until(&mut self, stop: Time, limits: Limits<'_>) -> Result<(), Error> {
         let mut due: Vec<DueRegroup<'_>> = Vec::new();
         let times = self.simulation.now()..stop;
         for (flow, endpoints) in self.drawn.flows.iter().zip(&self.endpoints) {
@@ -212,21 +212,21 @@ impl<'a, O: Recording> Model<'a, O> {
         }
         due.sort_by_key(|change| change.at);
         for change in due {
-            self.run_sampled(change.at, max_events)?;
+            self.run_sampled(change.at, limits)?;
             self.simulation
                 .request_groups(change.connection, &change.groups);
         }
-        self.run_sampled(stop, max_events)
+        self.run_sampled(stop, limits)
     }
 
     /// Runs the simulation until `stop`, and samples on the way. A stop in between changes no event.
-    fn run_sampled(&mut self, stop: Time, max_events: u64) -> Result<(), Error> {
+    fn run_sampled(&mut self, stop: Time, limits: Limits<'_>) -> Result<(), Error> {
         let Some(sampler) = &mut self.sampler else {
-            return limits::run_until(&mut self.simulation, stop, max_events);
+            return limits.run_until(&mut self.simulation, stop);
         };
         loop {
             let next = sampler.next().min(stop);
-            limits::run_until(&mut self.simulation, next, max_events)?;
+            limits.run_until(&mut self.simulation, next)?;
             let ended = self.simulation.now() < next;
             if next == sampler.next() && !ended {
                 let numbers = self.drawn.flows.iter().map(|flow| flow.number);

@@ -4,6 +4,7 @@ use netsim::{Span, Time};
 use transport::{Report, SubflowReport};
 
 use super::endpoints::Endpoints;
+use super::limits::Limits;
 use super::model::Model;
 use super::recording::Recording;
 use crate::connection::ConnectionSpec;
@@ -33,7 +34,7 @@ struct Period {
 pub(super) fn run<O: Recording>(
     model: &mut Model<'_, O>,
     seed: u64,
-    max_events: u64,
+    limits: Limits<'_>,
 ) -> Result<Outcome, Error> {
     let (scenario, drawn) = (model.scenario, model.drawn);
     let warm = Time::ZERO + scenario.warmup;
@@ -45,11 +46,11 @@ pub(super) fn run<O: Recording>(
         if any_endless {
             model.simulation.ignore_completion();
         }
-        model.run_until(warm, max_events)?;
+        model.run_until(warm, limits)?;
         before = delivered(model);
         links_before = any_endless.then(|| model.simulation.network().counters(warm));
     }
-    model.run_until(Time::ZERO + scenario.stop, max_events)?;
+    model.run_until(Time::ZERO + scenario.stop, limits)?;
     let end = model.simulation.now();
     let mut counters = model.simulation.network().counters(end);
     let packet_hops = counters.iter().map(|link| link.packets_out).sum();

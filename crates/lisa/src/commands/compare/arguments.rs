@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use scenario::study::seeds::Seeds;
 
 use crate::algorithm_name;
 use crate::figure::arguments::{Page, Time};
 use crate::figure::format;
 use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
-use crate::runs::seeds::Seeds;
+use crate::values;
 
 /// `lisa compare`.
 #[derive(Args)]
@@ -35,7 +36,7 @@ pub struct Arguments {
     pub connections: Connections,
     /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). All algorithms run with the
     /// same seeds, and differences are taken seed by seed.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = Seeds::parser())]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = values::seeds())]
     pub seeds: Seeds,
     #[command(flatten)]
     pub metrics: Metrics,

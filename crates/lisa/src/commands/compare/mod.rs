@@ -1,21 +1,21 @@
 //! `lisa compare`: algorithms side by side, and backends side by side, with the same seeds.
 
 mod arguments;
-mod comparison;
-mod json;
 mod plot;
 mod tables;
 
 use std::sync::Arc;
 
 use netsim::Span;
-use scenario::Scenario;
 use scenario::export::rows::Identity;
 use scenario::metrics;
 use scenario::sample::Samples;
+use scenario::study::comparison::{At, Comparison};
+use scenario::study::contenders;
+use scenario::study::warnings::Warnings;
+use scenario::{Backend, Scenario, Source};
 
 pub use self::arguments::Arguments;
-use self::comparison::{At, Comparison};
 use crate::figure::arguments as figure_arguments;
 use crate::figure::drawing::Drawing;
 use crate::figure::results::{self, Feed};
@@ -23,9 +23,7 @@ use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::progress::{self, Progress};
 use crate::runs::rows_file::{self, RowsFile};
-use crate::runs::source::Source;
-use crate::runs::warnings::Warnings;
-use crate::runs::{files, metric_names, on, scenarios};
+use crate::runs::{files, metric_names, on};
 
 /// Runs the scenario with each algorithm on each backend, and prints tables or JSON.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
@@ -37,7 +35,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let executors = Executor::each(common, &arguments.on)?;
     let source = Source::read(&common.file)?;
     let scenario = source.scenario(&common.set)?;
-    let chosen = scenarios::connections(&scenario, &arguments.connections.names)?;
+    let chosen = contenders::connections(&scenario, &arguments.connections.names)?;
     let contenders = contenders(&arguments, &source, &scenario, &chosen)?;
     let sample = rows_file::sample(&arguments.rows, false, &arguments.on)?;
     let mut rows = RowsFile::open(common, &arguments.rows, &arguments.metrics.names, &metrics)?;
@@ -57,12 +55,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let drawing = drawing
         .map(|path| Drawing::open("--plot", path))
         .transpose()?;
-    let mut comparison = Comparison::new(
-        &scenario.title,
-        &arguments.algorithms,
-        &arguments.on,
-        metrics,
-    );
+    let backends: Vec<Backend> = arguments.on.iter().copied().map(Backend::from).collect();
+    let mut comparison =
+        Comparison::new(&scenario.title, &arguments.algorithms, &backends, metrics);
     let seeds = arguments.seeds.len();
     let (each, cancelled) = (seeds * contenders.len(), progress::cancelled()?);
     let of = each * executors.len();
@@ -99,7 +94,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         contenders.len(),
         seeds,
         || match arguments.on[..] {
-            [on::On::Sim] => Ok(scenario.warning_of_seeds()?),
+            [on::On::Sim] => scenario.warning_of_seeds(),
             _ => Ok(None),
         },
     )?;
@@ -117,7 +112,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         None => String::new(),
     };
     progress::ended(finished, of, &kept)?;
-    warnings.print();
+    output::warn(&warnings);
 
     if let Some(drawing) = drawing {
         let data: Vec<_> = feeds.into_iter().map(Feed::finish).collect();
@@ -130,7 +125,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         drawing.write(&svg.map_err(|problem| Failure::new(format!("--plot: {problem}")))?)?;
     }
     if arguments.json {
-        return output::print(&json::lines(&comparison, &warnings));
+        return output::print(&comparison.json(&warnings));
     }
     let title = on::title(&scenario.title, &arguments.on, seeds, arguments.seeds.0[0]);
     output::print(&format!("{title}\n{}", tables::text(&comparison)))
@@ -154,10 +149,10 @@ fn contenders(
     let contender = |algorithm: &String| {
         let about = format!("{} with {algorithm}", source.name.display());
         Ok(Contender {
-            scenario: scenarios::with_algorithm(
+            scenario: contenders::with_algorithm(
                 source,
-                common,
-                &arguments.on,
+                &common.set,
+                arguments.on.contains(&on::On::Sim),
                 scenario,
                 chosen,
                 algorithm,

@@ -1,14 +1,15 @@
 //! The figure of `lisa compare`: the windows of all connections with the first seed, and the metrics over all seeds.
 
+use scenario::study::comparison::{At, Comparison};
 use scenario::{Run, Scenario};
 
-use super::comparison::{At, Comparison};
 use crate::figure::page::{self, Grid, Texts};
 use crate::figure::results::{self, Data};
 use crate::figure::size::Size;
 use crate::figure::windows::{self, Interval, Panel, Windows};
 use crate::output::counted;
 use crate::runs::labels;
+use crate::runs::on::On;
 
 /// Largest number of panels of windows.
 const MOST: usize = 24;
@@ -58,7 +59,11 @@ pub fn draw(
         _ => page::columns(panels.len(), size, windows::LEAST.0),
     };
     let backends: Vec<String> = (comparison.backends.iter())
-        .map(|on| on.endpoints(&comparison.backends).to_owned())
+        .map(|backend| {
+            On::from(*backend)
+                .endpoints(&comparison.backends)
+                .to_owned()
+        })
         .collect();
     let first = || comparison.of(At::default()).first.as_ref();
     let names = first().map_or_else(Vec::new, |run| labels::paths(scenario, run));
@@ -159,7 +164,7 @@ fn panels<'a>(comparison: &Comparison, windows: &'a [Option<Windows>]) -> Vec<Pa
             let results: Vec<String> = (0..backends)
                 .filter_map(|backend| {
                     let result = result(of(backend).0?, title)?;
-                    let on = comparison.backends[backend].endpoints(&comparison.backends);
+                    let on = On::from(comparison.backends[backend]).endpoints(&comparison.backends);
                     Some(match backends {
                         1 => result,
                         _ => format!("{on} {result}"),

@@ -3,8 +3,9 @@
 use comfy_table::Attribute;
 use scenario::metrics::Part;
 use scenario::statistics::Mean;
+use scenario::study::comparison::{At, Comparison};
 
-use super::comparison::{At, Comparison};
+use crate::runs::on::On;
 use crate::tables::{self, Table};
 
 /// One table: the connections of one name, the links, or the runs as a whole.
@@ -105,7 +106,7 @@ pub fn text(comparison: &Comparison) -> String {
     for (at, contender) in comparison.each() {
         let mut of = format!(" with {}", comparison.algorithms[at.algorithm]);
         if several {
-            of += &format!(", {}", comparison.backends[at.backend].place());
+            of += &format!(", {}", On::from(comparison.backends[at.backend]).place());
         }
         text += &tables::notes(&contender.groups, &of);
     }
@@ -143,7 +144,12 @@ fn algorithms(comparison: &Comparison, section: &Section<'_>) -> Table {
 fn backends(comparison: &Comparison, section: &Section<'_>) -> String {
     let table = |title: String, cell: &dyn Fn(usize, &Row<'_>) -> Option<String>| {
         let mut heading = vec![title.as_str()];
-        heading.extend(comparison.backends.iter().map(|on| on.place()));
+        heading.extend(
+            comparison
+                .backends
+                .iter()
+                .map(|backend| On::from(*backend).place()),
+        );
         let mut table = tables::table(&heading, 1);
         for row in &section.rows {
             let cells: Vec<_> = (0..comparison.backends.len())

@@ -3,20 +3,19 @@
 
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use netsim::Rate;
-use scenario::paths::{MOST_PATHS, Network, Query};
-use scenario::{Scenario, units};
-use topology::{Disjointness, Map, Metric};
+use scenario::paths::{MOST_PATHS, Network, Query, Question};
+use scenario::{Scenario, Source, units};
+use topology::{Disjointness, Metric};
 
 use crate::figure::arguments::{self as figure_arguments, Page};
 use crate::figure::drawing::Drawing;
 use crate::figure::{format, map};
 use crate::output::{Failure, print};
 use crate::runs::files;
-use crate::runs::source::Source;
 use crate::values::{self, Form};
 
 /// `lisa paths`.
@@ -149,7 +148,7 @@ fn network(arguments: &Arguments) -> Result<Network, Failure> {
         if !arguments.set.is_empty() {
             return Err(Failure::usage("--set is for scenarios; a map has --rate"));
         }
-        return map_network(file, arguments.rate);
+        return Ok(Network::read_map(file, arguments.rate)?);
     }
     if arguments.rate.is_some() {
         return Err(Failure::usage(
@@ -160,55 +159,23 @@ fn network(arguments: &Arguments) -> Result<Network, Failure> {
     Ok(Network::of_scenario(&scenario)?)
 }
 
-fn map_network(file: &Path, rate: Option<Rate>) -> Result<Network, Failure> {
-    let text = scenario::read_text(file)?;
-    let map: Map = text.parse().map_err(|error: topology::MapError| {
-        Failure::new(format!(
-            "{}:{}: {}",
-            file.display(),
-            error.line,
-            error.problem
-        ))
-    })?;
-    let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    Ok(Network::of_map(&map, &name, rate))
-}
-
 /// The query of the arguments; none without nodes.
 fn query(arguments: &Arguments, network: &Network) -> Result<Option<Query>, Failure> {
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
         return Ok(None);
     };
-    let node = |option: &str, text: &str| {
-        let node = network.node(text);
-        node.map_err(|problem| Failure::usage(format!("{option}: {problem}")))
-    };
-    let (from, to) = (node("--from", from)?, node("--to", to)?);
-    if from == to {
-        return Err(Failure::usage(
-            "--from and --to: a path has two ends, but both name one node",
-        ));
-    }
-    if arguments.by == By::Delay && !network.has_delays {
-        return Err(Failure::usage(format!(
-            "--by delay: a node of {} has no coordinates; a scenario with `kind = \"gml\"` has delays (docs/scenario.md)",
-            arguments.file.display()
-        )));
-    }
-    let disjoint = arguments.disjoint.map(|disjoint| match disjoint {
-        Disjoint::Links => Disjointness::Links,
-        Disjoint::Nodes => Disjointness::Nodes,
-    });
-    Ok(Some(Query {
+    let question = Question {
         from,
         to,
-        k: arguments
-            .k
-            .unwrap_or(if disjoint.is_some() { 2 } else { 3 }),
-        disjoint,
+        k: arguments.k,
+        disjoint: arguments.disjoint.map(|disjoint| match disjoint {
+            Disjoint::Links => Disjointness::Links,
+            Disjoint::Nodes => Disjointness::Nodes,
+        }),
         metric: match arguments.by {
             By::Hops => Metric::Hops,
             By::Delay => Metric::Delay,
         },
-    }))
+    };
+    Ok(Some(network.query(&question)?))
 }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use scenario::export::columns::Format;
+use scenario::study::seeds::Seeds;
 
 use crate::figure::arguments::{Page, Time};
 use crate::figure::format;
 use crate::runs::arguments::{Common, RowsArguments};
 use crate::runs::on::On;
-use crate::runs::seeds::Seeds;
 use crate::values;
 
 /// `lisa run`.
@@ -26,7 +26,7 @@ pub struct Arguments {
     pub seed: u64,
     /// Run with each of the seeds from 1 to N, of a range (`11..20`) or of a list (`1,5,10..20`). Tables then show means with
     /// 95 % confidence intervals.
-    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = Seeds::parser())]
+    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = values::seeds())]
     pub seeds: Option<Seeds>,
     #[command(flatten)]
     pub rows: RowsArguments,

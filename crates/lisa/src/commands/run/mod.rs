@@ -8,10 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scenario::Outcome;
 use scenario::export::columns::Format;
 use scenario::export::{self, rows::Identity};
 use scenario::metrics::{self, Groups};
+use scenario::study::equality;
+use scenario::study::warnings::Warnings;
+use scenario::{Outcome, Source};
 
 pub use self::arguments::Arguments;
 pub use self::plot::{MOST as MOST_PANELS, svg as windows_svg};
@@ -22,10 +24,8 @@ use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Kept, Trace};
 use crate::runs::progress::{self, Progress};
 use crate::runs::rows_file::{self, RowsFile};
-use crate::runs::source::Source;
 use crate::runs::traces::{TraceFiles, Traces};
-use crate::runs::warnings::Warnings;
-use crate::runs::{equality, files, on};
+use crate::runs::{files, on};
 use crate::tables::{self, Links};
 
 /// Runs the scenario, prints tables or outcomes, and writes traces.
@@ -91,7 +91,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             rows.add(identity, &run.outcome, &run.samples)?;
         }
         if arguments.json {
-            let line = json(run.outcome, arguments.timing) + "\n";
+            let line = run.outcome.json(arguments.timing) + "\n";
             return progress.suspend(|| output::print(&line));
         }
         results.add(run.outcome);
@@ -105,10 +105,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     drop(progress);
     if finished == seeds.len() {
         warnings.add_seeds(&equality, 1, seeds.len(), || match arguments.on {
-            on::On::Sim => Ok(scenario.warning_of_seeds()?),
+            on::On::Sim => scenario.warning_of_seeds(),
             _ => Ok(None),
         })?;
-        warnings.print();
+        output::warn(&warnings);
     }
     if let (Some(drawing), Some(drawn)) = (drawing, drawn) {
         drawing.write(&drawn?)?;
@@ -181,14 +181,6 @@ fn traces(
     let trace = arguments.trace.clone().map(files);
     let pcap = arguments.pcap.clone();
     Ok(Some(Arc::new(Traces::new(stem, trace, pcap))))
-}
-
-/// An outcome as a line. The wall time is not decided by the seed: without `timing` it is null.
-fn json(mut outcome: Outcome, timing: bool) -> String {
-    if !timing {
-        outcome.wall_seconds = None;
-    }
-    serde_json::to_string(&outcome).expect("plain data")
 }
 
 /// The results of the runs, for tables.

@@ -1,5 +1,6 @@
 //! The figure of `lisa run`: the windows of all connections.
 
+use scenario::study::contenders;
 use scenario::{Run, Scenario};
 
 use super::Arguments;
@@ -7,7 +8,7 @@ use crate::figure::page::{self, Grid, Texts};
 use crate::figure::results::settings;
 use crate::figure::windows::{self, Connection, Interval, Panel, Windows};
 use crate::output::Failure;
-use crate::runs::{labels, rows_file, scenarios};
+use crate::runs::{labels, rows_file};
 
 /// Largest number of panels.
 pub const MOST: usize = 24;
@@ -22,7 +23,7 @@ pub fn check(arguments: &Arguments, scenario: &Scenario) -> Result<(), Failure> 
     let is_known = |drawn: &&String| names.iter().any(|name| is_of(drawn, name));
     match arguments.drawn.iter().find(|drawn| !is_known(drawn)) {
         None => Ok(()),
-        Some(unknown) => Err(scenarios::no_connection(unknown, &names)),
+        Some(unknown) => Err(contenders::no_connection(unknown, &names).into()),
     }
 }
 

@@ -11,20 +11,21 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use netsim::Span;
+use scenario::Source;
 use scenario::export::{journal, rows as table_rows};
 use scenario::metrics;
+use scenario::study::sweep::{MOST_IN_TABLE, Point, PointScenario, Sweep};
 use scenario::units;
 use scenario::vary::Vary;
 
 pub use self::arguments::Arguments;
 use self::plot::Figure;
-use self::points::{MOST_IN_TABLE, Point, PointScenario};
 use self::results::{Existing, Output, Results, Settings};
 use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
+use crate::runs::on::On;
 use crate::runs::progress::{self, Progress};
 use crate::runs::shard::{Numbers, Shard};
-use crate::runs::source::Source;
 use crate::runs::{metric_names, on, rows_file};
 
 /// Runs all combinations, prints a table or rows, and writes rows.
@@ -37,8 +38,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let metrics = metric_names::chosen(&arguments.metrics.names, metrics::standard())?;
     let mut figure = Figure::new(&arguments, &metrics)?;
     let executor = Executor::new(&arguments.common, arguments.on)?;
-    let varied: Vec<Vary> = points::varied(&arguments)?;
-    let runs = points::runs(&arguments, &varied)?;
+    let design = points::design(&arguments)?;
+    let varied = design.varied.clone();
+    let runs = design.runs(arguments.seeds.len())?;
     let columns = match arguments.json || arguments.rows.output.is_some() {
         true => Some(columns(&arguments, &varied, &metrics)?),
         false => None,
@@ -46,7 +48,14 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let sample = rows_file::sample(&arguments.rows, false, &[arguments.on])?;
     let format = rows_file::check(&arguments.rows, arguments.json)?;
     let source = Arc::new(Source::read(&arguments.common.file)?);
-    let mut points: Vec<Point> = points::points(&arguments, &source, &varied, &metrics)?;
+    let sweep = Sweep {
+        source: source.clone(),
+        set: arguments.common.set.clone(),
+        design,
+        connections: arguments.connections.names.clone(),
+        simulated: arguments.on == On::Sim,
+    };
+    let mut points: Vec<Point> = sweep.points(&metrics)?;
     let shard = arguments.shard.unwrap_or(Shard::ALL);
     let numbers = Numbers { shard, runs };
     figure.open(&arguments, &varied)?;
@@ -183,9 +192,9 @@ fn identity(
 ) -> journal::Identity {
     let list = |items: &[String]| items.join(" ");
     let kernel = match arguments.on {
-        crate::runs::on::On::Sim => String::new(),
-        crate::runs::on::On::Host => kernel::requirements::release(),
-        crate::runs::on::On::Vm => {
+        On::Sim => String::new(),
+        On::Host => kernel::requirements::release(),
+        On::Vm => {
             let kernel = arguments.common.kernel.as_ref();
             kernel.map_or("default".into(), |path| path.display().to_string())
         }

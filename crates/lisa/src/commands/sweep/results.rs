@@ -10,17 +10,18 @@ use scenario::export::columns::{Format, Property};
 use scenario::export::journal::{Finished, Identity, Journal};
 use scenario::export::rows::{self as table_rows, Columns};
 use scenario::sample::Samples;
+use scenario::study::equality;
+use scenario::study::sweep::{self, Point};
+use scenario::study::warnings::Warnings;
 use scenario::{Outcome, Run};
 
 use super::plot::Figure;
-use super::points::{MOST_IN_TABLE, Point};
 use super::rows;
-use crate::output::Failure;
+use crate::output::{self, Failure};
+use crate::runs::files;
 use crate::runs::on::On;
 use crate::runs::rows_file::RowsFile;
 use crate::runs::shard::Numbers;
-use crate::runs::warnings::Warnings;
-use crate::runs::{equality, files};
 
 /// The file of `--output` with its journal.
 pub struct Output {
@@ -206,13 +207,8 @@ impl<'a> Results<'a> {
         outcome: &Outcome,
         samples: &Samples,
     ) -> Result<(), Failure> {
-        let points = self.points.len();
-        let (seed, at) = (number / points, number % points);
-        let (before, rest) = self.points.split_at_mut(at);
-        let point = &mut rest[0];
-        // The baseline is the first algorithm with the same values.
-        let first = at - at % self.settings.algorithms.len().max(1);
-        let base = before.get(first).map(|base| &base.groups);
+        let at = number % self.points.len();
+        let point = &self.points[at];
         let identity = table_rows::Identity {
             settings: &point.settings,
             algorithm: point.algorithm.as_deref(),
@@ -227,10 +223,8 @@ impl<'a> Results<'a> {
         if self.settings.json {
             return rows::print(self.columns, identity, outcome, samples);
         }
-        point.runs += 1;
-        if points <= MOST_IN_TABLE {
-            point.groups.add_paired(seed, outcome, base);
-        }
+        let algorithms = self.settings.algorithms.len();
+        sweep::add(self.points, algorithms, number, outcome);
         Ok(())
     }
 
@@ -246,7 +240,7 @@ impl<'a> Results<'a> {
             output.finish(finished, &properties)?;
         }
         if finished {
-            self.warnings.print();
+            output::warn(&self.warnings);
             if self.settings.json {
                 rows::print_warnings(&self.warnings)?;
             }
@@ -263,16 +257,8 @@ impl<'a> Results<'a> {
             ..
         } = self.settings;
         let points = &self.points;
-        // A point without a draw is enough: its interval misleads.
         let of_scenario = || match on {
-            On::Sim => {
-                for point in points.iter().take(MOST_IN_TABLE) {
-                    if let Some(warning) = point.scenario.get()?.warning_of_seeds()? {
-                        return Ok(Some(warning));
-                    }
-                }
-                Ok(None)
-            }
+            On::Sim => sweep::warning_of_seeds(points),
             _ => Ok(None),
         };
         let each = algorithms.len().max(1);

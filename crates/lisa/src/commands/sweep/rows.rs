@@ -4,10 +4,10 @@ use scenario::Outcome;
 use scenario::export::columns::Value;
 use scenario::export::rows::{Columns, Identity};
 use scenario::sample::Samples;
+use scenario::study::warnings::{Counted, Warnings};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::output::{self, Failure};
-use crate::runs::warnings::{Counted, Warnings};
 
 /// The version of a line of JSON.
 const SCHEMA: &str = "lisa.sweep/4";

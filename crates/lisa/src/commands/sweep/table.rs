@@ -1,9 +1,9 @@
 //! The table of a sweep.
 
 use scenario::metrics::{Groups, Metric, Part, Samples};
+use scenario::study::sweep::Point;
 use scenario::vary::Vary;
 
-use super::points::Point;
 use crate::tables;
 
 /// A part of the network with its values at a point: a row of the table.

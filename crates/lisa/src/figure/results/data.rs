@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use clap::ValueEnum;
+use scenario::Backend;
 use scenario::export::columns::Value;
 use scenario::metrics::{self, Metric};
 use scenario::statistics::Mean;
@@ -152,7 +153,7 @@ fn endpoints(backends: &Dictionary) -> Vec<String> {
     let on: Vec<Option<On>> = (names.iter())
         .map(|name| On::from_str(name, false).ok())
         .collect();
-    let all: Vec<On> = on.iter().flatten().copied().collect();
+    let all: Vec<Backend> = on.iter().flatten().copied().map(Backend::from).collect();
     let shown = names.into_iter().zip(on);
     shown
         .map(|(name, on)| on.map_or(name, |on| on.endpoints(&all).to_owned()))

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use scenario::{Error, Scenario};
-
-use crate::output::Failure;
+use crate::error::Error;
+use crate::file::text;
+use crate::scenario::Scenario;
 
 /// The text of a scenario, read once: standard input has no second time.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The file, or `standard input`, as errors name it.
     pub name: PathBuf,
@@ -15,20 +16,34 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads the file of the arguments, or standard input for `-`.
-    pub fn read(file: &Path) -> Result<Self, Failure> {
+    /// Reads a file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// As [`read_text`](crate::read_text).
+    pub fn read(file: &Path) -> Result<Self, Error> {
         if file.as_os_str() == "-" {
             let name = PathBuf::from("standard input");
-            let text = scenario::read_text_from(&name, std::io::stdin().lock())?;
+            let text = text::read_from(&name, std::io::stdin().lock())?;
             return Ok(Self { name, text });
         }
+        Self::read_file(file)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`read_text`](crate::read_text).
+    pub fn read_file(file: &Path) -> Result<Self, Error> {
         Ok(Self {
             name: file.into(),
-            text: scenario::read_text(file)?,
+            text: text::read(file)?,
         })
     }
 
     /// The scenario with these overrides.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse_with`].
     pub fn scenario(&self, set: &[impl AsRef<str>]) -> Result<Scenario, Error> {
         Scenario::parse_with(&self.text, &self.name, set)
     }

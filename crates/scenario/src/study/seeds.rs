@@ -1,15 +1,14 @@
-//! The seeds of `--seeds`.
+//! Seeds of several runs.
 
 use std::sync::Arc;
 
-use crate::output::shown;
-use crate::values::Form;
+use crate::error::shown;
 
 /// Largest number of seeds.
 const MOST: u64 = 1_000_000;
 
 /// The correct forms, for errors.
-const FORMS: &str =
+pub const FORMS: &str =
     "a number of seeds (`10`: 1 to 10), a range (`11..20`) or a list (`1,5,10..20`)";
 
 /// Seeds in the order of their runs. A clone shares them.
@@ -18,16 +17,15 @@ pub struct Seeds(pub Arc<[u64]>);
 
 impl Seeds {
     /// The seeds from 1 to `n`.
+    #[must_use]
     pub fn first(n: u64) -> Self {
         Self((1..=n).collect())
     }
 
-    /// Parses the value of an option.
-    pub fn parser() -> Form<Self> {
-        Form::new(FORMS, Self::parse)
-    }
-
     /// Parses `10` (1 to 10), `11..20`, or a list such as `1,5,10..20`.
+    ///
+    /// # Errors
+    /// The problem of the text; the correct forms are [`FORMS`].
     pub fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| -> Result<u64, String> {
             text.trim()
@@ -54,6 +52,20 @@ impl Seeds {
             }
             seeds.extend(first..=last);
         }
+        Self::listed(seeds)
+    }
+
+    /// These seeds, in this order.
+    ///
+    /// # Errors
+    /// For a seed that is there twice, for none, and for too many.
+    pub fn listed(seeds: Vec<u64>) -> Result<Self, String> {
+        if seeds.is_empty() || seeds.len() as u64 > MOST {
+            return Err(format!(
+                "{} seeds: from 1 to {MOST} are possible",
+                seeds.len()
+            ));
+        }
         let mut sorted = seeds.clone();
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -65,7 +77,9 @@ impl Seeds {
         }
     }
 
-    /// Number of seeds.
+    /// Number of seeds, at least 1.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,40 +1,41 @@
-//! Warnings of a command, on standard error and in its JSON.
+//! Warnings of several runs, each once, for standard error and JSON.
 
 use std::collections::BTreeMap;
 
-use scenario::export::columns::Property;
-use scenario::{Outcome, Warning, WarningKind, warning};
 use serde::Serialize;
 
 use super::equality;
-use crate::output::Failure;
+use crate::export::columns::Property;
+use crate::outcome::Outcome;
+use crate::warning::{self, Warning, WarningKind};
 
 /// The warnings of all runs, each once.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Warnings {
     runs: usize,
     /// Warning of the first run that has it, and the number of runs with it.
     of_runs: BTreeMap<(WarningKind, Option<String>), (Warning, usize)>,
     /// Transfers of all runs, by the name of the connection.
     transfers: BTreeMap<String, Transfers>,
-    /// Warnings about the command as a whole.
+    /// Warnings about all runs together.
     whole: Vec<Warning>,
 }
 
 /// Numbers of transfers.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Transfers {
     count: u64,
     unfinished: u64,
 }
 
 /// A warning, with the number of runs that have it.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Counted {
+    /// The warning of the first run that has it.
     #[serde(flatten)]
-    warning: Warning,
+    pub warning: Warning,
     /// Number of runs with the warning; none for a warning about all runs together.
-    runs: Option<usize>,
+    pub runs: Option<usize>,
 }
 
 impl Warnings {
@@ -58,19 +59,22 @@ impl Warnings {
         }
     }
 
-    /// Adds a warning about the command as a whole.
+    /// Adds a warning about all runs together.
     pub fn add(&mut self, warning: impl IntoIterator<Item = Warning>) {
         self.whole.extend(warning);
     }
 
     /// Adds the warning that several seeds have equal results, or else the one that `of_scenario` returns.
-    pub fn add_seeds(
+    ///
+    /// # Errors
+    /// That of `of_scenario`.
+    pub fn add_seeds<E>(
         &mut self,
         results: &equality::Results,
         algorithms: usize,
         seeds: usize,
-        of_scenario: impl FnOnce() -> Result<Option<Warning>, Failure>,
-    ) -> Result<(), Failure> {
+        of_scenario: impl FnOnce() -> Result<Option<Warning>, E>,
+    ) -> Result<(), E> {
         if seeds > 1 {
             let equal = results.equal_seeds(algorithms, seeds);
             let warning = equal.map_or_else(of_scenario, |warning| Ok(Some(warning)))?;
@@ -80,6 +84,7 @@ impl Warnings {
     }
 
     /// All warnings. The number of unfinished transfers is that of all runs together.
+    #[must_use]
     pub fn list(&self) -> Vec<Counted> {
         let of_runs = self.of_runs.values().map(|(first, runs)| {
             let mut warning = first.clone();
@@ -101,23 +106,28 @@ impl Warnings {
     }
 
     /// The warnings about all runs together.
+    #[must_use]
     pub fn whole(&self) -> Vec<Counted> {
         let mut list = self.list();
         list.retain(|counted| counted.runs.is_none());
         list
     }
 
-    /// Prints a line for each warning.
-    pub fn print(&self) {
-        for Counted { warning, runs } in self.list() {
-            match runs.filter(|_| self.runs > 1) {
-                None => eprintln!("warning: {warning}"),
-                Some(runs) => eprintln!("warning: {warning} ({runs} of {} runs)", self.runs),
-            }
-        }
+    /// A line for each warning.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let line = |Counted { warning, runs }| match runs.filter(|_| self.runs > 1) {
+            None => format!("{warning}"),
+            Some(runs) => format!("{warning} ({runs} of {} runs)", self.runs),
+        };
+        self.list().into_iter().map(line).collect()
     }
 
     /// The warnings as metadata of a table; none without a warning.
+    ///
+    /// # Panics
+    /// Never: warnings are plain data.
+    #[must_use]
     pub fn property(&self) -> Option<Property> {
         let list = self.list();
         (!list.is_empty()).then(|| Property {

@@ -1,21 +1,23 @@
 //! The runs of all algorithms on all backends, and their differences.
 
-use scenario::Run;
-use scenario::metrics::{Groups, Metric, Part, Samples};
-use scenario::statistics::Mean;
+mod json;
 
-use crate::runs::equality;
-use crate::runs::on::On;
-use crate::runs::warnings::Warnings;
+use super::equality;
+use super::warnings::Warnings;
+use crate::metrics::{Groups, Metric, Part, Samples};
+use crate::outcome::Backend;
+use crate::run::Run;
+use crate::statistics::Mean;
 
 /// The results of a comparison.
+#[derive(Clone, Debug)]
 pub struct Comparison {
     /// Title of the scenario.
     pub title: String,
     /// Names of the algorithms. The first is the baseline.
     pub algorithms: Vec<String>,
     /// The backends. The first is the baseline.
-    pub backends: Vec<On>,
+    pub backends: Vec<Backend>,
     /// The metrics that are compared, in the order of tables.
     pub metrics: Vec<&'static Metric>,
     /// For each backend the equality of the results of its algorithms.
@@ -27,11 +29,14 @@ pub struct Comparison {
 /// Place of a contender: the numbers of its algorithm and its backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct At {
+    /// Number of the algorithm, from 0.
     pub algorithm: usize,
+    /// Number of the backend, from 0.
     pub backend: usize,
 }
 
 /// One algorithm on one backend.
+#[derive(Clone, Debug)]
 pub struct Contender {
     /// The metrics of all runs.
     pub groups: Groups,
@@ -43,10 +48,11 @@ pub struct Contender {
 
 impl Comparison {
     /// A comparison without runs.
+    #[must_use]
     pub fn new(
         title: &str,
         algorithms: &[String],
-        backends: &[On],
+        backends: &[Backend],
         metrics: Vec<&'static Metric>,
     ) -> Self {
         let contender = |_| Contender {
@@ -84,6 +90,7 @@ impl Comparison {
     }
 
     /// The contender of this place.
+    #[must_use]
     pub fn of(&self, at: At) -> &Contender {
         &self.contenders[self.number(at)]
     }
@@ -101,18 +108,27 @@ impl Comparison {
         })
     }
 
+    /// A line of JSON for each algorithm on each backend (`docs/compare.schema.json`). Each has the warnings about all runs together.
+    #[must_use]
+    pub fn json(&self, warnings: &Warnings) -> String {
+        json::lines(self, warnings)
+    }
+
     /// Mean of a metric of a part.
+    #[must_use]
     pub fn mean(&self, at: At, part: Part<'_>, metric: usize) -> Option<Mean> {
         self.of(at).groups.samples(part)?.mean(metric)
     }
 
     /// Difference of a metric of a part to the first algorithm on the same backend.
+    #[must_use]
     pub fn to_algorithm(&self, at: At, part: Part<'_>, metric: usize) -> Option<Mean> {
         let base = At { algorithm: 0, ..at };
         self.difference(at, base, part, metric)
     }
 
     /// Difference of a metric of a part to the first backend with the same algorithm.
+    #[must_use]
     pub fn to_backend(&self, at: At, part: Part<'_>, metric: usize) -> Option<Mean> {
         let base = At { backend: 0, ..at };
         self.difference(at, base, part, metric)

@@ -1,17 +1,17 @@
 //! The comparison as lines of JSON (docs/compare.schema.json).
 
-use scenario::metrics::{Group, Metric, Part, Samples, Value as Of};
-use scenario::statistics::Mean;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::comparison::{At, Comparison};
-use crate::runs::warnings::{Counted, Warnings};
+use super::{At, Comparison};
+use crate::metrics::{Group, Metric, Part, Samples, Value as Of};
+use crate::statistics::Mean;
+use crate::study::warnings::{Counted, Warnings};
 
 /// The version of a line.
 const SCHEMA: &str = "lisa.compare/5";
 
 /// A line for each algorithm on each backend. Each has the warnings about all runs together.
-pub fn lines(comparison: &Comparison, warnings: &Warnings) -> String {
+pub(super) fn lines(comparison: &Comparison, warnings: &Warnings) -> String {
     let whole = warnings.whole();
     let line = |(at, _)| {
         let line = Line {

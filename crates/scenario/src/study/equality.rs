@@ -1,13 +1,15 @@
 //! Equal results: of all seeds of a contender, and of two contenders.
 
-use scenario::warning::{self, Points};
-use scenario::{Outcome, Warning, metrics};
+use crate::metrics;
+use crate::outcome::Outcome;
+use crate::warning::{self, Points, Warning};
 
-/// Results of the runs of each contender: an algorithm on a backend, or with the values of a sweep.
+/// Digests of the runs of each contender: an algorithm on a backend, or with the values of a sweep.
+#[derive(Clone, Debug)]
 pub struct Results(Vec<Contender>);
 
 /// Digests of the runs of a contender.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Contender {
     runs: usize,
     /// Digest of the first run.
@@ -20,6 +22,7 @@ struct Contender {
 
 impl Results {
     /// No runs yet of this many contenders.
+    #[must_use]
     pub fn new(contenders: usize) -> Self {
         Self(vec![Contender::default(); contenders])
     }
@@ -40,6 +43,7 @@ impl Results {
     }
 
     /// The warning that all seeds have the same results: with all algorithms of a point, of which there are `algorithms`.
+    #[must_use]
     pub fn equal_seeds(&self, algorithms: usize, seeds: usize) -> Option<Warning> {
         let points = self.0.chunks(algorithms.max(1));
         let equal = |point: &&[Contender]| point.iter().all(|of| of.runs > 1 && !of.differs);
@@ -51,6 +55,7 @@ impl Results {
     }
 
     /// Warnings about algorithms with the same results as the first one, at each point or at some.
+    #[must_use]
     pub fn equal_algorithms(&self, algorithms: &[String], seeds: usize) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for (number, name) in algorithms.iter().enumerate().skip(1) {

@@ -1,6 +1,6 @@
 //! Numbers as the cells of tables show them.
 
-use scenario::statistics::Mean;
+use crate::statistics::Mean;
 
 /// Cell of a number that is missing.
 pub const NONE: &str = "–";
@@ -9,6 +9,7 @@ pub const NONE: &str = "–";
 const SAME: &str = "the same in each run";
 
 /// A mean with its 95 % confidence interval, if it has one.
+#[must_use]
 pub fn mean(mean: Option<Mean>, decimals: usize) -> String {
     match mean {
         None => NONE.into(),
@@ -24,6 +25,7 @@ pub fn mean(mean: Option<Mean>, decimals: usize) -> String {
 }
 
 /// A difference with its sign, and, if its interval excludes zero, in per cent of the baseline's mean.
+#[must_use]
 pub fn difference(difference: Option<Mean>, base: Option<Mean>, decimals: usize) -> String {
     let Some(Mean { mean, ci95, .. }) = difference else {
         return String::new();
@@ -45,6 +47,7 @@ pub fn difference(difference: Option<Mean>, base: Option<Mean>, decimals: usize)
 }
 
 /// A difference between backends, which is expected to be small: in per cent also if its interval includes zero.
+#[must_use]
 pub fn measured(difference: Option<Mean>, base: Option<Mean>, decimals: usize) -> String {
     let Some(Mean { mean, ci95, .. }) = difference else {
         return String::new();
@@ -68,11 +71,13 @@ pub fn measured(difference: Option<Mean>, base: Option<Mean>, decimals: usize) -
 }
 
 /// The line below a table that explains the second lines of its cells.
+#[must_use]
 pub fn differences_to(baseline: &str) -> String {
     format!("Second lines: the difference to {baseline}, seed by seed.\n")
 }
 
 /// A large number with a prefix: 12345678 as `12.3 M`.
+#[must_use]
 pub fn large(number: f64) -> String {
     match number {
         n if n >= 1e9 => format!("{:.2} G", n / 1e9),

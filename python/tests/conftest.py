@@ -1,0 +1,48 @@
+"""What the tests share: the program, and scenarios."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import lisa
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the program `lisa` with these arguments. `LISA_PROGRAM` names it."""
+    named = os.environ.get("LISA_PROGRAM")
+    places = [Path(named)] if named else [ROOT / "target" / profile / "lisa" for profile in ("debug", "release")]
+    found = [place for place in places if place.exists()]
+    if not found:
+        pytest.skip("the program is not built: LISA_PROGRAM names no file")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(found[0]), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def in_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of files are those that the program gets."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def download() -> lisa.Scenario:
+    """A short download whose round-trip times differ from seed to seed."""
+    return lisa.shared_bottleneck(
+        lisa.mptcp(name="download", bytes="100KB"),
+        rate="5Mbit",
+        rtt="40ms",
+        queue=9,
+        rtt_spread="10%",
+        title="A download",
+    )
