@@ -41,6 +41,7 @@ mod connection;
 mod data;
 pub mod draw;
 mod error;
+#[cfg(feature = "export")]
 pub mod export;
 mod file;
 pub mod metrics;

@@ -61,7 +61,8 @@ pub fn simulate_watched(scenario: &Scenario, seed: u64, watch: Watch) -> Result<
 }
 
 fn run(scenario: &Scenario, seed: u64, watch: Watch, max_events: u64) -> Result<Run, Error> {
-    let begun = Instant::now();
+    // WebAssembly has no clock.
+    let begun = cfg!(not(target_family = "wasm")).then(Instant::now);
     let drawn = scenario.draw(seed)?;
     let input = Input {
         scenario,
@@ -92,7 +93,7 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, max_events: u64) -> Result<
         let (outcome, observed) = input.run(Quiet)?;
         with_trace(outcome, Trace::default(), observed.samples)
     };
-    run.outcome.wall_seconds = Some(begun.elapsed().as_secs_f64());
+    run.outcome.wall_seconds = begun.map(|begun| begun.elapsed().as_secs_f64());
     Ok(run)
 }
 
