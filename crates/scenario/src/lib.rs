@@ -41,7 +41,7 @@ mod connection;
 mod data;
 pub mod draw;
 mod error;
-#[cfg(feature = "export")]
+#[cfg(feature = "files")]
 pub mod export;
 mod file;
 pub mod metrics;
@@ -57,6 +57,7 @@ pub mod statistics;
 pub mod trace;
 mod transfers;
 pub mod units;
+#[cfg(feature = "files")]
 pub mod vary;
 pub mod view;
 pub mod warning;
@@ -67,6 +68,8 @@ pub use connection::{
 };
 pub use draw::{Drawn, Flow};
 pub use error::{Error, Location, nearest, nearest_node, several_nodes, there_are};
+#[cfg(target_family = "wasm")]
+pub use file::text::provided::provide as provide_file;
 pub use file::text::{read as read_text, read_from as read_text_from};
 pub use outcome::{Backend, Outcome};
 pub use run::{Run, Watch};

@@ -8,6 +8,7 @@ mod recorder;
 mod recording;
 mod results;
 mod sampler;
+mod segments;
 mod watcher;
 
 use std::time::Instant;
@@ -25,6 +26,7 @@ use crate::scenario::Scenario;
 use model::{Model, Observed};
 use recorder::{Recorder, Trace};
 use recording::Recording;
+use segments::Segments;
 use watcher::Watcher;
 
 /// Runs a scenario with the draws of a seed. Without `trace` the run has no rows and no credits, and is faster.
@@ -72,17 +74,24 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, max_events: u64) -> Result<
         sample: watch.sample,
     };
     // The observer is a type parameter: a run without records pays nothing for them.
-    let mut run = if watch.capture {
+    let mut run = if watch.capture || watch.segments {
         let watcher = Watcher {
             recorder: watch.trace.then(Recorder::default),
-            packets: Packets::default(),
+            packets: watch.capture.then(Packets::default),
+            segments: watch.segments.then(Segments::default),
         };
         let (outcome, observed) = input.run(watcher)?;
-        let Watcher { recorder, packets } = observed.observer;
+        let Watcher {
+            recorder,
+            packets,
+            segments,
+        } = observed.observer;
         let finish = |recorder: Recorder| recorder.finish(&observed.titles);
         let trace = recorder.map(finish).unwrap_or_default();
+        let segments = segments.map(|segments| segments.finish(&observed.titles));
         Run {
-            capture: Some(Capture::simulated(scenario, &drawn, packets)),
+            segments: segments.unwrap_or_default(),
+            capture: packets.map(|packets| Capture::simulated(scenario, &drawn, packets)),
             ..with_trace(outcome, trace, observed.samples)
         }
     } else if watch.trace {
@@ -129,6 +138,7 @@ fn with_trace(outcome: Outcome, trace: Trace, samples: Samples) -> Run {
         rows,
         credits,
         losses,
+        segments: Vec::new(),
         samples,
         capture: None,
     }

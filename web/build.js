@@ -1,0 +1,65 @@
+// Builds the explorer: one file, out/explorer/index.html, with everything in it. It works from a disk, a file share or a static server.
+//
+//     node build.js WASM     the WebAssembly of crates/explore
+
+import { gzipSync } from "node:zlib";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import esbuild from "esbuild";
+import svelte from "esbuild-svelte";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, "..");
+const wasm = process.argv[2];
+if (!wasm) {
+  console.error("build.js: the path of lisa_explore.wasm is missing; `make explorer` passes it");
+  process.exit(2);
+}
+
+const presets = JSON.parse(readFileSync(join(here, "presets.json"), "utf8")).map((preset) => ({
+  name: preset.name,
+  file: basename(preset.file),
+  algorithms: preset.algorithms ?? ["lia", "lisa"],
+  text: readFileSync(join(root, preset.file), "utf8"),
+}));
+
+async function bundle(entry, options = {}) {
+  const result = await esbuild.build({
+    entryPoints: [join(here, "src", entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    outdir: "unused",
+    target: ["chrome109", "firefox115", "safari16.4"],
+    logLevel: "warning",
+    legalComments: "inline",
+    ...options,
+  });
+  const text = (ending) => result.outputFiles.find((file) => file.path.endsWith(ending))?.text ?? "";
+  return { js: text(".js"), css: text(".css") };
+}
+
+const worker = await bundle("worker.js", { format: "iife" });
+const page = await bundle("main.js", {
+  format: "iife",
+  mainFields: ["svelte", "browser", "module", "main"],
+  conditions: ["svelte", "browser"],
+  plugins: [svelte({ compilerOptions: { css: "external" } })],
+});
+
+const packed = gzipSync(readFileSync(wasm), { level: 9 }).toString("base64");
+const data = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
+const html = readFileSync(join(here, "src/index.html"), "utf8")
+  // As functions: `$` has a meaning in a replacement text.
+  .replace("/* STYLE */", () => page.css)
+  .replace("/* PRESETS */", () => data(presets))
+  .replace("/* WORKER */", () => data(worker.js))
+  .replace("/* WASM */", () => packed)
+  .replace("/* PAGE */", () => page.js);
+
+const out = join(root, "out/explorer");
+mkdirSync(out, { recursive: true });
+writeFileSync(join(out, "index.html"), html);
+const kilobytes = (bytes) => Math.round(bytes / 1000);
+console.log(`out/explorer/index.html: ${kilobytes(html.length)} KB, ${kilobytes(gzipSync(html).length)} KB compressed`);
