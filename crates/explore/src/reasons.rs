@@ -138,7 +138,10 @@ fn reduction(subflow: &Subflow, i: usize) -> String {
         );
     }
     let Some(ssthresh) = subflow.ssthresh[i] else {
-        return format!("{title} reduces its window of {}: {because}.", segments(was));
+        return format!(
+            "{title} reduces its window of {}: {because}.",
+            segments(was)
+        );
     };
     let share = 100.0 * f64::from(ssthresh) / f64::from(was.max(1));
     format!(
@@ -151,9 +154,9 @@ fn reduction(subflow: &Subflow, i: usize) -> String {
 fn cause(subflow: &Subflow, i: usize) -> String {
     let time = subflow.time[i];
     let since = time - ROUND_TRIPS * subflow.srtt(i).max(0.01);
-    let previous = (1..i).rev().find(|&j| {
-        subflow.phase[j] == "recovery" && subflow.phase[j - 1] != "recovery"
-    });
+    let previous = (1..i)
+        .rev()
+        .find(|&j| subflow.phase[j] == "recovery" && subflow.phase[j - 1] != "recovery");
     let since = previous.map_or(since, |j| since.max(subflow.time[j]));
     let lost: Vec<f64> = (subflow.losses.iter().copied())
         .filter(|at| (since..=time).contains(at))

@@ -88,11 +88,7 @@ impl<'a> Records<'a> {
     ///
     /// # Errors
     /// Those of [`View::new`].
-    pub(crate) fn new(
-        scenario: &Scenario,
-        outcome: &'a Outcome,
-        run: Run,
-    ) -> Result<Self, Error> {
+    pub(crate) fn new(scenario: &Scenario, outcome: &'a Outcome, run: Run) -> Result<Self, Error> {
         let view = View::new(scenario, outcome.seed)?;
         let mut bottlenecks = bottlenecks(&view);
         for sample in &run.samples.links {
@@ -107,7 +103,8 @@ impl<'a> Records<'a> {
         for (i, subflow) in subflows.iter().enumerate() {
             index.insert((subflow.connection.clone(), subflow.number - 1), i);
         }
-        let find = |connection: &str, subflow| index.get(&(connection.to_owned(), subflow)).copied();
+        let find =
+            |connection: &str, subflow| index.get(&(connection.to_owned(), subflow)).copied();
         for row in &run.rows {
             if let Some(i) = find(&row.connection, row.subflow) {
                 let subflow = &mut subflows[i];
