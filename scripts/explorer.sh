@@ -10,7 +10,8 @@ target=${CARGO_TARGET_DIR:-target}
 wasm=$target/wasm32-unknown-unknown/release/lisa_explore.wasm
 
 build() {
-    cargo build --release --locked -p lisa-explore --target wasm32-unknown-unknown
+    # Without the debug information, which is nine tenths of the file.
+    cargo rustc --release --locked -p lisa-explore --lib --crate-type cdylib --target wasm32-unknown-unknown -- -C strip=symbols
     # Versions are those of the lock file; install scripts of packages do not run.
     if [ ! -e web/node_modules/.package-lock.json ] || [ web/package-lock.json -nt web/node_modules/.package-lock.json ]; then
         npm --prefix web ci --ignore-scripts --no-audit --no-fund --silent

@@ -36,7 +36,7 @@ const SCENARIOS = [
 
 /** Files that a scenario names, by the path under which the program reads them. */
 function beside(file, text) {
-  const names = [...text.matchAll(/(?:file|trace|cdf)\s*=\s*"([^"]+)"/g)].map((match) => match[1]);
+  const names = [...text.replace(/^\s*#.*$/gm, "").matchAll(/\b(?:file|trace|cdf)\s*=\s*"([^"]+)"/g)].map((match) => match[1]);
   const paths = names.map((name) => `${dirname(file)}/${name}`);
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
