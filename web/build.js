@@ -17,12 +17,16 @@ if (!wasm) {
   process.exit(2);
 }
 
-const presets = JSON.parse(readFileSync(join(here, "presets.json"), "utf8")).map((preset) => ({
-  name: preset.name,
-  file: basename(preset.file),
-  algorithms: preset.algorithms ?? ["lia", "lisa"],
-  text: readFileSync(join(root, preset.file), "utf8"),
-}));
+/** Files that a scenario names, by the name in it. */
+function beside(file, text) {
+  const names = [...text.replace(/^\s*#.*$/gm, "").matchAll(/\b(?:file|trace|cdf)\s*=\s*"([^"]+)"/g)].map((match) => match[1]);
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(root, dirname(file), name), "utf8")]));
+}
+
+const presets = JSON.parse(readFileSync(join(here, "presets.json"), "utf8")).map(({ name, file, algorithms = ["lia", "lisa"] }) => {
+  const text = readFileSync(join(root, file), "utf8");
+  return { name, file: basename(file), algorithms, text, files: beside(file, text) };
+});
 
 async function bundle(entry, options = {}) {
   const result = await esbuild.build({

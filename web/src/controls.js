@@ -41,7 +41,7 @@ export function sliders(text) {
     ...each("topology.rate", "Rate", units.rate, topology.rate, 1e5, 1e9),
     ...each("topology.rtt", "RTT", units.time, topology.rtt, 1e-3, 1),
     ...each("topology.queue", "Queue", units.count, topology.queue, 1, 1000),
-    slider("connection.bytes", `File${name}`, units.size, units.size.parse(connection.bytes), 1e4, 1e8),
+    slider("connection.bytes", `Size${name || " of the transfer"}`, units.size, units.size.parse(connection.bytes), 1e4, 1e8),
     slider("connection.initial_window", "Initial window", units.count, Number(connection.initial_window ?? 10), 1, 100),
   ];
   if (connection.protocol === "mptcp") {

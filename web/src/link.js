@@ -19,7 +19,7 @@ export async function decode(hash) {
   const binary = atob(hash.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
   const state = JSON.parse(new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), bytes)));
-  const { text, file, algorithms, seed, range, time } = state;
+  const { text, file, algorithms, seed, range, time, files } = state;
   const isState =
     typeof text === "string" &&
     typeof file === "string" &&
@@ -29,7 +29,9 @@ export async function decode(hash) {
     Number.isSafeInteger(seed) &&
     seed >= 0 &&
     (range === null || (isList(range, "number") && range.length === 2)) &&
-    typeof time === "number";
+    typeof time === "number" &&
+    typeof files === "object" &&
+    isList(Object.values(files), "string");
   if (!isState) throw new Error("not a state of the explorer");
-  return { text, file, algorithms, seed, range, time };
+  return { text, file, algorithms, seed, range, time, files };
 }

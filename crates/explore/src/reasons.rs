@@ -115,8 +115,7 @@ fn exit(subflow: &Subflow, i: usize) -> String {
     let window = segments(subflow.cwnd[i - 1]);
     match (subflow.phase[i], subflow.ssthresh[i]) {
         ("recovery", _) => format!(
-            "{title} leaves slow start with a window of {window}: {}.",
-            cause(subflow, i)
+            "{title} leaves slow start with a window of {window}, because it reduces that window."
         ),
         (_, Some(ssthresh)) => format!(
             "{title} leaves slow start: its window of {} has reached its threshold of {}.",
@@ -145,7 +144,7 @@ fn reduction(subflow: &Subflow, i: usize) -> String {
     };
     let share = 100.0 * f64::from(ssthresh) / f64::from(was.max(1));
     format!(
-        "{title} reduces its window of {} to {ssthresh}, {share:.0} %: {because}.",
+        "{title} reduces its window of {} to {ssthresh} ({share:.0} %): {because}.",
         segments(was)
     )
 }

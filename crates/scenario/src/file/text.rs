@@ -69,7 +69,12 @@ pub mod provided {
         FILES.with_borrow_mut(|files| files.insert(path, text));
     }
 
+    /// The file of this path, else the one with this name: a browser gives the names of files without their folders.
     pub(super) fn find(path: &Path) -> Option<String> {
-        FILES.with_borrow(|files| files.get(path).cloned())
+        let name = path.file_name().map(Path::new);
+        FILES.with_borrow(|files| {
+            let text = files.get(path).or_else(|| files.get(name?));
+            text.cloned()
+        })
     }
 }
