@@ -60,6 +60,9 @@ const slide = (page, key, value) =>
     }, value),
   );
 
+/** Number of pixels by which the page is wider than the window. */
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
 async function picture(page, name) {
   if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
 }
@@ -94,11 +97,23 @@ test("each slider changes its key and the results", { skip, timeout }, async () 
     await slide(page, key, 700);
     assert.notEqual(await scenario(page), text, key);
     assert.notEqual(await results(page), shown, key);
-    const redrawn = await page.evaluate(() => document.documentElement.dataset.redraw);
-    console.log(`${key}: redrawn after ${redrawn} ms`);
   }
   // Comments stay.
   assert.match(await scenario(page), /^# LISA \(ICC 2016\), figure 1/);
+  await close(page);
+});
+
+test("a change of a slider redraws quickly", { skip, timeout }, async () => {
+  const page = await open();
+  const times = [];
+  for (let i = 0; i < 30; i++) {
+    await slide(page, "topology.queue", 400 + 15 * i);
+    times.push(Number(await page.evaluate(() => document.documentElement.dataset.redraw)));
+  }
+  times.sort((a, b) => a - b);
+  console.log(`redrawn after ${times[0]} ms at best, ${times[15]} ms in the median`);
+  // The best of them, because other programs may keep the processor.
+  assert.ok(times[0] <= 50, `${times[0]} ms`);
   await close(page);
 });
 
@@ -156,6 +171,7 @@ test("each preset runs", { skip, timeout: 4 * timeout }, async () => {
   for (const [index, name] of names.slice(1).entries()) {
     if (index > 0) await redraw(page, () => page.locator("#preset").selectOption({ label: name }));
     assert.equal(await page.locator("#problem").innerText(), "", name);
+    assert.ok((await overflow(page)) <= 0, `${name}: wider than the window`);
     await picture(page, `preset-${index + 1}`);
   }
   await close(page);
@@ -226,8 +242,7 @@ for (const [name, options] of [
     const { violations } = await page.evaluate(() => globalThis.axe.run());
     const found = violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
     assert.deepEqual(found, []);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${overflow} pixels beyond the width`);
+    assert.ok((await overflow(page)) <= 0, "wider than the window");
     await picture(page, name.replace(", ", "-"));
     await close(page);
   });
