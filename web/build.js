@@ -8,6 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import esbuild from "esbuild";
 import svelte from "esbuild-svelte";
+import { instantiate } from "./src/simulator.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "..");
@@ -27,6 +28,10 @@ const presets = JSON.parse(readFileSync(join(here, "presets.json"), "utf8")).map
   const text = readFileSync(join(root, file), "utf8");
   return { name, file: basename(file), algorithms, text, files: beside(file, text) };
 });
+
+const code = readFileSync(wasm);
+const answer = await instantiate(await WebAssembly.compile(code));
+const algorithms = JSON.parse(answer('{ "do": "algorithms" }'));
 
 async function bundle(entry, options = {}) {
   const result = await esbuild.build({
@@ -52,12 +57,13 @@ const page = await bundle("main.js", {
   plugins: [svelte({ compilerOptions: { css: "external" } })],
 });
 
-const packed = gzipSync(readFileSync(wasm), { level: 9 }).toString("base64");
+const packed = gzipSync(code, { level: 9 }).toString("base64");
 const data = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
 const html = readFileSync(join(here, "src/index.html"), "utf8")
   // As functions: `$` has a meaning in a replacement text.
   .replace("/* STYLE */", () => page.css)
   .replace("/* PRESETS */", () => data(presets))
+  .replace("/* ALGORITHMS */", () => data(algorithms))
   .replace("/* WORKER */", () => data(worker.js))
   .replace("/* WASM */", () => packed)
   .replace("/* PAGE */", () => page.js);

@@ -5,4 +5,4 @@ import App from "./App.svelte";
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 
-mount(App, { target: document.getElementById("page"), props: { presets: read("presets"), start: read("start") } });
+mount(App, { target: document.getElementById("page"), props: { known: read("algorithms"), presets: read("presets"), start: read("start") } });

@@ -80,6 +80,8 @@ test("errors are the lines of the program", { skip }, () => {
     "\u0000",
     text.replace(/queue\s*=.*/, "queue = -1"),
     "x".repeat(100000),
+    `x = ${"[".repeat(100000)}`,
+    `x = ${"{a=".repeat(1000)}`,
   ];
   for (const text of wrong) {
     const { stderr, status } = spawnSync(lisa, ["run", "-", "--json"], { input: text, encoding: "utf8" });
@@ -117,4 +119,40 @@ test("a run with records has the outcome of a run without", { skip }, () => {
       if (segments.leaves[i] !== null) assert.ok(segments.enters[i] <= segments.leaves[i] + 1e-9);
     }
   }
+});
+
+test("a run can end long before its stop", { skip }, () => {
+  const file = "experiments/lisa/fig1.toml";
+  const text = readFileSync(join(root, file), "utf8");
+  const records = (text) => JSON.parse(answer(JSON.stringify({ do: "run", file, text, seed: 1, algorithm: "lisa" })));
+  const late = records(text.replace('stop = "30s"', 'stop = "1000h"'));
+  assert.deepEqual(late, records(text));
+});
+
+test("no change of a text stops the simulator", { skip }, () => {
+  const file = "experiments/lisa/fig11.toml";
+  const text = readFileSync(join(root, file), "utf8").replace(/^#.*\n/gm, "");
+  // A linear congruential generator (Numerical Recipes), so that each run has the same texts.
+  let state = 1;
+  const below = (n) => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0), Math.floor((state / 2 ** 32) * n));
+  const pieces = ["0", "9", "99999999", "-", '"', "[", "]", "{", "}", "=", ".", "ns", "Gbit", "\n", "é", "\u0000", "1e400", "nan", "true"];
+  let [runs, errors] = [0, 0];
+  for (let i = 0; i < 300; i++) {
+    let changed = text;
+    if (i % 2) {
+      const digits = [...text.matchAll(/\d/g)].map(({ index }) => index);
+      const at = digits[below(digits.length)];
+      changed = text.slice(0, at) + below(10) + text.slice(at + 1);
+    } else {
+      const at = below(text.length);
+      changed = text.slice(0, at) + pieces[below(pieces.length)] + text.slice(at + below(4));
+    }
+    const result = JSON.parse(answer(JSON.stringify({ do: "run", file, text: changed, seed: 1, algorithm: "lisa" })));
+    if (result.error === undefined) runs += 1;
+    else {
+      errors += 1;
+      assert.ok(!result.error.includes("\n"), result.error);
+    }
+  }
+  assert.ok(runs > 20 && errors > 20, `${runs} runs, ${errors} errors`);
 });

@@ -83,9 +83,20 @@ test("it begins with figure 1 of LISA", { skip, timeout }, async () => {
   assert.deepEqual(await page.locator("section.run h2").allInnerTexts(), ["lia", "lisa"]);
   assert.match(await results(page), /Completion time/);
   assert.match(await page.locator(".why").nth(1).innerText(), /joins with a credit of 10 segments/);
-  console.log(`first results after ${await page.evaluate(() => document.documentElement.dataset.loaded)} ms`);
   await picture(page, "light");
   await close(page);
+});
+
+test("the first results are there within a second", { skip, timeout }, async () => {
+  const times = [];
+  for (let i = 0; i < 5; i++) {
+    const page = await open();
+    times.push(Number(await page.evaluate(() => document.documentElement.dataset.loaded)));
+    await close(page);
+  }
+  console.log(`first results after ${times.join(", ")} ms`);
+  // The best of them, because other programs may keep the processor.
+  assert.ok(Math.min(...times) <= 1000);
 });
 
 test("each slider changes its key and the results", { skip, timeout }, async () => {

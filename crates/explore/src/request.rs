@@ -135,7 +135,7 @@ impl Job {
     }
 
     fn run(&self) -> Result<String, String> {
-        let scenario = self.scenario()?;
+        let mut scenario = self.scenario()?;
         let outcome = self.outcome(&scenario, MAX_EVENTS)?;
         if outcome.events > MAX_RECORDED_EVENTS {
             let (events, most) = (outcome.events, MAX_RECORDED_EVENTS);
@@ -144,6 +144,11 @@ impl Job {
             ));
         }
         let nanos = (outcome.sim_seconds * 1e9) as u64;
+        // The limit on samples is that of a run until `stop`, and transfers can end long before.
+        let end = Span::from_nanos(nanos) + Span::from_millis(1);
+        if scenario.warmup < end {
+            scenario.stop = scenario.stop.min(end);
+        }
         let watch = Watch {
             trace: true,
             segments: true,
