@@ -2,41 +2,38 @@
 
 const text = (id) => document.getElementById(id).textContent;
 
-async function compile() {
-  const packed = Uint8Array.from(atob(text("wasm")), (character) => character.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
-}
-
 export class Client {
-  /** Longest time that a run may delay the next one, milliseconds. */
-  static patience = 3000;
+  /** Longest time that a run may delay the next one, milliseconds; of the first run of a worker, which compiles the WebAssembly. */
+  static limit = 3000;
+  static firstLimit = 20000;
 
-  #module = compile();
   #worker;
+  #hasAnswered = false;
   #id = 0;
   #waiting;
   #running;
 
   constructor(receive) {
     this.receive = receive;
-    this.#module.catch((error) => receive({ answers: [{ error: `WebAssembly: ${error.message}` }] }));
+    this.#start();
+  }
+
+  #start() {
+    this.#hasAnswered = false;
+    const source = new Blob([JSON.parse(text("worker"))], { type: "text/javascript" });
+    this.#worker = new Worker(URL.createObjectURL(source));
+    this.#worker.onmessage = ({ data }) => this.#answered(data);
+    this.#worker.postMessage({ packed: text("wasm") });
   }
 
   /** Requests answers; `receive` gets them, with `about`. */
-  async request(requests, about) {
+  request(requests, about) {
     this.#waiting = { requests, about };
-    const module = await this.#module;
-    if (this.#running && performance.now() - this.#running.begun > Client.patience) {
+    const limit = this.#hasAnswered ? Client.limit : Client.firstLimit;
+    if (this.#running && performance.now() - this.#running.begun > limit) {
       this.#worker.terminate();
-      this.#worker = this.#running = undefined;
-    }
-    if (!this.#worker) {
-      const source = new Blob([JSON.parse(text("worker"))], { type: "text/javascript" });
-      const url = URL.createObjectURL(source);
-      this.#worker = new Worker(url);
-      this.#worker.onmessage = ({ data }) => this.#answered(data);
-      this.#worker.postMessage({ module });
+      this.#running = undefined;
+      this.#start();
     }
     this.#next();
   }
@@ -51,6 +48,7 @@ export class Client {
 
   #answered({ id, answers, milliseconds }) {
     if (id !== this.#id) return;
+    this.#hasAnswered = true;
     const { about } = this.#running;
     this.#running = undefined;
     this.receive({ answers, about, milliseconds });
