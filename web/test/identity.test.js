@@ -121,6 +121,18 @@ test("a run with records has the outcome of a run without", { skip }, () => {
   }
 });
 
+test("CSS and LISA have their reasons", { skip }, () => {
+  const reasons = (file, algorithm) => {
+    const text = readFileSync(join(root, file), "utf8");
+    return JSON.parse(answer(JSON.stringify({ do: "run", file, text, seed: 1, algorithm }))).reasons.map(({ text }) => text).join("\n");
+  };
+  assert.match(reasons("experiments/css/fig6.toml", "css"), /short, subflow 1 leaves slow start .* reached con_ssthresh/);
+  const lisa = reasons("experiments/lisa/fig1.toml", "lisa");
+  assert.match(lisa, /subflow 2 joins with a credit of 10 segments from subflow 1/);
+  assert.match(lisa, /subflow 1 settles the credit of subflow 2: its window becomes smaller by 10 segments/);
+  assert.match(lisa, /subflow 1 reduces its window .*: the network lost \d+ segments/);
+});
+
 test("a run can end long before its stop", { skip }, () => {
   const file = "experiments/lisa/fig1.toml";
   const text = readFileSync(join(root, file), "utf8");

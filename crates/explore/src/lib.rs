@@ -17,5 +17,6 @@ mod abi;
 mod reasons;
 mod records;
 mod request;
+mod subflow;
 
 pub use request::answer;

@@ -3,7 +3,7 @@
 use scenario::trace::Credit;
 use serde::Serialize;
 
-use crate::records::Subflow;
+use crate::subflow::Subflow;
 
 /// A change of a window, and its reason.
 #[derive(Serialize)]
@@ -117,12 +117,33 @@ fn exit(subflow: &Subflow, i: usize) -> String {
         ("recovery", _) => format!(
             "{title} leaves slow start with a window of {window}, because it reduces that window."
         ),
+        (_, Some(ssthresh)) if subflow.ssthresh[i - 1] != Some(ssthresh) => format!(
+            "{title} leaves slow start at a window of {} without a loss: {}.",
+            segments(subflow.cwnd[i]),
+            rule(&subflow.algorithm)
+        ),
         (_, Some(ssthresh)) => format!(
             "{title} leaves slow start: its window of {} has reached its threshold of {}.",
             segments(subflow.cwnd[i]),
             segments(ssthresh)
         ),
         _ => format!("{title} leaves slow start with a window of {window}."),
+    }
+}
+
+/// The rule by which an algorithm sets the threshold and so ends slow start.
+fn rule(algorithm: &str) -> &'static str {
+    let parts = mpcc::Algorithm::find(algorithm).map(|a| (a.slow_start(), a.avoidance()));
+    match parts {
+        Some(("css", _)) => {
+            "the windows of the subflows together have reached con_ssthresh, where CSS ends the slow start of each"
+        }
+        Some(("hystartpp", _)) => "HyStart++ found that the RTT grows",
+        Some(("convoy", _)) => "the slow start of convoy found that the path is full",
+        Some((_, "cubic")) => {
+            "HyStart found that the path is full, by a train of ACKs as long as half of the RTT or by a longer RTT"
+        }
+        _ => "the algorithm set its threshold to the window",
     }
 }
 
@@ -152,7 +173,7 @@ fn reduction(subflow: &Subflow, i: usize) -> String {
 /// The losses that a reduction at row `i` answers, in words.
 fn cause(subflow: &Subflow, i: usize) -> String {
     let time = subflow.time[i];
-    let since = time - ROUND_TRIPS * subflow.srtt(i).max(0.01);
+    let since = time - ROUND_TRIPS * subflow.srtt[i].max(0.01);
     let previous = (1..i)
         .rev()
         .find(|&j| subflow.phase[j] == "recovery" && subflow.phase[j - 1] != "recovery");

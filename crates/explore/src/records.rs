@@ -8,6 +8,7 @@ use scenario::{Error, Outcome, Run, Scenario};
 use serde::Serialize;
 
 use crate::reasons::{self, Reason};
+use crate::subflow::Subflow;
 
 /// A run.
 #[derive(Serialize)]
@@ -34,33 +35,6 @@ struct Bottleneck {
     mean: Vec<f64>,
     /// Packets that the queue dropped in each interval.
     drops: Vec<u64>,
-}
-
-/// A subflow with the states of its sender.
-#[derive(Serialize)]
-pub(crate) struct Subflow {
-    /// Title of the connection.
-    pub(crate) connection: String,
-    /// Number of the subflow in the connection, from 1.
-    pub(crate) number: usize,
-    /// Name of the path, if it has one.
-    path_name: Option<String>,
-    algorithm: String,
-    /// Index of its bottleneck; none if no link has a rate.
-    bottleneck: Option<usize>,
-    pub(crate) time: Vec<f64>,
-    pub(crate) cwnd: Vec<u32>,
-    pub(crate) ssthresh: Vec<Option<u32>>,
-    srtt: Vec<f64>,
-    flight: Vec<u32>,
-    pub(crate) phase: Vec<&'static str>,
-    /// Times at which the network lost a segment.
-    pub(crate) losses: Vec<f64>,
-    /// Delay from the sender to the queue of the bottleneck, seconds.
-    #[serde(skip)]
-    before: f64,
-    /// Delay from the transmitter of the bottleneck to the client, seconds.
-    after: f64,
 }
 
 /// Data segments in the order in which they were sent.
@@ -191,13 +165,6 @@ fn subflows(view: &View, bottlenecks: &[Bottleneck]) -> Vec<Subflow> {
         }
     }
     subflows
-}
-
-impl Subflow {
-    /// Smoothed RTT in row `i`, seconds.
-    pub(crate) fn srtt(&self, i: usize) -> f64 {
-        self.srtt[i]
-    }
 }
 
 impl Segments {
