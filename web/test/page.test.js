@@ -3,8 +3,9 @@
 // CHROMIUM is the browser, default /usr/bin/chromium; PAGE the page, default out/explorer/index.html. SCREENSHOTS: a folder for pictures.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -28,7 +29,7 @@ before(async () => {
 after(() => browser?.close());
 
 /** Opens the page and waits for its first results. */
-async function open(hash = "", options = {}) {
+async function open(hash = "", options = {}, address = url) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options });
   context.setDefaultTimeout(timeout);
   const page = await context.newPage();
@@ -36,7 +37,7 @@ async function open(hash = "", options = {}) {
   page.on("pageerror", (error) => page.problems.push(String(error)));
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
   page.on("request", (request) => /^(https?|ws):/.test(request.url()) && page.problems.push(`request: ${request.url()}`));
-  await page.goto(url + hash);
+  await page.goto(address + hash);
   await page.locator("section.run").first().waitFor();
   return page;
 }
@@ -146,6 +147,37 @@ test("algorithms stand side by side", { skip, timeout }, async () => {
   assert.deepEqual(await page.locator("section.run h2").allInnerTexts(), ["lia", "lisa", "css"]);
   await redraw(page, () => page.getByRole("button", { name: "Remove lia" }).click());
   assert.deepEqual(await page.locator("section.run h2").allInnerTexts(), ["lisa", "css"]);
+  await close(page);
+});
+
+test("a page can begin with another scenario", { skip, timeout }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "explorer-"));
+  try {
+    const text = readFileSync(join(root, "crates/lisa/presets/home-two-lines.toml"), "utf8").replace(/^# .*$/m, "# </script><b>");
+    const start = JSON.stringify({ file: "home.toml", text }).replaceAll("<", "\\u003c");
+    const empty = '<script type="application/json" id="start">null</script>';
+    const page = readFileSync(file, "utf8");
+    assert.ok(page.includes(empty));
+    // As `lisa explore FILE` writes it.
+    writeFileSync(join(folder, "page.html"), page.replace(empty, () => empty.replace("null", () => start)));
+    const opened = await open("", {}, pathToFileURL(join(folder, "page.html")).href);
+    assert.equal(await scenario(opened), text);
+    assert.match(await results(opened), /neighbour/);
+    await close(opened);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a file that the scenario names is added", { skip, timeout }, async () => {
+  const page = await open();
+  await redraw(page, () => page.locator("#preset").selectOption({ label: "A phone with Wi-Fi and LTE" }));
+  const text = (await scenario(page)).replace('rate = ["20Mbit", "10Mbit"]', 'rate = ["20Mbit", { trace = "lte.up" }]');
+  await page.locator("#scenario").fill(text);
+  await page.locator("#problem", { hasText: "lte.up" }).waitFor();
+  const buffer = Buffer.from(Array.from({ length: 1000 }, (_, i) => `${i + 1}\n`).join(""));
+  await redraw(page, () => page.locator("#files").setInputFiles({ name: "lte.up", mimeType: "text/plain", buffer }));
+  assert.equal(await page.locator("#problem").innerText(), "");
   await close(page);
 });
 
