@@ -3,7 +3,7 @@
 //     node build.js WASM     the WebAssembly of crates/explore
 
 import { gzipSync } from "node:zlib";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import esbuild from "esbuild";
@@ -43,10 +43,23 @@ async function bundle(entry, options = {}) {
     target: ["chrome109", "firefox115", "safari16.4"],
     logLevel: "warning",
     legalComments: "inline",
+    metafile: true,
     ...options,
   });
   const text = (ending) => result.outputFiles.find((file) => file.path.endsWith(ending))?.text ?? "";
-  return { js: text(".js"), css: text(".css") };
+  return { js: text(".js"), css: text(".css"), inputs: Object.keys(result.metafile.inputs) };
+}
+
+/** Licences of the packages that are part of the page, which MIT wants in each copy. */
+function licences(inputs) {
+  const name = (path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1];
+  const names = [...new Set(inputs.map(name).filter(Boolean))].sort();
+  return names.map((name) => {
+    const folder = join(here, "node_modules", name);
+    const file = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return `${name} ${version}: ${license}\n\n${file ? readFileSync(join(folder, file), "utf8").trim() : ""}`;
+  }).join("\n\n");
 }
 
 const worker = await bundle("worker.js", { format: "iife" });
@@ -62,6 +75,7 @@ const data = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
 const html = readFileSync(join(here, "src/index.html"), "utf8")
   // As functions: `$` has a meaning in a replacement text.
   .replace("/* STYLE */", () => page.css)
+  .replace("/* LICENCES */", () => licences([...worker.inputs, ...page.inputs]).replaceAll("--", "- -"))
   .replace("/* PRESETS */", () => data(presets))
   .replace("/* ALGORITHMS */", () => data(algorithms))
   .replace("/* WORKER */", () => data(worker.js))
