@@ -22,7 +22,7 @@ build() {
 case ${1:-} in
     build) build ;;
     test)
-        LISA=${LISA:-$PWD/$target/release/lisa} WASM=$(realpath "$wasm") npm --prefix web test --silent
+        LISA=${LISA:-$(realpath -m "$target/release/lisa")} WASM=$(realpath "$wasm") npm --prefix web test --silent
         ;;
     *)
         echo "explorer: \`${1:-}\`: what may follow is \`build\` or \`test\`" >&2
