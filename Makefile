@@ -14,7 +14,7 @@ SOAK_CONNECTIONS ?= 10000
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 10 --force --plot docs/img
 
-.PHONY: help setup build install deb python demo test test-long test-kernels test-packages test-arm64 agreement figures bench soak fmt lint clean
+.PHONY: help setup build explorer install deb python demo test test-long test-kernels test-packages test-arm64 agreement figures bench soak fmt lint clean
 
 help: ## Print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -30,6 +30,10 @@ build: ## target/release/lisa, out/man and out/completions
 	target/release/lisa completions bash > out/completions/lisa
 	target/release/lisa completions zsh > out/completions/_lisa
 	target/release/lisa completions fish > out/completions/lisa.fish
+
+explorer: ## The simulator as a page: out/explorer/index.html, for `lisa explore`, a file share or GitHub Pages
+	@scripts/setup.sh explorer
+	scripts/explorer.sh build
 
 install: ## What `make build` made, and the unit of systemd, under PREFIX (/usr/local), with DESTDIR before it
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh

@@ -31,6 +31,10 @@ done
 install -D -m 644 "$made/completions/lisa" "$to/share/bash-completion/completions/lisa"
 install -D -m 644 "$made/completions/_lisa" "$to/share/zsh/site-functions/_lisa"
 install -D -m 644 "$made/completions/lisa.fish" "$to/share/fish/vendor_completions.d/lisa.fish"
+# The page of `lisa explore`, if `make explorer` made it.
+if [ -e out/explorer/index.html ]; then
+    install -D -m 644 out/explorer/index.html "$to/share/lisa/explorer.html"
+fi
 # Not into /etc: a file there would be overwritten, and the unit does nothing without it.
 install -D -m 644 packaging/lisa.toml "$to/share/doc/lisa/examples/lisa.toml"
 install -D -m 644 packaging/systemd/50-lisa.preset "$to/lib/systemd/system-preset/50-lisa.preset"

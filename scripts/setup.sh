@@ -2,9 +2,10 @@
 # Installs what is missing on Debian 12, Debian 13 and Ubuntu 24.04, and says what. Where nothing is missing it does
 # nothing.
 #
-#     scripts/setup.sh          all that `make test` needs
-#     scripts/setup.sh build    only what `make build` and `make demo` need
-#     scripts/setup.sh deb      what `make deb` needs: also Debian's tools for packages
+#     scripts/setup.sh           all that `make test` needs
+#     scripts/setup.sh build     only what `make build` and `make demo` need
+#     scripts/setup.sh explorer  what `make explorer` needs: also WebAssembly and node
+#     scripts/setup.sh deb       what `make deb` needs: also Debian's tools for packages
 #
 # The VM and its kernels belong to all, and to `build` where the demo cannot use the kernel that runs here.
 set -euo pipefail
@@ -48,13 +49,14 @@ readonly KERNEL_MIRRORS=(
     https://snapshot.debian.org/archive/ARCHIVE/20261122T000000Z
 )
 
-all='' deb=''
+all='' deb='' explorer=''
 case ${1:-all} in
-    all) all=yes deb=yes ;;
+    all) all=yes deb=yes explorer=yes ;;
+    explorer) explorer=yes ;;
     build) ;;
     deb) deb=yes ;;
     *)
-        echo "setup: \`$1\`: what may follow is \`build\`, \`deb\`, or nothing" >&2
+        echo "setup: \`$1\`: what may follow is \`build\`, \`explorer\`, \`deb\`, or nothing" >&2
         exit 2
         ;;
 esac
@@ -141,6 +143,10 @@ need ca-certificates "checks who it fetches from" test -e /etc/ssl/certs/ca-cert
 if [ "$vm" ]; then
     need qemu-system-x86 "runs a kernel in virtual time (\`--on vm\`)" have qemu-system-x86_64
     need dpkg "unpacks that kernel" have dpkg-deb
+fi
+if [ "$explorer" ]; then
+    need nodejs "bundles the explorer's page" have node
+    need npm "installs the libraries of that page, with the versions of web/package-lock.json" have npm
 fi
 if [ "$deb" ]; then
     need debhelper "builds the Debian package" have dh
@@ -293,6 +299,15 @@ if [ "$all" ] && [ "$(uname -m)" = x86_64 ] && have rustup && [ ! -d "$(rustc --
     say "installing Rust's library for arm64 (with rustup)"
     rustup -q target add $ARM64 >/dev/null 2>&1 ||
         fail "rustup cannot add $ARM64; is there a network? \`rustup target add $ARM64\` says more"
+fi
+
+# The explorer is WebAssembly. Only rustup has the library for that.
+readonly WASM=wasm32-unknown-unknown
+if [ "$explorer" ] && [ ! -d "$(rustc --print sysroot)/lib/rustlib/$WASM" ]; then
+    have rustup || fail "no Rust library for $WASM; install Rust with rustup: https://rustup.rs"
+    say "installing Rust's library for WebAssembly (with rustup)"
+    rustup -q target add $WASM >/dev/null 2>&1 ||
+        fail "rustup cannot add $WASM; is there a network? \`rustup target add $WASM\` says more"
 fi
 
 # --- Python ---------------------------------------------------------------------------------------------------------

@@ -20,10 +20,11 @@ fn clang() -> Option<String> {
     Some(found)
 }
 
-/// Whether the target is this machine and `$CC` names no compiler for it.
+/// Whether the target is this machine and `$CC` names no compiler for it, or the target is WebAssembly, which gcc does not know.
 fn chooses_compiler() -> bool {
     println!("cargo:rerun-if-env-changed=CC");
-    env::var("HOST") == env::var("TARGET") && env::var_os("CC").is_none()
+    let is_wasm = env::var("CARGO_CFG_TARGET_FAMILY").is_ok_and(|family| family == "wasm");
+    is_wasm || env::var("HOST") == env::var("TARGET") && env::var_os("CC").is_none()
 }
 
 fn main() {

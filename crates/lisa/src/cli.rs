@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueHint};
 
 use crate::commands::{
-    compare, demo, kernel, new, paths, plot, reproduce, run, serve, show, sweep, theory,
+    compare, demo, explore, kernel, new, paths, plot, reproduce, run, serve, show, sweep, theory,
 };
 use crate::runs::on::On;
 use crate::values;
@@ -42,6 +42,8 @@ pub enum Command {
     Plot(plot::Arguments),
     /// Show the network of a scenario: its links, the paths of each connection, who shares a link, and where the scenario runs.
     Show(show::Arguments),
+    /// Open the explorer: the simulator as a page, with sliders, figures over time and the reasons of each change of a window.
+    Explore(explore::Arguments),
     /// Show the paths between two nodes of a map or a scenario, the links that they share, and which paths need coupling.
     ///
     /// The k shortest paths without a loop (Yen), or disjoint paths of the least total length (Bhandari). A map is a GML file, as The

@@ -50,6 +50,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Compare(arguments) => commands::compare::run(arguments),
         Command::New(arguments) => commands::new::run(&arguments),
         Command::Show(arguments) => commands::show::run(&arguments),
+        Command::Explore(arguments) => commands::explore::run(&arguments),
         Command::Paths(arguments) => commands::paths::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Theory(arguments) => commands::theory::run(&arguments),

@@ -5,6 +5,8 @@
 mod algorithms;
 #[path = "simulate/compare.rs"]
 mod compare;
+#[path = "simulate/explore.rs"]
+mod explore;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
 #[path = "simulate/memory.rs"]

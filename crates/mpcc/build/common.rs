@@ -36,6 +36,8 @@ pub(crate) fn bindings(header: &Path, patterns: &[&str], name: &str) {
         .clang_args([
             format!("-I{}", headers().display()),
             "-ffreestanding".into(),
+            // Functions are hidden by default in WebAssembly, and bindgen leaves hidden ones out.
+            "-fvisibility=default".into(),
         ])
         .default_enum_style(bindgen::EnumVariation::ModuleConsts)
         .derive_default(true)

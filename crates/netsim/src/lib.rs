@@ -37,7 +37,9 @@ mod random;
 mod time;
 mod trace;
 
-pub use clock::{Clock, RealClock};
+pub use clock::Clock;
+#[cfg(unix)]
+pub use clock::RealClock;
 pub use driver::{Arrival, Ports, drive};
 pub use events::Tournament;
 pub use impairment::{Detour, Jitter, Loss, Outage, Reorder};

@@ -41,6 +41,7 @@ mod connection;
 mod data;
 pub mod draw;
 mod error;
+#[cfg(feature = "files")]
 pub mod export;
 mod file;
 pub mod metrics;
@@ -54,10 +55,12 @@ mod simulate;
 mod size;
 mod source;
 pub mod statistics;
+#[cfg(feature = "files")]
 pub mod study;
 pub mod trace;
 mod transfers;
 pub mod units;
+#[cfg(feature = "files")]
 pub mod vary;
 pub mod view;
 pub mod warning;
@@ -70,6 +73,8 @@ pub use draw::{Drawn, Flow};
 pub use error::{
     Error, Location, nearest, nearest_node, one_line, several_nodes, shown, there_are,
 };
+#[cfg(target_family = "wasm")]
+pub use file::text::provided::provide as provide_file;
 pub use file::text::{read as read_text, read_from as read_text_from};
 pub use outcome::{Backend, Outcome};
 pub use run::{Run, Watch};

@@ -175,7 +175,8 @@ impl ConnectionOutcome {
 }
 
 /// Unique title of a connection among those of one name.
-pub(crate) fn title(name: &str, number: u32) -> String {
+#[must_use]
+pub fn title(name: &str, number: u32) -> String {
     match number {
         1 => name.into(),
         number => format!("{name} {number}"),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::capture::Capture;
 use crate::outcome::Outcome;
 use crate::sample::Samples;
-use crate::trace::{Credit, Loss, Row};
+use crate::trace::{Credit, Loss, Row, Segment};
 
 /// All results of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Run {
     pub credits: Vec<Credit>,
     /// Losses in the network, in order of time; empty on a real kernel, where they are not observed.
     pub losses: Vec<Loss>,
+    /// Data segments in the order in which they were sent, if they were recorded.
+    #[serde(default)]
+    pub segments: Vec<Segment>,
     /// Time series, if the run was sampled.
     pub samples: Samples,
     /// Packets, if they were captured.
@@ -34,6 +37,7 @@ impl Run {
             rows: Vec::new(),
             credits: Vec::new(),
             losses: Vec::new(),
+            segments: Vec::new(),
             samples: Samples::default(),
             capture: None,
         }
@@ -47,6 +51,8 @@ pub struct Watch {
     pub trace: bool,
     /// Whether the run has a capture.
     pub capture: bool,
+    /// Whether the run has segments. Only in the simulator.
+    pub segments: bool,
     /// Interval of the samples; none: the run has none. Only in the simulator.
     pub sample: Option<Span>,
 }

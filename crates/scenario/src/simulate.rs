@@ -8,6 +8,7 @@ mod recorder;
 mod recording;
 mod results;
 mod sampler;
+mod segments;
 mod watcher;
 
 use std::sync::atomic::AtomicBool;
@@ -27,6 +28,7 @@ use limits::Limits;
 use model::{Model, Observed};
 use recorder::{Recorder, Trace};
 use recording::Recording;
+use segments::Segments;
 use watcher::Watcher;
 
 /// Runs a scenario with the draws of a seed. Without `trace` the run has no rows and no credits, and is faster.
@@ -77,7 +79,8 @@ pub fn simulate_cancellable(
 }
 
 fn run(scenario: &Scenario, seed: u64, watch: Watch, limits: Limits<'_>) -> Result<Run, Error> {
-    let begun = Instant::now();
+    // WebAssembly has no clock.
+    let begun = cfg!(not(target_family = "wasm")).then(Instant::now);
     let drawn = scenario.draw(seed)?;
     let input = Input {
         scenario,
@@ -87,17 +90,24 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, limits: Limits<'_>) -> Resu
         sample: watch.sample,
     };
     // The observer is a type parameter: a run without records pays nothing for them.
-    let mut run = if watch.capture {
+    let mut run = if watch.capture || watch.segments {
         let watcher = Watcher {
             recorder: watch.trace.then(Recorder::default),
-            packets: Packets::default(),
+            packets: watch.capture.then(Packets::default),
+            segments: watch.segments.then(Segments::default),
         };
         let (outcome, observed) = input.run(watcher)?;
-        let Watcher { recorder, packets } = observed.observer;
+        let Watcher {
+            recorder,
+            packets,
+            segments,
+        } = observed.observer;
         let finish = |recorder: Recorder| recorder.finish(&observed.titles);
         let trace = recorder.map(finish).unwrap_or_default();
+        let segments = segments.map(|segments| segments.finish(&observed.titles));
         Run {
-            capture: Some(Capture::simulated(scenario, &drawn, packets)),
+            segments: segments.unwrap_or_default(),
+            capture: packets.map(|packets| Capture::simulated(scenario, &drawn, packets)),
             ..with_trace(outcome, trace, observed.samples)
         }
     } else if watch.trace {
@@ -108,7 +118,7 @@ fn run(scenario: &Scenario, seed: u64, watch: Watch, limits: Limits<'_>) -> Resu
         let (outcome, observed) = input.run(Quiet)?;
         with_trace(outcome, Trace::default(), observed.samples)
     };
-    run.outcome.wall_seconds = Some(begun.elapsed().as_secs_f64());
+    run.outcome.wall_seconds = begun.map(|begun| begun.elapsed().as_secs_f64());
     Ok(run)
 }
 
@@ -144,6 +154,7 @@ fn with_trace(outcome: Outcome, trace: Trace, samples: Samples) -> Run {
         rows,
         credits,
         losses,
+        segments: Vec::new(),
         samples,
         capture: None,
     }

@@ -73,6 +73,38 @@ pub struct Loss {
     pub subflow: usize,
 }
 
+/// A data segment from the sender to its end. Only in the simulator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// Time at which the sender sent it, seconds since the start of the run. A host's jitter delays it by some microseconds more.
+    pub sent: f64,
+    /// Title of the connection.
+    pub connection: Arc<str>,
+    /// Number of the subflow in the connection, from 0.
+    pub subflow: usize,
+    /// Sequence number in the subflow, bytes from 0, the low 32 bits.
+    pub seq: u32,
+    /// Sequence number in the connection's stream, bytes from 0, the low 32 bits.
+    pub data: u32,
+    /// Payload, bytes.
+    pub len: u16,
+    /// Size of the IP packet, bytes.
+    pub bytes: u32,
+    /// End of its way.
+    pub fate: Fate,
+}
+
+/// End of a segment's way, with the time in seconds since the start of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Fate {
+    /// It arrived at the client.
+    Arrived(f64),
+    /// A queue dropped it, or a link lost it.
+    Lost(f64),
+    /// The run ended before.
+    OnTheWay,
+}
+
 /// A credit: the initial window of one subflow, taken from another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Credit {

@@ -42,6 +42,7 @@ packet   = 200
 const WATCH: Watch = Watch {
     trace: false,
     capture: true,
+    segments: false,
     sample: None,
 };
 

@@ -127,7 +127,7 @@ impl<O: Observer> Env<O> {
             let lost = |exit| {
                 if let (true, Exit::Lost { at, payload, .. }) = (O::ON, exit) {
                     if let Some(data) = Wire::data(payload) {
-                        observer.lost(at, data.subflow);
+                        observer.lost(at, data.subflow, data.seq);
                     }
                 }
             };
@@ -143,7 +143,15 @@ impl<O: Observer> Env<O> {
         if let Some(ack) = payload.ack() {
             self.sacks.take(ack.sack);
         } else if let Some(data) = payload.data().filter(|_| O::ON) {
-            self.observer.lost(at, data.subflow);
+            self.observer.lost(at, data.subflow, data.seq);
+        }
+    }
+
+    /// Reports the arrival of a data segment at the client to the observer.
+    #[cold]
+    pub(crate) fn report_arrival(&mut self, wire: Wire) {
+        if let Some(data) = wire.data() {
+            self.observer.arrived(self.now, data.subflow, data.seq);
         }
     }
 

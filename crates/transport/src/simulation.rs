@@ -172,6 +172,9 @@ impl<O: Observer> Simulation<O> {
                     if O::PACKETS {
                         self.env.report_packet(bytes, payload, false);
                     }
+                    if O::ARRIVALS {
+                        self.env.report_arrival(payload);
+                    }
                     self.deliver(payload);
                     #[cfg(any(debug_assertions, test))]
                     if let Some(subflow) = Segment::from(payload).subflow() {

@@ -116,6 +116,8 @@ pub trait Observer {
     const ON: bool;
     /// Whether [`packet`](Self::packet) is called.
     const PACKETS: bool = false;
+    /// Whether [`arrived`](Self::arrived) is called.
+    const ARRIVALS: bool = false;
     /// A packet leaves or arrives. `sack`: SACK blocks of an ACK in their order.
     fn packet(&mut self, _at: Time, _packet: &Packet, _sack: &[ByteRange]) {}
     /// The state of a sender has changed.
@@ -124,8 +126,10 @@ pub trait Observer {
     fn opened(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, taken: Option<Credit>);
     /// The congestion control reports the end of credits.
     fn credit(&mut self, at: Time, subflow: SubflowId, cc: &Subflow, note: &Note);
-    /// The network lost a data segment: a queue dropped it, or a link lost it.
-    fn lost(&mut self, at: Time, subflow: SubflowId);
+    /// The network lost a data segment: a queue dropped it, or a link lost it. `seq`: sequence number in the subflow, the low 32 bits.
+    fn lost(&mut self, at: Time, subflow: SubflowId, seq: u32);
+    /// A data segment arrives at the client.
+    fn arrived(&mut self, _at: Time, _subflow: SubflowId, _seq: u32) {}
 }
 
 /// Observer that is never called.
@@ -137,5 +141,5 @@ impl Observer for Quiet {
     fn window(&mut self, _: Time, _: SubflowId, _: &View) {}
     fn opened(&mut self, _: Time, _: SubflowId, _: &Subflow, _: Option<Credit>) {}
     fn credit(&mut self, _: Time, _: SubflowId, _: &Subflow, _: &Note) {}
-    fn lost(&mut self, _: Time, _: SubflowId) {}
+    fn lost(&mut self, _: Time, _: SubflowId, _: u32) {}
 }

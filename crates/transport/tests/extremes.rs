@@ -129,7 +129,7 @@ impl Observer for Digest {
     fn credit(&mut self, at: Time, who: SubflowId, _: &Subflow, _: &Note) {
         format!("{at:?} {who:?}").hash(&mut self.0);
     }
-    fn lost(&mut self, at: Time, subflow: SubflowId) {
+    fn lost(&mut self, at: Time, subflow: SubflowId, _: u32) {
         format!("{at:?} {subflow:?}").hash(&mut self.0);
     }
 }

@@ -189,6 +189,7 @@ impl Host {
             rows,
             credits,
             losses: Vec::new(), // the network does not record the owners of dropped packets
+            segments: Vec::new(),
             samples,
             capture,
         })
@@ -366,6 +367,7 @@ impl Host {
 const TRACE: Watch = Watch {
     trace: true,
     capture: false,
+    segments: false,
     sample: None,
 };
 

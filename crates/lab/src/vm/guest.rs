@@ -126,6 +126,7 @@ fn work(end: &GuestEnd) -> Result<Run, Error> {
     let watch = Watch {
         trace: !job.without_rows,
         capture: job.capture,
+        segments: false,
         sample: job.sample,
     };
     host.run_watched(&job.scenario, job.seed, watch)

@@ -8,6 +8,7 @@ use std::{env, fs, process};
 const WATCH: Watch = Watch {
     trace: false,
     capture: true,
+    segments: false,
     sample: None,
 };
 

@@ -3,6 +3,7 @@
 pub mod algorithms;
 pub mod compare;
 pub mod demo;
+pub mod explore;
 pub mod kernel;
 pub mod man;
 pub mod new;

@@ -42,6 +42,7 @@ impl Traces {
         Watch {
             trace: self.trace.is_some(),
             capture: self.pcap.is_some(),
+            segments: false,
             sample: None, // the job's
         }
     }

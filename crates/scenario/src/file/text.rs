@@ -14,6 +14,10 @@ pub(super) const MAX_BYTES: usize = 16 << 20;
 /// # Errors
 /// For a path that is not a file of text, and for a file of more than 16 MiB.
 pub fn read(path: &Path) -> Result<String, Error> {
+    #[cfg(target_family = "wasm")]
+    if let Some(text) = provided::find(path) {
+        return Ok(text);
+    }
     let wrong = |problem: String| Error {
         file: path.display().to_string(),
         location: Location::File,
@@ -47,4 +51,30 @@ pub fn read_from(name: &Path, from: impl Read) -> Result<String, Error> {
         return Err(wrong(format!("longer than {MAX_BYTES} bytes")));
     }
     String::from_utf8(text).map_err(|_| wrong("not UTF-8 text".into()))
+}
+
+/// Files of a program in WebAssembly, which has no file system.
+#[cfg(target_family = "wasm")]
+pub mod provided {
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    thread_local! {
+        static FILES: RefCell<BTreeMap<PathBuf, String>> = const { RefCell::new(BTreeMap::new()) };
+    }
+
+    /// Makes a file available under this path, and replaces an earlier one.
+    pub fn provide(path: PathBuf, text: String) {
+        FILES.with_borrow_mut(|files| files.insert(path, text));
+    }
+
+    /// The file of this path, else the one with this name: a browser gives the names of files without their folders.
+    pub(super) fn find(path: &Path) -> Option<String> {
+        let name = path.file_name().map(Path::new);
+        FILES.with_borrow(|files| {
+            let text = files.get(path).or_else(|| files.get(name?));
+            text.cloned()
+        })
+    }
 }

@@ -113,7 +113,7 @@ impl Observer for Recorder {
         }
     }
 
-    fn lost(&mut self, at: Time, subflow: SubflowId) {
+    fn lost(&mut self, at: Time, subflow: SubflowId, _: u32) {
         self.losses.push(Lost { at, subflow });
     }
 }
