@@ -14,7 +14,7 @@ SOAK_CONNECTIONS ?= 10000
 # One seed on both sides, its windows drawn over each other.
 OVERLAY = --on vm,sim --seeds 10 --force --plot docs/img
 
-.PHONY: help setup build explorer install deb python demo test test-long test-kernels test-packages test-arm64 agreement figures bench soak fmt lint clean
+.PHONY: help setup build explorer install deb python demo test test-long test-kernels test-packages test-python test-arm64 agreement figures bench soak fmt lint clean
 
 help: ## Print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -51,13 +51,17 @@ demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results i
 test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh
 
-test-long: test-kernels test-packages test-arm64 soak bench ## What takes longer than `make test`: hours
+test-long: test-kernels test-packages test-arm64 test-python soak bench ## What takes longer than `make test`: hours
 
 test-kernels: setup ## Every algorithm on Linux 6.1, 6.12, 7.3 and this kernel: docs/kernels.md
 	$(AS_ROOT) KERNELS_ALGORITHMS=all cargo test --locked -p lisa --test kernels -- --nocapture
 
 test-packages: setup ## The package on Debian 12, Debian 13 and Ubuntu 24.04, in VMs with systemd: minutes
 	$(AS_ROOT) cargo test --release --locked -p lisa --test package -- --include-ignored --nocapture
+
+test-python: setup ## The Python wheel as users get it, and its size
+	cargo build --locked -p lisa
+	scripts/test-python.sh wheel
 
 test-arm64: setup ## cc/ compiled for arm64, every test of it under QEMU
 	scripts/test-arm64.sh

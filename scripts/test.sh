@@ -37,13 +37,12 @@ cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise
 cargo test --locked -p mpcc-harness --features trap --test properties --test vectors 2>&1 | summarise
 # The explorer: outcomes of WebAssembly and of the program, and the page in a browser.
 if command -v node >/dev/null && command -v npm >/dev/null; then
-    cargo build --release --locked -p lisa
     scripts/explorer.sh build
-    scripts/explorer.sh test
+    LISA=$(realpath -m "${CARGO_TARGET_DIR:-target}/debug/lisa") scripts/explorer.sh test
 else
     echo "skipped: the explorer: no node or npm; make setup installs them"
 fi
 # And on arm64, what takes seconds there: `make test-arm64` runs the rest.
 scripts/test-arm64.sh --test vectors --test css 2>&1 | summarise
 # The Python package.
-scripts/test-python.sh
+scripts/test-python.sh dev
