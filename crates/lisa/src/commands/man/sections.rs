@@ -27,7 +27,7 @@ const EXIT_STATUS: [(&str, &str, &str); 4] = [
 ];
 
 /// Files of commands, by the start of their names.
-const FILES: [(&[&str], &str, &str); 12] = [
+const FILES: [(&[&str], &str, &str); 13] = [
     (
         &[
             "lisa-run",
@@ -60,6 +60,11 @@ const FILES: [(&[&str], &str, &str); 12] = [
         &["lisa-reproduce"],
         "~/.cache/lisa/reproduce/",
         "The outcomes of finished runs, of the present build of the simulator.",
+    ),
+    (
+        &["lisa-explore"],
+        "~/.cache/lisa/explorer.html",
+        "The page with the scenario of the command line, unless -o names another file.",
     ),
     (
         &["lisa-plot"],
@@ -192,7 +197,7 @@ pub fn see_also(roff: &mut Roff, name: &str, parent: Option<&str>, children: &[S
         ],
         "lisa-compare" => &["lisa-run(1)", "lisa-sweep(1)", "lisa-algorithms(1)"],
         "lisa-sweep" => &["lisa-run(1)", "lisa-compare(1)", "lisa-algorithms(1)"],
-        "lisa-show" | "lisa-new" => &["lisa-run(1)", "lisa-compare(1)"],
+        "lisa-explore" | "lisa-show" | "lisa-new" => &["lisa-run(1)", "lisa-compare(1)"],
         "lisa-paths" => &["lisa-show(1)", "lisa-kernel-group(1)", "lisa-serve(1)"],
         "lisa-serve" => &["lisa-paths(1)", "lisa-kernel-group(1)"],
         "lisa-algorithms" => &["lisa-compare(1)", "lisa-kernel-load(1)"],
