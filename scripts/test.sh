@@ -32,12 +32,17 @@ summarise() {
     printf '\n%d passed, %d failed, %d skipped\n' $passed $failed ${#skipped[@]}
 }
 
+# The explorer's page, which a test of the program opens.
+has_node=''
+if command -v node >/dev/null && command -v npm >/dev/null; then
+    has_node=yes
+    scripts/explorer.sh build
+fi
 cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise
 # Once more where an overflow in cc/ stops the program.
 cargo test --locked -p mpcc-harness --features trap --test properties --test vectors 2>&1 | summarise
 # The explorer: outcomes of WebAssembly and of the program, and the page in a browser.
-if command -v node >/dev/null && command -v npm >/dev/null; then
-    scripts/explorer.sh build
+if [ "$has_node" ]; then
     LISA=$(realpath -m "${CARGO_TARGET_DIR:-target}/debug/lisa") scripts/explorer.sh test
 else
     echo "skipped: the explorer: no node or npm; make setup installs them"
