@@ -46,6 +46,7 @@ pub mod export;
 mod file;
 pub mod metrics;
 pub mod outcome;
+#[cfg(feature = "files")]
 pub mod paths;
 mod random;
 mod run;
