@@ -153,7 +153,7 @@ impl Routes {
             routes.dedup();
             return routes;
         }
-        // Most routes cross several of so many links.
+        // With many links, one pass over all routes costs less than the sorted union: a route is then listed for several of its links.
         let mut is_wanted = vec![false; self.on_link.len()];
         for link in links {
             is_wanted[link.index()] = true;
