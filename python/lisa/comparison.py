@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 from lisa import arguments
 from lisa.errors import ArgumentError
 from lisa.outcomes import Rows
-from lisa.table import Library, Table
+from lisa.table import Framed, Table
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
     from lisa import _native
 
 
@@ -33,7 +30,7 @@ class Line:
     differences: tuple[str, ...]
 
 
-class Comparison:
+class Comparison(Framed):
     """Runs of one scenario with several algorithms and the same seeds. The first algorithm is the baseline: differences are
     taken seed by seed. Intervals are at 95 % (Student's t)."""
 
@@ -91,22 +88,6 @@ class Comparison:
         ``difference_ci95`` (to the first algorithm).
         """
         return Table(self._native.summary())
-
-    @overload
-    def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
-    def to_frame(self, library: Library = "pandas") -> Any:
-        """As :meth:`to_arrow`, in pandas or polars.
-
-        Args:
-            library: ``"pandas"`` or ``"polars"``.
-
-        Raises:
-            ArgumentError: For another library.
-            MissingPackage: Without the library.
-        """
-        return self.to_arrow().to_frame(library)
 
     def runs(self, rows: Rows = "connection", metrics: str | Iterable[str] | None = None) -> Table:
         """A table of all runs, as :meth:`Outcomes.to_arrow`, with the column ``algorithm``.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING
 
 from lisa.outcomes import Rows
-from lisa.table import Library, Table
+from lisa.table import Framed, Table
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
     from lisa import _native
 
 __all__ = ["Rows", "Sweep", "SweepLine"]
@@ -33,7 +30,7 @@ class SweepLine:
     difference: str
 
 
-class Sweep:
+class Sweep(Framed):
     """Runs of one scenario at several points: combinations of values, each with all algorithms and seeds. ``len(sweep)`` is the
     number of runs."""
 
@@ -75,22 +72,6 @@ class Sweep:
         """The rows of all runs, in the order of the runs, as ``lisa sweep -o`` writes them (docs/rows.md): the varied keys,
         algorithm, seed, and the metrics."""
         return Table(self._native.table())
-
-    @overload
-    def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
-    def to_frame(self, library: Library = "pandas") -> Any:
-        """As :meth:`to_arrow`, in pandas or polars.
-
-        Args:
-            library: ``"pandas"`` or ``"polars"``.
-
-        Raises:
-            ArgumentError: For another library.
-            MissingPackage: Without the library.
-        """
-        return self.to_arrow().to_frame(library)
 
     def summary(self) -> Table:
         """Means over the seeds and differences to the first algorithm, seed by seed: a row for each point, algorithm, part and

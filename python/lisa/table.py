@@ -104,3 +104,27 @@ class Table:
         if library == "polars":
             return self.to_polars()
         raise ArgumentError(f"library {library}: one of pandas, polars")
+
+
+class Framed:
+    """What has a table of results: it is in pandas or polars, too."""
+
+    def to_arrow(self) -> Table:
+        """The table."""
+        raise NotImplementedError
+
+    @overload
+    def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
+    def to_frame(self, library: Library = "pandas") -> Any:
+        """As :meth:`to_arrow`, in pandas or polars.
+
+        Args:
+            library: ``"pandas"`` or ``"polars"``.
+
+        Raises:
+            ArgumentError: For another library.
+            MissingPackage: Without the library.
+        """
+        return self.to_arrow().to_frame(library)

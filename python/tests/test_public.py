@@ -28,7 +28,11 @@ def public() -> Iterator[tuple[str, Any]]:
             if inspect.isfunction(thing) or inspect.isclass(thing):
                 yield name, thing
             if inspect.isclass(thing) and thing.__module__.startswith("lisa"):
-                for inner, member in vars(thing).items():
+                members: dict[str, Any] = {}
+                for base in reversed(thing.__mro__):
+                    if base.__module__.startswith("lisa"):
+                        members.update(vars(base))
+                for inner, member in members.items():
                     member = getattr(member, "fget", member)
                     member = getattr(member, "__func__", member)
                     if inspect.isfunction(member) and not inner.startswith("_"):
