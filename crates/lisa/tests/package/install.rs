@@ -1,6 +1,6 @@
 //! `make install`: which files it installs, and where.
 
-use super::packages::{repository, run};
+use super::packages::{has_explorer, repository, run};
 use super::support::{Folder, LISA};
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,7 @@ fn make_install() {
         .lines()
         .filter(|file| !file.contains("/man1/lisa-"))
         .collect();
-    let expected = [
+    let mut expected = BTreeSet::from([
         "./opt/lisa/bin/lisa",
         "./opt/lisa/lib/systemd/system-preset/50-lisa.preset",
         "./opt/lisa/lib/systemd/system/lisa-assist.service",
@@ -36,8 +36,11 @@ fn make_install() {
         "./opt/lisa/share/man/man5/lisa-scenario.5",
         "./opt/lisa/share/man/man5/lisa.toml.5",
         "./opt/lisa/share/zsh/site-functions/_lisa",
-    ];
-    assert_eq!(found, expected.into());
+    ]);
+    if has_explorer() {
+        expected.insert("./opt/lisa/share/lisa/explorer.html");
+    }
+    assert_eq!(found, expected);
     // The unit runs the program that was installed.
     let unit = folder.join("opt/lisa/lib/systemd/system/lisa.service");
     let unit = fs::read_to_string(unit).unwrap();

@@ -23,6 +23,11 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Whether the explorer's page was built, which is installed if so.
+pub fn has_explorer() -> bool {
+    repository().join("out/explorer/index.html").exists()
+}
+
 /// Runs a command. Returns its standard output; panics if it fails.
 pub fn run(command: &mut Command) -> String {
     let output = command.output().expect("it starts");

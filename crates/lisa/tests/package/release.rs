@@ -1,6 +1,6 @@
 //! Installation, upgrade, downgrade, removal and purge on each release, without a running systemd.
 
-use super::packages::{BEFORE, Packages};
+use super::packages::{BEFORE, Packages, has_explorer};
 use super::roots::Root;
 use std::collections::BTreeSet;
 use std::fs;
@@ -69,7 +69,11 @@ fn install_to_purge(release: &str) {
     let (pages, others): (BTreeSet<String>, BTreeSet<String>) = new
         .into_iter()
         .partition(|file| file.starts_with("/usr/share/man/man1/lisa-"));
-    assert_eq!(others, FILES.map(String::from).into(), "{release}");
+    let mut expected = BTreeSet::from(FILES.map(String::from));
+    if has_explorer() {
+        expected.extend(["/usr/share/lisa", "/usr/share/lisa/explorer.html"].map(String::from));
+    }
+    assert_eq!(others, expected, "{release}");
     assert!(
         pages.contains("/usr/share/man/man1/lisa-kernel-service.1.gz"),
         "{pages:?}"
