@@ -15,20 +15,30 @@ TRIES = 5  # of a run that other processes of the host delay
 LATEST = 1e-3  # s that a packet may be late in a run that counts
 
 
-def on_the_host(experiment, cell, algorithm):
-    """Result of the first of TRIES runs with all packets in time, else of the one with the least delay."""
-    keys = PLAIN.point(cell) | {"connection.1.subflows": cell.subflows, "connection.1.algorithm": algorithm}
-    if algorithm == TCP:
-        first = {} if cell.is_shared else PLAIN.first_path[0]
-        keys |= {"connection.1.protocol": "tcp", "connection.1.subflows": "", "connection.1.algorithm": "cubic"} | first
-    file = PLAIN.files[0 if cell.is_shared else 1]
+def release():
+    """Release of the kernel that runs here."""
+    return platform.release().split("-")[0]
+
+
+def on_host(experiment, file, keys, seed=1):
+    """Outcome of the first of TRIES runs with all packets in time, else of the one with the least delay."""
     tried = []
     while len(tried) < TRIES and not any(one["lateness_s"] <= LATEST for one in tried):
-        arguments = ["run", experiment.folder / file, "--on", "host", "--json", "--seed", 1]
+        arguments = ["run", experiment.folder / file, "--on", "host", "--json", "--seed", seed]
         tried.append(json.loads(experiment.lisa(*arguments, *experiment.set(file, keys))))
-    best = min(tried, key=lambda one: one["lateness_s"])
-    rows = [connection | {"connection": connection["name"]} for connection in best["connections"]]
-    return result(rows), best["lateness_s"]
+    return min(tried, key=lambda one: one["lateness_s"])
+
+
+def transfer(experiment, cell, algorithm, setting):
+    """Result of a cell, and how late the latest packet was in s."""
+    keys = setting.point(cell) | setting.keys
+    keys |= {"connection.1.subflows": cell.subflows, "connection.1.algorithm": algorithm}
+    if algorithm == TCP:
+        first = {} if cell.is_shared else setting.first_path[0]
+        keys |= {"connection.1.protocol": "tcp", "connection.1.subflows": "", "connection.1.algorithm": "cubic"} | first
+    outcome = on_host(experiment, setting.files[0 if cell.is_shared else 1], keys)
+    rows = [connection | {"connection": connection["name"]} for connection in outcome["connections"]]
+    return result(rows), outcome["lateness_s"]
 
 
 def cells_on_the_host(experiment):
@@ -39,7 +49,7 @@ def cells_on_the_host(experiment):
     late = {}
     for cell in cells:
         for algorithm in ALGORITHMS:
-            results["host"][algorithm][cell.name], lateness = on_the_host(experiment, cell, algorithm)
+            results["host"][algorithm][cell.name], lateness = transfer(experiment, cell, algorithm, PLAIN)
             late[cell.kind] = max(late.get(cell.kind, 0), lateness)
     rows, same = [], 0
     for kind, title in CLASSES.items():
@@ -54,6 +64,5 @@ def cells_on_the_host(experiment):
         for cell, *both in zip(chosen, *(side.times for side in sides)):
             print(cell.name, *(number(time, 3) for time in both))
     rows.append(["all", f"{same} of {len(cells)}", "", "", "", "", ""])
-    release = platform.release().split("-")[0]
-    header = [f"Linux {release}", "same verdict", "median time, simulator", "host", "all losses, simulator", "host"]
+    header = [f"Linux {release()}", "same verdict", "median time, simulator", "host", "all losses, simulator", "host"]
     experiment.fill(PAGE, "cells-host", table([*header, "latest packet"], rows))

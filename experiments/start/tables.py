@@ -1,6 +1,7 @@
 """Tables and figures of docs/algorithms/convoy.md and docs/starting.md: transfers that begin with a join, in networks drawn at random.
 
 `--only tuning` and `--only wider_tuning` print the tables of the half that rules are tuned with, and write no page.
+`--only cells_on_the_host`, `beside_bbr` and `shares_beside_bbr` run on the host's kernel, in real time.
 """
 
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from start.bbr import beside_bbr, shares_beside_bbr
 from start.cells import CLASSES, JUDGING, ONE, TCP, TUNING, Summary, draw, run
 from start.figure import svg
 from start.host import cells_on_the_host
@@ -113,5 +115,5 @@ def tuning(experiment):
 
 if __name__ == "__main__":
     experiment = Experiment(__file__)
-    printed = (tuning, wider_tuning, cells_on_the_host) if experiment.options.only else ()
-    experiment.run(judging, wider, shares, *printed, vm=(cells_in_the_vm,))
+    on_request = (tuning, wider_tuning, cells_on_the_host, beside_bbr, shares_beside_bbr) if experiment.options.only else ()
+    experiment.run(judging, wider, shares, *on_request, vm=(cells_in_the_vm,))
