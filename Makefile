@@ -78,6 +78,8 @@ figures: setup build ## The tables and figures of docs/ and experiments/ from th
 
 bench: setup ## The benchmarks
 	$(AS_ROOT) cargo bench --locked --workspace --no-fail-fast --bench '*'
+	cargo build --release --locked -p lisa
+	scripts/test-python.sh bench
 
 soak: setup ## SOAK_CONNECTIONS (10000) at once, SOAK_OPENS (1000000) opened and closed
 	$(AS_ROOT) SOAK_CONNECTIONS=$(SOAK_CONNECTIONS) SOAK_OPENS=$(SOAK_OPENS) cargo test --release --locked -p lisa --test soak -- --nocapture

@@ -34,6 +34,7 @@ readonly PYTHON=(
     polars==2.1.0
     matplotlib==3.11.2
     tqdm==4.70.1
+    distributed==2026.8.0
 )
 # Kernels for the VM, Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests run on. A line for
 # each package: the kernel's version, megabytes to fetch, SHA-256, archive and file.

@@ -58,7 +58,9 @@ def beside_bbr(experiment):
             others.sort()
             name = NAMES.get(algorithm, f"`{algorithm}`")
             times = [number(summary.quantile(at), 2) for at in (0.5, 1)]
-            rows.append([CLASSES[kind], rival.upper(), name, *times, number(more, 1), number(others[len(others) // 2], 2)])
+            rows.append(
+                [CLASSES[kind], rival.upper(), name, *times, number(more, 1), number(others[len(others) // 2], 2)]
+            )
     late = max(lateness for _, lateness in found)
     header = [f"Linux {release()}", "beside", "", "median time", "largest", "losses beyond", "goodput of the rival"]
     experiment.fill(PAGE, "bbr", table(header, rows) + f"\n\nThe latest packet was {number(1e3 * late, 1)} ms late.")

@@ -115,5 +115,7 @@ def tuning(experiment):
 
 if __name__ == "__main__":
     experiment = Experiment(__file__)
-    on_request = (tuning, wider_tuning, cells_on_the_host, beside_bbr, shares_beside_bbr) if experiment.options.only else ()
+    on_request = (
+        (tuning, wider_tuning, cells_on_the_host, beside_bbr, shares_beside_bbr) if experiment.options.only else ()
+    )
     experiment.run(judging, wider, shares, *on_request, vm=(cells_in_the_vm,))

@@ -16,6 +16,7 @@ from lisa.catalogue import Algorithm, Setting, algorithms, paths
 from lisa.comparison import Comparison
 from lisa.errors import ArgumentError, LisaError, MissingPackage, ScenarioError, ScenarioWarning
 from lisa.outcomes import Outcome, Outcomes
+from lisa.parts import Parts
 from lisa.scenario import Scenario
 from lisa.sweep import Sweep
 from lisa.table import Table
@@ -28,6 +29,7 @@ __all__ = [
     "MissingPackage",
     "Outcome",
     "Outcomes",
+    "Parts",
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",

@@ -9,6 +9,7 @@ __all__ = [
     "VERSION",
     "Comparison",
     "Outcomes",
+    "Plan",
     "Scenario",
     "Sweep",
     "Table",
@@ -17,7 +18,7 @@ __all__ = [
     "parse_seeds",
     "paths_of_map",
     "paths_of_scenario",
-    "sweep",
+    "plan",
 ]
 
 VERSION: str
@@ -68,6 +69,22 @@ class Comparison:
     def table(self, rows: str, metrics: list[str] | None) -> Table: ...
     def trace(self, algorithm: int, seed: int) -> Table: ...
     def losses(self, algorithm: int, seed: int) -> Table: ...
+
+@final
+class Plan:
+    @property
+    def runs(self) -> int: ...
+    @property
+    def points(self) -> int: ...
+    def run(self, jobs: int | None, progress: Callable[[int, int], None] | None) -> Sweep: ...
+    def write_part(
+        self,
+        number: int,
+        of: int,
+        file: str | os.PathLike[str],
+        jobs: int | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> list[str]: ...
 
 @final
 class Sweep:
@@ -123,7 +140,7 @@ def compare(
     trace: bool,
     sample: str | None,
 ) -> Comparison: ...
-def sweep(
+def plan(
     scenario: Scenario,
     vary: list[tuple[str, str | list[str]]],
     algorithms: list[str],
@@ -133,10 +150,8 @@ def sweep(
     rows: str,
     random: tuple[int, bool] | None,
     points: bool,
-    jobs: int | None,
-    progress: Callable[[int, int], None] | None,
     sample: str | None,
-) -> Sweep: ...
+) -> Plan: ...
 def algorithms() -> str: ...
 def paths_of_map(file: str | os.PathLike[str], rate: str | None, arguments: _Question) -> str: ...
 def paths_of_scenario(scenario: Scenario, arguments: _Question) -> str: ...

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from lisa import _native, arguments
 from lisa.arguments import Seeds, Set
 from lisa.comparison import Comparison
 from lisa.errors import ArgumentError
 from lisa.outcomes import Outcomes
+from lisa.parts import Parts, Spec
+from lisa.parts import sweep as sweep_in_parts
 from lisa.progress import progress as bar
 from lisa.sweep import Rows, Sweep
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 class Scenario:
@@ -217,6 +222,7 @@ class Scenario:
         arguments.warn(native.warnings)
         return Comparison(native)
 
+    @overload
     def sweep(
         self,
         vary: Mapping[str, str | Sequence[Any]] | None = None,
@@ -232,7 +238,46 @@ class Scenario:
         jobs: int | None = None,
         sample: str | None = None,
         progress: bool | None = None,
-    ) -> Sweep:
+        to: None = None,
+        on: None = None,
+    ) -> Sweep: ...
+    @overload
+    def sweep(
+        self,
+        vary: Mapping[str, str | Sequence[Any]] | None = None,
+        algorithms: str | Iterable[str] | None = None,
+        seeds: Seeds = 10,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        connections: str | Iterable[str] | None = None,
+        rows: Rows = "connection",
+        random: int | None = None,
+        latin: int | None = None,
+        points: bool = False,
+        jobs: int | None = None,
+        sample: str | None = None,
+        progress: bool | None = None,
+        to: str | os.PathLike[str],
+        on: Client | str | None = None,
+    ) -> Parts: ...
+    def sweep(
+        self,
+        vary: Mapping[str, str | Sequence[Any]] | None = None,
+        algorithms: str | Iterable[str] | None = None,
+        seeds: Seeds = 10,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        connections: str | Iterable[str] | None = None,
+        rows: Rows = "connection",
+        random: int | None = None,
+        latin: int | None = None,
+        points: bool = False,
+        jobs: int | None = None,
+        sample: str | None = None,
+        progress: bool | None = None,
+        to: str | os.PathLike[str] | None = None,
+        on: Client | str | None = None,
+    ) -> Sweep | Parts:
         """Runs all combinations of values, each with the algorithms and seeds, as ``lisa sweep``.
 
         Args:
@@ -249,6 +294,10 @@ class Scenario:
             jobs: As for :meth:`run`.
             sample: As for :meth:`run`.
             progress: As for :meth:`run`.
+            to: Directory that gets the rows as Parquet files, part by part; the result is :class:`Parts`. A call with the same
+                arguments makes the parts that are missing there, after an interruption or an error.
+            on: A Dask cluster whose workers run the parts: a ``distributed.Client``, or the address of a scheduler. Needs ``to``.
+                ``None``: the cores of this machine.
 
         Raises:
             ArgumentError: For a wrong key, value, algorithm, metric or connection.
@@ -267,24 +316,32 @@ class Scenario:
             raise ArgumentError("random, latin and points: at most one of them")
         varied = [(key, _values(values)) for key, values in (vary or {}).items()]
         drawn = (random, False) if random is not None else (latin, True) if latin is not None else None
-        numbers, contenders = arguments.seeds(seeds), arguments.names(algorithms)
+        spec = Spec(
+            version=_native.VERSION,
+            text=self._native.text,
+            name=self._native.name,
+            set=self._native.set,
+            vary=varied,
+            algorithms=arguments.names(algorithms),
+            seeds=arguments.seeds(seeds),
+            connections=arguments.names(connections),
+            metrics=arguments.some(metrics),
+            rows=rows,
+            drawn=drawn,
+            points=points,
+            sample=sample,
+        )
+        if on is not None and to is None:
+            raise ArgumentError("on: needs `to`, the directory of the rows")
+        result: Sweep | Parts
         with bar(progress) as shown:
-            native = _native.sweep(
-                self._native,
-                varied,
-                contenders,
-                numbers,
-                arguments.names(connections),
-                arguments.some(metrics),
-                rows,
-                drawn,
-                points,
-                jobs,
-                shown,
-                sample,
-            )
-        arguments.warn(native.warnings)
-        return Sweep(native)
+            if to is None:
+                result = Sweep(spec.plan(self._native).run(jobs, shown))
+                lines = result.warnings
+            else:
+                result, lines = sweep_in_parts(spec, to, on, jobs, shown)
+        arguments.warn(lines)
+        return result
 
 
 def _values(values: str | Sequence[Any]) -> str | list[str]:

@@ -28,12 +28,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<outcomes::Outcomes>()?;
     module.add_class::<compare::Comparison>()?;
+    module.add_class::<sweep::Plan>()?;
     module.add_class::<sweep::Sweep>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(catalogue::algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::paths_of_map, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::paths_of_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
-    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::plan, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::parse_seeds, module)?)
 }

@@ -1,13 +1,15 @@
 //! Grids of values.
 
 use std::convert::Infallible;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use scenario::export::columns::Kind;
-use scenario::export::columns::Value;
+use scenario::export::columns::{Format, Kind, Property, Table as Parquet, Value};
 use scenario::export::rows::{Columns, Identity};
 use scenario::study::equality;
 use scenario::study::problem::{Argument, Problem};
+use scenario::study::seeds::Seeds;
+use scenario::study::shard::{MOST, Numbers, Shard};
 use scenario::study::summary;
 use scenario::study::sweep::{self as study, Clash, Design, Point, PointScenario};
 use scenario::study::warnings::Warnings;
@@ -105,11 +107,23 @@ fn design(
     Ok(design)
 }
 
-/// Runs the scenario at all points.
+/// A sweep before it runs: its arguments are valid, its points are read.
+#[pyclass(frozen, module = "lisa._native")]
+pub struct Plan {
+    title: String,
+    swept: study::Sweep,
+    seeds: Seeds,
+    points: Vec<Point>,
+    columns: Columns,
+    watch: Watch,
+    runs: usize,
+}
+
+/// Reads the arguments of a sweep.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // The arguments of one call in Python.
-#[pyo3(signature = (scenario, vary, algorithms, seeds, connections, metrics, rows, random, points, jobs, progress, sample))]
-pub fn sweep(
+#[pyo3(signature = (scenario, vary, algorithms, seeds, connections, metrics, rows, random, points, sample))]
+pub fn plan(
     py: Python<'_>,
     scenario: &Scenario,
     vary: Varied,
@@ -120,12 +134,9 @@ pub fn sweep(
     rows: &str,
     random: Option<(usize, bool)>,
     points: bool,
-    jobs: Option<usize>,
-    progress: Option<Py<PyAny>>,
     sample: Option<String>,
-) -> PyResult<Sweep> {
+) -> PyResult<Plan> {
     let prepare = || -> Result<_, Failure> {
-        let settings = Settings::new(jobs, progress)?;
         if vary.is_empty() && algorithms.is_empty() {
             return Err(Failure::Argument(
                     "nothing varies: give `vary`, like {\"topology.queue\": \"1..34\"}, or `algorithms`".into(),
@@ -148,61 +159,165 @@ pub fn sweep(
             sample: sample.map(|text| interval(&text)).transpose()?,
             ..Watch::default()
         };
-        Ok((settings, seeds, swept, runs, columns, points, watch))
-    };
-    let (settings, seeds, swept, runs, columns, mut points, watch) =
-        prepare().map_err(|failure| failure.raise(py))?;
-    let scenarios: Vec<_> = (points.iter())
-        .map(|point| (point.scenario.clone(), point.about.clone()))
-        .collect();
-    let of_jobs = seeds.0.clone();
-    let job = move |number: usize| {
-        let (scenario, about) = &scenarios[number % scenarios.len()];
-        Ok(Job {
-            scenario: PointScenario::get(scenario)?,
-            about: about.clone(),
-            seed: of_jobs[number / scenarios.len()],
+        Ok(Plan {
+            title: scenario.scenario.title.clone(),
+            swept,
+            seeds,
+            points,
+            columns,
             watch,
+            runs,
         })
     };
-    let algorithms = swept.design.algorithms.clone();
-    let mut table = Builder::new(columns.kinds());
-    table.describe(columns.properties());
-    let mut warnings = Warnings::default();
-    let mut equality = equality::Results::new(points.len());
-    execute(py, &settings, runs, job, |number, run| {
-        let at = number % points.len();
-        let point = &points[at];
-        let identity = Identity {
+    prepare().map_err(|failure| failure.raise(py))
+}
+
+impl Plan {
+    /// The job of a run, by its number: with each seed all points run, one after the other.
+    fn job(&self) -> impl Fn(usize) -> Result<Job, Failure> + Send + Sync + use<> {
+        let scenarios: Vec<_> = (self.points.iter())
+            .map(|point| (point.scenario.clone(), point.about.clone()))
+            .collect();
+        let (seeds, watch) = (self.seeds.0.clone(), self.watch);
+        move |number: usize| {
+            let (scenario, about) = &scenarios[number % scenarios.len()];
+            Ok(Job {
+                scenario: PointScenario::get(scenario)?,
+                about: about.clone(),
+                seed: seeds[number / scenarios.len()],
+                watch,
+            })
+        }
+    }
+
+    /// What the columns of a run have beside its results.
+    fn identity(&self, number: usize) -> Identity<'_> {
+        let point = &self.points[number % self.points.len()];
+        Identity {
             settings: &point.settings,
             algorithm: point.algorithm.as_deref(),
-        };
-        let add = |row: &[_]| {
-            table.row(row);
-            Ok::<_, Infallible>(())
-        };
-        let Ok(()) = columns.rows(identity, &run.outcome, &run.samples, add);
-        warnings.add_run(&run.outcome);
-        equality.add(at, &run.outcome);
-        study::add(&mut points, algorithms.len(), number, &run.outcome);
+        }
+    }
+
+    /// Adds the warnings about all runs together.
+    fn warn(&self, warnings: &mut Warnings, equality: &equality::Results) -> Result<(), Error> {
+        let of_scenario = || -> Result<_, Error> { study::warning_of_seeds(&self.points) };
+        let algorithms = &self.swept.design.algorithms;
+        let seeds = self.seeds.len();
+        warnings.add_seeds(equality, algorithms.len().max(1), seeds, of_scenario)?;
+        warnings.add(equality.equal_algorithms(algorithms, seeds));
         Ok(())
-    })?;
-    let of_scenario = || -> Result<_, Error> { study::warning_of_seeds(&points) };
-    let each = algorithms.len().max(1);
-    let added = warnings.add_seeds(&equality, each, seeds.len(), of_scenario);
-    added.map_err(|error| Failure::from(error).raise(py))?;
-    warnings.add(equality.equal_algorithms(&algorithms, seeds.len()));
-    Ok(Sweep {
-        title: scenario.scenario.title.clone(),
-        points,
-        settings: swept.settings(),
-        varied: swept.design.varied,
-        algorithms,
-        columns,
-        table: table.finish()?,
-        warnings,
-        runs,
-    })
+    }
+}
+
+#[pymethods]
+impl Plan {
+    /// Number of runs.
+    #[getter]
+    fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// Number of points, each algorithm of a combination counted.
+    #[getter]
+    fn points(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Makes all runs.
+    #[pyo3(signature = (jobs, progress))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        jobs: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Sweep> {
+        let raise = |failure: Failure| failure.raise(py);
+        let settings = Settings::new(jobs, progress).map_err(raise)?;
+        let mut points = self.points.clone();
+        let algorithms = self.swept.design.algorithms.len();
+        let mut table = Builder::new(self.columns.kinds());
+        table.describe(self.columns.properties());
+        let mut warnings = Warnings::default();
+        let mut equality = equality::Results::new(points.len());
+        execute(py, &settings, self.runs, self.job(), |number, run| {
+            let add = |row: &[_]| {
+                table.row(row);
+                Ok::<_, Infallible>(())
+            };
+            let identity = self.identity(number);
+            let Ok(()) = (self.columns).rows(identity, &run.outcome, &run.samples, add);
+            warnings.add_run(&run.outcome);
+            equality.add(number % points.len(), &run.outcome);
+            study::add(&mut points, algorithms, number, &run.outcome);
+            Ok(())
+        })?;
+        let warned = self.warn(&mut warnings, &equality);
+        warned.map_err(|error| raise(error.into()))?;
+        Ok(Sweep {
+            title: self.title.clone(),
+            points,
+            settings: self.swept.settings(),
+            varied: self.swept.design.varied.clone(),
+            algorithms: self.swept.design.algorithms.clone(),
+            columns: self.columns.clone(),
+            table: table.finish()?,
+            warnings,
+            runs: self.runs,
+        })
+    }
+
+    /// Makes the runs of part `number` of `of` parts, and writes their rows into a Parquet file. Returns a line for each warning.
+    #[pyo3(signature = (number, of, file, jobs, progress))]
+    fn write_part(
+        &self,
+        py: Python<'_>,
+        number: usize,
+        of: usize,
+        file: PathBuf,
+        jobs: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        let raise = |failure: Failure| failure.raise(py);
+        let settings = Settings::new(jobs, progress).map_err(raise)?;
+        let shard = Shard::new(number, of).ok_or_else(|| {
+            raise(Failure::Argument(format!(
+                "part {number} of {of}: a part is from 1 to the number of parts, of which there are at most {MOST}"
+            )))
+        })?;
+        let numbers = Numbers {
+            shard,
+            runs: self.runs,
+        };
+        let job = self.job();
+        let of_number = move |at| job(numbers.get(at).expect("less than the length"));
+        let mut table = Parquet::create(&file, Format::Parquet, &self.columns.kinds())?;
+        let mut warnings = Warnings::default();
+        execute(py, &settings, numbers.len(), of_number, |at, run| {
+            let identity = self.identity(numbers.get(at).expect("less than the length"));
+            let add = |row: &[_]| table.row(row);
+            let added = (self.columns).rows(identity, &run.outcome, &run.samples, add);
+            added.map_err(|error| Failure::Python(error.into()))?;
+            warnings.add_run(&run.outcome);
+            Ok(())
+        })?;
+        table.describe(&self.columns.properties());
+        table.describe(&[
+            Property {
+                key: "lisa.scenario",
+                value: self.swept.source.text.clone(),
+            },
+            Property {
+                key: "lisa.backend",
+                value: "sim".into(),
+            },
+        ]);
+        if let Some(property) = warnings.property() {
+            table.describe(&[property]);
+        }
+        table.finish()?;
+        Ok(warnings.lines())
+    }
 }
 
 #[pymethods]

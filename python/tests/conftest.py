@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import lisa
@@ -27,6 +28,29 @@ def program() -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def web() -> Iterator[Callable[[str], str] | None]:
+    """Answers a request to the simulator in WebAssembly, as the explorer's page sends it. `None` without node, or if the
+    WebAssembly is not built."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    wasm = target / "wasm32-unknown-unknown/release/lisa_explore.wasm"
+    if shutil.which("node") is None or not wasm.exists():
+        yield None
+        return
+    command = ["node", str(ROOT / "web/answers.js"), str(wasm)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin and process.stdout
+
+        def answer(request: str) -> str:
+            assert process.stdin and process.stdout
+            process.stdin.write(request + "\n")
+            process.stdin.flush()
+            return process.stdout.readline().removesuffix("\n")
+
+        yield answer
+        process.stdin.close()
 
 
 @pytest.fixture(autouse=True)

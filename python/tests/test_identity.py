@@ -1,7 +1,9 @@
-"""The same bytes as the program's, for the same scenario and seed."""
+"""The same bytes from the program, Python and WebAssembly, for the same scenario and seed."""
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import warnings
 from collections.abc import Callable
@@ -11,40 +13,82 @@ import lisa
 import pytest
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
+Answer = Callable[[str], str]
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("agreement", "assistance", "avoidance", "buffers", "css", "examples", "lia-olia", "lisa", "nmcc", "start")
+FOLDERS = (
+    *("agreement", "assistance", "avoidance", "buffers", "css", "detection", "examples"),
+    *("lia-olia", "lisa", "nmcc", "rfc9743", "start"),
+)
 SCENARIOS = sorted(
-    str(path.relative_to(ROOT)) for folder in FOLDERS for path in (ROOT / "experiments" / folder).glob("*.toml")
+    str(path.relative_to(ROOT))
+    for folder in (*(ROOT / "experiments" / name for name in FOLDERS), ROOT / "crates/lisa/presets")
+    for path in folder.glob("*.toml")
 )
 #: Shorter runs show a difference as well.
-SHORT = ["stop=2s", "warmup=500ms"]
+SHORT = {"stop": "2s", "warmup": "500ms"}
+SEEDS = (1, 7)
 
 
-def test_twenty_scenarios_run() -> None:
-    """Not all of the tests below compare errors."""
-    runs = 0
-    for file in SCENARIOS:
+def shortened(file: str, folder: Path) -> tuple[Path, dict[str, str]]:
+    """A copy of a scenario that ends early, and the texts of the files beside it by their names."""
+    source = ROOT / file
+    copy = folder / source.name
+    text = source.read_text()
+    for key, value in SHORT.items():
+        text = re.sub(rf"(?m)^{key}\s*=.*$", f'{key} = "{value}"', text, count=1)
+    copy.write_text(text)
+    beside = {}
+    for name in re.findall(r'\b(?:file|trace|cdf)\s*=\s*"([^"]+)"', re.sub(r"(?m)^\s*#.*$", "", text)):
+        to = folder / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes((source.parent / name).read_bytes())
+        beside[str(to)] = to.read_text()
+    return copy, beside
+
+
+@pytest.mark.parametrize("file", SCENARIOS)
+def test_program_python_and_webassembly(program: Program, web: Answer | None, file: str, tmp_path: Path) -> None:
+    copy, beside = shortened(file, tmp_path)
+    printed = program("run", str(copy), "--seeds", ",".join(map(str, SEEDS)), "--json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
-            lisa.Scenario.from_file(file, set=SHORT)
+            here = lisa.Scenario.from_file(copy).run(seeds=SEEDS).to_json()
+        except lisa.LisaError as error:
+            here, expected = str(error), printed.stderr.removeprefix("lisa: ").rstrip("\n")
+        else:
+            assert printed.returncode == 0, printed.stderr
+            expected = printed.stdout
+    assert here == expected
+    if web is None:
+        return
+    request = {"do": "outcome", "file": str(copy), "text": copy.read_text(), "files": beside}
+    answers = [web(json.dumps(request | {"seed": seed})) for seed in SEEDS]
+    if printed.returncode == 0:
+        assert "".join(answer + "\n" for answer in answers) == expected
+    else:
+        assert {json.loads(answer)["error"] for answer in answers} == {expected}
+
+
+def test_webassembly_takes_part(web: Answer | None) -> None:
+    """The tests above are of all three."""
+    if web is None:
+        pytest.skip("no node, or no WebAssembly: `make explorer` builds it")
+
+
+def test_most_scenarios_run(tmp_path: Path) -> None:
+    """Not all of the tests above compare errors."""
+    runs = 0
+    for number, file in enumerate(SCENARIOS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        try:
+            lisa.Scenario.from_file(shortened(file, folder)[0])
             runs += 1
         except lisa.ScenarioError:
             pass
     assert runs >= 20
-
-
-@pytest.mark.parametrize("file", SCENARIOS)
-def test_outcomes_are_the_bytes_of_the_program(program: Program, file: str) -> None:
-    printed = program("run", file, "--seeds", "2", "--json", *(f"--set={change}" for change in SHORT))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            here = lisa.Scenario.from_file(file, set=SHORT).run(seeds=2).to_json()
-        except lisa.LisaError as error:
-            assert printed.stderr == f"lisa: {error}\n"
-            return
-    assert printed.returncode == 0, printed.stderr
-    assert here == printed.stdout
 
 
 def test_a_dictionary_has_the_outcomes_of_its_file(program: Program, tmp_path: Path) -> None:

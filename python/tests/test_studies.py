@@ -87,7 +87,7 @@ def test_a_sweep_has_the_rows_of_the_program(program: Program, tmp_path: Path, r
     assert printed.returncode == 0, printed.stderr
     scenario = lisa.Scenario.from_file(FILE, set=[SPREAD])
     varied: dict[str, Any] = {"topology.queue": "5..15/5", "topology.rate": ["2Mbit", "5Mbit"]}
-    swept = scenario.sweep(varied, "lia,lisa", seeds=2, rows=rows)  # type: ignore[arg-type]
+    swept = scenario.sweep(varied, "lia,lisa", seeds=2, rows=rows)  # type: ignore[call-overload]
     same(written, swept.to_arrow())
     assert len(swept) == 3 * 2 * 2 * 2
 

@@ -7,6 +7,7 @@ pub mod equality;
 pub mod problem;
 pub mod rows;
 pub mod seeds;
+pub mod shard;
 pub mod summary;
 pub mod sweep;
 pub mod warnings;

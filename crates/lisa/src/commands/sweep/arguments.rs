@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use scenario::study::seeds::Seeds;
+use scenario::study::shard::Shard;
 
 use crate::algorithm_name;
 use crate::figure::arguments::{Choice, Page};
 use crate::figure::format;
 use crate::runs::arguments::{Common, Connections, Metrics, RowsArguments};
 use crate::runs::on::On;
-use crate::runs::shard::Shard;
+use crate::runs::shard;
 use crate::values;
 
 /// `lisa sweep`.
@@ -60,7 +61,7 @@ pub struct Arguments {
     #[arg(long, requires = "output")]
     pub resume: bool,
     /// Run one part of the sweep of N parts, for several processes or machines. The rows of all parts are those of the sweep.
-    #[arg(long, value_name = "PART/N", value_parser = Shard::parser())]
+    #[arg(long, value_name = "PART/N", value_parser = shard::parser())]
     pub shard: Option<Shard>,
     /// Print the same rows as JSON, one per line (schema lisa.sweep/4), instead of a table. A last line has the
     /// `warnings`, if there are any.

@@ -14,6 +14,7 @@ use netsim::Span;
 use scenario::Source;
 use scenario::export::{journal, rows as table_rows};
 use scenario::metrics;
+use scenario::study::shard::{Numbers, Shard};
 use scenario::study::sweep::{MOST_IN_TABLE, Point, PointScenario, Sweep};
 use scenario::units;
 use scenario::vary::Vary;
@@ -25,7 +26,6 @@ use crate::output::{self, Failure};
 use crate::runs::execute::{Executor, Job, Trace};
 use crate::runs::on::On;
 use crate::runs::progress::{self, Progress};
-use crate::runs::shard::{Numbers, Shard};
 use crate::runs::{metric_names, on, rows_file};
 
 /// Runs all combinations, prints a table or rows, and writes rows.

@@ -11,6 +11,7 @@ use scenario::export::journal::{Finished, Identity, Journal};
 use scenario::export::rows::{self as table_rows, Columns};
 use scenario::sample::Samples;
 use scenario::study::equality;
+use scenario::study::shard::Numbers;
 use scenario::study::sweep::{self, Point};
 use scenario::study::warnings::Warnings;
 use scenario::{Outcome, Run};
@@ -21,7 +22,6 @@ use crate::output::{self, Failure};
 use crate::runs::files;
 use crate::runs::on::On;
 use crate::runs::rows_file::RowsFile;
-use crate::runs::shard::Numbers;
 
 /// The file of `--output` with its journal.
 pub struct Output {
