@@ -54,7 +54,7 @@ test: lint ## Format, lints and every test
 test-long: test-kernels test-packages test-arm64 test-python soak bench ## What takes longer than `make test`: hours
 
 test-kernels: setup ## Every algorithm on Linux 6.1, 6.12, 7.3 and this kernel: docs/kernels.md
-	$(AS_ROOT) KERNELS_ALGORITHMS=all cargo test --locked -p lisa --test kernels -- --nocapture
+	$(AS_ROOT) KERNELS_ALGORITHMS=all cargo test --locked -p lisa --test kernels --test algorithms -- --nocapture
 
 test-packages: setup ## The package on Debian 12, Debian 13 and Ubuntu 24.04, in VMs with systemd: minutes
 	$(AS_ROOT) cargo test --release --locked -p lisa --test package -- --include-ignored --nocapture
@@ -73,8 +73,9 @@ agreement: setup build ## Simulator and kernel beside each other: experiments/ag
 	target/release/lisa compare experiments/agreement/separate.toml -a olia $(OVERLAY)/agreement-separate.svg
 	target/release/lisa compare experiments/agreement/loss.toml -a lia $(OVERLAY)/agreement-loss.svg
 
-figures: setup build ## The tables and figures of docs/ and experiments/ from their scripts, 20 minutes (FIGURES=--vm: the VM, too)
+figures: setup build explorer ## The tables and figures of docs/ and experiments/ from their scripts, 20 minutes (FIGURES=--vm: the VM, too)
 	for script in experiments/*/tables.py; do python3 "$$script" $(FIGURES) || exit; done
+	node web/picture.js
 
 bench: setup ## The benchmarks
 	$(AS_ROOT) cargo bench --locked --workspace --no-fail-fast --bench '*'

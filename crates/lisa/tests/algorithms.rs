@@ -1,4 +1,4 @@
-//! Every algorithm on the running kernel, with the program only: loaded by its name, it carries iperf3 in both directions
+//! Algorithms on the running kernel (`KERNELS_ALGORITHMS`: support/selection.rs), with the program only: loaded by its name, it carries iperf3 in both directions
 //! over two and over eight subflows, with all of them in one connection and in the kernel's list of sockets, and is unloaded
 //! afterwards.
 //!
@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use support::selection::algorithms;
 use support::turn::{Turn, good, lisa, loadable};
 use support::world::{Running, World, exec, listens, server_address};
 use support::{Folder, KernelLog, content, until};
@@ -216,10 +217,11 @@ fn try_to_carry(name: &str, number: usize, reverse: bool) -> bool {
 }
 
 #[test]
-fn every_algorithm_over_two_and_eight_subflows() {
+fn algorithms_over_two_and_eight_subflows() {
     let Some(turn) = Turn::take() else { return };
     let mut log = KernelLog::begin();
-    for algorithm in loadable() {
+    let selected = algorithms();
+    for algorithm in loadable().filter(|a| selected.iter().any(|name| name == a.name())) {
         let name = algorithm.name();
         good(lisa(&["load", name]));
         let loaded = status(name).expect("loaded");

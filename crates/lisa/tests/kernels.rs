@@ -2,7 +2,7 @@
 //! its worked examples hold, it carries transfers over two and over eight subflows, and the state of closed connections is
 //! freed.
 //!
-//! `KERNELS_ALGORITHMS` names the algorithms, or is `all`; the default is a selection.
+//! `KERNELS_ALGORITHMS` names the algorithms, or is `all`; the default is a selection (support/selection.rs).
 
 mod support;
 
@@ -15,47 +15,15 @@ mod page;
 
 use examine::{Findings, Job, Row, examine};
 use lab::Vm;
-use mpcc::Algorithm;
 use mpcc_harness::instructions::{self, BASELINE, Baseline};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use support::bpf::storage_counter;
+use support::selection::algorithms;
 use support::vm::{GUEST, answer, fetched, found, vmlinuz};
 
 /// Limit for each algorithm, on the guest's clock.
 const EACH: Duration = Duration::from_secs(20);
-
-/// The fewest algorithms with all slow starts and all avoidances, or those that `KERNELS_ALGORITHMS` names, or `all`.
-fn algorithms() -> Vec<String> {
-    let all = || Algorithm::all().map(|algorithm| algorithm.name().into());
-    match std::env::var("KERNELS_ALGORITHMS") {
-        Err(_) => fewest(),
-        Ok(names) if names == "all" => all().collect(),
-        Ok(names) => names.split(',').map(String::from).collect(),
-    }
-}
-
-/// Repeatedly chooses the algorithm with the most parts that no chosen algorithm has.
-fn fewest() -> Vec<String> {
-    let parts = |a: &Algorithm| [(0, a.slow_start()), (1, a.avoidance())];
-    let mut missing: BTreeSet<_> = Algorithm::all().flat_map(|a| parts(&a)).collect();
-    let mut chosen = Vec::new();
-    while !missing.is_empty() {
-        let new = |a: &Algorithm| {
-            parts(a)
-                .iter()
-                .filter(|part| missing.contains(*part))
-                .count()
-        };
-        let best = Algorithm::all().max_by_key(new).expect("some algorithm");
-        for part in parts(&best) {
-            missing.remove(&part);
-        }
-        chosen.push(best.name().into());
-    }
-    chosen
-}
 
 fn job() -> Job {
     Job {
