@@ -11,12 +11,13 @@ import pickle
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lisa import _native
-from lisa.errors import ArgumentError
+from lisa.errors import ArgumentError, LisaError
 from lisa.optional import load
 from lisa.table import Library
 
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 PART_SECONDS = 1.0
 #: Largest number of parts, as of `lisa sweep --shard`.
 MOST_PARTS = 100_000
-#: Number of runs, over the whole sweep, whose time decides the number of parts.
-TIMED_RUNS = 8
+#: Numbers of runs, over the whole sweep, whose time decides the number of parts: more where they are too short to be timed.
+TIMED_RUNS = (1, 10, 100)
 #: Parts that are given to a cluster at a time, for each of its threads: so many that none waits, and few enough for the memory.
 AHEAD = 8
+#: What to do after an error.
+AGAIN = "the same call makes the parts that are missing"
 #: File of a directory of parts that says of which sweep they are. Readers of data sets ignore names that begin so.
 RECORD = "_sweep.json"
 
@@ -189,11 +192,16 @@ class Directory:
 
 def number_of_parts(plan: _native.Plan, threads: int) -> int:
     """Number of parts that take about :data:`PART_SECONDS` each, and are enough for all threads; from the time of some runs."""
-    some = _mixed(max(1, plan.runs // TIMED_RUNS), plan)
-    begin = time.perf_counter()
-    content_of(plan, 1, some, jobs=1)
-    seconds = (time.perf_counter() - begin) / len(range(0, plan.runs, some)) * plan.runs
-    parts = max(round(seconds / PART_SECONDS), threads)
+    seconds = 0.0
+    for timed in TIMED_RUNS:
+        some = _mixed(max(1, plan.runs // timed), plan)
+        begin = time.perf_counter()
+        content_of(plan, 1, some, jobs=1)
+        seconds = time.perf_counter() - begin
+        if seconds > PART_SECONDS / 10 or some == 1:
+            break
+    each = seconds / len(range(0, plan.runs, some))
+    parts = max(round(each * plan.runs / PART_SECONDS), threads)
     return _mixed(min(parts, plan.runs, MOST_PARTS), plan)
 
 
@@ -253,8 +261,17 @@ def on_dask(client: Client, spec: Spec, parts: Iterable[int], of: int) -> Iterat
     ended = distributed.as_completed(first)
     try:
         for future in ended:
-            content, warnings = future.result()
-            yield numbers.pop(future.key), content, warnings
+            part = numbers[future.key]
+            try:
+                content, warnings = future.result()
+            except distributed.KilledWorker as error:
+                raise LisaError(
+                    f"part {part} of {of}: {error.allowed_failures + 1} workers died with it, perhaps for lack of memory: {AGAIN}"
+                ) from error
+            except (CancelledError, distributed.comm.CommClosedError) as error:
+                raise LisaError(f"part {part} of {of}: the scheduler is gone: {AGAIN}") from error
+            del numbers[future.key]
+            yield part, content, warnings
             future.release()
             if (another := submit()) is not None:
                 ended.add(another)

@@ -54,6 +54,23 @@ fn run_both(host: &mut lisa_lab::Host, scenario: &Scenario) -> [Outcome; 2] {
     [host.run(scenario, 1).unwrap(), simulated].map(|run| run.outcome)
 }
 
+/// The first SYN arrives after the end of the run: at a server that has closed, or not before the client gives up.
+#[test]
+fn a_connection_that_comes_too_late_does_not_finish() {
+    let Some(mut host) = host(24) else { return };
+    for (rtt, start) in [("2s", "0s"), ("600ms", "300ms")] {
+        let text = format!(
+            "stop = '500ms'\n[topology]\nkind = 'shared-bottleneck'\nrate = '5Mbit'\nrtt = '{rtt}'\nqueue = 30\n\
+             [[connection]]\nprotocol = 'tcp'\nbytes = '9KB'\nstart = '{start}'\n"
+        );
+        let [real, simulated] = run_both(&mut host, &parse(&text));
+        for outcome in [real, simulated] {
+            let connection = &outcome.connections[0];
+            assert_eq!(connection.completion_s, None, "{rtt}: {connection:?}");
+        }
+    }
+}
+
 /// On a busy machine less arrives in time: crates/lisa/tests/vm.rs checks the rates in virtual time.
 #[test]
 fn data_at_a_rate_arrives() {
