@@ -1,0 +1,103 @@
+"""The notebooks of notebooks/: each runs from its first cell to its last and holds its own assertions."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+#: Tag of cells that take minutes: `scripts/test-python.sh wheel` runs them, too.
+LONG = "long"
+
+
+def read(file: Path) -> NotebookNode:
+    return nbformat.read(file, as_version=4)
+
+
+def tags(cell: NotebookNode) -> list[str]:
+    found: list[str] = cell.metadata.get("tags", [])
+    return found
+
+
+def is_long(file: Path) -> bool:
+    return any(LONG in tags(cell) for cell in read(file).cells)
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch, program_file: Path | None) -> Iterator[None]:
+    """All temporary files, and those of Jupyter and IPython, are in a folder that is deleted at the end."""
+    # The name is short: it is in the addresses of the kernel's sockets, which have at most 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="nb-", ignore_cleanup_errors=True) as folder:
+        for name in ("TMPDIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+            monkeypatch.setenv(name, folder)
+        if program_file:
+            monkeypatch.setenv("LISA_PROGRAM", str(program_file))
+        yield
+
+
+def execute(file: Path, book: NotebookNode, timeout: int) -> None:
+    """Runs the cells of a notebook. Fails with the number of the cell, its code and its error; a cell that prints `skipped: REASON`
+    skips the test.
+    """
+    client = NotebookClient(
+        book,
+        timeout=timeout,
+        resources={"metadata": {"path": str(FOLDER)}},
+        # Sockets of the file system: the kernel listens on no port.
+        config=Config({"KernelManager": {"transport": "ipc"}}),
+    )
+    failure = None
+    try:
+        client.execute()
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        failure = error
+    outputs = [(number, output) for number, cell in enumerate(book.cells, 1) for output in cell.get("outputs", [])]
+    if failure is not None:
+        begun = [number for number, cell in enumerate(book.cells, 1) if cell.get("execution_count") is not None]
+        failing = [number for number, output in outputs if output.output_type == "error"]
+        number = (failing or begun or [0])[-1]
+        pytest.fail(f"{file.name}, cell {number}:\n{failure}", pytrace=False)
+    printed = [line for _, output in outputs for line in output.get("text", "").splitlines()]
+    for line in printed:
+        if line.startswith("skipped: "):
+            pytest.skip(f"{file.name}: {line.removeprefix('skipped: ')}")
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_notebook(file: Path, apart: None) -> None:
+    """Without the cells that take minutes."""
+    book = read(file)
+    book.cells = [cell for cell in book.cells if LONG not in tags(cell)]
+    execute(file, book, 300)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", [file for file in NOTEBOOKS if is_long(file)], ids=lambda file: file.stem)
+def test_whole_notebook(file: Path, apart: None) -> None:
+    execute(file, read(file), 3600)
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_has_no_outputs(file: Path) -> None:
+    """Numbers in the repository would become stale."""
+    book = read(file)
+    nbformat.validate(book)
+    for number, cell in enumerate(book.cells, 1):
+        if cell.cell_type == "code":
+            assert not cell.outputs and cell.execution_count is None, f"{file.name}, cell {number}"
+
+
+def test_index_has_each_notebook() -> None:
+    page = (FOLDER / "README.md").read_text()
+    assert NOTEBOOKS
+    for file in NOTEBOOKS:
+        assert f"]({file.name})" in page, file.name
