@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 #: Tag of cells that take minutes: `scripts/test-python.sh wheel` runs them, too.
 LONG = "long"
+#: Escape sequences of a traceback.
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def read(file: Path) -> NotebookNode:
@@ -33,18 +36,17 @@ def is_long(file: Path) -> bool:
 
 
 @pytest.fixture
-def apart(monkeypatch: pytest.MonkeyPatch, program_file: Path | None) -> Iterator[None]:
-    """All temporary files, and those of Jupyter and IPython, are in a folder that is deleted at the end."""
-    # The name is short: it is in the addresses of the kernel's sockets, which have at most 107 bytes.
+def scratch(monkeypatch: pytest.MonkeyPatch, program_file: Path | None) -> Iterator[Path]:
+    """A folder for all temporary files, and for those of Jupyter and IPython. It is deleted at the end."""
     with tempfile.TemporaryDirectory(prefix="nb-", ignore_cleanup_errors=True) as folder:
         for name in ("TMPDIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
             monkeypatch.setenv(name, folder)
         if program_file:
             monkeypatch.setenv("LISA_PROGRAM", str(program_file))
-        yield
+        yield Path(folder)
 
 
-def execute(file: Path, book: NotebookNode, timeout: int) -> None:
+def execute(file: Path, book: NotebookNode, scratch: Path, timeout: int) -> None:
     """Runs the cells of a notebook. Fails with the number of the cell, its code and its error; a cell that prints `skipped: REASON`
     skips the test.
     """
@@ -52,8 +54,8 @@ def execute(file: Path, book: NotebookNode, timeout: int) -> None:
         book,
         timeout=timeout,
         resources={"metadata": {"path": str(FOLDER)}},
-        # Sockets of the file system: the kernel listens on no port.
-        config=Config({"KernelManager": {"transport": "ipc"}}),
+        # Messages pass through sockets of the file system. Of ports the kernel opens that of its debugger alone, on the loopback.
+        config=Config({"KernelManager": {"transport": "ipc", "ip": str(scratch / "kernel")}}),
     )
     failure = None
     try:
@@ -65,7 +67,7 @@ def execute(file: Path, book: NotebookNode, timeout: int) -> None:
         begun = [number for number, cell in enumerate(book.cells, 1) if cell.get("execution_count") is not None]
         failing = [number for number, output in outputs if output.output_type == "error"]
         number = (failing or begun or [0])[-1]
-        pytest.fail(f"{file.name}, cell {number}:\n{failure}", pytrace=False)
+        pytest.fail(f"{file.name}, cell {number}:\n{COLOURS.sub('', str(failure))}", pytrace=False)
     printed = [line for _, output in outputs for line in output.get("text", "").splitlines()]
     for line in printed:
         if line.startswith("skipped: "):
@@ -73,17 +75,17 @@ def execute(file: Path, book: NotebookNode, timeout: int) -> None:
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_notebook(file: Path, apart: None) -> None:
+def test_notebook(file: Path, scratch: Path) -> None:
     """Without the cells that take minutes."""
     book = read(file)
     book.cells = [cell for cell in book.cells if LONG not in tags(cell)]
-    execute(file, book, 300)
+    execute(file, book, scratch, 300)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("file", [file for file in NOTEBOOKS if is_long(file)], ids=lambda file: file.stem)
-def test_whole_notebook(file: Path, apart: None) -> None:
-    execute(file, read(file), 3600)
+def test_whole_notebook(file: Path, scratch: Path) -> None:
+    execute(file, read(file), scratch, 3600)
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
