@@ -23,7 +23,8 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def read(file: Path) -> NotebookNode:
-    return nbformat.read(file, as_version=4)
+    book: NotebookNode = nbformat.reads(file.read_text(), as_version=4)  # type: ignore[no-untyped-call]
+    return book
 
 
 def tags(cell: NotebookNode) -> list[str]:
@@ -68,6 +69,10 @@ def execute(file: Path, book: NotebookNode, scratch: Path, timeout: int) -> None
         failing = [number for number, output in outputs if output.output_type == "error"]
         number = (failing or begun or [0])[-1]
         pytest.fail(f"{file.name}, cell {number}:\n{COLOURS.sub('', str(failure))}", pytrace=False)
+    for number, output in outputs:
+        shown = output.get("data", {})
+        if shown.get("text/plain", "").startswith("<Figure"):
+            assert "image/png" in shown, f"{file.name}, cell {number}: a figure without a picture"
     printed = [line for _, output in outputs for line in output.get("text", "").splitlines()]
     for line in printed:
         if line.startswith("skipped: "):
