@@ -42,7 +42,7 @@ def scratch(monkeypatch: pytest.MonkeyPatch, program_file: Path | None) -> Itera
     with tempfile.TemporaryDirectory(prefix="nb-", ignore_cleanup_errors=True) as folder:
         for name in ("TMPDIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
             monkeypatch.setenv(name, folder)
-        if program_file:
+        if program_file is not None:
             monkeypatch.setenv("LISA_PROGRAM", str(program_file))
         yield Path(folder)
 
@@ -80,10 +80,14 @@ def execute(file: Path, book: NotebookNode, scratch: Path, timeout: int) -> None
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_notebook(file: Path, scratch: Path) -> None:
+def test_notebook(file: Path, scratch: Path, program_file: Path | None) -> None:
     """Without the cells that take minutes."""
+    if program_file is None and "LISA_PROGRAM" in file.read_text():
+        pytest.skip("the program is not built: LISA_PROGRAM names no file")
     book = read(file)
-    book.cells = [cell for cell in book.cells if LONG not in tags(cell)]
+    for cell in book.cells:
+        if LONG in tags(cell):
+            cell.cell_type = "markdown"
     execute(file, book, scratch, 300)
 
 
