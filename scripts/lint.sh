@@ -8,7 +8,7 @@ mapfile -t c < <(git ls-files '*.c' '*.h')
 mapfile -t kernel_c < <(git ls-files 'cc/*.[ch]' 'bpf/*.[ch]')
 mapfile -t headers < <(git ls-files 'cc/*.h')
 mapfile -t shell < <(git ls-files -z | xargs -0 shfmt -f)
-mapfile -t python < <(git ls-files '*.py' '*.pyi')
+mapfile -t python < <(git ls-files '*.py' '*.pyi' '*.ipynb')
 
 if [ "${1:-}" = --fix ]; then
     cargo fmt --all

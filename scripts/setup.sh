@@ -22,7 +22,7 @@ declare -rA RUSTUP_SHA256=(
     [x86_64]=20a06e644b0d9bd2fbdbfd52d42540bdde820ea7df86e92e533c073da0cdd43c
     [aarch64]=e3853c5a252fca15252d07cb23a1bdd9377a8c6f3efa01531109281ae47f841c
 )
-# In .venv: linters, the reference of the tests of paths, the builder of the wheel, and what its tests use.
+# In .venv: linters, the reference of the tests of paths, the builder of the wheel, what its tests use, and what runs the notebooks.
 readonly PYTHON=(
     ruff==0.17.5
     mypy==2.4.1
@@ -35,6 +35,9 @@ readonly PYTHON=(
     matplotlib==3.11.2
     tqdm==4.70.1
     distributed==2026.8.0
+    nbclient==0.11.0
+    nbformat==5.11.1
+    ipykernel==7.4.0
 )
 # Kernels for the VM, Debian's for clouds: the first is what `lisa run --on vm` boots, all are what the tests run on. A line for
 # each package: the kernel's version, megabytes to fetch, SHA-256, archive and file.

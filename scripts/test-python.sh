@@ -5,7 +5,8 @@
 #     scripts/test-python.sh wheel    as users get it, with its size
 #     scripts/test-python.sh bench    no tests, but bench/python.py; as users get it
 #
-# The tests compare the package with the program: LISA_PROGRAM, or else target/debug/lisa or target/release/lisa.
+# The tests compare the package with the program: LISA_PROGRAM, or else target/debug/lisa or target/release/lisa. They also run the
+# notebooks: with `dev` without the cells that take minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,4 +31,6 @@ fi
 # The types of the native module are those of its stubs.
 .venv/bin/python -m mypy.stubtest --ignore-disjoint-bases --mypy-config-file python/pyproject.toml lisa._native
 # Not in the folder of the sources, whose package has no native module.
-.venv/bin/python -P -m pytest -c python/pyproject.toml --rootdir python -p no:cacheprovider -rs python/tests
+chosen=()
+[ "$profile" = wheel ] || chosen=(-m "not long")
+.venv/bin/python -P -m pytest -c python/pyproject.toml --rootdir python -p no:cacheprovider -rs "${chosen[@]}" python/tests

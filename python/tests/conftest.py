@@ -15,16 +15,21 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def program() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the program `lisa` with these arguments. `LISA_PROGRAM` names it."""
+def program_file() -> Path | None:
+    """The program `lisa`, if it is built. `LISA_PROGRAM` names it."""
     named = os.environ.get("LISA_PROGRAM")
     places = [Path(named)] if named else [ROOT / "target" / profile / "lisa" for profile in ("debug", "release")]
-    found = [place for place in places if place.exists()]
-    if not found:
+    return next((place.resolve() for place in places if place.exists()), None)
+
+
+@pytest.fixture(scope="session")
+def program(program_file: Path | None) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the program `lisa` with these arguments."""
+    if program_file is None:
         pytest.skip("the program is not built: LISA_PROGRAM names no file")
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [str(found[0]), *arguments]
+        command = [str(program_file), *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
 
     return run

@@ -27,9 +27,9 @@ def panels(count: int, columns: int, size: tuple[float, float]) -> tuple[Figure,
         size: Width and height of a panel, inches.
     """
     figure_class = load("matplotlib.figure", "plot").Figure
-    if "IPython" in sys.modules:
-        # A notebook shows a figure once pyplot has set its backend up.
-        load("matplotlib.pyplot", "plot")
+    if "ipykernel" in sys.modules:
+        # A notebook shows a figure as a picture once pyplot has loaded its backend. The import alone does not load it.
+        load("matplotlib.pyplot", "plot").draw_if_interactive()
     columns = max(1, min(columns, count))
     rows = -(-count // columns)
     figure: Figure = figure_class(figsize=(size[0] * columns, size[1] * rows + 0.3), layout="constrained")
