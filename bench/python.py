@@ -24,8 +24,8 @@ from lisa import parts as of_parts
 MOST_RELATIVE, MOST_IMPORT = 1.2, 0.2
 SEEDS = 2_000  # of the run beside the program's
 TRANSFERS = ("30KB", "300KB")
-RUNS = {"30KB": 40_000, "300KB": 8_000}
-ROUNDS = 3
+RUNS = {"30KB": 600_000, "300KB": 150_000}
+ROUNDS = 2
 EMPTY = 2_000  # tasks
 LARGE = 1_000_000  # bytes of a result, far more than a part has
 

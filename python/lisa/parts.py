@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -202,13 +203,15 @@ def number_of_parts(plan: _native.Plan, threads: int) -> int:
             break
     each = seconds / len(range(0, plan.runs, some))
     parts = max(round(each * plan.runs / PART_SECONDS), threads)
-    return _mixed(min(parts, plan.runs, MOST_PARTS), plan)
+    return _mixed(parts, plan)
 
 
 def _mixed(parts: int, plan: _native.Plan) -> int:
-    """The largest number of parts up to ``parts`` that has no divisor in common with the number of points: each part then has runs
-    of all points, and parts take about the same time."""
-    return next(number for number in range(parts, 0, -1) if math.gcd(number, plan.points) == 1)
+    """The next number of parts, from ``parts`` on, that has no divisor in common with the number of points: each part then has runs
+    of all points, and parts take about the same time. Never more than there are runs."""
+    most = min(plan.runs, MOST_PARTS)
+    numbers = itertools.chain(range(parts, most + 1), range(min(parts, most), 0, -1))
+    return next(number for number in numbers if math.gcd(number, plan.points) == 1)
 
 
 def content_of(

@@ -147,11 +147,15 @@ def test_parts_have_runs_of_all_points(scenario: lisa.Scenario) -> None:
     """Else one part has all runs of the slowest point."""
     plan = spec_of(scenario).plan()
     assert (plan.points, plan.runs) == (12, RUNS)
-    for parts in range(1, RUNS + 1):
+    for parts in range(1, RUNS + 10):
         mixed = of_parts._mixed(parts, plan)
-        assert 1 <= mixed <= parts
+        assert 1 <= mixed <= RUNS
+        # 59 is the last without a divisor of 12.
+        assert mixed >= min(parts, 59)
         if RUNS // mixed >= plan.points:
             assert {run % plan.points for run in range(0, RUNS, mixed)} == set(range(plan.points))
+    # At least one for each thread.
+    assert of_parts.number_of_parts(plan, threads=2) == 5
 
 
 # A cluster.
