@@ -42,7 +42,7 @@ fi
 cargo test --locked --workspace --no-run --quiet
 # The explorer's page, which a test of the program opens.
 if [ "$has_node" ]; then
-    wait $packages
+    wait "$packages"
     scripts/explorer.sh build
 fi
 cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise
