@@ -1,4 +1,4 @@
-"""The tables of docs/starting.md beside BBR, which the simulator does not have: on the host's kernel. Needs root, and half an hour in real time."""
+"""The tables of docs/starting.md beside BBR, which the simulator does not have: on the host's kernel. Needs root, and a quarter of an hour in real time."""
 
 import itertools
 import statistics
