@@ -83,7 +83,7 @@ bench: setup ## The benchmarks
 	scripts/test-python.sh bench
 
 soak: setup ## SOAK_CONNECTIONS (10000) at once, SOAK_OPENS (1000000) opened and closed
-	$(AS_ROOT) SOAK_CONNECTIONS=$(SOAK_CONNECTIONS) SOAK_OPENS=$(SOAK_OPENS) cargo test --release --locked -p lisa --test soak -- --nocapture
+	$(AS_ROOT) SOAK_CONNECTIONS=$(SOAK_CONNECTIONS) SOAK_OPENS=$(SOAK_OPENS) cargo test --release --locked -p lisa --test soak -- --include-ignored --nocapture
 	$(AS_ROOT) HOSTILE_SOCKETS=100000 cargo test --release --locked -p lisa --test bounds hostile
 
 fmt: setup ## Apply the formatters

@@ -48,7 +48,12 @@ fi
 cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise
 # Once more where an overflow in cc/ stops the program.
 cargo test --locked -p mpcc-harness --features trap --test properties --test vectors 2>&1 | summarise
-# The explorer: outcomes of WebAssembly and of the program, and the page in a browser.
+# The Python package, beside what follows: most of it runs on one core.
+python_log=$(mktemp)
+scripts/test-python.sh dev >"$python_log" 2>&1 &
+python=$!
+trap 'wait; rm -f "$python_log"' EXIT
+# The explorer: the simulator as WebAssembly, and the page in a browser.
 if [ "$has_node" ]; then
     LISA=$(realpath -m "${CARGO_TARGET_DIR:-target}/debug/lisa") scripts/explorer.sh test
 else
@@ -56,5 +61,7 @@ else
 fi
 # And on arm64, what takes seconds there: `make test-arm64` runs the rest.
 scripts/test-arm64.sh --test vectors --test css 2>&1 | summarise
-# The Python package.
-scripts/test-python.sh dev
+passes=yes
+wait $python || passes=''
+cat "$python_log"
+[ "$passes" ]

@@ -95,11 +95,13 @@ fn settled(loaded: &Loaded) -> (Totals, usize) {
 }
 
 #[test]
+#[ignore = "is run by `make soak`"]
 fn thousands_at_once() {
     at_once("lisa", 0);
 }
 
 #[test]
+#[ignore = "is run by `make soak`"]
 fn thousands_at_once_over_cubic() {
     at_once("lisa_cubic", 1);
 }
