@@ -53,7 +53,9 @@ def beside_bbr(experiment):
             rows.append([CLASSES[kind], name, *times, more, number(others, 2)])
     late = max(lateness for _, lateness in found)
     header = [f"Linux {release()}", "", "median time", "largest", "losses beyond, mean", "goodput of the rival, median"]
-    experiment.fill(PAGE, "bbr-host", f"{table(header, rows)}\n\nThe latest packet was {number(1e3 * late, 1)} ms late.")
+    experiment.fill(
+        PAGE, "bbr-host", f"{table(header, rows)}\n\nThe latest packet was {number(1e3 * late, 1)} ms late."
+    )
 
 
 def share(experiment, algorithm, subflows, pipe, seed):
