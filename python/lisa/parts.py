@@ -34,7 +34,7 @@ PART_SECONDS = 1.0
 MOST_PARTS = 100_000
 #: Numbers of runs, over the whole sweep, whose time decides the number of parts: more where they are too short to be timed.
 TIMED_RUNS = (1, 10, 100)
-#: Parts that are given to a cluster at a time, for each of its threads: so many that none waits, and few enough for the memory.
+#: Largest number of submitted parts for each thread of a cluster. With fewer a thread can be idle; more need memory for their results.
 AHEAD = 8
 #: What to do after an error.
 AGAIN = "the same call makes the parts that are missing"
