@@ -15,16 +15,14 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 from lisa import _native
 from lisa.errors import ArgumentError, LisaError
 from lisa.optional import load
-from lisa.table import Library
+from lisa.table import Framed
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
     import pyarrow
     from distributed import Client
 
@@ -78,7 +76,7 @@ class Spec:
         return record
 
 
-class Parts:
+class Parts(Framed):
     """The rows of a sweep in a directory of Parquet files (docs/python.md, Many machines). ``len(parts)`` is the number of files.
 
     Each file has the rows of one part of the runs, those of ``lisa sweep --shard PART/N``: any reader of Parquet data sets reads the
@@ -99,8 +97,8 @@ class Parts:
     def __repr__(self) -> str:
         return f"<lisa.Parts: {self.runs} runs in {len(self)} files of {self.path}>"
 
-    def to_pyarrow(self) -> pyarrow.Table:
-        """The rows of all runs, part by part.
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows of all runs, part by part, with the columns of :meth:`Sweep.to_arrow`.
 
         Raises:
             MissingPackage: Without pyarrow.
@@ -108,26 +106,6 @@ class Parts:
         parquet = load("pyarrow.parquet", "pandas")
         tables = [parquet.read_table(file).replace_schema_metadata() for file in self.files]
         return load("pyarrow", "pandas").concat_tables(tables)
-
-    @overload
-    def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
-    def to_frame(self, library: Library = "pandas") -> Any:
-        """The rows of all runs in pandas or polars, with the columns of :meth:`Sweep.to_arrow`.
-
-        Args:
-            library: ``"pandas"`` or ``"polars"``.
-
-        Raises:
-            ArgumentError: For another library.
-            MissingPackage: Without the library, or without pyarrow.
-        """
-        if library == "pandas":
-            return self.to_pyarrow().to_pandas(types_mapper=load("pandas", "pandas").ArrowDtype)
-        if library == "polars":
-            return load("polars", "polars").from_arrow(self.to_pyarrow())
-        raise ArgumentError(f"library {library}: one of pandas, polars")
 
 
 class Directory:

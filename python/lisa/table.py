@@ -17,7 +17,63 @@ if TYPE_CHECKING:
 Library = Literal["pandas", "polars"]
 
 
-class Table:
+class Framed:
+    """What has a table of results: it is in pandas or polars, too."""
+
+    def to_arrow(self) -> Any:
+        """The table, as an object with the Arrow PyCapsule interface."""
+        raise NotImplementedError
+
+    def to_pyarrow(self) -> pyarrow.Table:
+        """The table in pyarrow, without a copy.
+
+        Raises:
+            MissingPackage: Without pyarrow.
+        """
+        return load("pyarrow", "pandas").table(self.to_arrow())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table in pandas, without a copy: the columns have Arrow's types (``pandas.ArrowDtype``), and a missing value is
+        ``<NA>``.
+
+        Raises:
+            MissingPackage: Without pandas or pyarrow.
+        """
+        of_arrow = load("pandas", "pandas").ArrowDtype
+        frame: pandas.DataFrame = self.to_pyarrow().to_pandas(types_mapper=of_arrow)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The table in polars, without a copy.
+
+        Raises:
+            MissingPackage: Without polars.
+        """
+        frame: polars.DataFrame = load("polars", "polars").DataFrame(self.to_arrow())
+        return frame
+
+    @overload
+    def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
+    def to_frame(self, library: Library = "pandas") -> Any:
+        """The table in pandas or polars.
+
+        Args:
+            library: ``"pandas"`` or ``"polars"``.
+
+        Raises:
+            ArgumentError: For another library.
+            MissingPackage: Without the library.
+        """
+        if library == "pandas":
+            return self.to_pandas()
+        if library == "polars":
+            return self.to_polars()
+        raise ArgumentError(f"library {library}: one of pandas, polars")
+
+
+class Table(Framed):
     """Named columns in Arrow's memory format.
 
     Any library that reads the Arrow PyCapsule interface takes a table as it is: ``polars.DataFrame(table)``,
@@ -57,74 +113,6 @@ class Table:
         """
         return self._native.column(name)
 
-    def to_pyarrow(self) -> pyarrow.Table:
-        """The table in pyarrow, without a copy.
-
-        Raises:
-            MissingPackage: Without pyarrow.
-        """
-        return load("pyarrow", "pandas").table(self)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table in pandas, without a copy: the columns have Arrow's types (``pandas.ArrowDtype``), and a missing value is
-        ``<NA>``.
-
-        Raises:
-            MissingPackage: Without pandas or pyarrow.
-        """
-        of_arrow = load("pandas", "pandas").ArrowDtype
-        frame: pandas.DataFrame = self.to_pyarrow().to_pandas(types_mapper=of_arrow)
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """The table in polars, without a copy.
-
-        Raises:
-            MissingPackage: Without polars.
-        """
-        frame: polars.DataFrame = load("polars", "polars").DataFrame(self)
-        return frame
-
-    @overload
-    def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
-    def to_frame(self, library: Library = "pandas") -> Any:
-        """The table in pandas or polars.
-
-        Args:
-            library: ``"pandas"`` or ``"polars"``.
-
-        Raises:
-            ArgumentError: For another library.
-            MissingPackage: Without the library.
-        """
-        if library == "pandas":
-            return self.to_pandas()
-        if library == "polars":
-            return self.to_polars()
-        raise ArgumentError(f"library {library}: one of pandas, polars")
-
-
-class Framed:
-    """What has a table of results: it is in pandas or polars, too."""
-
     def to_arrow(self) -> Table:
-        """The table."""
-        raise NotImplementedError
-
-    @overload
-    def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
-    def to_frame(self, library: Library = "pandas") -> Any:
-        """As :meth:`to_arrow`, in pandas or polars.
-
-        Args:
-            library: ``"pandas"`` or ``"polars"``.
-
-        Raises:
-            ArgumentError: For another library.
-            MissingPackage: Without the library.
-        """
-        return self.to_arrow().to_frame(library)
+        """The table itself."""
+        return self

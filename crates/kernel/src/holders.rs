@@ -155,13 +155,16 @@ impl Holders {
         abbreviated(lasting.iter().map(|default| &default.netns))
     }
 
-    /// The sockets by kind, with the name of the kind. Kinds without a socket are left out.
-    pub(crate) fn kinds(&self) -> Vec<(&'static str, Vec<&Socket>)> {
+    /// The sockets by kind, with the name of one and of several of the kind. Kinds without a socket are left out.
+    pub(crate) fn kinds(&self) -> Vec<([&'static str; 2], Vec<&Socket>)> {
         let mut kinds = [
-            ("listener", Vec::new()),
-            ("connected socket", Vec::new()),
-            ("unconnected socket", Vec::new()),
-            ("socket without a program", Vec::new()),
+            (["listener", "listeners"], Vec::new()),
+            (["connected socket", "connected sockets"], Vec::new()),
+            (["unconnected socket", "unconnected sockets"], Vec::new()),
+            (
+                ["socket without a program", "sockets without a program"],
+                Vec::new(),
+            ),
         ];
         for socket in &self.sockets {
             let kind = match socket {
@@ -183,13 +186,10 @@ impl Holders {
         if !names.is_empty() {
             parts.push(format!("it is the default of {names}"));
         }
-        for (what, sockets) in self.kinds() {
-            let plural = if sockets.len() == 1 { "" } else { "s" };
+        for ([one, several], sockets) in self.kinds() {
             let number = sockets.len();
-            parts.push(format!(
-                "{number} {what}{plural}: {}",
-                abbreviated(sockets.iter())
-            ));
+            let what = if number == 1 { one } else { several };
+            parts.push(format!("{number} {what}: {}", abbreviated(sockets.iter())));
         }
         let ends = self.defaults.iter().filter(|default| default.ends).count() as u64;
         match ends + self.others {
@@ -226,6 +226,23 @@ pub(crate) mod tests {
             address: 1,
             connection: 1,
         }
+    }
+
+    #[test]
+    fn kinds_have_their_plurals() {
+        let orphan = || Socket {
+            orphan: true,
+            ..socket("10.0.0.1:1", "10.0.0.2:2")
+        };
+        let several = Holders {
+            sockets: vec![orphan(), orphan()],
+            ..Holders::default()
+        };
+        let summary = several.summary();
+        assert!(
+            summary.starts_with("2 sockets without a program: "),
+            "{summary}"
+        );
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl Status {
         let subflows = self.connections.iter().flat_map(|c| &c.subflows);
         let table: HashSet<_> = subflows.map(|s| (s.local, s.remote)).collect();
         let in_table = |socket: &Socket| table.contains(&(Some(socket.local), Some(socket.remote)));
-        for (what, sockets) in self.holders.kinds() {
+        for ([what, _], sockets) in self.holders.kinds() {
             let others = sockets.iter().filter(|s| s.orphan || !in_table(s));
             lines.extend(others.map(|socket| format!("{what} {socket}")));
         }
