@@ -77,14 +77,7 @@ class Plan:
     @property
     def points(self) -> int: ...
     def run(self, jobs: int | None, progress: Callable[[int, int], None] | None) -> Sweep: ...
-    def write_part(
-        self,
-        number: int,
-        of: int,
-        file: str | os.PathLike[str],
-        jobs: int | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> list[str]: ...
+    def write_part(self, number: int, of: int, file: str | os.PathLike[str], jobs: int | None) -> list[str]: ...
 
 @final
 class Sweep:

@@ -192,13 +192,11 @@ def _mixed(parts: int, plan: _native.Plan) -> int:
     return next(number for number in numbers if math.gcd(number, plan.points) == 1)
 
 
-def content_of(
-    plan: _native.Plan, part: int, of: int, jobs: int | None, progress: Callable[[int, int], None] | None = None
-) -> tuple[bytes, list[str]]:
+def content_of(plan: _native.Plan, part: int, of: int, jobs: int | None) -> tuple[bytes, list[str]]:
     """Makes the runs of a part. Returns its Parquet file, and a line for each warning."""
     with tempfile.TemporaryDirectory(prefix="lisa-") as folder:
         file = Path(folder) / "part.parquet"
-        warnings = plan.write_part(part, of, file, jobs, progress)
+        warnings = plan.write_part(part, of, file, jobs)
         return file.read_bytes(), warnings
 
 

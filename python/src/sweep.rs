@@ -268,7 +268,7 @@ impl Plan {
     }
 
     /// Makes the runs of part `number` of `of` parts, and writes their rows into a Parquet file. Returns a line for each warning.
-    #[pyo3(signature = (number, of, file, jobs, progress))]
+    #[pyo3(signature = (number, of, file, jobs))]
     fn write_part(
         &self,
         py: Python<'_>,
@@ -276,10 +276,9 @@ impl Plan {
         of: usize,
         file: PathBuf,
         jobs: Option<usize>,
-        progress: Option<Py<PyAny>>,
     ) -> PyResult<Vec<String>> {
         let raise = |failure: Failure| failure.raise(py);
-        let settings = Settings::new(jobs, progress).map_err(raise)?;
+        let settings = Settings::new(jobs, None).map_err(raise)?;
         let shard = Shard::new(number, of).ok_or_else(|| {
             raise(Failure::Argument(format!(
                 "part {number} of {of}: a part is from 1 to the number of parts, of which there are at most {MOST}"
