@@ -46,8 +46,6 @@ if [ "$has_node" ]; then
     scripts/explorer.sh build
 fi
 cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise
-# Once more where an overflow in cc/ stops the program.
-cargo test --locked -p mpcc-harness --features trap --test properties --test vectors 2>&1 | summarise
 # The Python package, beside what follows: most of it runs on one core.
 python_log=$(mktemp)
 scripts/test-python.sh dev >"$python_log" 2>&1 &
@@ -59,6 +57,8 @@ if [ "$has_node" ]; then
 else
     echo "skipped: the explorer: no node or npm; make setup installs them"
 fi
+# Once more where an overflow in cc/ stops the program.
+cargo test --locked -p mpcc-harness --features trap --test properties --test vectors 2>&1 | summarise
 # And on arm64, what takes seconds there: `make test-arm64` runs the rest.
 scripts/test-arm64.sh --test vectors --test css 2>&1 | summarise
 passes=yes

@@ -187,9 +187,9 @@ mod tests {
         let figure = library.select(Some("lisa/fig6a")).unwrap();
         let all = kernel(None).runs(&figure, None).unwrap();
         let sample = kernel(Some(Sample::VM)).runs(&figure, None).unwrap();
-        // 34 queues, two algorithms, ten seeds; 8 queues with the limit of seeds.
+        // 34 queues, two algorithms, ten seeds; 4 queues with the limit of seeds.
         assert_eq!(all.len(), 34 * 2 * 10);
-        assert_eq!(sample.len() as u64, 8 * 2 * Sample::VM.seeds);
+        assert_eq!(sample.len() as u64, 4 * 2 * Sample::VM.seeds);
         assert!(sample.iter().all(|run| all.contains(run)));
         assert!(sample.is_sorted_by_key(|run| run.seed));
         let key = |run: &Run| run.key().unwrap();

@@ -22,7 +22,7 @@ impl Sample {
     /// interval: with two, half of it is nine standard deviations. Long runs take minutes each; one has no interval at all.
     pub const VM: Self = Self {
         seeds: 3,
-        points: 4,
+        points: 2,
         long: 70.0,
     };
 
@@ -100,6 +100,6 @@ mod tests {
         let figure = figures[0].1[0];
         let points = Sample::VM.points(figure, figure.points().unwrap());
         let places: Vec<f64> = points.iter().filter_map(|point| point.x).collect();
-        assert_eq!(places, [1.0, 3.0, 5.0, 7.0, 8.0, 17.0, 25.0, 34.0]);
+        assert_eq!(places, [1.0, 7.0, 8.0, 34.0]);
     }
 }

@@ -142,8 +142,10 @@ impl<'a> Machine<'a> {
             deadline: Instant::now() + limit,
             cancelled,
         };
-        // The monitor requires this command first.
-        machine.request("qmp_capabilities", json!({}))?;
+        if memory.has_monitor() {
+            // The monitor requires this command first.
+            machine.request("qmp_capabilities", json!({}))?;
+        }
         Ok(machine)
     }
 
