@@ -63,7 +63,7 @@ Every figure runs with the endpoints of the paper's day, which are simulated and
 with today's Linux. Finished runs are kept: the same command continues after Ctrl-C, and nothing runs twice.
 
 With `--on vm` the claims that the lab supports also run with the endpoints of a Linux kernel. A run takes seconds to minutes. \
-Without `--full` only claims with a published value run, at its first and last point and with three seeds, or one if the scenario stops later than 70 s.
+Without `--full` only claims with a published value run, each at its first and last point, and with three seeds, or one if the scenario stops later than 70 s.
 
 Examples:
   lisa reproduce -o report                 all papers, some minutes; open report/report.html
