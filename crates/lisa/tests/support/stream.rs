@@ -89,13 +89,25 @@ pub fn try_carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> io
 
 /// Sends `content` there and back, and checks that it arrives unchanged.
 pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
-    assert!(
-        carry(a, b, content) == content,
-        "bytes arrive as they were sent"
-    );
-    assert!(
-        carry(b, a, content) == content,
-        "bytes arrive as they were sent"
+    arrives(&carry(a, b, content), content);
+    arrives(&carry(b, a, content), content);
+}
+
+/// Checks that what arrived is what was sent; else it says where, and where what arrived stands among what was sent.
+fn arrives(arrived: &[u8], sent: &[u8]) {
+    let differ: Vec<usize> = (0..sent.len())
+        .filter(|&at| arrived[at] != sent[at])
+        .collect();
+    let (Some(first), Some(last)) = (differ.first(), differ.last()) else {
+        return;
+    };
+    let end = (first + 16).min(sent.len());
+    let sample = &arrived[*first..end];
+    let from = sent.windows(sample.len()).position(|part| part == sample);
+    panic!(
+        "{} of {} bytes are not those that were sent, from {first} to {last}; the first, {sample:02x?}, are those of {from:?}",
+        differ.len(),
+        sent.len()
     );
 }
 
