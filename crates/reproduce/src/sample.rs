@@ -18,7 +18,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The part that `lisa reproduce --on vm` runs without `--full`, in less than an hour on two cores. Fewer seeds have no useful
+    /// The part that `lisa reproduce --on vm` runs without `--full` (times: docs/papers/README.md). Fewer seeds have no useful
     /// interval: with two, half of it is nine standard deviations. Long runs take minutes each; one has no interval at all.
     pub const VM: Self = Self {
         seeds: 3,

@@ -93,7 +93,8 @@ pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
     arrives(&carry(b, a, content), content);
 }
 
-/// Checks that what arrived is what was sent; else it says where, and where what arrived stands among what was sent.
+/// Checks that the received bytes are the sent ones. The failure names the range of wrong bytes, and the position in `sent` from which
+/// the first of them come.
 fn arrives(arrived: &[u8], sent: &[u8]) {
     let differ: Vec<usize> = (0..sent.len())
         .filter(|&at| arrived[at] != sent[at])
