@@ -200,6 +200,30 @@ mod tests {
         }
     }
 
+    /// The simulator's verdict beside the kernel's is that of the kernel's runs, shortened like them.
+    #[test]
+    fn the_same_runs_are_simulated() {
+        let library = Library::new().unwrap();
+        let selection = library.select(Some("nmcc/fig5")).unwrap();
+        let kernel = kernel(Some(Sample::VM));
+        let real = kernel.runs(&selection, None).unwrap();
+        let (paper, figures) = &selection[0];
+        let same = Variant {
+            kernel: None,
+            ..kernel.variant(paper, None)
+        };
+        let mut needed = BTreeSet::new();
+        for figure in figures {
+            for claim in figure.claims.iter().filter(|claim| kernel.has(claim)) {
+                needed.extend(of_claim(paper, figure, claim, same).unwrap());
+            }
+        }
+        let simulated: BTreeSet<Run> = real.iter().map(Run::simulated).collect();
+        assert_eq!(simulated, needed);
+        let is_short = |run: &Run| run.set.contains(&"stop=120s".to_string());
+        assert!(real.iter().all(is_short));
+    }
+
     /// The claims with a published value run, if the lab supports them; each other one has a cause.
     #[test]
     fn causes_are_those_of_the_lab() {

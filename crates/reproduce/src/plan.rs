@@ -90,6 +90,15 @@ impl Run {
         Ok(key)
     }
 
+    /// The same run with simulated endpoints.
+    #[must_use]
+    pub fn simulated(&self) -> Self {
+        Self {
+            kernel: None,
+            ..self.clone()
+        }
+    }
+
     /// The scenario of the run.
     ///
     /// # Errors
@@ -179,21 +188,28 @@ pub(crate) fn of_point(
     variant: Variant<'_>,
 ) -> Result<Vec<Run>, Error> {
     let file = format!("{}/{}", paper.id, figure.scenario);
-    let set = keys(figure, line, point, variant);
     let pool = match figure.pool.is_empty() {
         true => &[Vec::new()][..],
         false => &figure.pool,
     };
-    let run = |pooled: &Vec<String>, seed| Run {
+    let run = |set: &[String], pooled: &Vec<String>, seed| Run {
         file: file.clone(),
         set: set.iter().chain(pooled).cloned().collect(),
         seed,
         kernel: variant.kernel.map(String::from),
     };
-    let limit = match variant.sample {
-        Some(sample) => sample.seeds(&run(&pool[0], 1).scenario()?),
-        None => u64::MAX,
-    };
+    let mut set = keys(figure, line, point, variant);
+    let mut limit = u64::MAX;
+    if let Some(sample) = variant.sample {
+        let first = |set: &[String]| run(set, &pool[0], 1).scenario();
+        let mut scenario = first(&set)?;
+        let shorter = sample.shorter(&scenario);
+        if !shorter.is_empty() {
+            set.extend(shorter);
+            scenario = first(&set)?;
+        }
+        limit = sample.seeds(&scenario);
+    }
     let seeds = variant
         .seeds
         .unwrap_or(u64::MAX)
@@ -201,7 +217,11 @@ pub(crate) fn of_point(
         .min(figure.seeds);
     let runs = pool.iter();
     Ok(runs
-        .flat_map(|pooled| (1..=seeds).map(move |seed| run(pooled, seed)))
+        .flat_map(|pooled| {
+            (1..=seeds)
+                .map(|seed| run(&set, pooled, seed))
+                .collect::<Vec<_>>()
+        })
         .collect())
 }
 

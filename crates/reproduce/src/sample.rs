@@ -13,7 +13,11 @@ pub struct Sample {
     pub seeds: u64,
     /// Number of points of each claim.
     pub points: usize,
-    /// Scenarios that stop later than this run with one seed, seconds.
+    /// Longest warm-up, seconds.
+    pub warmup: f64,
+    /// Longest time that counts after a warm-up, seconds. Scenarios without a warm-up, whose transfers end by themselves, keep their length.
+    pub counted: f64,
+    /// Scenarios with a warm-up that stop later than this run with one seed, seconds.
     pub long: f64,
 }
 
@@ -23,6 +27,8 @@ impl Sample {
     pub const VM: Self = Self {
         seeds: 3,
         points: 2,
+        warmup: 60.0,
+        counted: 60.0,
         long: 70.0,
     };
 
@@ -30,6 +36,8 @@ impl Sample {
     pub(crate) const SCREENING: Self = Self {
         seeds: 5,
         points: 6,
+        warmup: f64::INFINITY,
+        counted: f64::INFINITY,
         long: f64::INFINITY,
     };
 
@@ -40,9 +48,21 @@ impl Sample {
 
     /// Number of seeds of a scenario.
     pub(crate) fn seeds(self, scenario: &Scenario) -> u64 {
-        match scenario.stop.as_secs_f64() > self.long {
+        let is_long = scenario.stop.as_secs_f64() > self.long;
+        match has_warmup(scenario) && is_long {
             true => 1,
             false => self.seeds,
+        }
+    }
+
+    /// The changed keys that shorten a scenario; none where it is short enough.
+    pub(crate) fn shorter(self, scenario: &Scenario) -> Vec<String> {
+        let (stop, before) = (scenario.stop.as_secs_f64(), scenario.warmup.as_secs_f64());
+        let warmup = before.min(self.warmup);
+        let shorter = warmup + (stop - before).min(self.counted);
+        match has_warmup(scenario) && shorter < stop {
+            true => vec![format!("warmup={warmup}s"), format!("stop={shorter}s")],
+            false => Vec::new(),
         }
     }
 
@@ -70,6 +90,10 @@ impl Sample {
     }
 }
 
+fn has_warmup(scenario: &Scenario) -> bool {
+    scenario.warmup.as_secs_f64() > 0.0
+}
+
 /// At most `most` of the numbers below `of`, at equal distances from the first to the last.
 fn spread(of: usize, most: usize) -> impl Iterator<Item = usize> {
     let number = of.min(most);
@@ -90,6 +114,37 @@ mod tests {
         assert_eq!(spread(34, 4), [0, 11, 22, 33]);
         assert_eq!(spread(6, 4), [0, 2, 3, 5]);
         assert_eq!(spread(9, 1), [0]);
+    }
+
+    #[test]
+    fn long_flows_are_shortened() {
+        let scenario = |set: &[&str]| {
+            let text = include_str!("../../../experiments/nmcc/fig5.toml");
+            let set: Vec<String> = set.iter().map(|one| one.to_string()).collect();
+            Scenario::parse_with(text, "fig5.toml", &set).unwrap()
+        };
+        for (set, expected, seeds) in [
+            // 240 s and 60 s, 20 s and 120 s, 100 s and 10 s.
+            (&[][..], &["warmup=60s", "stop=120s"][..], 1),
+            (&["warmup=20s", "stop=140s"], &["warmup=20s", "stop=80s"], 1),
+            (
+                &["warmup=100s", "stop=110s"],
+                &["warmup=60s", "stop=70s"],
+                3,
+            ),
+            (&["warmup=40s", "stop=60s"], &[], 3),
+            (&["warmup=0s", "connection.*.bytes=10MB"], &[], 3),
+        ] {
+            let shorter = Sample::VM.shorter(&scenario(set));
+            assert_eq!(shorter, expected, "{set:?}");
+            assert_eq!(Sample::SCREENING.shorter(&scenario(set)), [""; 0]);
+            let shortened: Vec<&str> = set
+                .iter()
+                .copied()
+                .chain(expected.iter().copied())
+                .collect();
+            assert_eq!(Sample::VM.seeds(&scenario(&shortened)), seeds, "{set:?}");
+        }
     }
 
     /// LISA's figure 6a has a claim about queues of 1 to 7 packets, and one about 8 to 34.

@@ -20,7 +20,7 @@ pub struct Arguments {
     /// the kernel that `make setup` fetches].
     #[arg(long, value_name = "FILE", requires = "on", value_hint = ValueHint::FilePath, value_parser = values::path("the name of a vmlinuz"))]
     pub kernel: Option<PathBuf>,
-    /// Run all points, lines and seeds on the kernel, in place of a sample.
+    /// Run all points, lines and seeds on the kernel at full length, in place of a sample.
     #[arg(long, requires = "on")]
     pub full: bool,
     /// Write report.html, results.csv and a figure for each measure (SVG) into this folder, replacing those of an earlier report.
@@ -63,7 +63,8 @@ Every figure runs with the endpoints of the paper's day, which are simulated and
 with today's Linux. Finished runs are kept: the same command continues after Ctrl-C, and nothing runs twice.
 
 With `--on vm` the claims that the lab supports also run with the endpoints of a Linux kernel. A run takes seconds to minutes. \
-Without `--full` only claims with a published value run, each at its first and last point, and with three seeds, or one if the scenario stops later than 70 s.
+Without `--full` only claims with a published value run, each at its first and last point. Long flows run at most 60 s before and 60 s after the start of \
+the measurement. There are three seeds, or one of long flows that take more than 70 s.
 
 Examples:
   lisa reproduce -o report                 all papers, some minutes; open report/report.html

@@ -66,6 +66,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(kernel) = kernel {
         let runs = kernel.runs(&select()?, arguments.seeds)?;
+        let same: Vec<Run> = runs.iter().map(Run::simulated).collect();
+        finish(
+            &same,
+            "the kernel's runs, simulated",
+            On::Sim,
+            arguments,
+            &mut store,
+            &cancelled,
+        )?;
         let mut real = Store::open(&folder(arguments).join("vm"), KERNEL_BUILD)?;
         finish(
             &runs,

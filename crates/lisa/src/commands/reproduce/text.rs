@@ -119,10 +119,12 @@ pub fn part(kernel: &Kernel) -> String {
         Some(Sample {
             seeds,
             points,
+            warmup,
+            counted,
             long,
         }) => format!(
-            "On {}: claims with a published value, at most {points} points of each, from the first to the last, and {seeds} seeds, or one of \
-             a scenario that stops later than {long} s. No run is shortened.",
+            "On {}: claims with a published value, at most {points} points of each, from the first to the last. Scenarios with a warm-up run at most \
+             {warmup} s of it and {counted} s after it. {seeds} seeds, or one of a scenario with a warm-up that then stops later than {long} s.",
             kernel.name()
         ),
     }
