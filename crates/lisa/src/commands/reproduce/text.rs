@@ -124,7 +124,7 @@ pub fn part(kernel: &Kernel) -> String {
             long,
         }) => format!(
             "On {}: claims with a published value, at most {points} points of each, from the first to the last. Scenarios with a warm-up run at most \
-             {warmup} s of it and {counted} s after it. {seeds} seeds, or one of a scenario with a warm-up that then stops later than {long} s.",
+             {warmup} s of it and {counted} s after it. Each runs with {seeds} seeds, or with one if it has a warm-up and then stops later than {long} s.",
             kernel.name()
         ),
     }
