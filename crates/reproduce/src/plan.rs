@@ -201,13 +201,8 @@ pub(crate) fn of_point(
     let mut set = keys(figure, line, point, variant);
     let mut limit = u64::MAX;
     if let Some(sample) = variant.sample {
-        let first = |set: &[String]| run(set, &pool[0], 1).scenario();
-        let mut scenario = first(&set)?;
-        let shorter = sample.shorter(&scenario);
-        if !shorter.is_empty() {
-            set.extend(shorter);
-            scenario = first(&set)?;
-        }
+        let scenario = run(&set, &pool[0], 1).scenario()?;
+        set.extend(sample.shorter(&scenario));
         limit = sample.seeds(&scenario);
     }
     let seeds = variant
