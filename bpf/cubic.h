@@ -44,7 +44,7 @@ static __always_inline void sample_cubic_in_slow_start(struct sock *sk, struct m
 						       struct mpcc_note *note)
 {
 	struct tcp_sock *tp = tcp_of(sk);
-	struct mpcc_tcp tcp = fetch(tp);
+	struct mpcc_tcp tcp = fetch(sk);
 
 	mpcc_settle(PAIR, c, s, &tcp, tcp.flight + acked, note);
 	store(tp, &tcp);

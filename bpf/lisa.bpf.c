@@ -54,7 +54,7 @@ void BPF_PROG(lisa_init, struct sock *sk)
 	if (!private)
 		return;
 	/* After cubictcp_init, which may set ssthresh (tcp_cubic.initial_ssthresh). */
-	tcp = fetch(tp);
+	tcp = fetch(sk);
 	tcp.backup = is_backup(tp, tcp.flight);
 	if (mptcp)
 		mptcp_sock = identify(sk, &key);
@@ -106,7 +106,7 @@ void BPF_PROG(lisa_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		else
 			sample_cubic(sk, acked);
 	}
-	tcp = fetch(tp);
+	tcp = fetch(sk);
 	tcp.backup = is_backup(tp, tcp.flight);
 	mpcc_on_ack(PAIR, c, &private->subflow, &tcp, acked, &note);
 	store(tp, &tcp);
@@ -123,7 +123,7 @@ SEC("struct_ops")
 u32 BPF_PROG(lisa_ssthresh, struct sock *sk)
 {
 	struct lisa_socket *private = private_of(sk);
-	struct mpcc_tcp tcp = fetch(tcp_of(sk));
+	struct mpcc_tcp tcp = fetch(sk);
 	struct mpcc_note note = {};
 	struct mpcc_connection *c;
 	u32 ssthresh = 0;
@@ -145,18 +145,20 @@ u32 BPF_PROG(lisa_ssthresh, struct sock *sk)
 SEC("struct_ops")
 u32 BPF_PROG(lisa_undo_cwnd, struct sock *sk)
 {
-	struct mpcc_tcp tcp = fetch(tcp_of(sk));
+	struct lisa_socket *private = private_of(sk);
+	struct mpcc_tcp tcp = fetch(sk);
+	u32 cwnd = 0;
 
-	if (OVER_CUBIC)
-		return tcp_reno_undo_cwnd(sk);
-	return mpcc_undo(&private_of(sk)->subflow, &tcp);
+	if (private)
+		cwnd = mpcc_undo(&private->subflow, &tcp);
+	return OVER_CUBIC ? tcp_reno_undo_cwnd(sk) : cwnd;
 }
 
 SEC("struct_ops")
 void BPF_PROG(lisa_set_state, struct sock *sk, u8 state)
 {
 	struct lisa_socket *private = private_of(sk);
-	struct mpcc_tcp tcp = fetch(tcp_of(sk));
+	struct mpcc_tcp tcp = fetch(sk);
 	struct mpcc_note note = {};
 	struct mpcc_connection *c;
 
@@ -180,7 +182,7 @@ static __always_inline void cwnd_event(struct sock *sk, u32 what)
 	if (!private || !private->subflow.ready)
 		return;
 	c = connection_of(private);
-	tcp = fetch(tcp_of(sk));
+	tcp = fetch(sk);
 	tcp.idle_ms = idle_ms(tcp_of(sk));
 	mpcc_cwnd_event(PAIR, c, &private->subflow, &tcp, what, &note);
 	store(tcp_of(sk), &tcp);

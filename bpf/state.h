@@ -37,6 +37,9 @@ struct {
  */
 #define OVER_CUBIC (settings.pair.avoidance == MPCC_AVOIDANCE_cubic)
 
+/* Whether the slow start depends on pacing. A constant for the verifier. */
+#define USES_PACING (settings.pair.slow_start == MPCC_SLOW_START_convoy)
+
 static __always_inline struct tcp_sock *tcp_of(struct sock *sk)
 {
 	return (struct tcp_sock *)sk;
@@ -100,8 +103,10 @@ static __always_inline u8 is_backup(struct tcp_sock *tp, u32 flight)
  * same sample to congestion control (ack_sample.rtt_us). An ACK that may answer a retransmission does not change RACK's RTT.
  * `backup` is 0: the callbacks that publish set it.
  */
-static __always_inline struct mpcc_tcp fetch(struct tcp_sock *tp)
+static __always_inline struct mpcc_tcp fetch(struct sock *sk)
 {
+	struct tcp_sock *tp = tcp_of(sk);
+
 	return (struct mpcc_tcp){
 		.cwnd = tp->snd_cwnd,
 		.cwnd_clamp = tp->snd_cwnd_clamp,
@@ -109,6 +114,7 @@ static __always_inline struct mpcc_tcp fetch(struct tcp_sock *tp)
 		.srtt8 = tp->srtt_us,
 		.flight = flight_of(tp),
 		.cwnd_limited = cwnd_limited(tp),
+		.paced = USES_PACING && sk->sk_pacing_status != SK_PACING_NONE,
 		.rtt_us = tp->rack.rtt_us,
 		.now = tp->tcp_mstamp * 1000,
 		.uncoupled = MPCC_READ(uncoupled) != 0,

@@ -301,6 +301,7 @@ MPCC_INLINE void mpcc_exit_slow_start(struct mpcc_pair pair, struct mpcc_connect
 				      struct mpcc_subflow *s, struct mpcc_note *note)
 {
 	note->what |= MPCC_NOTE_SLOW_START_EXIT;
+	s->initial = false;
 	MPCC_SLOW_START_CALL(pair, ended, c, s, note);
 }
 
@@ -316,6 +317,7 @@ MPCC_INLINE void mpcc_init(struct mpcc_pair pair, struct mpcc_connection *c, str
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	s->ready = true;
+	s->initial = fresh;
 	if (slot) {
 		slot->request.group = s->group;
 		s->group = mpcc_wanted_group(s, slot, tcp);
@@ -391,14 +393,20 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 	MPCC_SLOW_START_CALL(pair, ended, c, s, note);
 	MPCC_SLOW_START_CALL(pair, loss, s);
 	s->cwnd_before_loss = tcp->cwnd;
+	s->initial_before_loss = s->initial;
+	s->initial = false;
 	s->growth = 0;
 	MPCC_AVOIDANCE_CALL_FOR(pair, ssthresh, ssthresh, c, s, tcp);
 	return ssthresh;
 }
 
-/* The reduction was spurious (Eifel, DSACK, F-RTO): the window to restore, in segments. */
-MPCC_INLINE u32 mpcc_undo(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+/*
+ * The reduction was spurious (Eifel, DSACK, F-RTO): the window to restore, in segments. The endpoint restores ssthresh afterwards
+ * (tcp_undo_cwnd_reduction). If the reduction ended the initial slow start, that goes on, under the rules of its slow start.
+ */
+MPCC_INLINE u32 mpcc_undo(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
+	s->initial = s->initial_before_loss;
 	return mpcc_max(tcp->cwnd, s->cwnd_before_loss);
 }
 

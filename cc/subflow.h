@@ -15,7 +15,9 @@ struct mpcc_tcp {
 	u32 ssthresh; /* segments */
 	u32 srtt8; /* smoothed RTT in eighths of a microsecond (tcp_sock.srtt_us); 0: no sample */
 	u32 flight; /* segments in flight, after the ACK being processed (tcp_packets_in_flight) */
-	u16 cwnd_limited; /* not 0: the window limits the sender (tcp_is_cwnd_limited) */
+	u8 cwnd_limited; /* not 0: the window limits the sender (tcp_is_cwnd_limited) */
+	/* not 0: the endpoint spreads its segments over time (sk_pacing_status other than SK_PACING_NONE) */
+	u8 paced;
 	/*
 	 * 1: data goes to this subflow only while no other subflow can send (RFC 8684, 3.3.8; Linux:
 	 * mptcp_subflow_context.backup or request_bkup). Used while nothing is in flight; otherwise it may be 0.
@@ -53,7 +55,9 @@ struct mpcc_subflow {
 	u64 growth; /* fraction of a segment that the window has grown by, Q40 */
 	u64 private[10];
 	u32 cwnd_before_loss; /* segments, for undo */
-	u8 ready; /* init has run */
+	u8 ready : 1; /* init has run */
+	u8 initial : 1; /* initial slow start: neither a loss nor a rule of the slow start has ended it */
+	u8 initial_before_loss : 1; /* `initial` before the last reduction, for undo */
 	u8 slot; /* in the connection, or MPCC_NO_SLOT, MPCC_NO_ROOM */
 	u8 group;
 	u8 state; /* enum mpcc_state */

@@ -11,6 +11,8 @@
  *
  *  - Train: ACKs have arrived without a gap for half of the smallest RTT, so that the windows fill the path (HyStart's ACK train); for
  *    5/16 of it where the queue is shared. A gap does not break the train if others had at least three quarters of its ACKs in it.
+ *    The segments of a sender that paces are spread over half an RTT by itself (tcp_update_pacing_rate: twice cwnd/srtt in slow
+ *    start). Its train has twice the length (hystart_update).
  *  - Queue: the smallest RTT of the round is above the smallest of all by 1/4 of it, within 8 and 64 ms; by 1/32, within 1 and 8 ms,
  *    where the queue is shared. It takes eight RTT samples of the round, two where the queue is shared.
  *
@@ -24,7 +26,8 @@
  *  - A round ends when the segments in flight at its start, and one more, have been acknowledged. The gap before the first ACK of the
  *    next round counts, too.
  *  - One sum of the ACKs of all others is kept, not one for each.
- *  - After the first slow start only an RTO begins another one with these rules, as HyStart in Linux.
+ *  - The rules end slow start once, until an RTO, as HyStart in Linux. A loss does not switch them off: slow start goes on if the
+ *    endpoint undoes the reduction.
  *  - The state of HyStart in CUBIC, which these rules replace, has the same place in memory as the end of this state.
  */
 #ifndef MPCC_CONVOY_H
@@ -42,6 +45,7 @@
 #define MPCC_CONVOY_TRAIN_CWND   16 /* segments: least window that a train ends slow start at */
 #define MPCC_CONVOY_TRAIN_ALONE  8 /* length of the train, sixteenths of the smallest RTT */
 #define MPCC_CONVOY_TRAIN_SHARED 5
+#define MPCC_CONVOY_TRAIN_PACED  2 /* times as long for a sender that paces */
 
 #define MPCC_CONVOY_QUEUE_CWND  4 /* segments: least window that a queue ends slow start at */
 #define MPCC_CONVOY_QUEUE_ALONE 4 /* the smallest RTT is this often its allowed increase */
@@ -69,7 +73,7 @@ struct mpcc_convoy_slow_start {
 	u32 shared : 1; /* not 0: others are behind the same queue */
 	u32 fast : 1; /* not 0: the window may grow faster than in slow start */
 	u32 join : 1; /* not 0: others were there before it */
-	u32 over : 1; /* not 0: these rules have ended slow start, or a loss has */
+	u32 over : 1; /* not 0: these rules have ended slow start (tcp_cubic.c: found) */
 	u32 train; /* segments that were acknowledged in the train of this round */
 	u32 within; /* segments that others had acknowledged within it, but for its gaps */
 	u16 others; /* segments that all others had acknowledged at last_ack, wraps */
@@ -129,13 +133,20 @@ MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struc
 	v->within = 0;
 }
 
-/* The rules begin: a subflow starts, moves to another group, or had an RTO. */
-MPCC_INLINE void mpcc_convoy_begin(struct mpcc_connection *c, struct mpcc_subflow *s,
-				   const struct mpcc_tcp *tcp)
+/* A round starts without an ACK. */
+MPCC_INLINE void mpcc_convoy_restart(struct mpcc_connection *c, struct mpcc_subflow *s,
+				     const struct mpcc_tcp *tcp)
 {
 	u32 others = mpcc_own_slot(c, s) ? mpcc_convoy_others(c, s->group, s->slot) : 0;
 
 	mpcc_convoy_round(mpcc_convoy(s), tcp, mpcc_hystart_clock(tcp), others);
+}
+
+/* The rules begin: a subflow starts, moves to another group, or had an RTO. */
+MPCC_INLINE void mpcc_convoy_begin(struct mpcc_connection *c, struct mpcc_subflow *s,
+				   const struct mpcc_tcp *tcp)
+{
+	mpcc_convoy_restart(c, s, tcp);
 	mpcc_convoy(s)->shared = false;
 }
 
@@ -144,8 +155,7 @@ MPCC_INLINE void mpcc_convoy_init(struct mpcc_connection *c, struct mpcc_subflow
 {
 	struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
 
-	(void)note;
-	v->over = !fresh;
+	(void)fresh, (void)note;
 	v->join = mpcc_own_slot(c, s) && mpcc_convoy_is_join(c, s->group, s->slot);
 	v->base = tcp->srtt8 / 8;
 	mpcc_convoy_begin(c, s, tcp);
@@ -241,6 +251,8 @@ MPCC_INLINE bool mpcc_convoy_fills(const struct mpcc_convoy_slow_start *v,
 {
 	u32 part = v->shared ? MPCC_CONVOY_TRAIN_SHARED : MPCC_CONVOY_TRAIN_ALONE;
 
+	if (tcp->paced)
+		part *= MPCC_CONVOY_TRAIN_PACED;
 	return !v->broken && tcp->cwnd >= MPCC_CONVOY_TRAIN_CWND &&
 	       (u64)time * 16 > (u64)v->base * part;
 }
@@ -290,22 +302,18 @@ MPCC_INLINE u32 mpcc_convoy_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u
 	return 0;
 }
 
-MPCC_INLINE void mpcc_convoy_ended(struct mpcc_connection *c, struct mpcc_subflow *s,
-				   struct mpcc_note *note)
-{
-	(void)c, (void)note;
-	mpcc_convoy(s)->over = true;
-}
-
 MPCC_INLINE void mpcc_convoy_set_state(struct mpcc_connection *c, struct mpcc_subflow *s,
 				       const struct mpcc_tcp *tcp, u8 state, struct mpcc_note *note)
 {
 	(void)note;
-	if (state != MPCC_STATE_LOSS)
-		return;
-	mpcc_convoy(s)->over = false;
-	mpcc_convoy(s)->base = 0;
-	mpcc_convoy_begin(c, s, tcp);
+	if (state == MPCC_STATE_LOSS) {
+		mpcc_convoy(s)->over = false;
+		mpcc_convoy(s)->base = 0;
+		mpcc_convoy_begin(c, s, tcp);
+	} else if (s->state >= MPCC_STATE_CWR && state < MPCC_STATE_CWR) {
+		/* The ACKs of a reduction do not come here (tcp_cong_control): their time is no gap. */
+		mpcc_convoy_restart(c, s, tcp);
+	}
 }
 
 static const struct mpcc_slow_start_ops mpcc_convoy_slow_start_ops = {
@@ -316,7 +324,6 @@ static const struct mpcc_slow_start_ops mpcc_convoy_slow_start_ops = {
 	.sample = mpcc_convoy_sample,
 	.exit = mpcc_convoy_exit,
 	.grow = mpcc_convoy_grow,
-	.ended = mpcc_convoy_ended,
 	.set_state = mpcc_convoy_set_state,
 };
 

@@ -69,10 +69,9 @@
 struct mpcc_css_slow_start {
 	u64 growth; /* α_i − 1, Q40 */
 	u32 log_alpha; /* the log2 α' that `growth` was computed from, Q32; ~0: none */
-	u8 initial; /* not 0: in initial slow start */
 	u8 late; /* not 0: joined, or returned from standby, after the others had left slow start */
 	u8 joined; /* group of the last join, plus 1; 0: none yet */
-	u8 reserved;
+	u16 reserved;
 };
 
 #define mpcc_css(s) mpcc_slow_start_state(s, struct mpcc_css_slow_start)
@@ -164,11 +163,11 @@ MPCC_INLINE u32 mpcc_css_join_alpha(u32 log_alpha, u32 threshold, u32 windows, u
 }
 
 /*
- * The subflow enters its group; its slot is not in it yet. `initial`: it is in initial slow start. If it returns from standby to the
- * group that it joined last, α' is that of this join, which its slot still has.
+ * The subflow enters its group; its slot is not in it yet. If it returns from standby to the group that it joined last, α' is that of
+ * this join, which its slot still has.
  */
 MPCC_INLINE void mpcc_css_join(struct mpcc_connection *c, struct mpcc_subflow *s,
-			       struct mpcc_tcp *tcp, bool initial)
+			       struct mpcc_tcp *tcp)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 	struct mpcc_css_group group = {};
@@ -178,7 +177,7 @@ MPCC_INLINE void mpcc_css_join(struct mpcc_connection *c, struct mpcc_subflow *s
 		return;
 	mpcc_css_read(c, s->group, &group);
 	log_alpha = group.log_alpha;
-	if (initial) {
+	if (s->initial) {
 		struct mpcc_css_slow_start *css = mpcc_css(s);
 		u32 threshold = mpcc_css_c(c, tcp, false);
 
@@ -186,7 +185,6 @@ MPCC_INLINE void mpcc_css_join(struct mpcc_connection *c, struct mpcc_subflow *s
 		log_alpha = mpcc_css_join_alpha(log_alpha, threshold, group.windows,
 						mpcc_published_cwnd(tcp));
 		css->log_alpha = ~0U; /* no α_i yet */
-		css->initial = true;
 		css->late = !!group.exited;
 	}
 	if (mpcc_css(s)->joined != s->group + 1)
@@ -203,17 +201,15 @@ MPCC_INLINE void mpcc_css_init(struct mpcc_connection *c, struct mpcc_subflow *s
 	if (!mpcc_own_slot(c, s))
 		return;
 	mpcc_css_c(c, tcp, fresh);
-	if (tcp->backup)
-		mpcc_css(s)->initial = fresh; /* joins when it starts to send */
-	else
-		mpcc_css_join(c, s, tcp, fresh);
+	if (!tcp->backup) /* a backup joins when it starts to send */
+		mpcc_css_join(c, s, tcp);
 }
 
 MPCC_INLINE void mpcc_css_move(struct mpcc_connection *c, struct mpcc_subflow *s,
 			       struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
 	(void)note;
-	mpcc_css_join(c, s, tcp, mpcc_css(s)->initial);
+	mpcc_css_join(c, s, tcp);
 }
 
 /*
@@ -242,7 +238,7 @@ MPCC_INLINE void mpcc_css_exit(struct mpcc_connection *c, struct mpcc_subflow *s
 	u64 rate;
 
 	(void)acked;
-	if (!slot || !css->initial)
+	if (!slot || !s->initial)
 		return;
 	rate = mpcc_css_read(c, s->group, &group);
 	if (rate > (u64)MPCC_READ(c->slow_start) << MPCC_RATE_SHIFT)
@@ -266,7 +262,7 @@ MPCC_INLINE u32 mpcc_css_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 
 	struct mpcc_css_slow_start *css = mpcc_css(s);
 	u64 growth, least;
 
-	if (!css->initial)
+	if (!s->initial || !mpcc_has_slot(s))
 		return mpcc_double(tcp, acked);
 	growth = css->growth;
 	least = mpcc_one_per(mpcc_max(tcp->cwnd, 1));
@@ -276,13 +272,6 @@ MPCC_INLINE u32 mpcc_css_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 
 	mpcc_grow(s, tcp, growth, 1);
 	tcp->cwnd = mpcc_min(tcp->cwnd, tcp->ssthresh);
 	return 0;
-}
-
-MPCC_INLINE void mpcc_css_ended(struct mpcc_connection *c, struct mpcc_subflow *s,
-				struct mpcc_note *note)
-{
-	(void)c, (void)note;
-	mpcc_css(s)->initial = false;
 }
 
 static const struct mpcc_slow_start_ops mpcc_css_slow_start_ops = {
@@ -296,7 +285,6 @@ static const struct mpcc_slow_start_ops mpcc_css_slow_start_ops = {
 	.move = mpcc_css_move,
 	.exit = mpcc_css_exit,
 	.grow = mpcc_css_grow,
-	.ended = mpcc_css_ended,
 };
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * HyStart: slow start that ends before it overflows the queue. Part of Linux's CUBIC (avoidance/cubic.h). In each round, the time
  * in which a window is acknowledged, either of two signs ends slow start at the current window:
- *  - ACK train: closely spaced ACKs have arrived for half of the smallest RTT. The window then fills the path.
+ *  - ACK train: closely spaced ACKs have arrived for half of the smallest RTT, or all of it if the sender paces. The window then fills
+ *    the path.
  *  - Delay: the smallest RTT of the round's first samples is clearly above the smallest RTT of all.
  *
  * Sources: Ha, Rhee, "Taming the Elephants: New TCP Slow Start", 2008 (also in Computer Networks 55, 2011); settings
@@ -11,7 +12,7 @@
  * phase of slower growth in place of the exit.
  *
  * Departures from Linux: rounds end after the segments that were in flight when they started, not at a sequence
- * number, which differs by retransmissions only; a sender without pacing, MSS 1 448 bytes and GSO of 64 KB
+ * number, which differs by retransmissions only; MSS 1 448 bytes, GSO of 64 KB and Linux's pacing rate
  * are assumed in the allowance for the train; samples during recovery are not used.
  */
 #ifndef MPCC_HYSTART_H
@@ -63,16 +64,20 @@ MPCC_INLINE u32 mpcc_hystart_burst(const struct mpcc_tcp *tcp)
 	return us < MPCC_HYSTART_BURST_MAX ? us : MPCC_HYSTART_BURST_MAX;
 }
 
-/* Whether ACKs have arrived without a gap since the round started, for half of the smallest RTT. */
+/*
+ * Whether ACKs have arrived without a gap since the round started, for half of the smallest RTT; for all of it if the sender paces,
+ * because pacing alone delays segments by up to half an RTT (hystart_update).
+ */
 MPCC_WRAPS MPCC_INLINE bool mpcc_hystart_train(struct mpcc_hystart *h, const struct mpcc_tcp *tcp,
 					       u32 rtt_min)
 {
-	u32 now = mpcc_hystart_clock(tcp);
+	u32 now = mpcc_hystart_clock(tcp), threshold;
 
 	if (now - h->last_ack > MPCC_HYSTART_SPACING)
 		return false;
 	h->last_ack = now;
-	return now - h->round_start > (rtt_min + mpcc_hystart_burst(tcp)) / 2;
+	threshold = rtt_min + mpcc_hystart_burst(tcp);
+	return now - h->round_start > (tcp->paced ? threshold : threshold / 2);
 }
 
 /* Whether the smallest of enough samples of this round is above the smallest RTT by an eighth of it, within the two bounds. */

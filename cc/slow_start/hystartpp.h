@@ -3,10 +3,10 @@
  * HyStart++ (RFC 9406): slow start that ends before it overflows the queue. When the smallest RTT of a round is clearly above that
  * of the round before, the window keeps growing at a quarter of the pace (conservative slow start). If the RTT then falls below
  * its value at that moment, the increase was spurious, and slow start continues at full pace. After five rounds congestion avoidance
- * begins. Initial slow start only; a loss ends it.
+ * begins. Initial slow start only; a loss ends it, unless the endpoint undoes the reduction.
  *
  * A round is the time in which the segments in flight at its start are acknowledged. RFC 9406 ends it at a sequence number,
- * which differs by retransmissions only.
+ * which differs by retransmissions only. The first round is that of the initial window.
  *
  * Departures: RTT samples during recovery are not used. They have no effect, because a loss ends initial slow start. Segments are
  * counted, not bytes. Growth of an ACK beyond ssthresh is dropped, two segments at most.
@@ -33,7 +33,7 @@ struct mpcc_hystartpp_slow_start {
 	u32 remaining : 24; /* segments to be acknowledged before the next round */
 	u32 samples : 4; /* in this round, counted to MPCC_HYSTARTPP_SAMPLES */
 	u32 rounds : 3; /* completed in conservative slow start */
-	u32 over : 1; /* not 0: initial slow start is over */
+	u32 begun : 1; /* not 0: the first round has begun */
 };
 
 #define mpcc_hystartpp(s) mpcc_slow_start_state(s, struct mpcc_hystartpp_slow_start)
@@ -64,21 +64,19 @@ MPCC_INLINE void mpcc_hystartpp_sample(struct mpcc_hystartpp_slow_start *h, u32 
 	}
 }
 
-MPCC_INLINE void mpcc_hystartpp_init(struct mpcc_connection *c, struct mpcc_subflow *s,
-				     struct mpcc_tcp *tcp, bool fresh, struct mpcc_note *note)
-{
-	(void)c, (void)tcp, (void)note;
-	mpcc_hystartpp(s)->over = !fresh;
-}
-
 MPCC_INLINE void mpcc_hystartpp_exit(struct mpcc_connection *c, struct mpcc_subflow *s,
 				     struct mpcc_tcp *tcp, u32 acked)
 {
 	struct mpcc_hystartpp_slow_start *h = mpcc_hystartpp(s);
 
 	(void)c;
-	if (h->over)
+	if (!s->initial)
 		return;
+	if (!h->begun) {
+		h->begun = true;
+		h->remaining =
+			mpcc_min(tcp->flight, MPCC_CWND_MAX) + mpcc_min(acked, MPCC_CWND_MAX);
+	}
 	if (tcp->rtt_us)
 		mpcc_hystartpp_sample(h, tcp->rtt_us);
 	h->remaining = mpcc_minus(h->remaining, acked);
@@ -98,7 +96,7 @@ MPCC_INLINE u32 mpcc_hystartpp_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp
 {
 	struct mpcc_hystartpp_slow_start *h = mpcc_hystartpp(s);
 
-	if (h->over)
+	if (!s->initial)
 		return mpcc_double(tcp, acked);
 	acked = mpcc_min(acked, MPCC_HYSTARTPP_ACK_MAX);
 	if (!h->baseline)
@@ -108,20 +106,25 @@ MPCC_INLINE u32 mpcc_hystartpp_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp
 	return 0;
 }
 
-MPCC_INLINE void mpcc_hystartpp_ended(struct mpcc_connection *c, struct mpcc_subflow *s,
-				      struct mpcc_note *note)
+/*
+ * A reduction ends. If it is undone, slow start goes on; the segments of its round were acknowledged meanwhile, so that the next ACK
+ * ends the round.
+ */
+MPCC_INLINE void mpcc_hystartpp_set_state(struct mpcc_connection *c, struct mpcc_subflow *s,
+					  const struct mpcc_tcp *tcp, u8 state,
+					  struct mpcc_note *note)
 {
-	(void)c, (void)note;
-	mpcc_hystartpp(s)->over = true;
+	(void)c, (void)tcp, (void)note;
+	if (s->state >= MPCC_STATE_CWR && state < MPCC_STATE_CWR)
+		mpcc_hystartpp(s)->remaining = 0;
 }
 
 static const struct mpcc_slow_start_ops mpcc_hystartpp_slow_start_ops = {
 	.name = "hystartpp",
 	.replaces_hystart = true,
-	.init = mpcc_hystartpp_init,
 	.exit = mpcc_hystartpp_exit,
 	.grow = mpcc_hystartpp_grow,
-	.ended = mpcc_hystartpp_ended,
+	.set_state = mpcc_hystartpp_set_state,
 };
 
 #endif

@@ -27,6 +27,8 @@ struct mpcc_harness {
 	struct mpcc_tcp tcp[MPCC_HARNESS_SUBFLOWS];
 	struct mpcc_note note; /* of the last callback */
 	u32 result; /* of the last callback: ssthresh, restored window, last subflow, request accepted */
+	/* Of the endpoint: the threshold to restore by an undo (tcp_sock.prior_ssthresh); 0: there is no reduction to undo. */
+	u32 prior_ssthresh[MPCC_HARNESS_SUBFLOWS];
 
 	/* The next callback. */
 	u32 operation; /* enum mpcc_operation */

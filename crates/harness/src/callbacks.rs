@@ -74,6 +74,8 @@ pub struct Callback {
     pub flight: u32,
     /// Whether the window limits the sender.
     pub limited: bool,
+    /// Whether the endpoint paces.
+    pub paced: bool,
     /// Whether the subflow is a backup.
     pub backup: bool,
     /// Whether coupling is switched off.
@@ -126,6 +128,7 @@ impl Callback {
             idle_ms: draw.among(&[(4, 0..10_000), (1, ANY)]) as u32,
             flight: draw.among(&[(1, 0..1), (5, 0..400)]) as u32,
             limited: draw.below(2) == 1,
+            paced: draw.below(4) == 0,
             backup: draw.below(8) == 0,
             uncoupled: draw.below(16) == 0,
             cwnd: match draw.among(&[(16, 0..1), (3, 1..200), (1, 1..1 << 20)]) {
@@ -152,6 +155,7 @@ impl Callback {
             idle_ms: 0,
             flight: 0,
             limited: false,
+            paced: false,
             backup: false,
             uncoupled: false,
             cwnd: None,
@@ -159,19 +163,23 @@ impl Callback {
         }
     }
 
-    /// Prepares the harness for this callback as an endpoint would call it: only init before init, and with the threshold of
-    /// the last loss. False if an endpoint would not call it.
+    /// Prepares the harness for this callback as an endpoint would call it: only init before init, an undo only of a reduction, and
+    /// with the threshold of the last loss. False if an endpoint would not call it.
     pub fn prepare(&self, harness: &mut Harness) -> bool {
         use ffi::mpcc_operation::*;
         let who = self.who as usize;
-        let ready = harness.subflow[who].ready != 0;
+        let ready = harness.subflow[who].ready() != 0;
         if ready == (self.operation == MPCC_DO_INIT) {
+            return false;
+        }
+        if self.operation == MPCC_DO_UNDO && harness.prior_ssthresh[who] == 0 {
             return false;
         }
         let now = harness.tcp.iter().map(|tcp| tcp.now).max().unwrap_or(0) + self.passes;
         if self.operation == MPCC_DO_INIT {
             harness.tcp[who] = fresh_tcp();
             harness.tcp[who].cwnd_clamp = self.clamp;
+            harness.prior_ssthresh[who] = 0;
         } else if let Some(cwnd) = self.cwnd {
             harness.tcp[who].cwnd = cwnd;
         }
@@ -182,6 +190,7 @@ impl Callback {
         tcp.now = now;
         tcp.flight = self.flight;
         tcp.cwnd_limited = self.limited.into();
+        tcp.paced = self.paced.into();
         tcp.backup = self.backup.into();
         tcp.uncoupled = self.uncoupled.into();
         harness.who = self.who;
@@ -195,14 +204,25 @@ impl Callback {
         true
     }
 
-    /// Applies the result as an endpoint does: sets the threshold, restores the window of an undo, frees a
-    /// connection that the last subflow has left.
+    /// Applies the result as an endpoint does: sets the threshold; restores window and threshold of an undo
+    /// (tcp_undo_cwnd_reduction); frees a connection that the last subflow has left.
     pub fn finish(&self, harness: &mut Harness) {
-        use ffi::mpcc_operation::*;
-        let tcp = &mut harness.tcp[self.who as usize];
+        use ffi::{mpcc_operation::*, mpcc_state::*};
+        let who = self.who as usize;
+        let state = u32::from(harness.subflow[who].state);
+        let (tcp, prior) = (&mut harness.tcp[who], &mut harness.prior_ssthresh[who]);
         match self.operation {
-            MPCC_DO_SSTHRESH => tcp.ssthresh = harness.result,
-            MPCC_DO_UNDO => tcp.cwnd = harness.result,
+            MPCC_DO_SSTHRESH => {
+                // tcp_current_ssthresh
+                let reduces = [MPCC_STATE_CWR, MPCC_STATE_RECOVERY].contains(&state);
+                let least = if reduces { 0 } else { tcp.cwnd / 2 + tcp.cwnd / 4 };
+                *prior = tcp.ssthresh.max(least);
+                tcp.ssthresh = harness.result;
+            }
+            MPCC_DO_UNDO => {
+                tcp.cwnd = harness.result;
+                tcp.ssthresh = tcp.ssthresh.max(std::mem::take(prior));
+            }
             MPCC_DO_RELEASE if harness.result != 0 => {
                 harness.connection = ffi::mpcc_connection {
                     setting: harness.connection.setting,

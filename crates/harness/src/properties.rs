@@ -212,10 +212,19 @@ impl Driver {
             }
             MPCC_DO_SSTHRESH => {
                 let least = if avoidance == "olia" { 1 } else { 2 };
+                // β; coupled CUBIC does not reduce for another loss of the same event. Balia halves at least.
+                let cwnd = u64::from(old.cwnd);
+                let most = match avoidance {
+                    "coupled_cubic" => cwnd,
+                    "cubic" | "mpcubic" => {
+                        cwnd * u64::from(ffi::MPCC_CUBIC_BETA) / u64::from(ffi::MPCC_CUBIC_SCALE)
+                    }
+                    _ => cwnd / 2,
+                };
                 let result = step.after.result;
                 ensure!(
-                    result >= least && result <= old.cwnd.max(2),
-                    "a threshold of {result}"
+                    result >= least && u64::from(result) <= most.max(2),
+                    "a threshold of {result} for a window of {cwnd}"
                 );
             }
             MPCC_DO_INIT if step.callback.argument != 0 => {
@@ -231,7 +240,14 @@ impl Driver {
                     new.cwnd
                 );
             }
-            MPCC_DO_UNDO => ensure!(step.after.result >= old.cwnd, "an undo that takes"),
+            MPCC_DO_UNDO => {
+                let (before, after) = (step.old().1, step.now().1);
+                ensure!(step.after.result >= old.cwnd, "an undo that takes");
+                ensure!(
+                    after.initial() == before.initial_before_loss(),
+                    "an undo leaves initial slow start ended"
+                );
+            }
             MPCC_DO_EVENT => ensure!(new.cwnd <= old.cwnd, "grows without an ACK"),
             _ => {}
         }

@@ -75,6 +75,7 @@ struct Step {
     srtt_us: Option<f64>,
     flight: Option<u32>,
     limited: Option<bool>,
+    paced: Option<bool>,
     backup: Option<bool>,
     uncoupled: Option<bool>,
     /// The time, in seconds.
@@ -232,7 +233,8 @@ impl Step {
         tcp.ssthresh = self.ssthresh.unwrap_or(tcp.ssthresh);
         tcp.flight = self.flight.unwrap_or(tcp.flight);
         tcp.srtt8 = self.srtt_us.map_or(tcp.srtt8, |us| (us * 8.0) as u32);
-        tcp.cwnd_limited = self.limited.map_or(tcp.cwnd_limited, u16::from);
+        tcp.cwnd_limited = self.limited.map_or(tcp.cwnd_limited, u8::from);
+        tcp.paced = self.paced.map_or(tcp.paced, u8::from);
         tcp.backup = self.backup.map_or(tcp.backup, u8::from);
         tcp.uncoupled = self.uncoupled.map_or(tcp.uncoupled, u8::from);
         tcp.now = self.now_s.map_or(tcp.now, |s| (s * 1e9).round() as u64);

@@ -21,7 +21,8 @@ impl Rfc {
     fn new(cwnd: u32) -> Self {
         Self {
             cwnd: cwnd.into(),
-            window_end: 0,
+            // SND.NXT when the first ACK arrives: the initial window was sent.
+            window_end: cwnd.into(),
             last_round: f64::INFINITY,
             this_round: f64::INFINITY,
             samples: 0,

@@ -86,9 +86,9 @@ fn live(shared: Shared, algorithm: Algorithm, seed: u64, counts: &Counts) {
             2 => {
                 let mut other = Subflow {
                     slot: (random.next_u32() % 16) as u8,
-                    ready: 1,
                     ..Subflow::default()
                 };
+                other.set_ready(1);
                 let group = random.next_u32() % 2;
                 call(&mut other, &mut tcp, MPCC_DO_REQUEST, 0, group);
             }

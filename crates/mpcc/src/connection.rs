@@ -152,10 +152,10 @@ impl Connection {
         (ssthresh, note)
     }
 
-    /// The last reduction was spurious: the window to restore, in segments.
-    pub fn undo(&self, subflow: &Subflow, tcp: &Tcp) -> u32 {
+    /// The last reduction was spurious: the window to restore, in segments. The endpoint restores its threshold, too.
+    pub fn undo(&self, subflow: &mut Subflow, tcp: &Tcp) -> u32 {
         // SAFETY: see `open`.
-        unsafe { ffi::mpcc_native_undo(&subflow.0, tcp.as_c()) }
+        unsafe { ffi::mpcc_native_undo(&mut subflow.0, tcp.as_c()) }
     }
 
     /// The endpoint's congestion state changes. On an RTO, [`Connection::ssthresh`] is called first, and then this with

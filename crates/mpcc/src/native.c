@@ -55,7 +55,7 @@ unsigned int mpcc_native_ssthresh(struct mpcc_pair pair, struct mpcc_connection 
 	return mpcc_ssthresh(pair, c, s, tcp, note);
 }
 
-unsigned int mpcc_native_undo(const struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
+unsigned int mpcc_native_undo(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
 	return mpcc_undo(s, tcp);
 }

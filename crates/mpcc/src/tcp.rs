@@ -22,7 +22,9 @@ pub struct Tcp {
     /// Segments in flight, after the ACK being processed.
     pub flight: u32,
     /// Not 0: the window limits the sender (Linux: `tcp_is_cwnd_limited`).
-    pub cwnd_limited: u16,
+    pub cwnd_limited: u8,
+    /// Not 0: the endpoint spreads its segments over time (Linux: `sk_pacing_status`).
+    pub paced: u8,
     /// Not 0: data goes to this subflow only while no other can send (RFC 8684, 3.3.8).
     pub backup: u8,
     /// Not 0: the subflow is coupled with no other, whatever its group.
@@ -38,6 +40,7 @@ pub struct Tcp {
 const _: () = {
     assert!(size_of::<Tcp>() == size_of::<ffi::mpcc_tcp>());
     assert!(offset_of!(Tcp, flight) == offset_of!(ffi::mpcc_tcp, flight));
+    assert!(offset_of!(Tcp, paced) == offset_of!(ffi::mpcc_tcp, paced));
     assert!(offset_of!(Tcp, backup) == offset_of!(ffi::mpcc_tcp, backup));
     assert!(offset_of!(Tcp, uncoupled) == offset_of!(ffi::mpcc_tcp, uncoupled));
     assert!(offset_of!(Tcp, rtt_us) == offset_of!(ffi::mpcc_tcp, rtt_us));

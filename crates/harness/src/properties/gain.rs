@@ -51,7 +51,7 @@ pub(super) fn together(harness: &Harness, algorithm: Algorithm) -> Holds {
     copy.operation = ffi::mpcc_operation::MPCC_DO_ACK;
     // Twice, because NMCC's phases depend on the others'.
     for who in (0..ffi::MPCC_HARNESS_SUBFLOWS).chain(0..ffi::MPCC_HARNESS_SUBFLOWS) {
-        if copy.subflow[who as usize].ready != 0 {
+        if copy.subflow[who as usize].ready() != 0 {
             (copy.who, copy.argument) = (who, 0);
             copy.tcp[who as usize].cwnd_limited = 0;
             Native.step(&mut copy);
@@ -69,7 +69,7 @@ pub(super) fn together(harness: &Harness, algorithm: Algorithm) -> Holds {
             .filter(|(_, s)| {
                 let slot = copy.connection.slot.get(usize::from(s.slot));
                 let sends = |slot: &ffi::mpcc_slot| u32::from(slot.phase) > MPCC_STANDBY;
-                s.ready != 0 && slot.is_some_and(sends) && s.group == group
+                s.ready() != 0 && slot.is_some_and(sends) && s.group == group
             })
             .map(|(who, _)| gain(&copy, who, algorithm))
             .collect();

@@ -9,7 +9,8 @@ use mpcc::Algorithm;
 /// acknowledged, and by two for an ACK.
 pub(super) fn css(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let (tcp, before) = step.old();
-    let initial = state::css(before).initial != 0 && tcp.cwnd < tcp.ssthresh;
+    let coupled = usize::from(before.slot) < mpcc::SUBFLOWS;
+    let initial = coupled && before.initial() != 0 && tcp.cwnd < tcp.ssthresh;
     if !step.is(MPCC_DO_ACK) || !initial || !step.callback.limited {
         return Ok(());
     }
@@ -116,20 +117,21 @@ pub(super) fn cubic(step: &Step<'_>, algorithm: Algorithm) -> Holds {
 /// segments.
 pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
-    let (was, is) = (state::hystartpp(before), state::hystartpp(after));
+    let is = state::hystartpp(after);
     ensure!(
-        is.samples() <= 8 && is.rounds() <= 5 && is.remaining() <= ffi::MPCC_CWND_MAX,
+        is.samples() <= 8 && is.rounds() <= 5 && is.remaining() <= 2 * ffi::MPCC_CWND_MAX,
         "HyStart++ keeps {is:?}"
     );
+    let (was_initial, is_initial) = (before.initial() != 0, after.initial() != 0);
     ensure!(
-        was.over() == 0 || is.over() != 0 || step.is(MPCC_DO_INIT),
+        was_initial || !is_initial || step.is(MPCC_DO_INIT) || step.is(MPCC_DO_UNDO),
         "HyStart++ begins again"
     );
-    if step.is(MPCC_DO_ACK) && old.cwnd < old.ssthresh && was.over() == 0 {
+    if step.is(MPCC_DO_ACK) && old.cwnd < old.ssthresh && was_initial {
         ensure!(
             new.cwnd - old.cwnd <= 8
                 && (new.ssthresh == old.ssthresh || new.ssthresh == old.cwnd && is.rounds() == 5)
-                && (new.cwnd >= new.ssthresh) == (is.over() != 0),
+                && (new.cwnd >= new.ssthresh) != is_initial,
             "HyStart++: {old:?} → {new:?}, {is:?}"
         );
     }

@@ -8,7 +8,7 @@ use mpcc::Algorithm;
 /// Each open subflow has a slot of its own, if one is free; a slot without a subflow has no state and no debit.
 pub(super) fn slots(harness: &Harness) -> Holds {
     let mut owned = 0;
-    for s in harness.subflow.iter().filter(|s| s.ready != 0) {
+    for s in harness.subflow.iter().filter(|s| s.ready() != 0) {
         if u32::from(s.slot) < ffi::MPCC_SUBFLOWS {
             ensure!(owned & 1 << s.slot == 0, "slot {} has two owners", s.slot);
             owned |= 1 << s.slot;

@@ -45,7 +45,7 @@ impl Sender {
         }
         if self.recovery.prior_ssthresh != 0 {
             self.refresh(env.now);
-            self.tcp.cwnd = coupled.undo(&self.cc, &self.tcp);
+            self.tcp.cwnd = coupled.undo(&mut self.cc, &self.tcp);
             self.tcp.ssthresh = self.tcp.ssthresh.max(self.recovery.prior_ssthresh);
         }
         self.recovery.undo = None;
