@@ -358,16 +358,17 @@ fetch_package() {
     # tar fails where a pattern matches nothing: since Linux 6.19 the image and its modules are two packages.
     dpkg-deb --fsys-tarfile "$package" | tar -x -C "$5" --wildcards \
         '*/vmlinuz*' '*/drivers/net/tun.ko*' '*/net/ipv4/tcp_*.ko*' \
-        '*/drivers/block/virtio_blk.ko*' '*/drivers/net/veth.ko*' '*/net/sched/sch_netem.ko*' 2>/dev/null || true
+        '*/drivers/block/virtio_blk.ko*' '*/drivers/net/veth.ko*' '*/net/sched/sch_netem.ko*' \
+        '*/net/sched/sch_fq.ko*' 2>/dev/null || true
     rm -f "$package"
 }
 
 # install_kernel VERSION: into the folder that crates/lab/src/vm/kernel_image.rs looks in, the kernel, TUN, the congestion
-# controls, and the modules of a VM with a disk and a network (crates/lisa/tests/package/guest.rs).
+# controls, fq, and the modules of a VM with a disk and a network (crates/lisa/tests/package/guest.rs).
 install_kernel() {
     local version=$1 work kernel image release fields
     local folder=$kernels/$version
-    compgen -G "$folder/boot/vmlinuz-*" >/dev/null && [ -n "$(find "$folder" -name 'veth.ko*')" ] && return
+    compgen -G "$folder/boot/vmlinuz-*" >/dev/null && [ -n "$(find "$folder" -name 'sch_fq.ko*')" ] && return
     work=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf $work" EXIT

@@ -215,7 +215,11 @@ impl Callback {
             MPCC_DO_SSTHRESH => {
                 // tcp_current_ssthresh
                 let reduces = [MPCC_STATE_CWR, MPCC_STATE_RECOVERY].contains(&state);
-                let least = if reduces { 0 } else { tcp.cwnd / 2 + tcp.cwnd / 4 };
+                let least = if reduces {
+                    0
+                } else {
+                    tcp.cwnd / 2 + tcp.cwnd / 4
+                };
                 *prior = tcp.ssthresh.max(least);
                 tcp.ssthresh = harness.result;
             }

@@ -110,7 +110,7 @@ fn work(end: &GuestEnd) -> Result<Run, Error> {
     let algorithms: BTreeSet<LoadRequest> = job(end);
     let mut host = Host::new(0, Arc::default())?;
     for algorithm in algorithms {
-        load(&format!("tcp_{}", algorithm.name))?;
+        load_module(&format!("tcp_{}", algorithm.name))?;
         host.load(algorithm)?;
     }
     pause()?;
@@ -167,7 +167,7 @@ fn start_watchdog() -> io::Result<()> {
 
 /// Loads the guest's kernel modules that a [`Host`] needs.
 pub fn ready_for_hosts() -> Result<(), Error> {
-    load("tun")?;
+    load_module("tun")?;
     match Path::new("/dev/net/tun").exists() {
         true => Ok(()),
         false => Err(Error::NoModules),
@@ -175,7 +175,10 @@ pub fn ready_for_hosts() -> Result<(), Error> {
 }
 
 /// Loads a module of the initramfs, compressed or not. A module that is not there is built in, or its absence causes an error later.
-fn load(name: &str) -> Result<(), Error> {
+///
+/// # Errors
+/// If the kernel refuses it.
+pub fn load_module(name: &str) -> Result<(), Error> {
     for ending in ["ko", "ko.xz", "ko.zst", "ko.gz"] {
         let path = Path::new(MODULES).join(format!("{name}.{ending}"));
         if !path.exists() {

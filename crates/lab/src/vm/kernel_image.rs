@@ -21,7 +21,7 @@ pub(crate) struct KernelImage {
     pub(crate) path: PathBuf,
     /// Release, as `uname -r` prints it.
     pub(crate) release: String,
-    /// Modules of TUN and of congestion controls, as files of the kernel's package; none if they are built in.
+    /// Modules of TUN, of congestion controls and of fq, as files of the kernel's package; none if they are built in.
     pub(crate) modules: Vec<PathBuf>,
 }
 
@@ -105,6 +105,7 @@ fn modules(image: &Path, release: &str) -> Vec<PathBuf> {
         };
         found.extend(wanted(folder.join("drivers/net"), "tun.ko"));
         found.extend(wanted(folder.join("net/ipv4"), "tcp_"));
+        found.extend(wanted(folder.join("net/sched"), "sch_fq.ko"));
         if !found.is_empty() {
             break; // `lib` and `usr/lib` may be the same
         }

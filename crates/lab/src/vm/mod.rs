@@ -39,7 +39,7 @@ use crate::error::Error;
 use crate::host::LoadRequest;
 use crate::supported;
 
-pub use guest::{be_guest, ready_for_hosts, serve};
+pub use guest::{be_guest, load_module, ready_for_hosts, serve};
 
 /// First argument of the program in a guest, which calls [`be_guest`] first.
 const GUEST: &str = "vm-guest";
