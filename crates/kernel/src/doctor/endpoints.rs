@@ -2,6 +2,7 @@
 
 use super::path_manager::Endpoint;
 use super::{Finding, Topic};
+use crate::text::printable;
 use netlink_bindings::rt_route::{Request, Rtmsg};
 use netlink_socket2::NetlinkSocket;
 use nix::ifaddrs::getifaddrs;
@@ -121,41 +122,43 @@ fn finding(facts: &Facts) -> Finding {
     let port = facts.endpoint.port;
     let port = port.map_or(String::new(), |port| format!(" port {port}"));
     let name = format!("{address}{port} ({})", facts.endpoint.kind());
-    let Some(owner) = &facts.owner else {
+    let Some(owner) = facts.owner.as_deref() else {
         return Endpoints.warn(
             "address",
             format!("{name}: no interface has this address; its subflows fail"),
             "`ip mptcp endpoint show`, `ip address`: delete the endpoint or add the address",
         );
     };
+    let device = printable(shell_words::quote(owner).as_bytes());
+    let on = printable(owner.as_bytes());
     if !facts.has_default_route {
-        let text =
-            format!("{name} on {owner}; no default route: only the local networks are reached");
+        let text = format!("{name} on {on}; no default route: only the local networks are reached");
         return Endpoints.ok("route", text);
     }
     let family = if address.is_ipv4() { "" } else { "-6 " };
     let remedy = format!(
-        "`ip {family}route add default via GATEWAY dev {owner} table 100`, `ip {family}rule add from {address} table 100` (a table \
+        "`ip {family}route add default via GATEWAY dev {device} table 100`, `ip {family}rule add from {address} table 100` (a table \
          for each interface)"
     );
     match &facts.leaves_by {
-        Some(interface) if interface == owner => {
-            Endpoints.ok("route", format!("{name} on {owner}"))
-        }
+        Some(interface) if interface == owner => Endpoints.ok("route", format!("{name} on {on}")),
         Some(interface) => {
             let strict = match facts.rp_filter {
-                1 => format!("; rp_filter of {owner} drops the replies"),
+                1 => format!("; rp_filter of {on} drops the replies"),
                 _ => String::new(),
             };
             Endpoints.warn(
                 "route",
-                format!("{name} is on {owner}, but its packets leave by {interface}{strict}"),
+                format!(
+                    "{name} is on {on}, but its packets leave by {}{strict}",
+                    printable(interface.as_bytes())
+                ),
                 remedy,
             )
         }
         None => Endpoints.warn(
             "route",
-            format!("{name} on {owner}: no route to distant hosts from there; joins fail"),
+            format!("{name} on {on}: no route to distant hosts from there; joins fail"),
             remedy,
         ),
     }
@@ -208,6 +211,12 @@ mod tests {
         );
         let none = finding(&facts(None));
         assert!(none.text.contains("no route to distant hosts"), "{none:?}");
+        let odd = finding(&Facts {
+            owner: Some("a$(b)\u{1b}".into()),
+            ..facts(None)
+        });
+        assert!(odd.text.contains(r" on a$(b)\u{1b}: "), "{odd:?}");
+        assert!(odd.remedy.unwrap().contains(r"dev 'a$(b)\u{1b}' table"));
         let mut v6 = facts(None);
         v6.endpoint = endpoint("2001:db8::1", 2);
         assert!(finding(&v6).remedy.unwrap().contains("ip -6 rule add"));
