@@ -6,6 +6,8 @@ mod support;
 
 #[path = "watching/doctor.rs"]
 mod doctor;
+#[path = "watching/endpoints.rs"]
+mod endpoints;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
 #[path = "watching/many.rs"]
