@@ -12,6 +12,8 @@ mod endpoints;
 mod json_schema;
 #[path = "watching/many.rs"]
 mod many;
+#[path = "watching/remedies.rs"]
+mod remedies;
 #[path = "watching/status.rs"]
 mod status;
 

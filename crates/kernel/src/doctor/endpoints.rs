@@ -6,7 +6,7 @@ use crate::text::printable;
 use netlink_bindings::rt_route::{Request, Rtmsg};
 use netlink_socket2::NetlinkSocket;
 use nix::ifaddrs::getifaddrs;
-use nix::net::if_::if_indextoname;
+use nix::net::if_::{if_indextoname, if_nametoindex};
 use std::collections::HashMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -17,6 +17,8 @@ pub(super) struct Facts {
     endpoint: Endpoint,
     /// The interface that has the address.
     owner: Option<String>,
+    /// A routing table for packets from this interface.
+    table: u32,
     /// Whether hosts outside of the local networks can be reached at all.
     has_default_route: bool,
     /// The interface by which packets from the address to a distant host leave; `None`: there is no route.
@@ -42,6 +44,7 @@ pub(super) fn gather(endpoints: &[Endpoint]) -> Vec<Facts> {
         let interface = owner.as_deref().unwrap_or("all");
         Facts {
             endpoint: *endpoint,
+            table: owner.as_deref().map_or(0, table_of),
             has_default_route: interface_to(distant, None, None).is_some(),
             leaves_by: interface_to(distant, Some(endpoint.address), bound),
             rp_filter: if is_v4 { rp_filter(interface) } else { 0 },
@@ -61,6 +64,11 @@ fn owners() -> HashMap<IpAddr, String> {
         Some((v4.or(v6)?, interface.interface_name))
     });
     owner.collect()
+}
+
+/// The number of a routing table that no other interface gets. Linux itself uses 253 to 255.
+fn table_of(interface: &str) -> u32 {
+    if_nametoindex(interface).map_or(1000, |index| 1000 + index)
 }
 
 /// `RTM_F_LOOKUP_TABLE`: the reply names the table that has the route (linux/rtnetlink.h).
@@ -126,7 +134,10 @@ fn finding(facts: &Facts) -> Finding {
         return Endpoints.warn(
             "address",
             format!("{name}: no interface has this address; its subflows fail"),
-            "`ip mptcp endpoint show`, `ip address`: delete the endpoint or add the address",
+            format!(
+                "`ip mptcp endpoint delete id {}`, or give an interface the address",
+                facts.endpoint.id
+            ),
         );
     };
     let device = printable(shell_words::quote(owner).as_bytes());
@@ -136,9 +147,10 @@ fn finding(facts: &Facts) -> Finding {
         return Endpoints.ok("route", text);
     }
     let family = if address.is_ipv4() { "" } else { "-6 " };
+    let table = facts.table;
     let remedy = format!(
-        "`ip {family}route add default via GATEWAY dev {device} table 100`, `ip {family}rule add from {address} table 100` (a table \
-         for each interface)"
+        "`ip {family}route replace default via GATEWAY dev {device} table {table}`, `ip {family}rule add from {address} table {table}` \
+         (a table for each interface)"
     );
     match &facts.leaves_by {
         Some(interface) if interface == owner => Endpoints.ok("route", format!("{name} on {on}")),
@@ -174,6 +186,7 @@ mod tests {
         Facts {
             endpoint: endpoint("10.0.1.1", 2),
             owner: Some("eth1".into()),
+            table: 1003,
             has_default_route: true,
             leaves_by: leaves_by.map(String::from),
             rp_filter: 0,
@@ -197,7 +210,7 @@ mod tests {
         assert!(
             bad.remedy
                 .unwrap()
-                .contains("ip rule add from 10.0.1.1 table 100")
+                .contains("ip rule add from 10.0.1.1 table 1003")
         );
         let strict = finding(&Facts {
             rp_filter: 1,

@@ -24,6 +24,7 @@ struct Limits {
 /// An address that connections may use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint {
+    pub(super) id: u8,
     pub(super) address: IpAddr,
     pub(super) port: Option<u16>,
     /// MPTCP_PM_ADDR_FLAG_… (linux/mptcp.h).
@@ -40,6 +41,9 @@ const FULLMESH: u32 = 1 << 3;
 const IMPLICIT: u32 = 1 << 4;
 /// Starts one subflow to an announced address (Linux 6.18).
 const LAMINAR: u32 = 1 << 5;
+
+/// The largest limit that every kernel takes (MPTCP_PM_ADDR_MAX).
+const MOST: u32 = 8;
 
 /// The flags by the names of `ip mptcp endpoint`.
 const NAMES: [(u32, &str); 5] = [
@@ -118,6 +122,7 @@ fn endpoint(from: &IterableAddress<'_>) -> Option<Endpoint> {
     };
     let v4 = from.get_addr4().ok();
     Some(Endpoint {
+        id: from.get_id().ok()?,
         address: v4.map(|v4| Ipv4Addr::from(v4).into()).or_else(v6)?,
         port: from.get_port().ok().filter(|port| *port != 0),
         flags: from.get_flags().unwrap_or(0),
@@ -146,13 +151,16 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
             n => format!("{n} announced addresses"),
         }
     );
-    let most = starts.max(signals).max(2);
-    let raise =
-        format!("`ip mptcp limits set subflows {most} add_addr_accepted {most}` (at most 8)");
+    let most = starts.max(signals).clamp(2, MOST);
+    let raise = format!(
+        "`ip mptcp limits set subflows {} add_addr_accepted {}`",
+        most.max(subflows),
+        most.max(accepted)
+    );
     found.push(if subflows == 0 {
         let text = "connections keep to one path: the limit of further subflows is 0, and joins of peers are refused";
         PathManager.warn("limits", text, raise)
-    } else if subflows + 1 < starts {
+    } else if subflows < MOST && subflows + 1 < starts {
         // One of them may be the address of the first subflow.
         let text = format!("{text}, but {starts} endpoints may start subflows");
         PathManager.warn("limits", text, raise)
@@ -178,7 +186,7 @@ fn announced(facts: &Facts, accepted: u32) -> Finding {
         (_, true, 0) => PathManager.warn(
             "paths",
             "nothing starts a second path here: `laminar` endpoints serve announced addresses, and none is used",
-            "`ip mptcp limits set add_addr_accepted 8`",
+            format!("`ip mptcp limits set add_addr_accepted {MOST}`"),
         ),
         (_, false, 0) => PathManager.warn(
             "paths",
@@ -204,6 +212,7 @@ pub(super) mod tests {
 
     pub(in crate::doctor) fn endpoint(address: &str, flags: u32) -> Endpoint {
         Endpoint {
+            id: 1,
             address: address.parse().unwrap(),
             port: None,
             flags,

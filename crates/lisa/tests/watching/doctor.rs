@@ -26,7 +26,7 @@ pub fn findings(host: &Namespace) -> Vec<Value> {
     findings_for(host, &[])
 }
 
-fn findings_for(host: &Namespace, path: &[&str]) -> Vec<Value> {
+pub fn findings_for(host: &Namespace, path: &[&str]) -> Vec<Value> {
     let output = doctor(host, &[&["--json"][..], path].concat())
         .output()
         .expect("lisa");
