@@ -136,6 +136,8 @@ static void list_socket(struct sock *sk, struct task_struct *task)
 		struct mptcp_subflow_context *subflow = BPF_CORE_READ(icsk, icsk_ulp_data);
 
 		holder.mptcp = true;
+		holder.backup = BPF_CORE_READ_BITFIELD_PROBED(subflow, backup) |
+				BPF_CORE_READ_BITFIELD_PROBED(subflow, request_bkup);
 		connection = BPF_CORE_READ(subflow, conn);
 		holder.connection = (u64)connection;
 	}

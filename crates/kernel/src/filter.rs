@@ -4,6 +4,7 @@ use crate::default::netns;
 use crate::holders::{DefaultOf, Socket};
 use crate::namespace::{Namespace, Process};
 use crate::status::{Connection, Status};
+use crate::text::printable;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -31,7 +32,7 @@ pub struct Filter {
 pub enum ProcessName {
     /// Process id.
     Id(u32),
-    /// The command (`/proc/PID/comm`), which the kernel cuts to 15 characters.
+    /// The command (`/proc/PID/comm`), which the kernel cuts to 15 bytes.
     Command(String),
 }
 
@@ -80,8 +81,8 @@ impl ProcessName {
             (_, None) => false,
             (Self::Id(id), Some(process)) => *id == process.pid,
             (Self::Command(name), Some(process)) => {
-                let end = name.len().min(Self::LENGTH);
-                name.is_char_boundary(end) && name[..end] == process.command
+                let cut = &name.as_bytes()[..name.len().min(Self::LENGTH)];
+                [name, &printable(cut)].contains(&&process.command)
             }
         }
     }
@@ -91,7 +92,9 @@ impl NamespaceName {
     fn matches(&self, inode: u32, name: Option<&str>) -> bool {
         match self {
             Self::Inode(number) => *number == inode,
-            Self::Name(wanted) => Some(wanted.as_str()) == name,
+            Self::Name(wanted) => name.is_some_and(|name| {
+                [wanted.as_str(), &printable(wanted.as_bytes())].contains(&name)
+            }),
         }
     }
 
@@ -178,11 +181,11 @@ impl fmt::Display for Filter {
         words.extend(self.ports.iter().map(|port| format!("port={port}")));
         words.extend(self.processes.iter().map(|process| match process {
             ProcessName::Id(id) => format!("process={id}"),
-            ProcessName::Command(name) => format!("process={name}"),
+            ProcessName::Command(name) => format!("process={}", shell_words::quote(name)),
         }));
         words.extend(self.namespaces.iter().map(|netns| match netns {
             NamespaceName::Inode(inode) => format!("netns={inode}"),
-            NamespaceName::Name(name) => format!("netns={name}"),
+            NamespaceName::Name(name) => format!("netns={}", shell_words::quote(name)),
         }));
         f.write_str(&words.join(" "))
     }
@@ -191,10 +194,12 @@ impl fmt::Display for Filter {
 impl FromStr for Filter {
     type Err = String;
 
-    /// `KEY=VALUE` words, as `port=443 process=nginx`. The empty text is a filter that everything matches.
+    /// `KEY=VALUE` words, as `port=443 process=nginx`, with the quotation marks of a shell. The empty text is a filter that
+    /// everything matches.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut filter = Self::default();
-        for word in text.split_whitespace() {
+        let words = shell_words::split(text).map_err(|_| "a quotation mark is missing")?;
+        for word in &words {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             let wrong = |error: String| format!("`{word}`: {error}");
             match key {

@@ -48,6 +48,8 @@ pub struct Socket {
     pub state: &'static str,
     /// Whether it is a subflow.
     pub mptcp: bool,
+    /// Whether it is a backup (RFC 8684, 3.3.8), by a flag of its own endpoint or of the peer's.
+    pub backup: bool,
     /// Local address.
     pub local: SocketAddr,
     /// Remote address; port 0 if it is not connected.
@@ -213,6 +215,7 @@ pub(crate) mod tests {
             netns: Namespace::unknown(1),
             state: "ESTABLISHED",
             mptcp: true,
+            backup: false,
             local: local.parse().unwrap(),
             remote: remote.parse().unwrap(),
             process: None,

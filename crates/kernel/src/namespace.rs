@@ -4,12 +4,16 @@
 //! mount, a process, a file descriptor or a socket refers to it. Another process can enter it through a mount, a process or a
 //! descriptor; a namespace that only sockets refer to can be neither named nor entered.
 
-use crate::{Error, Result, text::printable};
+use crate::mounts::{self, Mount};
+use crate::text::printable;
+use crate::{Error, Result};
 use nix::sched::{CloneFlags, setns};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{fmt, io, panic, thread};
@@ -19,7 +23,7 @@ use std::{fmt, io, panic, thread};
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// The command's name, at most 15 characters (`/proc/PID/comm`).
+    /// The command's name, at most 15 bytes (`/proc/PID/comm`). Control characters and bytes that are not UTF-8 are escaped.
     pub command: String,
 }
 
@@ -34,7 +38,7 @@ impl fmt::Display for Process {
 pub struct Namespace {
     /// Inode number, as in `net:[4026531840]`.
     pub inode: u32,
-    /// Name in /run/netns, or the path of another mount.
+    /// Name in /run/netns, or the path of another mount. Control characters and bytes that are not UTF-8 are escaped.
     pub name: Option<String>,
     /// A process in the namespace, or else one with a file descriptor of it.
     pub process: Option<Process>,
@@ -122,32 +126,32 @@ pub struct Namespaces(HashMap<u32, Namespace>);
 impl Namespaces {
     /// The namespaces with a name in /run/netns, by name.
     pub fn named() -> Result<Vec<Namespace>> {
-        let mounts = fs::read_to_string(MOUNTS).map_err(Error::io(MOUNTS))?;
-        let named = |line| {
-            let (inode, path) = mount(line)?;
-            Some(Namespace {
-                name: Some(printable(netns_name(path)?.as_bytes())),
-                path: Some(path.into()),
-                ..Namespace::unknown(inode)
-            })
-        };
-        let named = mounts.lines().filter_map(named);
+        let mounts = mounts::of("self").map_err(Error::io(MOUNTS))?;
+        let named = mounts.into_iter().filter_map(|mount| {
+            let name = netns_name(&mount.at)?.to_owned();
+            let namespace = Namespace {
+                name: Some(printable(name.as_bytes())),
+                ..Namespace::unknown(inode(&mount)?)
+            };
+            let path = Some(mount.at);
+            Some((name, Namespace { path, ..namespace }))
+        });
         // `ip netns add` mounts /run/netns twice if it is a mount point of its own.
-        let named: BTreeMap<_, _> = named.map(|found| (found.name.clone(), found)).collect();
+        let named: BTreeMap<_, _> = named.collect();
         Ok(named.into_values().collect())
     }
 
     /// The mounted namespaces, which are those with a name. It reads one file, whatever the number of processes.
     pub fn mounted() -> Self {
         let mut found = Self::default();
-        let mounts = fs::read_to_string(MOUNTS).unwrap_or_default();
-        for (inode, path) in mounts.lines().filter_map(mount) {
+        for mount in mounts::of("self").unwrap_or_default() {
+            let Some(inode) = inode(&mount) else { continue };
             let namespace = found.entry(inode);
-            let name = netns_name(path).unwrap_or(path);
+            let name = netns_name(&mount.at).unwrap_or(mount.at.as_os_str());
             namespace
                 .name
                 .get_or_insert_with(|| printable(name.as_bytes()));
-            namespace.path.get_or_insert_with(|| path.into());
+            namespace.path.get_or_insert(mount.at);
         }
         found
     }
@@ -202,8 +206,9 @@ impl Namespaces {
         namespace.path.get_or_insert_with(|| path.into());
         namespace.process.get_or_insert_with(|| Process {
             pid,
-            command: fs::read(process.join("comm"))
-                .map_or(String::new(), |command| printable(command.trim_ascii_end())),
+            command: fs::read(process.join("comm")).map_or(String::new(), |comm| {
+                printable(comm.strip_suffix(b"\n").unwrap_or(&comm))
+            }),
         });
     }
 }
@@ -215,16 +220,17 @@ pub(crate) const MOUNTS: &str = "/proc/self/mountinfo";
 pub(crate) const NETNS: &str = "/run/netns";
 
 /// Name of the network namespace that is mounted here.
-fn netns_name(path: &str) -> Option<&str> {
-    let path = path.strip_prefix("/var").unwrap_or(path);
-    path.strip_prefix(NETNS)?.strip_prefix('/')
+fn netns_name(path: &Path) -> Option<&OsStr> {
+    let name = path.strip_prefix(NETNS);
+    let name = name.or_else(|_| path.strip_prefix("/var/run/netns")); // /var/run is a link to /run, or a directory
+    name.ok().map(Path::as_os_str)
 }
 
-/// Inode number and mount point of a network namespace, from a line of mountinfo (proc(5)).
-fn mount(line: &str) -> Option<(u32, &str)> {
-    let mut fields = line.split(' ').skip(3);
-    let root = fields.next()?.strip_prefix("net:[")?.strip_suffix(']')?;
-    Some((root.parse().ok()?, fields.next()?))
+/// Inode number of the network namespace that is mounted.
+fn inode(mount: &Mount) -> Option<u32> {
+    let root = mount.root.to_str()?;
+    let inode = root.strip_prefix("net:[")?.strip_suffix(']')?;
+    inode.parse().ok()
 }
 
 /// The processes that /proc shows, by number.
@@ -247,13 +253,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_mountinfo() {
-        let line = "512 26 0:4 net:[4026532281] /run/netns/blue rw shared:22 - nsfs nsfs rw";
-        assert_eq!(mount(line), Some((4_026_532_281, "/run/netns/blue")));
-        let other = "26 1 0:24 / /run rw,nosuid shared:12 - tmpfs tmpfs rw,size=10%";
-        assert_eq!(mount(other), None);
-        let mnt = "513 26 0:4 mnt:[4026532282] /run/snapd/ns/lxd.mnt rw - nsfs nsfs rw";
-        assert_eq!(mount(mnt), None);
+    fn mounted_namespaces() {
+        let found = |line: &[u8]| inode(&mounts::parse(line)[0]);
+        let line = b"512 26 0:4 net:[4026532281] /run/netns/blue rw shared:22 - nsfs nsfs rw";
+        assert_eq!(found(line), Some(4_026_532_281));
+        let other = b"26 1 0:24 / /run rw,nosuid shared:12 - tmpfs tmpfs rw,size=10%";
+        assert_eq!(found(other), None);
+        let mnt = b"513 26 0:4 mnt:[4026532282] /run/snapd/ns/lxd.mnt rw - nsfs nsfs rw";
+        assert_eq!(found(mnt), None);
+        for (path, name) in [
+            ("/run/netns/blue", Some("blue")),
+            ("/var/run/netns/h1 sp ace", Some("h1 sp ace")),
+            ("/run/docker/netns/blue", None),
+        ] {
+            assert_eq!(netns_name(path.as_ref()), name.map(OsStr::new), "{path}");
+        }
     }
 
     #[test]

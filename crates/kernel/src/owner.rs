@@ -1,7 +1,7 @@
 //! The process that an algorithm is loaded for, if it is loaded for the lifetime of a process only.
 
 use crate::contract::lisa_settings;
-use std::fs;
+use crate::text;
 
 /// A process, distinct from later processes with the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Owner {
 }
 
 fn start_of(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = text::read(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the command in brackets, with any characters; the third field follows the last bracket.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
@@ -49,6 +49,10 @@ fn start_of(pid: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn this_process_is_alive_and_an_earlier_one_is_not() {
@@ -68,5 +72,23 @@ mod tests {
             }
             .is_alive()
         );
+    }
+
+    /// A command's name (`/proc/PID/comm`) can have any byte but a slash.
+    #[test]
+    fn processes_with_any_name() {
+        let folder = std::env::temp_dir().join(format!("lisa-owner-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for name in [&b"a b) S 1 (c"[..], b"bytes\xff\xfe"] {
+            let program = folder.join(OsStr::from_bytes(name));
+            fs::copy("/usr/bin/cat", &program).unwrap();
+            let mut cat = Command::new(&program);
+            let mut cat = cat.stdin(Stdio::piped()).spawn().unwrap();
+            let start = start_of(cat.id());
+            drop(cat.stdin.take());
+            cat.wait().unwrap();
+            assert!(start.is_some_and(|start| start > 0), "{name:?}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

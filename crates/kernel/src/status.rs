@@ -87,8 +87,11 @@ pub struct Subflow {
     pub local: Option<SocketAddr>,
     /// Remote address; `None` if the map of addresses was full.
     pub remote: Option<SocketAddr>,
-    /// `slow start`, `avoidance` or `recovery`.
+    /// `slow start`, `avoidance` or `recovery`; `standby`: a backup with nothing in flight, which is not coupled meanwhile.
     pub phase: &'static str,
+    /// Whether it is a backup (RFC 8684, 3.3.8), by a flag of its own endpoint or of the peer's; `None` if its socket was not
+    /// listed.
+    pub backup: Option<bool>,
     /// Group: subflows of different groups are not coupled.
     pub group: u8,
     /// Requested group; the subflow moves on its next ACK.
@@ -203,6 +206,7 @@ fn add_sockets(connections: &mut [Connection], holders: &Holders) {
             let Some(socket) = sockets.get(&end) else {
                 continue;
             };
+            subflow.backup = Some(socket.backup);
             subflow.bytes_acked = Some(socket.bytes_acked);
             subflow.bytes_received = Some(socket.bytes_received);
             subflow.sent_bps = socket.sent_bps;

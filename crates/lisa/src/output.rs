@@ -211,7 +211,7 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let begin = text.len() - text.trim_start().len();
     let mut lines = vec![text[..begin].to_owned()];
     let mut is_first = true;
-    for word in text.split_whitespace() {
+    for word in text.trim_start().split(' ') {
         let line = lines.last_mut().expect("a line");
         let length = line.chars().count() + usize::from(!is_first) + word.chars().count();
         if is_first {
@@ -247,5 +247,6 @@ mod tests {
         assert_eq!(wrap("  a bc def", 7, 4), ["  a bc", "    def"]);
         assert_eq!(wrap("a abcdefgh b", 5, 2), ["a", "  abcdefgh", "  b"]);
         assert_eq!(wrap("", 5, 2), [""]);
+        assert_eq!(wrap("  `two  blanks`", 80, 4), ["  `two  blanks`"]);
     }
 }

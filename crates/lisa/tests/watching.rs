@@ -6,10 +6,14 @@ mod support;
 
 #[path = "watching/doctor.rs"]
 mod doctor;
+#[path = "watching/endpoints.rs"]
+mod endpoints;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
 #[path = "watching/many.rs"]
 mod many;
+#[path = "watching/remedies.rs"]
+mod remedies;
 #[path = "watching/status.rs"]
 mod status;
 

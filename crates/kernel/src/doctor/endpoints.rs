@@ -2,10 +2,11 @@
 
 use super::path_manager::Endpoint;
 use super::{Finding, Topic};
+use crate::text::printable;
 use netlink_bindings::rt_route::{Request, Rtmsg};
 use netlink_socket2::NetlinkSocket;
 use nix::ifaddrs::getifaddrs;
-use nix::net::if_::if_indextoname;
+use nix::net::if_::{if_indextoname, if_nametoindex};
 use std::collections::HashMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -16,6 +17,8 @@ pub(super) struct Facts {
     endpoint: Endpoint,
     /// The interface that has the address.
     owner: Option<String>,
+    /// A routing table for packets from this interface.
+    table: u32,
     /// Whether hosts outside of the local networks can be reached at all.
     has_default_route: bool,
     /// The interface by which packets from the address to a distant host leave; `None`: there is no route.
@@ -41,6 +44,7 @@ pub(super) fn gather(endpoints: &[Endpoint]) -> Vec<Facts> {
         let interface = owner.as_deref().unwrap_or("all");
         Facts {
             endpoint: *endpoint,
+            table: owner.as_deref().map_or(0, table_of),
             has_default_route: interface_to(distant, None, None).is_some(),
             leaves_by: interface_to(distant, Some(endpoint.address), bound),
             rp_filter: if is_v4 { rp_filter(interface) } else { 0 },
@@ -60,6 +64,11 @@ fn owners() -> HashMap<IpAddr, String> {
         Some((v4.or(v6)?, interface.interface_name))
     });
     owner.collect()
+}
+
+/// The number of a routing table that no other interface gets. Linux itself uses 253 to 255.
+fn table_of(interface: &str) -> u32 {
+    if_nametoindex(interface).map_or(1000, |index| 1000 + index)
 }
 
 /// `RTM_F_LOOKUP_TABLE`: the reply names the table that has the route (linux/rtnetlink.h).
@@ -121,41 +130,47 @@ fn finding(facts: &Facts) -> Finding {
     let port = facts.endpoint.port;
     let port = port.map_or(String::new(), |port| format!(" port {port}"));
     let name = format!("{address}{port} ({})", facts.endpoint.kind());
-    let Some(owner) = &facts.owner else {
+    let Some(owner) = facts.owner.as_deref() else {
         return Endpoints.warn(
             "address",
             format!("{name}: no interface has this address; its subflows fail"),
-            "`ip mptcp endpoint show`, `ip address`: delete the endpoint or add the address",
+            format!(
+                "`ip mptcp endpoint delete id {}`, or give an interface the address",
+                facts.endpoint.id
+            ),
         );
     };
+    let device = printable(shell_words::quote(owner).as_bytes());
+    let on = printable(owner.as_bytes());
     if !facts.has_default_route {
-        let text =
-            format!("{name} on {owner}; no default route: only the local networks are reached");
+        let text = format!("{name} on {on}; no default route: only the local networks are reached");
         return Endpoints.ok("route", text);
     }
     let family = if address.is_ipv4() { "" } else { "-6 " };
+    let table = facts.table;
     let remedy = format!(
-        "`ip {family}route add default via GATEWAY dev {owner} table 100`, `ip {family}rule add from {address} table 100` (a table \
-         for each interface)"
+        "`ip {family}route replace default via GATEWAY dev {device} table {table}`, `ip {family}rule add from {address} table {table}` \
+         (a table for each interface)"
     );
     match &facts.leaves_by {
-        Some(interface) if interface == owner => {
-            Endpoints.ok("route", format!("{name} on {owner}"))
-        }
+        Some(interface) if interface == owner => Endpoints.ok("route", format!("{name} on {on}")),
         Some(interface) => {
             let strict = match facts.rp_filter {
-                1 => format!("; rp_filter of {owner} drops the replies"),
+                1 => format!("; rp_filter of {on} drops the replies"),
                 _ => String::new(),
             };
             Endpoints.warn(
                 "route",
-                format!("{name} is on {owner}, but its packets leave by {interface}{strict}"),
+                format!(
+                    "{name} is on {on}, but its packets leave by {}{strict}",
+                    printable(interface.as_bytes())
+                ),
                 remedy,
             )
         }
         None => Endpoints.warn(
             "route",
-            format!("{name} on {owner}: no route to distant hosts from there; joins fail"),
+            format!("{name} on {on}: no route to distant hosts from there; joins fail"),
             remedy,
         ),
     }
@@ -171,6 +186,7 @@ mod tests {
         Facts {
             endpoint: endpoint("10.0.1.1", 2),
             owner: Some("eth1".into()),
+            table: 1003,
             has_default_route: true,
             leaves_by: leaves_by.map(String::from),
             rp_filter: 0,
@@ -194,7 +210,7 @@ mod tests {
         assert!(
             bad.remedy
                 .unwrap()
-                .contains("ip rule add from 10.0.1.1 table 100")
+                .contains("ip rule add from 10.0.1.1 table 1003")
         );
         let strict = finding(&Facts {
             rp_filter: 1,
@@ -208,6 +224,12 @@ mod tests {
         );
         let none = finding(&facts(None));
         assert!(none.text.contains("no route to distant hosts"), "{none:?}");
+        let odd = finding(&Facts {
+            owner: Some("a$(b)\u{1b}".into()),
+            ..facts(None)
+        });
+        assert!(odd.text.contains(r" on a$(b)\u{1b}: "), "{odd:?}");
+        assert!(odd.remedy.unwrap().contains(r"dev 'a$(b)\u{1b}' table"));
         let mut v6 = facts(None);
         v6.endpoint = endpoint("2001:db8::1", 2);
         assert!(finding(&v6).remedy.unwrap().contains("ip -6 rule add"));

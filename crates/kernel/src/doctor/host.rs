@@ -1,10 +1,13 @@
 //! The kernel: its version, BPF, and what forbids or limits BPF.
 
 use super::{Finding, Topic, counted};
+use crate::exec::cgroup::hierarchy;
+use crate::mounts;
 use crate::requirements::{self, OLDEST, version};
 use libbpf_rs::btf::{Btf, types};
+use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the kernel has.
 #[derive(Clone, Debug)]
@@ -20,19 +23,12 @@ pub(super) struct Facts {
     missing_cubic: Vec<&'static str>,
     /// Whether a BPF program can change the protocol of a new socket (Linux 6.6).
     socket_hook: bool,
-    /// Mount points of file systems, as process 1 sees them.
-    mounts: Vec<Mount>,
+    /// Types of the mounted file systems, as process 1 sees them.
+    mounted: Vec<OsString>,
     /// Text of /sys/kernel/security/lockdown.
     lockdown: Option<String>,
     /// Least memory limit of the caller's cgroup and those above it, bytes.
     memory_limit: Option<u64>,
-}
-
-/// A mount: its place and its type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mount {
-    at: PathBuf,
-    kind: String,
 }
 
 impl Facts {
@@ -49,7 +45,8 @@ impl Facts {
         };
         let missing = btf.as_ref().map(requirements::missing_cubic);
         // `ip netns exec` mounts another /sys for its command.
-        let init_mounts = read("/proc/1/mountinfo");
+        let mounts = mounts::of("1").or_else(|_| mounts::of("self"));
+        let mounts = mounts.unwrap_or_default().into_iter();
         Self {
             release: requirements::release(),
             btf: btf.is_some(),
@@ -57,39 +54,20 @@ impl Facts {
             jit: read("/proc/sys/net/core/bpf_jit_enable"),
             missing_cubic: missing.unwrap_or_default(),
             socket_hook: has_function("update_socket_protocol"),
-            mounts: mounts(
-                &init_mounts
-                    .or_else(|| read("/proc/self/mountinfo"))
-                    .unwrap_or_default(),
-            ),
+            mounted: mounts.map(|mount| mount.kind).collect(),
             lockdown: read("/sys/kernel/security/lockdown"),
-            memory_limit: memory_limit(&read("/proc/self/cgroup").unwrap_or_default()),
+            memory_limit: hierarchy::own().and_then(|cgroup| memory_limit(&cgroup)),
         }
     }
 
     fn has_mount(&self, kind: &str) -> bool {
-        self.mounts.iter().any(|mount| mount.kind == kind)
+        self.mounted.iter().any(|mounted| mounted == kind)
     }
 }
 
-/// The mounts in a text of mountinfo (proc(5)).
-fn mounts(text: &str) -> Vec<Mount> {
-    let mount = |line: &str| {
-        let (before, after) = line.split_once(" - ")?;
-        Some(Mount {
-            at: before.split(' ').nth(4)?.into(),
-            kind: after.split(' ').next()?.into(),
-        })
-    };
-    text.lines().filter_map(mount).collect()
-}
-
-/// Least memory limit of a cgroup and those above it, from the text of /proc/self/cgroup.
-fn memory_limit(cgroup: &str) -> Option<u64> {
-    let path = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let root = Path::new("/sys/fs/cgroup");
-    let below = root.join(path);
-    let all = below.ancestors().take_while(|path| path.starts_with(root));
+/// Least memory limit of the cgroup with this directory and of those above it.
+fn memory_limit(cgroup: &Path) -> Option<u64> {
+    let all = cgroup.ancestors();
     all.filter_map(|path| fs::read_to_string(path.join("memory.max")).ok())
         .filter_map(|limit| limit.trim().parse().ok()) // `max` is no limit
         .min()
@@ -218,10 +196,7 @@ mod tests {
             jit: Some("1\n".into()),
             missing_cubic: Vec::new(),
             socket_hook: true,
-            mounts: mounts(
-                "26 1 0:24 / /sys/fs/cgroup rw,nosuid shared:12 - cgroup2 cgroup2 rw\n\
-                 27 1 0:25 / /sys/fs/bpf rw shared:13 - bpf none rw,mode=700\n",
-            ),
+            mounted: vec!["cgroup2".into(), "bpf".into()],
             lockdown: Some("[none] integrity confidentiality\n".into()),
             memory_limit: None,
         }
@@ -307,7 +282,7 @@ mod tests {
         };
         assert!(text(old).contains("helper process; BPF programs need Linux 6.6"));
         let unmounted = Facts {
-            mounts: Vec::new(),
+            mounted: Vec::new(),
             ..facts()
         };
         assert!(text(unmounted).contains("cgroup2 is not mounted"));

@@ -24,9 +24,10 @@ struct Limits {
 /// An address that connections may use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint {
+    pub(super) id: u8,
     pub(super) address: IpAddr,
     pub(super) port: Option<u16>,
-    /// MPTCP_PM_ADDR_FLAG_… (linux/mptcp_pm.h).
+    /// MPTCP_PM_ADDR_FLAG_… (linux/mptcp.h).
     pub(super) flags: u32,
     /// The interface that its subflows are bound to.
     pub(super) interface: Option<u32>,
@@ -38,27 +39,47 @@ const BACKUP: u32 = 1 << 2;
 const FULLMESH: u32 = 1 << 3;
 /// The kernel's own record of an address that a subflow uses.
 const IMPLICIT: u32 = 1 << 4;
+/// Starts one subflow to an announced address (Linux 6.18).
+const LAMINAR: u32 = 1 << 5;
+
+/// The largest limit that every kernel takes (MPTCP_PM_ADDR_MAX).
+const MOST: u32 = 8;
+
+/// The flags by the names of `ip mptcp endpoint`.
+const NAMES: [(u32, &str); 5] = [
+    (SIGNAL, "signal"),
+    (SUBFLOW, "subflow"),
+    (BACKUP, "backup"),
+    (FULLMESH, "fullmesh"),
+    (LAMINAR, "laminar"),
+];
 
 impl Endpoint {
     pub(super) fn is(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
 
-    /// Whether its subflows are bound to its interface: those that this host starts.
-    pub(super) fn binds(&self) -> bool {
-        self.is(SUBFLOW) && self.interface.is_some()
+    /// The flags that have no name here: of a later kernel.
+    fn unknown(&self) -> u32 {
+        let known = NAMES.iter().fold(0, |known, (flag, _)| known | flag);
+        self.flags & !known
     }
 
-    /// As `ip mptcp endpoint` names it.
+    /// Whether its subflows are bound to its interface: those that this host starts, by whatever flag.
+    pub(super) fn binds(&self) -> bool {
+        self.is(!(SIGNAL | BACKUP)) && self.interface.is_some()
+    }
+
+    /// Its flags, as `ip mptcp endpoint` names them; those without a name as a number.
     pub(super) fn kind(&self) -> String {
-        let names = [
-            (SIGNAL, "signal"),
-            (SUBFLOW, "subflow"),
-            (BACKUP, "backup"),
-            (FULLMESH, "fullmesh"),
-        ];
-        let names = names.iter().filter(|(flag, _)| self.is(*flag));
-        names.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
+        let names = NAMES.iter().filter(|(flag, _)| self.is(*flag));
+        let mut kind: Vec<String> = names.map(|(_, name)| (*name).into()).collect();
+        match self.unknown() {
+            0 if kind.is_empty() => kind.push("no flag".into()),
+            0 => {}
+            unknown => kind.push(format!("flag {unknown:#x}")),
+        }
+        kind.join(" ")
     }
 }
 
@@ -101,6 +122,7 @@ fn endpoint(from: &IterableAddress<'_>) -> Option<Endpoint> {
     };
     let v4 = from.get_addr4().ok();
     Some(Endpoint {
+        id: from.get_id().ok()?,
         address: v4.map(|v4| Ipv4Addr::from(v4).into()).or_else(v6)?,
         port: from.get_port().ok().filter(|port| *port != 0),
         flags: from.get_flags().unwrap_or(0),
@@ -129,32 +151,57 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
             n => format!("{n} announced addresses"),
         }
     );
-    let most = starts.max(signals).max(2);
-    let raise =
-        format!("`ip mptcp limits set subflows {most} add_addr_accepted {most}` (at most 8)");
+    let most = starts.max(signals).clamp(2, MOST);
+    let raise = format!(
+        "`ip mptcp limits set subflows {} add_addr_accepted {}`",
+        most.max(subflows),
+        most.max(accepted)
+    );
     found.push(if subflows == 0 {
         let text = "connections keep to one path: the limit of further subflows is 0, and joins of peers are refused";
         PathManager.warn("limits", text, raise)
-    } else if subflows + 1 < starts {
+    } else if subflows < MOST && subflows + 1 < starts {
         // One of them may be the address of the first subflow.
         let text = format!("{text}, but {starts} endpoints may start subflows");
         PathManager.warn("limits", text, raise)
     } else {
         PathManager.ok("limits", text)
     });
-    if subflows > 0 && starts == 0 && accepted == 0 && signals == 0 {
-        found.push(PathManager.warn(
-            "paths",
-            "nothing starts a second path here: no endpoint, and no announced address is used",
-            "client: `ip mptcp endpoint add ADDRESS dev DEVICE subflow`; server: `… add ADDRESS signal`",
-        ));
-    } else if subflows > 0 && starts == 0 && signals == 0 {
-        found.push(PathManager.ok(
-            "paths",
-            "no endpoint: further paths only to addresses that the peer announces",
-        ));
+    if subflows > 0 && starts == 0 && signals == 0 {
+        found.push(announced(facts, accepted));
     }
     found
+}
+
+/// The finding about further paths, if no endpoint has the flag `subflow` or `signal`.
+fn announced(facts: &Facts, accepted: u32) -> Finding {
+    use Topic::PathManager;
+    let unknown = facts.endpoints.iter().fold(0, |all, e| all | e.unknown());
+    let laminar = facts.endpoints.iter().any(|e| e.is(LAMINAR));
+    match (unknown, laminar, accepted) {
+        (1.., _, _) => PathManager.ok(
+            "paths",
+            format!("endpoints have a flag that this version of lisa does not know ({unknown:#x}): it may start further paths"),
+        ),
+        (_, true, 0) => PathManager.warn(
+            "paths",
+            "nothing starts a second path here: `laminar` endpoints serve announced addresses, and none is used",
+            format!("`ip mptcp limits set add_addr_accepted {MOST}`"),
+        ),
+        (_, false, 0) => PathManager.warn(
+            "paths",
+            "nothing starts a second path here: no `subflow` or `signal` endpoint, and no announced address is used",
+            "client: `ip mptcp endpoint add ADDRESS dev DEVICE subflow`; server: `ip mptcp endpoint add ADDRESS signal`",
+        ),
+        (_, true, _) => PathManager.ok(
+            "paths",
+            "`laminar` endpoints: further paths only to addresses that the peer announces",
+        ),
+        (_, false, _) => PathManager.ok(
+            "paths",
+            "no `subflow` or `signal` endpoint: further paths only to addresses that the peer announces",
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +212,7 @@ pub(super) mod tests {
 
     pub(in crate::doctor) fn endpoint(address: &str, flags: u32) -> Endpoint {
         Endpoint {
+            id: 1,
             address: address.parse().unwrap(),
             port: None,
             flags,
@@ -220,5 +268,37 @@ pub(super) mod tests {
             "subflow backup"
         );
         assert_eq!(endpoint("10.0.0.1", SIGNAL).kind(), "signal");
+        assert_eq!(endpoint("10.0.0.1", LAMINAR).kind(), "laminar");
+        let later = endpoint("10.0.0.1", SUBFLOW | 1 << 7 | 1 << 9);
+        assert_eq!(later.kind(), "subflow flag 0x280");
+        assert_eq!(endpoint("10.0.0.1", 0).kind(), "no flag");
+    }
+
+    #[test]
+    fn what_announced_addresses_need() {
+        let paths = |accepted, flags| {
+            let found = findings(&facts(2, accepted, &[flags]));
+            one(&found, "paths").level
+        };
+        assert_eq!(paths(0, LAMINAR), Level::Warn);
+        assert_eq!(paths(1, LAMINAR), Level::Ok);
+        assert_eq!(paths(0, 1 << 9), Level::Ok);
+        assert_eq!(paths(0, 1 << 9 | LAMINAR), Level::Ok);
+    }
+
+    #[test]
+    fn subflows_that_are_bound() {
+        let binds = |flags| {
+            let bound = Endpoint {
+                interface: Some(2),
+                ..endpoint("10.0.0.1", flags)
+            };
+            bound.binds()
+        };
+        for flags in [SUBFLOW, LAMINAR, 1 << 9, SUBFLOW | SIGNAL] {
+            assert!(binds(flags), "{flags:#x}");
+        }
+        assert!(!binds(SIGNAL) && !binds(SIGNAL | BACKUP));
+        assert!(!endpoint("10.0.0.1", SUBFLOW).binds());
     }
 }

@@ -1,7 +1,7 @@
 //! Capabilities of the caller.
 
 use super::{Finding, Topic};
-use std::fs;
+use crate::text;
 
 /// Texts of /proc/self.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Facts {
 
 impl Facts {
     pub(super) fn gather() -> Self {
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let read = |path: &str| text::read(path).unwrap_or_default();
         Self {
             status: read("/proc/self/status"),
             uid_map: read("/proc/self/uid_map"),

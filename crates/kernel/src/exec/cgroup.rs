@@ -6,7 +6,7 @@
 //! same place ([`remove_abandoned`]).
 
 mod cleanup;
-pub(super) mod hierarchy;
+pub(crate) mod hierarchy;
 pub(crate) mod programs;
 
 use std::fs;

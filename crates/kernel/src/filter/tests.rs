@@ -88,6 +88,18 @@ fn a_filter_is_printed_as_it_is_read() {
         "netns=9"
     );
     assert!("".parse::<Filter>().unwrap().is_empty());
+    // A command of Firefox, and a namespace of Mininet with a blank.
+    let text = "process='Web Content' 'netns=h1 sp ace'";
+    let filter: Filter = text.parse().unwrap();
+    let command = ProcessName::Command("Web Content".into());
+    assert_eq!(filter.processes, [command]);
+    assert_eq!(filter.namespaces, [NamespaceName::Name("h1 sp ace".into())]);
+    assert_eq!(
+        filter.to_string(),
+        "process='Web Content' netns='h1 sp ace'"
+    );
+    let error = "netns='blue".parse::<Filter>().unwrap_err();
+    assert_eq!(error, "a quotation mark is missing");
     for wrong in [
         "port",
         "port=x",
@@ -220,4 +232,14 @@ fn long_commands() {
     assert!(matches("a_name_longer_t"));
     assert!(!matches("a_name_longer_"));
     assert!(!matches("a_name_longer_übrig"));
+    // Cut within a character of two bytes.
+    let process = Process {
+        command: printable(&"fourteen_bytesü".as_bytes()[..15]),
+        ..process
+    };
+    assert_eq!(process.command, r"fourteen_bytes\xc3");
+    for text in ["fourteen_bytesü", r"fourteen_bytes\xc3"] {
+        let name: ProcessName = text.parse().unwrap();
+        assert!(name.matches(Some(&process)), "{text}");
+    }
 }

@@ -220,6 +220,7 @@ fn socket(address: u64, holder: &lisa_holder, names: &Namespaces, hz: u32) -> So
         netns: names.get(holder.netns),
         state: state(holder.state),
         mptcp: holder.mptcp != 0,
+        backup: holder.backup != 0,
         local: contract::address(holder.family, &holder.local, holder.local_port),
         remote: contract::address(holder.family, &holder.remote, holder.remote_port),
         process: (holder.process != 0).then(|| Process {

@@ -5,11 +5,13 @@
 //! the deletion of the file tells the two apart.
 
 use crate::namespace::{MOUNTS, NETNS};
+use crate::text::printable;
 use crate::{Error, Result};
 use nix::errno::Errno;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 
 /// Descriptors that report changes.
 pub(super) struct Watch {
@@ -64,7 +66,7 @@ impl Watch {
                     self.watches = false; // the directory itself was deleted
                 }
                 if let Some(name) = event.name {
-                    names.push(name.to_string_lossy().into_owned());
+                    names.push(printable(name.as_bytes()));
                 }
             }
         }

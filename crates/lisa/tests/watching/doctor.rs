@@ -22,11 +22,11 @@ fn doctor(host: &Namespace, arguments: &[&str]) -> Command {
     command
 }
 
-fn findings(host: &Namespace) -> Vec<Value> {
+pub fn findings(host: &Namespace) -> Vec<Value> {
     findings_for(host, &[])
 }
 
-fn findings_for(host: &Namespace, path: &[&str]) -> Vec<Value> {
+pub fn findings_for(host: &Namespace, path: &[&str]) -> Vec<Value> {
     let output = doctor(host, &[&["--json"][..], path].concat())
         .output()
         .expect("lisa");
@@ -37,7 +37,7 @@ fn findings_for(host: &Namespace, path: &[&str]) -> Vec<Value> {
 }
 
 /// Level and text of the findings of a check.
-fn of(findings: &[Value], check: &str) -> Vec<(String, String)> {
+pub fn of(findings: &[Value], check: &str) -> Vec<(String, String)> {
     let of_check = findings.iter().filter(|finding| finding["check"] == check);
     let text = |value: &Value| value.as_str().expect("text").to_owned();
     of_check

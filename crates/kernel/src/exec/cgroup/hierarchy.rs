@@ -3,20 +3,24 @@
 //! The mount point differs: /sys/fs/cgroup, or /sys/fs/cgroup/unified beside version 1. `ip netns exec` hides both under a new
 //! /sys; root then finds them in the mounts of process 1.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::mounts;
 
 /// A mount of cgroup v2.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
     /// The mounted cgroup, by its name in /proc/PID/cgroup.
-    cgroup: String,
+    cgroup: PathBuf,
     directory: PathBuf,
 }
 
 /// The directory of this process's cgroup, if it is mounted.
-pub(super) fn own() -> Option<PathBuf> {
-    let cgroups = fs::read_to_string("/proc/thread-self/cgroup").ok()?;
+pub(crate) fn own() -> Option<PathBuf> {
+    let cgroups = fs::read("/proc/thread-self/cgroup").ok()?;
     let own = own_cgroup(&cgroups)?;
     mounts()
         .filter_map(|mount| mount.directory_of(own))
@@ -26,47 +30,45 @@ pub(super) fn own() -> Option<PathBuf> {
 /// The directory of the topmost cgroup that can be reached.
 pub(super) fn root() -> Option<PathBuf> {
     mounts()
-        .min_by_key(|mount| mount.cgroup.len())
+        .min_by_key(|mount| mount.cgroup.as_os_str().len())
         .map(|mount| mount.directory)
 }
 
 fn mounts() -> impl Iterator<Item = Mount> {
     ["thread-self", "1"].into_iter().flat_map(|process| {
-        let mounts = fs::read_to_string(format!("/proc/{process}/mountinfo"));
-        let mounts: Vec<_> = mounts.iter().flat_map(|text| parse(text)).collect();
-        let root = format!("/proc/{process}/root");
-        mounts.into_iter().map(move |mount| Mount {
-            directory: PathBuf::from(format!("{root}{}", mount.directory.display())),
+        let root = PathBuf::from(format!("/proc/{process}/root"));
+        let mounts = of_version_2(mounts::of(process).unwrap_or_default());
+        mounts.map(move |mount| Mount {
+            directory: root.join(
+                mount
+                    .directory
+                    .strip_prefix("/")
+                    .unwrap_or(&mount.directory),
+            ),
             ..mount
         })
     })
 }
 
-/// The path after "0::", the number of version 2.
-fn own_cgroup(cgroups: &str) -> Option<&str> {
-    cgroups.lines().find_map(|line| line.strip_prefix("0::"))
+/// The path after "0::", the number of version 2. Nothing is escaped in it (proc_cgroup_show).
+fn own_cgroup(cgroups: &[u8]) -> Option<&Path> {
+    let mut lines = cgroups.split(|byte| *byte == b'\n');
+    let path = lines.find_map(|line| line.strip_prefix(b"0::"))?;
+    Some(Path::new(OsStr::from_bytes(path)))
 }
 
-/// The mounts of cgroup v2 in a /proc/PID/mountinfo (proc_pid_mountinfo(5)).
-fn parse(mountinfo: &str) -> impl Iterator<Item = Mount> {
-    mountinfo.lines().filter_map(|line| {
-        let (mount, filesystem) = line.split_once(" - ")?;
-        filesystem.strip_prefix("cgroup2 ")?;
-        let mut fields = mount.split(' ').skip(3);
-        Some(Mount {
-            cgroup: fields.next()?.into(),
-            directory: fields.next()?.replace("\\040", " ").into(),
-        })
+fn of_version_2(mounts: Vec<mounts::Mount>) -> impl Iterator<Item = Mount> {
+    let mounts = mounts.into_iter().filter(|mount| mount.kind == "cgroup2");
+    mounts.map(|mount| Mount {
+        cgroup: mount.root.into(),
+        directory: mount.at,
     })
 }
 
 impl Mount {
-    fn directory_of(&self, cgroup: &str) -> Option<PathBuf> {
-        let below = cgroup.strip_prefix(self.cgroup.trim_end_matches('/'))?;
-        match below.strip_prefix('/') {
-            Some(below) => Some(self.directory.join(below)),
-            None => below.is_empty().then(|| self.directory.clone()),
-        }
+    fn directory_of(&self, cgroup: &Path) -> Option<PathBuf> {
+        let below = cgroup.strip_prefix(&self.cgroup).ok()?;
+        Some(self.directory.join(below))
     }
 }
 
@@ -75,7 +77,8 @@ mod tests {
     use super::*;
 
     fn directory(mountinfo: &str, cgroups: &str) -> Option<PathBuf> {
-        parse(mountinfo).find_map(|mount| mount.directory_of(own_cgroup(cgroups)?))
+        let mut mounts = of_version_2(mounts::parse(mountinfo.as_bytes()));
+        mounts.find_map(|mount| mount.directory_of(own_cgroup(cgroups.as_bytes())?))
     }
 
     #[test]
@@ -101,5 +104,10 @@ mod tests {
         for elsewhere in ["0::/docker/10\n", "0::/user.slice\n", "1:cpu:/\n", ""] {
             assert_eq!(directory(part, elsewhere), None, "{elsewhere}");
         }
+
+        // Only mountinfo has escapes.
+        let named = r"9 8 0:28 /a\040b\134c /mnt/cgroup\011x ro - cgroup2 cgroup rw";
+        let found = directory(named, "0::/a b\\c/d e\n");
+        assert_eq!(found, Some("/mnt/cgroup\tx/d e".into()));
     }
 }

@@ -26,7 +26,7 @@ use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 use super::hierarchy;
 use crate::exec::landlock;
 use crate::skel::exec::{ExecSkel, ExecSkelBuilder};
-use crate::{Error, Result, libbpf, registry};
+use crate::{Error, Result, libbpf, mounts, registry};
 
 /// Conventional mount point of the BPF file system (bpftool, iproute2, systemd).
 const BPF_FS: &str = "/sys/fs/bpf";
@@ -193,10 +193,14 @@ fn absent(removed: io::Result<()>) -> io::Result<()> {
 
 /// Whether [`BPF_FS`] is a mount by this project without files.
 fn is_ours_and_empty() -> bool {
-    let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default();
-    let ours = format!(" - bpf {MOUNT_SOURCE} ");
-    let ours = |line: &str| line.contains(&format!(" {BPF_FS} ")) && line.contains(&ours);
-    mounts.lines().any(ours) && fs::read_dir(BPF_FS).is_ok_and(|mut files| files.next().is_none())
+    let mounts = mounts::of("thread-self").unwrap_or_default();
+    let mut at = mounts
+        .iter()
+        .rev()
+        .filter(|mount| mount.at == Path::new(BPF_FS));
+    at.next()
+        .is_some_and(|mount| mount.kind == "bpf" && mount.source == MOUNT_SOURCE)
+        && fs::read_dir(BPF_FS).is_ok_and(|mut files| files.next().is_none())
 }
 
 fn attach() -> Result<MapHandle> {

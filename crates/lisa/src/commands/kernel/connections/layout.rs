@@ -166,21 +166,23 @@ impl Layout {
         line.trim_end().into()
     }
 
-    /// Credits and groups of a connection's subflows, if the lines of the subflows have no room for them.
+    /// Backups, and the values of a connection's subflows for which their lines have no room: losses, credits and groups.
     pub fn notes(&self, connection: &Connection) -> Option<String> {
-        if self.is_wide() {
-            return None;
-        }
         let mut notes = Vec::new();
         for subflow in &connection.subflows {
             let mut parts = Vec::new();
-            parts.extend(Some(credit(subflow)).filter(|credit| !credit.is_empty()));
-            if subflow.losses > 0 {
-                let plural = if subflow.losses == 1 { "" } else { "es" };
-                parts.push(format!("{} loss{plural}", segments(subflow.losses)));
+            if subflow.backup == Some(true) {
+                parts.push("backup".into());
             }
-            if is_grouped(subflow) {
-                parts.push(format!("group {}", group(subflow)));
+            if !self.is_wide() {
+                parts.extend(Some(credit(subflow)).filter(|credit| !credit.is_empty()));
+                if subflow.losses > 0 {
+                    let plural = if subflow.losses == 1 { "" } else { "es" };
+                    parts.push(format!("{} loss{plural}", segments(subflow.losses)));
+                }
+                if is_grouped(subflow) {
+                    parts.push(format!("group {}", group(subflow)));
+                }
             }
             if !parts.is_empty() {
                 notes.push(format!("{}: {}", subflow.slot, parts.join(", ")));
