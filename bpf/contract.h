@@ -8,7 +8,7 @@
 
 #include "algorithm.h"
 
-#define LISA_CONTRACT 9
+#define LISA_CONTRACT 10
 
 /* Set before the object is loaded: constants for the verifier, which removes the branches that are not taken. */
 struct lisa_settings {
@@ -129,6 +129,7 @@ struct lisa_totals {
 	u64 alone_user; /* subflows that run uncoupled: their user had as many connections as a user may have */
 	u64 alone_slots; /* subflows that run uncoupled: their connection had no free slot */
 	u64 alone_joins; /* subflows among these three that joined, and grow slowly (cc/no_room.h) */
+	u64 apart_joins; /* subflows that joined a connection whose earlier subflows run another algorithm, or another load */
 	u64 plain_opened; /* sockets without MPTCP that run this algorithm alone */
 	u64 plain_closed;
 	u64 plain_returned; /* sockets without MPTCP that got their network namespace's own algorithm */

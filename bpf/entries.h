@@ -84,6 +84,30 @@ static __always_inline bool create(struct sock *sk, struct sock *connection,
 }
 
 /*
+ * Whether a subflow of the connection that can send runs another algorithm than this socket, or another load of it: this load
+ * cannot couple the two.
+ */
+static __noinline bool has_others(struct sock *mptcp, struct sock *sk)
+{
+	struct list_head *head = &((struct mptcp_sock *)mptcp)->conn_list;
+	struct list_head *node = BPF_CORE_READ(head, next);
+	void *own = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ca_ops);
+
+	for (u32 i = 0; i < MPCC_SUBFLOWS && node != head; i++) {
+		struct mptcp_subflow_context *subflow =
+			(void *)node - bpf_core_field_offset(struct mptcp_subflow_context, node);
+		struct sock *other = BPF_CORE_READ(subflow, tcp_sock);
+		u8 state = BPF_CORE_READ(other, __sk_common.skc_state);
+
+		if ((state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT) &&
+		    BPF_CORE_READ((struct inet_connection_sock *)other, icsk_ca_ops) != own)
+			return true;
+		node = BPF_CORE_READ(node, next);
+	}
+	return false;
+}
+
+/*
  * The connection's entry, created if there is none, with a slot for this subflow. NULL: no room. `slot` is then MPCC_NO_ROOM for a
  * join.
  */
@@ -96,6 +120,8 @@ attach(struct sock *sk, struct sock *mptcp, const struct lisa_key *key, bool joi
 		connection = bpf_map_lookup_elem(&connections, key);
 		if (!connection)
 			COUNT(sk, alone_full); /* the kernel had no memory */
+		else if (join && has_others(mptcp, sk))
+			COUNT(sk, apart_joins);
 	}
 	MPCC_OPAQUE(connection);
 	if (connection) {

@@ -28,7 +28,14 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
-enum { TCP_TIME_WAIT = 6, TCP_CLOSE = 7, TCP_NEW_SYN_RECV = 12 }; /* net/tcp_states.h */
+/* net/tcp_states.h */
+enum {
+	TCP_ESTABLISHED = 1,
+	TCP_TIME_WAIT = 6,
+	TCP_CLOSE = 7,
+	TCP_CLOSE_WAIT = 8,
+	TCP_NEW_SYN_RECV = 12,
+};
 
 /* A hash map. Its memory is allocated entry by entry. */
 #define HASH_MAP(name, key_type, value_type, entries)                                              \

@@ -52,6 +52,9 @@ totals! {
     alone_slots
     /// Uncoupled subflows that joined a connection, and therefore grow slowly.
     alone_joins
+    /// Subflows that joined a connection whose earlier subflows run another algorithm, or another load of this one: the two
+    /// are not coupled.
+    apart_joins
     /// Sockets without MPTCP that run this algorithm alone.
     plain_opened
     /// These sockets after they closed.

@@ -57,7 +57,7 @@ const fn uncoupled(bound: &'static str, value: fn(&Totals) -> u64) -> Counter {
 }
 
 /// Counters of one name follow each other.
-const COUNTERS: [Counter; 20] = [
+const COUNTERS: [Counter; 21] = [
     counter(
         "lisa_connections_opened",
         "Coupled MPTCP connections",
@@ -88,6 +88,11 @@ const COUNTERS: [Counter; 20] = [
         "lisa_joins_without_room",
         "Uncoupled subflows that joined a connection, and therefore grow slowly",
         |t| t.alone_joins,
+    ),
+    counter(
+        "lisa_joins_apart",
+        "Subflows that joined a connection whose earlier subflows run another algorithm, or another load of this one",
+        |t| t.apart_joins,
     ),
     counter(
         "lisa_plain_sockets_opened",

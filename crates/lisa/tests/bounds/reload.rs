@@ -49,7 +49,8 @@ fn changes_are_in_place_or_by_a_new_load() {
     assert_eq!(how, How::Loaded);
     assert_eq!(applied(100, 40).how, How::Unchanged);
 
-    let world = World::joined(2);
+    let world = World::new(3);
+    world.join(1..2);
     world.server.run(|| default::make(&first)).expect("default");
     let listening = serve(&world, &name);
     let (client, server) = open(&world, &listening, &name, None);
@@ -90,8 +91,14 @@ fn changes_are_in_place_or_by_a_new_load() {
         .expect("record");
     assert_eq!(before.expect("a record").plain, "reno");
 
-    // Open connections go on under the former load, new ones start under the new one.
+    // Open connections go on under the former load, new ones start under the new one. So does a subflow that joins later, at each
+    // end.
     exchange(&client, &server, &bytes);
+    assert_eq!(totals::totals(&second).expect("totals").apart_joins, 0);
+    world.join(2..3);
+    until("both ends of the join are counted", || {
+        totals::totals(&second).expect("totals").apart_joins == 2
+    });
     let ours = registry::find_leaving(&name).expect("what leaves");
     assert_eq!(ours.len(), 1);
     let fresh = world
@@ -113,7 +120,8 @@ fn changes_are_in_place_or_by_a_new_load() {
         (client.expect("a connection"), server.into())
     };
     exchange(&other_client, &other_server, &bytes);
-    assert!(second.usage().expect("usage").connections == 2);
+    // The joins of the open connections have entries of their own.
+    assert_eq!(second.usage().expect("usage").connections, 4);
     // What the last sockets of the former load count is not lost when it ends with them.
     let mut former = Former::default();
     former.gather().expect("gathered");
@@ -133,7 +141,7 @@ fn changes_are_in_place_or_by_a_new_load() {
     let counted = totals::totals(&second).expect("totals");
     assert_eq!(
         (counted.connections_opened, counted.connections_closed),
-        (4, 4),
+        (6, 6),
         "{counted:?}"
     );
     world

@@ -19,7 +19,9 @@ pub fn load(name: &str, options: &Options, is_default: bool) -> Result<(), Failu
             format!("changed `{name}`: connections that open from now on have these settings")
         }
         How::Replaced => {
-            format!("loaded `{name}` anew: open connections keep the former load until they close")
+            format!(
+                "loaded `{name}` anew: open connections keep the former load until they close, and are not coupled with subflows that join later"
+            )
         }
     };
     if is_default {

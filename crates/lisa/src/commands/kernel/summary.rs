@@ -50,6 +50,12 @@ pub fn summary(status: &Status, open: usize) -> String {
             totals.alone_slots,
         ));
     }
+    if totals.apart_joins > 0 {
+        text.push_str(&format!(
+            "\n  {} joined connections whose earlier subflows run another algorithm or a former load, and are not coupled with these",
+            counted(totals.apart_joins as usize, "subflow"),
+        ));
+    }
     if totals.deletions_failed > 0 {
         let kept = counted(totals.deletions_failed as usize, "deletion");
         text.push_str(&format!(
