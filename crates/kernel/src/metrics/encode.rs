@@ -388,7 +388,7 @@ mod tests {
         }
         let types = text.lines().filter(|line| line.starts_with("# TYPE"));
         let names: Vec<_> = types.collect();
-        assert_eq!(names.len(), 18 + 2 + 2 + 5, "one for each name: {names:?}");
+        assert_eq!(names.len(), 19 + 2 + 2 + 5, "one for each name: {names:?}");
     }
 
     #[test]
