@@ -6,14 +6,14 @@
 #ifndef LISA_CONTRACT_H
 #define LISA_CONTRACT_H
 
-#include "algorithm.h"
+#include "callbacks.h"
 
 #define LISA_CONTRACT 10
 
 /* Set before the object is loaded: constants for the verifier, which removes the branches that are not taken. */
 struct lisa_settings {
 	u32 contract; /* LISA_CONTRACT */
-	char algorithm[16]; /* a name in the table of cc/algorithm.h */
+	char algorithm[16]; /* a name in the table of cc/table.h */
 	struct mpcc_pair pair;
 	u8 keeps_plain; /* sockets without MPTCP stay under this algorithm (bpf/plain.h) */
 	u8 reserved;

@@ -6,7 +6,7 @@
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
-#include "algorithm.h"
+#include "callbacks.h"
 #include "tests/harness.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

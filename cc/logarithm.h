@@ -21,10 +21,28 @@
 #define MPCC_LN2       2977044472ULL /* ln 2 in Q32 */
 #define MPCC_2_PER_LN2 24204406ULL /* 2 / ln 2 in Q23 */
 
+/*
+ * Position of the highest bit of x; 0 for 0. Not by __builtin_clz: for BPF, clang 16 cannot select instructions for some uses of it, and for
+ * 63 - __builtin_clzll(x) it takes all memory. Without a branch, which the verifier would follow in each step.
+ */
+MPCC_WRAPS MPCC_SEPARATE u32 mpcc_highest_bit(u64 x)
+{
+	u32 position = 0;
+
+	for (u32 half = 32; half; half /= 2) {
+		u64 above = x >> half;
+		u32 step = ((above | -above) >> 63) * half; /* `half` if there is a bit above */
+
+		position += step;
+		x >>= step;
+	}
+	return position;
+}
+
 /* log2(a/b) in Q40, for 1 ≤ b ≤ a ≤ 2^20. */
 MPCC_INLINE u64 mpcc_log2_ratio(u32 a, u32 b)
 {
-	u32 n = __builtin_clz(b) - __builtin_clz(a);
+	u32 n = mpcc_highest_bit(a) - mpcc_highest_bit(b);
 	u64 z, square, sum;
 
 	n -= (u64)b << n > a;
@@ -54,9 +72,9 @@ MPCC_INLINE u64 mpcc_exp2_less_1(u64 x)
 }
 
 /* log2 x in Q32, for x from 1 to 2^63: within 3·10⁻⁶ for x up to 2^20, and within 2·10⁻⁶ more above, where its low bits are cut. */
-MPCC_SEPARATE s64 mpcc_log2(u64 x)
+MPCC_INLINE s64 mpcc_log2(u64 x)
 {
-	u32 high = 63 - __builtin_clzll(x | 1), cut = high > 19 ? high - 19 : 0;
+	u32 high = mpcc_highest_bit(x), cut = mpcc_minus(high, 19);
 
 	return (s64)(mpcc_log2_ratio(x >> cut, 1) >> (MPCC_LOG_SHIFT - MPCC_EXP_SHIFT)) +
 	       ((s64)cut << MPCC_EXP_SHIFT);

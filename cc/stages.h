@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The stages of an algorithm. A slow start and a congestion avoidance each define the stages that they need and leave the others
- * NULL, as Linux's struct tcp_congestion_ops does. algorithm.h calls them; an ACK passes through
+ * NULL, as Linux's struct tcp_congestion_ops does. callbacks.h calls them; an ACK passes through
  *
  *     sample → exit → grow → avoid
  *

@@ -47,13 +47,14 @@ enum mpcc_event {
 /*
  * Private state of a subflow. Zero before init.
  *
- * `private` holds the state of the congestion avoidance from the front and that of the slow start up to the end: each header
- * declares its own structure (struct mpcc_NAME_avoidance, struct mpcc_NAME_slow_start), as Linux's algorithms do with
- * icsk_ca_priv. algorithm.h checks that each pair fits.
+ * Each header declares the state of its part as a structure, struct mpcc_NAME_avoidance or struct mpcc_NAME_slow_start, and finds
+ * it at the start of `avoidance` or `slow_start`, as Linux's algorithms find theirs in icsk_ca_priv (inet_csk_ca). table.h checks the
+ * sizes.
  */
 struct mpcc_subflow {
 	u64 growth; /* fraction of a segment that the window has grown by, Q40 */
-	u64 private[10];
+	u64 avoidance[6];
+	u64 slow_start[4];
 	u32 cwnd_before_loss; /* segments, for undo */
 	u8 ready : 1; /* init has run */
 	u8 initial : 1; /* initial slow start: neither a loss nor a rule of the slow start has ended it */
@@ -63,11 +64,8 @@ struct mpcc_subflow {
 	u8 state; /* enum mpcc_state */
 };
 
-#define MPCC_PRIVATE_BYTES sizeof(((struct mpcc_subflow *)0)->private)
-
-#define mpcc_avoidance_state(s, type) ((type *)(s)->private)
-#define mpcc_slow_start_state(s, type)                                                             \
-	((type *)((char *)(s)->private + MPCC_PRIVATE_BYTES - sizeof(type)))
+#define mpcc_avoidance_state(s, type)  ((type *)(s)->avoidance)
+#define mpcc_slow_start_state(s, type) ((type *)(s)->slow_start)
 
 _Static_assert(sizeof(struct mpcc_tcp) == 40 && sizeof(struct mpcc_subflow) == 96, "no padding");
 

@@ -85,7 +85,8 @@ MPCC_INLINE u32 mpcc_max(u32 a, u32 b)
 }
 
 /*
- * A comparison and a minimum, for BPF without a branch, so that the verifier does not track the two cases as separate states.
+ * A comparison, a choice and a minimum, for BPF without a branch, so that the verifier does not track the two cases as separate
+ * states.
  */
 #ifdef __bpf__
 /* 1 for 0, else 0. */
@@ -94,18 +95,30 @@ MPCC_INLINE u32 mpcc_is_zero(u32 x)
 	return ~(x | -x) >> 31;
 }
 
+/* `yes` if `condition` is 1, `no` if it is 0. */
+MPCC_INLINE u32 mpcc_select(u32 condition, u32 yes, u32 no)
+{
+	return no ^ ((no ^ yes) & -condition);
+}
+
 /* The smaller one. */
 MPCC_INLINE u32 mpcc_at_most(u32 x, u32 limit)
 {
-	s64 beyond = (s64)x - limit;
+	s64 difference = (s64)x - limit, is_below;
 
-	MPCC_UNKNOWN(beyond);
-	return limit + (beyond & beyond >> 63);
+	MPCC_UNKNOWN(difference);
+	is_below = difference >> 63; /* all bits, or none */
+	return limit + (difference & is_below);
 }
 #else
 MPCC_INLINE u32 mpcc_is_zero(u32 x)
 {
 	return x == 0;
+}
+
+MPCC_INLINE u32 mpcc_select(u32 condition, u32 yes, u32 no)
+{
+	return condition ? yes : no;
 }
 
 MPCC_INLINE u32 mpcc_at_most(u32 x, u32 limit)

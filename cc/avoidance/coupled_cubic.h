@@ -42,10 +42,7 @@
 #define MPCC_COUPLED_CUBIC_EVENT     2 /* RTTs after a reduction in which a loss is the same event */
 #define MPCC_COUPLED_CUBIC_WAIT      3 /* RTTs in which the RTT must fall */
 #define MPCC_COUPLED_CUBIC_EPOCH_MAX 256000 /* ms: W(t) is beyond all windows */
-#define MPCC_COUPLED_CUBIC_LOST                                                                    \
-	(1U << 31) /* beside the sum of the windows: a loss has shown a W(K) */
-#define MPCC_COUPLED_CUBIC_TOTAL ((1U << 27) - 1) /* of the result of mpcc_coupled_cubic_read */
-#define MPCC_COUPLED_CUBIC_TICK  22 /* the group is read once in 2^22 ns, 4 ms: a jiffy of Linux */
+#define MPCC_COUPLED_CUBIC_TICK      22 /* the group is read once in 2^22 ns, 4 ms: a jiffy of Linux */
 #define MPCC_COUPLED_CUBIC_QUEUE                                                                   \
 	8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
 
@@ -62,6 +59,7 @@ struct mpcc_coupled_cubic_avoidance {
 	u32 pending : 1; /* not 0: an observation waits for a lower RTT */
 	u32 counted : 1; /* not 0: `other_losses` and `shared_losses` are of this group */
 	u32 due : 1; /* not 0: the group was read since the window has last grown */
+	u32 unread : 1; /* not 0: the next ACK reads the group, whatever `tick` is */
 	u32 goal : 24; /* window to come down to, segments; 0: none */
 	u32 score : 8; /* sum of the evidence */
 	u32 last_loss; /* µs, wraps; of this subflow */
@@ -87,19 +85,22 @@ MPCC_INLINE bool mpcc_coupled_cubic_shares(const struct mpcc_coupled_cubic_avoid
 	return v->shares || (group && group <= MPCC_GROUP_MAX);
 }
 
-/*
- * Reads the subflows of a group for the subflow in slot `me`. Bits of the result:
- *   0 to 26: sum of the windows that follow one curve with this subflow;
- *  27 to 31: number of other subflows;
- *  32 to 47: losses of other subflows (`other_losses`);
- *  48 to 63: losses of other subflows that share a queue (`shared_losses`).
- */
-MPCC_WRAPS MPCC_SEPARATE u64 mpcc_coupled_cubic_read(const struct mpcc_connection *c, u8 group,
-						     u32 me, bool shares)
+/* The subflows of a group, as one of them sees them. */
+struct mpcc_coupled_cubic_group {
+	u32 total; /* sum of the windows that follow one curve with this subflow, segments */
+	u32 others; /* number of other subflows */
+	u32 losses; /* losses of other subflows, 16 bits, wraps */
+	u32 shared_losses; /* losses of other subflows that share a queue, 16 bits, wraps */
+};
+
+/* Reads the subflows of a group for the subflow in slot `me`. `shares`: it shares its queue. */
+MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_read(const struct mpcc_connection *c, u8 group,
+						     u32 me, bool shares,
+						     struct mpcc_coupled_cubic_group *result)
 {
 	u32 total = 0, count = 0, losses = 0, shared_losses = 0, used;
 
-	if (!c)
+	if (!c || !result)
 		return 0;
 	used = mpcc_used_slots(c);
 	MPCC_FOR_EACH_SLOT(i, used)
@@ -120,8 +121,13 @@ MPCC_WRAPS MPCC_SEPARATE u64 mpcc_coupled_cubic_read(const struct mpcc_connectio
 		MPCC_UNKNOWN(losses);
 		MPCC_UNKNOWN(shared_losses);
 	}
-	return (u64)(shared_losses & 0xffff) << 48 | (u64)(losses & 0xffff) << 32 | count << 27 |
-	       (total & MPCC_COUPLED_CUBIC_TOTAL);
+	*result = (struct mpcc_coupled_cubic_group){
+		.total = total,
+		.others = count,
+		.losses = losses & 0xffff,
+		.shared_losses = shared_losses & 0xffff,
+	};
+	return 0;
 }
 
 /* The queue, in the unit of MPCC_COUPLED_CUBIC_QUEUE. */
@@ -209,7 +215,7 @@ MPCC_INLINE void mpcc_coupled_cubic_reduce(struct mpcc_coupled_cubic_avoidance *
 	v->lost = true;
 	v->running = false;
 	v->acked = 0;
-	v->tick ^= 0x800; /* the next ACK reads the group */
+	v->unread = true;
 	v->last_reduction = mpcc_hystart_clock(tcp);
 }
 
@@ -238,8 +244,8 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_ack(struct mpcc_connection *c
 						       struct mpcc_coupled_cubic_avoidance *v,
 						       struct mpcc_tcp *tcp, u32 me, u32 acked)
 {
+	struct mpcc_coupled_cubic_group seen = {};
 	u32 cwnd;
-	u64 read;
 	u8 group;
 	bool shares;
 
@@ -248,21 +254,21 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_ack(struct mpcc_connection *c
 	me = MPCC_SLOT(me);
 	group = MPCC_READ(c->slot[me].group);
 	cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1);
-	read = mpcc_coupled_cubic_read(c, group, me, mpcc_coupled_cubic_shares(v, group));
+	mpcc_coupled_cubic_read(c, group, me, mpcc_coupled_cubic_shares(v, group), &seen);
 	mpcc_coupled_cubic_check(v, tcp);
-	if (v->counted && mpcc_coupled_cubic_grown(read >> 32 & 0xffff, v->other_losses))
-		mpcc_coupled_cubic_other_loss(v, tcp, (u32)read >> 27);
+	if (v->counted && mpcc_coupled_cubic_grown(seen.losses, v->other_losses))
+		mpcc_coupled_cubic_other_loss(v, tcp, seen.others);
 	shares = mpcc_coupled_cubic_shares(v, group);
-	if (v->counted && mpcc_coupled_cubic_grown(read >> 48, v->shared_losses) && shares &&
-	    !mpcc_below_ssthresh(tcp) && !mpcc_coupled_cubic_is_same(v, tcp)) {
+	if (v->counted && mpcc_coupled_cubic_grown(seen.shared_losses, v->shared_losses) &&
+	    shares && !mpcc_below_ssthresh(tcp) && !mpcc_coupled_cubic_is_same(v, tcp)) {
 		mpcc_coupled_cubic_reduce(v, tcp);
 		v->goal = mpcc_max(cwnd * MPCC_COUPLED_CUBIC_GOAL / 5, MPCC_SSTHRESH_MIN);
 		tcp->ssthresh = mpcc_min(tcp->ssthresh, v->goal);
 	}
-	v->other_losses = read >> 32;
-	v->shared_losses = read >> 48;
+	v->other_losses = seen.losses;
+	v->shared_losses = seen.shared_losses;
 	v->counted = true;
-	v->total = mpcc_max(mpcc_min((u32)read & MPCC_COUPLED_CUBIC_TOTAL, MPCC_CWND_MAX), cwnd);
+	v->total = mpcc_max(mpcc_min(seen.total, MPCC_CWND_MAX), cwnd);
 	mpcc_coupled_cubic_publish(&c->slot[me], shares);
 	if (!v->goal)
 		return acked;
@@ -279,9 +285,10 @@ MPCC_INLINE u32 mpcc_coupled_cubic_adjust(struct mpcc_connection *c, struct mpcc
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s), copy;
 	u32 tick = tcp->now >> MPCC_COUPLED_CUBIC_TICK & 0xfff;
 
-	if (v->tick == tick && !v->goal)
+	if (v->tick == tick && !v->unread && !v->goal)
 		return acked;
 	v->tick = tick;
+	v->unread = false;
 	v->due = true;
 	if (!mpcc_own_slot(c, s)) {
 		v->total = mpcc_at_most(tcp->cwnd, MPCC_CWND_MAX);
@@ -310,21 +317,26 @@ MPCC_INLINE u32 mpcc_coupled_cubic_ms(const struct mpcc_tcp *tcp)
 }
 
 /*
- * The growth for each acknowledged segment, Q40. `curve`: K above W(K). `t`: time of the epoch, 1/1024 s. `ahead`: the smallest RTT,
- * 1/1024 s. `total`: the sum of the windows; bit 31: a loss has shown a W(K).
+ * The growth for each acknowledged segment, Q40, of a subflow with this state. `t`: time of the epoch, 1/1024 s. `srtt8`: its smoothed
+ * RTT, eighths of a microsecond.
  */
-MPCC_SEPARATE u64 mpcc_coupled_cubic_growth(u64 curve, u32 t, u32 ahead, u32 srtt8, u32 total)
+MPCC_SEPARATE u64 mpcc_coupled_cubic_growth(const struct mpcc_coupled_cubic_avoidance *v, u32 t,
+					    u32 srtt8)
 {
-	u32 k = curve >> 32, origin = curve, cwnd = mpcc_max(total & ~MPCC_COUPLED_CUBIC_LOST, 1);
-	/* RTTs of the epoch in Q16: t · 10^6 / 2^10 µs, and srtt8 / 8 µs. */
-	u64 rounds = ((u64)t * 15625 << 15) / mpcc_max(srtt8, 1), target, reno;
+	u32 ahead, total;
+	u64 rounds, target, reno;
 
+	if (!v)
+		return 0;
+	ahead = (u64)v->rtt_min * 1024 / 1000000; /* 1/1024 s */
+	total = mpcc_max(v->total, 1);
+	/* RTTs of the epoch in Q16: t · 10^6 / 2^10 µs, and srtt8 / 8 µs. */
+	rounds = ((u64)t * 15625 << 15) / mpcc_max(srtt8, 1);
 	if (rounds > (u64)MPCC_CWND_MAX << 16)
 		rounds = (u64)MPCC_CWND_MAX << 16;
-	target = mpcc_cubic_window(k, origin, t + ahead);
-	reno = mpcc_cubic_window(k, origin, 0) + (MPCC_CUBIC_ALPHA >> 16) * rounds;
-	return mpcc_cubic_increase(target < reno ? reno : target, cwnd,
-				   !(total & MPCC_COUPLED_CUBIC_LOST));
+	target = mpcc_cubic_window(v->k, v->origin, t + ahead);
+	reno = mpcc_cubic_window(v->k, v->origin, 0) + (MPCC_CUBIC_ALPHA >> 16) * rounds;
+	return mpcc_cubic_increase(target < reno ? reno : target, total, !v->lost);
 }
 
 MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
@@ -332,7 +344,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 						     u32 acked, struct mpcc_note *note)
 {
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
-	u32 now = mpcc_coupled_cubic_ms(tcp), t, lost = v->lost ? MPCC_COUPLED_CUBIC_LOST : 0;
+	struct mpcc_coupled_cubic_avoidance copy; /* as in mpcc_coupled_cubic_adjust */
+	u32 now = mpcc_coupled_cubic_ms(tcp), t;
 
 	(void)c, (void)note;
 	acked = v->acked = mpcc_min(v->acked + mpcc_min(acked, 0xffff), 0xffff);
@@ -349,11 +362,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 		v->origin = mpcc_max(v->origin, v->total);
 	}
 	t = mpcc_min(now - v->epoch_start, MPCC_COUPLED_CUBIC_EPOCH_MAX) * 1024 / 1000;
-	mpcc_grow(s, tcp,
-		  mpcc_coupled_cubic_growth((u64)v->k << 32 | v->origin, t,
-					    (u64)v->rtt_min * 1024 / 1000000, tcp->srtt8,
-					    v->total | lost),
-		  acked);
+	copy = *v;
+	mpcc_grow(s, tcp, mpcc_coupled_cubic_growth(&copy, t, tcp->srtt8), acked);
 }
 
 MPCC_WRAPS MPCC_INLINE u32 mpcc_coupled_cubic_ssthresh(struct mpcc_connection *c,

@@ -39,12 +39,9 @@ struct mpcc_cubic_avoidance {
 	u64 reno; /* W_est, the window that Reno would have, segments in Q40 */
 	u32 k; /* K: from the epoch's start until W(t) is flat, 1/1024 s */
 	u32 origin; /* W(K), segments */
-	u32 w_max; /* window before the last reduction, segments; 0: none yet */
-	u32 running; /* not 0: in an epoch */
+	u32 w_max : 24; /* window before the last reduction, segments; 0: none yet */
+	u32 running : 1; /* not 0: in an epoch */
 	u32 rtt_min; /* smallest RTT sample, µs; 0: none yet */
-	u32 reserved;
-	struct mpcc_hystart
-		hystart; /* last: unused if the slow start replaces HyStart (MPCC_UNUSED) */
 };
 
 #define mpcc_cubic(s) mpcc_avoidance_state(s, struct mpcc_cubic_avoidance)
@@ -90,9 +87,7 @@ MPCC_INLINE void mpcc_cubic_sample(struct mpcc_connection *c, struct mpcc_subflo
 
 MPCC_INLINE void mpcc_cubic_exit(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
 {
-	struct mpcc_cubic_avoidance *cubic = mpcc_cubic(s);
-
-	mpcc_hystart_ack(&cubic->hystart, tcp, cubic->rtt_min, acked);
+	mpcc_hystart_ack(mpcc_hystart(s), tcp, mpcc_cubic(s)->rtt_min, acked);
 }
 
 MPCC_INLINE void mpcc_cubic_avoid(struct mpcc_connection *c, struct mpcc_subflow *s,
@@ -130,7 +125,7 @@ MPCC_INLINE u32 mpcc_cubic_ssthresh(struct mpcc_connection *c, struct mpcc_subfl
 
 MPCC_INLINE void mpcc_cubic_begin_hystart(struct mpcc_subflow *s, const struct mpcc_tcp *tcp)
 {
-	mpcc_hystart_begin(&mpcc_cubic(s)->hystart, tcp);
+	mpcc_hystart_begin(mpcc_hystart(s), tcp);
 }
 
 /* An RTO: the path may have changed (RFC 9438, 4.8; Linux: bictcp_reset). */

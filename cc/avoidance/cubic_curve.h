@@ -10,6 +10,7 @@
 #ifndef MPCC_CUBIC_CURVE_H
 #define MPCC_CUBIC_CURVE_H
 
+#include "../logarithm.h"
 #include "reno.h"
 
 #define MPCC_NS_PER_US 1000U
@@ -44,7 +45,7 @@ MPCC_SEPARATE u32 mpcc_cube_root(u64 a)
 
 	if (!a)
 		return 0;
-	root = 1ULL << ((64 - __builtin_clzll(a) + 2) / 3);
+	root = 1ULL << ((mpcc_highest_bit(a) + 3) / 3);
 	for (u32 i = 0; i < 7; i++) {
 		u64 next = (2 * root + a / (root * root)) / 3;
 

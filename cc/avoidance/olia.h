@@ -54,15 +54,20 @@ struct mpcc_olia_avoidance {
 #define MPCC_OLIA_BETWEEN_LOSSES                                                                   \
 	1 /* l: the larger of that and of those between the last two reductions */
 
-/* Three sets of slots in one word, MPCC_SUBFLOWS bits each: the paths of a group, M and B. */
-#define MPCC_OLIA_SET(sets, i) ((sets) >> (i) * MPCC_SUBFLOWS & MPCC_EVERY_SLOT)
+/* Sets of paths: bit i for slot i. */
+struct mpcc_olia_sets {
+	u32 all; /* the paths of a group */
+	u32 largest; /* M */
+	u32 best; /* B */
+};
 
-MPCC_SEPARATE u64 mpcc_olia_sets(const struct mpcc_connection *c, u8 group)
+MPCC_SEPARATE u32 mpcc_olia_sets(const struct mpcc_connection *c, u8 group,
+				 struct mpcc_olia_sets *sets)
 {
 	u32 largest = 0, best = 0, best_t = 1, w, t, used;
-	u64 paths = 0, in_m = 0, in_b = 0;
+	u64 all = 0, in_m = 0, in_b = 0;
 
-	if (!c)
+	if (!c || !sets)
 		return 0;
 	used = mpcc_used_slots(c);
 	MPCC_FOR_EACH_SLOT(i, used)
@@ -71,7 +76,7 @@ MPCC_SEPARATE u64 mpcc_olia_sets(const struct mpcc_connection *c, u8 group)
 
 		if (!mpcc_measured(c, i, group, &w, &t))
 			continue;
-		paths |= 1U << i;
+		all |= 1U << i;
 		if (w > largest) {
 			largest = w;
 			in_m = 0;
@@ -88,18 +93,20 @@ MPCC_SEPARATE u64 mpcc_olia_sets(const struct mpcc_connection *c, u8 group)
 		MPCC_UNKNOWN(largest);
 		MPCC_UNKNOWN(best);
 		MPCC_UNKNOWN(best_t);
-		MPCC_UNKNOWN(paths);
+		MPCC_UNKNOWN(all);
 		MPCC_UNKNOWN(in_m);
 		MPCC_UNKNOWN(in_b);
 	}
-	return paths | in_m << MPCC_SUBFLOWS | in_b << 2 * MPCC_SUBFLOWS;
+	*sets = (struct mpcc_olia_sets){ .all = all, .largest = in_m, .best = in_b };
+	return 0;
 }
 
 /* Change of the window for each acknowledged segment, Q40. The subflow has a slot. */
 MPCC_INLINE s64 mpcc_olia_change(const struct mpcc_connection *c, const struct mpcc_subflow *s)
 {
-	u32 me = MPCC_SLOT(s->slot), w, t, in_m, in_c;
-	u64 ratio, linked, alpha, sets;
+	u32 me = MPCC_SLOT(s->slot), w, t, in_c;
+	struct mpcc_olia_sets sets = {};
+	u64 ratio, linked, alpha;
 
 	if (!mpcc_measured(c, me, s->group, &w, &t))
 		return mpcc_one_per(mpcc_max(w, 1)); /* no RTT sample yet */
@@ -107,16 +114,15 @@ MPCC_INLINE s64 mpcc_olia_change(const struct mpcc_connection *c, const struct m
 		mpcc_group_rate(c, s->group, t, w);
 	linked = ratio * ratio / ((u64)w << (2 * MPCC_OLIA_RATIO_SHIFT - MPCC_ONE_SHIFT)) + 1;
 
-	sets = mpcc_olia_sets(c, s->group);
-	in_m = MPCC_OLIA_SET(sets, 1);
-	in_c = MPCC_OLIA_SET(sets, 2) & ~in_m;
+	mpcc_olia_sets(c, s->group, &sets);
+	in_c = sets.best & ~sets.largest;
 	if (!in_c)
 		return linked;
-	alpha = MPCC_ONE / w / __builtin_popcount(MPCC_OLIA_SET(sets, 0) | 1U << me);
+	alpha = MPCC_ONE / w / __builtin_popcount(sets.all | 1U << me);
 	if (in_c >> me & 1)
 		return linked + alpha / __builtin_popcount(in_c);
-	if (in_m >> me & 1)
-		return (s64)linked - (s64)(alpha / __builtin_popcount(in_m));
+	if (sets.largest >> me & 1)
+		return (s64)linked - (s64)(alpha / __builtin_popcount(sets.largest));
 	return linked;
 }
 
@@ -157,6 +163,7 @@ MPCC_INLINE u32 mpcc_olia_ssthresh(struct mpcc_connection *c, struct mpcc_subflo
 				   const struct mpcc_tcp *tcp)
 {
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+	struct mpcc_olia_sets sets = {};
 	u32 since;
 
 	if (!slot)
@@ -166,7 +173,8 @@ MPCC_INLINE u32 mpcc_olia_ssthresh(struct mpcc_connection *c, struct mpcc_subflo
 		MPCC_WRITE(slot->avoidance[MPCC_OLIA_BETWEEN_LOSSES], since);
 		slot->avoidance[MPCC_OLIA_ACKED_SINCE] = 0;
 	}
-	if (__builtin_popcount(MPCC_OLIA_SET(mpcc_olia_sets(c, s->group), 0)) < 2)
+	mpcc_olia_sets(c, s->group, &sets);
+	if (__builtin_popcount(sets.all) < 2)
 		return mpcc_reno_ssthresh(tcp);
 	return mpcc_max(tcp->cwnd / 2, MPCC_OLIA_SSTHRESH_MIN);
 }

@@ -28,7 +28,6 @@
  *  - One sum of the ACKs of all others is kept, not one for each.
  *  - The rules end slow start once, until an RTO, as HyStart in Linux. A loss does not switch them off: slow start goes on if the
  *    endpoint undoes the reduction.
- *  - The state of HyStart in CUBIC, which these rules replace, has the same place in memory as the end of this state.
  */
 #ifndef MPCC_CONVOY_H
 #define MPCC_CONVOY_H

@@ -67,6 +67,7 @@
 #define MPCC_CSS_CON_SSTHRESH 0 /* the setting */
 
 struct mpcc_css_slow_start {
+	struct mpcc_hystart hystart;
 	u64 growth; /* α_i − 1, Q40 */
 	u32 log_alpha; /* the log2 α' that `growth` was computed from, Q32; ~0: none */
 	u8 late; /* not 0: joined, or returned from standby, after the others had left slow start */

@@ -28,6 +28,7 @@
 #define MPCC_HYSTART_BURST_MAX 1000 /* µs: largest allowance for segmentation offload */
 #define MPCC_HYSTART_BURST     181 /* segments: 4 · 65 536 bytes, of 1 448 */
 
+/* The first member of the state of each slow start that leaves its end to the congestion avoidance. */
 struct mpcc_hystart {
 	u32 round_start; /* µs, wraps */
 	u32 last_ack; /* latest ACK of the train, µs, wraps */
@@ -36,6 +37,8 @@ struct mpcc_hystart {
 	u32 samples : 7; /* in this round, counted to MPCC_HYSTART_SAMPLES */
 	u32 ended : 1; /* not 0: HyStart ended slow start; it resumes after an RTO only */
 };
+
+#define mpcc_hystart(s) mpcc_slow_start_state(s, struct mpcc_hystart)
 
 /* µs. Only differences below 2^31 µs (35 minutes) are used, so it may wrap. */
 MPCC_INLINE u32 mpcc_hystart_clock(const struct mpcc_tcp *tcp)

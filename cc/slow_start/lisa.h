@@ -33,6 +33,7 @@
 #define MPCC_LISA_IW_MIN 3 /* segments: smallest initial window that competes, after RFC 3390 */
 
 struct mpcc_lisa_slow_start {
+	struct mpcc_hystart hystart;
 	u32 ignore; /* acknowledged segments that will not grow the window (ACKs_to_ignore) */
 	u32 reserved;
 };
@@ -233,31 +234,34 @@ MPCC_INLINE bool mpcc_lisa_withdraw(struct mpcc_connection *c, u32 me)
 	return false;
 }
 
-/*
- * Unlinks the subflow in slot `me` from the others: withdraws its credit and makes its debits void. Returns its borrowers, and
- * above them whether it had a credit to withdraw.
- */
-MPCC_SEPARATE u32 mpcc_lisa_unlink(struct mpcc_connection *c, u32 me)
-{
-	u32 withdrawn;
+struct mpcc_lisa_unlinked {
+	u32 withdrawn; /* not 0: the subflow had a credit, and returned it */
+	u32 borrowers; /* bit i: the credit of slot i became void */
+};
 
-	if (!c)
+/* Unlinks the subflow in slot `me` from the others: withdraws its credit and makes its debits void. */
+MPCC_SEPARATE u32 mpcc_lisa_unlink(struct mpcc_connection *c, u32 me,
+				   struct mpcc_lisa_unlinked *result)
+{
+	if (!c || !result)
 		return 0;
-	withdrawn = mpcc_lisa_withdraw(c, me);
-	return withdrawn << MPCC_SUBFLOWS | mpcc_lisa_clear(&c->slot[MPCC_SLOT(me)], false);
+	result->withdrawn = mpcc_lisa_withdraw(c, me);
+	result->borrowers = mpcc_lisa_clear(&c->slot[MPCC_SLOT(me)], false);
+	return 0;
 }
 
 MPCC_INLINE void mpcc_lisa_move(struct mpcc_connection *c, struct mpcc_subflow *s,
 				struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
 	const struct mpcc_slot *slot = mpcc_own_slot(c, s);
-	u32 unlinked = mpcc_lisa_unlink(c, s->slot);
+	struct mpcc_lisa_unlinked unlinked = {};
 
 	(void)tcp;
+	mpcc_lisa_unlink(c, s->slot, &unlinked);
 	mpcc_lisa(s)->ignore = 0;
-	if (slot && unlinked >> MPCC_SUBFLOWS)
+	if (slot && unlinked.withdrawn)
 		mpcc_lisa_note_withdrawn(note, slot);
-	mpcc_lisa_note_void(note, unlinked & MPCC_EVERY_SLOT);
+	mpcc_lisa_note_void(note, unlinked.borrowers);
 }
 
 /* Subtracts the segments to ignore. */

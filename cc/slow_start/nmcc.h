@@ -41,7 +41,6 @@ struct mpcc_nmcc_slow_start {
 	u32 acked; /* segments in this round */
 	u32 srtt8; /* RTT since the last RTO, eighths of a microsecond, or one of the two below; 0: no RTO yet */
 	u32 seen; /* the endpoint's smoothed RTT at its last change since the RTO, eighths of a microsecond */
-	u32 reserved;
 };
 
 #define MPCC_NMCC_INACTIVE ~0U /* nothing was received since the RTO */

@@ -8,9 +8,10 @@
 #ifndef MPCC_UNCOUPLED_H
 #define MPCC_UNCOUPLED_H
 
-#include "../stages.h"
+#include "hystart.h"
 
 struct mpcc_uncoupled_slow_start {
+	struct mpcc_hystart hystart;
 };
 
 /* Returns the acknowledged segments left for congestion avoidance. */

@@ -6,7 +6,7 @@
 #ifndef MPCC_HARNESS_H
 #define MPCC_HARNESS_H
 
-#include "algorithm.h"
+#include "callbacks.h"
 
 #define MPCC_HARNESS_SUBFLOWS 32 /* more than there are slots; a power of two */
 

@@ -188,7 +188,7 @@ def groups(experiment):
 
 def pairs(experiment):
     """Slow starts with wVegas, and other pairs, behind the bottleneck of CSS's figure 5 with a buffer of 60."""
-    names = ["wvegas", "lisa_wvegas", "nmcc", "lisa_nmcc", "css_nmcc", "css_olia", "css_balia", "css"]
+    names = ["wvegas", "nmcc", "lisa_nmcc", "css_olia", "css_balia", "css"]
     keys = {"topology.queue": 60}
     results = experiment.compare("../css/fig5.toml", names, 30, keys, connection="short")
     rows = []

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The test harness in native code. */
-#include "algorithm.h"
+#include "callbacks.h"
 #include "tests/harness.h"
 
 void mpcc_harness_native_step(struct mpcc_harness *h)

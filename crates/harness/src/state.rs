@@ -2,25 +2,24 @@
 
 use crate::ffi::{self, mpcc_connection, mpcc_slot, mpcc_subflow};
 
-/// Reads the state at the front of a subflow's private memory.
+/// Reads the state of a congestion avoidance.
 macro_rules! avoidance {
     ($($(#[$doc:meta])* $name:ident: $type:ident;)*) => { $(
         $(#[$doc])*
         pub fn $name(subflow: &mpcc_subflow) -> &ffi::$type {
-            // SAFETY: `private` is larger and aligned, and any bytes are a value of this plain type.
-            unsafe { &*(&raw const subflow.private).cast() }
+            // SAFETY: `avoidance` is not smaller and aligned, and any bytes are a value of this plain type.
+            unsafe { &*(&raw const subflow.avoidance).cast() }
         }
     )* };
 }
 
-/// Reads the state at the end of a subflow's private memory.
+/// Reads the state of a slow start.
 macro_rules! slow_start {
     ($($(#[$doc:meta])* $name:ident: $type:ident;)*) => { $(
         $(#[$doc])*
         pub fn $name(subflow: &mpcc_subflow) -> &ffi::$type {
-            let bytes = size_of_val(&subflow.private) - size_of::<ffi::$type>();
-            // SAFETY: `private` is larger, its end is aligned, and any bytes are a value of this plain type.
-            unsafe { &*(&raw const subflow.private).byte_add(bytes).cast() }
+            // SAFETY: `slow_start` is not smaller and aligned, and any bytes are a value of this plain type.
+            unsafe { &*(&raw const subflow.slow_start).cast() }
         }
     )* };
 }

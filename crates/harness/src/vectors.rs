@@ -299,7 +299,7 @@ impl Step {
         near("window", expect.window, window, 5e-3)?;
         let cubic = state::cubic(subflow);
         near("K", expect.k_s, f64::from(cubic.k) / 1024.0, 1e-3)?;
-        same("W_max", &expect.w_max, cubic.w_max)
+        same("W_max", &expect.w_max, cubic.w_max())
     }
 }
 

@@ -481,7 +481,7 @@ proptest! {
         harness.tcp[0].cwnd = second;
         Native.step(&mut harness);
         let (threshold, w_max) = exact_reductions(first, second);
-        let found = [harness.result, state::cubic(&harness.subflow[0]).w_max];
+        let found = [harness.result, state::cubic(&harness.subflow[0]).w_max()];
         for (exact, found) in [threshold, w_max].into_iter().zip(found) {
             let above = float(whole(found) - &exact);
             prop_assert!(above > -1.0 && above <= 0.000_3 * float(exact), "{} → {}: {}", first, second, above);

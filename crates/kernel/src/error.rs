@@ -20,6 +20,10 @@ pub enum Error {
     Setting { what: String, reason: String },
     #[error("`{name}` is Linux's own: there is nothing to load or unload")]
     InLinux { name: String },
+    #[error(
+        "`{name}` runs in the simulator only (`lisa run`); `lisa kernel load --help` lists what can be loaded"
+    )]
+    Simulated { name: String },
     #[error("`{name}` is loaded already")]
     AlreadyLoaded { name: String },
     #[error(
@@ -195,6 +199,7 @@ impl Error {
             Error::Unknown { .. }
                 | Error::NameTooLong { .. }
                 | Error::InLinux { .. }
+                | Error::Simulated { .. }
                 | Error::TwoGroups { .. }
                 | Error::Setting { .. }
         )

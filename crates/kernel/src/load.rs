@@ -198,15 +198,16 @@ fn check_length(name: &str) -> Result<()> {
 /// The algorithm of this name, if it can be loaded.
 ///
 /// # Errors
-/// [`Error::NameTooLong`], [`Error::Unknown`], [`Error::InLinux`].
+/// [`Error::NameTooLong`], [`Error::Unknown`], [`Error::InLinux`], [`Error::Simulated`].
 pub fn loadable(name: &str) -> Result<mpcc::Algorithm> {
     check_length(name)?;
     let algorithm =
         mpcc::Algorithm::find(name).ok_or_else(|| Error::Unknown { name: name.into() })?;
-    if algorithm.in_linux() {
-        return Err(Error::InLinux { name: name.into() });
+    match algorithm {
+        _ if algorithm.is_loadable() => Ok(algorithm),
+        _ if algorithm.in_linux() => Err(Error::InLinux { name: name.into() }),
+        _ => Err(Error::Simulated { name: name.into() }),
     }
-    Ok(algorithm)
 }
 
 #[cfg(test)]
@@ -230,6 +231,7 @@ mod tests {
         assert!(message("a_name_of_sixteen").contains("at most 15"));
         assert!(message("reno").contains("Linux's own"));
         assert!(message("cubic").contains("Linux's own"));
+        assert!(message("phi").contains("in the simulator only"));
         for algorithm in mpcc::Algorithm::all() {
             assert!(algorithm.name().len() <= NAME_MAX);
         }

@@ -76,8 +76,17 @@ fn is_css(connection: &ConnectionSpec) -> bool {
 }
 
 /// All restrictions, in the order of the table.
-pub static RESTRICTIONS: [Restriction; 9] = [
+pub static RESTRICTIONS: [Restriction; 10] = [
     FLOWS,
+    Restriction {
+        what: "an algorithm of the simulator alone",
+        keys: "`algorithm = \"phi\"`",
+        reason: "the kernel's object does not have it",
+        uses: Some(|connection| {
+            let algorithm = mpcc::Algorithm::find(&connection.algorithm);
+            algorithm.is_some_and(|found| !found.is_loadable() && !found.in_linux())
+        }),
+    },
     Restriction {
         what: "more than nine subflows",
         keys: "`subflows`",

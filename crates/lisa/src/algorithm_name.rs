@@ -16,7 +16,7 @@ pub fn any() -> Form<String> {
 
 /// Lists the algorithms that `lisa kernel load` loads: all but Linux's own.
 pub fn loadable() -> Form<String> {
-    parser().listing(|| possible(|algorithm| !algorithm.in_linux()))
+    parser().listing(|| possible(|algorithm| algorithm.is_loadable()))
 }
 
 fn parser() -> Form<String> {

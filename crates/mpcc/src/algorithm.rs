@@ -1,4 +1,4 @@
-//! The table of algorithms (`cc/algorithm.h`).
+//! The table of algorithms (`cc/table.h`).
 
 use crate::ffi;
 use crate::ffi::text;
@@ -12,7 +12,7 @@ pub(crate) type OnAck = unsafe extern "C" fn(
     *mut ffi::mpcc_note,
 );
 
-/// An algorithm: a pair of a slow start and a congestion avoidance; a row of the table in `cc/algorithm.h`.
+/// An algorithm: a pair of a slow start and a congestion avoidance; a row of the table in `cc/table.h`.
 #[derive(Clone, Copy)]
 pub struct Algorithm(&'static ffi::mpcc_algorithm);
 
@@ -76,7 +76,12 @@ impl Algorithm {
 
     /// Whether Linux itself has an algorithm of this name.
     pub fn in_linux(&self) -> bool {
-        self.0.in_linux
+        u32::from(self.0.kernel) == ffi::mpcc_kernel::MPCC_BUILT_IN
+    }
+
+    /// Whether this project loads it into Linux. The others run in the simulator, and in Linux if [`Algorithm::in_linux`].
+    pub fn is_loadable(&self) -> bool {
+        u32::from(self.0.kernel) == ffi::mpcc_kernel::MPCC_LOADED
     }
 
     /// The numbers of its slow start and its congestion avoidance.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cc/ has inline functions only. These are the symbols that Rust calls. */
-#include "algorithm.h"
+#include "callbacks.h"
 
 struct mpcc_algorithm {
 	const char *name; /* NULL: the end of the table */
 	const char *about;
 	struct mpcc_pair pair;
-	bool in_linux;
+	u8 kernel; /* enum mpcc_kernel */
 	const struct mpcc_slow_start_ops *slow_start;
 	const struct mpcc_avoidance_ops *avoidance;
 	/* mpcc_on_ack compiled for this pair, because it is the callback whose speed matters. */
@@ -15,7 +15,7 @@ struct mpcc_algorithm {
 };
 
 /* The arguments are distinct objects (restrict): a value that was read once need not be read again after a store. */
-#define ON_ACK(name, slow_start, avoidance, in_linux, about)                                       \
+#define ON_ACK(name, slow_start, avoidance, kernel, about)                                         \
 	__attribute__((nonnull)) static void on_ack_##name(                                        \
 		struct mpcc_connection *restrict c, struct mpcc_subflow *restrict s,               \
 		struct mpcc_tcp *restrict tcp, unsigned int acked,                                 \
@@ -27,11 +27,11 @@ struct mpcc_algorithm {
 	}
 MPCC_ALGORITHMS(ON_ACK)
 
-#define ROW(name, slow_start, avoidance, in_linux, about)                                          \
+#define ROW(name, slow_start, avoidance, kernel, about)                                            \
 	{ #name,                                                                                   \
 	  about,                                                                                   \
 	  { MPCC_SLOW_START_##slow_start, MPCC_AVOIDANCE_##avoidance },                            \
-	  in_linux,                                                                                \
+	  MPCC_##kernel,                                                                           \
 	  &mpcc_##slow_start##_slow_start_ops,                                                     \
 	  &mpcc_##avoidance##_avoidance_ops,                                                       \
 	  on_ack_##name },

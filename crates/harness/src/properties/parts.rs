@@ -70,21 +70,21 @@ pub(super) fn cubic(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let (cubic, callback) = (state::cubic(s), step.callback);
     let most = ffi::MPCC_CWND_MAX;
     ensure!(
-        cubic.w_max <= most && cubic.origin <= most && cubic.reno <= u64::from(most) << 40,
+        cubic.w_max() <= most && cubic.origin <= most && cubic.reno <= u64::from(most) << 40,
         "CUBIC's window is beyond all: {cubic:?}"
     );
     // ∛(2^20 / 0.4) = 138 s
     ensure!(cubic.k < 139 * 1024, "K = {}", cubic.k);
     if step.is(MPCC_DO_STATE) && u32::from(s.state) == crate::ffi::mpcc_state::MPCC_STATE_LOSS {
         ensure!(
-            (cubic.rtt_min, cubic.w_max, cubic.running) == (0, 0, 0),
+            (cubic.rtt_min, cubic.w_max(), cubic.running()) == (0, 0, 0),
             "an RTO leaves {cubic:?} and a least RTT of {}",
             cubic.rtt_min
         );
     }
     if step.is(MPCC_DO_EVENT) {
         ensure!(
-            cubic.running == 0 || cubic.epoch_start <= new.now,
+            cubic.running() == 0 || cubic.epoch_start <= new.now,
             "CUBIC's epoch begins later than now"
         );
     }

@@ -18,7 +18,7 @@ const RENEW: &str = "UPDATE_INSTRUCTIONS=1 cargo test -p lisa-kernel --test mach
 
 /// Numbers of the running kernel.
 static COUNTED: LazyLock<Counts> = LazyLock::new(|| {
-    let ours = Algorithm::all().filter(|algorithm| !algorithm.in_linux());
+    let ours = Algorithm::all().filter(|algorithm| algorithm.is_loadable());
     ours.map(|algorithm| (algorithm.name().into(), count(algorithm.name())))
         .collect()
 });

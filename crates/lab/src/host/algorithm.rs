@@ -41,7 +41,7 @@ impl LoadRequest {
             name: connection.algorithm.clone(),
             // Linux's own algorithms run on plain TCP in any case.
             runs_plain: connection.protocol == Protocol::Tcp
-                && algorithm.is_some_and(|a| !a.in_linux()),
+                && algorithm.is_some_and(|a| a.is_loadable()),
             settings: settings.collect(),
         }
     }

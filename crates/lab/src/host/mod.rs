@@ -219,7 +219,8 @@ impl Host {
 
     /// Loads an algorithm of lisa under a name that is unique to this host. Other algorithms are the kernel's.
     pub(crate) fn load(&mut self, key: LoadRequest) -> Result<(), Error> {
-        let ours = mpcc::Algorithm::find(&key.name).is_some_and(|algorithm| !algorithm.in_linux());
+        let ours =
+            mpcc::Algorithm::find(&key.name).is_some_and(|algorithm| algorithm.is_loadable());
         if ours && !self.algorithms.contains_key(&key) {
             let owner = Owner::this();
             let label = format!(

@@ -91,7 +91,7 @@ impl From<Algorithm> for Row {
                 simulator: true,
                 kernel: Kernel {
                     linux_own: algorithm.in_linux(),
-                    since: (!algorithm.in_linux()).then(|| format!("{major}.{minor}")),
+                    since: algorithm.is_loadable().then(|| format!("{major}.{minor}")),
                 },
             },
             settings: algorithm.settings().map(Setting::from).collect(),
@@ -133,8 +133,16 @@ impl List {
         ];
         let mut table = tables::table(&heading, heading.len());
         for row in &self.algorithms {
-            let since = row.runs_in.kernel.since.as_ref();
-            let kernel = since.map_or("Linux's own".into(), |version| format!("from {version}"));
+            let kernel = match &row.runs_in.kernel {
+                Kernel {
+                    since: Some(version),
+                    ..
+                } => format!("from {version}"),
+                Kernel {
+                    linux_own: true, ..
+                } => "Linux's own".into(),
+                Kernel { .. } => "–".into(),
+            };
             let pages: Vec<_> = row
                 .pages
                 .iter()
@@ -150,7 +158,7 @@ impl List {
             ]);
         }
         let here = match &self.here.obstacle {
-            None => "`lisa kernel load NAME` loads any but Linux's own".into(),
+            None => "`lisa kernel load NAME` loads those with a version of the kernel".into(),
             Some(obstacle) => format!("nothing can be loaded here: {obstacle}"),
         };
         let settings = self.settings();

@@ -105,7 +105,7 @@ fn algorithm(name: &str, counter: &[u8]) -> Row {
     let two = found(|| transfer(&mut host, name, 2));
     let eight = found(|| transfer(&mut host, name, 8));
     // The transfers have loaded the algorithm, unless it is Linux's own.
-    let ours = Algorithm::find(name).is_some_and(|algorithm| !algorithm.in_linux());
+    let ours = Algorithm::find(name).is_some_and(|algorithm| algorithm.is_loadable());
     let counts = || {
         check_calls(&loaded(name));
         instructions::count(loaded(name).program_ids())

@@ -1,7 +1,7 @@
 //! The page docs/kernels.md: for each kernel a part with a table of the algorithms.
 
 use crate::examine::{Findings, Found, OPENS, Row};
-use mpcc::Algorithm;
+use crate::support::selection::of_kernels;
 use mpcc_harness::instructions::{self, Baseline, Counts};
 use std::fs;
 use std::sync::Mutex;
@@ -71,7 +71,7 @@ fn part(findings: &Findings) -> String {
 /// # Panics
 /// If not all algorithms were tested: the lines of the others would be lost.
 pub fn write(findings: &Findings) {
-    let all = Algorithm::all().count();
+    let all = of_kernels().count();
     assert_eq!(findings.rows.len(), all, "`{RENEW}` takes all algorithms");
     let _turn = WRITES
         .lock()

@@ -120,7 +120,7 @@ fn its_pages_are_there_and_none_is_forgotten() {
     assert_eq!(named, pages);
 }
 
-/// The table of pairs in docs/algorithms/README.md equals the table in cc/algorithm.h.
+/// The table of pairs in docs/algorithms/README.md equals the table in cc/table.h.
 #[test]
 fn the_pages_have_the_pairs_that_there_are() {
     let text = fs::read_to_string(root().join("docs/algorithms/README.md")).unwrap();

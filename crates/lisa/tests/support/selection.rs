@@ -3,9 +3,14 @@
 use mpcc::Algorithm;
 use std::collections::BTreeSet;
 
+/// The algorithms that run in Linux.
+pub fn of_kernels() -> impl Iterator<Item = Algorithm> {
+    Algorithm::all().filter(|algorithm| algorithm.is_loadable() || algorithm.in_linux())
+}
+
 /// The fewest algorithms with all slow starts and all avoidances, or those that `KERNELS_ALGORITHMS` names, or `all`.
 pub fn algorithms() -> Vec<String> {
-    let all = || Algorithm::all().map(|algorithm| algorithm.name().into());
+    let all = || of_kernels().map(|algorithm| algorithm.name().into());
     match std::env::var("KERNELS_ALGORITHMS") {
         Err(_) => fewest(),
         Ok(names) if names == "all" => all().collect(),
@@ -16,7 +21,7 @@ pub fn algorithms() -> Vec<String> {
 /// Repeatedly chooses the algorithm with the most parts that no chosen algorithm has.
 fn fewest() -> Vec<String> {
     let parts = |a: &Algorithm| [(0, a.slow_start()), (1, a.avoidance())];
-    let mut missing: BTreeSet<_> = Algorithm::all().flat_map(|a| parts(&a)).collect();
+    let mut missing: BTreeSet<_> = of_kernels().flat_map(|a| parts(&a)).collect();
     let mut chosen = Vec::new();
     while !missing.is_empty() {
         let new = |a: &Algorithm| {
@@ -25,7 +30,7 @@ fn fewest() -> Vec<String> {
                 .filter(|part| missing.contains(*part))
                 .count()
         };
-        let best = Algorithm::all().max_by_key(new).expect("some algorithm");
+        let best = of_kernels().max_by_key(new).expect("some algorithm");
         for part in parts(&best) {
             missing.remove(&part);
         }

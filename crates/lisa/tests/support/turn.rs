@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// The algorithms that can be loaded.
 pub fn loadable() -> impl Iterator<Item = Algorithm> {
-    Algorithm::all().filter(|algorithm| !algorithm.in_linux())
+    Algorithm::all().filter(|algorithm| algorithm.is_loadable())
 }
 
 /// The right to load algorithms under their own names. When it is dropped, the algorithms that this test loaded are unloaded.
