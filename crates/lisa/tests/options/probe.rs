@@ -64,7 +64,7 @@ fn verdict<T>(mptcp: &Answer<T>, tcp: &Answer<T>) -> Verdict {
     match (mptcp, tcp) {
         (Ok(_), _) => Verdict::Works,
         (Err(errno), Ok(_)) => Verdict::Refused(*errno),
-        // TCP knows the option, and refuses this value or state; MPTCP does not know it.
+        // TCP has the option, and refuses this value or state; MPTCP lacks it.
         (Err(errno), Err(of_tcp)) if UNKNOWN.contains(errno) && !UNKNOWN.contains(of_tcp) => {
             Verdict::Refused(*errno)
         }
