@@ -168,6 +168,7 @@ if [ "$all" ]; then
     need shellcheck "checks shell scripts" have shellcheck
     need shfmt "formats shell scripts" have shfmt
     need iproute2 "looks at sockets in the tests" have ss
+    need procps "changes settings of the kernel in the tests" have sysctl
     need util-linux "runs programs of the tests as other users" have setpriv
     need bsdutils "gives programs of the tests a terminal" have script
     need groff-base "checks the manual pages" have groff

@@ -32,8 +32,7 @@
 //! # Differences for the command
 //! * A program that sets `TCP_CONGESTION` keeps its choice, with one exception: with the cgroup, a program that sets the
 //!   namespace's default gets the algorithm of `exec`, because the kernel does not record that the program has set it.
-//! * `SO_PROTOCOL` is 262, and options that the kernel's MPTCP lacks fail with `ENOPROTOOPT` or `EOPNOTSUPP`: in Linux 6.18
-//!   `TCP_USER_TIMEOUT`, `TCP_QUICKACK`, `TCP_SYNCNT`, `TCP_MD5SIG`, `TCP_ULP`, `SO_ZEROCOPY`, `IP_TTL`, `IPV6_TCLASS` …
+//! * `SO_PROTOCOL` is 262, and options that the kernel's MPTCP lacks fail (docs/options.md).
 //! * With seccomp, a signal whose handler lacks `SA_RESTART` ends `socket` with `EINTR` if it arrives before the helper has
 //!   received the call, some microseconds on an idle machine; before Linux 5.19, if it arrives before the answer.
 

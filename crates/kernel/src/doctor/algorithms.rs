@@ -1,6 +1,7 @@
 //! The loaded algorithms: those of this version, of others, their defaults and their entries.
 
 use super::{Finding, Topic, counted};
+use crate::load::MAX_CONNECTIONS;
 use crate::registry::{self, Found};
 use crate::{Error, Result, holders, status, totals};
 
@@ -129,10 +130,11 @@ fn of_one(loaded: &Loaded) -> Vec<Finding> {
             "{} of `{name}` found no room and ran uncoupled",
             counted(algorithm.alone, "subflow")
         );
-        let remedy = format!(
-            "`lisa kernel status` names the bound; `lisa kernel load {name} --max-connections {}` raises it",
-            algorithm.max_connections * 4
-        );
+        let mut remedy = "`lisa kernel status` names the bound".to_owned();
+        if algorithm.max_connections < MAX_CONNECTIONS.into() {
+            let more = (algorithm.max_connections * 4).min(MAX_CONNECTIONS.into());
+            remedy += &format!("; `lisa kernel load {name} --max-connections {more}` raises it");
+        }
         found.push(Algorithms.warn("room", text, remedy));
     }
     if algorithm.deletions_failed > 0 {
@@ -149,7 +151,7 @@ fn of_one(loaded: &Loaded) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::super::Level;
-    use super::super::tests::not_ok;
+    use super::super::tests::{not_ok, one};
     use super::*;
 
     fn lisa() -> Algorithm {
@@ -183,6 +185,21 @@ mod tests {
             not_ok(&full),
             [("room", Level::Warn), ("left_over", Level::Warn)]
         );
+        for (max_connections, remedy) in [
+            (16_384, Some("--max-connections 65536")),
+            (524_288, Some("--max-connections 1048576")),
+            (1_048_576, None),
+        ] {
+            let full = found(Algorithm {
+                alone: 9,
+                max_connections,
+                ..lisa()
+            });
+            let text = one(&full, "room").remedy.as_deref().unwrap();
+            let option = text.find("--max").map(|at| &text[at..]);
+            let option = option.and_then(|option| option.split('`').next());
+            assert_eq!(option, remedy);
+        }
         let leaving = found(Algorithm {
             is_leaving: true,
             holders: "1 listener: [::]:80".into(),

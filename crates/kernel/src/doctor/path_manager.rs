@@ -181,7 +181,7 @@ fn announced(facts: &Facts, accepted: u32) -> Finding {
     match (unknown, laminar, accepted) {
         (1.., _, _) => PathManager.ok(
             "paths",
-            format!("endpoints have a flag that this version of lisa does not know ({unknown:#x}): it may start further paths"),
+            format!("endpoints have a flag of a later kernel ({unknown:#x}), which may start further paths"),
         ),
         (_, true, 0) => PathManager.warn(
             "paths",

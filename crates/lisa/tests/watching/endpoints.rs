@@ -79,7 +79,7 @@ fn a_laminar_endpoint_starts_subflows() {
     loaded.settled();
 }
 
-/// A later kernel may have flags that this version does not know. They are shown, and nothing is concluded from the known ones.
+/// Flags of later kernels are shown as a number, and nothing is concluded from the absence of others.
 #[test]
 fn an_endpoint_with_an_unknown_flag() {
     if !able() {
@@ -91,7 +91,7 @@ fn an_endpoint_with_an_unknown_flag() {
     let found = findings(&world.client);
     let (_, route) = &of(&found, "route")[0];
     if route.starts_with("10.7.1.1 (no flag) on c1") {
-        eprintln!("skipped: this kernel removes the flags that it does not know");
+        eprintln!("skipped: this kernel removes unknown flags");
         return;
     }
     assert!(route.starts_with("10.7.1.1 (flag 0x800) on c1"), "{route}");

@@ -265,6 +265,10 @@ Landlock rules about TCP ports do not cover MPTCP. A process under such rules ge
 the helper, so does the whole command from the first landlock_restrict_self of any of its processes. A socket \
 created before the rules is MPTCP and is not restricted by them.
 
+MPTCP sockets refuse some options of TCP sockets: setsockopt() fails with \"Protocol not available\" or \"Operation not \
+supported\". BGP daemons (TCP_MD5SIG, IP_TTL) run without `lisa kernel exec`; kernel TLS (TCP_ULP) and TCP_USER_TIMEOUT \
+have a substitute. docs/options.md has the table.
+
 Examples:
   lisa kernel exec lisa -- curl -O http://server/file
   systemd-run --user --scope lisa kernel exec lisa -- firefox";

@@ -174,6 +174,9 @@ fn details_of(view: &View) -> Option<String> {
     };
     parts.push(subflow.ends());
     parts.push(subflow.phase.into());
+    if subflow.backup == Some(true) {
+        parts.push("backup".into());
+    }
     parts.push(format!("flight {}", subflow.flight));
     parts.push(format!("losses {}", subflow.losses));
     let credit = credit(subflow);

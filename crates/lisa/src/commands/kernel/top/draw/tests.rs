@@ -47,6 +47,17 @@ fn a_screen() {
 }
 
 #[test]
+fn a_backup() {
+    let mut view = View::new(Filter::default());
+    let mut idle = connection("00000000", "nginx", &[1e6, 0.0]);
+    (idle.subflows[1].backup, idle.subflows[1].phase) = (Some(true), "standby");
+    view.update(vec![status(vec![idle])]);
+    view.selected = 2;
+    let details = &screen(&mut view)[20];
+    assert!(details.contains(", standby, backup, flight 0"), "{details}");
+}
+
+#[test]
 fn the_list_scrolls_to_the_selection() {
     let mut view = view(100);
     assert!(screen(&mut view)[2].starts_with("00000000"));
