@@ -165,6 +165,9 @@ if [ "$all" ]; then
     python_sources=$(git ls-files '*.py' 2>/dev/null || true)
     need git "lists the files to check" have git
     need clang-format-19 "formats C; versions differ" have clang-format-19
+    if apt-cache show clang-16 >/dev/null 2>&1; then # Debian 13 does not have it
+        need clang-16 "compiles bpf/ in the tests, as the oldest clang that the build takes" have clang-16
+    fi
     need shellcheck "checks shell scripts" have shellcheck
     need shfmt "formats shell scripts" have shfmt
     need iproute2 "looks at sockets in the tests" have ss
