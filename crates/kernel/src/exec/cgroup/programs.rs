@@ -26,7 +26,7 @@ use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 use super::hierarchy;
 use crate::exec::landlock;
 use crate::skel::exec::{ExecSkel, ExecSkelBuilder};
-use crate::{Error, Result, libbpf, registry};
+use crate::{Error, Result, libbpf, load, registry};
 
 /// Conventional mount point of the BPF file system (bpftool, iproute2, systemd).
 const BPF_FS: &str = "/sys/fs/bpf";
@@ -290,12 +290,20 @@ fn mount_bpf_fs() -> Result<()> {
     .map_err(|errno| Error::io(format!("mounting {BPF_FS}"))(errno.into()))
 }
 
-/// Serves the algorithms that every user may choose, and no others.
+/// Serves the algorithms that every user may choose, and no others. A name of this project that another program has registered is
+/// not served.
 fn serve(algorithms: &MapHandle) -> Result<()> {
     const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
     let failed = |error| Error::bpf("algorithms of `lisa kernel exec`")(error);
     let allowed = fs::read_to_string(ALLOWED).map_err(Error::io(ALLOWED))?;
-    let allowed: Vec<_> = allowed.split_whitespace().map(key).collect();
+    let registered = registry::find_registrations()?;
+    let is_ours = |name: &str| {
+        let mut named = registered.iter().filter(|found| found.name() == name);
+        named.any(|found| !found.is_leaving())
+    };
+    let names = allowed.split_whitespace();
+    let served = names.filter(|name| load::loadable(name).is_err() || is_ours(name));
+    let allowed: Vec<_> = served.map(key).collect();
     for name in algorithms.keys().collect::<Vec<_>>() {
         if !allowed.iter().any(|key| key[..] == name[..]) {
             algorithms.delete(&name).map_err(failed)?;
