@@ -4,7 +4,7 @@ use super::{Finding, Topic, counted};
 use crate::requirements::{self, OLDEST, version};
 use libbpf_rs::btf::{Btf, types};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the kernel has.
 #[derive(Clone, Debug)]
@@ -18,70 +18,31 @@ pub(super) struct Facts {
     jit: Option<String>,
     /// Functions of Linux's CUBIC that BPF programs cannot call.
     missing_cubic: Vec<&'static str>,
-    /// Whether a BPF program can change the protocol of a new socket (Linux 6.6).
-    socket_hook: bool,
-    /// Mount points of file systems, as process 1 sees them.
-    mounts: Vec<Mount>,
     /// Text of /sys/kernel/security/lockdown.
     lockdown: Option<String>,
     /// Least memory limit of the caller's cgroup and those above it, bytes.
     memory_limit: Option<u64>,
 }
 
-/// A mount: its place and its type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mount {
-    at: PathBuf,
-    kind: String,
-}
-
 impl Facts {
     pub(super) fn gather() -> Self {
         let read = |path: &str| fs::read_to_string(path).ok();
         let btf = Btf::from_vmlinux().ok();
-        let has_function = |name: &str| {
-            let btf = btf.as_ref();
-            btf.is_some_and(|btf| btf.type_by_name::<types::Func<'_>>(name).is_some())
-        };
         let has_struct = |name: &str| {
             let btf = btf.as_ref();
             btf.is_some_and(|btf| btf.type_by_name::<types::Struct<'_>>(name).is_some())
         };
         let missing = btf.as_ref().map(requirements::missing_cubic);
-        // `ip netns exec` mounts another /sys for its command.
-        let init_mounts = read("/proc/1/mountinfo");
         Self {
             release: requirements::release(),
             btf: btf.is_some(),
             struct_ops: has_struct("bpf_struct_ops_tcp_congestion_ops"),
             jit: read("/proc/sys/net/core/bpf_jit_enable"),
             missing_cubic: missing.unwrap_or_default(),
-            socket_hook: has_function("update_socket_protocol"),
-            mounts: mounts(
-                &init_mounts
-                    .or_else(|| read("/proc/self/mountinfo"))
-                    .unwrap_or_default(),
-            ),
             lockdown: read("/sys/kernel/security/lockdown"),
             memory_limit: memory_limit(&read("/proc/self/cgroup").unwrap_or_default()),
         }
     }
-
-    fn has_mount(&self, kind: &str) -> bool {
-        self.mounts.iter().any(|mount| mount.kind == kind)
-    }
-}
-
-/// The mounts in a text of mountinfo (proc(5)).
-fn mounts(text: &str) -> Vec<Mount> {
-    let mount = |line: &str| {
-        let (before, after) = line.split_once(" - ")?;
-        Some(Mount {
-            at: before.split(' ').nth(4)?.into(),
-            kind: after.split(' ').next()?.into(),
-        })
-    };
-    text.lines().filter_map(mount).collect()
 }
 
 /// Least memory limit of a cgroup and those above it, from the text of /proc/self/cgroup.
@@ -153,7 +114,6 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
             "`modprobe tcp_cubic`, or boot a kernel with CONFIG_TCP_CONG_CUBIC=y",
         ),
     });
-    found.push(exec(facts));
     let limit = facts.memory_limit.filter(|limit| *limit < NEEDED);
     found.extend(limit.map(|limit| {
         Kernel.warn(
@@ -188,22 +148,6 @@ fn lockdown(text: &str) -> Finding {
     }
 }
 
-/// How `lisa kernel exec` works here.
-fn exec(facts: &Facts) -> Finding {
-    let missing = match facts {
-        facts if !facts.socket_hook => "Linux 6.6 or later",
-        facts if !facts.has_mount("cgroup2") => "cgroups of version 2 (cgroup2 is not mounted)",
-        facts if !facts.has_mount("bpf") => {
-            let text = "`lisa kernel exec` can use BPF programs; `load` mounts a BPF file system";
-            return Topic::Kernel.ok("exec", text);
-        }
-        _ => return Topic::Kernel.ok("exec", "`lisa kernel exec` can use BPF programs"),
-    };
-    // A helper serves as well, so this is no warning.
-    let text = format!("`lisa kernel exec` uses a helper process; BPF programs need {missing}");
-    Topic::Kernel.ok("exec", text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Level;
@@ -217,11 +161,6 @@ mod tests {
             struct_ops: true,
             jit: Some("1\n".into()),
             missing_cubic: Vec::new(),
-            socket_hook: true,
-            mounts: mounts(
-                "26 1 0:24 / /sys/fs/cgroup rw,nosuid shared:12 - cgroup2 cgroup2 rw\n\
-                 27 1 0:25 / /sys/fs/bpf rw shared:13 - bpf none rw,mode=700\n",
-            ),
             lockdown: Some("[none] integrity confidentiality\n".into()),
             memory_limit: None,
         }
@@ -231,10 +170,6 @@ mod tests {
     fn a_usual_kernel() {
         let found = findings(&facts());
         assert_eq!(not_ok(&found), []);
-        assert_eq!(
-            one(&found, "exec").text,
-            "`lisa kernel exec` can use BPF programs"
-        );
     }
 
     #[test]
@@ -296,21 +231,6 @@ mod tests {
             });
             assert_eq!(one(&found, "lockdown").level, level, "{text}");
         }
-    }
-
-    #[test]
-    fn how_exec_works() {
-        let text = |facts: Facts| one(&findings(&facts), "exec").text.clone();
-        let old = Facts {
-            socket_hook: false,
-            ..facts()
-        };
-        assert!(text(old).contains("helper process; BPF programs need Linux 6.6"));
-        let unmounted = Facts {
-            mounts: Vec::new(),
-            ..facts()
-        };
-        assert!(text(unmounted).contains("cgroup2 is not mounted"));
     }
 
     #[test]
