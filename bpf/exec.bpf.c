@@ -70,10 +70,31 @@ struct landlock_ruleset {
 };
 
 struct landlock_ruleset___6_10 { /* and before */
+	u32 num_layers;
 	u32 access_masks[];
 };
 
+struct bpf_prog;
+
+struct bpf_prog_array_item {
+	struct bpf_prog *prog;
+};
+
+struct bpf_prog_array {
+	struct bpf_prog_array_item items[2]; /* and more, up to one without a program */
+};
+
+struct cgroup_bpf {
+	struct bpf_prog_array *effective[1]; /* by enum cgroup_bpf_attach_type */
+};
+
+struct cgroup___bpf { /* with CONFIG_CGROUP_BPF */
+	struct cgroup_bpf bpf;
+};
+
 #pragma clang attribute pop
+
+enum cgroup_bpf_attach_type { CGROUP_SOCK_OPS = 3 }; /* the number is the kernel's (CO-RE) */
 
 /* A congestion control's name, with zeros behind it. */
 union name {
@@ -90,6 +111,19 @@ extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym; /* Linux 6.2 
 
 /* Algorithms that every user may choose (tcp_allowed_congestion_control). A cgroup's name selects no other one. */
 HASH_MAP(algorithms, union name, u8, 256);
+
+/* A join that lisa_connected checks again. */
+struct join {
+	u8 set_flag; /* lisa_connected has set the flag that requests the checks */
+};
+
+/* These joins, until they have left join_list. The kernel frees an entry with its socket. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct join);
+} joins SEC(".maps");
 
 /* Offsets and ids of this kernel. lisa_survey writes them before the other programs are attached. */
 struct lisa_host {
@@ -249,7 +283,7 @@ int BPF_PROG(lisa_socket, int family, int type, int protocol)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	union name algorithm = {};
 
-	/* 0: the next program decides, or the kernel. */
+	/* 0: the next program decides, or the kernel. Another number: the kernel runs no further program (fmod_ret). */
 	if (family != AF_INET && family != AF_INET6)
 		return 0;
 	if ((type & SOCK_TYPE_MASK) != SOCK_STREAM || (protocol && protocol != IPPROTO_TCP))
@@ -298,19 +332,61 @@ static __always_inline bool chosen_by_program(struct tcp_sock *tp, struct mptcp_
 	return true;
 }
 
+/* Whether this is the only sockops program that the kernel runs for the sockets of a cgroup. */
+static __always_inline bool is_only_program(struct cgroup *cgroup)
+{
+	u32 type = bpf_core_enum_value(enum cgroup_bpf_attach_type, CGROUP_SOCK_OPS);
+	struct cgroup_bpf *bpf = &((struct cgroup___bpf *)cgroup)->bpf;
+	struct bpf_prog_array *programs = NULL;
+
+	bpf_probe_read_kernel(&programs, sizeof(programs),
+			      (void *)&bpf->effective + type * sizeof(void *));
+	return programs && !BPF_CORE_READ(programs, items[1].prog);
+}
+
+/* Requests a call of lisa_connected whenever the kernel computes the length of this join's TCP headers. */
+static __always_inline void check_again(struct bpf_sock_ops *ctx, struct bpf_sock *sk)
+{
+	u32 flags = ctx->bpf_sock_ops_cb_flags;
+	struct join *join = bpf_sk_storage_get(&joins, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+
+	if (!join || flags & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG)
+		return;
+	join->set_flag = true;
+	bpf_sock_ops_cb_flags_set(ctx, flags | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
+/*
+ * Ends these calls. The kernel has one flag for all programs and does not record which of them have set it. Where another sockops
+ * program runs for the socket, it may have set the flag after lisa_connected, and the flag stays: calls that no program uses
+ * harm less than calls that another program misses.
+ */
+static __always_inline void checked(struct bpf_sock_ops *ctx, struct bpf_sock *sk,
+				    struct cgroup *cgroup, bool set_flag)
+{
+	bpf_sk_storage_delete(&joins, sk);
+	if (set_flag && is_only_program(cgroup))
+		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags &
+						       ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
 /*
  * Sets the algorithm where Linux calls a congestion control's init next (tcp_init_transfer).
  *
  * A join that Linux accepts while the program holds the connection's lock gets the MPTCP socket's options later, with them the
  * default algorithm (__mptcp_flush_join_list, sync_socket_options), but before it can send. Such a join is therefore checked again
- * when the kernel computes the length of its TCP headers, until it has left join_list.
+ * when the kernel computes the length of its TCP headers, until it has left join_list. If another program clears the flag
+ * meanwhile, the join keeps the default algorithm.
+ *
+ * Sockets of other commands, and calls that other programs have requested, change nothing.
  */
 SEC("sockops")
 int lisa_connected(struct bpf_sock_ops *ctx)
 {
 	union name algorithm = {}, current;
-	struct mptcp_sock *msk;
 	struct bpf_sock *sk = ctx->sk;
+	struct mptcp_sock *msk;
+	struct cgroup *cgroup;
 	struct tcp_sock *tp;
 	u32 op = ctx->op;
 
@@ -322,21 +398,25 @@ int lisa_connected(struct bpf_sock_ops *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 1;
-	/* This is the last call if the subflow has its options, or sends data, whatever the connection has become. */
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB &&
-	    (tp->data_segs_out || !tp->is_mptcp || !waits_to_join(tp)))
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags &
-						       ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	cgroup = BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup);
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
+		struct join *join = bpf_sk_storage_get(&joins, sk, NULL, 0);
+
+		if (!join)
+			return 1;
+		/* The last check if the subflow has its options, or sends data, whatever the connection has become. */
+		if (tp->data_segs_out || !tp->is_mptcp || !waits_to_join(tp))
+			checked(ctx, sk, cgroup, join->set_flag);
+	}
 	if (!tp->is_mptcp)
 		return 1;
-	if (!algorithm_of((u64)BPF_CORE_READ((struct sock *)tp, sk_cgrp_data.cgroup), &algorithm))
+	if (!algorithm_of((u64)cgroup, &algorithm))
 		return 1;
 	msk = connection_of(tp);
 	if (!msk || chosen_by_program(tp, msk))
 		return 1;
 	if (op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB && waits_to_join(tp))
-		bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags |
-						       BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		check_again(ctx, sk);
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB) {
 		BPF_CORE_READ_INTO(&current, (struct inet_connection_sock *)tp, icsk_ca_ops, name);
 		if (same(&current, &algorithm))

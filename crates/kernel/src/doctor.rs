@@ -10,6 +10,7 @@ mod path_manager;
 mod peers;
 mod privilege;
 mod tcp;
+mod trials;
 
 use crate::requirements;
 use schemars::JsonSchema;
@@ -51,7 +52,7 @@ pub enum Topic {
     Tcp,
     /// MPTCP support of the peers so far.
     Peers,
-    /// Loaded algorithms.
+    /// Algorithms: what a load does, and what is loaded.
     Algorithms,
 }
 
@@ -99,13 +100,15 @@ impl Path {
     }
 }
 
-/// Examines this host, from this network namespace, and whether its buffers hold what is in flight on `path`. Changes nothing.
-pub fn examine(path: Option<Path>) -> Report {
+/// Examines this host, from this network namespace, and whether its buffers hold what is in flight on `path`. Changes nothing: the
+/// kernel verifies the programs of each algorithm, and frees them again. `report` receives what is tried next, for a line of progress.
+pub fn examine(path: Option<Path>, report: &mut dyn FnMut(&str)) -> Report {
     let mptcp = mptcp::Facts::gather();
     let uses_limits = mptcp.uses_kernel_path_manager();
     let path_manager = path_manager::Facts::gather();
     let mut findings = host::findings(&host::Facts::gather());
-    findings.extend(privilege::findings(&privilege::Facts::gather()));
+    let privilege = privilege::Facts::gather();
+    findings.extend(privilege::findings(&privilege));
     findings.extend(mptcp::findings(&mptcp));
     if uses_limits {
         findings.extend(path_manager::findings(&path_manager));
@@ -114,13 +117,22 @@ pub fn examine(path: Option<Path>) -> Report {
     }
     findings.extend(tcp::findings(&tcp::Facts::gather(), path));
     findings.extend(peers::findings(&peers::Mib::gather()));
+    // A load would fail for the reason that was found, and after the trials nothing else is known.
+    if can_run(&findings) {
+        let trials = trials::Facts::gather(privilege.may_load(), report);
+        findings.extend(trials::findings(&trials));
+    }
     findings.extend(algorithms::findings(&algorithms::Facts::gather()));
     Report {
         schema: SCHEMA,
         release: requirements::release(),
-        can_run: findings.iter().all(|finding| finding.level != Level::Fail),
+        can_run: can_run(&findings),
         findings,
     }
+}
+
+fn can_run(findings: &[Finding]) -> bool {
+    findings.iter().all(|finding| finding.level != Level::Fail)
 }
 
 impl Topic {
@@ -218,7 +230,7 @@ mod tests {
     /// Every finding that is not `ok` has a remedy, and the page stays readable.
     #[test]
     fn this_host() {
-        let report = examine(None);
+        let report = examine(None, &mut |_| ());
         assert!(report.findings.is_sorted_by_key(|finding| finding.topic));
         for finding in &report.findings {
             assert_eq!(

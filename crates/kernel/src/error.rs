@@ -27,7 +27,7 @@ pub enum Error {
     #[error("`{name}` is loaded already")]
     AlreadyLoaded { name: String },
     #[error(
-        "another program has registered `{name}` with the kernel; `bpftool struct_ops list` shows it"
+        "another program has registered `{name}` with the kernel; `bpftool struct_ops list` or `lsmod` shows it: remove it first, or choose another algorithm"
     )]
     Foreign { name: String },
     #[error(

@@ -53,6 +53,9 @@ use nix::unistd::execvp;
 
 use mpcc::NAME_MAX;
 
+use crate::load;
+use crate::registry::{self, Found};
+
 /// Why the command did not start. Every message is one line: the failure, its place, the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -82,6 +85,9 @@ pub enum Error {
     /// No such congestion control is registered.
     #[error("the kernel has no algorithm `{0}`: `lisa kernel load {0}` first")]
     NotLoaded(String),
+    /// Another program has registered the name, or what has it cannot be read.
+    #[error(transparent)]
+    Registration(crate::Error),
     /// The congestion control is reserved for `CAP_NET_ADMIN`.
     #[error(
         "only root may use `{0}`: add it to `sysctl net.ipv4.tcp_allowed_congestion_control`, or run as root"
@@ -201,7 +207,27 @@ fn check(algorithm: &str) -> Result<(), Error> {
         Errno::ENOENT => Error::NotLoaded(algorithm.to_owned()),
         Errno::EPERM => Error::NotPermitted(algorithm.to_owned()),
         _ => Error::system("set the algorithm on an MPTCP socket")(errno),
-    })
+    })?;
+    check_registration(algorithm)
+}
+
+/// Checks that an algorithm with a name of this project is of this project. Without the privilege to read the registrations, the
+/// kernel's answer about a TCP socket decides.
+fn check_registration(algorithm: &str) -> Result<(), Error> {
+    if load::loadable(algorithm).is_err() {
+        return Ok(()); // Linux's own, or another program's
+    }
+    match registry::find_any(algorithm) {
+        Ok(Found::Current(_) | Found::Other(_)) => Ok(()),
+        Ok(Found::Damaged(error)) => Err(Error::Registration(error)),
+        Err(error @ crate::Error::Foreign { .. }) => Err(Error::Registration(error)),
+        Err(crate::Error::NotLoaded { name, .. }) => Err(Error::NotLoaded(name)),
+        Err(_) if socket::keeps_without_mptcp(algorithm) == Ok(true) => {
+            let name = algorithm.into();
+            Err(Error::Registration(crate::Error::Foreign { name }))
+        }
+        Err(_) => Ok(()),
+    }
 }
 
 fn io_errno(error: io::Error) -> Errno {

@@ -13,6 +13,7 @@ use crate::{Error, Result, owner::Owner};
 use layout::Layout;
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use std::fs;
 use std::ops::Deref;
 
 /// A registration of this project, by any version of it.
@@ -134,7 +135,7 @@ pub fn find_registrations() -> Result<Vec<Registration>> {
 /// The registered algorithm of this name, if this version can read it.
 ///
 /// # Errors
-/// [`Error::NotLoaded`], [`Error::OtherVersion`], [`Error::Damaged`].
+/// [`Error::NotLoaded`], [`Error::Foreign`], [`Error::OtherVersion`], [`Error::Damaged`].
 pub fn find_one(name: &str) -> Result<Registered> {
     match find_any(name)? {
         Found::Current(registered) => Ok(*registered),
@@ -143,10 +144,10 @@ pub fn find_one(name: &str) -> Result<Registered> {
     }
 }
 
-/// What is registered under this name.
+/// What this project has registered under this name.
 ///
 /// # Errors
-/// [`Error::NotLoaded`].
+/// [`Error::NotLoaded`]; [`Error::Foreign`] if another program has registered the name.
 pub fn find_any(name: &str) -> Result<Found> {
     let mut loaded = Vec::new();
     for found in find_all()? {
@@ -165,10 +166,18 @@ pub fn find_any(name: &str) -> Result<Found> {
             loaded.push(found.name().into());
         }
     }
-    Err(Error::NotLoaded {
-        name: name.into(),
-        loaded,
+    let name = name.to_owned();
+    Err(match is_taken(&name)? {
+        true => Error::Foreign { name },
+        false => Error::NotLoaded { name, loaded },
     })
+}
+
+/// Whether the kernel has a congestion control of this name, of this project or of another program.
+pub(crate) fn is_taken(name: &str) -> Result<bool> {
+    const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let available = fs::read_to_string(AVAILABLE).map_err(Error::io(AVAILABLE))?;
+    Ok(available.split_whitespace().any(|taken| taken == name))
 }
 
 /// Algorithms of this name that are unloaded and that sockets or namespaces still have: one for each load.
@@ -185,7 +194,7 @@ pub fn sweep() -> Result<Vec<String>> {
     for registered in find()? {
         if !registered.is_leaving() && registered.owner.is_some_and(|owner| !owner.is_alive()) {
             match registered.unregister() {
-                Err(Error::NotLoaded { .. }) => {} // unregistered by another process
+                Err(Error::NotLoaded { .. } | Error::Foreign { .. }) => {} // unregistered by another process
                 result => result.map(|()| swept.push(registered.name().into()))?,
             }
         }
@@ -281,7 +290,7 @@ impl Registration {
     /// Unregisters it, whatever holds it. [`Registration::unload`] checks the holders first.
     ///
     /// # Errors
-    /// [`Error::NotLoaded`] if another process has unregistered it in the meantime.
+    /// [`Error::NotLoaded`] or [`Error::Foreign`] if another process has unregistered it in the meantime.
     pub fn unregister(&self) -> Result<()> {
         let Err(error) = self.operations.delete(&0u32.to_ne_bytes()) else {
             return Ok(());

@@ -8,6 +8,8 @@ mod support;
 mod commands;
 #[path = "exec/examine.rs"]
 mod examine;
+#[path = "exec/others.rs"]
+mod others;
 
 use examine::{Finding, Job, Way, examine};
 use lab::Vm;

@@ -1,8 +1,9 @@
 //! Records of the defaults of network namespaces, in a map of each algorithm.
 
 use crate::contract::{self, LISA_FIRST_NAMESPACE, lisa_default};
+use crate::holders::{self, DefaultOf};
 use crate::registry::{self, Registered, Registration};
-use crate::{Error, Result, holders};
+use crate::{Error, Result};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -71,11 +72,17 @@ pub fn before(registered: &Registration) -> Result<Option<Before>> {
     Ok(record.as_ref().map(Before::of))
 }
 
-/// The default of this network namespace before the algorithm of this name, loaded or leaving. `None`: no algorithm of this
-/// project has the name. `Some(None)`: there is no record.
+/// The default of this network namespace before its present default, which has this name. `None`: that is no algorithm of this
+/// project. `Some(None)`: there is no record.
 pub(super) fn before_named(name: &str) -> Result<Option<Option<Before>>> {
     let all = registry::find_registrations()?;
     let mut named: Vec<_> = all.iter().filter(|found| found.name() == name).collect();
+    if named.iter().all(|found| found.is_leaving()) && registry::is_taken(name)? {
+        // Another program has the name now. The default may be that program's, or a former load.
+        let (holders, here) = (holders::find()?, cookie()?);
+        let is_here = |default: &DefaultOf| default.cookie == here;
+        named.retain(|found| holders.of(found).defaults.iter().any(is_here));
+    }
     named.sort_by_key(|found| found.is_leaving());
     if named.is_empty() {
         return Ok(None);

@@ -2,10 +2,8 @@
 
 use super::{Finding, Topic, counted};
 use crate::exec::cgroup::hierarchy;
-use crate::mounts;
 use crate::requirements::{self, OLDEST, version};
 use libbpf_rs::btf::{Btf, types};
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
@@ -21,10 +19,6 @@ pub(super) struct Facts {
     jit: Option<String>,
     /// Functions of Linux's CUBIC that BPF programs cannot call.
     missing_cubic: Vec<&'static str>,
-    /// Whether a BPF program can change the protocol of a new socket (Linux 6.6).
-    socket_hook: bool,
-    /// Types of the mounted file systems, as process 1 sees them.
-    mounted: Vec<OsString>,
     /// Text of /sys/kernel/security/lockdown.
     lockdown: Option<String>,
     /// Least memory limit of the caller's cgroup and those above it, bytes.
@@ -35,33 +29,20 @@ impl Facts {
     pub(super) fn gather() -> Self {
         let read = |path: &str| fs::read_to_string(path).ok();
         let btf = Btf::from_vmlinux().ok();
-        let has_function = |name: &str| {
-            let btf = btf.as_ref();
-            btf.is_some_and(|btf| btf.type_by_name::<types::Func<'_>>(name).is_some())
-        };
         let has_struct = |name: &str| {
             let btf = btf.as_ref();
             btf.is_some_and(|btf| btf.type_by_name::<types::Struct<'_>>(name).is_some())
         };
         let missing = btf.as_ref().map(requirements::missing_cubic);
-        // `ip netns exec` mounts another /sys for its command.
-        let mounts = mounts::of("1").or_else(|_| mounts::of("self"));
-        let mounts = mounts.unwrap_or_default().into_iter();
         Self {
             release: requirements::release(),
             btf: btf.is_some(),
             struct_ops: has_struct("bpf_struct_ops_tcp_congestion_ops"),
             jit: read("/proc/sys/net/core/bpf_jit_enable"),
             missing_cubic: missing.unwrap_or_default(),
-            socket_hook: has_function("update_socket_protocol"),
-            mounted: mounts.map(|mount| mount.kind).collect(),
             lockdown: read("/sys/kernel/security/lockdown"),
             memory_limit: hierarchy::own().and_then(|cgroup| memory_limit(&cgroup)),
         }
-    }
-
-    fn has_mount(&self, kind: &str) -> bool {
-        self.mounted.iter().any(|mounted| mounted == kind)
     }
 }
 
@@ -131,7 +112,6 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
             "`modprobe tcp_cubic`, or boot a kernel with CONFIG_TCP_CONG_CUBIC=y",
         ),
     });
-    found.push(exec(facts));
     let limit = facts.memory_limit.filter(|limit| *limit < NEEDED);
     found.extend(limit.map(|limit| {
         Kernel.warn(
@@ -166,22 +146,6 @@ fn lockdown(text: &str) -> Finding {
     }
 }
 
-/// How `lisa kernel exec` works here.
-fn exec(facts: &Facts) -> Finding {
-    let missing = match facts {
-        facts if !facts.socket_hook => "Linux 6.6 or later",
-        facts if !facts.has_mount("cgroup2") => "cgroups of version 2 (cgroup2 is not mounted)",
-        facts if !facts.has_mount("bpf") => {
-            let text = "`lisa kernel exec` can use BPF programs; `load` mounts a BPF file system";
-            return Topic::Kernel.ok("exec", text);
-        }
-        _ => return Topic::Kernel.ok("exec", "`lisa kernel exec` can use BPF programs"),
-    };
-    // A helper serves as well, so this is no warning.
-    let text = format!("`lisa kernel exec` uses a helper process; BPF programs need {missing}");
-    Topic::Kernel.ok("exec", text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Level;
@@ -195,8 +159,6 @@ mod tests {
             struct_ops: true,
             jit: Some("1\n".into()),
             missing_cubic: Vec::new(),
-            socket_hook: true,
-            mounted: vec!["cgroup2".into(), "bpf".into()],
             lockdown: Some("[none] integrity confidentiality\n".into()),
             memory_limit: None,
         }
@@ -206,10 +168,6 @@ mod tests {
     fn a_usual_kernel() {
         let found = findings(&facts());
         assert_eq!(not_ok(&found), []);
-        assert_eq!(
-            one(&found, "exec").text,
-            "`lisa kernel exec` can use BPF programs"
-        );
     }
 
     #[test]
@@ -271,21 +229,6 @@ mod tests {
             });
             assert_eq!(one(&found, "lockdown").level, level, "{text}");
         }
-    }
-
-    #[test]
-    fn how_exec_works() {
-        let text = |facts: Facts| one(&findings(&facts), "exec").text.clone();
-        let old = Facts {
-            socket_hook: false,
-            ..facts()
-        };
-        assert!(text(old).contains("helper process; BPF programs need Linux 6.6"));
-        let unmounted = Facts {
-            mounted: Vec::new(),
-            ..facts()
-        };
-        assert!(text(unmounted).contains("cgroup2 is not mounted"));
     }
 
     #[test]

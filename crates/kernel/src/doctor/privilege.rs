@@ -29,6 +29,20 @@ impl Facts {
             .unwrap_or(0)
     }
 
+    /// Whether the kernel lets the caller load programs, as far as capabilities decide.
+    pub(super) fn may_load(&self) -> bool {
+        self.is_in_first_user_namespace() && self.missing().is_empty()
+    }
+
+    /// What the caller lacks.
+    fn missing(&self) -> Vec<&'static (&'static str, u32, &'static str)> {
+        let effective = self.effective();
+        // CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON.
+        let is_admin = effective >> 21 & 1 == 1;
+        let has = |bit: u32| effective >> bit & 1 == 1 || (is_admin && matches!(bit, 38 | 39));
+        NEEDED.iter().filter(|(_, bit, _)| !has(*bit)).collect()
+    }
+
     /// Whether the caller is in the first user namespace, whose capabilities BPF needs.
     fn is_in_first_user_namespace(&self) -> bool {
         let map: Vec<&str> = self.uid_map.split_whitespace().collect();
@@ -59,11 +73,7 @@ pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
             "load on the host; commands in the container can use what is loaded there",
         )];
     }
-    let effective = facts.effective();
-    // CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON.
-    let is_admin = effective >> 21 & 1 == 1;
-    let has = |bit: u32| effective >> bit & 1 == 1 || (is_admin && matches!(bit, 38 | 39));
-    let missing = NEEDED.iter().filter(|(_, bit, _)| !has(*bit));
+    let missing = facts.missing().into_iter();
     let missing: Vec<String> = missing
         .map(|(name, _, uses)| format!("{name} ({uses})"))
         .collect();

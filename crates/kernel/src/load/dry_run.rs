@@ -5,7 +5,6 @@ use super::{How, Options, check_length, loadable, must_replace};
 use crate::limits::{self, Limits};
 use crate::registry::{self, Found};
 use crate::{Error, Result, requirements};
-use std::fs;
 
 /// What [`super::apply`] would do.
 #[derive(Clone, Debug)]
@@ -35,10 +34,7 @@ pub fn dry_run(name: &str, options: &Options) -> Result<DryRun> {
     let limits = options.limits(algorithm)?;
     requirements::check()?;
     let (how, users) = match registry::find_any(registered_name) {
-        Err(Error::NotLoaded { .. }) => {
-            check_free(registered_name)?;
-            (How::Loaded, 0)
-        }
+        Err(Error::NotLoaded { .. }) => (How::Loaded, 0),
         Err(error) | Ok(Found::Damaged(error)) => return Err(error),
         Ok(Found::Other(registration)) => (How::Replaced, registration.users()),
         Ok(Found::Current(registered)) => {
@@ -61,14 +57,4 @@ pub fn dry_run(name: &str, options: &Options) -> Result<DryRun> {
         limits,
         verified,
     })
-}
-
-/// Checks that no other program has registered this name.
-pub(super) fn check_free(name: &str) -> Result<()> {
-    const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let available = fs::read_to_string(AVAILABLE).map_err(Error::io(AVAILABLE))?;
-    match available.split_whitespace().any(|taken| taken == name) {
-        true => Err(Error::Foreign { name: name.into() }),
-        false => Ok(()),
-    }
 }

@@ -3,10 +3,9 @@
 //! Sockets keep the registration that they have until they close. A network namespace gives new sockets the registration that its
 //! default refers to, so the defaults are set again. Between the two registrations the name is unknown to setsockopt(TCP_CONGESTION).
 
-use super::dry_run::check_free;
 use super::object::Loaded;
 use super::{Object, Options};
-use crate::registry::{Registered, Registration};
+use crate::registry::{self, Registered, Registration};
 use crate::{Error, Result, default, holders, totals};
 use std::thread;
 
@@ -50,7 +49,7 @@ fn exchange(old: &Registration, loaded: &mut Loaded<'_>) -> Result<Registered> {
         let registered = loop {
             let is_last = unregistering.is_finished();
             // Linux writes a line to its log for a name that is registered twice.
-            if !is_last && check_free(old.name()).is_err() {
+            if !is_last && registry::is_taken(old.name())? {
                 thread::yield_now();
                 continue;
             }

@@ -227,7 +227,8 @@ impl State {
             }
         }
         let registered = match registry::find_any(name) {
-            Err(Error::NotLoaded { .. }) => return Ok(()), // unloaded by a command
+            // Unloaded by a command.
+            Err(Error::NotLoaded { .. } | Error::Foreign { .. }) => return Ok(()),
             Err(error) | Ok(Found::Damaged(error)) => return Err(error),
             Ok(found) => found.registration().expect("it is not damaged"),
         };

@@ -4,11 +4,11 @@ use super::*;
 use crate::support::named::Named;
 use crate::support::world::host;
 
-fn default_of(host: &Namespace) -> String {
+pub fn default_of(host: &Namespace) -> String {
     host.run(|| kernel::default::get().expect("a sysctl"))
 }
 
-fn set_default(host: &Namespace, name: &str) {
+pub fn set_default(host: &Namespace, name: &str) {
     host.run(|| kernel::default::set(name).expect("a sysctl"));
 }
 

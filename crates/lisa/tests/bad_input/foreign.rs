@@ -1,8 +1,13 @@
 //! Registrations with the name `lisa` that this program did not make, or cannot read.
 
+use super::defaults::{default_of, set_default};
+use super::privilege::{nobody, public_copy};
 use super::*;
 use crate::support::Folder;
 use crate::support::foreign::{Foreign, register};
+use crate::support::world::host;
+
+const SOMEBODY_ELSES: &str = "another program has registered `lisa` with the kernel";
 
 /// Another program's algorithm with the name `passing`, until this is dropped.
 pub fn passing(folder: &Folder) -> impl Sized + use<> {
@@ -10,15 +15,25 @@ pub fn passing(folder: &Folder) -> impl Sized + use<> {
 }
 
 /// With this registration every command that needs the name fails, and changes nothing.
-fn refuses(turn: &Turn, foreign: Foreign, load: &str, unload: &str) {
+fn refuses(turn: &Turn, foreign: Foreign, words: &str) {
     let host = Host::now();
     assert!(host.has("lisa"), "{host:?}");
+    let (load, unload) = (words, words);
+    let folder = Folder::new();
+    let copy = public_copy(&folder);
     bad(lisa(&["load", "lisa"]), 1, load);
     bad(lisa(&["load", "lisa", "--default"]), 1, load);
     bad(lisa(&["unload", "lisa"]), 1, unload);
     bad(lisa(&["unload", "lisa", "--wait"]), 1, unload);
+    bad(lisa(&["default", "lisa"]), 1, words);
+    let run = ["exec", "lisa", "--", "true"];
+    bad(lisa(&run), 1, words);
+    // A user cannot read registrations, but sees what the algorithm does.
+    bad(nobody(&copy, &run), 1, SOMEBODY_ELSES);
     // Other algorithms are not affected.
     good_but(lisa(&["load", "lia"]));
+    good_but(lisa(&["exec", "lia", "--", "true"]));
+    good_but(nobody(&copy, &["exec", "lia", "--", "true"]));
     good_but(lisa(&["unload", "lia"]));
     assert_eq!(Host::now(), host);
     drop(foreign);
@@ -37,8 +52,39 @@ fn somebody_elses() {
     let Some(turn) = Turn::take() else { return };
     let folder = Folder::new();
     let foreign = register(&folder, "-DINIT=other_init");
-    let load = "another program has registered `lisa` with the kernel";
-    refuses(&turn, foreign, load, "`lisa` is not loaded");
+    refuses(&turn, foreign, SOMEBODY_ELSES);
+}
+
+/// A former load is kept by the default of a namespace when another program takes the name and is the default of a second namespace.
+#[test]
+fn somebody_elses_default() {
+    let Some(turn) = Turn::take() else { return };
+    let (folder, ours, others) = (Folder::new(), host(), host());
+    good(lisa_on(&ours, &["load", "lisa", "--default"]));
+    let registered = kernel::registry::find_one("lisa").expect("it is loaded");
+    registered.unregister().expect("it is ours");
+    let foreign = register(&folder, "-DNAME=\"lisa\"");
+    set_default(&others, "lisa");
+    let nothing = "nothing to do: the default is `lisa`, no algorithm of lisa\n";
+    assert_eq!(good(lisa_on(&others, &["default", "--off"])), nothing);
+    let shown = good(lisa_on(&others, &["default"]));
+    assert!(
+        shown.starts_with("this network namespace: `lisa`\n"),
+        "{shown}"
+    );
+    // Sockets without MPTCP keep the other program's algorithm where it was the default.
+    let said = good(lisa_on(&others, &["load", "lia", "--default"]));
+    assert!(said.contains("plain TCP uses `lisa`"), "{said}");
+    good(lisa_on(&others, &["default", "--off"]));
+    assert_eq!(default_of(&others), "lisa");
+    good(lisa(&["unload", "lia"]));
+    assert_eq!(
+        good(lisa_on(&ours, &["default", "--off"])),
+        "the default is `reno` again (it was `lisa`)\n"
+    );
+    set_default(&others, "reno");
+    drop(foreign);
+    until("the host is as it was", || Host::now() == turn.before);
 }
 
 #[test]
@@ -47,7 +93,7 @@ fn damaged() {
     let folder = Folder::new();
     let foreign = register(&folder, "-DINIT=lisa_init");
     let words = "is damaged: no map `.rodata`; `bpftool struct_ops unregister id ";
-    refuses(&turn, foreign, words, words);
+    refuses(&turn, foreign, words);
 }
 
 /// A registration of another version, whose settings are elsewhere: this one shows, unloads and replaces it.

@@ -4,10 +4,10 @@ use super::*;
 use crate::support::Folder;
 use crate::support::world::run;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A copy of the program that all users may run.
-fn public_copy(folder: &Folder) -> PathBuf {
+pub fn public_copy(folder: &Folder) -> PathBuf {
     let copy = folder.join("lisa");
     fs::copy(LISA, &copy).expect("a copy");
     for path in [&**folder, &copy] {
@@ -16,19 +16,22 @@ fn public_copy(folder: &Folder) -> PathBuf {
     copy
 }
 
+/// `lisa kernel …` as an ordinary user, by such a copy.
+pub fn nobody(copy: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(copy);
+    command.arg("kernel").args(arguments);
+    command
+}
+
 #[test]
 fn an_ordinary_user() {
     let Some(turn) = Turn::take() else { return };
     let folder = Folder::new();
     let copy = public_copy(&folder);
-    let nobody = |arguments: &[&str]| {
-        let mut command = Command::new("setpriv");
-        command
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(&copy);
-        command.arg("kernel").args(arguments);
-        command
-    };
+    let nobody = |arguments: &[&str]| nobody(&copy, arguments);
     bad(
         nobody(&["load", "lisa"]),
         1,

@@ -217,7 +217,7 @@ fn receive(times: u32) {
 }
 
 /// Number of bytes that the other end has not acknowledged (SIOCOUTQ).
-fn unacknowledged(connection: &TcpStream) -> i32 {
+pub fn unacknowledged(connection: &TcpStream) -> i32 {
     let mut bytes = 0;
     // SAFETY: the kernel writes an int.
     let result = unsafe { libc::ioctl(connection.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };

@@ -1,6 +1,7 @@
 //! Tests of `exec` on the kernel of a guest, as its first process.
 
 use crate::commands::PORT;
+use crate::others::{self, Objects};
 use crate::support::bpf::Counting;
 use crate::support::until;
 use crate::support::vm::{found, set_loopback};
@@ -35,11 +36,13 @@ pub enum Way {
 #[derive(Serialize, Deserialize)]
 pub struct Job {
     way: Way,
+    others: Objects,
 }
 
 impl Job {
     pub fn new(way: Way) -> Self {
-        Self { way }
+        let others = Objects::compile();
+        Self { way, others }
     }
 }
 
@@ -57,7 +60,7 @@ impl Finding {
     }
 }
 
-const CGROUPS: &str = "/sys/fs/cgroup";
+pub const CGROUPS: &str = "/sys/fs/cgroup";
 const PINS: &str = "/sys/fs/bpf/lisa";
 /// Number of files there: three pins and a symbolic link.
 const PINNED: usize = 4;
@@ -91,6 +94,7 @@ pub fn examine(job: &Job) -> Vec<Finding> {
                 run("a later load heals", a_later_load_heals),
                 run("unloaded under a command", unloaded_under_a_command),
             ];
+            findings.extend(others::examine(&job.others));
             let lisa = load("lisa");
             findings.extend(TESTS.map(|(what, test)| run(what, || test(&lisa))));
             // Connections of a killed command may last for a minute.
@@ -134,7 +138,7 @@ const TESTS: [Test; 13] = [
     ("exec below exec", exec_below_exec),
 ];
 
-fn run(what: &str, test: impl FnOnce()) -> Finding {
+pub fn run(what: &str, test: impl FnOnce()) -> Finding {
     eprintln!("{what}"); // the last word of a kernel that stops here
     let error = found(test).err();
     Finding {
@@ -143,12 +147,12 @@ fn run(what: &str, test: impl FnOnce()) -> Finding {
     }
 }
 
-fn load(name: &str) -> Registered {
+pub fn load(name: &str) -> Registered {
     load::load(name, &Options::default()).expect("it loads")
 }
 
 /// Runs a command under `exec` with `lisa`.
-fn under_exec(command: Command) -> Command {
+pub fn under_exec(command: Command) -> Command {
     under_exec_with("lisa", command)
 }
 
@@ -169,7 +173,7 @@ fn under_exec_with(algorithm: &'static str, mut command: Command) -> Command {
 }
 
 /// The command of this name in `commands`.
-fn named(name: &str, argument: &str) -> Command {
+pub fn named(name: &str, argument: &str) -> Command {
     with_arguments(Command::new("/proc/self/exe"), name, argument)
 }
 
@@ -187,7 +191,7 @@ fn program<const N: usize>(name: &str, arguments: [&str; N]) -> Command {
     command
 }
 
-fn succeeds(mut command: Command) {
+pub fn succeeds(mut command: Command) {
     let output = command.output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");
@@ -400,16 +404,22 @@ fn sockets_of_the_command_alone(_: &Registered) {
 
 /// Two subflows of each connection, at both ends.
 fn connections_have_the_algorithm(lisa: &Registered) {
-    over_two_paths(lisa, "serve", 8);
+    over_two_paths(lisa, "serve", 8, |_| true);
 }
 
 /// The MPTCP socket is locked while the join is established.
 fn late_joins_have_the_algorithm(lisa: &Registered) {
-    over_two_paths(lisa, "serve_stalled", 1);
+    over_two_paths(lisa, "serve_stalled", 1, |_| true);
 }
 
-/// Runs a server and a client under `exec`, until each of the connections has two subflows at both ends that use the algorithm.
-fn over_two_paths(lisa: &Registered, server: &str, connections: usize) {
+/// Runs a server and a client under `exec`, until each of the connections has two subflows at both ends that use the algorithm,
+/// and the condition holds at the server.
+pub fn over_two_paths(
+    lisa: &Registered,
+    server: &str,
+    connections: usize,
+    condition: impl Fn(&Namespace) -> bool,
+) {
     let scenario = "title = \"exec\"\nstop = \"60s\"\n[topology]\nkind = \"shared-bottleneck\"\nrate = \"20Mbit\"\n\
                     rtt = \"100ms\"\nqueue = 1000\npaths = 2\n[[connection]]\nprotocol = \"mptcp\"\nsubflows = 2\n\
                     algorithm = \"reno\"\nbytes = 1\n";
@@ -437,7 +447,7 @@ fn over_two_paths(lisa: &Registered, server: &str, connections: usize) {
                 .iter()
                 .filter(|c| netns.contains(&c.netns));
             seen = here.map(|c| c.subflows.len()).collect();
-            seen == vec![2; 2 * connections]
+            seen == vec![2; 2 * connections] && condition(&network.hosts()[0].server)
         });
     }));
     for child in [&mut client, &mut server] {

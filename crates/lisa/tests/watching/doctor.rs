@@ -1,11 +1,12 @@
 //! `lisa kernel doctor`: hosts with usual faults, and other kernels in the VM.
 
 use super::valid;
+use crate::support::foreign::register;
 use crate::support::stream::{PORT, connect, exchange, listener, open, serve};
-use crate::support::turn::good;
+use crate::support::turn::{Host, Turn, good, lisa, loadable};
 use crate::support::vm::{GUEST, answer, fetched, set_loopback, vmlinuz};
 use crate::support::world::{World, host, ip, mptcp};
-use crate::support::{LISA, Loaded, able, complaint, content};
+use crate::support::{Folder, LISA, Loaded, able, complaint, content, until};
 use kernel::holders::{Detail, Lister, Storage};
 use lab::{Namespace, Vm};
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,73 @@ fn receive_buffers() {
     assert!(line.contains("a rate, like `500Mbit`"), "{line}");
 }
 
+/// What the page says of `load` and `exec` is what a load then does. Another program has the name `lia`.
+#[test]
+fn what_a_load_does() {
+    let Some(turn) = Turn::take() else { return };
+    let (host, folder) = (host(), Folder::new());
+    let foreign = register(&folder, "-DNAME=\"lia\"");
+    let found = findings(&host);
+    for algorithm in loadable().map(|algorithm| algorithm.name()) {
+        let loads = lisa(&["load", algorithm]).output().expect("lisa");
+        let says = of(&found, "load");
+        let of_this = says.iter().filter(|(_, text)| {
+            let mut words = text.split([',', ' ', ':']);
+            words.any(|word| word == algorithm)
+        });
+        let levels: Vec<&str> = of_this.map(|(level, _)| level.as_str()).collect();
+        let expected = if loads.status.success() { "ok" } else { "warn" };
+        assert_eq!(levels, [expected], "{algorithm}: {loads:?}, {says:?}");
+        assert_eq!(loads.status.success(), algorithm != "lia", "{loads:?}");
+        if algorithm == "lisa" {
+            let said = String::from_utf8(loads.stdout).expect("text");
+            let (level, text) = &of(&found, "exec")[0];
+            assert_eq!(level, "ok");
+            let helper = "uses a helper process for each command";
+            assert_eq!(
+                text.contains(helper),
+                said.contains(helper),
+                "{text}, {said}"
+            );
+        }
+        if loads.status.success() {
+            good(lisa(&["unload", algorithm]));
+        }
+    }
+    drop(foreign);
+    until("the host is as it was", || Host::now() == turn.before);
+}
+
+/// Without the privilege nothing is tried, and nothing is claimed.
+#[test]
+fn without_privilege() {
+    if !able() {
+        return;
+    }
+    let capabilities = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"];
+    let container = ["unshare", "--user", "--map-root-user"];
+    for [program, arguments @ ..] in [capabilities, container] {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .args([LISA, "kernel", "doctor", "--json"]);
+        let output = command.output().expect(program);
+        let json = String::from_utf8(output.stdout).expect("text");
+        let report = valid(&json, "kernel-doctor.schema.json");
+        let found = report["findings"].as_array().expect("a list");
+        for check in ["load", "exec"] {
+            let texts = of(found, check);
+            assert!(
+                texts
+                    .iter()
+                    .all(|(_, text)| text.starts_with("not tried without root")),
+                "{texts:?}"
+            );
+            assert_eq!(texts.len(), 1);
+        }
+    }
+}
+
 fn with_columns(mut command: Command) -> Command {
     command.env("COLUMNS", "80");
     command
@@ -196,7 +264,7 @@ pub fn in_guest() {
             let plain = TcpListener::bind(home(PORT + 1)).expect("a listener");
             let fallen = connect("reno", None, home(PORT + 1)).expect("a connection");
             exchange(&fallen, &plain.accept().expect("the other end").0, b"TCP");
-            let report = kernel::doctor::examine(None);
+            let report = kernel::doctor::examine(None, &mut |_| ());
             let mut storage = Storage::default();
             let mut lister = Lister::new(&mut storage).expect("loads");
             lister.list(Detail::Sockets).expect("a listing");
@@ -231,7 +299,7 @@ fn in_vm(version: &str) {
         return;
     };
     let vm = Vm::new(Some(&vmlinuz(&kernel)), Arc::default());
-    let report = vm.and_then(|vm| vm.call(GUEST, &(), Duration::from_secs(20)));
+    let report = vm.and_then(|vm| vm.call(GUEST, &(), Duration::from_secs(60)));
     let Some(answer) = answer::<Answer>(version, report) else {
         return;
     };

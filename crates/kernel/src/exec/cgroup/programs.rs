@@ -15,7 +15,7 @@ use std::{io, thread};
 
 use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramInput};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, ProgramInput};
 use mpcc::NAME_MAX;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -63,10 +63,28 @@ pub(crate) fn after_unload() -> Result<()> {
     update(false)
 }
 
-fn update(attaches: bool) -> Result<()> {
-    // On a new thread, which changes its mounts and enters a Landlock domain.
+/// Loads the programs and frees them again: whether [`after_load`] can attach them.
+///
+/// # Errors
+/// Why the kernel does not accept them.
+pub(crate) fn try_load() -> Result<()> {
+    in_mounts_of_init(|| load(&mut MaybeUninit::uninit()).map(drop))
+}
+
+/// Runs `work` on a new thread, which changes its mounts and may enter a Landlock domain.
+fn in_mounts_of_init<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     let work = thread::Builder::new().spawn(move || {
         enter_mounts_of_init();
+        work()
+    });
+    let work = work.map_err(Error::io("starting a thread"))?;
+    work.join().expect("it does not panic")
+}
+
+fn update(attaches: bool) -> Result<()> {
+    in_mounts_of_init(move || {
         let lock = lock().map_err(Error::io(format!("locking {LOCK}")))?;
         let updated = update_locked(attaches);
         // Before the lock is released: the next process creates another file.
@@ -74,9 +92,7 @@ fn update(attaches: bool) -> Result<()> {
         let _ = fs::remove_dir(LOCK_DIRECTORY); // fails while the service has its record there
         drop(lock);
         updated
-    });
-    let work = work.map_err(Error::io("starting a thread"))?;
-    work.join().expect("it does not panic")
+    })
 }
 
 /// Locks a file that only root can open, so that no other user can hold the lock.
@@ -203,28 +219,30 @@ fn is_ours_and_empty() -> bool {
         && fs::read_dir(BPF_FS).is_ok_and(|mut files| files.next().is_none())
 }
 
-fn attach() -> Result<MapHandle> {
+/// Loads the programs, and examines this kernel for them. Also returns the cgroup for the sockops program.
+fn load(memory: &mut MaybeUninit<OpenObject>) -> Result<(ExecSkel<'_>, File)> {
     check()?;
     let root = hierarchy::root().ok_or(Error::Missing {
         what: "cgroup v2 mounted",
         remedy: "`mount -t cgroup2 cgroup2 /sys/fs/cgroup` mounts it",
     })?;
     let root = File::open(&root).map_err(Error::io(root.display().to_string()))?;
-    let failed = |error| {
-        let message = libbpf::last_message();
-        Error::bpf(format!(
-            "attaching the programs of `lisa kernel exec` ({message})"
-        ))(error)
-    };
-
     libbpf::record_messages();
-    let mut object = MaybeUninit::uninit();
-    let open = ExecSkelBuilder::default()
-        .open(&mut object)
-        .map_err(failed)?;
+    let open = ExecSkelBuilder::default().open(memory).map_err(failed)?;
     let mut skel = open.load().map_err(failed)?;
     survey(&mut skel, &root)?;
+    Ok((skel, root))
+}
 
+fn failed(error: libbpf_rs::Error) -> Error {
+    let message = libbpf::last_message();
+    let what = format!("attaching the programs of `lisa kernel exec` ({message})");
+    Error::bpf(what)(error)
+}
+
+fn attach() -> Result<MapHandle> {
+    let mut memory = MaybeUninit::uninit();
+    let (mut skel, root) = load(&mut memory)?;
     mount_bpf_fs()?;
     fs::create_dir(PINS).map_err(Error::io(PINS))?;
     symlink(HASH, OBJECT).map_err(Error::io(OBJECT))?;
@@ -294,12 +312,20 @@ fn mount_bpf_fs() -> Result<()> {
     .map_err(|errno| Error::io(format!("mounting {BPF_FS}"))(errno.into()))
 }
 
-/// Serves the algorithms that every user may choose, and no others.
+/// Serves the algorithms that every user may choose, and no others. A name of this project that another program has registered is
+/// not served.
 fn serve(algorithms: &MapHandle) -> Result<()> {
     const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
     let failed = |error| Error::bpf("algorithms of `lisa kernel exec`")(error);
     let allowed = fs::read_to_string(ALLOWED).map_err(Error::io(ALLOWED))?;
-    let allowed: Vec<_> = allowed.split_whitespace().map(key).collect();
+    let registered = registry::find_registrations()?;
+    let is_ours = |name: &str| {
+        let mut named = registered.iter().filter(|found| found.name() == name);
+        named.any(|found| !found.is_leaving())
+    };
+    let names = allowed.split_whitespace();
+    let served = names.filter(|name| crate::load::loadable(name).is_err() || is_ours(name));
+    let allowed: Vec<_> = served.map(key).collect();
     for name in algorithms.keys().collect::<Vec<_>>() {
         if !allowed.iter().any(|key| key[..] == name[..]) {
             algorithms.delete(&name).map_err(failed)?;

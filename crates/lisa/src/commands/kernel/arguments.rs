@@ -137,7 +137,8 @@ pub enum Command {
     /// Reads the kernel's features, MPTCP's and TCP's settings, the path manager's limits and endpoints with their routes, what peers
     /// answered so far, and the loaded algorithms. Settings and counters are those of this network namespace. Each finding that is
     /// not `ok` has a line that says what to do. Changes nothing. The exit code is 1 if a finding prevents algorithms from running.
-    /// Without root the loaded algorithms are not listed.
+    /// The kernel verifies the programs of each algorithm and of `exec`, and frees them again; after 10 s no further algorithm is
+    /// tried. Without root nothing is tried, and the loaded algorithms are not listed.
     #[command(after_help = EXAMPLES_DOCTOR)]
     Doctor {
         /// Print JSON (schema lisa.kernel.doctor/1) instead of text.

@@ -1,7 +1,8 @@
 //! `lisa kernel default`: the default algorithm of network namespaces.
 
 use kernel::default::{self, Restored};
-use kernel::{holders, registry};
+use kernel::holders;
+use kernel::registry::{self, Registered};
 
 use crate::output::Failure;
 
@@ -60,7 +61,11 @@ pub fn show() -> Result<(), Failure> {
     let (here, found) = (default::netns()?, holders::find()?);
     let current = default::get()?;
     let all = registry::find()?;
-    let ours = all.iter().find(|registered| registered.name() == current);
+    let is_default = |registered: &&Registered| {
+        let defaults = found.of(registered).defaults;
+        defaults.iter().any(|default| default.netns.inode == here)
+    };
+    let ours = all.iter().find(is_default);
     match ours
         .map(|registered| default::before(registered))
         .transpose()?

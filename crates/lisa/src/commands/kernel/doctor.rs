@@ -8,7 +8,15 @@ use crate::output::{Failure, counted, print as print_out, terminal_width, wrap};
 
 /// Prints the findings. Fails if a finding prevents algorithms from running.
 pub fn print(json: bool, path: Option<Path>) -> Result<(), Failure> {
-    let report = examine(path);
+    let shows = std::io::stderr().is_terminal();
+    let report = examine(path, &mut |trial| {
+        if shows {
+            eprint!("\rtrying: {trial}\x1b[K");
+        }
+    });
+    if shows {
+        eprint!("\r\x1b[K");
+    }
     if json {
         let json = serde_json::to_string(&report).expect("plain data");
         print_out(&(json + "\n"))?;

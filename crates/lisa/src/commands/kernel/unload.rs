@@ -14,7 +14,7 @@ use crate::output::{Failure, complain, counted};
 /// Unloads an algorithm, and waits for its sockets if `wait` is given.
 pub fn unload(name: &str, wait: Option<Duration>) -> Result<(), Failure> {
     let found = match registry::find_any(name) {
-        Err(not_loaded @ kernel::Error::NotLoaded { .. }) => {
+        Err(not_loaded @ (kernel::Error::NotLoaded { .. } | kernel::Error::Foreign { .. })) => {
             let leaving = registry::find_leaving(name)?;
             if leaving.is_empty() {
                 return Err(not_loaded.into());
