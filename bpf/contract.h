@@ -127,7 +127,7 @@ struct lisa_totals {
 	u64 subflows_closed;
 	u64 alone_full; /* subflows that run uncoupled: there were as many connections as there may be */
 	u64 alone_user; /* subflows that run uncoupled: their user had as many connections as a user may have */
-	u64 alone_slots; /* subflows that run uncoupled: their connection had no free slot */
+	u64 alone_slots; /* subflows that run uncoupled: their connection had no free slot, or closed at that moment */
 	u64 alone_joins; /* subflows among these three that joined, and grow slowly (cc/no_room.h) */
 	u64 apart_joins; /* subflows that joined a connection whose earlier subflows run another algorithm, or another load */
 	u64 plain_opened; /* sockets without MPTCP that run this algorithm alone */

@@ -108,8 +108,8 @@ static __noinline bool has_others(struct sock *mptcp, struct sock *sk)
 }
 
 /*
- * The connection's entry, created if there is none, with a slot for this subflow. NULL: no room. `slot` is then MPCC_NO_ROOM for a
- * join.
+ * The connection's entry, created if there is none, with a slot for this subflow. NULL: the subflow runs alone. `slot` is then
+ * MPCC_NO_ROOM for a join of a connection that has no room, which other subflows may have.
  */
 static __always_inline struct lisa_connection *
 attach(struct sock *sk, struct sock *mptcp, const struct lisa_key *key, bool join, u8 *slot)
@@ -126,13 +126,15 @@ attach(struct sock *sk, struct sock *mptcp, const struct lisa_key *key, bool joi
 	MPCC_OPAQUE(connection);
 	if (connection) {
 		*slot = mpcc_attach(&connection->coupled, key->token);
-		if (*slot != MPCC_NO_ROOM) {
+		if (*slot < MPCC_NO_ROOM) {
 			/* The next owner of this slot, or of this entry, attaches after this subflow is counted. */
 			connection->coupled.slot[MPCC_SLOT(*slot)].request.generation =
 				__sync_fetch_and_add(&usage.attached, 1);
 			return connection;
 		}
 		COUNT(sk, alone_slots);
+		if (*slot == MPCC_NO_SLOT)
+			return NULL;
 	}
 	*slot = join ? MPCC_NO_ROOM : MPCC_NO_SLOT;
 	if (join)

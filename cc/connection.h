@@ -125,8 +125,8 @@ MPCC_INLINE void mpcc_open(struct mpcc_connection *c, u32 tag)
 }
 
 /*
- * Takes the lowest free slot for a new subflow. MPCC_NO_ROOM if all are taken, or if this memory does not hold the connection
- * with this tag (any more).
+ * Takes the lowest free slot for a new subflow. MPCC_NO_ROOM if all are taken. MPCC_NO_SLOT if this memory does not hold the connection
+ * with this tag, or does not any more because its last subflow closes at this moment: there is no other subflow to be coupled with.
  */
 MPCC_WRAPS MPCC_INLINE u8 mpcc_attach(struct mpcc_connection *c, u32 tag)
 {
@@ -136,7 +136,9 @@ MPCC_WRAPS MPCC_INLINE u8 mpcc_attach(struct mpcc_connection *c, u32 tag)
 		u32 bit = free & -free; /* the lowest */
 		u32 i = __builtin_popcount(bit - 1);
 
-		if (!free || seen >> MPCC_TAG_SHIFT != tag % MPCC_TAGS)
+		if (seen >> MPCC_TAG_SHIFT != tag % MPCC_TAGS)
+			return MPCC_NO_SLOT;
+		if (!free)
 			break;
 		if (MPCC_SWAP_IF(&c->used, seen, seen | bit)) {
 			struct mpcc_slot *slot = &c->slot[MPCC_SLOT(i)];

@@ -247,15 +247,16 @@ fn a_change_of_standby_that_was_not_seen_has_a_later_epoch() {
 fn a_subflow_attaches_to_its_own_connection_only() {
     let mut connection = ffi::mpcc_connection::default();
     const NO_ROOM: u8 = ffi::MPCC_NO_ROOM as u8;
+    const NO_SLOT: u8 = ffi::MPCC_NO_SLOT as u8;
     // SAFETY: the connection lives, and only this thread uses it.
     let attach =
         |c: &mut ffi::mpcc_connection, tag| unsafe { ffi::mpcc_harness_native_attach(c, tag) };
     connection.used = ffi::MPCC_NO_OWNER;
-    assert_eq!(attach(&mut connection, 7), NO_ROOM, "not open yet");
+    assert_eq!(attach(&mut connection, 7), NO_SLOT, "not open yet");
     // SAFETY: the connection lives, and only this thread uses it.
     unsafe { ffi::mpcc_harness_native_open(&mut connection, 7) };
     for slot in 0..ffi::MPCC_SUBFLOWS as u8 {
-        assert_eq!(attach(&mut connection, 8), NO_ROOM, "another tag");
+        assert_eq!(attach(&mut connection, 8), NO_SLOT, "another tag");
         // Tags are compared modulo MPCC_TAGS.
         assert_eq!(attach(&mut connection, 7 + 5 * ffi::MPCC_TAGS), slot);
     }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// Directory of the file. systemd creates it for the unit (RuntimeDirectory=).
 const DIRECTORY: &str = "/run/lisa";
@@ -37,31 +38,42 @@ pub(super) struct Instance {
     written: Record,
 }
 
+/// The record in the file; an empty one if the file was not written whole.
+fn read(file: &mut File) -> io::Result<Record> {
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(toml::from_str(&text).unwrap_or_default())
+}
+
 impl Instance {
     /// Takes the lock. Also returns the record of an instance that was killed.
     ///
     /// # Errors
     /// [`Error::ServiceRuns`].
     pub(super) fn begin() -> Result<(Self, Record)> {
-        let failed = |error: io::Error| Error::io(format!("locking {FILE}"))(error);
         fs::create_dir_all(DIRECTORY).map_err(Error::io(DIRECTORY))?;
+        Self::lock(Path::new(FILE))
+    }
+
+    fn lock(path: &Path) -> Result<(Self, Record)> {
+        let failed = |error: io::Error| Error::io(format!("locking {}", path.display()))(error);
         // Only root can open it: whoever can read a file can hold a lock on it.
         let mut options = File::options();
         options.read(true).write(true).create(true).mode(0o600);
-        let mut file = options
+        let file = options
             .custom_flags(libc::O_NOFOLLOW)
-            .open(FILE)
+            .open(path)
             .map_err(failed)?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(failed)?;
-        let record: Record = toml::from_str(&text).unwrap_or_default();
+        // Under the lock, the record is that of an instance that has ended.
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(file) => {
+            Ok(mut file) => {
+                let record = read(&mut file).map_err(failed)?;
                 let written = Record::default();
                 Ok((Self { file, written }, record))
             }
-            Err((_, Errno::EWOULDBLOCK)) => {
-                Err(Error::ServiceRuns((record.pid != 0).then_some(record.pid)))
+            Err((mut file, Errno::EWOULDBLOCK)) => {
+                let pid = read(&mut file).map_err(failed)?.pid;
+                Err(Error::ServiceRuns((pid != 0).then_some(pid)))
             }
             Err((_, errno)) => Err(failed(errno.into())),
         }
@@ -81,5 +93,42 @@ impl Instance {
         write().map_err(Error::io(format!("writing {FILE}")))?;
         self.written = record;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// An instance continues the work of the one before it, also of one that ends while it starts: two that replace each other all the time
+    /// count to the same number.
+    #[test]
+    fn the_record_is_that_of_the_last_instance() {
+        let path = std::env::temp_dir().join(format!("lisa-instance-{}", std::process::id()));
+        const EACH: u32 = 2000;
+        let begun = AtomicU32::new(0);
+        let run = || {
+            while begun.load(Ordering::Relaxed) < EACH {
+                let Ok((mut instance, before)) = Instance::lock(&path) else {
+                    std::thread::yield_now(); // the other one runs
+                    continue;
+                };
+                let count = begun.fetch_add(1, Ordering::Relaxed);
+                assert_eq!(before.pid, count, "an older record");
+                let pid = count + 1;
+                instance
+                    .write(Record {
+                        pid,
+                        ..Record::default()
+                    })
+                    .expect("written");
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(run);
+            scope.spawn(run);
+        });
+        fs::remove_file(&path).expect("removed");
     }
 }
