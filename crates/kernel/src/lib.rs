@@ -25,6 +25,7 @@ pub mod limits;
 pub mod load;
 mod map;
 pub mod metrics;
+mod mounts;
 pub mod namespace;
 pub mod owner;
 pub mod registry;
