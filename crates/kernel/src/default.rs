@@ -8,6 +8,7 @@ mod record;
 
 use crate::contract::LISA_FIRST_NAMESPACE;
 use crate::holders::{self, Found};
+use crate::kernel_fs::{proc_error, read_proc};
 use crate::namespace::Namespace;
 use crate::registry::{self, Registered, Registration};
 use crate::{Error, Result, capabilities};
@@ -21,9 +22,7 @@ const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// The default algorithm of this network namespace.
 pub fn get() -> Result<String> {
-    fs::read_to_string(SYSCTL)
-        .map(|name| name.trim().into())
-        .map_err(Error::io(SYSCTL))
+    read_proc(SYSCTL).map(|name| name.trim().into())
 }
 
 /// Makes `name` the default of this network namespace, for sockets that are opened from now on.
@@ -36,7 +35,7 @@ pub fn netns() -> Result<u32> {
     let path = "/proc/thread-self/ns/net";
     fs::metadata(path)
         .map(|metadata| metadata.ino() as u32)
-        .map_err(Error::io(path))
+        .map_err(proc_error(path))
 }
 
 /// Whether this is the first network namespace, whose default later ones inherit. Only the first namespace shows settings of the

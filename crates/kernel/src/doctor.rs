@@ -12,7 +12,7 @@ mod privilege;
 mod tcp;
 mod trials;
 
-use crate::requirements;
+use crate::{Result, kernel_fs, requirements};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -102,7 +102,11 @@ impl Path {
 
 /// Examines this host, from this network namespace, and whether its buffers hold what is in flight on `path`. Changes nothing: the
 /// kernel verifies the programs of each algorithm, and frees them again. `report` receives what is tried next, for a line of progress.
-pub fn examine(path: Option<Path>, report: &mut dyn FnMut(&str)) -> Report {
+///
+/// # Errors
+/// If the kernel's state cannot be read here: what cannot be read is not missing.
+pub fn examine(path: Option<Path>, report: &mut dyn FnMut(&str)) -> Result<Report> {
+    kernel_fs::check_readable()?;
     let mptcp = mptcp::Facts::gather();
     let uses_limits = mptcp.uses_kernel_path_manager();
     let path_manager = path_manager::Facts::gather();
@@ -123,12 +127,12 @@ pub fn examine(path: Option<Path>, report: &mut dyn FnMut(&str)) -> Report {
         findings.extend(trials::findings(&trials));
     }
     findings.extend(algorithms::findings(&algorithms::Facts::gather()));
-    Report {
+    Ok(Report {
         schema: SCHEMA,
         release: requirements::release(),
         can_run: can_run(&findings),
         findings,
-    }
+    })
 }
 
 fn can_run(findings: &[Finding]) -> bool {
@@ -230,7 +234,7 @@ mod tests {
     /// Every finding that is not `ok` has a remedy, and the page stays readable.
     #[test]
     fn this_host() {
-        let report = examine(None, &mut |_| ());
+        let report = examine(None, &mut |_| ()).unwrap();
         assert!(report.findings.is_sorted_by_key(|finding| finding.topic));
         for finding in &report.findings {
             assert_eq!(

@@ -109,11 +109,16 @@ pub enum Error {
         "this kernel has no {functions}, which this algorithm calls after slow start; it needs CONFIG_TCP_CONG_CUBIC=y, as the kernels of Debian and Ubuntu have"
     )]
     NoCubic { functions: String },
+    #[error("{path} is not mounted here; `mount -t {kind} {kind} {path}` mounts it")]
+    NotMounted {
+        path: &'static str,
+        kind: &'static str,
+    },
     #[error("the kernel refused `{name}`: {reason}")]
     Refused { name: String, reason: String },
     #[error("{what}: {source}")]
     Io { what: String, source: io::Error },
-    #[error("{what}: {source}")]
+    #[error("{what}: {source:#}")]
     Bpf {
         what: String,
         source: libbpf_rs::Error,

@@ -85,9 +85,9 @@ pub enum Error {
     /// No such congestion control is registered.
     #[error("the kernel has no algorithm `{0}`: `lisa kernel load {0}` first")]
     NotLoaded(String),
-    /// Another program has registered the name, or what has it cannot be read.
+    /// Another program has registered the name, or the kernel's state cannot be read.
     #[error(transparent)]
-    Registration(crate::Error),
+    Kernel(crate::Error),
     /// The congestion control is reserved for `CAP_NET_ADMIN`.
     #[error(
         "only root may use `{0}`: add it to `sysctl net.ipv4.tcp_allowed_congestion_control`, or run as root"
@@ -219,12 +219,12 @@ fn check_registration(algorithm: &str) -> Result<(), Error> {
     }
     match registry::find_any(algorithm) {
         Ok(Found::Current(_) | Found::Other(_)) => Ok(()),
-        Ok(Found::Damaged(error)) => Err(Error::Registration(error)),
-        Err(error @ crate::Error::Foreign { .. }) => Err(Error::Registration(error)),
+        Ok(Found::Damaged(error)) => Err(Error::Kernel(error)),
+        Err(error @ crate::Error::Foreign { .. }) => Err(Error::Kernel(error)),
         Err(crate::Error::NotLoaded { name, .. }) => Err(Error::NotLoaded(name)),
         Err(_) if socket::keeps_without_mptcp(algorithm) == Ok(true) => {
             let name = algorithm.into();
-            Err(Error::Registration(crate::Error::Foreign { name }))
+            Err(Error::Kernel(crate::Error::Foreign { name }))
         }
         Err(_) => Ok(()),
     }

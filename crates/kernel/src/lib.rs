@@ -19,6 +19,7 @@ pub mod exec;
 pub mod filter;
 pub mod group;
 pub mod holders;
+mod kernel_fs;
 pub mod left_over;
 mod libbpf;
 pub mod limits;

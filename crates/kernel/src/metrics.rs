@@ -55,9 +55,9 @@ pub struct Present {
 /// Reads the metrics of all loaded algorithms, by name.
 ///
 /// # Errors
-/// Those of [`registry::find`].
+/// Those of [`registry::find`] and [`Namespaces::mounted`].
 pub fn read() -> Result<Vec<Algorithm>> {
-    let names = Namespaces::mounted();
+    let names = Namespaces::mounted()?;
     let mut algorithms: BTreeMap<String, Algorithm> = BTreeMap::new();
     for registered in registry::find()? {
         let algorithm = algorithms

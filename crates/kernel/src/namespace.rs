@@ -4,6 +4,7 @@
 //! mount, a process, a file descriptor or a socket refers to it. Another process can enter it through a mount, a process or a
 //! descriptor; a namespace that only sockets refer to can be neither named nor entered.
 
+use crate::kernel_fs::proc_error;
 use crate::mounts::{self, Mount};
 use crate::text::printable;
 use crate::{Error, Result};
@@ -126,7 +127,7 @@ pub struct Namespaces(HashMap<u32, Namespace>);
 impl Namespaces {
     /// The namespaces with a name in /run/netns, by name.
     pub fn named() -> Result<Vec<Namespace>> {
-        let mounts = mounts::of("self").map_err(Error::io(MOUNTS))?;
+        let mounts = mounts::of("self").map_err(proc_error(MOUNTS))?;
         let named = mounts.into_iter().filter_map(|mount| {
             let name = netns_name(&mount.at)?.to_owned();
             let namespace = Namespace {
@@ -142,9 +143,12 @@ impl Namespaces {
     }
 
     /// The mounted namespaces, which are those with a name. It reads one file, whatever the number of processes.
-    pub fn mounted() -> Self {
+    ///
+    /// # Errors
+    /// If the mounts cannot be read.
+    pub fn mounted() -> Result<Self> {
         let mut found = Self::default();
-        for mount in mounts::of("self").unwrap_or_default() {
+        for mount in mounts::of("self").map_err(proc_error(MOUNTS))? {
             let Some(inode) = inode(&mount) else { continue };
             let namespace = found.entry(inode);
             let name = netns_name(&mount.at).unwrap_or(mount.at.as_os_str());
@@ -153,28 +157,31 @@ impl Namespaces {
                 .get_or_insert_with(|| printable(name.as_bytes()));
             namespace.path.get_or_insert(mount.at);
         }
-        found
+        Ok(found)
     }
 
     /// All namespaces that a mount, a process or a file descriptor refers to, as far as /proc shows them to this process.
-    pub fn find() -> Self {
-        let mut found = Self::mounted();
-        let processes = processes();
+    ///
+    /// # Errors
+    /// If /proc cannot be read.
+    pub fn find() -> Result<Self> {
+        let mut found = Self::mounted()?;
+        let processes = processes()?;
         for (pid, process) in &processes {
-            for task in entries(&process.join("task")) {
+            for task in entries(&process.join("task"))? {
                 found.add(*pid, process, &task.join("ns/net"));
             }
         }
         // Descriptors last: a process in the namespace takes precedence over one with a descriptor of it.
         for (pid, process) in &processes {
-            for descriptor in entries(&process.join("fd")) {
+            for descriptor in entries(&process.join("fd"))? {
                 let target = fs::read_link(&descriptor).unwrap_or_default();
                 if target.to_string_lossy().starts_with("net:[") {
                     found.add(*pid, process, &descriptor);
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     /// Whether [`Namespaces::get`] was called for this inode number or it was found.
@@ -234,18 +241,25 @@ fn inode(mount: &Mount) -> Option<u32> {
 }
 
 /// The processes that /proc shows, by number.
-fn processes() -> BTreeMap<u32, PathBuf> {
+fn processes() -> Result<BTreeMap<u32, PathBuf>> {
     let numbered = |path: PathBuf| {
         let pid = path.file_name()?.to_str()?.parse().ok()?;
         Some((pid, path))
     };
-    entries(Path::new("/proc")).filter_map(numbered).collect()
+    Ok(entries(Path::new("/proc"))?.filter_map(numbered).collect())
 }
 
-/// Entries of a directory; none if it cannot be read.
-fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
-    let read = fs::read_dir(directory).into_iter().flatten();
-    read.filter_map(|entry| Some(entry.ok()?.path()))
+/// Entries of a directory of /proc; none if its process has ended, or is another user's.
+fn entries(directory: &Path) -> Result<impl Iterator<Item = PathBuf>> {
+    let read = match fs::read_dir(directory) {
+        Ok(read) => Some(read),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ESRCH | libc::EACCES | libc::EPERM) => None,
+            _ => return Err(Error::io(directory.display().to_string())(error)),
+        },
+    };
+    let read = read.into_iter().flatten();
+    Ok(read.filter_map(|entry| Some(entry.ok()?.path())))
 }
 
 #[cfg(test)]
@@ -273,7 +287,7 @@ mod tests {
     #[test]
     fn another_namespace_is_not_entered() {
         let here = crate::default::netns().unwrap();
-        let mut found = Namespaces::find().get(here);
+        let mut found = Namespaces::find().unwrap().get(here);
         assert!(found.run(|| Ok(())).is_ok() || !nix::unistd::geteuid().is_root());
         found.inode += 1;
         let error = found.run(|| Ok(())).unwrap_err().to_string();
@@ -290,7 +304,7 @@ mod tests {
     #[test]
     fn this_process_is_in_its_namespace() {
         let here = crate::default::netns().unwrap();
-        let found = Namespaces::find().get(here);
+        let found = Namespaces::find().unwrap().get(here);
         assert!(found.can_be_entered(), "{found:?}");
         assert!(found.process.is_some(), "{found:?}");
     }

@@ -1,7 +1,8 @@
 //! The process that an algorithm is loaded for, if it is loaded for the lifetime of a process only.
 
 use crate::contract::lisa_settings;
-use crate::text;
+use crate::{Error, Result, text};
+use std::fs;
 
 /// A process, distinct from later processes with the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ impl Owner {
         let pid = std::process::id();
         Self {
             pid,
-            start: start_of(pid).unwrap_or(0),
+            start: start_of(pid).ok().flatten().unwrap_or(0),
         }
     }
 
@@ -30,13 +31,30 @@ impl Owner {
     }
 
     /// Whether the process still runs.
-    pub fn is_alive(&self) -> bool {
-        start_of(self.pid) == Some(self.start)
+    ///
+    /// # Errors
+    /// If /proc cannot be read.
+    pub fn is_alive(&self) -> Result<bool> {
+        Ok(start_of(self.pid)? == Some(self.start))
     }
 }
 
-fn start_of(pid: u32) -> Option<u64> {
-    let stat = text::read(format!("/proc/{pid}/stat")).ok()?;
+/// The start time of a process; `None` if it has ended.
+fn start_of(pid: u32) -> Result<Option<u64>> {
+    const OWN: &str = "/proc/self/stat";
+    let path = format!("/proc/{pid}/stat");
+    match text::read(&path) {
+        Ok(stat) => Ok(start_in(&stat)),
+        // ESRCH: it has ended after the file was opened.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => {
+            fs::metadata(OWN).map_err(Error::io(OWN))?; // /proc is there
+            Ok(None)
+        }
+        Err(error) => Err(Error::io(path)(error)),
+    }
+}
+
+fn start_in(stat: &str) -> Option<u64> {
     // The second field is the command in brackets, with any characters; the third field follows the last bracket.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
@@ -57,13 +75,14 @@ mod tests {
     #[test]
     fn this_process_is_alive_and_an_earlier_one_is_not() {
         let this = Owner::this();
-        assert!(this.start > 0 && this.is_alive());
+        assert!(this.start > 0 && this.is_alive().unwrap());
         assert!(
             !Owner {
                 start: this.start - 1,
                 ..this
             }
             .is_alive()
+            .unwrap()
         );
         assert!(
             !Owner {
@@ -71,6 +90,7 @@ mod tests {
                 ..this
             }
             .is_alive()
+            .unwrap()
         );
     }
 
@@ -84,7 +104,7 @@ mod tests {
             fs::copy("/usr/bin/cat", &program).unwrap();
             let mut cat = Command::new(&program);
             let mut cat = cat.stdin(Stdio::piped()).spawn().unwrap();
-            let start = start_of(cat.id());
+            let start = start_of(cat.id()).unwrap();
             drop(cat.stdin.take());
             cat.wait().unwrap();
             assert!(start.is_some_and(|start| start > 0), "{name:?}");

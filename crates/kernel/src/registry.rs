@@ -6,14 +6,14 @@
 
 mod examine;
 mod layout;
+mod objects;
 
 use crate::contract::{self, lisa_default};
+use crate::kernel_fs::read_proc;
 use crate::requirements::is_denied;
 use crate::{Error, Result, owner::Owner};
 use layout::Layout;
-use libbpf_rs::query::MapInfoIter;
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
-use std::fs;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::ops::Deref;
 
 /// A registration of this project, by any version of it.
@@ -94,15 +94,15 @@ impl Found {
 }
 
 /// Everything that this project has registered, by name.
+///
+/// # Errors
+/// [`Error::NotPermitted`]; the kernel's, if anything cannot be read.
 pub fn find_all() -> Result<Vec<Found>> {
+    let programs = objects::programs()?;
     let layout = Layout::read()?;
-    let programs = examine::programs()?;
     let mut all = Vec::new();
-    for map in MapInfoIter::default() {
-        if map.ty != MapType::StructOps {
-            continue;
-        }
-        let Some(found) = examine::examine(map.id, layout, &programs) else {
+    for map in objects::struct_ops()? {
+        let Some(found) = examine::examine(map, layout, &programs)? else {
             continue;
         };
         // Unloaded and without users: the kernel is about to free it.
@@ -176,7 +176,7 @@ pub fn find_any(name: &str) -> Result<Found> {
 /// Whether the kernel has a congestion control of this name, of this project or of another program.
 pub(crate) fn is_taken(name: &str) -> Result<bool> {
     const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let available = fs::read_to_string(AVAILABLE).map_err(Error::io(AVAILABLE))?;
+    let available = read_proc(AVAILABLE)?;
     Ok(available.split_whitespace().any(|taken| taken == name))
 }
 
@@ -192,7 +192,10 @@ pub fn find_leaving(name: &str) -> Result<Vec<Registered>> {
 pub fn sweep() -> Result<Vec<String>> {
     let mut swept = Vec::new();
     for registered in find()? {
-        if !registered.is_leaving() && registered.owner.is_some_and(|owner| !owner.is_alive()) {
+        let Some(owner) = registered.owner else {
+            continue;
+        };
+        if !registered.is_leaving() && !owner.is_alive()? {
             match registered.unregister() {
                 Err(Error::NotLoaded { .. } | Error::Foreign { .. }) => {} // unregistered by another process
                 result => result.map(|()| swept.push(registered.name().into()))?,

@@ -1,9 +1,10 @@
 //! Requirements of the host, checked before a load.
 
+use crate::kernel_fs::{PROC, SYS, read_proc};
 use crate::{Error, Result, capabilities};
 use libbpf_rs::btf::{Btf, types};
 use nix::sys::utsname::uname;
-use std::{ffi::OsStr, fs, path::Path, sync::OnceLock};
+use std::{ffi::OsStr, fs::File, path::Path, sync::OnceLock};
 
 /// The oldest supported kernel: its BPF reads MPTCP's structures by name (CO-RE) and frees map entries in any context.
 pub const OLDEST: (u32, u32) = (6, 1);
@@ -21,12 +22,7 @@ pub fn release() -> String {
 /// The first missing requirement.
 pub fn check() -> Result<()> {
     check_release(&release())?;
-    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return Err(Error::Missing {
-            what: "type information (/sys/kernel/btf/vmlinux)",
-            remedy: "it needs CONFIG_DEBUG_INFO_BTF=y, as the kernels of Debian and Ubuntu have",
-        });
-    }
+    check_btf()?;
     check_mptcp()?;
     if !capabilities::missing().is_empty() {
         return Err(Error::not_permitted("loading an algorithm"));
@@ -34,6 +30,32 @@ pub fn check() -> Result<()> {
     match Facts::read()?.struct_ops {
         true => Ok(()),
         false => Err(no_struct_ops()),
+    }
+}
+
+const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
+
+/// The running kernel's type information.
+///
+/// # Errors
+/// Those of [`check_btf`], [`Error::Bpf`].
+pub(crate) fn kernel_btf() -> Result<Btf<'static>> {
+    check_btf()?;
+    Btf::from_vmlinux().map_err(Error::bpf(VMLINUX))
+}
+
+/// Checks that the running kernel's type information can be read. libbpf searches other places after any failure, and reports that
+/// of the last place.
+///
+/// # Errors
+/// [`Error::Missing`], [`Error::NotMounted`], [`Error::Io`].
+pub(crate) fn check_btf() -> Result<()> {
+    match SYS.has(VMLINUX)? {
+        true => File::open(VMLINUX).map(drop).map_err(Error::io(VMLINUX)),
+        false => Err(Error::Missing {
+            what: "type information (/sys/kernel/btf/vmlinux)",
+            remedy: "it needs CONFIG_DEBUG_INFO_BTF=y, as the kernels of Debian and Ubuntu have",
+        }),
     }
 }
 
@@ -51,7 +73,7 @@ impl Facts {
         if let Some(facts) = FACTS.get() {
             return Ok(facts);
         }
-        let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+        let btf = kernel_btf()?;
         let operations = btf.type_by_name::<types::Struct<'_>>("bpf_struct_ops_tcp_congestion_ops");
         let facts = Self {
             struct_ops: operations.is_some(),
@@ -93,7 +115,7 @@ fn cubic_functions(tx_start_apart: bool) -> [&'static str; 7] {
 
 /// Checks that this kernel has the functions of its own CUBIC.
 pub(crate) fn check_cubic() -> Result<()> {
-    let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+    let btf = kernel_btf()?;
     let missing = missing_cubic(&btf);
     if missing.is_empty() {
         return Ok(());
@@ -126,18 +148,21 @@ pub(crate) fn no_struct_ops() -> Error {
 /// Checks that this network namespace has MPTCP.
 ///
 /// # Errors
-/// [`Error::Missing`].
+/// [`Error::Missing`]; the reason why that cannot be known.
 pub fn check_mptcp() -> Result<()> {
-    match fs::read_to_string("/proc/sys/net/mptcp/enabled") {
-        Ok(enabled) if enabled.trim() == "0" => Err(Error::Missing {
+    const ENABLED: &str = "/proc/sys/net/mptcp/enabled";
+    if !PROC.has(ENABLED)? {
+        return Err(Error::Missing {
+            what: "MPTCP",
+            remedy: "it needs CONFIG_MPTCP=y, as the kernels of Debian and Ubuntu have",
+        });
+    }
+    match read_proc(ENABLED)?.trim() {
+        "0" => Err(Error::Missing {
             what: "MPTCP enabled in this network namespace",
             remedy: "`sysctl -w net.mptcp.enabled=1` turns it on",
         }),
-        Ok(_) => Ok(()),
-        Err(_) => Err(Error::Missing {
-            what: "MPTCP",
-            remedy: "it needs CONFIG_MPTCP=y, as the kernels of Debian and Ubuntu have",
-        }),
+        _ => Ok(()),
     }
 }
 

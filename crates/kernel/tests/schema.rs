@@ -36,7 +36,7 @@ fn the_published_schemas_are_those_of_the_types() {
     published("kernel-status.schema.json", status::SCHEMA, schema);
     let schema = schemars::schema_for!(doctor::Report);
     let schema = published("kernel-doctor.schema.json", doctor::SCHEMA, schema);
-    let report = serde_json::to_value(doctor::examine(None, &mut |_| ())).unwrap();
+    let report = serde_json::to_value(doctor::examine(None, &mut |_| ()).unwrap()).unwrap();
     json_schema::validate(&report, &schema).unwrap();
 }
 

@@ -15,6 +15,8 @@ mod groups;
 mod loading;
 #[path = "bad_input/privilege.rs"]
 mod privilege;
+#[path = "bad_input/unreadable.rs"]
+mod unreadable;
 
 use lab::Namespace;
 use std::fs;

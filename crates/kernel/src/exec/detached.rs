@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use libc::c_uint;
@@ -54,6 +54,17 @@ fn release_all(name: &CStr, control: RawFd) -> Result<OwnedFd, Errno> {
     SigSet::all().thread_block()?;
     prctl::set_name(name)?;
     chdir("/")?;
+    // First, so that a low limit of descriptors suffices for the rest.
+    let kept = control as c_uint;
+    for (first, last) in [
+        (3, kept.saturating_sub(1)),
+        ((kept + 1).max(3), c_uint::MAX),
+    ] {
+        if first <= last {
+            // SAFETY: the closed descriptors belong to variables of the parent, which this process neither uses nor drops.
+            Errno::result(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) })?;
+        }
+    }
     // SAFETY: `control` is open, and no other variable of this process owns it; the copy is new.
     let control = unsafe {
         let control = OwnedFd::from_raw_fd(control);
@@ -64,13 +75,5 @@ fn release_all(name: &CStr, control: RawFd) -> Result<OwnedFd, Errno> {
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
-    drop(null);
-    let kept = control.as_raw_fd() as c_uint;
-    for (first, last) in [(3, kept - 1), (kept + 1, c_uint::MAX)] {
-        if first <= last {
-            // SAFETY: the closed descriptors belong to variables of the parent, which this process neither uses nor drops.
-            Errno::result(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) })?;
-        }
-    }
     Ok(control)
 }

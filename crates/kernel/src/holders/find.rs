@@ -6,7 +6,7 @@ use crate::contract::{self, LISA_HOLDERS, lisa_default_of, lisa_holder, lisa_tim
 use crate::map::{self, Entry};
 use crate::namespace::{Namespaces, Process};
 use crate::registry::Registration;
-use crate::requirements::is_denied;
+use crate::requirements::{check_btf, is_denied};
 use crate::skel::holders::{HoldersSkel, HoldersSkelBuilder};
 use crate::{Error, Result, clock, libbpf};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -92,6 +92,7 @@ pub struct Lister<'o> {
 impl<'o> Lister<'o> {
     /// Loads the programs that list. Needs root.
     pub fn new(storage: &'o mut Storage) -> Result<Self> {
+        check_btf()?;
         libbpf::record_messages();
         let open = HoldersSkelBuilder::default()
             .open(&mut storage.0)
@@ -131,7 +132,7 @@ impl<'o> Lister<'o> {
             .chain(sockets.iter().map(|(_, socket)| socket.netns))
             .collect();
         if detail == Detail::Processes || !inodes.iter().all(|inode| self.names.has(*inode)) {
-            self.names = Namespaces::find();
+            self.names = Namespaces::find()?;
             inodes.iter().for_each(|inode| self.names.note(*inode));
         }
         let holders = self.holders(&defaults, &sockets);

@@ -172,13 +172,15 @@ impl Loaded<'_> {
                 _ => refused(name)(error),
             })?;
         link.disconnect(); // the registration stays
-        let registered = registry::find_one(name)?;
-        debug_assert_eq!(registered.map_id(), map_id);
-        if let Err(error) = default::copy_records(&registered) {
-            let _ = registered.unregister();
-            return Err(error);
+        let registered = registry::find_one(name).and_then(|registered| {
+            debug_assert_eq!(registered.map_id(), map_id);
+            default::copy_records(&registered)?;
+            Ok(registered)
+        });
+        if registered.is_err() {
+            let _ = operations.delete(&0u32.to_ne_bytes()); // unregisters it
         }
-        Ok(registered)
+        registered
     }
 }
 

@@ -1,41 +1,35 @@
 //! Reads a registration: the programs, maps and settings of a struct_ops map.
 
 use super::layout::{IN_USE, Layout};
+use super::objects::{self, Program};
 use super::{Found, Registered, Registration};
 use crate::contract::{self, LISA_CONTRACT, lisa_settings};
 use crate::{Error, Result, owner::Owner};
 use libbpf_rs::btf::{Btf, types};
-use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, ProgramType};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
-/// Every loaded BPF program, by id, with the maps that it uses.
-pub(super) fn programs() -> Result<HashMap<u32, ProgramInfo>> {
-    let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let mut first = 0;
-    // The iterator returns nothing both without programs and without permission.
-    // SAFETY: the kernel writes one u32.
-    let result = unsafe { libbpf_rs::libbpf_sys::bpf_prog_get_next_id(0, &mut first) };
-    if result == -libc::EPERM {
-        return Err(Error::not_permitted("listing the loaded algorithms"));
-    }
-    Ok(ProgInfoIter::with_query_opts(options)
-        .map(|program| (program.id, program))
-        .collect())
-}
-
-/// The registration that a struct_ops map is; `None` if it is not one of this project.
+/// The registration that a struct_ops map is; `None` if it is not one of this project, or was freed meanwhile.
+///
+/// # Errors
+/// What cannot be read is neither damaged nor another program's.
 pub(super) fn examine(
     map_id: u32,
     layout: &Layout,
-    programs: &HashMap<u32, ProgramInfo>,
-) -> Option<Found> {
-    let operations = MapHandle::from_map_id(map_id).ok()?;
-    let value = operations
-        .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
-        .ok()??;
+    programs: &HashMap<u32, Program>,
+) -> Result<Option<Found>> {
+    let Some(operations) = objects::map(map_id)? else {
+        return Ok(None);
+    };
+    let reading = |map: &MapHandle| {
+        let name = map.name().to_string_lossy().into_owned();
+        Error::bpf(format!("reading BPF map {name}"))
+    };
+    let value = operations.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+    let Some(value) = value.map_err(reading(&operations))? else {
+        return Ok(None);
+    };
     let u64_at = |at: usize| {
         value
             .get(at..at + 8)
@@ -46,16 +40,15 @@ pub(super) fn examine(
             .get(at..at + 4)
             .map(|bytes| u32::from_ne_bytes(bytes.try_into().unwrap()))
     };
-    let name = value.get(layout.name..layout.name + 16)?;
-    let name: String = name
-        .iter()
-        .take_while(|&&c| c != 0)
-        .map(|&c| char::from(c))
-        .collect();
-    let init = programs.get(&(u64_at(layout.init)? as u32))?;
-    if init.name.as_bytes() != b"lisa_init" {
-        return None;
+    let init = u64_at(layout.init).and_then(|id| programs.get(&(id as u32)));
+    let name = value.get(layout.name..layout.name + 16);
+    let (Some(init), Some(name)) = (init, name) else {
+        return Ok(None);
+    };
+    if init.name != "lisa_init" {
+        return Ok(None);
     }
+    let name = objects::name(name);
     let damaged = |what: &str| Error::Damaged {
         name: name.clone(),
         map_id,
@@ -65,11 +58,11 @@ pub(super) fn examine(
     let mut maps = HashMap::new();
     let mut program_ids = Vec::new();
     // Programs of requests.rs use some of its maps, too.
-    let is_callback = |p: &&ProgramInfo| p.ty == ProgramType::StructOps && shares_maps(p, init);
+    let is_callback = |p: &&Program| p.is_callback && shares_maps(p, init);
     for program in programs.values().filter(is_callback) {
         program_ids.push(program.id);
-        for &id in &program.map_ids {
-            if let Ok(map) = MapHandle::from_map_id(id) {
+        for &id in &program.maps {
+            if let Some(map) = objects::map(id)? {
                 maps.insert(map.name().to_string_lossy().into_owned(), map);
             }
         }
@@ -82,16 +75,14 @@ pub(super) fn examine(
     };
     let read = (|| {
         let constants = take(".rodata")?;
-        let constants = constants
-            .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
-            .ok()
-            .flatten();
-        let at = settings_offset(init.id);
+        let value = constants.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
+        let constants = value.map_err(reading(&constants))?;
+        let at = settings_offset(init.id)?;
         let settings = constants
             .as_deref()
             .zip(at)
             .and_then(|(constants, at)| constants.get(at..))
-            .ok_or_else(|| damaged("its settings cannot be read"))?;
+            .ok_or_else(|| damaged("it has no settings"))?;
         let contract = settings
             .get(..4)
             .map_or(0, |c| u32::from_ne_bytes(c.try_into().unwrap()));
@@ -135,22 +126,30 @@ pub(super) fn examine(
             keeps_plain: settings.keeps_plain != 0,
         })))
     })();
-    Some(read.unwrap_or_else(Found::Damaged))
+    match read {
+        Err(damaged @ Error::Damaged { .. }) => Ok(Some(Found::Damaged(damaged))),
+        read => read.map(Some),
+    }
 }
 
-/// Offset of the variable `settings` in a program's section `.rodata`, by the program's BTF.
-fn settings_offset(program: u32) -> Option<usize> {
-    let btf = Btf::from_prog_id(program).ok()?;
-    let section = btf.type_by_name::<types::DataSec<'_>>(".rodata")?;
+/// Offset of the variable `settings` in a program's section `.rodata`, by the program's BTF; `None` if it has none.
+fn settings_offset(program: u32) -> Result<Option<usize>> {
+    let btf = Btf::from_prog_id(program);
+    let btf = btf.map_err(Error::bpf(format!(
+        "reading the BTF of BPF program {program}"
+    )))?;
+    let Some(section) = btf.type_by_name::<types::DataSec<'_>>(".rodata") else {
+        return Ok(None);
+    };
     let is_settings = |variable: &types::VarSecInfo| {
         let variable = btf.type_by_id::<types::Var<'_>>(variable.ty);
         variable.is_some_and(|v| v.name() == Some(OsStr::new("settings")))
     };
-    let settings = section.iter().find(is_settings)?;
-    Some(settings.offset as usize)
+    let settings = section.iter().find(is_settings);
+    Ok(settings.map(|settings| settings.offset as usize))
 }
 
 /// Whether two programs belong to one load. Each load has its own maps.
-fn shares_maps(a: &ProgramInfo, b: &ProgramInfo) -> bool {
-    a.map_ids.iter().any(|id| b.map_ids.contains(id))
+fn shares_maps(a: &Program, b: &Program) -> bool {
+    a.maps.iter().any(|id| b.maps.contains(id))
 }

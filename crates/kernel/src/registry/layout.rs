@@ -1,7 +1,7 @@
 //! Layout of a struct_ops map's value, by the kernel's BTF.
 
-use crate::requirements::no_struct_ops;
-use crate::{Error, Result};
+use crate::Result;
+use crate::requirements::{kernel_btf, no_struct_ops};
 use libbpf_rs::btf::{Btf, types};
 use std::{ffi::OsStr, sync::OnceLock};
 
@@ -23,7 +23,7 @@ impl Layout {
         if let Some(layout) = LAYOUT.get() {
             return Ok(layout);
         }
-        let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
+        let btf = kernel_btf()?;
         let layout = Self::of(&btf).ok_or_else(no_struct_ops)?;
         Ok(LAYOUT.get_or_init(|| layout))
     }

@@ -33,7 +33,7 @@ pub fn run(file: &Path, log: &mut Log<'_>) -> Result<()> {
     let (instance, record) = Instance::begin()?;
     let config = Config::read(file)?;
     let mut watch = Watch::begin()?;
-    let mut state = State::new(instance, record);
+    let mut state = State::new(instance, record)?;
     state.change(config, log)?;
     notify(&[NotifyState::Ready, NotifyState::Status(&state.summary())]);
     log.info(&format!("ready: {}", state.summary()));

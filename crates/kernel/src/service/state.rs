@@ -38,15 +38,18 @@ struct Named {
 
 impl State {
     /// Continues the work of an instance that was killed.
-    pub(super) fn new(instance: Instance, record: Record) -> Self {
+    ///
+    /// # Errors
+    /// If the named network namespaces cannot be read.
+    pub(super) fn new(instance: Instance, record: Record) -> Result<Self> {
         let mut named = BTreeMap::new();
-        for found in Namespaces::named().unwrap_or_default() {
+        for found in Namespaces::named()? {
             let name = found.name.unwrap_or_default();
             if let Some(algorithm) = record.namespaces.get(&name).cloned() {
                 named.insert(found.inode, Named { name, algorithm });
             }
         }
-        Self {
+        Ok(Self {
             instance,
             config: Config::default(),
             algorithms: record.algorithms,
@@ -55,7 +58,7 @@ impl State {
             exec_reported: false,
             former: Former::default(),
             publisher: Publisher::default(),
-        }
+        })
     }
 
     /// Gives the kernel the state that a file describes. Running connections continue.
@@ -198,7 +201,10 @@ impl State {
             .default
             .as_deref()
             .filter(|_| default::is_first());
-        let to = inherited.and_then(|name| registry::find_one(name).ok());
+        let to = match inherited.map(registry::find_one).transpose() {
+            Ok(to) => to,
+            Err(error) => return log.error(&error.to_string()),
+        };
         for name in unnamed {
             if let Err(error) = self.remove(&name, to.as_ref(), log) {
                 log.error(&error.to_string());

@@ -264,7 +264,7 @@ pub fn in_guest() {
             let plain = TcpListener::bind(home(PORT + 1)).expect("a listener");
             let fallen = connect("reno", None, home(PORT + 1)).expect("a connection");
             exchange(&fallen, &plain.accept().expect("the other end").0, b"TCP");
-            let report = kernel::doctor::examine(None, &mut |_| ());
+            let report = kernel::doctor::examine(None, &mut |_| ()).expect("a report");
             let mut storage = Storage::default();
             let mut lister = Lister::new(&mut storage).expect("loads");
             lister.list(Detail::Sockets).expect("a listing");

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use libbpf_rs::btf::{Btf, types};
+use libbpf_rs::btf::types;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, ProgramInput};
 use mpcc::NAME_MAX;
@@ -25,6 +25,8 @@ use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
 use super::hierarchy;
 use crate::exec::landlock;
+use crate::kernel_fs::read_proc;
+use crate::requirements::kernel_btf;
 use crate::skel::exec::{ExecSkel, ExecSkelBuilder};
 use crate::{Error, Result, libbpf, mounts, registry};
 
@@ -76,7 +78,7 @@ fn in_mounts_of_init<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let work = thread::Builder::new().spawn(move || {
-        enter_mounts_of_init();
+        enter_mounts_of_init()?;
         work()
     });
     let work = work.map_err(Error::io("starting a thread"))?;
@@ -138,8 +140,8 @@ fn update_locked(attaches: bool) -> Result<()> {
     if !loaded.any(|registered| !registered.is_leaving() && registered.owner().is_none()) {
         return detach();
     }
-    let algorithms = match attached() {
-        Some(algorithms) if !attaches || is_this_version() => algorithms,
+    let algorithms = match attached()? {
+        Some(algorithms) if !attaches || is_this_version()? => algorithms,
         _ => {
             detach()?;
             if !attaches {
@@ -160,31 +162,43 @@ fn update_locked(attaches: bool) -> Result<()> {
 
 /// Moves this thread into the mount namespace of process 1, where pins stay after the end of this process. Without the privilege
 /// the thread stays in its namespace.
-fn enter_mounts_of_init() {
+///
+/// # Errors
+/// If /proc cannot be read: pins in another place would be a second set of programs.
+fn enter_mounts_of_init() -> Result<()> {
     let namespace = |path| fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
     let (own, init) = ("/proc/thread-self/ns/mnt", "/proc/1/ns/mnt");
-    let Ok(file) = File::open(init) else { return };
+    let file = match File::open(init) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        file => file.map_err(Error::io(init))?,
+    };
     if matches!((namespace(own), namespace(init)), (Ok(own), Ok(init)) if own == init) {
-        return;
+        return Ok(());
     }
     // Only a thread that does not share its working directory may change its mount namespace.
     if unshare(CloneFlags::CLONE_FS).is_ok() {
         let _ = setns(file, CloneFlags::CLONE_NEWNS);
     }
+    Ok(())
 }
 
 /// The map of algorithms, if all programs are attached.
-fn attached() -> Option<MapHandle> {
+fn attached() -> Result<Option<MapHandle>> {
     // Paths first: libbpf would print a message for a missing pin.
-    let all = [SOCKET, CONNECTED, ALGORITHMS];
-    if !all.iter().all(|pin| Path::new(pin).exists()) {
-        return None;
+    for pin in [SOCKET, CONNECTED, ALGORITHMS] {
+        if !Path::new(pin).try_exists().map_err(Error::io(pin))? {
+            return Ok(None);
+        }
     }
-    MapHandle::from_pinned_path(ALGORITHMS).ok()
+    let algorithms = MapHandle::from_pinned_path(ALGORITHMS);
+    algorithms.map(Some).map_err(Error::bpf(ALGORITHMS))
 }
 
-fn is_this_version() -> bool {
-    fs::read_link(OBJECT).is_ok_and(|target| target == Path::new(HASH))
+fn is_this_version() -> Result<bool> {
+    match fs::read_link(OBJECT) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        target => Ok(target.map_err(Error::io(OBJECT))? == Path::new(HASH)),
+    }
 }
 
 /// Removes the pins, which frees links and programs, in the reverse order of their creation.
@@ -260,8 +274,8 @@ fn attach() -> Result<MapHandle> {
 }
 
 fn check() -> Result<()> {
-    let btf = Btf::from_vmlinux().map_err(Error::bpf("/sys/kernel/btf/vmlinux"))?;
-    btf.type_by_name::<types::Func<'_>>("update_socket_protocol")
+    kernel_btf()?
+        .type_by_name::<types::Func<'_>>("update_socket_protocol")
         .map(drop)
         .ok_or(Error::Missing {
             what: "BPF hook for socket()",
@@ -317,7 +331,7 @@ fn mount_bpf_fs() -> Result<()> {
 fn serve(algorithms: &MapHandle) -> Result<()> {
     const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
     let failed = |error| Error::bpf("algorithms of `lisa kernel exec`")(error);
-    let allowed = fs::read_to_string(ALLOWED).map_err(Error::io(ALLOWED))?;
+    let allowed = read_proc(ALLOWED)?;
     let registered = registry::find_registrations()?;
     let is_ours = |name: &str| {
         let mut named = registered.iter().filter(|found| found.name() == name);

@@ -16,6 +16,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Gid, Uid, gettid};
 
 use crate::exec::{Error, io_errno};
+use crate::kernel_fs::PROC;
 
 /// Interface to attributes of other threads.
 pub(super) enum Inspector {
@@ -54,7 +55,10 @@ impl Inspector {
         let own = inspector.caller_by("self").and_then(|own| own.status());
         match own {
             Ok(status) if pid_namespaces(&status) == Some(1) => Ok(inspector),
-            Ok(_) | Err(Errno::ENOENT) => Err(Error::ForeignProc),
+            Ok(_) | Err(Errno::ENOENT) => {
+                PROC.check().map_err(Error::Kernel)?;
+                Err(Error::ForeignProc)
+            }
             Err(errno) => Err(Error::system("read /proc/self/status")(errno)),
         }
     }

@@ -17,7 +17,7 @@ use nix::unistd::{getegid, geteuid, read, setfsgid, setfsuid, write};
 
 use super::caller::{Inspector, Owner};
 use super::listener::{Listener, Notification, Request};
-use crate::exec::{Error, detached, landlock, socket};
+use crate::exec::{Error, detached, io_errno, landlock, socket};
 
 /// A helper that waits for its listener. It ends if this is dropped.
 pub(super) struct Helper {
@@ -59,10 +59,12 @@ impl Helper {
 
 /// Answers calls until the last process under the filter has ended. Returns early if it cannot begin.
 fn serve(control: OwnedFd, algorithm: &str) -> Result<(), Errno> {
-    let Some(listener) = receive_listener(&control)? else {
-        return Ok(());
+    let begun = match receive_listener(&control) {
+        Ok(None) => return Ok(()),
+        Ok(Some(listener)) => Listener::new(listener),
+        Err(errno) => Err(errno),
     };
-    let begun = Listener::new(listener).and_then(|listener| Ok((listener, Maker::new()?)));
+    let begun = begun.and_then(|listener| Ok((listener, Maker::new()?)));
     let errno = begun.as_ref().err().map_or(0, |errno| *errno as c_int);
     write(&control, &errno.to_ne_bytes())?;
     let (mut listener, mut maker) = begun?;
@@ -91,6 +93,9 @@ fn receive_listener(control: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
         Some(&mut space),
         MsgFlags::MSG_CMSG_CLOEXEC,
     )?;
+    if message.flags.contains(MsgFlags::MSG_CTRUNC) {
+        return Err(Errno::EMFILE); // no room for its descriptor
+    }
     for part in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(fds) = part {
             // SAFETY: the descriptor is new and has no other owner.
@@ -111,7 +116,10 @@ struct Maker {
 
 impl Maker {
     fn new() -> Result<Self, Errno> {
-        let inspector = Inspector::new().map_err(|_| Errno::ENOENT)?;
+        let inspector = Inspector::new().map_err(|error| match error {
+            Error::System { source, .. } => io_errno(source),
+            _ => Errno::ENOENT,
+        })?;
         // Of this thread: the helper has no other.
         let own = inspector.caller(std::process::id())?;
         Ok(Maker {

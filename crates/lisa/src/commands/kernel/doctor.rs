@@ -17,6 +17,7 @@ pub fn print(json: bool, path: Option<Path>) -> Result<(), Failure> {
     if shows {
         eprint!("\r\x1b[K");
     }
+    let report = report?;
     if json {
         let json = serde_json::to_string(&report).expect("plain data");
         print_out(&(json + "\n"))?;
