@@ -107,6 +107,8 @@ pub enum Error {
     NoCubic { functions: String },
     #[error("the kernel refused `{name}`: {reason}")]
     Refused { name: String, reason: String },
+    #[error("the network process: {0}")]
+    NetworkProcess(String),
     #[error("{what}: {source}")]
     Io { what: String, source: io::Error },
     #[error("{what}: {source}")]
