@@ -32,7 +32,7 @@ const REPORT: usize = 5000;
 pub struct Seen {
     /// Its token.
     pub token: Token,
-    /// Its subflows.
+    /// Its subflows, at least one.
     pub subflows: Vec<SeenSubflow>,
 }
 
@@ -114,15 +114,16 @@ impl<K: Kernel> Agent<K> {
         }
     }
 
-    /// Runs until `stop`, then couples all subflows.
+    /// Runs until `stop`, then couples all subflows. Needs a runtime of tokio.
     ///
     /// # Errors
     /// If the events of the path manager cannot be read.
     pub async fn run(
         mut self,
-        mut path_manager: PathManagerEvents,
+        path_manager: PathManagerEvents,
         stop: impl Future<Output = ()>,
     ) -> Result<()> {
+        let mut path_manager = path_manager.incoming()?;
         let mut stop = std::pin::pin!(stop);
         let mut connecting: Option<Pending<(api::Session, Events)>> = Some(self.connect());
         let mut reporting: Option<Pending<api::Reported>> = None;
@@ -284,7 +285,7 @@ impl<K: Kernel> Agent<K> {
         let mut subflows = 0;
         for connection in &seen {
             let ends: BTreeSet<Subflow> = connection.subflows.iter().map(|s| s.ends).collect();
-            if ends.is_empty() || session.reported.get(&connection.token) == Some(&ends) {
+            if session.reported.get(&connection.token) == Some(&ends) {
                 continue;
             }
             subflows += ends.len();
@@ -297,10 +298,8 @@ impl<K: Kernel> Agent<K> {
             });
             session.reported.insert(connection.token, ends);
         }
-        let closed = session.reported.keys().filter(|token| {
-            let is_open = |c: &Seen| c.token == **token && !c.subflows.is_empty();
-            !seen.iter().any(is_open)
-        });
+        let closed = session.reported.keys();
+        let closed = closed.filter(|token| !seen.iter().any(|c| c.token == **token));
         report.closed = closed.copied().collect();
         for token in &report.closed {
             session.reported.remove(token);

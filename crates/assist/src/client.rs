@@ -136,7 +136,7 @@ impl Manager {
             let response = self.checked(response).await?;
             let mut events = Events {
                 body: response.into_body(),
-                rest: String::new(),
+                received: Received::default(),
                 last: Instant::now(),
             };
             events.read().await?;
@@ -258,7 +258,7 @@ fn connector(authority: Option<&Path>) -> Result<TlsConnector> {
 /// The stream of events.
 pub(crate) struct Events {
     body: Incoming,
-    rest: String,
+    received: Received,
     /// Time of the last byte.
     last: Instant,
 }
@@ -267,9 +267,8 @@ impl Events {
     /// The next event `groups`. Comments and other events are skipped. Can be cancelled.
     pub(crate) async fn next(&mut self) -> Result<Vec<api::Groups>> {
         loop {
-            while let Some(end) = self.rest.find("\n\n") {
-                let event: String = self.rest.drain(..end + 2).collect();
-                if let Some(groups) = groups(&event)? {
+            while let Some(event) = self.received.event() {
+                if let Some(groups) = groups(event)? {
                     return Ok(groups);
                 }
             }
@@ -287,24 +286,103 @@ impl Events {
         let frame = frame.map_err(|error| Error::new("stream of events", error))?;
         self.last = Instant::now();
         if let Some(data) = frame.data_ref() {
-            // Events are JSON in ASCII and UTF-8; a character that two frames share is replaced, and none is in groups.
-            self.rest.push_str(&String::from_utf8_lossy(data));
+            self.received.push(data);
         }
-        if self.rest.len() > MOST {
+        if self.received.bytes.len() > MOST {
             return Err(Error("the manager sends an event without an end".into()));
         }
         Ok(())
     }
 }
 
+/// Received bytes of a stream of events. An event ends with an empty line.
+#[derive(Default)]
+struct Received {
+    bytes: Vec<u8>,
+    /// Begin of the first event that was not returned.
+    begin: usize,
+    /// Bytes before it have no end of that event. The search continues here, so that an event of many frames is not searched from its
+    /// begin for each of them.
+    searched: usize,
+    /// Number of bytes that were compared.
+    #[cfg(test)]
+    compared: std::cell::Cell<usize>,
+}
+
+impl Received {
+    /// Adds bytes, and removes the events that were returned.
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.begin);
+        self.searched -= self.begin;
+        self.begin = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next complete event.
+    fn event(&mut self) -> Option<&[u8]> {
+        while let Some(found) = self.newline() {
+            let end = self.searched + found;
+            self.searched = end + 1;
+            if end > self.begin && self.bytes[end - 1] == b'\n' {
+                let event = self.begin..end;
+                self.begin = self.searched;
+                return Some(&self.bytes[event]);
+            }
+        }
+        self.searched = self.bytes.len();
+        None
+    }
+
+    /// Position of the next newline behind the searched bytes.
+    fn newline(&self) -> Option<usize> {
+        let rest = &self.bytes[self.searched..];
+        let found = rest.iter().position(|byte| *byte == b'\n');
+        #[cfg(test)]
+        {
+            let compared = found.map_or(rest.len(), |found| found + 1);
+            self.compared.set(self.compared.get() + compared);
+        }
+        found
+    }
+}
+
 /// The groups of an event; none of another one.
-fn groups(event: &str) -> Result<Option<Vec<api::Groups>>> {
-    if !event.lines().any(|line| line == "event: groups") {
+fn groups(event: &[u8]) -> Result<Option<Vec<api::Groups>>> {
+    let mut lines = event.split(|byte| *byte == b'\n');
+    if !lines.clone().any(|line| line == b"event: groups") {
         return Ok(None);
     }
-    let data = event.lines().find_map(|line| line.strip_prefix("data: "));
-    let groups = serde_json::from_str(data.unwrap_or_default());
+    let data = lines.find_map(|line| line.strip_prefix(b"data: "));
+    let groups = serde_json::from_slice(data.unwrap_or_default());
     groups
         .map(Some)
         .map_err(|error| Error::new("event `groups`", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The events of a stream that arrives in frames of this length, and the number of compared bytes.
+    fn received(stream: &str, frame: usize) -> (Vec<String>, usize) {
+        let (mut received, mut events) = (Received::default(), Vec::new());
+        for frame in stream.as_bytes().chunks(frame) {
+            received.push(frame);
+            while let Some(event) = received.event() {
+                events.push(String::from_utf8(event.to_vec()).expect("text"));
+            }
+        }
+        (events, received.compared.get())
+    }
+
+    #[test]
+    fn each_byte_of_the_stream_is_compared_once() {
+        let long = format!("event: groups\ndata: {}\n", "x – ".repeat(10_000));
+        let stream = format!(": open\n\n{long}\n: \n\nevent: other\n\nnot complete\n");
+        for frame in [1, 2, 1000, stream.len()] {
+            let (events, compared) = received(&stream, frame);
+            assert_eq!(events, [": open\n", &long, ": \n", "event: other\n"]);
+            assert_eq!(compared, stream.len(), "frames of {frame} bytes");
+        }
+    }
 }

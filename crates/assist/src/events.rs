@@ -1,9 +1,11 @@
 //! Events of MPTCP's path manager in this network namespace: the multicast group `mptcp_pm_events` of the generic netlink family
-//! `mptcp_pm` (include/uapi/linux/mptcp_pm.h), as `ip mptcp monitor` shows them. Reading them needs CAP_NET_ADMIN.
+//! `mptcp_pm` (include/uapi/linux/mptcp_pm.h), as `ip mptcp monitor` shows them. Joining the group needs CAP_NET_ADMIN (genl_bind), reading the
+//! joined socket needs nothing. A socket gives no privilege to a process that inherits it: the kernel tests the capabilities of both
+//! its creator and the sender of a message (__netlink_ns_capable).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use manager::api::{Subflow, Token};
 use netlink_bindings::mptcp_pm::{EventAttr, EventType, IterableEventAttr, PROTONAME_CSTR};
@@ -49,15 +51,21 @@ pub struct PathManagerEvent {
     pub subflow: Option<Subflow>,
 }
 
-/// Events as they come.
+/// A socket that has joined the multicast group.
 pub struct PathManagerEvents {
+    socket: OwnedFd,
+    family: u16,
+}
+
+/// Events as they come.
+pub(crate) struct Incoming {
     socket: AsyncFd<OwnedFd>,
     family: u16,
     buffer: Vec<u8>,
 }
 
 impl PathManagerEvents {
-    /// Joins the multicast group in the network namespace of the calling thread, which is in a runtime of tokio.
+    /// Joins the multicast group in the network namespace of the calling thread.
     ///
     /// # Errors
     /// Without MPTCP in the kernel, or without CAP_NET_ADMIN.
@@ -94,20 +102,34 @@ impl PathManagerEvents {
         if joined != 0 {
             return Err(failed(io::Error::last_os_error()));
         }
+        Ok(Self { socket, family })
+    }
+
+    /// The events, for the runtime of tokio that the calling thread is in.
+    pub(crate) fn incoming(self) -> Result<Incoming> {
         // SAFETY: the `OwnedFd` keeps its descriptor open until the `AsyncFd` drops it.
-        let socket = unsafe { AsyncFd::register(socket) };
-        Ok(Self {
-            socket: socket.map_err(|error| failed(error.into()))?,
-            family,
+        let socket = unsafe { AsyncFd::register(self.socket) };
+        let socket = socket.map_err(|error| Error::new("events of MPTCP's path manager", error))?;
+        Ok(Incoming {
+            socket,
+            family: self.family,
             buffer: vec![0; 1 << 16],
         })
     }
+}
 
+impl AsFd for PathManagerEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Incoming {
     /// Waits for events, and returns those that are there; none if some were lost. Can be cancelled.
     ///
     /// # Errors
     /// If the socket fails.
-    pub async fn next(&mut self) -> Result<Option<Vec<PathManagerEvent>>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<PathManagerEvent>>> {
         loop {
             let failed = |error: io::Error| Error::new("events of MPTCP's path manager", error);
             let mut ready = self.socket.readable().await.map_err(failed)?;

@@ -70,7 +70,8 @@ impl Kernel for Loaded {
                     })
                 });
                 // A subflow without addresses is unknown: the connection is left as it is, in group 0.
-                if let Some(subflows) = subflows.collect() {
+                let subflows: Option<Vec<_>> = subflows.collect();
+                if let Some(subflows) = subflows.filter(|subflows| !subflows.is_empty()) {
                     seen.push(Seen { token, subflows });
                 }
             }

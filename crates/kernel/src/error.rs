@@ -116,6 +116,8 @@ pub enum Error {
     },
     #[error("the kernel refused `{name}`: {reason}")]
     Refused { name: String, reason: String },
+    #[error("the network process: {0}")]
+    NetworkProcess(String),
     #[error("{what}: {source}")]
     Io { what: String, source: io::Error },
     #[error("{what}: {source:#}")]

@@ -4,7 +4,8 @@
 //! disk: [`registry::find`] lists the registered congestion controls of this project, and finds their maps through the kernel.
 //! A [`registry::Registered`] is the argument of [`status::status`], [`events::Listener`] and
 //! [`unload`](registry::Registration::unload). [`exec`] runs one command with MPTCP and an algorithm; its BPF programs are pinned in
-//! /sys/fs/bpf/lisa while an algorithm is loaded.
+//! /sys/fs/bpf/lisa while an algorithm is loaded. What reads input from the network runs in a process without privileges
+//! ([`privilege_separation`]).
 //!
 //! Needs Linux 6.1 or later with MPTCP, BTF and the BPF JIT, and root, for all but `exec`.
 
@@ -29,6 +30,7 @@ pub mod metrics;
 mod mounts;
 pub mod namespace;
 pub mod owner;
+pub mod privilege_separation;
 pub mod registry;
 mod requests;
 pub mod requirements;

@@ -7,6 +7,8 @@ mod support;
 
 #[path = "assistance/endpoint.rs"]
 mod endpoint;
+#[path = "assistance/privilege.rs"]
+mod privilege;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

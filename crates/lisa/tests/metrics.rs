@@ -8,6 +8,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use support::process::{children, has_ended, has_no_privilege, listens_on};
 use support::stream::{exchange, open, serve};
 use support::world::{Running, World, run};
 use support::{Folder, LISA, Loaded, able, until};
@@ -124,6 +127,36 @@ fn served() {
     });
 }
 
+/// The process that reads requests can do nothing else, and neither process outlives the other.
+#[test]
+fn the_process_that_listens_has_no_privilege() {
+    if !able() {
+        return;
+    }
+    with_connections(|loaded| {
+        let server = Server::start();
+        let network = server.network_process();
+        has_no_privilege(network);
+        let answer = server.get("*/*");
+        assert_eq!(sum(&answer, "lisa_connections", loaded.name()), 6.0);
+        let id = server.child.id();
+        server.end();
+        until("its end", || has_ended(id) && has_ended(network));
+
+        let mut server = Server::start();
+        let network = server.network_process();
+        kill(Pid::from_raw(network as i32), Signal::SIGKILL).expect("it runs");
+        until("its end", || has_ended(server.child.id()));
+        assert_eq!(server.child.wait().expect("lisa").code(), Some(1));
+
+        let mut server = Server::start();
+        let network = server.network_process();
+        server.child.kill().expect("it runs");
+        server.child.wait().expect("lisa");
+        until("its end", || has_ended(network));
+    });
+}
+
 /// `lisa kernel metrics --listen`.
 struct Server {
     child: Child,
@@ -152,6 +185,19 @@ impl Server {
         Self { child, address }
     }
 
+    /// The process that listens.
+    fn network_process(&self) -> u32 {
+        let port = self.address.rsplit(':').next().expect("a port");
+        let port = port.parse().expect("a number");
+        let mut all = children(self.child.id());
+        all.push(self.child.id());
+        all.retain(|id| listens_on(*id, port));
+        let [network] = all[..] else {
+            panic!("one process listens: {all:?}")
+        };
+        network
+    }
+
     fn connect(&self) -> TcpStream {
         TcpStream::connect(&self.address).expect("it listens")
     }
@@ -172,6 +218,13 @@ impl Server {
         let id = nix::unistd::Pid::from_raw(self.child.id() as i32);
         nix::sys::signal::kill(id, nix::sys::signal::SIGTERM).expect("a child of ours");
         assert!(self.child.wait().expect("lisa").success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // it has ended unless the test has failed
+        let _ = self.child.wait();
     }
 }
 

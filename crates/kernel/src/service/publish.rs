@@ -36,8 +36,16 @@ impl Publisher {
         Ok(())
     }
 
-    /// Writes the text file.
-    pub(super) fn write(&self, log: &mut Log<'_>) {
+    /// Writes the text file, and starts a server that has failed again.
+    pub(super) fn write(&mut self, log: &mut Log<'_>) {
+        if let Some(mut failed) = self.server.take_if(|server| server.has_failed()) {
+            log.warning(&format!("metrics: {}; started again", failed.failure()));
+            drop(failed);
+            match self.metrics.listen.map(Server::start).transpose() {
+                Ok(server) => self.server = server,
+                Err(error) => log.error(&error.to_string()),
+            }
+        }
         if let Some(Err(error)) = self.textfile.as_deref().map(metrics::write) {
             log.warning(&error.to_string());
         }

@@ -3,7 +3,7 @@
 
 use super::support::Loaded;
 use super::support::content;
-use super::support::managed::{Managed, assist};
+use super::support::managed::Managed;
 use super::support::stream::{exchange, open, serve};
 use super::support::world::World;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub fn print() {
         });
         groups.len() == 2 && groups[0] != groups[1]
     };
-    let _endpoint = assist(&world, &token);
+    let _endpoint = managed.assist(&token);
     let done = AtomicBool::new(false);
     let mut times = std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -77,6 +77,20 @@ fn an_ordinary_user() {
         1,
         "`lisa kernel load lisa` first",
     );
+    let token = folder.join("token");
+    fs::write(&token, "x").expect("a file");
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).expect("permissions");
+    let token = token.display().to_string();
+    bad(
+        nobody(&["assist", "--from", "http://127.0.0.1:1", "--token", &token]),
+        1,
+        "(run it as root, or with CAP_NET_ADMIN)",
+    );
+    bad(
+        nobody(&["metrics", "--listen", "127.0.0.1:0"]),
+        1,
+        "listing the loaded algorithms needs root",
+    );
     // `doctor` needs no privilege, and says what is missing.
     let page = good(nobody(&["doctor"]));
     assert!(page.contains("the caller lacks CAP_BPF (load)"), "{page}");

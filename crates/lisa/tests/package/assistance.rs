@@ -30,6 +30,7 @@ pub fn manager_and_endpoint(guest: &mut Guest) {
     guest.run("echo 'LISA_MANAGER=http://127.0.0.1:9720' > /etc/lisa/assist.env");
     guest.run("systemctl start lisa-assist.service");
     guest.until(&format!("{CONNECTED} | grep -x 1"));
+    let network = network_process(guest, "lisa-assist");
     let user = "stat -c %U /proc/$(systemctl show -p MainPID --value lisa-manager)";
     assert_ne!(guest.run(user).trim(), "root");
     let other =
@@ -41,6 +42,9 @@ pub fn manager_and_endpoint(guest: &mut Guest) {
     );
     guest.run("kill -9 $(systemctl show -p MainPID --value lisa-manager)");
     guest.until(&format!("{CONNECTED} | grep -x 2"));
+    // Without its child the main process fails, and systemd starts both again.
+    guest.run(&format!("kill -9 {network}"));
+    guest.until(&format!("{CONNECTED} | grep -x 3"));
     guest.run("systemctl stop lisa-assist.service lisa-manager.service");
     for unit in ["lisa-assist", "lisa-manager"] {
         assert_eq!(state(guest, unit), "inactive");
@@ -54,4 +58,24 @@ fn state(guest: &mut Guest, unit: &str) -> String {
         "systemctl show -p ActiveState --value {unit}.service"
     ));
     state.trim().into()
+}
+
+/// The process that reads input from the network for a unit: the unit permits all that it needs to give up its privileges.
+pub fn network_process(guest: &mut Guest, unit: &str) -> String {
+    let main = guest.run(&format!("systemctl show -p MainPID --value {unit}"));
+    let main = main.trim();
+    let network = guest.run(&format!("cat /proc/{main}/task/{main}/children"));
+    let network = network.trim().to_owned();
+    let status = guest.run(&format!("cat /proc/{network}/status"));
+    for expected in [
+        "Name:\tlisa-network",
+        "Uid:\t65520\t65520\t65520\t65520",
+        "CapEff:\t0000000000000000",
+        "CapBnd:\t0000000000000000",
+        "Seccomp:\t2",
+    ] {
+        let is_there = status.lines().any(|line| line == expected);
+        assert!(is_there, "{unit}: {expected}: {status}");
+    }
+    network
 }

@@ -24,8 +24,8 @@ fn ubuntu_24_04() {
     boot_to_purge("ubuntu-24.04");
 }
 
-/// The file with which the guest boots. Named namespaces have another algorithm.
-const FILE: &str = "default = \"lisa\"\n[namespaces]\n\"red*\" = \"lia\"\n";
+/// The file with which the guest boots. Named namespaces have another algorithm. Metrics are served.
+const FILE: &str = "default = \"lisa\"\n[namespaces]\n\"red*\" = \"lia\"\n[metrics]\nlisten = \"127.0.0.1:9710\"\n";
 
 /// A service behind a socket unit. It sends the congestion control of the listener, which systemd opened.
 const ECHO: &str = "import socket
@@ -176,6 +176,8 @@ fn at_boot(guest: &mut Guest) {
     );
     assert_eq!(guest.run("systemctl --failed --plain --no-legend"), "");
     assert_eq!(guest.run("cat /run/early").trim(), "lisa");
+    assistance::network_process(guest, "lisa");
+    guest.run("python3 -c 'import urllib.request; urllib.request.urlopen(\"http://127.0.0.1:9710/metrics\")'");
     let listener = "python3 -c 'import socket; print(socket.create_connection((\"127.0.0.1\", 7000)).recv(16).rstrip(b\"\\0\").decode())'";
     assert_eq!(guest.run(listener).trim(), "lisa");
     // A listener keeps its algorithm, and so the kernel's entry of it, until it closes.

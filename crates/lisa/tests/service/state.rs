@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::support::foreign::register;
+use crate::support::process::{children, has_ended, has_no_privilege};
 use crate::support::turn::{Host, Turn, good, lisa};
 use crate::support::world::host;
 use kernel::registry::find_one;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -268,7 +271,21 @@ fn metrics() {
     service.reload();
     assert!(scrape(9711).is_ok());
     assert!(scrape(9710).is_err());
-    service.stop(Signal::SIGTERM);
+
+    // A process without privileges reads the requests. If it is killed, another one follows.
+    let [network] = children(service.running.id())[..] else {
+        panic!("one process of the metrics")
+    };
+    has_no_privilege(network);
+    kill(Pid::from_raw(network as i32), Signal::SIGKILL).expect("it runs");
+    until("another process", || scrape(9711).is_ok());
+    let [network] = children(service.running.id())[..] else {
+        panic!("one process of the metrics")
+    };
+    let lines = service.stop(Signal::SIGTERM);
+    let words = "metrics: the network process has ended (SIGKILL); started again";
+    assert!(has_line(&lines, words), "{lines:#?}");
+    assert!(has_ended(network));
     assert!(!textfile.exists());
     turn.unchanged();
 }

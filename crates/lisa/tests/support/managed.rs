@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Port of the manager, in the namespace of the client alone.
-const PORT: u16 = 9720;
+pub const PORT: u16 = 9720;
 
-/// A manager at the client's host, whose addresses are two nodes with a link each to the server's.
+/// A manager at the client's host, with TLS, whose addresses are two nodes with a link each to the server's.
 pub struct Managed<'w> {
     world: &'w World,
     folder: Folder,
@@ -19,7 +19,16 @@ impl<'w> Managed<'w> {
     /// Nothing runs yet.
     pub fn new(world: &'w World) -> Self {
         let folder = Folder::new();
+        let made = rcgen::generate_simple_self_signed(["localhost".into()]).expect("a certificate");
+        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        fs::write(folder.join("certificate.pem"), certificate).expect("a file");
+        fs::write(folder.join("key.pem"), key).expect("a file");
         Self { world, folder }
+    }
+
+    /// File of its certificate, which signs itself.
+    fn certificate(&self) -> PathBuf {
+        self.folder.join("certificate.pem")
     }
 
     /// Starts the manager, also again after its end.
@@ -28,7 +37,11 @@ impl<'w> Managed<'w> {
         let running = Running::start(
             (command.args(["serve", "--listen", &format!("127.0.0.1:{PORT}")]))
                 .arg("--folder")
-                .arg(self.folder.join("manager")),
+                .arg(self.folder.join("manager"))
+                .arg("--tls-certificate")
+                .arg(self.certificate())
+                .arg("--tls-key")
+                .arg(self.folder.join("key.pem")),
         );
         listens(&self.world.client, PORT);
         running
@@ -39,8 +52,9 @@ impl<'w> Managed<'w> {
         let header = format!("Authorization: Bearer {}", token.expect("a token").trim());
         let mut command = self.world.client.command("curl");
         command.args(["-sS", "--fail-with-body", "-X", "PUT", "-H", &header]);
-        command.args(["-d", &body.to_string()]);
-        command.arg(format!("http://127.0.0.1:{PORT}{path}"));
+        command.args(["-d", &body.to_string(), "--cacert"]);
+        command.arg(self.certificate());
+        command.arg(format!("https://localhost:{PORT}{path}"));
         String::from_utf8(run(&mut command).stdout).expect("text")
     }
 
@@ -78,12 +92,13 @@ impl<'w> Managed<'w> {
         let links = json!([{ "link": link, "up": up }]);
         self.put("/v1/links", &json!({ "links": links }));
     }
-}
 
-/// `lisa kernel assist`, until it ends.
-pub fn assist(world: &World, token: &Path) -> Running {
-    let mut command = world.client.command(LISA);
-    command.args(["kernel", "assist", "--json", "--from"]);
-    command.arg(format!("http://127.0.0.1:{PORT}"));
-    Running::start(command.arg("--token").arg(token))
+    /// Starts `lisa kernel assist`, which resolves the name of the manager and checks its certificate.
+    pub fn assist(&self, token: &Path) -> Running {
+        let mut command = self.world.client.command(LISA);
+        command.args(["kernel", "assist", "--json", "--from"]);
+        command.arg(format!("https://localhost:{PORT}"));
+        command.arg("--token").arg(token);
+        Running::start(command.arg("--ca").arg(self.certificate()))
+    }
 }

@@ -7,6 +7,7 @@ pub mod managed;
 pub mod middlebox;
 pub mod named;
 pub mod opens;
+pub mod process;
 pub mod selection;
 pub mod stream;
 pub mod turn;

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use assist::{Agent, Event, Loaded, Manager, PathManagerEvents, Target};
+use assist::{Event, Manager, Target};
 use clap::{Args, ValueHint};
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::output::{Failure, complain, print};
 use crate::values::{self, Form};
@@ -37,6 +36,8 @@ pub struct Arguments {
 const NOTES: &str = "\
 An operator gives the token: it is the answer to PUT /v1/endpoints/NAME (docs/assistance.md).
 The manager accepts only subflows whose local address is in one of the endpoint's prefixes.
+A second process, `lisa-network`, has the connection to the manager: it has a user of its own and no capability (docs/security.md).
+All subflows are coupled when the command ends; after SIGKILL, when it is started again.
 
 Examples:
   sudo lisa kernel assist --from https://manager.example:9720 --token laptop.token
@@ -48,7 +49,7 @@ fn target() -> Form<Target> {
     Form::new(form, |text| text.parse())
 }
 
-/// Follows the manager until SIGINT or SIGTERM.
+/// Follows the manager until SIGINT, SIGTERM or SIGHUP.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if arguments.from.is_exposed() && !arguments.plain {
         return Err(Failure::usage(format!(
@@ -69,26 +70,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         ))
     })?;
     let manager = Manager::new(arguments.from, &token, arguments.ca.as_deref())?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()?;
     let url = manager.target().to_string();
-    let agent = Agent::new(manager, Loaded::here()?, move |event| {
+    Ok(assist::follow(manager, move |event| {
         show(&event, &url, arguments.json);
-    });
-    runtime.block_on(async {
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let events = PathManagerEvents::open()?;
-        let stop = async {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        };
-        Ok(agent.run(events, stop).await?)
-    })
+    })?)
 }
 
 /// Prints an event. A reader who has gone does not end the command.

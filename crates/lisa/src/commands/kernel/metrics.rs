@@ -19,10 +19,11 @@ pub fn run(listen: Option<SocketAddr>, textfile: Option<&Path>) -> Result<(), Fa
 
 fn serve(address: SocketAddr) -> Result<(), Failure> {
     metrics::read()?; // an error of privilege is for this terminal, not for who scrapes
-    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+    // SIGCHLD: its process has failed.
+    let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGCHLD]);
     // Before the server's thread starts, which inherits the mask.
     signals.thread_block().expect("valid signals");
-    let server = Server::start(address)?;
+    let mut server = Server::start(address)?;
     println!("metrics at http://{}/metrics", server.address());
     if !server.address().ip().is_loopback() {
         complain(format!(
@@ -30,6 +31,12 @@ fn serve(address: SocketAddr) -> Result<(), Failure> {
             server.address()
         ));
     }
-    signals.wait().expect("valid signals");
-    Ok(())
+    match signals.wait().expect("valid signals") {
+        Signal::SIGCHLD => Err(Failure::new(format!(
+            "metrics at {}: {}",
+            server.address(),
+            server.failure()
+        ))),
+        _ => Ok(()),
+    }
 }
