@@ -46,6 +46,22 @@ MPCC_INLINE u32 mpcc_group_cwnd(const struct mpcc_connection *c, u8 group)
 	return sum;
 }
 
+/* Number of members of a group. */
+MPCC_SEPARATE u32 mpcc_group_size(const struct mpcc_connection *c, u8 group)
+{
+	u32 size = 0, used;
+
+	if (!c)
+		return 0;
+	used = mpcc_used_slots(c);
+	MPCC_FOR_EACH_SLOT(i, used)
+	{
+		size += mpcc_in_group(c, i, group);
+		MPCC_UNKNOWN(size);
+	}
+	return mpcc_min(size, MPCC_SUBFLOWS);
+}
+
 /*
  * Σ w_j · t/t_j in Q14: the sum of the rates, as a window at the RTT t. At least `least` segments, the caller's own term: a
  * concurrent change of another slot may make the sum smaller than it.

@@ -33,23 +33,35 @@
 #include "../slow_start/hystart.h"
 #include "cubic_curve.h"
 
-#define MPCC_COUPLED_CUBIC_FOR     1 /* weight of an observation for sharing */
-#define MPCC_COUPLED_CUBIC_AGAINST 2
-#define MPCC_COUPLED_CUBIC_SHARES  5 /* sum from which on a subflow shares its queue */
-#define MPCC_COUPLED_CUBIC_MOST    8 /* largest sum */
-#define MPCC_COUPLED_CUBIC_GOAL                                                                    \
-	4 /* fifths of its window that a subflow comes down to after the loss of another one */
-#define MPCC_COUPLED_CUBIC_EVENT     2 /* RTTs after a reduction in which a loss is the same event */
-#define MPCC_COUPLED_CUBIC_WAIT      3 /* RTTs in which the RTT must fall */
-#define MPCC_COUPLED_CUBIC_EPOCH_MAX 256000 /* ms: W(t) is beyond all windows */
-#define MPCC_COUPLED_CUBIC_TICK      22 /* the group is read once in 2^22 ns, 4 ms: a jiffy of Linux */
-#define MPCC_COUPLED_CUBIC_QUEUE                                                                   \
+/*
+ * Constants of two kinds. Tuned: chosen on the tuning half of the draws of experiments/start, and judged on the other half
+ * (docs/notes/starting.md). Representation: a unit or a bound of a field.
+ */
+
+/* The sum of the evidence. */
+#define MPCC_COUPLED_CUBIC_WEIGHT_FOR     1 /* of an observation for sharing (tuned) */
+#define MPCC_COUPLED_CUBIC_WEIGHT_AGAINST 2 /* (tuned) */
+#define MPCC_COUPLED_CUBIC_SCORE_SHARES   5 /* from which on a subflow shares its queue (tuned) */
+#define MPCC_COUPLED_CUBIC_SCORE_MAX      8 /* (tuned) */
+
+/* Events. */
+#define MPCC_COUPLED_CUBIC_GOAL_5THS                                                               \
+	4 /* fifths of its window that a subflow comes down to after the loss of another one (tuned) */
+#define MPCC_COUPLED_CUBIC_EVENT_RTTS                                                              \
+	2 /* after a reduction, in which a loss is the same event (tuned) */
+#define MPCC_COUPLED_CUBIC_WAIT_RTTS 3 /* in which the RTT must fall (tuned) */
+
+/* Representation. */
+#define MPCC_COUPLED_CUBIC_EPOCH_MAX_MS 256000 /* W(t) is beyond all windows */
+#define MPCC_COUPLED_CUBIC_TICK_SHIFT                                                              \
+	22 /* the group is read once in 2^22 ns, 4 ms: a jiffy of Linux */
+#define MPCC_COUPLED_CUBIC_QUEUE_SHIFT                                                             \
 	8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
 
 struct mpcc_coupled_cubic_avoidance {
 	u32 epoch_start; /* ms, wraps; valid while `running` */
 	u32 k : 20; /* K: from the epoch's start until W(t) is flat, 1/1024 s */
-	u32 tick : 12; /* in the unit of MPCC_COUPLED_CUBIC_TICK, wraps: when the group was last read */
+	u32 tick : 12; /* in the unit of MPCC_COUPLED_CUBIC_TICK_SHIFT, wraps: when the group was last read */
 	u32 origin; /* W(K), segments; 0: none */
 	u32 rtt_min; /* smallest RTT sample, µs; 0: none yet */
 	u32 total : 24; /* sum of the windows that follow the curve, segments */
@@ -68,7 +80,7 @@ struct mpcc_coupled_cubic_avoidance {
 	u32 target_srtt8; /* smoothed RTT that shows a shared queue, eighths of a microsecond; valid while `pending` */
 	u16 other_losses; /* losses of all other subflows, wraps */
 	u16 shared_losses; /* losses of other subflows that share a queue, wraps */
-	u16 peak; /* queue at the last own loss, in the unit of MPCC_COUPLED_CUBIC_QUEUE; 0: no loss yet */
+	u16 peak; /* queue at the last own loss, in the unit of MPCC_COUPLED_CUBIC_QUEUE_SHIFT; 0: no loss yet */
 	u16 acked; /* segments that have not grown the window yet */
 };
 
@@ -130,13 +142,13 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_read(const struct mpcc_connectio
 	return 0;
 }
 
-/* The queue, in the unit of MPCC_COUPLED_CUBIC_QUEUE. */
+/* The queue, in the unit of MPCC_COUPLED_CUBIC_QUEUE_SHIFT. */
 MPCC_INLINE u32 mpcc_coupled_cubic_queue(const struct mpcc_coupled_cubic_avoidance *v,
 					 const struct mpcc_tcp *tcp)
 {
 	u64 base8 = (u64)v->rtt_min * 8;
 
-	return tcp->srtt8 > base8 ? (tcp->srtt8 - (u32)base8) >> MPCC_COUPLED_CUBIC_QUEUE : 0;
+	return tcp->srtt8 > base8 ? (tcp->srtt8 - (u32)base8) >> MPCC_COUPLED_CUBIC_QUEUE_SHIFT : 0;
 }
 
 /* Whether less than `eighths`/8 RTTs have passed since `then`. */
@@ -153,16 +165,17 @@ MPCC_INLINE bool mpcc_coupled_cubic_is_same(const struct mpcc_coupled_cubic_avoi
 					    const struct mpcc_tcp *tcp)
 {
 	return v->lost &&
-	       mpcc_coupled_cubic_recent(tcp, v->last_reduction, 8 * MPCC_COUPLED_CUBIC_EVENT);
+	       mpcc_coupled_cubic_recent(tcp, v->last_reduction, 8 * MPCC_COUPLED_CUBIC_EVENT_RTTS);
 }
 
 /* An observation. */
 MPCC_INLINE void mpcc_coupled_cubic_observe(struct mpcc_coupled_cubic_avoidance *v, bool shares)
 {
 	v->pending = false;
-	v->score = shares ? mpcc_min(v->score + MPCC_COUPLED_CUBIC_FOR, MPCC_COUPLED_CUBIC_MOST) :
-			    mpcc_minus(v->score, MPCC_COUPLED_CUBIC_AGAINST);
-	if (v->shares ? !v->score : v->score >= MPCC_COUPLED_CUBIC_SHARES) {
+	v->score = shares ? mpcc_min(v->score + MPCC_COUPLED_CUBIC_WEIGHT_FOR,
+				     MPCC_COUPLED_CUBIC_SCORE_MAX) :
+			    mpcc_minus(v->score, MPCC_COUPLED_CUBIC_WEIGHT_AGAINST);
+	if (v->shares ? !v->score : v->score >= MPCC_COUPLED_CUBIC_SCORE_SHARES) {
 		/* Another sum of windows: a new epoch, without the W(K) of the old one. */
 		v->shares = !v->shares;
 		v->running = false;
@@ -190,7 +203,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_other_loss(struct mpcc_coupled_cu
 		falls = (u64)tcp->srtt8 * (MPCC_CUBIC_SCALE - MPCC_CUBIC_BETA) /
 			(2 * MPCC_CUBIC_SCALE * (others + 1));
 		v->target_srtt8 = tcp->srtt8 - falls;
-		v->deadline = mpcc_hystart_clock(tcp) + MPCC_COUPLED_CUBIC_WAIT * (tcp->srtt8 / 8);
+		v->deadline =
+			mpcc_hystart_clock(tcp) + MPCC_COUPLED_CUBIC_WAIT_RTTS * (tcp->srtt8 / 8);
 		v->pending = true;
 	}
 }
@@ -262,7 +276,7 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_ack(struct mpcc_connection *c
 	if (v->counted && mpcc_coupled_cubic_grown(seen.shared_losses, v->shared_losses) &&
 	    shares && !mpcc_below_ssthresh(tcp) && !mpcc_coupled_cubic_is_same(v, tcp)) {
 		mpcc_coupled_cubic_reduce(v, tcp);
-		v->goal = mpcc_max(cwnd * MPCC_COUPLED_CUBIC_GOAL / 5, MPCC_SSTHRESH_MIN);
+		v->goal = mpcc_max(cwnd * MPCC_COUPLED_CUBIC_GOAL_5THS / 5, MPCC_SSTHRESH_MIN);
 		tcp->ssthresh = mpcc_min(tcp->ssthresh, v->goal);
 	}
 	v->other_losses = seen.losses;
@@ -283,7 +297,7 @@ MPCC_INLINE u32 mpcc_coupled_cubic_adjust(struct mpcc_connection *c, struct mpcc
 					  struct mpcc_tcp *tcp, u32 acked)
 {
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s), copy;
-	u32 tick = tcp->now >> MPCC_COUPLED_CUBIC_TICK & 0xfff;
+	u32 tick = tcp->now >> MPCC_COUPLED_CUBIC_TICK_SHIFT & 0xfff;
 
 	if (v->tick == tick && !v->unread && !v->goal)
 		return acked;
@@ -361,7 +375,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 		v->k = v->origin > v->total ? mpcc_cubic_k(v->origin - v->total) : 0;
 		v->origin = mpcc_max(v->origin, v->total);
 	}
-	t = mpcc_min(now - v->epoch_start, MPCC_COUPLED_CUBIC_EPOCH_MAX) * 1024 / 1000;
+	t = mpcc_min(now - v->epoch_start, MPCC_COUPLED_CUBIC_EPOCH_MAX_MS) * 1024 / 1000;
 	copy = *v;
 	mpcc_grow(s, tcp, mpcc_coupled_cubic_growth(&copy, t, tcp->srtt8), acked);
 }

@@ -35,31 +35,42 @@
 #include "hystart.h"
 #include "uncoupled.h"
 
-#define MPCC_CONVOY_GAP 2000 /* µs: longest gap within a train */
-#define MPCC_CONVOY_FILLED                                                                         \
-	8 /* a gap shows a shared queue if others filled this part of it: an eighth */
-#define MPCC_CONVOY_WITHIN                                                                         \
-	4 /* … and had at most this part of the train's ACKs within it: a quarter */
+/*
+ * Constants of three kinds. HyStart's: tcp_cubic.c. Linux's: a property of its sender. Tuned: chosen on the tuning half of the draws of
+ * experiments/start, and judged on the other half (docs/notes/starting.md).
+ */
 
-#define MPCC_CONVOY_TRAIN_CWND   16 /* segments: least window that a train ends slow start at */
-#define MPCC_CONVOY_TRAIN_ALONE  8 /* length of the train, sixteenths of the smallest RTT */
-#define MPCC_CONVOY_TRAIN_SHARED 5
-#define MPCC_CONVOY_TRAIN_PACED  2 /* times as long for a sender that paces */
+/* Evidence of a shared queue. */
+#define MPCC_CONVOY_GAP_US 2000 /* longest gap within a train (HyStart) */
+#define MPCC_CONVOY_FILLED_DIVISOR                                                                 \
+	8 /* others had at least this part of a gap's ACKs: an eighth (tuned) */
+#define MPCC_CONVOY_WITHIN_DIVISOR                                                                 \
+	4 /* … and at most this part of the train's ACKs: a quarter (tuned) */
 
-#define MPCC_CONVOY_QUEUE_CWND  4 /* segments: least window that a queue ends slow start at */
-#define MPCC_CONVOY_QUEUE_ALONE 4 /* the smallest RTT is this often its allowed increase */
-#define MPCC_CONVOY_QUEUE_ALONE_MIN                                                                \
-	8000 /* µs: bounds of the increase; the upper ones are eight times as large */
-#define MPCC_CONVOY_QUEUE_SHARED     32
-#define MPCC_CONVOY_QUEUE_SHARED_MIN 1000
+/* A train that ends slow start. */
+#define MPCC_CONVOY_TRAIN_CWND 16 /* segments: least window (HyStart) */
+#define MPCC_CONVOY_TRAIN_ALONE_16THS                                                              \
+	8 /* length, sixteenths of the smallest RTT: a half (HyStart) */
+#define MPCC_CONVOY_TRAIN_SHARED_16THS 5 /* the same where the queue is shared (tuned) */
+#define MPCC_CONVOY_PACED_FACTOR       2 /* times as long for a sender that paces (HyStart) */
 
-#define MPCC_CONVOY_SAMPLES        MPCC_HYSTART_SAMPLES /* at most half of the window's segments */
-#define MPCC_CONVOY_SAMPLES_SHARED 2
+/* A queue that ends slow start: an increase of the RTT by a part of it, within a bound and eight times that bound. */
+#define MPCC_CONVOY_QUEUE_CWND           4 /* segments: least window (tuned) */
+#define MPCC_CONVOY_QUEUE_ALONE_DIVISOR  4 /* a quarter (tuned) */
+#define MPCC_CONVOY_QUEUE_ALONE_MIN_US   8000 /* (tuned) */
+#define MPCC_CONVOY_QUEUE_SHARED_DIVISOR 32 /* the same where the queue is shared (tuned) */
+#define MPCC_CONVOY_QUEUE_SHARED_MIN_US  1000 /* (tuned) */
 
-#define MPCC_CONVOY_SMALL 45 /* segments: 64 KB, what Linux's scheduler gives a subflow at once */
-#define MPCC_CONVOY_FIRST 20 /* segments: the same of the first subflow */
-#define MPCC_CONVOY_FAST  4 /* segments of growth for each acknowledged one */
-#define MPCC_CONVOY_ROOM  4 /* windows that the ACKs' rate must exceed in an RTT */
+/* RTT samples of the round before its queue counts; at most half of the window's segments. */
+#define MPCC_CONVOY_SAMPLES        MPCC_HYSTART_SAMPLES /* (HyStart) */
+#define MPCC_CONVOY_SAMPLES_SHARED 2 /* (tuned) */
+
+/* Growth of small windows. */
+#define MPCC_CONVOY_FAST_JOIN_CWND                                                                 \
+	45 /* segments: 64 KB, what Linux's scheduler gives a join at once (Linux) */
+#define MPCC_CONVOY_FAST_FIRST_CWND 20 /* segments: the same of the first subflow (tuned) */
+#define MPCC_CONVOY_FAST_FACTOR     4 /* segments of growth for each acknowledged one (tuned) */
+#define MPCC_CONVOY_FAST_WINDOWS    4 /* windows that the ACKs' rate must exceed in an RTT (tuned) */
 
 struct mpcc_convoy_slow_start {
 	u32 base; /* smallest RTT sample, µs; 0: none */
@@ -98,22 +109,6 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_convoy_others(const struct mpcc_connection *c,
 		MPCC_UNKNOWN(sum);
 	}
 	return sum & 0xffff;
-}
-
-/* Whether a group has a subflow that sends, but the one in slot `me`. */
-MPCC_SEPARATE u32 mpcc_convoy_is_join(const struct mpcc_connection *c, u8 group, u32 me)
-{
-	u32 found = 0, used;
-
-	if (!c)
-		return 0;
-	used = mpcc_used_slots(c) & ~(1U << MPCC_SLOT(me));
-	MPCC_FOR_EACH_SLOT(i, used)
-	{
-		found |= (used >> i & 1) && mpcc_in_group(c, i, group);
-		MPCC_UNKNOWN(found);
-	}
-	return found & 1;
 }
 
 /* A round starts. */
@@ -155,7 +150,7 @@ MPCC_INLINE void mpcc_convoy_init(struct mpcc_connection *c, struct mpcc_subflow
 	struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
 
 	(void)fresh, (void)note;
-	v->join = mpcc_own_slot(c, s) && mpcc_convoy_is_join(c, s->group, s->slot);
+	v->join = mpcc_own_slot(c, s) && mpcc_group_size(c, s->group);
 	v->base = tcp->srtt8 / 8;
 	mpcc_convoy_begin(c, s, tcp);
 }
@@ -193,8 +188,8 @@ MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_filled(const struct mpcc_convoy_slow_sta
 /* A gap between two ACKs, or the time between two rounds: whether it shows that the queue is shared. */
 MPCC_INLINE void mpcc_convoy_gap(struct mpcc_convoy_slow_start *v, u32 gap, u32 between)
 {
-	if (mpcc_convoy_filled(v, gap, between, 1, MPCC_CONVOY_FILLED) &&
-	    v->within * MPCC_CONVOY_WITHIN <= v->train)
+	if (mpcc_convoy_filled(v, gap, between, 1, MPCC_CONVOY_FILLED_DIVISOR) &&
+	    v->within * MPCC_CONVOY_WITHIN_DIVISOR <= v->train)
 		v->shared = true;
 }
 
@@ -204,7 +199,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 {
 	u32 gap = now - v->last_ack;
 
-	if (gap <= MPCC_CONVOY_GAP) {
+	if (gap <= MPCC_CONVOY_GAP_US) {
 		v->within = mpcc_min(v->within + between, MPCC_CWND_MAX);
 	} else if (!v->broken) {
 		mpcc_convoy_gap(v, gap, between);
@@ -217,8 +212,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 /* Whether the queue, µs, is long enough to end slow start. */
 MPCC_INLINE bool mpcc_convoy_is_long(const struct mpcc_convoy_slow_start *v, u32 queue)
 {
-	u32 part = v->shared ? MPCC_CONVOY_QUEUE_SHARED : MPCC_CONVOY_QUEUE_ALONE;
-	u32 least = v->shared ? MPCC_CONVOY_QUEUE_SHARED_MIN : MPCC_CONVOY_QUEUE_ALONE_MIN;
+	u32 part = v->shared ? MPCC_CONVOY_QUEUE_SHARED_DIVISOR : MPCC_CONVOY_QUEUE_ALONE_DIVISOR;
+	u32 least = v->shared ? MPCC_CONVOY_QUEUE_SHARED_MIN_US : MPCC_CONVOY_QUEUE_ALONE_MIN_US;
 
 	return queue > mpcc_min(mpcc_max(v->base / part, least), 8 * least);
 }
@@ -248,10 +243,10 @@ MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struc
 MPCC_INLINE bool mpcc_convoy_fills(const struct mpcc_convoy_slow_start *v,
 				   const struct mpcc_tcp *tcp, u32 time)
 {
-	u32 part = v->shared ? MPCC_CONVOY_TRAIN_SHARED : MPCC_CONVOY_TRAIN_ALONE;
+	u32 part = v->shared ? MPCC_CONVOY_TRAIN_SHARED_16THS : MPCC_CONVOY_TRAIN_ALONE_16THS;
 
 	if (tcp->paced)
-		part *= MPCC_CONVOY_TRAIN_PACED;
+		part *= MPCC_CONVOY_PACED_FACTOR;
 	return !v->broken && tcp->cwnd >= MPCC_CONVOY_TRAIN_CWND &&
 	       (u64)time * 16 > (u64)v->base * part;
 }
@@ -279,7 +274,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 	time = now - v->round_start;
 	v->fast = !v->broken && v->train > 1 &&
 		  (u64)v->base * v->train >
-			  (u64)MPCC_CONVOY_ROOM * mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
+			  (u64)MPCC_CONVOY_FAST_WINDOWS * mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
 	if ((tcp->rtt_us && mpcc_convoy_delay(v, tcp)) || mpcc_convoy_fills(v, tcp, time)) {
 		tcp->ssthresh = tcp->cwnd;
 		v->over = true;
@@ -289,12 +284,13 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 MPCC_INLINE u32 mpcc_convoy_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked)
 {
 	const struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
-	u32 small = v->join ? MPCC_CONVOY_SMALL : MPCC_CONVOY_FIRST;
+	u32 small = v->join ? MPCC_CONVOY_FAST_JOIN_CWND : MPCC_CONVOY_FAST_FIRST_CWND;
 	u32 most = mpcc_min(small, tcp->ssthresh), window;
 
 	if (v->over || !v->fast || tcp->cwnd >= most)
 		return mpcc_double(tcp, acked);
-	window = mpcc_min(tcp->cwnd + MPCC_CONVOY_FAST * mpcc_min(acked, MPCC_CWND_MAX), most);
+	window = mpcc_min(tcp->cwnd + MPCC_CONVOY_FAST_FACTOR * mpcc_min(acked, MPCC_CWND_MAX),
+			  most);
 	if (window - tcp->cwnd <= acked)
 		return mpcc_double(tcp, acked);
 	tcp->cwnd = mpcc_min(window, mpcc_max(tcp->cwnd_clamp, tcp->cwnd));

@@ -170,11 +170,11 @@ impl Driver {
             MPCC_DO_ACK => {
                 // Slow start adds a segment for each acknowledged one. OLIA's window of one grows by (1 + 1/2): α is at most 1/2.
                 // Convoy's window may grow faster as long as it is small.
-                let small = ffi::MPCC_CONVOY_SMALL.saturating_sub(old.cwnd);
+                let small = ffi::MPCC_CONVOY_FAST_JOIN_CWND.saturating_sub(old.cwnd);
                 let most = match (avoidance, self.algorithm.slow_start()) {
                     ("olia", _) => acked + acked.div_ceil(2),
                     (_, "convoy") => {
-                        acked.max(small.min(ffi::MPCC_CONVOY_FAST.saturating_mul(acked)))
+                        acked.max(small.min(ffi::MPCC_CONVOY_FAST_FACTOR.saturating_mul(acked)))
                     }
                     _ => acked,
                 };

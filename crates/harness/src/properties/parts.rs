@@ -184,7 +184,7 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
     let (was, v) = (state::coupled_cubic(before), state::coupled_cubic(s));
     let slot = step.after.connection.slot.get(usize::from(s.slot));
     ensure!(
-        v.score() <= ffi::MPCC_COUPLED_CUBIC_MOST && v.total() <= ffi::MPCC_CWND_MAX,
+        v.score() <= ffi::MPCC_COUPLED_CUBIC_SCORE_MAX && v.total() <= ffi::MPCC_CWND_MAX,
         "coupled CUBIC keeps {v:?}"
     );
     ensure!(
