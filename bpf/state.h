@@ -38,7 +38,9 @@ struct {
 #define OVER_CUBIC (settings.pair.avoidance == MPCC_AVOIDANCE_cubic)
 
 /* Whether the slow start depends on pacing. A constant for the verifier. */
-#define USES_PACING (settings.pair.slow_start == MPCC_SLOW_START_convoy)
+#define USES_PACING                                                                                \
+	(settings.pair.slow_start == MPCC_SLOW_START_convoy ||                                     \
+	 settings.pair.slow_start == MPCC_SLOW_START_hystartpp)
 
 static __always_inline struct tcp_sock *tcp_of(struct sock *sk)
 {

@@ -24,7 +24,7 @@
 #define MPCC_HYSTARTPP_SLOWER     4 /* CSS_GROWTH_DIVISOR */
 #define MPCC_HYSTARTPP_ROUNDS     5 /* CSS_ROUNDS */
 #define MPCC_HYSTARTPP_ACK_MAX                                                                     \
-	8 /* segments that an ACK counts for: L, of a sender that does not pace */
+	8 /* segments that an ACK counts for: L, of a sender that does not pace; infinite for one that does */
 
 struct mpcc_hystartpp_slow_start {
 	u32 last_min; /* smallest RTT sample of the previous round, µs; 0: none */
@@ -98,7 +98,8 @@ MPCC_INLINE u32 mpcc_hystartpp_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp
 
 	if (!s->initial)
 		return mpcc_double(tcp, acked);
-	acked = mpcc_min(acked, MPCC_HYSTARTPP_ACK_MAX);
+	if (!tcp->paced)
+		acked = mpcc_min(acked, MPCC_HYSTARTPP_ACK_MAX);
 	if (!h->baseline)
 		return mpcc_double(tcp, acked);
 	mpcc_grow(s, tcp, MPCC_ONE / MPCC_HYSTARTPP_SLOWER, acked);

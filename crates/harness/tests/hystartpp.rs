@@ -5,8 +5,10 @@ use mpcc_harness::ffi;
 use mpcc_harness::{Machine, Native, empty, fresh_tcp};
 use proptest::prelude::*;
 
-/// RFC 9406, 4.2 and 4.3, in segments and microseconds. L is 8, for a sender that does not pace.
+/// RFC 9406, 4.2 and 4.3, in segments and microseconds.
 struct Rfc {
+    /// Segments that an ACK counts for: 8 for a sender that does not pace, else without a limit.
+    l: u32,
     cwnd: f64,
     window_end: u64,
     last_round: f64,
@@ -18,8 +20,9 @@ struct Rfc {
 }
 
 impl Rfc {
-    fn new(cwnd: u32) -> Self {
+    fn new(cwnd: u32, paced: bool) -> Self {
         Self {
+            l: if paced { u32::MAX } else { 8 },
             cwnd: cwnd.into(),
             // SND.NXT when the first ACK arrives: the initial window was sent.
             window_end: cwnd.into(),
@@ -68,7 +71,7 @@ impl Rfc {
         } else {
             1.0
         };
-        self.cwnd += f64::from(acked.min(8)) / divisor;
+        self.cwnd += f64::from(acked.min(self.l)) / divisor;
         true
     }
 }
@@ -84,14 +87,16 @@ proptest! {
     #[test]
     fn each_ack_follows_the_rfc(
         base_ms in 1u32..300, levels in rtts(), acks in proptest::collection::vec(1u32..13, 50), jitter_us in 0u32..500,
+        paced: bool,
     ) {
         let mut harness = empty(Algorithm::find("hystartpp_cubic").unwrap());
         harness.tcp[0] = fresh_tcp();
+        harness.tcp[0].paced = paced.into();
         harness.operation = ffi::mpcc_operation::MPCC_DO_INIT;
         harness.argument = 1;
         Native.step(&mut harness);
         harness.operation = ffi::mpcc_operation::MPCC_DO_ACK;
-        let mut rfc = Rfc::new(harness.tcp[0].cwnd);
+        let mut rfc = Rfc::new(harness.tcp[0].cwnd, paced);
         let (mut una, mut nxt) = (0, u64::from(harness.tcp[0].cwnd));
         let rtts = levels.iter().flat_map(|&(level, times)| std::iter::repeat_n(base_ms + level, times as usize));
         for (number, rtt_ms) in rtts.enumerate() {

@@ -114,7 +114,7 @@ pub(super) fn cubic(step: &Step<'_>, algorithm: Algorithm) -> Holds {
 }
 
 /// HyStart++ ends slow start at the current window after five rounds of slow growth, and an ACK adds at most eight
-/// segments.
+/// segments, unless the sender paces.
 pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
     let is = state::hystartpp(after);
@@ -129,7 +129,7 @@ pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     );
     if step.is(MPCC_DO_ACK) && old.cwnd < old.ssthresh && was_initial {
         ensure!(
-            new.cwnd - old.cwnd <= 8
+            (new.cwnd - old.cwnd <= 8 || old.paced != 0)
                 && (new.ssthresh == old.ssthresh || new.ssthresh == old.cwnd && is.rounds() == 5)
                 && (new.cwnd >= new.ssthresh) != is_initial,
             "HyStart++: {old:?} → {new:?}, {is:?}"
