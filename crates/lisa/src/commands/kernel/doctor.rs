@@ -90,7 +90,8 @@ fn entry(finding: &Finding, width: usize, colours: bool) -> Vec<String> {
         Level::Warn => ("warn", "\x1b[33m"),
         Level::Fail => ("fail", "\x1b[31m"),
     };
-    let mut lines = wrap(&format!("       {}", finding.text), width, 7);
+    let text = Failure::new(&finding.text); // without the numbers of the system's errors
+    let mut lines = wrap(&format!("       {text}"), width, 7);
     lines[0].replace_range(2..6, mark);
     if colours {
         lines[0] = lines[0].replacen(mark, &format!("{colour}{mark}\x1b[39m"), 1);

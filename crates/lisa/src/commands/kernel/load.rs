@@ -42,6 +42,7 @@ pub fn load(name: &str, options: &Options, is_default: bool) -> Result<(), Failu
         println!("{done}");
     }
     if let (How::Loaded, Err(why)) = (how, exec) {
+        let why = Failure::from(why);
         println!("`lisa kernel exec` uses a helper process for each command ({why})");
     }
     Ok(())
