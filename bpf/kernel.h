@@ -205,7 +205,7 @@ struct sock {
 	kuid_t sk_uid; /* of the user who created it; of a connection that was accepted: who created the listener */
 	struct timer_list sk_timer;
 	struct timer_list tcp_retransmit_timer; /* new kernels; old: icsk_retransmit_timer */
-	u32 sk_pacing_status; /* SK_PACING_NONE, or who paces: TCP itself, or fq */
+	u32 sk_pacing_status; /* enum sk_pacing: 0 for none; 1, 2: TCP itself, or fq, paces */
 	u16 sk_protocol;
 	struct sock_cgroup_data sk_cgrp_data;
 };
@@ -349,8 +349,6 @@ static inline bool is_bpf_owner(const void *owner)
 {
 	return (u32)(u64)owner == 0xeB9F << 2;
 }
-
-enum { SK_PACING_NONE = 0 }; /* net/sock.h: enum sk_pacing */
 
 enum { SOL_TCP = 6, TCP_CONGESTION = 13 };
 

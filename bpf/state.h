@@ -18,7 +18,7 @@ const volatile struct lisa_settings settings;
 /* Set before the object is loaded, and whenever the settings change. */
 struct lisa_limits limits SEC(".data.limits");
 
-/* Not 0: coupling is switched off. Written by `lisa kernel off` and `on`. */
+/* 1: coupling is switched off; 0: on. Written by `lisa kernel off` and `on`. */
 u32 uncoupled SEC(".data.switch");
 
 /* The private state of sockets whose icsk_ca_priv holds that of Linux's CUBIC. The kernel frees it with the socket. */
@@ -36,11 +36,6 @@ struct {
  * need not have the functions of CUBIC.
  */
 #define OVER_CUBIC (settings.pair.avoidance == MPCC_AVOIDANCE_cubic)
-
-/* Whether the slow start depends on pacing. A constant for the verifier. */
-#define USES_PACING                                                                                \
-	(settings.pair.slow_start == MPCC_SLOW_START_convoy ||                                     \
-	 settings.pair.slow_start == MPCC_SLOW_START_hystartpp)
 
 static __always_inline struct tcp_sock *tcp_of(struct sock *sk)
 {
@@ -116,10 +111,10 @@ static __always_inline struct mpcc_tcp fetch(struct sock *sk)
 		.srtt8 = tp->srtt_us,
 		.flight = flight_of(tp),
 		.cwnd_limited = cwnd_limited(tp),
-		.paced = USES_PACING && sk->sk_pacing_status != SK_PACING_NONE,
+		.paced = sk->sk_pacing_status,
 		.rtt_us = tp->rack.rtt_us,
 		.now = tp->tcp_mstamp * 1000,
-		.uncoupled = MPCC_READ(uncoupled) != 0,
+		.uncoupled = MPCC_READ(uncoupled),
 	};
 }
 

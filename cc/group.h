@@ -59,7 +59,7 @@ MPCC_SEPARATE u32 mpcc_group_size(const struct mpcc_connection *c, u8 group)
 		size += mpcc_in_group(c, i, group);
 		MPCC_UNKNOWN(size);
 	}
-	return mpcc_min(size, MPCC_SUBFLOWS);
+	return size;
 }
 
 /*

@@ -96,9 +96,9 @@ MPCC_INLINE u32 mpcc_is_zero(u32 x)
 }
 
 /* `yes` if `condition` is 1, `no` if it is 0. */
-MPCC_INLINE u32 mpcc_select(u32 condition, u32 yes, u32 no)
+MPCC_WRAPS MPCC_INLINE u32 mpcc_select(u32 condition, u32 yes, u32 no)
 {
-	return no ^ ((no ^ yes) & -condition);
+	return no - condition * (no - yes);
 }
 
 /* The smaller one. */

@@ -55,6 +55,7 @@
 #define MPCC_COUPLED_CUBIC_EPOCH_MAX_MS 256000 /* W(t) is beyond all windows */
 #define MPCC_COUPLED_CUBIC_TICK_SHIFT                                                              \
 	22 /* the group is read once in 2^22 ns, 4 ms: a jiffy of Linux */
+#define MPCC_COUPLED_CUBIC_TICKS (1U << 12) /* values of `tick` */
 #define MPCC_COUPLED_CUBIC_QUEUE_SHIFT                                                             \
 	8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
 
@@ -71,7 +72,6 @@ struct mpcc_coupled_cubic_avoidance {
 	u32 pending : 1; /* not 0: an observation waits for a lower RTT */
 	u32 counted : 1; /* not 0: `other_losses` and `shared_losses` are of this group */
 	u32 due : 1; /* not 0: the group was read since the window has last grown */
-	u32 unread : 1; /* not 0: the next ACK reads the group, whatever `tick` is */
 	u32 goal : 24; /* window to come down to, segments; 0: none */
 	u32 score : 8; /* sum of the evidence */
 	u32 last_loss; /* µs, wraps; of this subflow */
@@ -221,6 +221,14 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_check(struct mpcc_coupled_cubic_a
 		mpcc_coupled_cubic_observe(v, true);
 }
 
+/*
+ * The next ACK reads the group: `tick` becomes one that is 8 s away. (A flag would be a second comparison on each ACK.)
+ */
+MPCC_INLINE void mpcc_coupled_cubic_read_next(struct mpcc_coupled_cubic_avoidance *v)
+{
+	v->tick ^= MPCC_COUPLED_CUBIC_TICKS / 2;
+}
+
 /* A reduction of the sum of the windows. */
 MPCC_INLINE void mpcc_coupled_cubic_reduce(struct mpcc_coupled_cubic_avoidance *v,
 					   const struct mpcc_tcp *tcp)
@@ -229,7 +237,7 @@ MPCC_INLINE void mpcc_coupled_cubic_reduce(struct mpcc_coupled_cubic_avoidance *
 	v->lost = true;
 	v->running = false;
 	v->acked = 0;
-	v->unread = true;
+	mpcc_coupled_cubic_read_next(v);
 	v->last_reduction = mpcc_hystart_clock(tcp);
 }
 
@@ -297,12 +305,11 @@ MPCC_INLINE u32 mpcc_coupled_cubic_adjust(struct mpcc_connection *c, struct mpcc
 					  struct mpcc_tcp *tcp, u32 acked)
 {
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s), copy;
-	u32 tick = tcp->now >> MPCC_COUPLED_CUBIC_TICK_SHIFT & 0xfff;
+	u32 tick = tcp->now >> MPCC_COUPLED_CUBIC_TICK_SHIFT & (MPCC_COUPLED_CUBIC_TICKS - 1);
 
-	if (v->tick == tick && !v->unread && !v->goal)
+	if (v->tick == tick && !v->goal)
 		return acked;
 	v->tick = tick;
-	v->unread = false;
 	v->due = true;
 	if (!mpcc_own_slot(c, s)) {
 		v->total = mpcc_at_most(tcp->cwnd, MPCC_CWND_MAX);

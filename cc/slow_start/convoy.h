@@ -150,7 +150,7 @@ MPCC_INLINE void mpcc_convoy_init(struct mpcc_connection *c, struct mpcc_subflow
 	struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
 
 	(void)fresh, (void)note;
-	v->join = mpcc_own_slot(c, s) && mpcc_group_size(c, s->group);
+	v->join = mpcc_own_slot(c, s) && !mpcc_is_zero(mpcc_group_size(c, s->group));
 	v->base = tcp->srtt8 / 8;
 	mpcc_convoy_begin(c, s, tcp);
 }
