@@ -1,7 +1,7 @@
 //! Requests of the network process to the privileged one: to read the connections, and to set groups.
 //!
-//! All are records of a fixed length, so that nothing is parsed. A request is a byte that says which it is, and for [`SET`] up to
-//! [`RECORDS`] records. The answer to [`READ`] has a record for each subflow; the answer to [`SET`] has none.
+//! All are records of a fixed length, so that nothing is parsed. A request is a byte that says which it is, and for `SET` up to
+//! `RECORDS` records. The answer to `READ` has a record for each subflow; the answer to `SET` has none.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -124,7 +124,7 @@ impl<K: Kernel> Privileged<K> {
     /// Answers a request. `part` sends the records of the answer.
     ///
     /// # Errors
-    /// [`Refusal::Invalid`] of a request that [`Remote`] never sends: of another kind or length, with a group that is none, or a
+    /// [`Refusal::Invalid`] of a request that `Remote` never sends: of another kind or length, with a group that is none, or a
     /// subflow that the last read did not have. Nothing of it is carried out.
     pub fn answer(
         &mut self,

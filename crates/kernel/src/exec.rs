@@ -53,7 +53,6 @@ use nix::unistd::execvp;
 
 use mpcc::NAME_MAX;
 
-use crate::load;
 use crate::registry::{self, Found};
 
 /// Why the command did not start. Every message is one line: the failure, its place, the remedy.
@@ -211,10 +210,15 @@ fn check(algorithm: &str) -> Result<(), Error> {
     check_registration(algorithm)
 }
 
+/// Whether this project loads an algorithm under this name.
+fn is_name_of_ours(name: &str) -> bool {
+    mpcc::Algorithm::find(name).is_some_and(|algorithm| algorithm.is_loadable())
+}
+
 /// Checks that an algorithm with a name of this project is of this project. Without the privilege to read the registrations, the
 /// kernel's answer about a TCP socket decides.
 fn check_registration(algorithm: &str) -> Result<(), Error> {
-    if load::loadable(algorithm).is_err() {
+    if !is_name_of_ours(algorithm) {
         return Ok(()); // Linux's own, or another program's
     }
     match registry::find_any(algorithm) {

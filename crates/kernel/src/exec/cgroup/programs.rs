@@ -24,6 +24,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
 use super::hierarchy;
+use crate::exec::is_name_of_ours;
 use crate::exec::landlock;
 use crate::kernel_fs::read_proc;
 use crate::requirements::kernel_btf;
@@ -338,7 +339,7 @@ fn serve(algorithms: &MapHandle) -> Result<()> {
         named.any(|found| !found.is_leaving())
     };
     let names = allowed.split_whitespace();
-    let served = names.filter(|name| crate::load::loadable(name).is_err() || is_ours(name));
+    let served = names.filter(|name| !is_name_of_ours(name) || is_ours(name));
     let allowed: Vec<_> = served.map(key).collect();
     for name in algorithms.keys().collect::<Vec<_>>() {
         if !allowed.iter().any(|key| key[..] == name[..]) {
