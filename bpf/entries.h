@@ -84,10 +84,10 @@ static __always_inline bool create(struct sock *sk, struct sock *connection,
 }
 
 /*
- * Whether a subflow of the connection that can send runs another algorithm than this socket, or another load of it: this load
- * cannot couple the two.
+ * Whether an established subflow of the connection has other congestion operations than `sk`: another algorithm, or another load of
+ * this one, which this load cannot couple with it.
  */
-static __noinline bool has_others(struct sock *mptcp, struct sock *sk)
+static __noinline bool has_foreign_subflow(struct sock *mptcp, struct sock *sk)
 {
 	struct list_head *head = &((struct mptcp_sock *)mptcp)->conn_list;
 	struct list_head *node = BPF_CORE_READ(head, next);
@@ -109,7 +109,7 @@ static __noinline bool has_others(struct sock *mptcp, struct sock *sk)
 
 /*
  * The connection's entry, created if there is none, with a slot for this subflow. NULL: the subflow runs alone. `slot` is then
- * MPCC_NO_ROOM for a join of a connection that has no room, which other subflows may have.
+ * MPCC_NO_ROOM for a join of a connection without room: other subflows of the connection may be coupled already.
  */
 static __always_inline struct lisa_connection *
 attach(struct sock *sk, struct sock *mptcp, const struct lisa_key *key, bool join, u8 *slot)
@@ -120,13 +120,13 @@ attach(struct sock *sk, struct sock *mptcp, const struct lisa_key *key, bool joi
 		connection = bpf_map_lookup_elem(&connections, key);
 		if (!connection)
 			COUNT(sk, alone_full); /* the kernel had no memory */
-		else if (join && has_others(mptcp, sk))
-			COUNT(sk, apart_joins);
 	}
 	MPCC_OPAQUE(connection);
 	if (connection) {
 		*slot = mpcc_attach(&connection->coupled, key->token);
 		if (*slot < MPCC_NO_ROOM) {
+			if (join && has_foreign_subflow(mptcp, sk))
+				COUNT(sk, apart_joins);
 			/* The next owner of this slot, or of this entry, attaches after this subflow is counted. */
 			connection->coupled.slot[MPCC_SLOT(*slot)].request.generation =
 				__sync_fetch_and_add(&usage.attached, 1);

@@ -258,6 +258,11 @@ MPCC_INLINE void mpcc_set_state(struct mpcc_pair pair, struct mpcc_connection *c
 	if (state == MPCC_STATE_LOSS && !mpcc_replaces_hystart(pair))
 		MPCC_AVOIDANCE_CALL(pair, begin, s, tcp);
 	MPCC_SLOW_START_CALL(pair, set_state, c, s, tcp, state, note);
+	if (mpcc_is_reducing(s->state) && state < MPCC_STATE_CWR) {
+		if (!mpcc_replaces_hystart(pair))
+			MPCC_AVOIDANCE_CALL(pair, resume, s);
+		MPCC_SLOW_START_CALL(pair, resume, c, s, tcp);
+	}
 	s->state = state;
 	mpcc_publish(pair, c, s, tcp);
 }

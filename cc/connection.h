@@ -126,7 +126,8 @@ MPCC_INLINE void mpcc_open(struct mpcc_connection *c, u32 tag)
 
 /*
  * Takes the lowest free slot for a new subflow. MPCC_NO_ROOM if all are taken. MPCC_NO_SLOT if this memory does not hold the connection
- * with this tag, or does not any more because its last subflow closes at this moment: there is no other subflow to be coupled with.
+ * with this tag: its last subflow closes at this moment, so that there is no other one to be coupled with, or its first one has not
+ * opened it yet.
  */
 MPCC_WRAPS MPCC_INLINE u8 mpcc_attach(struct mpcc_connection *c, u32 tag)
 {

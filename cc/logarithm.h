@@ -22,8 +22,8 @@
 #define MPCC_2_PER_LN2 24204406ULL /* 2 / ln 2 in Q23 */
 
 /*
- * Position of the highest bit of x; 0 for 0. Not by __builtin_clz: for BPF, clang 16 cannot select instructions for some uses of it, and for
- * 63 - __builtin_clzll(x) it takes all memory. Without a branch, which the verifier would follow in each step.
+ * Position of the highest bit of x; 0 for 0. Does not use __builtin_clz: clang 16 fails on it for BPF (docs/notes/kernel.md). Has no branch,
+ * because the verifier follows each branch of a loop separately.
  */
 MPCC_WRAPS MPCC_SEPARATE u32 mpcc_highest_bit(u64 x)
 {

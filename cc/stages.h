@@ -72,6 +72,12 @@ struct mpcc_slow_start_ops {
 	/* The congestion state changes from s->state to `state` (enum mpcc_state). */
 	void (*set_state)(struct mpcc_connection *c, struct mpcc_subflow *s,
 			  const struct mpcc_tcp *tcp, u8 state, struct mpcc_note *note);
+	/*
+	 * Recovery or CWR ends. Slow start goes on if the endpoint has undone the reduction. The ACKs since its begin did not reach the
+	 * algorithm (tcp_cong_control).
+	 */
+	void (*resume)(struct mpcc_connection *c, struct mpcc_subflow *s,
+		       const struct mpcc_tcp *tcp);
 	/* The window was reset after an idle time. */
 	void (*restart)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_note *note);
 	/* The subflow closes; its slot is absent already. */
@@ -95,6 +101,8 @@ struct mpcc_avoidance_ops {
 		       const struct mpcc_tcp *tcp, u32 acked);
 	/* Slow start begins: a subflow starts, or has an RTO. Not called if the slow start replaces HyStart. */
 	void (*begin)(struct mpcc_subflow *s, const struct mpcc_tcp *tcp);
+	/* As the slow start's. Not called if the slow start replaces HyStart. */
+	void (*resume)(struct mpcc_subflow *s);
 	/* In slow start: may end it by setting ssthresh. Not called if the slow start replaces HyStart. */
 	void (*exit)(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u32 acked);
 	/*

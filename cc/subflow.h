@@ -38,6 +38,12 @@ enum mpcc_state {
 	MPCC_STATE_LOSS = 4,
 };
 
+/* Whether the endpoint reduces the window in this state by itself (tcp_in_cwnd_reduction). */
+MPCC_INLINE bool mpcc_is_reducing(u8 state)
+{
+	return state == MPCC_STATE_CWR || state == MPCC_STATE_RECOVERY;
+}
+
 /* Events other than ACKs, with Linux's numbers (enum tcp_ca_event). */
 enum mpcc_event {
 	MPCC_EVENT_TX_START = 0, /* first transmission with nothing in flight */
@@ -57,7 +63,7 @@ struct mpcc_subflow {
 	u64 slow_start[4];
 	u32 cwnd_before_loss; /* segments, for undo */
 	u8 ready : 1; /* init has run */
-	u8 initial : 1; /* initial slow start: neither a loss nor a rule of the slow start has ended it */
+	u8 initial : 1; /* slow start has not ended yet, neither by a loss nor by a rule of its own */
 	u8 initial_before_loss : 1; /* `initial` before the last reduction, for undo */
 	u8 slot; /* in the connection, or MPCC_NO_SLOT, MPCC_NO_ROOM */
 	u8 group;

@@ -27,7 +27,7 @@
 #include "avoidance/phi.h"
 #endif
 
-/* What runs in the simulator only: BPF objects do not have it. The last, so that the numbers of the other parts are the same. */
+/* Simulated-only algorithms. BPF objects leave them out. They stand last, so that both builds number all other parts alike. */
 #ifdef __bpf__
 #define MPCC_SIMULATED_AVOIDANCES(PART, ...)
 #define MPCC_SIMULATED_ALGORITHMS(ROW)
@@ -107,6 +107,17 @@ struct mpcc_pair {
 	u8 avoidance; /* enum mpcc_avoidances */
 };
 
+/*
+ * Whether HyStart, a part of CUBIC, may run with a slow start: it replaces HyStart, or its state begins with HyStart's (mpcc_hystart). A new
+ * slow start has its line here.
+ */
+#define MPCC_HYSTART_uncoupled !__builtin_offsetof(struct mpcc_uncoupled_slow_start, hystart)
+#define MPCC_HYSTART_lisa      !__builtin_offsetof(struct mpcc_lisa_slow_start, hystart)
+#define MPCC_HYSTART_css       !__builtin_offsetof(struct mpcc_css_slow_start, hystart)
+#define MPCC_HYSTART_hystartpp 1 /* replaces it */
+#define MPCC_HYSTART_convoy    1 /* replaces it */
+#define MPCC_HYSTART_nmcc      0
+
 #define MPCC_BYTES(part) sizeof(((struct mpcc_subflow *)0)->part)
 #define MPCC_CHECK(name, slow_start_, avoidance_, kernel, about)                                   \
 	_Static_assert(sizeof(#name) <= 16, #name ": Linux's limit is 15 characters");             \
@@ -114,6 +125,10 @@ struct mpcc_pair {
 			       sizeof(struct mpcc_##avoidance_##_avoidance) <=                     \
 				       MPCC_BYTES(avoidance),                                      \
 		       #name ": its state does not fit into struct mpcc_subflow");                 \
+	_Static_assert(MPCC_HYSTART_##slow_start_ ||                                               \
+			       (MPCC_AVOIDANCE_##avoidance_ != MPCC_AVOIDANCE_cubic &&             \
+				MPCC_AVOIDANCE_##avoidance_ != MPCC_AVOIDANCE_mpcubic),            \
+		       #name ": HyStart has no room in the state of its slow start");              \
 	_Static_assert(MPCC_SLOW_START_##slow_start_ != MPCC_SLOW_START_nmcc ||                    \
 			       MPCC_AVOIDANCE_##avoidance_ == MPCC_AVOIDANCE_nmcc,                 \
 		       #name ": NMCC's slow start needs the m² of NMCC's avoidance");

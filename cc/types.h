@@ -27,7 +27,8 @@ typedef long long s64;
 
 /*
  * A BPF function of its own, for loops over the subflows. The verifier checks it once with unknown arguments, and not again
- * for every state of its callers. For the verifier its pointer arguments may be NULL.
+ * for every state of its callers. For the verifier its pointer arguments may be NULL, and its result is an integer: one that fills a
+ * structure returns 0.
  */
 #ifdef __bpf__
 #define MPCC_SEPARATE __attribute__((noinline))

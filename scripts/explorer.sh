@@ -13,7 +13,7 @@ wasm=$target/wasm32-unknown-unknown/release/lisa_explore.wasm
 packages() {
     # Versions are those of the lock file; install scripts of packages do not run.
     if [ ! -e web/node_modules/.package-lock.json ] || [ web/package-lock.json -nt web/node_modules/.package-lock.json ]; then
-        npm --prefix web ci --ignore-scripts --no-audit --no-fund --silent
+        npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error
     fi
 }
 

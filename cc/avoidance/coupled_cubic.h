@@ -97,7 +97,7 @@ MPCC_INLINE bool mpcc_coupled_cubic_shares(const struct mpcc_coupled_cubic_avoid
 	return v->shares || (group && group <= MPCC_GROUP_MAX);
 }
 
-/* The subflows of a group, as one of them sees them. */
+/* Sums over the subflows of a group, for one of them. */
 struct mpcc_coupled_cubic_group {
 	u32 total; /* sum of the windows that follow one curve with this subflow, segments */
 	u32 others; /* number of other subflows */
@@ -222,7 +222,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_check(struct mpcc_coupled_cubic_a
 }
 
 /*
- * The next ACK reads the group: `tick` becomes one that is 8 s away. (A flag would be a second comparison on each ACK.)
+ * The next ACK reads the group. Inverts the top bit of `tick`, so that it differs from the current tick for 8 s. A separate flag would cost a
+ * second comparison on each ACK.
  */
 MPCC_INLINE void mpcc_coupled_cubic_read_next(struct mpcc_coupled_cubic_avoidance *v)
 {

@@ -128,6 +128,12 @@ MPCC_INLINE void mpcc_cubic_begin_hystart(struct mpcc_subflow *s, const struct m
 	mpcc_hystart_begin(mpcc_hystart(s), tcp);
 }
 
+/* The next ACK starts a round: in Linux the ACKs of a recovery pass the round's end. */
+MPCC_INLINE void mpcc_cubic_resume_hystart(struct mpcc_subflow *s)
+{
+	mpcc_hystart(s)->remaining = 0;
+}
+
 /* An RTO: the path may have changed (RFC 9438, 4.8; Linux: bictcp_reset). */
 MPCC_INLINE void mpcc_cubic_set_state(struct mpcc_subflow *s, const struct mpcc_tcp *tcp, u8 state)
 {
@@ -174,6 +180,7 @@ static const struct mpcc_avoidance_ops mpcc_cubic_avoidance_ops = {
 	.name = "cubic",
 	.sample = mpcc_cubic_sample,
 	.begin = mpcc_cubic_begin_hystart,
+	.resume = mpcc_cubic_resume_hystart,
 	.exit = mpcc_cubic_exit,
 	.avoid = mpcc_cubic_avoid,
 	.ssthresh = mpcc_cubic_ssthresh,

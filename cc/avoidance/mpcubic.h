@@ -89,6 +89,7 @@ static const struct mpcc_avoidance_ops mpcc_mpcubic_avoidance_ops = {
 	.name = "mpcubic",
 	.sample = mpcc_cubic_sample,
 	.begin = mpcc_cubic_begin_hystart,
+	.resume = mpcc_cubic_resume_hystart,
 	.exit = mpcc_cubic_exit,
 	.avoid = mpcc_mpcubic_avoid,
 	.ssthresh = mpcc_cubic_ssthresh,

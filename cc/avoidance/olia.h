@@ -64,8 +64,8 @@ struct mpcc_olia_sets {
 MPCC_SEPARATE u32 mpcc_olia_sets(const struct mpcc_connection *c, u8 group,
 				 struct mpcc_olia_sets *sets)
 {
-	u32 largest = 0, best = 0, best_t = 1, w, t, used;
-	u64 all = 0, in_m = 0, in_b = 0;
+	u32 w_max = 0, l_best = 0, t_best = 1, w, t, used;
+	u64 all = 0, largest = 0, best = 0;
 
 	if (!c || !sets)
 		return 0;
@@ -77,27 +77,27 @@ MPCC_SEPARATE u32 mpcc_olia_sets(const struct mpcc_connection *c, u8 group,
 		if (!mpcc_measured(c, i, group, &w, &t))
 			continue;
 		all |= 1U << i;
-		if (w > largest) {
-			largest = w;
-			in_m = 0;
+		if (w > w_max) {
+			w_max = w;
+			largest = 0;
 		}
-		if (w == largest)
-			in_m |= 1U << i;
-		if (mpcc_rate_per_rtt_above(l, t, best, best_t)) {
-			best = l;
-			best_t = t;
-			in_b = 0;
+		if (w == w_max)
+			largest |= 1U << i;
+		if (mpcc_rate_per_rtt_above(l, t, l_best, t_best)) {
+			l_best = l;
+			t_best = t;
+			best = 0;
 		}
-		if (!mpcc_rate_per_rtt_above(best, best_t, l, t))
-			in_b |= 1U << i;
+		if (!mpcc_rate_per_rtt_above(l_best, t_best, l, t))
+			best |= 1U << i;
+		MPCC_UNKNOWN(w_max);
+		MPCC_UNKNOWN(l_best);
+		MPCC_UNKNOWN(t_best);
+		MPCC_UNKNOWN(all);
 		MPCC_UNKNOWN(largest);
 		MPCC_UNKNOWN(best);
-		MPCC_UNKNOWN(best_t);
-		MPCC_UNKNOWN(all);
-		MPCC_UNKNOWN(in_m);
-		MPCC_UNKNOWN(in_b);
 	}
-	*sets = (struct mpcc_olia_sets){ .all = all, .largest = in_m, .best = in_b };
+	*sets = (struct mpcc_olia_sets){ .all = all, .largest = largest, .best = best };
 	return 0;
 }
 

@@ -23,10 +23,6 @@
 
 #include "../avoidance/reno.h"
 
-/* --- Constants: each with its unit and its source --------------------------------------------------------------------- */
-
-#define MPCC_EWTCP_SUBFLOWS_MIN 1 /* subflows: one that was not published yet counts itself */
-
 /*
  * --- State of a subflow ------------------------------------------------------------------------------------------------
  *
@@ -34,45 +30,48 @@
  * subflows read do not belong here but in the slot (mpcc_slot.avoidance).
  */
 struct mpcc_ewtcp_avoidance {
-	u32 subflows; /* n, as counted on the last ACK */
+	u64 increase; /* for each acknowledged segment, Q40 */
+	struct mpcc_cache cache; /* of `increase` */
 };
 
 #define mpcc_ewtcp(s) mpcc_avoidance_state(s, struct mpcc_ewtcp_avoidance)
 
 /* --- Stages: those of struct mpcc_avoidance_ops that the algorithm needs (stages.h) ----------------------------------------- */
 
+/* 1/(n² · cwnd), Q40, for a window in segments. */
+MPCC_INLINE u64 mpcc_ewtcp_increase(const struct mpcc_connection *c, u8 group, u32 cwnd)
+{
+	u32 n = mpcc_max(mpcc_group_size(c, group),
+			 1); /* this subflow, if it is not published yet */
+
+	return mpcc_one_per(n * n * mpcc_min(mpcc_max(cwnd, 1), MPCC_CWND_MAX));
+}
+
 /*
- * An ACK of `acked` segments outside of slow start and of a reduction, where the window limits the sender. `c` has no slot of this
- * subflow if it runs alone: plain TCP, or a connection without room.
+ * An ACK of `acked` segments outside of slow start and of a reduction, where the window limits the sender. The subflow has no slot if
+ * it runs alone: plain TCP, or a connection without room.
  */
 MPCC_INLINE void mpcc_ewtcp_avoid(struct mpcc_connection *c, struct mpcc_subflow *s,
 				  struct mpcc_tcp *tcp, u32 acked, struct mpcc_note *note)
 {
 	struct mpcc_ewtcp_avoidance *v = mpcc_ewtcp(s);
-	u32 cwnd = mpcc_min(mpcc_max(tcp->cwnd, 1), MPCC_CWND_MAX);
 
 	(void)note; /* for reports to user space */
 	if (!mpcc_own_slot(c, s)) {
 		mpcc_reno_grow(s, tcp, acked);
 		return;
 	}
-	v->subflows = mpcc_max(mpcc_group_size(c, s->group), MPCC_EWTCP_SUBFLOWS_MIN);
-	/* Q40; mpcc_grow keeps the fraction of a segment for the next ACK. */
-	mpcc_grow(s, tcp, mpcc_one_per(v->subflows * v->subflows * cwnd), acked);
+	/* After a change of a window of the group, and at least once a window. */
+	if (mpcc_expired(c, s, &v->cache, tcp->cwnd, acked))
+		v->increase = mpcc_ewtcp_increase(c, s->group, tcp->cwnd);
+	/* Keeps the fraction of a segment for the next ACK. */
+	mpcc_grow(s, tcp, v->increase, acked);
 }
 
-/* A loss, a congestion signal or an RTO: the threshold to reduce to, segments. */
-MPCC_INLINE u32 mpcc_ewtcp_ssthresh(struct mpcc_connection *c, struct mpcc_subflow *s,
-				    const struct mpcc_tcp *tcp)
-{
-	(void)c, (void)s;
-	return mpcc_reno_ssthresh(tcp);
-}
-
+/* The stages that are left out have defaults: a loss reduces as Reno does. */
 static const struct mpcc_avoidance_ops mpcc_ewtcp_avoidance_ops = {
 	.name = "ewtcp",
 	.avoid = mpcc_ewtcp_avoid,
-	.ssthresh = mpcc_ewtcp_ssthresh,
 };
 
 #endif

@@ -36,8 +36,8 @@
 #include "uncoupled.h"
 
 /*
- * Constants of three kinds. HyStart's: tcp_cubic.c. Linux's: a property of its sender. Tuned: chosen on the tuning half of the draws of
- * experiments/start, and judged on the other half (docs/notes/starting.md).
+ * The source of each constant is in parentheses. HyStart: tcp_cubic.c. Linux: its MPTCP scheduler. Tuned: chosen on the tuning half of the
+ * draws of experiments/start, and judged on the other half (docs/notes/starting.md).
  */
 
 /* Evidence of a shared queue. */
@@ -127,13 +127,34 @@ MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struc
 	v->within = 0;
 }
 
+/* The segments that the other subflows of the group have acknowledged; wraps at 16 bits. 0: it runs alone. */
+MPCC_INLINE u32 mpcc_convoy_read(struct mpcc_connection *c, const struct mpcc_subflow *s)
+{
+	return mpcc_own_slot(c, s) ? mpcc_convoy_others(c, s->group, s->slot) : 0;
+}
+
 /* A round starts without an ACK. */
 MPCC_INLINE void mpcc_convoy_restart(struct mpcc_connection *c, struct mpcc_subflow *s,
 				     const struct mpcc_tcp *tcp)
 {
-	u32 others = mpcc_own_slot(c, s) ? mpcc_convoy_others(c, s->group, s->slot) : 0;
+	mpcc_convoy_round(mpcc_convoy(s), tcp, mpcc_hystart_clock(tcp), mpcc_convoy_read(c, s));
+}
 
-	mpcc_convoy_round(mpcc_convoy(s), tcp, mpcc_hystart_clock(tcp), others);
+/*
+ * Reordering ends. Its ACKs acknowledge nothing in order and did not reach these rules (tcp_may_raise_cwnd), so that the time since the
+ * last one is no gap that others could have filled. It breaks the train like a gap.
+ */
+MPCC_WRAPS MPCC_INLINE void mpcc_convoy_skip(struct mpcc_connection *c, struct mpcc_subflow *s,
+					     const struct mpcc_tcp *tcp)
+{
+	struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
+	u32 now = mpcc_hystart_clock(tcp);
+
+	if (!mpcc_below_ssthresh(tcp) || now - v->last_ack <= MPCC_CONVOY_GAP_US)
+		return;
+	v->broken = true;
+	v->last_ack = now;
+	v->others = mpcc_convoy_read(c, s);
 }
 
 /* The rules begin: a subflow starts, moves to another group, or had an RTO. */
@@ -305,10 +326,16 @@ MPCC_INLINE void mpcc_convoy_set_state(struct mpcc_connection *c, struct mpcc_su
 		mpcc_convoy(s)->over = false;
 		mpcc_convoy(s)->base = 0;
 		mpcc_convoy_begin(c, s, tcp);
-	} else if (s->state >= MPCC_STATE_CWR && state < MPCC_STATE_CWR) {
-		/* The ACKs of a reduction do not come here (tcp_cong_control): their time is no gap. */
-		mpcc_convoy_restart(c, s, tcp);
+	} else if (s->state == MPCC_STATE_DISORDER && state == MPCC_STATE_OPEN) {
+		mpcc_convoy_skip(c, s, tcp);
 	}
+}
+
+MPCC_INLINE void mpcc_convoy_resume(struct mpcc_connection *c, struct mpcc_subflow *s,
+				    const struct mpcc_tcp *tcp)
+{
+	if (mpcc_below_ssthresh(tcp))
+		mpcc_convoy_restart(c, s, tcp);
 }
 
 static const struct mpcc_slow_start_ops mpcc_convoy_slow_start_ops = {
@@ -320,6 +347,7 @@ static const struct mpcc_slow_start_ops mpcc_convoy_slow_start_ops = {
 	.exit = mpcc_convoy_exit,
 	.grow = mpcc_convoy_grow,
 	.set_state = mpcc_convoy_set_state,
+	.resume = mpcc_convoy_resume,
 };
 
 #endif

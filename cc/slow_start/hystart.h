@@ -28,7 +28,7 @@
 #define MPCC_HYSTART_BURST_MAX 1000 /* µs: largest allowance for segmentation offload */
 #define MPCC_HYSTART_BURST     181 /* segments: 4 · 65 536 bytes, of 1 448 */
 
-/* The first member of the state of each slow start that leaves its end to the congestion avoidance. */
+/* The first member of the state of each slow start with `replaces_hystart` false that CUBIC follows (MPCC_HYSTART_…). */
 struct mpcc_hystart {
 	u32 round_start; /* µs, wraps */
 	u32 last_ack; /* latest ACK of the train, µs, wraps */

@@ -107,17 +107,16 @@ MPCC_INLINE u32 mpcc_hystartpp_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp
 	return 0;
 }
 
-/*
- * A reduction ends. If it is undone, slow start goes on; the segments of its round were acknowledged meanwhile, so that the next ACK
- * ends the round.
- */
-MPCC_INLINE void mpcc_hystartpp_set_state(struct mpcc_connection *c, struct mpcc_subflow *s,
-					  const struct mpcc_tcp *tcp, u8 state,
-					  struct mpcc_note *note)
+/* A new round starts in place of the one that the reduction interrupted, which does not count. */
+MPCC_INLINE void mpcc_hystartpp_resume(struct mpcc_connection *c, struct mpcc_subflow *s,
+				       const struct mpcc_tcp *tcp)
 {
-	(void)c, (void)tcp, (void)note;
-	if (s->state >= MPCC_STATE_CWR && state < MPCC_STATE_CWR)
-		mpcc_hystartpp(s)->remaining = 0;
+	struct mpcc_hystartpp_slow_start *h = mpcc_hystartpp(s);
+
+	(void)c;
+	h->remaining = mpcc_min(mpcc_max(tcp->flight, 1), MPCC_CWND_MAX);
+	h->round_min = 0;
+	h->samples = 0;
 }
 
 static const struct mpcc_slow_start_ops mpcc_hystartpp_slow_start_ops = {
@@ -125,7 +124,7 @@ static const struct mpcc_slow_start_ops mpcc_hystartpp_slow_start_ops = {
 	.replaces_hystart = true,
 	.exit = mpcc_hystartpp_exit,
 	.grow = mpcc_hystartpp_grow,
-	.set_state = mpcc_hystartpp_set_state,
+	.resume = mpcc_hystartpp_resume,
 };
 
 #endif

@@ -32,6 +32,8 @@ class Algorithm(TypedDict):
     avoidance: str
     #: Whether Linux has it by itself.
     linux_own: bool
+    #: Whether ``lisa kernel load`` loads it into Linux. Without either it runs in the simulator only.
+    loadable: bool
     settings: list[Setting]
 
 

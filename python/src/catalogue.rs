@@ -32,6 +32,7 @@ pub fn algorithms() -> String {
             "slow_start": algorithm.slow_start(),
             "avoidance": algorithm.avoidance(),
             "linux_own": algorithm.in_linux(),
+            "loadable": algorithm.is_loadable(),
             "settings": algorithm.settings().map(setting).collect::<Vec<_>>(),
         })
     };

@@ -53,6 +53,8 @@ struct Driver {
     algorithm: Algorithm,
     /// The slots whose credit is not yet settled, void or withdrawn.
     open: u16,
+    /// Whether each subflow was in its initial slow start before its last reduction.
+    was_initial: [bool; ffi::MPCC_HARNESS_SUBFLOWS as usize],
 }
 
 /// A callback's subflow before and after it.
@@ -98,6 +100,7 @@ impl Driver {
             harness,
             algorithm,
             open: 0,
+            was_initial: [false; ffi::MPCC_HARNESS_SUBFLOWS as usize],
         }
     }
 
@@ -114,6 +117,7 @@ impl Driver {
             after: &after,
         };
         self.windows(&step)?;
+        self.undo(&step)?;
         published::slots(&after)?;
         published::published(&step, self.algorithm)?;
         published::groups(&step)?;
@@ -240,15 +244,26 @@ impl Driver {
                     new.cwnd
                 );
             }
-            MPCC_DO_UNDO => {
-                let (before, after) = (step.old().1, step.now().1);
-                ensure!(step.after.result >= old.cwnd, "an undo that takes");
-                ensure!(
-                    after.initial() == before.initial_before_loss(),
-                    "an undo leaves initial slow start ended"
-                );
-            }
+            MPCC_DO_UNDO => ensure!(step.after.result >= old.cwnd, "an undo that takes"),
             MPCC_DO_EVENT => ensure!(new.cwnd <= old.cwnd, "grows without an ACK"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A reduction ends initial slow start, and an undo begins it again.
+    fn undo(&mut self, step: &Step<'_>) -> Holds {
+        let initial = step.now().1.initial() != 0;
+        let was_initial = &mut self.was_initial[step.callback.who as usize];
+        match step.callback.operation {
+            MPCC_DO_SSTHRESH => {
+                *was_initial = step.old().1.initial() != 0;
+                ensure!(!initial, "initial slow start survives a reduction");
+            }
+            MPCC_DO_UNDO => ensure!(
+                initial == *was_initial,
+                "initial slow start was {was_initial} before the reduction, and is {initial} after its undo"
+            ),
             _ => {}
         }
         Ok(())

@@ -130,6 +130,7 @@ pub enum Error {
 /// ` (do you mean `lisa`?)`, if an algorithm has a similar name.
 fn nearest(name: &str) -> String {
     mpcc::Algorithm::all()
+        .filter(mpcc::Algorithm::is_loadable)
         .map(|algorithm| {
             (
                 strsim::damerau_levenshtein(name, algorithm.name()),

@@ -41,9 +41,7 @@ fn worked_examples() {
     let mut bpf = Bpf::default();
     for vector in vectors::all() {
         let algorithms = vector.algorithms().unwrap().into_iter();
-        for algorithm in
-            algorithms.filter(|algorithm| algorithm.is_loadable() || algorithm.in_linux())
-        {
+        for algorithm in algorithms.filter(Algorithm::runs_in_linux) {
             vector.run_for(algorithm, &mut bpf).unwrap();
         }
     }
@@ -60,7 +58,7 @@ fn any_callbacks_leave_the_same_bytes() {
         failure_persistence: None,
         ..Default::default()
     };
-    for algorithm in Algorithm::all().filter(|a| a.is_loadable() || a.in_linux()) {
+    for algorithm in Algorithm::all().filter(Algorithm::runs_in_linux) {
         proptest!(config.clone(), |(callbacks in callbacks::callbacks(20, 120), alone in 0u16..8)| {
             let mut native = empty(algorithm);
             native.alone = u16::from(alone == 0);

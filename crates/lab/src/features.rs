@@ -84,7 +84,7 @@ pub static RESTRICTIONS: [Restriction; 10] = [
         reason: "the kernel's object does not have it",
         uses: Some(|connection| {
             let algorithm = mpcc::Algorithm::find(&connection.algorithm);
-            algorithm.is_some_and(|found| !found.is_loadable() && !found.in_linux())
+            algorithm.is_some_and(|found| !found.runs_in_linux())
         }),
     },
     Restriction {

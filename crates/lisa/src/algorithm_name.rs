@@ -14,7 +14,7 @@ pub fn any() -> Form<String> {
     parser().listing(|| possible(|_| true))
 }
 
-/// Lists the algorithms that `lisa kernel load` loads: all but Linux's own.
+/// Lists the algorithms that `lisa kernel load` loads.
 pub fn loadable() -> Form<String> {
     parser().listing(|| possible(|algorithm| algorithm.is_loadable()))
 }

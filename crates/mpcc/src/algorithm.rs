@@ -84,6 +84,11 @@ impl Algorithm {
         u32::from(self.0.kernel) == ffi::mpcc_kernel::MPCC_LOADED
     }
 
+    /// Whether it runs in Linux at all, and not in the simulator only.
+    pub fn runs_in_linux(&self) -> bool {
+        self.is_loadable() || self.in_linux()
+    }
+
     /// The numbers of its slow start and its congestion avoidance.
     pub fn pair(&self) -> Pair {
         Pair {

@@ -34,7 +34,7 @@ impl Facts {
         }
         let deadline = Instant::now() + LIMIT;
         let mut tried = Tried::default();
-        let algorithms = mpcc::Algorithm::all().filter(|algorithm| !algorithm.in_linux());
+        let algorithms = mpcc::Algorithm::all().filter(mpcc::Algorithm::is_loadable);
         for algorithm in algorithms {
             let name = algorithm.name();
             if Instant::now() > deadline {

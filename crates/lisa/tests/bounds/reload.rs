@@ -49,7 +49,7 @@ fn changes_are_in_place_or_by_a_new_load() {
     assert_eq!(how, How::Loaded);
     assert_eq!(applied(100, 40).how, How::Unchanged);
 
-    let world = World::new(3);
+    let world = World::new(4);
     world.join(1..2);
     world.server.run(|| default::make(&first)).expect("default");
     let listening = serve(&world, &name);
@@ -95,10 +95,12 @@ fn changes_are_in_place_or_by_a_new_load() {
     // end.
     exchange(&client, &server, &bytes);
     assert_eq!(totals::totals(&second).expect("totals").apart_joins, 0);
-    world.join(2..3);
-    until("both ends of the join are counted", || {
-        totals::totals(&second).expect("totals").apart_joins == 2
-    });
+    for (links, joins) in [(2..3, 2), (3..4, 4)] {
+        world.join(links);
+        until("both ends of the join are counted", || {
+            totals::totals(&second).expect("totals").apart_joins == joins
+        });
+    }
     let ours = registry::find_leaving(&name).expect("what leaves");
     assert_eq!(ours.len(), 1);
     let fresh = world

@@ -131,5 +131,11 @@ pub fn a_paced_sender_leaves_slow_start_as_cubic_does() {
         exits.iter().all(alike),
         "convoy's segments and CUBIC's: {exits:?}"
     );
+    // A whole RTT of ACKs in place of a half: twice the window. So the sender paces in each of these cases.
+    let unpaced = exits[0].1;
+    assert!(
+        exits[1..].iter().all(|(_, ours, _)| 2 * ours > 3 * unpaced),
+        "{exits:?}"
+    );
     convoy.unregister().expect("unloaded");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// The algorithms that run in Linux.
 pub fn of_kernels() -> impl Iterator<Item = Algorithm> {
-    Algorithm::all().filter(|algorithm| algorithm.is_loadable() || algorithm.in_linux())
+    Algorithm::all().filter(Algorithm::runs_in_linux)
 }
 
 /// The fewest algorithms with all slow starts and all avoidances, or those that `KERNELS_ALGORITHMS` names, or `all`.
