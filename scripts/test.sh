@@ -8,13 +8,14 @@ cd "$(dirname "$0")/.."
 
 # Passes on what cargo says, but for what passing tests print: of that, only why one was skipped.
 summarise() {
-    local line name='' quiet='' ran='' passed=0 failed=0 skipped=()
+    local line name='' quiet='' ran='' passed=0 failed=0 skipped=() failures=()
     while IFS= read -r line; do
         case $line in
             'successes:') quiet=yes ;;
             'failures:') quiet='' ;;
             '---- '*' stdout ----') name=${line#---- } name=${name% stdout ----} ;;
             'skipped: '*) skipped+=("$name: ${line#skipped: }") passed=$((passed - 1)) ;;
+            'test '*' ... FAILED') name=${line#test } failures+=("${name% ... FAILED}") ;;
             'test '*' ... ignored, is run by '*) ;;
             'test '*' ... ignored'*) name=${line#test } skipped+=("${name/ ... ignored/: ignored}") ;;
         esac
@@ -25,6 +26,10 @@ summarise() {
         [ "$quiet" ] || printf '%s\n' "$line"
     done
     [ "$ran" ] || [ ${#skipped[@]} -gt 0 ] || return 0
+    if [ ${#failures[@]} -gt 0 ]; then
+        printf '\nFailed:\n'
+        printf '    %s\n' "${failures[@]}"
+    fi
     if [ ${#skipped[@]} -gt 0 ]; then
         printf '\nSkipped:\n'
         printf '    %s\n' "${skipped[@]}"

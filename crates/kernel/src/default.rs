@@ -213,11 +213,11 @@ pub(crate) fn replace(
         } else {
             let why = match capabilities::sees_all_processes() {
                 true => {
-                    "only sockets of the kernel keep it, and nothing leads into it; it stays until the next boot"
+                    "nothing leads into it, and its sockets keep it until they close, or until the next boot"
                 }
                 false => "without CAP_SYS_PTRACE no process leads into it",
             };
-            Err(format!("{}: {why}", default.netns))
+            Err(why.into())
         };
         replaced.push(Restored {
             netns: default.netns,

@@ -12,7 +12,8 @@ mod privilege;
 mod tcp;
 mod trials;
 
-use crate::{Result, kernel_fs, requirements};
+use crate::kernel_fs::{PROC, SYS};
+use crate::{Result, libbpf, requirements};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -106,7 +107,9 @@ impl Path {
 /// # Errors
 /// If the kernel's state cannot be read here: what cannot be read is not missing.
 pub fn examine(path: Option<Path>, report: &mut dyn FnMut(&str)) -> Result<Report> {
-    kernel_fs::check_readable()?;
+    PROC.check()?;
+    SYS.check()?;
+    libbpf::check_descriptors()?;
     let mptcp = mptcp::Facts::gather();
     let uses_limits = mptcp.uses_kernel_path_manager();
     let path_manager = path_manager::Facts::gather();

@@ -125,7 +125,7 @@ pub struct Holders {
 const NAMED: usize = 3;
 
 /// The first items and the number of the others: `a, b and 5 more`.
-fn abbreviated<T: fmt::Display>(items: impl ExactSizeIterator<Item = T>) -> String {
+pub fn abbreviated<T: fmt::Display>(items: impl ExactSizeIterator<Item = T>) -> String {
     let (count, mut text) = (items.len(), String::new());
     for (i, item) in items.take(NAMED).enumerate() {
         text += if i > 0 { ", " } else { "" };

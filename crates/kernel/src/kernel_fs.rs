@@ -3,7 +3,7 @@
 
 use crate::{Error, Result};
 use nix::sys::statfs::{FsType, PROC_SUPER_MAGIC, SYSFS_MAGIC, statfs};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -57,22 +57,4 @@ pub(crate) fn proc_error(path: &str) -> impl FnOnce(io::Error) -> Error {
         (ErrorKind::NotFound, Err(not_mounted)) => not_mounted,
         _ => Error::io(path)(error),
     }
-}
-
-/// Number of file descriptors that every command can open at a time. A load opens thirty.
-const DESCRIPTORS: usize = 64;
-
-/// Checks that the kernel's state can be read here.
-///
-/// # Errors
-/// What is missing.
-pub(crate) fn check_readable() -> Result<()> {
-    PROC.check()?;
-    SYS.check()?;
-    let mut open = Vec::with_capacity(DESCRIPTORS);
-    for _ in 0..DESCRIPTORS {
-        let what = format!("opening {DESCRIPTORS} files at a time (`ulimit -n`)");
-        open.push(File::open("/proc/self/status").map_err(Error::io(what))?);
-    }
-    Ok(())
 }

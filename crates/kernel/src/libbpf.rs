@@ -1,8 +1,10 @@
-//! Messages of libbpf, for the errors of refused objects.
+//! What libbpf needs, and its messages, for the errors of refused objects.
 
+use crate::{Error, Result};
+use std::fs::File;
 use std::sync::Mutex;
 
-/// Messages since the last [`record_messages`].
+/// Messages since the last [`prepare`].
 #[derive(Clone, Default)]
 struct Messages {
     last: String,
@@ -15,8 +17,33 @@ static MESSAGES: Mutex<Messages> = Mutex::new(Messages {
     verdict: None,
 });
 
-/// Records the messages of libbpf from here on, instead of printing them.
-pub(crate) fn record_messages() {
+/// Number of file descriptors that every command can open at a time. A load opens thirty.
+const DESCRIPTORS: usize = 64;
+
+/// Checks that enough file descriptors are free. Without one libbpf takes a feature of the kernel for missing and fails later, with
+/// another errno.
+///
+/// # Errors
+/// [`Error::Io`], EMFILE or ENFILE.
+pub(crate) fn check_descriptors() -> Result<()> {
+    let what = || format!("opening {DESCRIPTORS} files at a time (`ulimit -n`)");
+    let open = |_| File::open("/").map_err(Error::io(what()));
+    (0..DESCRIPTORS).map(open).collect::<Result<Vec<_>>>()?;
+    Ok(())
+}
+
+/// Before an object is opened: checks that libbpf can load it here, and records the messages of libbpf from here on, instead of
+/// printing them.
+///
+/// # Errors
+/// Those of [`check_descriptors`].
+pub(crate) fn prepare() -> Result<()> {
+    check_descriptors()?;
+    record_messages();
+    Ok(())
+}
+
+fn record_messages() {
     if let Ok(mut messages) = MESSAGES.lock() {
         *messages = Messages::default();
     }

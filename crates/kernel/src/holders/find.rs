@@ -93,7 +93,7 @@ impl<'o> Lister<'o> {
     /// Loads the programs that list. Needs root.
     pub fn new(storage: &'o mut Storage) -> Result<Self> {
         check_btf()?;
-        libbpf::record_messages();
+        libbpf::prepare()?;
         let open = HoldersSkelBuilder::default()
             .open(&mut storage.0)
             .map_err(failed)?;

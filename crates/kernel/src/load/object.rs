@@ -77,7 +77,7 @@ impl Object {
 
     /// Loads the object: the kernel verifies its programs.
     pub(super) fn load(&mut self) -> Result<Loaded<'_>> {
-        libbpf::record_messages();
+        libbpf::prepare()?;
         let name = &self.name;
         let mut open = LisaSkelBuilder::default()
             .open(&mut self.memory)

@@ -25,17 +25,22 @@ fn packets(run: &Run) -> Vec<tshark::Packet> {
     packets
 }
 
-/// The MPTCP options with which the endpoints open subflows, in order, with the length of their packets. Repetitions are left out,
-/// and packets that the simulator does not model: the reset at the end and the ACK of a join's last packet.
-fn handshakes(packets: &[tshark::Packet]) -> Vec<(String, String, String, String)> {
+/// The MPTCP options with which the endpoints open subflows, in order, with the length of their packets without SACK blocks, which
+/// losses add. Repetitions are left out, and packets that the simulator does not model: the reset at the end and the ACK of a join's
+/// last packet.
+fn handshakes(packets: &[tshark::Packet]) -> Vec<(String, String, String, u64)> {
     let opens = |packet: &&tshark::Packet| {
         let subtype = packet.get("tcp.options.mptcp.subtype");
         subtype.is_some_and(|s| ["0", "1", "3"].contains(&s.as_str()))
             && packet["tcp.flags.reset"] == "0"
     };
-    let fields = ["tcp.options.mptcp.subtype", "ip.src", "ip.dst", "frame.len"];
+    let fields = ["tcp.options.mptcp.subtype", "ip.src", "ip.dst"];
+    // Two NOPs, kind, length and 8 bytes for each block (RFC 2018 section 3).
+    let sack_bytes =
+        |packet: &tshark::Packet| number(packet, "tcp.options.sack.count").map_or(0, |n| 4 + 8 * n);
     let option = |packet: &tshark::Packet| {
-        let [subtype, from, to, length] = fields.map(|field| packet[field].clone());
+        let [subtype, from, to] = fields.map(|field| packet[field].clone());
+        let length = number(packet, "frame.len").unwrap() - sack_bytes(packet);
         (subtype, from, to, length)
     };
     let mut all = Vec::new();

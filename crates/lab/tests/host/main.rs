@@ -176,7 +176,8 @@ fn a_backup_carries_nothing_until_the_first_path_fails() {
     for [first, backup] in bytes(&scenario("{ from = '1s' }")) {
         // A second at 5 Mbit/s is 600 KB.
         assert!((200_000..650_000).contains(&first), "{first}");
-        assert!(first + backup >= 1_500_000, "{first} {backup}");
+        // Bytes of the first path whose ACKs were on the way at its failure count for neither: at most a round trip of 40 ms.
+        assert!(first + backup >= 1_475_000, "{first} {backup}");
     }
 }
 

@@ -242,7 +242,7 @@ fn load(memory: &mut MaybeUninit<OpenObject>) -> Result<(ExecSkel<'_>, File)> {
         remedy: "`mount -t cgroup2 cgroup2 /sys/fs/cgroup` mounts it",
     })?;
     let root = File::open(&root).map_err(Error::io(root.display().to_string()))?;
-    libbpf::record_messages();
+    libbpf::prepare()?;
     let open = ExecSkelBuilder::default().open(memory).map_err(failed)?;
     let mut skel = open.load().map_err(failed)?;
     survey(&mut skel, &root)?;

@@ -1,8 +1,10 @@
 //! `lisa kernel default`: the default algorithm of network namespaces.
 
 use kernel::default::{self, Restored};
-use kernel::holders;
+use kernel::holders::{self, abbreviated};
+use kernel::namespace::Namespace;
 use kernel::registry::{self, Registered};
+use std::collections::BTreeMap;
 
 use crate::output::Failure;
 
@@ -43,16 +45,19 @@ pub fn off_everywhere() -> Result<(), Failure> {
     if restored.is_empty() {
         println!("nothing to do: no network namespace has an algorithm of lisa as default");
     }
-    let mut failures = Vec::new();
+    let mut failures: BTreeMap<String, Vec<Namespace>> = BTreeMap::new();
     for Restored { netns, from, to } in restored {
         match to {
             Ok(to) => println!("{netns}: the default is `{to}` again (it was `{from}`)"),
-            Err(error) => failures.push(error),
+            Err(why) => failures.entry(why).or_default().push(netns),
         }
     }
-    match &failures[..] {
-        [] => Ok(()),
-        failures => Err(Failure::new(failures.join("; "))),
+    let failures = failures.iter();
+    let failures = failures.map(|(why, netns)| format!("{}: {why}", abbreviated(netns.iter())));
+    let failures: Vec<String> = failures.collect();
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(failures.join("; "))),
     }
 }
 
