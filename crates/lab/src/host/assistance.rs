@@ -41,6 +41,8 @@ fn failed(what: impl std::fmt::Display) -> Error {
 /// A running manager, operator and agent.
 pub(super) struct Assisted {
     done: Arc<AtomicBool>,
+    /// Sends the clock of the network to the operator.
+    clock: Option<mpsc::Sender<RealClock>>,
     operator: Option<JoinHandle<Result<(), Error>>>,
     stop: Option<oneshot::Sender<()>>,
     agent: Option<JoinHandle<Result<(), Error>>>,
@@ -55,7 +57,6 @@ impl Assisted {
         hosts: &Hosts,
         paths: &[Path],
         graph: &Graph,
-        clock: RealClock,
     ) -> Result<Self, Error> {
         let name = format!(
             "lisa-lab-{}-{host}-{}",
@@ -73,6 +74,7 @@ impl Assisted {
         let server = hosts.server.run(|| Server::start(config)).map_err(failed)?;
         let mut assisted = Self {
             done: Arc::default(),
+            clock: None,
             operator: None,
             stop: None,
             agent: None,
@@ -90,10 +92,12 @@ impl Assisted {
         let description = Description::new(hosts, paths, graph);
         let (sender, receiver) = mpsc::channel();
         let done = assisted.done.clone();
+        let (clock_sender, clock) = mpsc::channel();
+        assisted.clock = Some(clock_sender);
         let spawned = hosts.server.spawn("operator", move || {
             let token = operator.set_up(&description)?;
             let _ = sender.send(token);
-            operator.run(&description, clock, &done)
+            operator.run(&description, &clock, &done)
         });
         assisted.operator = Some(spawned.map_err(failed)?);
         let Ok(token) = receiver.recv() else {
@@ -139,13 +143,20 @@ impl Assisted {
         }
     }
 
+    /// The network starts with this clock, by which the operator reports outages.
+    pub(super) fn begin(&mut self, clock: RealClock) {
+        if let Some(sender) = self.clock.take() {
+            let _ = sender.send(clock); // the operator may have failed
+        }
+    }
+
     /// Ends them: the agent first, which couples all subflows.
     pub(super) fn end(mut self) -> Result<(), Error> {
         self.stop_all()
     }
 
     fn stop_all(&mut self) -> Result<(), Error> {
-        drop(self.stop.take());
+        drop((self.stop.take(), self.clock.take()));
         self.done.store(true, Ordering::Release);
         let mut result = Ok(());
         for thread in [self.agent.take(), self.operator.take()]
@@ -291,13 +302,16 @@ impl Operator {
         Ok(token.token)
     }
 
-    /// Reports rates and outages until `done`.
+    /// Reports rates and outages from the start of the network until `done`.
     fn run(
         &self,
         description: &Description,
-        clock: RealClock,
+        clock: &mpsc::Receiver<RealClock>,
         done: &AtomicBool,
     ) -> Result<(), Error> {
+        let Ok(clock) = clock.recv() else {
+            return Ok(()); // the run has ended before
+        };
         let mut outages: Vec<(Time, usize, bool)> = Vec::new();
         for (index, link) in self.graph.links().iter().enumerate() {
             for outage in &link.properties.down {

@@ -16,7 +16,7 @@ use kernel::limits::Users;
 use kernel::owner::Owner;
 use kernel::registry::{self, Registered};
 use kernel::{load, requirements};
-use netsim::{Clock, RealClock, Span, Time};
+use netsim::{RealClock, Span, Time};
 use scenario::Transfers;
 use scenario::capture::Capture;
 use scenario::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA};
@@ -31,9 +31,9 @@ use crate::error::Error;
 use crate::linux::namespace::Namespace;
 use crate::linux::tun;
 use crate::measurement::flow::ObservedFlow;
-use crate::measurement::transfer::{FIRST_PORT, Observation, Ticks, Transfer};
-use crate::measurement::{ends, events, outcome, series};
-use crate::network::{Hosts, LinkReport, Network, NetworkReport, NetworkSpec, Placement};
+use crate::measurement::transfer::{FIRST_PORT, Observation, Transfer};
+use crate::measurement::{ends, events, outcome, series, stream};
+use crate::network::{LinkReport, Network, NetworkReport, NetworkSpec, Placement};
 use crate::supported;
 
 /// Runs scenarios on the running kernel. A host unloads its algorithms when it is dropped. A new host unloads the algorithms of
@@ -42,6 +42,8 @@ pub struct Host {
     /// Distinguishes the registrations of the hosts of one process.
     number: usize,
     algorithms: BTreeMap<LoadRequest, Registered>,
+    /// The data of all transfers ([`stream::data`]).
+    data: Vec<u8>,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -65,6 +67,7 @@ impl Host {
         Ok(Self {
             number,
             algorithms: BTreeMap::new(),
+            data: stream::data(),
             cancelled,
         })
     }
@@ -116,17 +119,24 @@ impl Host {
             link_seed: drawn.link_seed,
             hosts: placement.hosts,
         })?;
-        network.start_watched(watch.capture)?;
-        let assisted = self.assist(&network, scenario, &drawn, &placement.of_flow)?;
-        let hosts: Vec<&Hosts> = (placement.of_flow.iter())
-            .map(|pair| &network.hosts()[*pair])
-            .collect();
-        let transferred = self.transfer_all(&network, &hosts, scenario, &drawn, watch, listening);
-        let servers: Vec<Vec<IpAddr>> = hosts.iter().map(|h| h.server_addresses()).collect();
+        let mut assisted = self.assist(&network, scenario, &drawn, &placement.of_flow)?;
+        let pairs = &placement.of_flow;
+        let transferred = self.listen(scenario, listening, || {
+            if let Some(first) = pairs.first() {
+                network.hosts()[*first].client.run(ends::warm_up);
+            }
+            // From here on nothing takes long: the time of the links and that of the transfers are the same.
+            let clock = network.start_in(LEAD_TIME, watch.capture)?;
+            (assisted.iter_mut()).for_each(|assisted| assisted.begin(clock));
+            let observed = self.transfer_all(&network, clock, pairs, scenario, &drawn, watch)?;
+            Ok((observed, clock))
+        });
         let ended = assisted.into_iter().try_for_each(Assisted::end);
-        let mut report = network.stop()?;
-        let transferred = transferred?;
+        let ((observed, clock), events) = transferred?;
         ended?;
+        let mut report = network.stop()?;
+        let servers = |pair: &usize| network.hosts()[*pair].server_addresses();
+        let servers: Vec<Vec<IpAddr>> = pairs.iter().map(servers).collect();
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
         let mut samples = Samples::default();
         for (number, flow) in drawn.flows.iter().enumerate() {
@@ -135,17 +145,15 @@ impl Host {
                 scenario,
                 flow,
                 servers: &servers[number],
-                observed: &transferred.observed[number],
-                begin: transferred.begin,
+                observed: &observed[number],
             };
             let mut outcome = outcome::outcome(&of);
             let title = outcome.title();
             (samples.subflows).extend(series::subflows(&of));
-            let events = transferred
-                .events
+            let events = events
                 .get(&LoadRequest::of(connection))
                 .map_or(&[][..], Vec::as_slice);
-            let begin = transferred.clock.monotonic_nanos(of.begin);
+            let begin = clock.monotonic_nanos(Time::ZERO);
             let port = FIRST_PORT + number as u16;
             let trace = events::trace(events, &title, port, begin, |port| of.path_of_port(port));
             outcome::count_credits(&mut outcome, &trace);
@@ -203,14 +211,11 @@ impl Host {
         drawn: &Drawn,
         pairs: &[usize],
     ) -> Result<Vec<Assisted>, Error> {
-        let clock = network
-            .clock()
-            .ok_or(Error::State("does not run: start it first"))?;
         let mut assisted: BTreeMap<usize, Assisted> = BTreeMap::new();
         for (flow, pair) in drawn.flows.iter().zip(pairs) {
             if scenario.connections[flow.connection].assistance && !assisted.contains_key(pair) {
                 let hosts = &network.hosts()[*pair];
-                let started = Assisted::start(self.number, hosts, &flow.paths, &drawn.graph, clock);
+                let started = Assisted::start(self.number, hosts, &flow.paths, &drawn.graph);
                 assisted.insert(*pair, started?);
             }
         }
@@ -243,19 +248,13 @@ impl Host {
         Ok(())
     }
 
-    /// Runs all transfers at the same time, each between its hosts, and collects the events of their algorithms.
-    fn transfer_all(
+    /// Does `work`, and collects the events of the scenario's algorithms from before it to its end.
+    fn listen<T>(
         &self,
-        network: &Network,
-        hosts: &[&Hosts],
         scenario: &Scenario,
-        drawn: &Drawn,
-        watch: Watch,
         listening: Option<Kinds>,
-    ) -> Result<Transferred, Error> {
-        let clock = network
-            .clock()
-            .ok_or(Error::State("does not run: start it first"))?;
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<(T, Events), Error> {
         let done = AtomicBool::new(false);
         let is_used = |key: &LoadRequest| {
             scenario
@@ -263,17 +262,6 @@ impl Host {
                 .iter()
                 .any(|c| LoadRequest::of(c) == *key)
         };
-        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        let spec = |flow: &Flow| &scenario.connections[flow.connection];
-        let is_finite = |flow: &&Flow| spec(flow).application.is_finite();
-        let finite = drawn.flows.iter().filter(is_finite).count();
-        let unfinished = AtomicUsize::new(finite);
-        // As in a simulation: with a warm-up, endless connections are measured until `stop`.
-        let to_stop = finite == 0 || scenario.warmup > Span::ZERO && scenario.has_endless();
         thread::scope(|scope| {
             // Listeners must record before the first SYN. Each drops `ready` as soon as it records.
             let (ready, all_ready) = mpsc::channel::<()>();
@@ -290,54 +278,59 @@ impl Host {
             }
             drop(ready);
             let _ = all_ready.recv();
-            if let Some(first) = hosts.first() {
-                first.client.run(ends::warm_up);
-            }
-            let begin = clock.now() + LEAD_TIME;
-            if scenario.has_endless() {
-                network.count_from(begin + scenario.warmup);
-            }
+            let result = work();
+            done.store(true, Ordering::Release);
+            let events = listeners
+                .into_iter()
+                .map(|(key, listener)| Ok((key, joined(listener)?)));
+            let events = events.collect::<Result<_, Error>>();
+            Ok((result?, events?))
+        })
+    }
+
+    /// Runs all transfers at the same time, each between its pair of hosts.
+    fn transfer_all(
+        &self,
+        network: &Network,
+        clock: RealClock,
+        pairs: &[usize],
+        scenario: &Scenario,
+        drawn: &Drawn,
+        watch: Watch,
+    ) -> Result<Vec<Observation>, Error> {
+        let spec = |flow: &Flow| &scenario.connections[flow.connection];
+        let is_finite = |flow: &&Flow| spec(flow).application.is_finite();
+        let finite = drawn.flows.iter().filter(is_finite).count();
+        let unfinished = AtomicUsize::new(finite);
+        // As in a simulation: with a warm-up, endless connections are measured until `stop`.
+        let to_stop = finite == 0 || scenario.warmup > Span::ZERO && scenario.has_endless();
+        if scenario.has_endless() {
+            network.count_from(Time::ZERO + scenario.warmup);
+        }
+        thread::scope(|scope| {
             let transfers: Vec<_> = (FIRST_PORT..)
                 .zip(&drawn.flows)
-                .zip(hosts)
-                .map(|((port, flow), hosts)| {
+                .zip(pairs)
+                .map(|((port, flow), pair)| {
                     let connection = spec(flow);
-                    let series = watch.sample.map(|interval| Ticks {
-                        from: begin,
-                        interval,
-                    });
                     let transfer = Transfer {
                         port,
-                        begin: begin + flow.start,
-                        warm: begin + scenario.warmup,
+                        begin: Time::ZERO + flow.start,
+                        warm: Time::ZERO + scenario.warmup,
                         stop: scenario.stop - flow.start,
                         unfinished: (!to_stop).then_some(&unfinished),
-                        series,
+                        series: watch.sample,
                         has_rows: watch.trace,
                         ..self.transfer(connection)
                     };
                     let data = connection.application.data(flow.seed);
+                    let hosts = &network.hosts()[*pair];
                     scope.spawn(move || ends::run(hosts, clock, &transfer, data))
                 })
                 .collect();
-            let observed: Vec<Result<Observation, Error>> = transfers
-                .into_iter()
-                .map(|t| {
-                    t.join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect();
-            done.store(true, Ordering::Release);
-            let events = listeners
-                .into_iter()
-                .map(|(key, listener)| Ok((key, join(listener)?)));
-            let events = events.collect::<Result<_, Error>>();
-            Ok(Transferred {
-                observed: observed.into_iter().collect::<Result<_, _>>()?,
-                events: events?,
-                clock,
-                begin,
-            })
+            // All end before the first error is returned.
+            let observed: Vec<_> = transfers.into_iter().map(joined).collect();
+            observed.into_iter().collect()
         })
     }
 
@@ -352,6 +345,7 @@ impl Host {
                 Protocol::Tcp | Protocol::Mptcp => connection.mss,
             },
             is_finite: connection.application.is_finite(),
+            data: &self.data,
             port: 0,
             begin: Time::ZERO,
             warm: Time::ZERO,
@@ -372,7 +366,7 @@ const TRACE: Watch = Watch {
     sample: None,
 };
 
-/// Time from the start of the threads to the start of the run, so that no transfer waits for its thread or its sockets.
+/// Time from the start of the threads to time zero, so that no transfer waits for its thread or its sockets.
 const LEAD_TIME: Span = Span::from_millis(50);
 
 impl Drop for Host {
@@ -384,14 +378,12 @@ impl Drop for Host {
     }
 }
 
-/// Results of all transfers.
-struct Transferred {
-    /// One for each flow, in their order.
-    observed: Vec<Observation>,
-    events: BTreeMap<LoadRequest, Vec<lisa_event>>,
-    clock: RealClock,
-    /// Start of the run.
-    begin: Time,
+/// Events of each algorithm.
+type Events = BTreeMap<LoadRequest, Vec<lisa_event>>;
+
+/// Result of a thread. A panic continues here.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    (thread.join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn links(report: NetworkReport) -> Vec<LinkOutcome> {

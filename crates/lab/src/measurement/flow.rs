@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use netsim::Time;
 use scenario::{ConnectionSpec, Flow, Protocol, Scenario};
 
 use super::transfer::Observation;
@@ -15,8 +14,6 @@ pub(crate) struct ObservedFlow<'a> {
     /// The server's address on each path of its hosts. The flow's paths are the first ones.
     pub(crate) servers: &'a [IpAddr],
     pub(crate) observed: &'a Observation,
-    /// Start of the run.
-    pub(crate) begin: Time,
 }
 
 impl<'a> ObservedFlow<'a> {

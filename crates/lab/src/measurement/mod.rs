@@ -9,6 +9,6 @@ mod sender;
 pub(crate) mod series;
 mod socket;
 mod source;
-mod stream;
+pub(crate) mod stream;
 pub(crate) mod transfer;
 mod udp;

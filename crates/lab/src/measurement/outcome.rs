@@ -111,7 +111,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
         protocol: connection.protocol,
         algorithm: connection.algorithm.clone(),
         receive_window_bytes: connection.receive_window,
-        start_s: observed.start.since(of.begin).as_secs_f64(),
+        start_s: observed.start.as_secs_f64(),
         completion_s,
         requests_s: Vec::new(),
         bytes: acknowledged,
@@ -177,7 +177,7 @@ pub(crate) fn rows(of: &ObservedFlow<'_>, title: &str) -> Vec<Row> {
     let name: Arc<str> = title.into();
     let row = |time: Time, s: &Subflow| {
         Some(Row {
-            time: time.since(of.begin).as_secs_f64(),
+            time: time.as_secs_f64(),
             connection: name.clone(),
             subflow: of.path(s.local)?,
             cwnd: s.cwnd,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use netsim::{Clock, RealClock, Time};
 
 use super::socket::{self, Reset};
-use super::stream::{PERIOD, pattern};
+use super::stream::rest;
 use super::transfer::{CHECK_INTERVAL, Transfer, wait};
 use crate::error::Error;
 
@@ -36,12 +36,11 @@ pub(super) fn receive(
         .set_read_timeout(Some(CHECK_INTERVAL))
         .map_err(Error::kernel(what()))?;
     let (mut received, mut buffer) = (0, vec![0; 64 * 1024]);
-    let sent: Vec<u8> = (0..PERIOD + buffer.len() as u64).map(pattern).collect();
     while total != Some(received) && finish.try_recv() == Err(TryRecvError::Empty) {
         match socket.read(&mut buffer) {
             Ok(0) => break,
             Ok(read) => {
-                let expected = &sent[(received % PERIOD) as usize..][..read];
+                let expected = &rest(transfer.data, received)[..read];
                 if buffer[..read] != *expected {
                     let pairs = buffer.iter().zip(expected);
                     let same = pairs.take_while(|(byte, sent)| byte == sent).count();

@@ -12,7 +12,7 @@ use transport::Application;
 
 use super::socket::{self, Reset};
 use super::source::{Source, until};
-use super::stream::{DATA, PERIOD};
+use super::stream::rest;
 use super::transfer::{Observation, Sample, Tick, Transfer};
 use crate::error::Error;
 
@@ -40,7 +40,7 @@ pub(super) fn send(
     };
     let mut application = Some(application);
     let mut connection: Option<(Reset, Source)> = None;
-    let mut writer = Writer::default();
+    let mut writer = Writer::new(transfer.data);
     loop {
         let now = clock.now();
         if transfer.cancelled.load(Ordering::Relaxed) {
@@ -108,14 +108,12 @@ fn sample(
     if now <= transfer.warm {
         observed.before = delivered.clone();
     }
-    if let Some(series) = transfer.series {
-        if series.ended(now) > series.ended(observed.last_tick) || source.is_done() {
-            observed.last_tick = now;
-            observed.ticks.push(Tick {
-                time: now,
-                subflows: subflows.iter().copied().zip(bytes).collect(),
-            });
-        }
+    if transfer.ticks_at(now, observed) || transfer.series.is_some() && source.is_done() {
+        observed.last_tick = now;
+        observed.ticks.push(Tick {
+            time: now,
+            subflows: subflows.iter().copied().zip(bytes).collect(),
+        });
     }
     let last = observed.samples.last();
     if last.is_none_or(|last| last.subflows != subflows) {
@@ -128,19 +126,23 @@ fn sample(
 }
 
 /// Writes the stream.
-#[derive(Default)]
-struct Writer {
+struct Writer<'a> {
+    data: &'a [u8],
     /// Bytes that the socket has taken.
     written: u64,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
+    fn new(data: &'a [u8]) -> Self {
+        Self { data, written: 0 }
+    }
+
     /// Writes until the socket takes no more, or has `available` bytes in all.
     fn write(&mut self, socket: &mut Socket, available: u64) -> Result<(), Error> {
         while self.written < available {
-            let from = (self.written % PERIOD) as usize;
-            let length = (available - self.written).min((DATA.len() - from) as u64) as usize;
-            match socket.write(&DATA[from..from + length]) {
+            let rest = rest(self.data, self.written);
+            let length = (available - self.written).min(rest.len() as u64) as usize;
+            match socket.write(&rest[..length]) {
                 Ok(bytes) => self.written += bytes as u64,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(Error::kernel("sending")(error)),

@@ -42,7 +42,7 @@ pub(crate) fn subflows(of: &ObservedFlow<'_>) -> Vec<SubflowSample> {
             let seconds = now.time.since(earlier.time).as_secs_f64();
             let acknowledged = now.bytes.saturating_sub(earlier.bytes);
             samples.push(SubflowSample {
-                time_s: tick.time.since(of.begin).as_secs_f64(),
+                time_s: tick.time.as_secs_f64(),
                 connection: name.clone(),
                 number: of.flow.number,
                 subflow: path as u32 + 1,
@@ -104,9 +104,9 @@ mod tests {
             subflows: vec![(state(retransmits), bytes)],
         };
         let observed = Observation {
-            start: at(1000),
-            end: Some(at(1150)),
-            ticks: vec![tick(1100, 125_000, 2), tick(1150, 187_500, 5)],
+            start: at(0),
+            end: Some(at(150)),
+            ticks: vec![tick(100, 125_000, 2), tick(150, 187_500, 5)],
             ..Observation::default()
         };
         let scenario = scenario();
@@ -115,7 +115,6 @@ mod tests {
             flow: &scenario.draw(1).unwrap().flows[0],
             servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
             observed: &observed,
-            begin: at(1000),
         });
         let values: Vec<_> = (samples.iter())
             .map(|s| (s.time_s, s.subflow, s.goodput_mbps, s.retransmits))
@@ -150,7 +149,6 @@ mod tests {
             flow: &scenario.draw(1).unwrap().flows[0],
             servers: &[IpAddr::V4(Ipv4Addr::LOCALHOST)],
             observed: &observed,
-            begin: at(1000),
         });
         outcome.subflows = vec![subflow(1), subflow(2), subflow(3)];
         let trace = Trace {

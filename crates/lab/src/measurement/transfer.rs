@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use netsim::{Clock, RealClock, Span, Time};
+use netsim::{RealClock, Span, Time};
 use scenario::Protocol;
 
 use super::socket::Subflow;
@@ -31,6 +31,8 @@ pub(crate) struct Transfer<'a> {
     pub(crate) unit: u32,
     /// Whether the data has an end.
     pub(crate) is_finite: bool,
+    /// Bytes from which the stream is written and with which it is compared ([`stream`](super::stream)).
+    pub(crate) data: &'a [u8],
     pub(crate) port: u16,
     /// Start of the transfer.
     pub(crate) begin: Time,
@@ -40,19 +42,11 @@ pub(crate) struct Transfer<'a> {
     pub(crate) stop: Span,
     /// Number of transfers that have not ended, if the run ends with the last one.
     pub(crate) unfinished: Option<&'a AtomicUsize>,
-    /// Time series, if the run has them.
-    pub(crate) series: Option<Ticks>,
+    /// Interval of time series, if the run has them.
+    pub(crate) series: Option<Span>,
     /// Whether the run has rows, for which each change of a state is sampled.
     pub(crate) has_rows: bool,
     pub(crate) cancelled: &'a AtomicBool,
-}
-
-/// Times of a time series.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ticks {
-    /// Start of the run.
-    pub(crate) from: Time,
-    pub(crate) interval: Span,
 }
 
 impl Transfer<'_> {
@@ -73,12 +67,13 @@ impl Transfer<'_> {
         !(is_sparse && observed.samples.last().is_some_and(is_past))
             || now.since(observed.delivered.time) >= SPARSE_INTERVAL
     }
-}
 
-impl Ticks {
-    /// Number of intervals that have ended.
-    pub(super) fn ended(self, now: Time) -> u64 {
-        now.since(self.from).as_nanos() / self.interval.as_nanos().max(1)
+    /// Whether an interval of the time series has ended since its last tick.
+    pub(super) fn ticks_at(&self, now: Time, observed: &Observation) -> bool {
+        self.series.is_some_and(|interval| {
+            let ended = |time: Time| time.as_nanos() / interval.as_nanos().max(1);
+            ended(now) > ended(observed.last_tick)
+        })
     }
 }
 
@@ -128,7 +123,7 @@ pub(crate) struct Observation {
 /// Waits for the start of the transfer.
 pub(super) fn wait(transfer: &Transfer<'_>, clock: RealClock) -> Result<(), Error> {
     loop {
-        let remaining = transfer.begin.since(clock.now());
+        let remaining = clock.until(transfer.begin);
         if remaining == Span::ZERO {
             return Ok(());
         }

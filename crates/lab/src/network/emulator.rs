@@ -55,23 +55,22 @@ type CountFrom = Arc<AtomicU64>;
 pub(crate) struct Emulator {
     stop: Arc<EventFd>,
     count_from: CountFrom,
-    clock: RealClock,
     thread: Option<JoinHandle<io::Result<Report>>>,
 }
 
 impl Emulator {
-    /// Starts the clock and the thread. `ports` are in the order of the wiring's. `captures`: whether it stores the packets from and to
+    /// Starts the thread. The links' times are those of `clock`. `ports` are in the order of the wiring's. `captures`: whether it stores the packets from and to
     /// the servers' ports, in memory, because writing a file would delay packets.
     pub(crate) fn start(
         spec: &NetworkSpec,
         ports: Arc<[Tun]>,
+        clock: RealClock,
         captures: bool,
     ) -> Result<Self, Error> {
         let what = "starting the emulator's thread";
         let stop = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(Error::kernel(what))?;
         let stop = Arc::new(stop);
-        let clock = RealClock::start();
         let wiring = Wiring::new(spec);
         let stopped = Arc::clone(&stop);
         let count_from = CountFrom::default();
@@ -83,7 +82,6 @@ impl Emulator {
         Ok(Self {
             stop,
             count_from,
-            clock,
             thread: Some(thread),
         })
     }
@@ -91,10 +89,6 @@ impl Emulator {
     /// Counts the packets of the links from this time on.
     pub(crate) fn count_from(&self, time: Time) {
         self.count_from.store(time.as_nanos(), Ordering::Relaxed);
-    }
-
-    pub(crate) fn clock(&self) -> RealClock {
-        self.clock
     }
 
     /// Stops the thread and returns its results.
@@ -297,7 +291,7 @@ impl Ports<Packet> for Pump<'_> {
             self.counts = true;
             return ControlFlow::Break(());
         }
-        let timeout = next.map(|next| TimeSpec::from_duration(next.since(self.now()).into()));
+        let timeout = next.map(|next| TimeSpec::from_duration(self.clock.until(next).into()));
         match ppoll(&mut self.fds, timeout, None) {
             Ok(_) => {}
             Err(Errno::EINTR) => return ControlFlow::Continue(()),

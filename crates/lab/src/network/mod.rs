@@ -94,17 +94,18 @@ impl Network {
 
     /// Starts the network and its clock, at zero.
     pub fn start(&mut self) -> Result<(), Error> {
-        self.start_watched(false)
+        self.start_in(Span::ZERO, false).map(drop)
     }
 
-    /// As [`Network::start`]. `captures`: whether the report has the packets.
-    pub fn start_watched(&mut self, captures: bool) -> Result<(), Error> {
+    /// As [`Network::start`], with a clock that is at zero until `lead` has passed, and is returned. `captures`: whether the report has
+    /// the packets.
+    pub fn start_in(&mut self, lead: Span, captures: bool) -> Result<RealClock, Error> {
         if self.emulator.is_some() {
             return Err(Error::State("runs already: stop it first"));
         }
-        let ports = Arc::clone(&self.ports);
-        self.emulator = Some(Emulator::start(&self.spec, ports, captures)?);
-        Ok(())
+        let (ports, clock) = (Arc::clone(&self.ports), RealClock::start_in(lead));
+        self.emulator = Some(Emulator::start(&self.spec, ports, clock, captures)?);
+        Ok(clock)
     }
 
     /// Counts the packets of the links from this time on. No packet is counted before if the network stops earlier.
@@ -139,11 +140,5 @@ impl Network {
             packets: report.packets,
             overrun,
         })
-    }
-
-    /// The clock of the run, while it runs.
-    #[must_use]
-    pub fn clock(&self) -> Option<RealClock> {
-        self.emulator.as_ref().map(Emulator::clock)
     }
 }
