@@ -6,6 +6,8 @@ mod json_schema;
 #[path = "vm/reproduce.rs"]
 mod reproduce;
 mod support;
+#[path = "vm/time.rs"]
+mod time;
 
 use std::fs;
 use std::io::Read;
