@@ -125,16 +125,15 @@ impl Host {
             if let Some(first) = pairs.first() {
                 network.hosts()[*first].client.run(ends::warm_up);
             }
-            // From here on nothing takes long: the time of the links and that of the transfers are the same.
+            // The links run from the start of the transfers to their end: set-up and clean-up take longer, also in the VM.
             let clock = network.start_in(LEAD_TIME, watch.capture)?;
             (assisted.iter_mut()).for_each(|assisted| assisted.begin(clock));
             let observed = self.transfer_all(&network, clock, pairs, scenario, &drawn, watch)?;
-            Ok((observed, clock))
+            Ok((observed, clock, network.stop()?))
         });
         let ended = assisted.into_iter().try_for_each(Assisted::end);
-        let ((observed, clock), events) = transferred?;
+        let ((observed, clock, mut report), events) = transferred?;
         ended?;
-        let mut report = network.stop()?;
         let servers = |pair: &usize| network.hosts()[*pair].server_addresses();
         let servers: Vec<Vec<IpAddr>> = pairs.iter().map(servers).collect();
         let (mut connections, mut rows, mut credits) = (Vec::new(), Vec::new(), Vec::new());
