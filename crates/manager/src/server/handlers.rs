@@ -24,7 +24,7 @@ use super::metrics::Answer;
 use crate::api;
 use crate::error::{Error, Kind, Result};
 use crate::network;
-use crate::state::State;
+use crate::state::{Change, State};
 use crate::store::Write;
 
 type App = Extracted<Arc<Shared>>;
@@ -284,18 +284,14 @@ pub(crate) async fn put_map(Extracted(shared): App, request: Request) -> Respons
         Ok(map) => map,
         Err(error) => return error.into_response(),
     };
-    let change = |state: &mut State| {
-        state.set_map(&map)?;
-        let text = serde_json::to_vec(&map).expect("a map has JSON");
-        let kept = state.network();
-        Ok((
-            (),
-            vec![
-                Write::Document("map", text),
-                Write::Document("prefixes", to_json(&kept.prefix_list())),
-                Write::Document("routes", to_json(kept.routes())),
-            ],
-        ))
+    let change = move |state: &State| {
+        let network = state.check_map(&map)?;
+        let writes = vec![
+            Write::Document("map", to_json(&map)),
+            Write::Document("prefixes", to_json(&network.prefix_list())),
+            Write::Document("routes", to_json(network.routes())),
+        ];
+        Ok((Change::Map(network), writes))
     };
     done(shared.change(change).await)
 }
@@ -319,9 +315,9 @@ pub(crate) async fn put_prefixes(Extracted(shared): App, request: Request) -> Re
         Err(response) => return response,
     };
     let text = to_json(&request.prefixes);
-    let change = |state: &mut State| {
-        state.set_prefixes(request.prefixes)?;
-        Ok(((), vec![Write::Document("prefixes", text)]))
+    let change = |state: &State| {
+        let change = state.check_prefixes(request.prefixes)?;
+        Ok((change, vec![Write::Document("prefixes", text)]))
     };
     done(shared.change(change).await)
 }
@@ -341,9 +337,9 @@ pub(crate) async fn put_routes(Extracted(shared): App, request: Request) -> Resp
         Err(response) => return response,
     };
     let text = to_json(&routes);
-    let change = |state: &mut State| {
-        state.set_routes(routes)?;
-        Ok(((), vec![Write::Document("routes", text)]))
+    let change = |state: &State| {
+        let change = state.check_routes(routes)?;
+        Ok((change, vec![Write::Document("routes", text)]))
     };
     done(shared.change(change).await)
 }
@@ -357,9 +353,9 @@ pub(crate) async fn put_rates(Extracted(shared): App, request: Request) -> Respo
         Err(response) => return response,
     };
     let now = shared.clock.now_ms();
-    let change = |state: &mut State| {
-        state.set_rates(&request.rates, now)?;
-        Ok(((), vec![Write::Rates(request.rates, now)]))
+    let change = move |state: &State| {
+        let change = state.check_rates(&request.rates, now)?;
+        Ok((change, vec![Write::Rates(request.rates, now)]))
     };
     done(shared.change(change).await)
 }
@@ -371,9 +367,9 @@ pub(crate) async fn put_links(Extracted(shared): App, request: Request) -> Respo
         Ok(request) => request,
         Err(response) => return response,
     };
-    let change = |state: &mut State| {
-        state.set_links(&request.links)?;
-        Ok(((), vec![Write::Links(request.links)]))
+    let change = |state: &State| {
+        let change = state.check_links(&request.links)?;
+        Ok((change, vec![Write::Links(request.links)]))
     };
     done(shared.change(change).await)
 }
@@ -403,15 +399,13 @@ pub(crate) async fn put_endpoint(
     };
     let hash = authentication::hash(&token);
     let now = shared.clock.now_ms();
-    let change = |state: &mut State| {
-        state.set_endpoint(&name, spec.clone(), hash, now)?;
-        Ok(((), vec![Write::Endpoint(name.clone(), spec, hash)]))
+    let endpoint = name.clone();
+    let change = move |state: &State| {
+        let change = state.check_endpoint(&name, spec.clone(), hash, now)?;
+        Ok((change, vec![Write::Endpoint(name, spec, hash)]))
     };
     match shared.change(change).await {
-        Ok(()) => json(&api::EndpointToken {
-            endpoint: name,
-            token,
-        }),
+        Ok(()) => json(&api::EndpointToken { endpoint, token }),
         Err(error) => error.into_response(),
     }
 }
@@ -419,17 +413,11 @@ pub(crate) async fn put_endpoint(
 /// Removes an endpoint, its token and its connections.
 #[utoipa::path(delete, path = "/v1/endpoints/{name}", tag = "endpoints", params(("name" = String, Path)), responses((status = 204), (status = 404, body = api::Problem)))]
 pub(crate) async fn delete_endpoint(Extracted(shared): App, Path(name): Path<String>) -> Response {
-    let change = |state: &mut State| {
-        let id = state.remove_endpoint(&name)?;
-        Ok((id, vec![Write::NoEndpoint(name.clone())]))
+    let change = move |state: &State| {
+        let change = state.check_removal(&name)?;
+        Ok((change, vec![Write::NoEndpoint(name)]))
     };
-    let removed = shared.change(change).await;
-    if let Ok(id) = removed {
-        let mut contents = shared.contents();
-        contents.streams.end(id);
-        contents.budgets.forget(id);
-    }
-    done(removed.map(|_| ()))
+    done(shared.change(change).await)
 }
 
 // --- Endpoint --------------------------------------------------------------------------------------------------------

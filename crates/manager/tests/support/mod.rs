@@ -65,7 +65,20 @@ pub struct Running {
 impl Running {
     /// Starts the ignored test `serve_until_killed` of this binary.
     pub fn start(folder: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        Self::run(Command::new(std::env::current_exe().unwrap()), folder)
+    }
+
+    /// As [`start`](Self::start), on a file system of this size in memory, which no other process sees.
+    pub fn on_small_disk(folder: &Path, size: &str) -> Self {
+        let script = format!("mount -t tmpfs -o size={size} small \"$1\" && shift && exec \"$@\"");
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", &script, "sh"]);
+        command.arg(folder).arg(std::env::current_exe().unwrap());
+        Self::run(command, folder)
+    }
+
+    fn run(mut command: Command, folder: &Path) -> Self {
+        let mut child = command
             .args(["--exact", "serve_until_killed", "--ignored", "--nocapture"])
             .env("MANAGER_FOLDER", folder)
             .stdin(Stdio::piped())
@@ -86,6 +99,12 @@ impl Running {
 
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The folder as the process sees it.
+    pub fn inside(&self, folder: &Path) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.child.id()));
+        root.join(folder.strip_prefix("/").expect("an absolute path"))
     }
 
     /// SIGKILL.

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
 
 use clap::{Args, ValueHint};
 use manager::Limits;
@@ -65,7 +67,7 @@ pub fn address() -> Form<SocketAddr> {
     Form::new(form, |text| text.parse().map_err(|_| String::new()))
 }
 
-/// Serves until SIGINT or SIGTERM.
+/// Serves until SIGINT or SIGTERM, or until the database fails: a restart then reads what the disk has.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if arguments.openapi {
         let text = serde_json::to_string_pretty(&openapi());
@@ -97,7 +99,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             ..HttpLimits::default()
         },
     };
-    let server = Server::start(config)?;
+    let mut server = Server::start(config)?;
     let url = format!("{scheme}://{}", server.address());
     let (operator, viewer) = (server.operator_file(), server.viewer_file());
     if arguments.json {
@@ -122,6 +124,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             server.address()
         ));
     }
-    signals.wait().expect("valid signals");
-    Ok(())
+    let (sender, end) = mpsc::channel();
+    let (failed, failure) = (sender.clone(), server.failure());
+    thread::spawn(move || failure.recv().map(|error| failed.send(Err(error.into()))));
+    thread::spawn(move || {
+        sender.send(
+            signals
+                .wait()
+                .map(drop)
+                .map_err(|error| Failure::new(error.to_string())),
+        )
+    });
+    end.recv().expect("the second thread sends")
 }
