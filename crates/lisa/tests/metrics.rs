@@ -73,7 +73,7 @@ fn printed_and_written() {
         check(&written);
 
         // A link in place of the file that is written first leads nowhere.
-        let (precious, link) = (folder.join("precious"), folder.join("lisa.prom.new"));
+        let (precious, link) = (folder.join("precious"), folder.join("lisa.prom.tmp"));
         std::fs::write(&precious, "kept").expect("a file");
         std::os::unix::fs::symlink(&precious, &link).expect("a link");
         run(metrics().arg("--textfile").arg(&file));

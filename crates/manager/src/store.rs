@@ -6,9 +6,10 @@
 
 mod file;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Once, mpsc};
 use std::thread::JoinHandle;
 
 use redb::{Database, ReadableTable, TableDefinition};
@@ -87,11 +88,7 @@ impl Store {
             let text = format!("{}: {}", path.display(), error.text);
             Error::new(Kind::Store, text)
         };
-        let file = File::open(path).map_err(|error| {
-            let text = format!("{}: {error}", path.display());
-            Error::new(Kind::Store, text)
-        })?;
-        let mut stored = Stored::open(file).map_err(named)?;
+        let mut stored = Stored::open(path).map_err(named)?;
         let state = stored.read(limits, now_ms).map_err(named)?;
         let (sender, receiver) = mpsc::sync_channel::<(Vec<Write>, Option<Done>)>(QUEUE);
         let mut run = move || {
@@ -159,23 +156,54 @@ struct Stored {
 }
 
 impl Stored {
-    /// Opens the database of a file, and verifies its checksums.
-    fn open(file: File) -> Result<Self> {
-        let mut database = opened(&file)?;
-        let damaged = |error: redb::DatabaseError| {
-            let text =
-                format!("damaged ({error}): restore a copy, or remove the file to begin anew");
-            Error::new(Kind::Store, text)
+    /// Opens the database, or creates it.
+    fn open(path: &Path) -> Result<Self> {
+        let io = |error: std::io::Error| Error::new(Kind::Store, error.to_string());
+        match File::open(path) {
+            Ok(file) => Self::verified(file),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                // The file has its name once it is complete: an empty file is a damaged one.
+                let mut new = path.as_os_str().to_owned();
+                new.push(".new");
+                let new = Path::new(&new);
+                let _ = std::fs::remove_file(new); // of a manager that was killed
+                let file = File::create(new).map_err(io)?;
+                let mut stored = Self {
+                    database: Some(opened(&file)?),
+                    file,
+                    commits: 0,
+                };
+                // Creates the tables.
+                stored.commit(std::iter::empty())??;
+                std::fs::rename(new, path).map_err(io)?;
+                Ok(stored)
+            }
+            Err(error) => Err(io(error)),
+        }
+    }
+
+    /// The database of an existing file, whose checksums are verified.
+    fn verified(file: File) -> Result<Self> {
+        let read = || {
+            if file.is_empty().map_err(redb::Error::Io)? {
+                return Err(redb::Error::Corrupted("it is empty".into()));
+            }
+            let mut database = Database::builder().create_with_backend(file.clone())?;
+            database.check_integrity()?;
+            Ok(database)
         };
-        database.check_integrity().map_err(damaged)?;
-        let mut stored = Self {
+        // redb panics on a file that is shorter than its header says.
+        let database =
+            quietly(read).unwrap_or_else(|| Err(redb::Error::Corrupted("it is cut off".into())));
+        let database = database.map_err(|error| {
+            let text = format!("damaged, or no database of a manager ({error}): restore a copy, or remove the file to begin anew");
+            Error::new(Kind::Store, text)
+        })?;
+        Ok(Self {
             file,
             commits: commits(&database)?,
             database: Some(database),
-        };
-        // Creates missing tables.
-        stored.commit(std::iter::empty())??;
-        Ok(stored)
+        })
     }
 
     /// Commits changes together. The inner result is that of the changes.
@@ -198,6 +226,24 @@ impl Stored {
         self.commits = commits;
         Ok(if is_written { Ok(()) } else { Err(error) })
     }
+}
+
+/// The result of a function, or nothing if it panics; the panic is not printed.
+fn quietly<T>(function: impl FnOnce() -> T) -> Option<T> {
+    thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let former = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                former(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = catch_unwind(AssertUnwindSafe(function));
+    QUIET.set(false);
+    result.ok()
 }
 
 fn opened(file: &File) -> Result<Database> {

@@ -109,7 +109,7 @@ fn a_full_disk_changes_nothing() {
     let copy = Folder::new();
     fs::copy(inside.join("manager.redb"), copy.join("manager.redb")).unwrap();
     running.kill();
-    fs::write(copy.join("operator.token"), world.operator_token()).unwrap();
+    support::write_private(&copy.join("operator.token"), &world.operator_token());
     let again = Running::start(&copy);
     let operator = Client::new(again.address(), &world.operator_token());
     assert!(contents(&operator) == before);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,20 +10,42 @@ use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, Flock, FlockArg, fallocate};
 use redb::StorageBackend;
 
+/// Mode of the file.
+const PRIVATE: u32 = 0o600;
+
 /// A file that this process alone has open. Its length has space on the disk: a full disk is an error when the file grows, and never when
 /// its pages are written, so that a database opens again on a full disk.
 #[derive(Clone, Debug)]
 pub(super) struct File(Arc<Flock<fs::File>>);
 
 impl File {
-    /// Opens or creates a file.
+    /// Opens a file, which nobody else can read from now on: it has addresses, and hashes of tokens.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
+        Self::locked(fs::OpenOptions::new().read(true).write(true), path)
+    }
+
+    /// Creates a file.
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
+        Self::locked(
+            fs::OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create_new(true),
+            path,
+        )
+    }
+
+    pub(super) fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.0.metadata()?.len() == 0)
+    }
+
+    fn locked(options: &mut fs::OpenOptions, path: &Path) -> io::Result<Self> {
+        let file = options
+            .mode(PRIVATE)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(path)?;
+        files::check_regular(&file)?;
+        file.set_permissions(fs::Permissions::from_mode(PRIVATE))?;
         let locked = Flock::lock(file, FlockArg::LockExclusiveNonblock);
         let locked = locked.map_err(|(_, error)| match error {
             Errno::EWOULDBLOCK => io::Error::other("another manager has it open"),

@@ -5,6 +5,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::Deref;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,7 +24,8 @@ impl Folder {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lisa-manager-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).expect("a new folder");
+        let mut private = std::fs::DirBuilder::new();
+        private.mode(0o700).create(&folder).expect("a new folder");
         Self(folder)
     }
 }
@@ -40,6 +42,17 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Sets the mode of a file.
+pub fn chmod(file: &Path, mode: u32) {
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).expect("an own file");
+}
+
+/// Writes a file that nobody else can read.
+pub fn write_private(file: &Path, text: &str) {
+    std::fs::write(file, text).expect("a file");
+    chmod(file, 0o600);
 }
 
 pub fn config(folder: &Path) -> Config {
@@ -70,7 +83,8 @@ impl Running {
 
     /// As [`start`](Self::start), on a file system of this size in memory, which no other process sees.
     pub fn on_small_disk(folder: &Path, size: &str) -> Self {
-        let script = format!("mount -t tmpfs -o size={size} small \"$1\" && shift && exec \"$@\"");
+        let script =
+            format!("mount -t tmpfs -o mode=700,size={size} small \"$1\" && shift && exec \"$@\"");
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-c", &script, "sh"]);
         command.arg(folder).arg(std::env::current_exe().unwrap());

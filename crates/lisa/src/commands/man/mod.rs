@@ -4,7 +4,6 @@ mod files;
 mod markdown;
 mod sections;
 
-use std::fs;
 use std::path::Path;
 
 use clap::Command;
@@ -17,7 +16,7 @@ use crate::output::Failure;
 pub fn write(program: Command, directory: &Path) -> Result<(), Failure> {
     for (name, text) in pages(program) {
         let path = directory.join(name);
-        fs::write(&path, text)
+        ::files::write(&path, text)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     }
     Ok(())
