@@ -57,3 +57,4 @@ mod skel {
 }
 
 pub use error::{Error, Result};
+pub use text::printable;

@@ -87,10 +87,6 @@ pub fn map_of(request: &api::MapRequest) -> Result<Map> {
         ..Map::default()
     };
     for (index, node) in request.nodes.iter().enumerate() {
-        if node.name.is_empty() || node.name.len() > 200 {
-            let text = format!("nodes.{index}: a name has 1 to 200 bytes");
-            return Err(Error::invalid(text));
-        }
         if indices.insert(&node.name[..], index).is_some() {
             let text = format!(
                 "nodes.{index}: a second node `{}`: names are unique",
@@ -131,6 +127,19 @@ pub fn map_of(request: &api::MapRequest) -> Result<Map> {
     Ok(map)
 }
 
+/// Longest name of a node and longest title of a map, bytes.
+const MOST_NAME: usize = 200;
+
+/// Names are shown on the page and on terminals.
+fn check_name(name: &str) -> Result<(), String> {
+    match (1..=MOST_NAME).contains(&name.len()) && !name.chars().any(char::is_control) {
+        true => Ok(()),
+        false => Err(format!(
+            "a name has 1 to {MOST_NAME} bytes, without control characters"
+        )),
+    }
+}
+
 impl Network {
     /// A network of a map without rates, prefixes and routes.
     pub(crate) fn of_map(map: &Map, revision: u64) -> Result<Self> {
@@ -142,6 +151,13 @@ impl Network {
             return Err(Error::invalid(text));
         }
         let graph = map.graph(|_| Properties::line(netsim::Span::ZERO));
+        for (index, name) in graph.nodes().iter().enumerate() {
+            check_name(name)
+                .map_err(|problem| Error::invalid(format!("nodes.{index}: {problem}")))?;
+        }
+        if let Some(title) = &map.title {
+            check_name(title).map_err(|problem| Error::invalid(format!("the title: {problem}")))?;
+        }
         let mut links = Vec::with_capacity(graph.links().len());
         for edge in map.edges.iter().filter(|edge| edge.source != edge.target) {
             let link = Link {

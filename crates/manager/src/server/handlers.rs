@@ -10,7 +10,7 @@ use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -87,10 +87,25 @@ pub(crate) fn router(shared: Arc<Shared>, description: utoipa::openapi::OpenApi)
         .with_state(shared)
 }
 
+/// The response; an error of the router or of an extractor, which is plain text, as JSON.
+async fn with_problem(response: Response) -> Response {
+    let status = response.status();
+    let is_json = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|media_type| media_type == "application/json");
+    if !(status.is_client_error() || status.is_server_error()) || is_json {
+        return response;
+    }
+    let text = Limited::new(response.into_body(), 1 << 16).collect().await;
+    let text = text.map(|text| String::from_utf8_lossy(&text.to_bytes()).into_owned());
+    problem(status, text.unwrap_or_default())
+}
+
 /// Counts an answer and its time.
 async fn measure(Extracted(shared): App, request: Request, next: Next) -> Response {
     let begin = Instant::now();
-    let response = next.run(request).await;
+    let response = with_problem(next.run(request).await).await;
     let status = response.status().as_u16();
     shared
         .metrics
@@ -104,12 +119,21 @@ async fn measure(Extracted(shared): App, request: Request, next: Next) -> Respon
     response
 }
 
+/// The token of a request. Of two headers another program on the way may read the other one (RFC 9110, section 5.3); the name of the
+/// scheme is in any case (section 11.1).
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let (Some(header), None) = (all.next(), all.next()) else {
+        return None;
+    };
+    let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
 /// Puts the principal into the extensions of a request, or refuses it.
 async fn authenticate(Extracted(shared): App, mut request: Request, next: Next) -> Response {
-    let header = request.headers().get(AUTHORIZATION);
-    let token = header.and_then(|header| header.to_str().ok()?.strip_prefix("Bearer "));
-    let Some(token) = token else {
-        let text = "a token is needed: `Authorization: Bearer TOKEN`";
+    let Some(token) = token(request.headers()) else {
+        let text = "one token is needed: `Authorization: Bearer TOKEN`";
         return problem(StatusCode::UNAUTHORIZED, text);
     };
     let hash = authentication::hash(token.trim());
@@ -517,7 +541,11 @@ pub(crate) async fn get_events(
             return problem(StatusCode::CONFLICT, text);
         }
     }
-    let Some(events) = contents.streams.open(principal, shared.http.streams) else {
+    let Client(client) = *request.extensions().get().expect("set by the connection");
+    let opened = contents
+        .streams
+        .open(principal, client, shared.http.streams);
+    let Some(events) = opened else {
         let text = format!("more than {} streams: close others", shared.http.streams);
         return problem(StatusCode::TOO_MANY_REQUESTS, text);
     };

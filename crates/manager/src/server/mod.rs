@@ -77,7 +77,7 @@ pub struct HttpLimits {
     pub write: Duration,
     /// Largest number of requests of an endpoint per second; for a short time five times as many.
     pub requests: u32,
-    /// Largest number of streams of an endpoint, of the operator, and of the viewer.
+    /// Largest number of streams of an endpoint, and of operator and viewer at one address.
     pub streams: usize,
 }
 

@@ -18,9 +18,11 @@ impl State {
         now_ms: u64,
     ) -> Result<Change> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if !(1..=64).contains(&name.len()) || !name.bytes().all(plain) {
+        // Clients take the segments `.` and `..` out of a path: such an endpoint could not be named in a request.
+        let is_dots = name.bytes().all(|byte| byte == b'.');
+        if is_dots || name.len() > 64 || !name.bytes().all(plain) {
             return Err(Error::invalid(
-                "the name of an endpoint has 1 to 64 letters, digits, `.`, `_` and `-`",
+                "the name of an endpoint has 1 to 64 letters, digits, `.`, `_` and `-`, and not only dots",
             ));
         }
         if spec.addresses.is_empty() || spec.addresses.len() > 64 || spec.from.len() > 64 {
