@@ -39,7 +39,7 @@ const NOTES: &str = "\
 An operator gives the token: it is the answer to PUT /v1/endpoints/NAME (docs/assistance.md).
 The manager accepts only subflows whose local address is in one of the endpoint's prefixes.
 A second process, `lisa-network`, has the connection to the manager: it has a user of its own and no capability (docs/security.md).
-All subflows are coupled when the command ends; after SIGKILL, when it is started again.
+All subflows are coupled when the command ends, also by SIGKILL.
 
 Examples:
   sudo lisa kernel assist --from https://manager.example:9720 --token laptop.token
