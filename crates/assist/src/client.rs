@@ -87,7 +87,8 @@ impl Target {
     #[must_use]
     pub fn is_exposed(&self) -> bool {
         let address = self.host.parse::<std::net::IpAddr>();
-        let is_local = self.host == "localhost" || address.is_ok_and(|ip| ip.is_loopback());
+        let is_local =
+            self.host == "localhost" || address.is_ok_and(|ip| ip.to_canonical().is_loopback());
         !self.is_tls && !is_local
     }
 }

@@ -385,6 +385,11 @@ fn addresses_of_managers() {
         ("http://[::1]:9720/", "http://[::1]:9720", false),
         ("http://192.0.2.1:9720", "http://192.0.2.1:9720", true),
         (
+            "http://[::ffff:127.0.0.1]:1",
+            "http://[::ffff:127.0.0.1]:1",
+            false,
+        ),
+        (
             "https://manager.example",
             "https://manager.example:443",
             false,

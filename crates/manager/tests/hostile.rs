@@ -105,7 +105,11 @@ fn names_that_are_none() {
         let nodes = json!({ "nodes": [{ "name": name }], "links": [] });
         let answer = operator.send("PUT", "/v1/map", &nodes.to_string());
         assert_eq!(answer.status, 422, "{}", answer.body);
-        assert!(answer.body.contains("nodes.0: a name has"), "{}", answer.body);
+        assert!(
+            answer.body.contains("nodes.0: a name has"),
+            "{}",
+            answer.body
+        );
     }
 }
 

@@ -77,7 +77,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let tls = arguments.tls_certificate.zip(arguments.tls_key);
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
     let scheme = if tls.is_some() { "https" } else { "http" };
-    if tls.is_none() && !arguments.plain && !arguments.listen.ip().is_loopback() {
+    if tls.is_none() && !arguments.plain && !arguments.listen.ip().to_canonical().is_loopback() {
         return Err(Failure::usage(format!(
             "--listen {}: other hosts would send their tokens in plain text; give --tls-certificate and --tls-key, or --plain",
             arguments.listen
@@ -118,7 +118,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             viewer.display()
         ))?;
     }
-    if arguments.plain && !server.address().ip().is_loopback() {
+    if arguments.plain && !server.address().ip().to_canonical().is_loopback() {
         complain(format!(
             "{} is not loopback, and there is no TLS: tokens are sent in plain text",
             server.address()
