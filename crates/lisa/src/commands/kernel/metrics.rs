@@ -13,7 +13,7 @@ pub fn run(listen: Option<SocketAddr>, textfile: Option<&Path>) -> Result<(), Fa
     match (listen, textfile) {
         (Some(address), _) => serve(address),
         (None, Some(file)) => Ok(metrics::write(file)?),
-        (None, None) => print(&metrics::encode(metrics::read()?, Format::OpenMetrics)),
+        (None, None) => print(&metrics::encode(metrics::read()?, Format::Prometheus)),
     }
 }
 

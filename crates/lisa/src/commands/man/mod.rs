@@ -56,7 +56,7 @@ fn page(command: &Command, parent: Option<&str>) -> String {
     let mut rendered = || {
         man.render_title(&mut text)?;
         man.render_name_section(&mut text)?;
-        man.render_synopsis_section(&mut text)?;
+        sections::synopsis(command).to_writer(&mut text)?;
         man.render_description_section(&mut text)?;
         man.render_options_section(&mut text)?;
         match command.has_subcommands() {
