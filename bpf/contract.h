@@ -271,7 +271,8 @@ struct lisa_holder {
 	u8 orphan; /* closed by its program (SOCK_DEAD) */
 	u8 timer; /* enum lisa_timer */
 	u8 backup; /* a subflow that is a backup, by its own endpoint's flag or by the peer's */
-	u8 reserved[5];
+	u8 chosen; /* by setsockopt(TCP_CONGESTION): a listener then gives its algorithm to the sockets that it accepts */
+	u8 reserved[4];
 	u32 timer_jiffies; /* until it expires */
 	u32 process; /* id of a process with a file descriptor of the socket; 0: none found */
 	char command[16]; /* of this process */

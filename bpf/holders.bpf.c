@@ -128,6 +128,7 @@ static void list_socket(struct sock *sk, struct task_struct *task)
 	holder.local_port = BPF_CORE_READ(common, skc_num);
 	holder.remote_port = __builtin_bswap16(BPF_CORE_READ(common, skc_dport));
 	holder.state = BPF_CORE_READ(common, skc_state);
+	holder.chosen = BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_setsockopt);
 	read_addresses(sk, holder.family, holder.local, holder.remote);
 	holder.read = bpf_ktime_get_ns();
 	holder.bytes_acked = BPF_CORE_READ((struct tcp_sock *)sk, bytes_acked);

@@ -222,6 +222,7 @@ struct inet_connection_sock {
 	struct tcp_congestion_ops___registered *icsk_ca_ops;
 	void *icsk_ulp_data;
 	u8 icsk_ca_state : 5;
+	u8 icsk_ca_setsockopt : 1;
 	u8 icsk_pending;
 	u64 icsk_ca_priv[104 / sizeof(u64)];
 };

@@ -6,7 +6,14 @@ mod bpf;
 mod common;
 
 fn main() {
-    for name in ["lisa", "requests", "exec", "holders", "other_subflow"] {
+    for name in [
+        "lisa",
+        "requests",
+        "agent_exit",
+        "exec",
+        "holders",
+        "other_subflow",
+    ] {
         bpf::compile(name);
     }
     println!("cargo:rustc-env=LISA_OBJECT={}", bpf::object_hash("lisa"));

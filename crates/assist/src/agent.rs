@@ -21,8 +21,11 @@ const GATHER: Duration = Duration::from_millis(10);
 /// Time between two reads of the kernel without an event: algorithms are loaded, and maps change without one.
 const RESYNC: Duration = Duration::from_secs(5);
 
-/// Time to the next attempt to reach the manager, at first and at most.
+/// Time to the next attempt to reach the manager, at first and at most. It grows until a session has lasted [`CONTACT`].
 const RETRY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
+
+/// Events for the log: at most this many at once, and one more each second. A manager that changes its mind all the time must not fill a disk.
+const EVENTS: u64 = 10_000;
 
 /// Largest number of subflows of a report, so that it is smaller than the manager's limit of 1 MiB.
 const REPORT: usize = 5000;
@@ -73,10 +76,34 @@ pub enum Event {
     Groups(Groups),
     /// The kernel could not be read, or refused groups.
     Kernel(Error),
+    /// This many events were left out: there were too many.
+    Omitted(u64),
+}
+
+/// Number of events that may still be reported.
+struct Budget {
+    /// Time at which it is full again.
+    full_at: Instant,
+    omitted: u64,
+}
+
+impl Budget {
+    /// Takes one. Returns the number of those that were refused before, or nothing if there is none left.
+    fn take(&mut self) -> Option<u64> {
+        let now = Instant::now();
+        let after = self.full_at.max(now) + Duration::from_secs(1);
+        if after > now + Duration::from_secs(EVENTS) {
+            self.omitted += 1;
+            return None;
+        }
+        self.full_at = after;
+        Some(std::mem::take(&mut self.omitted))
+    }
 }
 
 /// A session with the manager.
 struct Session {
+    begin: Instant,
     id: String,
     sequence: u64,
     events: Events,
@@ -91,6 +118,7 @@ pub struct Agent<K> {
     manager: Manager,
     kernel: K,
     on_event: Box<dyn FnMut(Event)>,
+    budget: Budget,
     session: Option<Session>,
     /// The latest decision on each connection.
     decided: BTreeMap<Token, Groups>,
@@ -107,6 +135,10 @@ impl<K: Kernel> Agent<K> {
             manager,
             kernel,
             on_event: Box::new(on_event),
+            budget: Budget {
+                full_at: Instant::now(),
+                omitted: 0,
+            },
             session: None,
             decided: BTreeMap::new(),
             contact: Instant::now(),
@@ -130,6 +162,7 @@ impl<K: Kernel> Agent<K> {
         let mut retry = RETRY[0];
         let mut retry_at: Option<Instant> = None;
         let mut read_at = Instant::now();
+        let mut earliest = read_at;
         loop {
             let lost = tokio::select! {
                 () = &mut stop => {
@@ -139,15 +172,16 @@ impl<K: Kernel> Agent<K> {
                 events = path_manager.next() => {
                     // Lost events are as good as one of each connection.
                     self.on_path_manager(events?.unwrap_or_default().as_slice());
-                    read_at = read_at.min(Instant::now() + GATHER);
+                    read_at = read_at.min(earliest.max(Instant::now() + GATHER));
                     None
                 }
                 () = sleep_until(read_at) => {
                     let begin = Instant::now();
                     // One report at a time, in order.
                     let report = self.reconcile(reporting.is_none());
-                    // A kernel with many connections is not read all the time.
-                    read_at = Instant::now() + RESYNC.max(10 * begin.elapsed());
+                    // A kernel with many connections is not read all the time, whatever the manager sends.
+                    earliest = Instant::now() + 9 * begin.elapsed();
+                    read_at = earliest.max(Instant::now() + RESYNC);
                     if let Some(report) = report {
                         let manager = self.manager.clone();
                         reporting = Some(Box::pin(async move { manager.report(&report).await }));
@@ -159,8 +193,7 @@ impl<K: Kernel> Agent<K> {
                     match result {
                         Ok((session, events)) => {
                             self.begin(session, events);
-                            retry = RETRY[0];
-                            read_at = Instant::now();
+                            read_at = earliest.max(Instant::now());
                             None
                         }
                         Err(error) => Some(error),
@@ -173,7 +206,7 @@ impl<K: Kernel> Agent<K> {
                             self.contact = Instant::now();
                             self.decide(reported.connections);
                             // Groups are set, and what has changed meanwhile is reported.
-                            read_at = Instant::now();
+                            read_at = earliest.max(Instant::now());
                             None
                         }
                         Err(error) => Some(error),
@@ -183,7 +216,7 @@ impl<K: Kernel> Agent<K> {
                     Ok(groups) => {
                         self.contact = Instant::now();
                         self.decide(groups);
-                        read_at = Instant::now();
+                        read_at = read_at.min(earliest.max(Instant::now()));
                         None
                     }
                     Err(error) => Some(error),
@@ -195,12 +228,15 @@ impl<K: Kernel> Agent<K> {
                 }
             };
             if let Some(error) = lost {
-                if self.session.take().is_some() {
+                if let Some(session) = self.session.take() {
                     // Until now the stream was alive.
                     self.contact = Instant::now();
+                    if session.begin.elapsed() > CONTACT {
+                        retry = RETRY[0];
+                    }
                 }
                 reporting = None;
-                (self.on_event)(Event::Lost(error));
+                self.report_event(Event::Lost(error));
                 retry_at = Some(Instant::now() + retry);
                 retry = (2 * retry).min(RETRY[1]);
             }
@@ -220,6 +256,7 @@ impl<K: Kernel> Agent<K> {
         self.contact = Instant::now();
         self.is_coupled = false;
         self.session = Some(Session {
+            begin: Instant::now(),
             id: session.session,
             sequence: 0,
             events,
@@ -229,7 +266,19 @@ impl<K: Kernel> Agent<K> {
         for groups in self.decided.values_mut() {
             groups.revision = 0;
         }
-        (self.on_event)(Event::Connected(session.endpoint));
+        let endpoint = kernel::printable(session.endpoint.as_bytes());
+        self.report_event(Event::Connected(endpoint));
+    }
+
+    /// Reports an event, unless there were too many.
+    fn report_event(&mut self, event: Event) {
+        let Some(omitted) = self.budget.take() else {
+            return;
+        };
+        if omitted > 0 {
+            (self.on_event)(Event::Omitted(omitted));
+        }
+        (self.on_event)(event);
     }
 
     /// Couples a separated connection at once if it has a subflow that no decision contains.
@@ -317,7 +366,7 @@ impl<K: Kernel> Agent<K> {
         let seen = match self.kernel.read() {
             Ok(seen) => seen,
             Err(error) => {
-                (self.on_event)(Event::Kernel(error));
+                self.report_event(Event::Kernel(error));
                 return None;
             }
         };
@@ -338,15 +387,15 @@ impl<K: Kernel> Agent<K> {
                 }
             }
             if let (Some(groups), true) = (decided, moves.len() > before) {
-                set.push(groups.clone());
+                set.push(of_connection(groups, connection));
             }
         }
         if !moves.is_empty() {
             match self.kernel.set(&moves) {
                 Ok(()) => set
                     .into_iter()
-                    .for_each(|groups| (self.on_event)(Event::Groups(groups))),
-                Err(error) => (self.on_event)(Event::Kernel(error)),
+                    .for_each(|groups| self.report_event(Event::Groups(groups))),
+                Err(error) => self.report_event(Event::Kernel(error)),
             }
         }
         Some(seen)
@@ -359,6 +408,22 @@ impl<K: Kernel> Agent<K> {
         let _ = self.set_groups();
         (self.on_event)(Event::Coupled);
     }
+}
+
+/// The decision on the subflows of a connection. A wrong manager's decision may have any number of others.
+fn of_connection(groups: &Groups, connection: &Seen) -> Groups {
+    let mut decided = groups.clone();
+    decided.groups.retain(|g| {
+        let ends = Subflow {
+            local: g.local,
+            remote: g.remote,
+        };
+        connection
+            .subflows
+            .iter()
+            .any(|subflow| subflow.ends == ends)
+    });
+    decided
 }
 
 /// The group of a subflow by a decision; none if the decision does not have it. A wrong manager's numbers are not groups.
@@ -394,5 +459,21 @@ async fn next_groups(session: &mut Option<Session>) -> Result<Vec<Groups>> {
     match session {
         Some(session) => session.events.next().await,
         None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn events_have_a_budget() {
+        let mut budget = Budget {
+            full_at: Instant::now(),
+            omitted: 0,
+        };
+        let taken = (0..2 * EVENTS).filter(|_| budget.take().is_some()).count() as u64;
+        assert!((EVENTS..EVENTS + 5).contains(&taken), "{taken}");
+        assert_eq!(budget.omitted, 2 * EVENTS - taken);
     }
 }

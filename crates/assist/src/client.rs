@@ -17,7 +17,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 
 use crate::error::{Error, Result};
@@ -27,6 +27,13 @@ const REQUEST: Duration = Duration::from_secs(5);
 
 /// Longest time without a byte on the stream of events. The manager sends a comment every 5 s.
 const SILENCE: Duration = Duration::from_secs(12);
+
+/// Longest pause between two reads.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Longest time of an event, from the end of the one before: comments are events, too. Then the manager sends one without an end, however
+/// slowly, and its groups are as good as lost.
+const EVENT: Duration = Duration::from_secs(30);
 
 /// Largest answer, and largest event, bytes. A wrong manager must not fill the memory.
 const MOST: usize = 16 << 20;
@@ -80,7 +87,8 @@ impl Target {
     #[must_use]
     pub fn is_exposed(&self) -> bool {
         let address = self.host.parse::<std::net::IpAddr>();
-        let is_local = self.host == "localhost" || address.is_ok_and(|ip| ip.is_loopback());
+        let is_local =
+            self.host == "localhost" || address.is_ok_and(|ip| ip.to_canonical().is_loopback());
         !self.is_tls && !is_local
     }
 }
@@ -138,6 +146,9 @@ impl Manager {
                 body: response.into_body(),
                 received: Received::default(),
                 last: Instant::now(),
+                complete: Instant::now(),
+                handled: None,
+                read_at: Instant::now(),
             };
             events.read().await?;
             Ok(events)
@@ -219,6 +230,9 @@ impl Manager {
     }
 }
 
+/// Longest file of certificates, bytes: a hundred times the bundle of a distribution.
+const AUTHORITIES: u64 = 32 << 20;
+
 /// Checks certificates of managers.
 fn connector(authority: Option<&Path>) -> Result<TlsConnector> {
     let mut roots = RootCertStore::empty();
@@ -230,8 +244,9 @@ fn connector(authority: Option<&Path>) -> Result<TlsConnector> {
                     file.display()
                 ))
             };
-            let read = CertificateDer::pem_file_iter(file).map_err(|error| failed(&error))?;
-            for certificate in read {
+            let text = files::read(file, AUTHORITIES)
+                .map_err(|error| Error(format!("{}: {error}", file.display())))?;
+            for certificate in CertificateDer::pem_slice_iter(&text) {
                 let certificate = certificate.map_err(|error| failed(&error))?;
                 roots.add(certificate).map_err(|error| failed(&error))?;
             }
@@ -261,6 +276,12 @@ pub(crate) struct Events {
     received: Received,
     /// Time of the last byte.
     last: Instant,
+    /// Time of the last complete event.
+    complete: Instant,
+    /// Time at which the frame arrived that is being handled.
+    handled: Option<Instant>,
+    /// The next frame is not read before: a manager that sends all the time has a tenth of the time of this process, and TCP holds it back.
+    read_at: Instant,
 }
 
 impl Events {
@@ -268,6 +289,7 @@ impl Events {
     pub(crate) async fn next(&mut self) -> Result<Vec<api::Groups>> {
         loop {
             while let Some(event) = self.received.event() {
+                self.complete = Instant::now();
                 if let Some(groups) = groups(event)? {
                     return Ok(groups);
                 }
@@ -278,13 +300,24 @@ impl Events {
 
     /// Reads some bytes.
     async fn read(&mut self) -> Result<()> {
-        let frame = timeout_at(self.last + SILENCE, self.body.frame()).await;
-        let frame = frame.map_err(|_| Error("the manager is silent".into()))?;
+        if let Some(arrived) = self.handled.take() {
+            self.read_at = Instant::now() + (9 * arrived.elapsed()).min(PAUSE);
+        }
+        sleep_until(self.read_at).await;
+        let until = (self.last + SILENCE)
+            .min(self.complete + EVENT)
+            .max(self.read_at);
+        let frame = timeout_at(until, self.body.frame()).await;
+        let frame = frame.map_err(|_| match self.received.is_empty() {
+            true => Error("the manager is silent".into()),
+            false => Error("the manager sends an event without an end".into()),
+        })?;
         let Some(frame) = frame else {
             return Err(Error("the manager has ended the stream of events".into()));
         };
         let frame = frame.map_err(|error| Error::new("stream of events", error))?;
         self.last = Instant::now();
+        self.handled = Some(self.last);
         if let Some(data) = frame.data_ref() {
             self.received.push(data);
         }
@@ -310,6 +343,11 @@ struct Received {
 }
 
 impl Received {
+    /// Whether all bytes were returned.
+    fn is_empty(&self) -> bool {
+        self.begin == self.bytes.len()
+    }
+
     /// Adds bytes, and removes the events that were returned.
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.begin);

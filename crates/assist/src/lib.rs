@@ -23,4 +23,6 @@ pub use follow::follow;
 pub use loaded::Loaded;
 
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod tests;

@@ -1,10 +1,12 @@
 //! The connections of the loaded algorithms in this network namespace, and their groups.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 
+use kernel::agent_exit::CoupledAtExit;
 use kernel::group;
 use kernel::registry::Registered;
 use kernel::status::Connection;
@@ -18,6 +20,8 @@ use crate::error::{Error, Result};
 pub struct Loaded {
     netns: u64,
     algorithms: Vec<(Registered, Vec<Connection>)>,
+    /// By id of the registration. Nothing is separated without it: after SIGKILL nobody else would couple again.
+    coupled_at_exit: HashMap<u32, CoupledAtExit>,
 }
 
 impl Loaded {
@@ -32,7 +36,7 @@ impl Loaded {
             .ino();
         Ok(Self {
             netns,
-            algorithms: Vec::new(),
+            ..Self::default()
         })
     }
 }
@@ -84,6 +88,8 @@ impl Kernel for Loaded {
         for (token, subflow, group) in moves {
             wanted.insert((String::from(*token), *subflow), *group);
         }
+        let is_loaded = |id: &u32| self.algorithms.iter().any(|(one, _)| one.map_id() == *id);
+        self.coupled_at_exit.retain(|id, _| is_loaded(id));
         for (registered, connections) in &self.algorithms {
             let moves: Vec<_> = connections
                 .iter()
@@ -93,9 +99,15 @@ impl Kernel for Loaded {
                     Some((connection, subflow, *wanted.get(&key)?))
                 })
                 .collect();
+            let failed = |error: kernel::Error| Error(error.to_string());
+            if moves.iter().any(|(_, _, group)| *group != 0) {
+                if let Entry::Vacant(missing) = self.coupled_at_exit.entry(registered.map_id()) {
+                    missing.insert(CoupledAtExit::of(registered).map_err(failed)?);
+                }
+            }
             if !moves.is_empty() {
                 let requested = group::request_all(registered, &moves);
-                requested.map_err(|error| Error(error.to_string()))?;
+                requested.map_err(failed)?;
             }
         }
         Ok(())

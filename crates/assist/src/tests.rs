@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +23,7 @@ type Connections = BTreeMap<Token, Vec<SeenSubflow>>;
 
 /// A kernel in memory.
 #[derive(Clone, Default)]
-struct Memory(Rc<RefCell<Connections>>);
+pub(crate) struct Memory(Rc<RefCell<Connections>>);
 
 impl Kernel for Memory {
     fn read(&mut self) -> Result<Vec<Seen>> {
@@ -46,7 +47,7 @@ impl Kernel for Memory {
 }
 
 impl Memory {
-    fn open(&self, token: u32, subflows: &[(&str, &str)]) {
+    pub(crate) fn open(&self, token: u32, subflows: &[(&str, &str)]) {
         let seen = subflows.iter().map(|(local, remote)| SeenSubflow {
             ends: Subflow {
                 local: local.parse().unwrap(),
@@ -75,7 +76,8 @@ impl Folder {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lisa-assist-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).unwrap();
+        let mut private = std::fs::DirBuilder::new();
+        private.mode(0o700).create(&folder).unwrap();
         Self(folder)
     }
 }
@@ -233,7 +235,7 @@ impl Running {
     }
 }
 
-fn run(test: impl AsyncFnOnce()) {
+pub(crate) fn run(test: impl AsyncFnOnce()) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -242,7 +244,7 @@ fn run(test: impl AsyncFnOnce()) {
     local.block_on(&runtime, test());
 }
 
-const DISJOINT: [(&str, &str); 2] = [
+pub(crate) const DISJOINT: [(&str, &str); 2] = [
     ("10.0.0.1:1000", "10.4.0.1:443"),
     ("10.1.0.1:1001", "10.4.0.1:443"),
 ];
@@ -382,6 +384,11 @@ fn addresses_of_managers() {
         ("http://127.0.0.1:9720", "http://127.0.0.1:9720", false),
         ("http://[::1]:9720/", "http://[::1]:9720", false),
         ("http://192.0.2.1:9720", "http://192.0.2.1:9720", true),
+        (
+            "http://[::ffff:127.0.0.1]:1",
+            "http://[::ffff:127.0.0.1]:1",
+            false,
+        ),
         (
             "https://manager.example",
             "https://manager.example:443",

@@ -50,6 +50,9 @@ pub struct Socket {
     pub mptcp: bool,
     /// Whether it is a backup (RFC 8684, 3.3.8), by a flag of its own endpoint or of the peer's.
     pub backup: bool,
+    /// Whether its program, or `lisa kernel exec`, has set TCP_CONGESTION. A listener then gives this load of the algorithm to the sockets
+    /// that it accepts; any other gives the present default of its network namespace.
+    pub chosen: bool,
     /// Local address.
     pub local: SocketAddr,
     /// Remote address; port 0 if it is not connected.
@@ -82,6 +85,11 @@ pub struct Socket {
 impl Socket {
     fn is_listener(&self) -> bool {
         self.state == "LISTEN"
+    }
+
+    /// Whether it gives its load of the algorithm to the sockets that it accepts.
+    pub(crate) fn passes_on(&self) -> bool {
+        self.is_listener() && self.chosen
     }
 
     fn is_unconnected(&self) -> bool {
@@ -216,6 +224,7 @@ pub(crate) mod tests {
             state: "ESTABLISHED",
             mptcp: true,
             backup: false,
+            chosen: false,
             local: local.parse().unwrap(),
             remote: remote.parse().unwrap(),
             process: None,

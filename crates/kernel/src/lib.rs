@@ -9,6 +9,7 @@
 //!
 //! Needs Linux 6.1 or later with MPTCP, BTF and the BPF JIT, and root, for all but `exec`.
 
+pub mod agent_exit;
 pub mod capabilities;
 mod clock;
 pub mod contract;
@@ -57,3 +58,4 @@ mod skel {
 }
 
 pub use error::{Error, Result};
+pub use text::printable;

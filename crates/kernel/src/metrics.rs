@@ -12,8 +12,6 @@ use crate::registry::{self, Registered};
 use crate::totals::{self, Totals};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
 use std::path::Path;
 
 pub use encode::{Format, encode};
@@ -101,17 +99,5 @@ fn of_present(registered: &Registered, namespaces: u64) -> Result<Present> {
 /// If the metrics cannot be read or the file cannot be written.
 pub fn write(to: &Path) -> Result<()> {
     let text = encode(read()?, Format::Prometheus);
-    let mut temporary = to.as_os_str().to_owned();
-    temporary.push(".new");
-    let temporary = Path::new(&temporary);
-    let failed = |what: &Path| Error::io(what.display().to_string());
-    let _ = fs::remove_file(temporary); // of a command that was killed
-    // A new file: in a folder that others can write, a link with this name could lead anywhere.
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(temporary);
-    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(failed(temporary))?;
-    fs::rename(temporary, to).map_err(failed(to))
+    files::write(to, text).map_err(Error::io(to.display().to_string()))
 }

@@ -165,7 +165,12 @@ impl Status {
         let in_table = |socket: &Socket| table.contains(&(Some(socket.local), Some(socket.remote)));
         for ([what, _], sockets) in self.holders.kinds() {
             let others = sockets.iter().filter(|s| s.orphan || !in_table(s));
-            lines.extend(others.map(|socket| format!("{what} {socket}")));
+            lines.extend(others.map(|socket| match self.leaving && socket.passes_on() {
+                true => format!(
+                    "{what} {socket}: new connections get this former load until its program starts again"
+                ),
+                false => format!("{what} {socket}"),
+            }));
         }
         lines
     }

@@ -5,7 +5,8 @@ use std::{fs, io};
 
 /// Text that any user can choose, as it may reach a terminal: control characters, other characters that cannot be seen, and bytes
 /// that are not UTF-8 are escaped. A backslash is not, so that names with one can be given as they are printed.
-pub(crate) fn printable(text: &[u8]) -> String {
+#[must_use]
+pub fn printable(text: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in text.utf8_chunks() {
         for c in chunk.valid().chars() {

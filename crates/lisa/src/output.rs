@@ -202,6 +202,13 @@ pub fn terminal_width() -> Option<usize> {
     width.map(|width| width.max(NARROWEST))
 }
 
+/// The lines of a text in the width of the terminal; elsewhere they stay as they are.
+pub fn wrapped(text: &str) -> String {
+    let width = terminal_width().unwrap_or(usize::MAX);
+    let lines = text.lines().flat_map(|line| wrap(line, width, 4));
+    lines.map(|line| line + "\n").collect()
+}
+
 /// Least width that text is laid out for.
 const NARROWEST: usize = 60;
 

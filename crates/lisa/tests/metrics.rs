@@ -54,7 +54,7 @@ fn printed_and_written() {
     }
     with_connections(|loaded| {
         let text = String::from_utf8(run(&mut metrics()).stdout).expect("text");
-        assert!(text.ends_with("# EOF\n"), "{text}");
+        check(&text);
         let name = loaded.name();
         assert_eq!(sum(&text, "lisa_connections", name), 6.0, "{text}");
         assert_eq!(sum(&text, "lisa_subflows_opened_total", name), 12.0);
@@ -73,7 +73,7 @@ fn printed_and_written() {
         check(&written);
 
         // A link in place of the file that is written first leads nowhere.
-        let (precious, link) = (folder.join("precious"), folder.join("lisa.prom.new"));
+        let (precious, link) = (folder.join("precious"), folder.join("lisa.prom.tmp"));
         std::fs::write(&precious, "kept").expect("a file");
         std::os::unix::fs::symlink(&precious, &link).expect("a link");
         run(metrics().arg("--textfile").arg(&file));

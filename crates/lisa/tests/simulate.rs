@@ -7,6 +7,8 @@ mod algorithms;
 mod compare;
 #[path = "simulate/explore.rs"]
 mod explore;
+#[path = "simulate/files.rs"]
+mod files;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
 #[path = "simulate/memory.rs"]

@@ -72,12 +72,30 @@ impl TryFrom<String> for Text {
     type Error = std::net::AddrParseError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let network = text.parse().ok().map(Self);
-        network.map_or_else(
-            || text.parse::<IpAddr>().map(|address| Self(address.into())),
-            Ok,
-        )
+        let network = match text.parse() {
+            Ok(network) => network,
+            Err(_) => IpNet::from(text.parse::<IpAddr>()?),
+        };
+        Ok(Self(canonical_network(network)))
     }
+}
+
+/// The IPv4 network of a mapped one: `::ffff:10.0.0.0/104` is `10.0.0.0/8` (RFC 4291, section 2.5.5.2).
+fn canonical_network(network: IpNet) -> IpNet {
+    const MAPPED: u8 = 96;
+    let length = network.prefix_len().checked_sub(MAPPED);
+    match (network.addr().to_canonical(), length) {
+        (address @ IpAddr::V4(_), Some(length)) if network.addr().is_ipv6() => {
+            IpNet::new(address, length).expect("at most 32 of 128 - 96 bits")
+        }
+        _ => network,
+    }
+}
+
+/// Reads an address and a port; an IPv4-mapped address is the IPv4 address.
+fn canonical<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let read = SocketAddr::deserialize(deserializer)?;
+    Ok(SocketAddr::new(read.ip().to_canonical(), read.port()))
 }
 
 /// A prefix and its node.
@@ -276,9 +294,11 @@ pub struct Connection {
 pub struct Subflow {
     /// Address and port of the endpoint.
     #[schema(value_type = String, example = "10.1.0.2:43210")]
+    #[serde(deserialize_with = "canonical")]
     pub local: SocketAddr,
     /// Address and port of the peer.
     #[schema(value_type = String, example = "10.2.0.1:443")]
+    #[serde(deserialize_with = "canonical")]
     pub remote: SocketAddr,
 }
 
@@ -311,9 +331,11 @@ pub struct Groups {
 pub struct SubflowGroup {
     /// Address and port of the endpoint.
     #[schema(value_type = String)]
+    #[serde(deserialize_with = "canonical")]
     pub local: SocketAddr,
     /// Address and port of the peer.
     #[schema(value_type = String)]
+    #[serde(deserialize_with = "canonical")]
     pub remote: SocketAddr,
     /// Group from 0 to 238. Subflows of one group are coupled.
     pub group: u8,

@@ -48,6 +48,20 @@ pub(crate) struct Available {
     pub(crate) at_ms: u64,
 }
 
+/// Prefixes with their nodes.
+#[derive(Debug, Default)]
+pub(crate) struct ResolvedPrefixes {
+    nodes: Prefixes,
+    list: Vec<api::Prefix>,
+}
+
+/// Listed routes with their links.
+#[derive(Debug, Default)]
+pub(crate) struct ResolvedRoutes {
+    listed: HashMap<(NodeIndex, NodeIndex), Vec<Vec<LinkIndex>>>,
+    request: api::RoutesRequest,
+}
+
 /// A network.
 #[derive(Debug, Default)]
 pub(crate) struct Network {
@@ -57,10 +71,8 @@ pub(crate) struct Network {
     places: Vec<Option<Place>>,
     links: Vec<Link>,
     by_name: HashMap<String, LinkIndex>,
-    prefixes: Prefixes,
-    prefix_list: Vec<api::Prefix>,
-    listed: HashMap<(NodeIndex, NodeIndex), Vec<Vec<LinkIndex>>>,
-    routes: api::RoutesRequest,
+    prefixes: ResolvedPrefixes,
+    routes: ResolvedRoutes,
     trees: HashMap<NodeIndex, ShortestTree>,
 }
 
@@ -75,10 +87,6 @@ pub fn map_of(request: &api::MapRequest) -> Result<Map> {
         ..Map::default()
     };
     for (index, node) in request.nodes.iter().enumerate() {
-        if node.name.is_empty() || node.name.len() > 200 {
-            let text = format!("nodes.{index}: a name has 1 to 200 bytes");
-            return Err(Error::invalid(text));
-        }
         if indices.insert(&node.name[..], index).is_some() {
             let text = format!(
                 "nodes.{index}: a second node `{}`: names are unique",
@@ -119,6 +127,19 @@ pub fn map_of(request: &api::MapRequest) -> Result<Map> {
     Ok(map)
 }
 
+/// Longest name of a node and longest title of a map, bytes.
+const MOST_NAME: usize = 200;
+
+/// Names are shown on the page and on terminals.
+fn check_name(name: &str) -> Result<(), String> {
+    match (1..=MOST_NAME).contains(&name.len()) && !name.chars().any(char::is_control) {
+        true => Ok(()),
+        false => Err(format!(
+            "a name has 1 to {MOST_NAME} bytes, without control characters"
+        )),
+    }
+}
+
 impl Network {
     /// A network of a map without rates, prefixes and routes.
     pub(crate) fn of_map(map: &Map, revision: u64) -> Result<Self> {
@@ -130,6 +151,13 @@ impl Network {
             return Err(Error::invalid(text));
         }
         let graph = map.graph(|_| Properties::line(netsim::Span::ZERO));
+        for (index, name) in graph.nodes().iter().enumerate() {
+            check_name(name)
+                .map_err(|problem| Error::invalid(format!("nodes.{index}: {problem}")))?;
+        }
+        if let Some(title) = &map.title {
+            check_name(title).map_err(|problem| Error::invalid(format!("the title: {problem}")))?;
+        }
         let mut links = Vec::with_capacity(graph.links().len());
         for edge in map.edges.iter().filter(|edge| edge.source != edge.target) {
             let link = Link {
@@ -163,20 +191,25 @@ impl Network {
                 (new.is_up, new.rate, new.is_fresh) = (old.is_up, old.rate, old.is_fresh);
             }
         }
-        let prefixes = from.prefix_list.iter();
+        let prefixes = from.prefixes.list.iter();
         let prefixes = prefixes.filter(|prefix| self.graph.node(&prefix.node).is_some());
         let prefixes = prefixes.cloned().collect();
-        let routes = from.routes.routes.iter();
+        let routes = from.routes.request.routes.iter();
         let routes = routes.filter(|route| self.resolve(0, route).is_ok());
         let routes = api::RoutesRequest {
-            others: from.routes.others,
+            others: from.routes.request.others,
             routes: routes.cloned().collect(),
         };
-        let resolved = self.set_prefixes(prefixes).and(self.set_routes(routes));
-        resolved.expect("only what exists was kept");
+        let kept = "only what exists was kept";
+        self.prefixes = self.resolve_prefixes(prefixes).expect(kept);
+        self.routes = self.resolve_routes(routes).expect(kept);
     }
 
-    pub(crate) fn set_prefixes(&mut self, list: Vec<api::Prefix>) -> Result<()> {
+    /// The nodes of prefixes.
+    ///
+    /// # Errors
+    /// For a node that is not on the map, a prefix with two nodes, and too many prefixes.
+    pub(crate) fn resolve_prefixes(&self, list: Vec<api::Prefix>) -> Result<ResolvedPrefixes> {
         if list.len() > MOST_PREFIXES {
             let text = format!(
                 "{} prefixes: at most {MOST_PREFIXES} are possible",
@@ -184,31 +217,39 @@ impl Network {
             );
             return Err(Error::invalid(text));
         }
-        let mut prefixes = Prefixes::default();
+        let mut nodes = Prefixes::default();
         for (index, prefix) in list.iter().enumerate() {
             let Some(node) = self.graph.node(&prefix.node) else {
                 let text = format!("prefixes.{index}: no node `{}` on the map", prefix.node);
                 return Err(Error::invalid(text));
             };
-            if !prefixes.insert(prefix.prefix, node) {
+            if !nodes.insert(prefix.prefix, node) {
                 let text = format!("prefixes.{index}: a second node for {}", prefix.prefix);
                 return Err(Error::invalid(text));
             }
         }
-        (self.prefixes, self.prefix_list) = (prefixes, list);
-        Ok(())
+        Ok(ResolvedPrefixes { nodes, list })
     }
 
-    pub(crate) fn set_routes(&mut self, routes: api::RoutesRequest) -> Result<()> {
-        if routes.routes.len() > MOST_PREFIXES {
+    /// Replaces the prefixes by those that this network has resolved.
+    pub(crate) fn set_prefixes(&mut self, prefixes: ResolvedPrefixes) {
+        self.prefixes = prefixes;
+    }
+
+    /// The links of listed routes.
+    ///
+    /// # Errors
+    /// For nodes and links that are not on the map, paths that do not lead from one node to the other, and too many routes.
+    pub(crate) fn resolve_routes(&self, request: api::RoutesRequest) -> Result<ResolvedRoutes> {
+        if request.routes.len() > MOST_PREFIXES {
             let text = format!(
                 "{} routes: at most {MOST_PREFIXES} are possible",
-                routes.routes.len()
+                request.routes.len()
             );
             return Err(Error::invalid(text));
         }
         let mut listed = HashMap::new();
-        for (index, route) in routes.routes.iter().enumerate() {
+        for (index, route) in request.routes.iter().enumerate() {
             let (ends, paths) = self.resolve(index, route)?;
             if listed.insert(ends, paths).is_some() {
                 let text = format!(
@@ -218,8 +259,12 @@ impl Network {
                 return Err(Error::invalid(text));
             }
         }
-        (self.listed, self.routes) = (listed, routes);
-        Ok(())
+        Ok(ResolvedRoutes { listed, request })
+    }
+
+    /// Replaces the routes by those that this network has resolved.
+    pub(crate) fn set_routes(&mut self, routes: ResolvedRoutes) {
+        self.routes = routes;
     }
 
     /// The ends and paths of a listed route.
@@ -319,7 +364,7 @@ impl Network {
 
     /// The node of an address.
     pub(crate) fn node(&self, address: IpAddr) -> Option<NodeIndex> {
-        self.prefixes.node(address)
+        self.prefixes.nodes.node(address)
     }
 
     /// The installed route between two nodes; none if it is unknown. Listed paths over a link that is down are left out.
@@ -329,14 +374,14 @@ impl Network {
             return None;
         }
         let is_up = |link: LinkIndex| self.links[link.index()].is_up;
-        if let Some(paths) = self.listed.get(&(from, to)) {
+        if let Some(paths) = self.routes.listed.get(&(from, to)) {
             let usable = paths
                 .iter()
                 .filter(|path| path.iter().all(|link| is_up(*link)));
             let usable: Vec<&[LinkIndex]> = usable.map(Vec::as_slice).collect();
             return Route::of(&usable);
         }
-        if self.routes.others == api::OtherRoutes::Unknown {
+        if self.routes.request.others == api::OtherRoutes::Unknown {
             return None;
         }
         if !self.trees.contains_key(&from) {
@@ -355,7 +400,7 @@ impl Network {
 
     /// Whether the route of this pair is listed.
     pub(crate) fn is_listed(&self, ends: (NodeIndex, NodeIndex)) -> bool {
-        self.listed.contains_key(&ends)
+        self.routes.listed.contains_key(&ends)
     }
 
     /// Distances to the beginning of a link and from its end, in links.
@@ -373,11 +418,11 @@ impl Network {
     }
 
     pub(crate) fn prefix_list(&self) -> &[api::Prefix] {
-        &self.prefix_list
+        &self.prefixes.list
     }
 
     pub(crate) fn routes(&self) -> &api::RoutesRequest {
-        &self.routes
+        &self.routes.request
     }
 
     /// What changes on a link, without its subflows.
@@ -411,7 +456,7 @@ impl Network {
                 }
             })
             .collect();
-        for prefix in &self.prefix_list {
+        for prefix in &self.prefixes.list {
             let node = self.graph.node(&prefix.node).expect("prefixes have nodes");
             let prefixes = &mut nodes[node.index()].prefixes;
             if prefixes.len() < PREFIXES {

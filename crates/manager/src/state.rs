@@ -3,6 +3,7 @@
 //! No input or output, and no clock: the caller gives the time. Each change regroups the connections that it concerns and no others: those
 //! on a link whose rate or state has changed. [`State::take_changes`] has the results.
 
+mod changes;
 mod connections;
 mod endpoints;
 mod groups;
@@ -12,12 +13,13 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use topology::{Assistance, LinkIndex, Map, Unknown};
+use topology::{Assistance, LinkIndex, Unknown};
 
 use crate::api::{self, Token};
-use crate::error::Result;
 use crate::network::{Available, Network};
 use crate::routes::{RouteId, Routes};
+
+pub(crate) use changes::Change;
 
 /// Hash of a token.
 pub type Hash = [u8; 32];
@@ -127,93 +129,11 @@ impl State {
         }
     }
 
-    /// Replaces the map. Links of the same name keep their states and rates. Prefixes and routes whose nodes and links exist on the new map
-    /// are kept.
-    ///
-    /// # Errors
-    /// If the map is too large.
-    pub fn set_map(&mut self, map: &Map) -> Result<()> {
-        let mut network = Network::of_map(map, self.network.revision + 1)?;
-        network.inherit(&self.network);
-        self.network = network;
-        self.is_dirty = vec![false; self.network.graph().links().len()];
-        self.dirty.clear();
-        self.reroute();
-        Ok(())
-    }
-
-    /// Replaces the prefixes.
-    ///
-    /// # Errors
-    /// For a node that is not on the map, and a prefix with two nodes.
-    pub fn set_prefixes(&mut self, prefixes: Vec<api::Prefix>) -> Result<()> {
-        self.network.set_prefixes(prefixes)?;
-        self.reroute();
-        Ok(())
-    }
-
-    /// Replaces the routes.
-    ///
-    /// # Errors
-    /// For nodes and links that are not on the map, and paths that do not lead from one node to the other.
-    pub fn set_routes(&mut self, routes: api::RoutesRequest) -> Result<()> {
-        self.network.set_routes(routes)?;
-        self.reroute();
-        Ok(())
-    }
-
-    /// Sets rates, and returns their names with the time.
-    ///
-    /// # Errors
-    /// For a link that is not on the map. No rate is then set.
-    pub fn set_rates(&mut self, rates: &[api::Rate], now_ms: u64) -> Result<()> {
-        let found = rates.iter().map(|rate| self.network.link(&rate.link));
-        let links = found.collect::<Result<Vec<_>>>()?;
-        let mut changed = Vec::new();
-        for (link, rate) in links.into_iter().zip(rates) {
-            // The largest number stands for a link without a limit.
-            let bps = rate.available_bps.min(u64::MAX - 1);
-            if self
-                .network
-                .set_rate(link, Available { bps, at_ms: now_ms })
-            {
-                changed.push(link);
-            }
-        }
-        self.mark(&changed);
-        self.regroup_on(&changed);
-        Ok(())
-    }
-
     /// Restores a rate of the database, with the time of its arrival.
     pub(crate) fn restore_rate(&mut self, link: &str, available: Available) {
         if let Ok(link) = self.network.link(link) {
             self.network.set_rate(link, available);
         }
-    }
-
-    /// Sets states of links.
-    ///
-    /// # Errors
-    /// For a link that is not on the map. No state is then set.
-    pub fn set_links(&mut self, states: &[api::LinkState]) -> Result<()> {
-        let found = states.iter().map(|state| self.network.link(&state.link));
-        let links = found.collect::<Result<Vec<_>>>()?;
-        let (mut up, mut down) = (Vec::new(), Vec::new());
-        for (link, state) in links.into_iter().zip(states) {
-            if self.network.set_up(link, state.up) {
-                if state.up { &mut up } else { &mut down }.push(link);
-            }
-        }
-        let mut dirty = [&up[..], &down[..]].concat();
-        let connections = self
-            .routes
-            .links_changed(&mut self.network, &down, &up, &mut dirty);
-        self.mark(&dirty);
-        for connection in connections {
-            self.regroup(connection);
-        }
-        Ok(())
     }
 
     /// Drops rates that are too old, and the connections of endpoints that have been absent for too long. `is_present` says whether an

@@ -74,11 +74,30 @@ impl fmt::Display for OneLine<'_> {
 /// Text with its control characters escaped.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    let escape = |c: char| match c.is_control() {
+    let escape = |c: char| match controls_a_terminal(c) {
         true => c.escape_default().to_string(),
         false => c.to_string(),
     };
     text.chars().map(escape).collect()
+}
+
+/// Whether a character is a command to a terminal: a control character, a separator of lines, or one that changes the direction of the
+/// text behind it (Unicode standard annex 9).
+pub(crate) fn controls_a_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text without what it quotes: from the first quote to the last. For errors about a file that a scenario only names: who runs the
+/// scenario of somebody else may read more files than its author.
+pub(crate) fn without_quotes(text: &str) -> String {
+    let is_quote = |c: char| matches!(c, '`' | '"');
+    match (text.find(is_quote), text.rfind(is_quote)) {
+        (Some(first), Some(last)) if first < last => {
+            format!("{}`…`{}", &text[..first], &text[last + 1..])
+        }
+        _ => text.into(),
+    }
 }
 
 /// Text of an argument in a message: on one line, and not too long.

@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
     (SHARED, "shared-bottleneck", "shared-botleneck", "a.toml:5: `topology.kind`: no value `shared-botleneck`, did you mean `shared-bottleneck`?; there are shared-bottleneck, non-shared-bottleneck, fat-tree, scenario-a, scenario-b, scenario-c, graph, gml"),
     // Maps. The file of each is relative to the scenario, which is `a.toml` in this crate's folder.
     (MAP, "Nsfnet.gml", "Nfsnet.gml", "a.toml:4: `topology.file`: ../../experiments/topologies/Nfsnet.gml: No such file or directory (os error 2); the name is relative to the folder of the scenario file"),
-    (MAP, "Nsfnet.gml", "README.md", "a.toml:4: `topology.file`: ../../experiments/topologies/README.md:3: `of` is no value: texts have quotes; is this a GML file?"),
+    (MAP, "Nsfnet.gml", "README.md", "a.toml:4: `topology.file`: ../../experiments/topologies/README.md:3: `…` is no value: texts have quotes; is this a GML file?"),
     (MAP, "file = \"../../experiments/topologies/Nsfnet.gml\"\n", "", "a.toml:2: `topology.file`: is missing: add one like `file = \"Nsfnet.gml\"`"),
     (MAP, "rate = \"10Mbit\"\n", "", "a.toml:2: `topology.rate`: is missing: add one like `rate = \"10Mbit\"`"),
     (MAP, "delay = \"5ms\"\n", "", "a.toml:2: `topology.delay`: is missing: add one like `delay = \"5ms\"`"),
@@ -398,8 +398,51 @@ fn a_file_that_cannot_be_read_is_named() {
         error("/nowhere/a.toml"),
         "/nowhere/a.toml: No such file or directory (os error 2)"
     );
-    assert_eq!(error("/"), "/: not a file");
-    assert_eq!(error("/dev/zero"), "/dev/zero: not a file");
+    assert_eq!(error("/"), "/: not a regular file");
+    assert_eq!(error("/dev/zero"), "/dev/zero: not a regular file");
+}
+
+/// Who runs the scenario of somebody else may read more files than its author.
+#[test]
+fn no_line_of_a_named_file_is_printed() {
+    let folder = std::env::temp_dir().join(format!("lisa-named-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let secret = folder.join("secret");
+    let named = |text: &str| text.replace("../../experiments/topologies/Nsfnet.gml", "secret");
+    let sizes = SHARED.replace("bytes = \"300KB\"", "bytes = { cdf = \"secret\" }");
+    assert_ne!(sizes, SHARED);
+    for line in [
+        "root:x:0:0:hidden:/root:/bin/bash",
+        "hidden 1\nhidden",
+        "\"hidden\"",
+        "hidden [ hidden`s ]",
+        "graph [ hidden hidden ]",
+        "graph [ node [ id hidden ] ]",
+        "1 hidden",
+    ] {
+        std::fs::write(&secret, line).unwrap();
+        for text in [named(MAP), sizes.clone()] {
+            let error = Scenario::parse(&text, folder.join("a.toml")).unwrap_err();
+            let error = error.to_string();
+            assert!(
+                error.contains("secret") && !error.contains("hidden"),
+                "{error}"
+            );
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_title_does_not_control_a_terminal() {
+    for title in ["a\\u001b[2J", "a\\u009b2J", "a\\nb", "a\\u202eb"] {
+        let text = SHARED.replace("title = \"a\"", &format!("title = \"{title}\""));
+        let error = Scenario::parse(&text, "a.toml").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "a.toml:1: `title`: a title has no line breaks and no control characters"
+        );
+    }
 }
 
 /// Values of a file can contain line breaks and can be long.

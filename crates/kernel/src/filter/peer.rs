@@ -81,11 +81,13 @@ fn network(text: &str) -> Option<(IpAddr, Option<u8>)> {
         Some(inner) => IpAddr::V6(inner.parse().ok()?),
         None => address.parse().ok()?,
     };
-    let canonical = address.to_canonical();
-    if canonical != address && prefix.is_some() {
-        return None; // the prefix of a mapped address counts other bits
+    match (address.to_canonical(), prefix) {
+        // The prefix of a mapped address counts the 96 bits before it, too.
+        (IpAddr::V4(mapped), Some(prefix)) if address.is_ipv6() => {
+            Some((mapped.into(), Some(u8::checked_sub(prefix, 96)?)))
+        }
+        canonical => Some(canonical),
     }
-    Some((canonical, prefix))
 }
 
 impl fmt::Display for Peer {

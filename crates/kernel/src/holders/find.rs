@@ -222,6 +222,7 @@ fn socket(address: u64, holder: &lisa_holder, names: &Namespaces, hz: u32) -> So
         state: state(holder.state),
         mptcp: holder.mptcp != 0,
         backup: holder.backup != 0,
+        chosen: holder.chosen != 0,
         local: contract::address(holder.family, &holder.local, holder.local_port),
         remote: contract::address(holder.family, &holder.remote, holder.remote_port),
         process: (holder.process != 0).then(|| Process {

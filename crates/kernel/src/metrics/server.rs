@@ -63,12 +63,12 @@ impl Server {
         self.address
     }
 
-    /// Whether it answers no more because its process has failed.
+    /// Whether the network process has failed, so that no scrape is answered any more.
     pub fn has_failed(&self) -> bool {
         self.thread.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
-    /// Ends it after its process has failed. Returns a line of what happened.
+    /// Stops the server after its network process has failed. Returns one line with the exit status of the process.
     pub fn failure(&mut self) -> String {
         let exit = self.end().map(|exit| format!(" ({exit})"));
         format!("the network process has ended{}", exit.unwrap_or_default())

@@ -131,9 +131,9 @@ fn one_of(number: u8, values: &[u64]) -> Result<Vec<SeccompRule>, BackendError> 
 
 /// Allows the calling thread and threads that it will start only what reading, parsing and answering needs, and resolving names.
 ///
-/// All others fail with ENOSYS, so that a C library that is newer than this list does what it does on an older kernel. Among them are `bpf`,
-/// `ptrace`, `process_vm_readv`, `mount`, `setns`, `unshare`, `execve`, `kill`, `fork`, `clone3` (whose flags a filter cannot
-/// read; glibc then calls `clone`), `bind` and `listen`.
+/// Every other system call returns ENOSYS, as on a kernel without it: a C library that tries a new call falls back to an old one. Among these
+/// calls are `bpf`, `ptrace`, `process_vm_readv`, `mount`, `setns`, `unshare`, `execve`, `kill`, `fork`, `bind`, `listen`, and `clone3`, whose
+/// flags a filter cannot read (glibc falls back to `clone`).
 pub(super) fn restrict_system_calls() -> Result<(), String> {
     let failed = |error: BackendError| format!("seccomp: {error}");
     install(allowed().map_err(failed)?, Action::AllowOnly)

@@ -12,9 +12,9 @@ use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
 use nix::unistd::{Gid, Pid, Uid, getppid, setgroups, setresgid, setresuid};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 
-/// User and group of network processes. Neither systemd (UIDS-GIDS, 65520–65533 are unused) nor Debian (policy 9.2.2, reserved) gives
-/// this number to anybody. Processes of other programs run as `nobody`, and could send signals to ours. A user namespace of
-/// 65 536 ids has it.
+/// User and group of network processes. systemd (UIDS-GIDS: 65520–65533 are unused) and Debian (policy 9.2.2: reserved) assign this number
+/// to no user. `nobody` would not do: every process that runs as `nobody` could send signals to a network process. A user namespace with
+/// 65 536 ids maps this number.
 const USER: u32 = 65_520;
 
 /// Newest version of Landlock whose rules are used: Linux 6.12. On an older kernel those that it has are.

@@ -179,7 +179,7 @@ fn it_ends_with_the_channel() {
     );
 }
 
-/// A request that is too long, a panic, and a kill are told apart.
+/// An oversized request, a panic and a kill are reported as different ends.
 #[test]
 fn ends() {
     let too_long = spawn(&NOTHING, |channel| {

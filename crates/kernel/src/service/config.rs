@@ -6,8 +6,7 @@ use crate::load::{self, MAX_CONNECTIONS, Options};
 use crate::{Error, Result};
 use glob::Pattern;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -106,11 +105,8 @@ impl Config {
 
 /// Reads a regular file of UTF-8 text, within the limit, that only root or the user of this process can change.
 fn read(path: &Path) -> io::Result<String> {
-    let file = File::open(path)?;
+    let file = files::open(path)?;
     let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
     let (owner, mode) = (metadata.uid(), metadata.mode() & 0o777);
     if owner != 0 && owner != nix::unistd::geteuid().as_raw() {
         let wrong = format!("belongs to user id {owner}: `chown root` gives it to root");
@@ -120,12 +116,8 @@ fn read(path: &Path) -> io::Result<String> {
         let wrong = format!("other users may write it (mode {mode:o}): `chmod go-w` forbids it");
         return Err(io::Error::other(wrong));
     }
-    let mut text = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("longer than {MAX_BYTES} bytes")));
-    }
-    String::from_utf8(text).map_err(|_| io::Error::other("not UTF-8 text"))
+    String::from_utf8(files::read_from(file, MAX_BYTES)?)
+        .map_err(|_| io::Error::other("not UTF-8 text"))
 }
 
 fn rules(field: &Field<'_>) -> Result<Vec<Rule>, Problem> {

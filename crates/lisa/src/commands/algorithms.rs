@@ -6,7 +6,7 @@ use kernel::requirements;
 use mpcc::Algorithm;
 use serde::Serialize;
 
-use crate::output::{Failure, print};
+use crate::output::{Failure, print, wrapped};
 use crate::tables;
 
 /// The version of the JSON (docs/algorithms.schema.json).
@@ -161,11 +161,12 @@ impl List {
             None => "`lisa kernel load NAME` loads those with a version of the kernel".into(),
             Some(obstacle) => format!("nothing can be loaded here: {obstacle}"),
         };
-        let settings = self.settings();
-        format!(
-            "{table}\n{settings}All run in the simulator. This is Linux {}: {here}.\nThe pages are in docs/algorithms; its README explains the pairs.\n",
+        let notes = format!(
+            "{}All run in the simulator. This is Linux {}: {here}.\nThe pages are in docs/algorithms; its README explains the pairs.",
+            self.settings(),
             self.here.release
-        )
+        );
+        format!("{table}\n{}", wrapped(&notes))
     }
 
     /// A line for each setting, with the algorithms that have it.

@@ -67,13 +67,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             .ok_or_else(|| Failure::new(format!("{}: not the explorer", page.display())))?;
     }
     if let Some(output) = &arguments.output {
-        return fs::write(output, text)
+        return ::files::write(output, text)
             .map_err(|error| Failure::new(format!("-o {}: {error}", output.display())));
     }
     // Of this user alone, and replaced each time.
     let folder = cache();
     let path = folder.join("explorer.html");
-    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, text));
+    let written = fs::create_dir_all(&folder).and_then(|()| ::files::write(&path, text));
     written.map_err(|error| named(&path, error))?;
     open(&path)
 }

@@ -222,7 +222,7 @@ fn trace(arguments: &Arguments, reader: &Reader, path: &Path) -> Result<String, 
 /// The credits of a trace: `A-seed-1.credits.jsonl` beside `A-seed-1.parquet`, if it exists.
 fn credits(path: &Path) -> Result<Vec<Credit>, Failure> {
     let beside = path.with_extension("credits.jsonl");
-    let Ok(file) = std::fs::File::open(&beside) else {
+    let Ok(file) = ::files::open(&beside) else {
         return Ok(Vec::new());
     };
     let wrong = |line: usize, problem: String| {

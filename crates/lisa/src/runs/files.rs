@@ -12,7 +12,17 @@ pub fn check(option: &str, path: &Path, force: bool) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::new(format!("{option} {shown}: is a directory")));
     }
-    if path.symlink_metadata().is_ok() && !force {
+    let existing = path.symlink_metadata().ok();
+    // A link is replaced. A device such as /dev/null would be, too.
+    if existing
+        .as_ref()
+        .is_some_and(|file| !file.is_file() && !file.is_symlink())
+    {
+        return Err(Failure::new(format!(
+            "{option} {shown}: not a regular file"
+        )));
+    }
+    if existing.is_some() && !force {
         return Err(Failure::new(format!(
             "{option} {shown}: the file exists; choose another name, or --force to replace the file"
         )));

@@ -1,7 +1,6 @@
 //! The file of `--output`: a table of runs (docs/rows.md).
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use netsim::Span;
 use scenario::export::columns::{Format, Property, Table};
@@ -83,10 +82,7 @@ pub fn sample(arguments: &RowsArguments, traced: bool, on: &[On]) -> Result<Opti
 /// A table that becomes the file of `--output` once it is complete.
 pub struct RowsFile {
     columns: Columns,
-    table: Option<Table>,
-    /// The file while it is written.
-    temporary: PathBuf,
-    path: PathBuf,
+    table: Table,
 }
 
 impl RowsFile {
@@ -106,16 +102,10 @@ impl RowsFile {
         Self::create(path, format, columns).map(Some)
     }
 
-    /// Creates the file under a temporary name.
+    /// Creates the file, which has its name once it is complete.
     pub fn create(path: &Path, format: Format, columns: Columns) -> Result<Self, Failure> {
-        let temporary = files::beside(path, ".tmp");
-        let table = Table::create(&temporary, format, &columns.kinds())?;
-        Ok(Self {
-            columns,
-            table: Some(table),
-            temporary,
-            path: path.into(),
-        })
+        let table = Table::create(path, format, &columns.kinds())?;
+        Ok(Self { columns, table })
     }
 
     /// Adds the rows of a run.
@@ -125,26 +115,15 @@ impl RowsFile {
         outcome: &Outcome,
         samples: &Samples,
     ) -> Result<(), Failure> {
-        let table = self.table.as_mut().expect("an open table");
-        let columns = &self.columns;
+        let (table, columns) = (&mut self.table, &self.columns);
         Ok(columns.rows(identity, outcome, samples, |row| table.row(row))?)
     }
 
     /// Writes the end of the file with the metadata, and gives the file its name.
     pub fn finish(mut self, properties: &[Property]) -> Result<(), Failure> {
-        let mut table = self.table.take().expect("an open table");
-        table.describe(&self.columns.properties());
-        table.describe(properties);
-        table.finish()?;
-        fs::rename(&self.temporary, &self.path)
-            .map_err(|error| Failure::new(format!("{}: {error}", self.path.display())))
-    }
-}
-
-impl Drop for RowsFile {
-    fn drop(&mut self) {
-        // Gone after `finish`; else half a table.
-        let _ = fs::remove_file(&self.temporary);
+        self.table.describe(&self.columns.properties());
+        self.table.describe(properties);
+        Ok(self.table.finish()?)
     }
 }
 

@@ -99,3 +99,19 @@ fn a_terminal_has_its_own_width() {
         );
     }
 }
+
+/// Notes and settings below a table, too.
+#[test]
+fn lines_of_text_fit() {
+    let place = Place::new();
+    for columns in [60, 80] {
+        let mut command = place.lisa("algorithms");
+        let output = command
+            .env("COLUMNS", columns.to_string())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(columns), "{columns}: {text}");
+    }
+}

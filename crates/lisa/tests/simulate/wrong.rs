@@ -11,7 +11,7 @@ fn an_error_is_one_line() {
     std::os::unix::fs::symlink("/dev/full", place.0.join("full.csv.part")).unwrap();
     for (arguments, code, words) in [
         ("run missing.toml", 1, "missing.toml: No such file"),
-        ("run .", 1, ".: not a file"),
+        ("run .", 1, ".: not a regular file"),
         (
             "run broken.toml",
             1,
@@ -215,7 +215,7 @@ fn an_error_is_one_line() {
         (
             "sweep small.toml --vary stop=9s -o full.csv --force",
             1,
-            "full.csv.part: No space left",
+            "full.csv.part: a link; remove the link",
         ),
     ] {
         let line = place.bad(arguments, code);

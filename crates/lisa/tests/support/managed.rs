@@ -4,6 +4,7 @@ use super::world::{Running, World, client_address, listens, run, server_address}
 use super::{Folder, LISA};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Port of the manager, in the namespace of the client alone.
@@ -77,6 +78,7 @@ impl<'w> Managed<'w> {
         let answer: Value = serde_json::from_str(&answer).expect("JSON");
         let file = self.folder.join("client.token");
         fs::write(&file, answer["token"].as_str().expect("a token")).expect("a file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("an own file");
         file
     }
 

@@ -5,6 +5,10 @@ use crate::support::stream::{PORT, exchange, open, serve};
 use crate::support::turn::{good, lisa};
 use crate::support::world::{World, client_address};
 use crate::support::{LISA, Loaded, able, content, until};
+use kernel::holders::Holders;
+use kernel::load::{self, Options};
+use kernel::owner::Owner;
+use kernel::registry::Registered;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -185,4 +189,38 @@ fn top_needs_a_terminal() {
         .expect("lisa");
     let line = crate::support::complaint(&output, 1);
     assert!(line.contains("top needs a terminal"), "{line}");
+}
+
+/// A listener with TCP_CONGESTION gives the load that it had to new connections; `status` says so once that load is a former one.
+#[test]
+fn a_listener_keeps_its_load() {
+    if !able() {
+        return;
+    }
+    let (loaded, world) = (Loaded::lisa(), World::joined(2));
+    let name = loaded.name().to_owned();
+    let listening = serve(&world, &name);
+    let status = || good(lisa(&["status", "--algorithm", &name]));
+    let words = "new connections get this former load until its program starts again";
+    assert!(!status().contains(words), "{}", status());
+    let options = Options {
+        register_as: Some(name.clone()),
+        owner: Some(Owner::this()),
+        ..Options::default()
+    };
+    let second = load::load("lisa", &options).expect("it loads anew");
+    let ends = open(&world, &listening, &name, None);
+    exchange(&ends.0, &ends.1, &content(10_000, 1));
+    // The client has the new load, the accepted socket the former one.
+    let connections = |of: &Registered| {
+        let status = kernel::status::status(of, Holders::default());
+        status.expect("status").connections.len()
+    };
+    assert_eq!((connections(&loaded), connections(&second)), (1, 1));
+    let text = status();
+    let line = text.lines().find(|line| line.contains(words));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(line.contains(&format!("listener 0.0.0.0:{PORT}")), "{line}");
+    drop((ends, listening));
+    until("the end of the former load", || !status().contains(words));
 }

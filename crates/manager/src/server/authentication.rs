@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::unistd::geteuid;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind, Result};
@@ -44,9 +45,46 @@ pub(crate) fn viewer_file(folder: &Path) -> PathBuf {
     folder.join("viewer.token")
 }
 
-/// Creates the folder, which only its owner can read.
-pub(crate) fn create_folder(folder: &Path) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+/// Creates the folder, which only its owner can read. An existing folder may have other rights, but nobody else may write into it: whoever can
+/// replaces the database and the tokens.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let metadata = fs::metadata(folder)?;
+    let owner = metadata.uid();
+    if owner != 0 && owner != geteuid().as_raw() {
+        return Err(io::Error::other(format!(
+            "belongs to user id {owner}, who could replace the database: choose a folder of your own"
+        )));
+    }
+    let mode = metadata.mode() & 0o777;
+    if mode & 0o022 != 0 {
+        return Err(io::Error::other(format!(
+            "other users may write here (mode {mode:o}): `chmod go-w` forbids it"
+        )));
+    }
+    Ok(())
+}
+
+/// Longest file of a token, bytes.
+const TOKEN_FILE: u64 = 4096;
+
+/// The text of a file with a secret.
+///
+/// # Errors
+/// If all users can read the file: whoever reads it has the rights of its token. A group that may is a choice of the owner.
+fn secret(path: &Path) -> io::Result<String> {
+    let file = files::open(path)?;
+    let mode = file.metadata()?.mode() & 0o777;
+    if mode & 0o027 != 0 {
+        return Err(io::Error::other(format!(
+            "other users may read or write this token (mode {mode:o}): `chmod 600` forbids it"
+        )));
+    }
+    let text = files::read_from(file, TOKEN_FILE)?;
+    String::from_utf8(text).map_err(|_| io::Error::other("not UTF-8 text"))
 }
 
 /// A hash of a token.
@@ -67,7 +105,7 @@ pub(crate) fn new_token() -> Result<String> {
 fn token_in(file: &Path) -> Result<String> {
     let failed =
         |error: std::io::Error| Error::new(Kind::Store, format!("{}: {error}", file.display()));
-    match fs::read_to_string(file) {
+    match secret(file) {
         Ok(text) if text.trim().len() >= 16 => return Ok(text.trim().into()),
         Ok(_) => {
             let text = format!(
@@ -95,6 +133,13 @@ impl Tokens {
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let operator = token_in(&operator_file(folder))?;
         let viewer = token_in(&viewer_file(folder))?;
+        if operator == viewer {
+            let text = format!(
+                "{}: the operator has the same token, so that a viewer could change everything; remove one of the two files for a new token",
+                viewer_file(folder).display()
+            );
+            return Err(Error::new(Kind::Store, text));
+        }
         Ok(Self {
             operator: hash(&operator),
             viewer_hash: hash(&viewer),

@@ -10,7 +10,7 @@ use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -24,7 +24,7 @@ use super::metrics::Answer;
 use crate::api;
 use crate::error::{Error, Kind, Result};
 use crate::network;
-use crate::state::State;
+use crate::state::{Change, State};
 use crate::store::Write;
 
 type App = Extracted<Arc<Shared>>;
@@ -87,10 +87,25 @@ pub(crate) fn router(shared: Arc<Shared>, description: utoipa::openapi::OpenApi)
         .with_state(shared)
 }
 
+/// The response; an error of the router or of an extractor, which is plain text, as JSON.
+async fn with_problem(response: Response) -> Response {
+    let status = response.status();
+    let is_json = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|media_type| media_type == "application/json");
+    if !(status.is_client_error() || status.is_server_error()) || is_json {
+        return response;
+    }
+    let text = Limited::new(response.into_body(), 1 << 16).collect().await;
+    let text = text.map(|text| String::from_utf8_lossy(&text.to_bytes()).into_owned());
+    problem(status, text.unwrap_or_default())
+}
+
 /// Counts an answer and its time.
 async fn measure(Extracted(shared): App, request: Request, next: Next) -> Response {
     let begin = Instant::now();
-    let response = next.run(request).await;
+    let response = with_problem(next.run(request).await).await;
     let status = response.status().as_u16();
     shared
         .metrics
@@ -104,12 +119,21 @@ async fn measure(Extracted(shared): App, request: Request, next: Next) -> Respon
     response
 }
 
+/// The token of a request. Of two headers another program on the way may read the other one (RFC 9110, section 5.3); the name of the
+/// scheme is in any case (section 11.1).
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let (Some(header), None) = (all.next(), all.next()) else {
+        return None;
+    };
+    let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
 /// Puts the principal into the extensions of a request, or refuses it.
 async fn authenticate(Extracted(shared): App, mut request: Request, next: Next) -> Response {
-    let header = request.headers().get(AUTHORIZATION);
-    let token = header.and_then(|header| header.to_str().ok()?.strip_prefix("Bearer "));
-    let Some(token) = token else {
-        let text = "a token is needed: `Authorization: Bearer TOKEN`";
+    let Some(token) = token(request.headers()) else {
+        let text = "one token is needed: `Authorization: Bearer TOKEN`";
         return problem(StatusCode::UNAUTHORIZED, text);
     };
     let hash = authentication::hash(token.trim());
@@ -284,18 +308,14 @@ pub(crate) async fn put_map(Extracted(shared): App, request: Request) -> Respons
         Ok(map) => map,
         Err(error) => return error.into_response(),
     };
-    let change = |state: &mut State| {
-        state.set_map(&map)?;
-        let text = serde_json::to_vec(&map).expect("a map has JSON");
-        let kept = state.network();
-        Ok((
-            (),
-            vec![
-                Write::Document("map", text),
-                Write::Document("prefixes", to_json(&kept.prefix_list())),
-                Write::Document("routes", to_json(kept.routes())),
-            ],
-        ))
+    let change = move |state: &State| {
+        let network = state.check_map(&map)?;
+        let writes = vec![
+            Write::Document("map", to_json(&map)),
+            Write::Document("prefixes", to_json(&network.prefix_list())),
+            Write::Document("routes", to_json(network.routes())),
+        ];
+        Ok((Change::Map(network), writes))
     };
     done(shared.change(change).await)
 }
@@ -319,9 +339,9 @@ pub(crate) async fn put_prefixes(Extracted(shared): App, request: Request) -> Re
         Err(response) => return response,
     };
     let text = to_json(&request.prefixes);
-    let change = |state: &mut State| {
-        state.set_prefixes(request.prefixes)?;
-        Ok(((), vec![Write::Document("prefixes", text)]))
+    let change = |state: &State| {
+        let change = state.check_prefixes(request.prefixes)?;
+        Ok((change, vec![Write::Document("prefixes", text)]))
     };
     done(shared.change(change).await)
 }
@@ -341,9 +361,9 @@ pub(crate) async fn put_routes(Extracted(shared): App, request: Request) -> Resp
         Err(response) => return response,
     };
     let text = to_json(&routes);
-    let change = |state: &mut State| {
-        state.set_routes(routes)?;
-        Ok(((), vec![Write::Document("routes", text)]))
+    let change = |state: &State| {
+        let change = state.check_routes(routes)?;
+        Ok((change, vec![Write::Document("routes", text)]))
     };
     done(shared.change(change).await)
 }
@@ -357,9 +377,9 @@ pub(crate) async fn put_rates(Extracted(shared): App, request: Request) -> Respo
         Err(response) => return response,
     };
     let now = shared.clock.now_ms();
-    let change = |state: &mut State| {
-        state.set_rates(&request.rates, now)?;
-        Ok(((), vec![Write::Rates(request.rates, now)]))
+    let change = move |state: &State| {
+        let change = state.check_rates(&request.rates, now)?;
+        Ok((change, vec![Write::Rates(request.rates, now)]))
     };
     done(shared.change(change).await)
 }
@@ -371,9 +391,9 @@ pub(crate) async fn put_links(Extracted(shared): App, request: Request) -> Respo
         Ok(request) => request,
         Err(response) => return response,
     };
-    let change = |state: &mut State| {
-        state.set_links(&request.links)?;
-        Ok(((), vec![Write::Links(request.links)]))
+    let change = |state: &State| {
+        let change = state.check_links(&request.links)?;
+        Ok((change, vec![Write::Links(request.links)]))
     };
     done(shared.change(change).await)
 }
@@ -403,15 +423,13 @@ pub(crate) async fn put_endpoint(
     };
     let hash = authentication::hash(&token);
     let now = shared.clock.now_ms();
-    let change = |state: &mut State| {
-        state.set_endpoint(&name, spec.clone(), hash, now)?;
-        Ok(((), vec![Write::Endpoint(name.clone(), spec, hash)]))
+    let endpoint = name.clone();
+    let change = move |state: &State| {
+        let change = state.check_endpoint(&name, spec.clone(), hash, now)?;
+        Ok((change, vec![Write::Endpoint(name, spec, hash)]))
     };
     match shared.change(change).await {
-        Ok(()) => json(&api::EndpointToken {
-            endpoint: name,
-            token,
-        }),
+        Ok(()) => json(&api::EndpointToken { endpoint, token }),
         Err(error) => error.into_response(),
     }
 }
@@ -419,17 +437,11 @@ pub(crate) async fn put_endpoint(
 /// Removes an endpoint, its token and its connections.
 #[utoipa::path(delete, path = "/v1/endpoints/{name}", tag = "endpoints", params(("name" = String, Path)), responses((status = 204), (status = 404, body = api::Problem)))]
 pub(crate) async fn delete_endpoint(Extracted(shared): App, Path(name): Path<String>) -> Response {
-    let change = |state: &mut State| {
-        let id = state.remove_endpoint(&name)?;
-        Ok((id, vec![Write::NoEndpoint(name.clone())]))
+    let change = move |state: &State| {
+        let change = state.check_removal(&name)?;
+        Ok((change, vec![Write::NoEndpoint(name)]))
     };
-    let removed = shared.change(change).await;
-    if let Ok(id) = removed {
-        let mut contents = shared.contents();
-        contents.streams.end(id);
-        contents.budgets.forget(id);
-    }
-    done(removed.map(|_| ()))
+    done(shared.change(change).await)
 }
 
 // --- Endpoint --------------------------------------------------------------------------------------------------------
@@ -529,7 +541,11 @@ pub(crate) async fn get_events(
             return problem(StatusCode::CONFLICT, text);
         }
     }
-    let Some(events) = contents.streams.open(principal, shared.http.streams) else {
+    let Client(client) = *request.extensions().get().expect("set by the connection");
+    let opened = contents
+        .streams
+        .open(principal, client, shared.http.streams);
+    let Some(events) = opened else {
         let text = format!("more than {} streams: close others", shared.http.streams);
         return problem(StatusCode::TOO_MANY_REQUESTS, text);
     };

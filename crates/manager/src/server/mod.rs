@@ -13,7 +13,7 @@ mod tls;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 
 use crate::api;
 use crate::error::{Error, Kind, Result};
-use crate::state::{Limits, State};
+use crate::state::{Change, Limits, State};
 use crate::store::{Store, Write};
 
 pub use handlers::parse;
@@ -77,7 +77,7 @@ pub struct HttpLimits {
     pub write: Duration,
     /// Largest number of requests of an endpoint per second; for a short time five times as many.
     pub requests: u32,
-    /// Largest number of streams of an endpoint, of the operator, and of the viewer.
+    /// Largest number of streams of an endpoint, and of operator and viewer at one address.
     pub streams: usize,
 }
 
@@ -100,6 +100,8 @@ impl Default for HttpLimits {
 /// What the handlers share.
 pub(crate) struct Shared {
     contents: Mutex<Contents>,
+    /// Held from the check of a change until it is made.
+    changing: tokio::sync::Mutex<()>,
     store: Store,
     tokens: authentication::Tokens,
     http: HttpLimits,
@@ -121,26 +123,25 @@ impl Shared {
         self.contents.lock().expect("no handler has panicked")
     }
 
-    /// Changes the contents and the database in one order, sends the changed groups, and waits until the change is committed.
-    async fn change<T>(
-        &self,
-        change: impl FnOnce(&mut State) -> Result<(T, Vec<Write>)>,
-    ) -> Result<T> {
-        let (value, waits) = {
-            let mut contents = self.contents();
-            let (value, writes) = change(&mut contents.state)?;
-            contents.publish();
-            let waits: Vec<_> = writes
-                .into_iter()
-                .map(|write| self.store.write(write))
-                .collect();
-            (value, waits)
-        };
-        for wait in waits {
+    /// Makes a change once it is committed, and sends the changed groups. Changes are made one at a time, so that what `check` has found
+    /// still holds then.
+    async fn change(
+        self: Arc<Self>,
+        check: impl FnOnce(&State) -> Result<(Change, Vec<Write>)> + Send + 'static,
+    ) -> Result<()> {
+        let change = async move {
+            let _one = self.changing.lock().await;
+            let (change, writes) = check(&self.contents().state)?;
             let ended = |_| Error::new(Kind::Store, "the thread of the database has ended");
-            wait.await.map_err(ended)??;
-        }
-        Ok(value)
+            self.store.write(writes).await.map_err(ended)??;
+            let mut contents = self.contents();
+            contents.make(change, &self.store);
+            contents.publish();
+            Ok(())
+        };
+        // A task of its own, which goes on if the client closes its connection meanwhile.
+        let ended = |_| Error::new(Kind::Store, "the server ends");
+        tokio::spawn(change).await.map_err(ended)?
     }
 }
 
@@ -159,6 +160,17 @@ impl Shared {
 }
 
 impl Contents {
+    /// Makes a committed change. The streams and requests of an endpoint that it ends end, too.
+    fn make(&mut self, change: Change, store: &Store) {
+        let name = change.endpoint().map(str::to_owned);
+        if let Some((id, name)) = self.state.make(change).zip(name) {
+            self.streams.end(id);
+            self.budgets.forget(id);
+            // What the endpoint has reported since the check.
+            store.offer(Write::NoConnections(name));
+        }
+    }
+
     /// Sends changed groups to the endpoints that have a stream.
     fn publish(&mut self) {
         let Self { state, streams, .. } = self;
@@ -193,6 +205,7 @@ pub struct Server {
     operator: PathBuf,
     viewer: PathBuf,
     viewer_token: String,
+    failure: Option<mpsc::Receiver<Error>>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -212,7 +225,9 @@ impl Server {
         let tls = config.tls.as_ref().map(tls::acceptor).transpose()?;
         let clock = Clock::new();
         let file = folder.join("manager.redb");
-        let (store, state) = Store::open(&file, config.limits, clock.now_ms())?;
+        let (failed, failure) = mpsc::channel();
+        let on_failure = move |error| drop(failed.send(error)); // the server may have ended
+        let (store, state) = Store::open(&file, config.limits, clock.now_ms(), on_failure)?;
         let listening = format!("listening at {}", config.listen);
         let listener = std::net::TcpListener::bind(config.listen).map_err(io(listening.clone()))?;
         let address = listener.local_addr().map_err(io(listening.clone()))?;
@@ -231,6 +246,7 @@ impl Server {
                 streams: Streams::default(),
                 budgets: authentication::Budgets::default(),
             }),
+            changing: tokio::sync::Mutex::default(),
             store,
             tokens,
             http: config.http,
@@ -257,9 +273,18 @@ impl Server {
             operator: authentication::operator_file(&config.folder),
             viewer: authentication::viewer_file(&config.folder),
             viewer_token,
+            failure: Some(failure),
             end: Some(end),
             thread: Some(thread.map_err(io("thread of the server".into()))?),
         })
+    }
+
+    /// Receives the error after which the database cannot be written any more: each change then fails until the server is started anew.
+    ///
+    /// # Panics
+    /// On the second call.
+    pub fn failure(&mut self) -> mpsc::Receiver<Error> {
+        self.failure.take().expect("the first call")
     }
 
     /// Where it listens.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -24,38 +25,44 @@ const WAITING: usize = 256;
 
 type Sender = mpsc::Sender<Bytes>;
 
+/// A stream of the operator or of a viewer. All viewers have one token, so that their streams are counted by address.
+#[derive(Debug)]
+struct Viewer {
+    of: (Principal, IpAddr),
+    sender: Sender,
+}
+
 /// The open streams.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     endpoints: HashMap<EndpointId, Vec<Sender>>,
-    viewers: Vec<Sender>,
+    viewers: Vec<Viewer>,
     /// Number of viewers that have had the first event.
     greeted: usize,
 }
 
 impl Streams {
-    /// Opens a stream; none if there are too many.
-    pub(crate) fn open(&mut self, of: Principal, most: usize) -> Option<Events> {
-        let senders = match of {
-            Principal::Endpoint(id) => self.endpoints.entry(id).or_default(),
-            Principal::Operator | Principal::Viewer => &mut self.viewers,
-        };
-        let before = senders.len();
-        senders.retain(|sender| !sender.is_closed());
-        let closed = before - senders.len();
-        let full = senders.len() >= most;
-        if matches!(of, Principal::Operator | Principal::Viewer) {
-            self.greeted -= closed.min(self.greeted);
-        }
-        if full {
-            return None;
-        }
+    /// Opens a stream of a client at this address; none if there are too many.
+    pub(crate) fn open(&mut self, of: Principal, at: IpAddr, most: usize) -> Option<Events> {
         let (sender, receiver) = mpsc::channel(WAITING);
         // The client knows from it that it misses no event from now on.
         let _ = sender.try_send(Bytes::from_static(b": open\n\n"));
-        match of {
-            Principal::Endpoint(id) => self.endpoints.entry(id).or_default().push(sender),
-            Principal::Operator | Principal::Viewer => self.viewers.push(sender),
+        if let Principal::Endpoint(id) = of {
+            let senders = self.endpoints.entry(id).or_default();
+            senders.retain(|sender| !sender.is_closed());
+            if senders.len() >= most {
+                return None;
+            }
+            senders.push(sender);
+        } else {
+            let of = (of, at);
+            let before = self.viewers.len();
+            self.viewers.retain(|viewer| !viewer.sender.is_closed());
+            self.greeted -= (before - self.viewers.len()).min(self.greeted);
+            if self.viewers.iter().filter(|viewer| viewer.of == of).count() >= most {
+                return None;
+            }
+            self.viewers.push(Viewer { of, sender });
         }
         Some(Events {
             receiver,
@@ -71,12 +78,13 @@ impl Streams {
 
     /// Whether a viewer has an open stream.
     pub(crate) fn has_viewers(&self) -> bool {
-        self.viewers.iter().any(|sender| !sender.is_closed())
+        self.viewers.iter().any(|viewer| !viewer.sender.is_closed())
     }
 
     /// Number of open streams.
     pub(crate) fn count(&self) -> usize {
-        let senders = self.endpoints.values().flatten().chain(&self.viewers);
+        let viewers = self.viewers.iter().map(|viewer| &viewer.sender);
+        let senders = self.endpoints.values().flatten().chain(viewers);
         senders.filter(|sender| !sender.is_closed()).count()
     }
 
@@ -94,7 +102,7 @@ impl Streams {
         for (id, groups) in by_endpoint {
             let event = event("groups", &groups);
             if let Some(senders) = self.endpoints.get_mut(&id) {
-                send(senders, &event);
+                senders.retain(|sender| send(sender, &event));
             }
         }
     }
@@ -109,20 +117,21 @@ impl Streams {
         };
         let changed = event("network", &network(links));
         let mut new = self.viewers.split_off(self.greeted.min(self.viewers.len()));
-        send(&mut self.viewers, &changed);
+        self.viewers.retain(|viewer| send(&viewer.sender, &changed));
         if !new.is_empty() {
             let all = state.map().links.into_iter().enumerate();
             let all = all.map(|(index, link)| (index as u32, link.live)).collect();
-            send(&mut new, &event("network", &network(all)));
+            let first = event("network", &network(all));
+            new.retain(|viewer| send(&viewer.sender, &first));
         }
         self.viewers.append(&mut new);
         self.greeted = self.viewers.len();
     }
 }
 
-/// Sends to all that take it. A stream that is full or closed ends.
-fn send(senders: &mut Vec<Sender>, event: &Bytes) {
-    senders.retain(|sender| sender.try_send(event.clone()).is_ok());
+/// Sends an event. A stream that is full or closed ends.
+fn send(sender: &Sender, event: &Bytes) -> bool {
+    sender.try_send(event.clone()).is_ok()
 }
 
 fn event(name: &str, data: &impl serde::Serialize) -> Bytes {

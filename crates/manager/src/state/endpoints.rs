@@ -3,26 +3,26 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use super::changes::{Change, NewEndpoint};
 use super::{Endpoint, EndpointId, Hash, State, contains};
 use crate::api;
 use crate::error::{Error, Kind, Result};
 
 impl State {
-    /// Adds an endpoint, or gives an existing one other addresses and another token. Its session and connections end.
-    ///
-    /// # Errors
-    /// For a name or addresses that are not possible, and for too many endpoints.
-    pub fn set_endpoint(
-        &mut self,
+    /// Another endpoint, or other addresses and another token of an existing one.
+    pub(crate) fn check_endpoint(
+        &self,
         name: &str,
         spec: api::EndpointRequest,
         hash: Hash,
         now_ms: u64,
-    ) -> Result<()> {
+    ) -> Result<Change> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if !(1..=64).contains(&name.len()) || !name.bytes().all(plain) {
+        // Clients take the segments `.` and `..` out of a path: such an endpoint could not be named in a request.
+        let is_dots = name.bytes().all(|byte| byte == b'.');
+        if is_dots || name.len() > 64 || !name.bytes().all(plain) {
             return Err(Error::invalid(
-                "the name of an endpoint has 1 to 64 letters, digits, `.`, `_` and `-`",
+                "the name of an endpoint has 1 to 64 letters, digits, `.`, `_` and `-`, and not only dots",
             ));
         }
         if spec.addresses.is_empty() || spec.addresses.len() > 64 || spec.from.len() > 64 {
@@ -37,38 +37,51 @@ impl State {
             );
             return Err(Error::new(Kind::TooMany, text));
         }
-        let _ = self.remove_endpoint(name);
-        let id = EndpointId(self.endpoints.len() as u32);
-        self.endpoints.push(Some(Endpoint {
+        Ok(Change::Endpoint(Box::new(NewEndpoint {
             name: name.into(),
             spec,
             hash,
+            seen_ms: now_ms,
+        })))
+    }
+
+    /// The removal of an endpoint, its token and its connections.
+    pub(crate) fn check_removal(&self, name: &str) -> Result<Change> {
+        match self.by_name.contains_key(name) {
+            true => Ok(Change::NoEndpoint(name.into())),
+            false => Err(Error::new(Kind::NotFound, format!("no endpoint `{name}`"))),
+        }
+    }
+
+    /// Adds a checked endpoint. Returns the one of that name before.
+    pub(super) fn insert_endpoint(&mut self, new: NewEndpoint) -> Option<EndpointId> {
+        let former = self.drop_endpoint(&new.name);
+        let id = EndpointId(self.endpoints.len() as u32);
+        self.by_name.insert(new.name.clone(), id);
+        self.by_hash.insert(new.hash, id);
+        self.endpoints.push(Some(Endpoint {
+            name: new.name,
+            spec: new.spec,
+            hash: new.hash,
             session: String::new(),
             sequence: 0,
-            seen_ms: now_ms,
+            seen_ms: new.seen_ms,
             connections: HashMap::new(),
             subflows: 0,
         }));
-        self.by_name.insert(name.into(), id);
-        self.by_hash.insert(hash, id);
         self.totals.endpoints = self.by_name.len();
-        Ok(())
+        former
     }
 
     /// Removes an endpoint, its token and its connections.
-    ///
-    /// # Errors
-    /// If there is no such endpoint.
-    pub fn remove_endpoint(&mut self, name: &str) -> Result<EndpointId> {
-        let Some(id) = self.by_name.remove(name) else {
-            return Err(Error::new(Kind::NotFound, format!("no endpoint `{name}`")));
-        };
+    pub(super) fn drop_endpoint(&mut self, name: &str) -> Option<EndpointId> {
+        let id = self.by_name.remove(name)?;
         let connections: Vec<u32> = self.endpoint(id).connections.values().copied().collect();
         connections.into_iter().for_each(|c| self.remove(c));
         let endpoint = self.endpoints[id.0 as usize].take().expect("it has a name");
         self.by_hash.remove(&endpoint.hash);
         self.totals.endpoints = self.by_name.len();
-        Ok(id)
+        Some(id)
     }
 
     /// The endpoint with this hash of its token.

@@ -349,3 +349,44 @@ fn wrong_routes() {
         );
     }
 }
+
+/// An IPv4 address and its mapped form are one address (RFC 4291, section 2.5.5.2).
+#[test]
+fn mapped_addresses_are_ipv4() {
+    let endpoint = |prefix: &str| {
+        let text = format!("{{\"addresses\":[\"{prefix}\"],\"from\":[\"{prefix}\"]}}");
+        let request: api::EndpointRequest = serde_json::from_str(&text).unwrap();
+        assert_eq!(request.addresses, request.from);
+        request.addresses[0].to_string()
+    };
+    for (prefix, canonical) in [
+        ("::ffff:10.1.0.0/112", "10.1.0.0/16"),
+        ("::ffff:10.1.0.1", "10.1.0.1/32"),
+        ("::ffff:0:0/96", "0.0.0.0/0"),
+        ("::ffff:0:0/95", "::ffff:0.0.0.0/95"),
+        ("2001:db8::/32", "2001:db8::/32"),
+        ("10.1.0.0/16", "10.1.0.0/16"),
+    ] {
+        let prefix_of_node = format!("{{\"prefix\":\"{prefix}\",\"node\":\"n\"}}");
+        let of_node: api::Prefix = serde_json::from_str(&prefix_of_node).unwrap();
+        assert_eq!(of_node.prefix.to_string(), endpoint(prefix), "{prefix}");
+        assert_eq!(of_node.prefix, canonical.parse().unwrap(), "{prefix}");
+    }
+    let subflow = |local: &str, remote: &str| -> api::Subflow {
+        let text = format!("{{\"local\":\"{local}\",\"remote\":\"{remote}\"}}");
+        serde_json::from_str(&text).unwrap()
+    };
+    assert_eq!(
+        subflow("[::ffff:10.1.0.1]:1", "[::ffff:10.2.0.1]:2"),
+        subflow("10.1.0.1:1", "10.2.0.1:2")
+    );
+    // Two nodes of one prefix, in both forms.
+    let mut world = diamond();
+    let list =
+        r#"[{"prefix":"10.0.0.0/8","node":"n0"},{"prefix":"::ffff:10.0.0.0/104","node":"n1"}]"#;
+    let error = world
+        .state
+        .set_prefixes(serde_json::from_str(list).unwrap());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("a second node for 10.0.0.0/8"), "{error}");
+}

@@ -5,6 +5,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::Deref;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,7 +24,8 @@ impl Folder {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lisa-manager-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder).expect("a new folder");
+        let mut private = std::fs::DirBuilder::new();
+        private.mode(0o700).create(&folder).expect("a new folder");
         Self(folder)
     }
 }
@@ -40,6 +42,17 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Sets the mode of a file.
+pub fn chmod(file: &Path, mode: u32) {
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).expect("an own file");
+}
+
+/// Writes a file that nobody else can read.
+pub fn write_private(file: &Path, text: &str) {
+    std::fs::write(file, text).expect("a file");
+    chmod(file, 0o600);
 }
 
 pub fn config(folder: &Path) -> Config {
@@ -65,7 +78,21 @@ pub struct Running {
 impl Running {
     /// Starts the ignored test `serve_until_killed` of this binary.
     pub fn start(folder: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        Self::run(Command::new(std::env::current_exe().unwrap()), folder)
+    }
+
+    /// As [`start`](Self::start), on a file system of this size in memory, which no other process sees.
+    pub fn on_small_disk(folder: &Path, size: &str) -> Self {
+        let script =
+            format!("mount -t tmpfs -o mode=700,size={size} small \"$1\" && shift && exec \"$@\"");
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", &script, "sh"]);
+        command.arg(folder).arg(std::env::current_exe().unwrap());
+        Self::run(command, folder)
+    }
+
+    fn run(mut command: Command, folder: &Path) -> Self {
+        let mut child = command
             .args(["--exact", "serve_until_killed", "--ignored", "--nocapture"])
             .env("MANAGER_FOLDER", folder)
             .stdin(Stdio::piped())
@@ -86,6 +113,12 @@ impl Running {
 
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The folder as the process sees it.
+    pub fn inside(&self, folder: &Path) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.child.id()));
+        root.join(folder.strip_prefix("/").expect("an absolute path"))
     }
 
     /// SIGKILL.

@@ -1,9 +1,9 @@
 //! pcap files with nanoseconds (draft-ietf-opsawg-pcap), for tcpdump, Wireshark and their libraries.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
+use files::NewFile;
 use netsim::Time;
 
 /// File header: magic number of nanosecond times; version 2.4; time zone and accuracy, both unused; longest packet
@@ -11,11 +11,11 @@ use netsim::Time;
 const HEADER: [u32; 6] = [0xa1b2_3c4d, 2 | 4 << 16, 0, 0, 262_144, 101];
 
 /// A pcap file that is open for writing.
-pub(super) struct Pcap(BufWriter<File>);
+pub(super) struct Pcap(NewFile);
 
 impl Pcap {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create(path)?);
+        let mut file = NewFile::create(path)?;
         for word in HEADER {
             file.write_all(&word.to_le_bytes())?;
         }
@@ -39,7 +39,7 @@ impl Pcap {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> io::Result<()> {
-        self.0.flush()
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.0.finish()
     }
 }

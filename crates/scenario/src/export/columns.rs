@@ -2,11 +2,11 @@
 //!
 //! The Parquet files contain no index and no time stamp: equal rows make equal bytes.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use files::NewFile;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -93,16 +93,16 @@ pub struct Property {
     pub value: String,
 }
 
-/// A file of rows. Without [`Table::finish`] a CSV file lacks the last rows, and a Parquet file cannot be read.
+/// A file of rows, which has its name after [`Table::finish`].
 pub struct Table {
     path: PathBuf,
     sink: Sink,
 }
 
 enum Sink {
-    Csv(Box<csv::Writer<File>>),
+    Csv(Box<csv::Writer<NewFile>>),
     Parquet {
-        writer: Box<SerializedFileWriter<BufWriter<File>>>,
+        writer: Box<SerializedFileWriter<NewFile>>,
         columns: Vec<Column>,
         rows: usize,
     },
@@ -128,7 +128,7 @@ impl Table {
     /// Errors of all methods begin with the file's name.
     pub fn create(path: &Path, format: Format, columns: &[(&str, Kind)]) -> io::Result<Self> {
         let named = |error| with_path(path, error);
-        let file = File::create(path).map_err(named)?;
+        let file = NewFile::create(path).map_err(named)?;
         let sink = match format {
             Format::Csv => {
                 let mut writer = csv::Writer::from_writer(file);
@@ -205,25 +205,17 @@ impl Table {
     }
 
     /// Writes the remaining rows and closes the file.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.flush()?;
-        let Sink::Parquet {
-            mut writer,
-            mut columns,
-            ..
-        } = self.sink
-        else {
-            return Ok(());
+    pub fn finish(self) -> io::Result<()> {
+        let finished = match self.sink {
+            Sink::Csv(writer) => writer
+                .into_inner()
+                .map_err(csv::IntoInnerError::into_error)
+                .and_then(NewFile::finish),
+            Sink::Parquet {
+                writer, columns, ..
+            } => finish(*writer, columns),
         };
-        let mut finish = || {
-            if !columns[0].levels.is_empty() {
-                write_group(&mut writer, &mut columns)?;
-            }
-            writer.finish()?;
-            writer.inner_mut().flush()?;
-            Ok(())
-        };
-        finish().map_err(|error: ParquetError| with_path(&self.path, error.into()))
+        finished.map_err(|error| with_path(&self.path, error))
     }
 }
 
@@ -233,9 +225,9 @@ pub(super) fn with_path(path: &Path, error: io::Error) -> io::Error {
 }
 
 fn open(
-    file: File,
+    file: NewFile,
     columns: &[(&str, Kind)],
-) -> Result<SerializedFileWriter<BufWriter<File>>, ParquetError> {
+) -> Result<SerializedFileWriter<NewFile>, ParquetError> {
     let field = |(name, kind): &(&str, Kind)| {
         let (physical, logical) = match kind {
             Kind::Integer => (Physical::INT64, None),
@@ -255,7 +247,14 @@ fn open(
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("lisa ", env!("CARGO_PKG_VERSION")).into())
         .build();
-    SerializedFileWriter::new(BufWriter::new(file), Arc::new(schema), Arc::new(properties))
+    SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
+}
+
+fn finish(mut writer: SerializedFileWriter<NewFile>, mut columns: Vec<Column>) -> io::Result<()> {
+    if !columns[0].levels.is_empty() {
+        write_group(&mut writer, &mut columns)?;
+    }
+    writer.into_inner()?.finish()
 }
 
 fn write_group<W: Write + Send>(

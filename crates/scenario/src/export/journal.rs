@@ -13,7 +13,7 @@
 //! and its [`Finished`] as JSON. A record that is incomplete or damaged ends the journal: [`Journal::resume`] cuts it off.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -98,13 +98,8 @@ impl Journal {
     /// # Errors
     /// Errors of all methods begin with the file's name.
     pub fn create(path: &Path, identity: &Identity, runs: usize) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(path)
-            .map_err(|error| with_path(path, error))?;
+        let file = files::open_or_create(path).map_err(|error| with_path(path, error))?;
+        file.set_len(0).map_err(|error| with_path(path, error))?;
         let mut journal = Self::empty(file, path, runs);
         journal.write(&serde_json::to_vec(&identity.0)?)?;
         Ok(journal)
@@ -126,7 +121,7 @@ impl Journal {
     /// For a file that is not a journal, or that of another sweep; the error names the difference.
     pub fn resume(path: &Path, identity: &Identity, runs: usize) -> io::Result<Self> {
         let wrong = |problem: String| io::Error::new(io::ErrorKind::InvalidData, problem);
-        let file = OpenOptions::new().read(true).write(true).open(path);
+        let file = files::open_or_create(path);
         let file = file.map_err(|error| with_path(path, error))?;
         let mut journal = Self::empty(file, path, runs);
         let mut records = Records {

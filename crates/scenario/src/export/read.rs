@@ -57,10 +57,7 @@ impl Reader {
     fn opened(path: &Path) -> io::Result<Self> {
         let format = Format::of(path)
             .ok_or_else(|| invalid("the name of a table ends with .parquet or .csv"))?;
-        if path.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-        let file = File::open(path)?;
+        let file = files::open(path)?;
         let (columns, properties, source) = match format {
             Format::Parquet => {
                 let reader = SerializedFileReader::new(file)

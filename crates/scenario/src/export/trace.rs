@@ -1,8 +1,9 @@
 //! Files with the trace of a run: the rows as a table, the credits as JSON Lines.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
+
+use files::NewFile;
 
 use super::columns::{Format, Kind, Property, Table, Value};
 use super::file_name;
@@ -44,12 +45,12 @@ pub fn write_trace(run: &Run, directory: &Path, stem: &str, format: Format) -> i
     let path = path("credits.jsonl");
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    let mut file = BufWriter::new(File::create(&path).map_err(named)?);
+    let mut file = NewFile::create(&path).map_err(named)?;
     for credit in &run.credits {
         serde_json::to_writer(&mut file, &json(credit)).map_err(|error| named(error.into()))?;
         file.write_all(b"\n").map_err(named)?;
     }
-    file.flush().map_err(named)
+    file.finish().map_err(named)
 }
 
 /// Metadata of a trace.

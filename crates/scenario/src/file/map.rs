@@ -6,7 +6,7 @@ use topology::{Map, MapEdge, MapSpec, Properties, distance_km};
 use super::limits::LONGEST_DELAY;
 use super::table::Field;
 use super::{graph, link, text};
-use crate::error::{Error, nearest_node};
+use crate::error::{Error, nearest_node, without_quotes};
 
 /// Reads the table of a map.
 pub(super) fn read(field: &Field<'_>) -> Result<MapSpec, Error> {
@@ -49,7 +49,7 @@ fn map(field: &Field<'_>) -> Result<Map, Error> {
     })?;
     text.parse::<Map>().map_err(|error| {
         let place = format!("{}:{}", path.display(), error.line);
-        field.error(format!("{place}: {}", error.problem))
+        field.error(format!("{place}: {}", without_quotes(&error.problem)))
     })
 }
 

@@ -29,7 +29,7 @@ use self::limits::{INSTANT, LONGEST, MAX_FLOWS};
 use self::node::Node;
 use self::table::{Field, Table};
 use crate::connection::{Application, ConnectionSpec};
-use crate::error::{Error, Location};
+use crate::error::{Error, Location, controls_a_terminal, one_line};
 use crate::scenario::Scenario;
 use crate::{outcome, units};
 
@@ -103,8 +103,14 @@ fn parse(text: &str, file: &Path, overrides: &[impl AsRef<str>]) -> Result<Scena
 fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
     let top = Field::root(file, root).table(KEYS)?;
     let title = match top.get("title") {
-        Some(title) => title.text()?.into(),
-        None => file.display().to_string(),
+        Some(title) => {
+            let text = title.text()?;
+            if text.chars().any(controls_a_terminal) {
+                return Err(title.error("a title has no line breaks and no control characters"));
+            }
+            text.into()
+        }
+        None => one_line(&file.display().to_string()),
     };
     let stop = top
         .require("stop", "stop = \"30s\"")?

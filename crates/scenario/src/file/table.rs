@@ -8,7 +8,7 @@ use std::str::FromStr;
 use netsim::{Rate, Span};
 
 use super::node::{Entry, Node, Value};
-use crate::error::{Error, Location, nearest, several_nodes, there_are};
+use crate::error::{Error, Location, nearest, several_nodes, there_are, without_quotes};
 use crate::units;
 
 /// Largest number of names in an error.
@@ -297,8 +297,10 @@ impl<'a> Field<'a> {
             let problem = "the name is relative to the folder of the scenario file";
             self.error(format!("{error}; {problem}"))
         })?;
-        text.parse()
-            .map_err(|error| self.error(format!("{}: {error}", path.display())))
+        text.parse().map_err(|error: T::Err| {
+            let problem = without_quotes(&error.to_string());
+            self.error(format!("{}: {problem}", path.display()))
+        })
     }
 
     /// The value as a number that may exceed 1: 1.5 or "150%". `expected` is for the error of another type.

@@ -1,7 +1,6 @@
 //! Text of a file, within a limit.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Location};
@@ -24,11 +23,7 @@ pub fn read(path: &Path) -> Result<String, Error> {
         key: String::new(),
         problem,
     };
-    let refused = |error: io::Error| wrong(error.to_string());
-    let opened = File::open(path).map_err(refused)?;
-    if !opened.metadata().map_err(refused)?.is_file() {
-        return Err(wrong("not a file".into()));
-    }
+    let opened = files::open(path).map_err(|error| wrong(error.to_string()))?;
     read_from(path, opened)
 }
 
@@ -43,13 +38,8 @@ pub fn read_from(name: &Path, from: impl Read) -> Result<String, Error> {
         key: String::new(),
         problem,
     };
-    let refused = |error: io::Error| wrong(error.to_string());
-    let mut text = Vec::new();
-    let limit = MAX_BYTES as u64 + 1;
-    from.take(limit).read_to_end(&mut text).map_err(refused)?;
-    if text.len() > MAX_BYTES {
-        return Err(wrong(format!("longer than {MAX_BYTES} bytes")));
-    }
+    let read = files::read_from(from, MAX_BYTES as u64);
+    let text = read.map_err(|error| wrong(error.to_string()))?;
     String::from_utf8(text).map_err(|_| wrong("not UTF-8 text".into()))
 }
 

@@ -1,6 +1,5 @@
 //! The files of the demo.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use crate::output::Failure;
 pub fn write(out: &Path, kernel: &Kernel, cells: &[Cell]) -> Result<(), Failure> {
     let put = |name: &str, bytes: &[u8]| {
         let path = out.join(name);
-        fs::write(&path, bytes).map_err(|e| Failure::new(format!("{}: {e}", path.display())))
+        ::files::write(&path, bytes).map_err(|e| Failure::new(format!("{}: {e}", path.display())))
     };
     let mut outcomes = Vec::new();
     let mut credits = Vec::new();

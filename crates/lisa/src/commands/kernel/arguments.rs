@@ -26,7 +26,9 @@ pub enum Command {
     /// Any program, in any network namespace, can then choose the algorithm: with `lisa kernel exec`, with the socket option
     /// TCP_CONGESTION, or as a default. Sockets that choose another algorithm are not affected. A plain TCP socket that
     /// chooses it gets the algorithm that it would have otherwise. Loading an algorithm again gives new connections the new
-    /// options; open connections keep theirs. Needs root.
+    /// options; open connections keep theirs. So does a listener whose program has set TCP_CONGESTION or was started by `lisa
+    /// kernel exec`: it gives its former load to new connections until the program starts again, and `lisa kernel status`
+    /// shows that. Needs root.
     #[command(after_help = EXAMPLES_LOAD)]
     Load {
         /// The algorithm. docs/which.md says which one when.
@@ -109,8 +111,8 @@ pub enum Command {
     },
     /// Print the counters of the loaded algorithms for Prometheus and other monitoring programs, by network namespace.
     ///
-    /// Prints OpenMetrics once. With --listen the command serves them at http://ADDRESS/metrics until it is interrupted. The
-    /// counters survive a change of settings and a new load. Needs root.
+    /// Prints the format of Prometheus once, which `promtool check metrics` reads. With --listen the command serves OpenMetrics at
+    /// http://ADDRESS/metrics until it is interrupted. The counters survive a change of settings and a new load. Needs root.
     #[command(after_help = EXAMPLES_METRICS)]
     Metrics {
         /// Serve at this address and port.

@@ -1,6 +1,8 @@
 //! `lisa kernel assist`.
 
-use std::path::PathBuf;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use assist::{Event, Manager, Target};
 use clap::{Args, ValueHint};
@@ -37,7 +39,7 @@ const NOTES: &str = "\
 An operator gives the token: it is the answer to PUT /v1/endpoints/NAME (docs/assistance.md).
 The manager accepts only subflows whose local address is in one of the endpoint's prefixes.
 A second process, `lisa-network`, has the connection to the manager: it has a user of its own and no capability (docs/security.md).
-All subflows are coupled when the command ends; after SIGKILL, when it is started again.
+All subflows are coupled when the command ends, also by SIGKILL.
 
 Examples:
   sudo lisa kernel assist --from https://manager.example:9720 --token laptop.token
@@ -63,7 +65,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         let credential = credential.filter(|file| file.exists());
         credential.unwrap_or_else(|| TOKEN.into())
     });
-    let token = std::fs::read_to_string(&file).map_err(|error| {
+    let token = token(&file).map_err(|error| {
         Failure::new(format!(
             "{}: {error}; an operator gives the token with PUT /v1/endpoints/NAME",
             file.display()
@@ -76,6 +78,22 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     })?)
 }
 
+/// Longest file of a token, bytes.
+const TOKEN_FILE: u64 = 4096;
+
+/// The token in a file.
+fn token(path: &Path) -> io::Result<String> {
+    let file = files::open(path)?;
+    if file.metadata()?.mode() & 0o004 != 0 {
+        complain(format!(
+            "{}: every user may read this token, and report for this endpoint: `chmod o-r` forbids it",
+            path.display()
+        ));
+    }
+    let text = files::read_from(file, TOKEN_FILE)?;
+    String::from_utf8(text).map_err(|_| io::Error::other("not UTF-8 text"))
+}
+
 /// Prints an event. A reader who has gone does not end the command.
 fn show(event: &Event, url: &str, as_json: bool) {
     if as_json {
@@ -85,6 +103,7 @@ fn show(event: &Event, url: &str, as_json: bool) {
             Event::Coupled => json!({ "event": "coupled" }),
             Event::Groups(groups) => json!({ "event": "groups", "groups": groups }),
             Event::Kernel(error) => json!({ "event": "kernel", "error": error.to_string() }),
+            Event::Omitted(events) => json!({ "event": "omitted", "events": events }),
         };
         let _ = print(&format!("{line}\n"));
         return;
@@ -94,6 +113,9 @@ fn show(event: &Event, url: &str, as_json: bool) {
         Event::Lost(error) => complain(format!("{error}; trying again")),
         Event::Coupled => drop(print("all subflows are coupled\n")),
         Event::Kernel(error) => complain(error.to_string()),
+        Event::Omitted(events) => complain(format!(
+            "{events} events were left out: the manager sends too many"
+        )),
         Event::Groups(groups) => {
             let parts = groups.groups.iter();
             let parts = parts.map(|s| format!("{} → {} in {}", s.local, s.remote, s.group));

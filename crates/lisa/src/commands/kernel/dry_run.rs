@@ -4,7 +4,7 @@ use kernel::default::{self, Planned};
 use kernel::load::{self, DryRun, How, Options};
 use kernel::requirements;
 
-use crate::output::{Failure, counted, print};
+use crate::output::{Failure, counted, print, wrapped};
 
 /// Prints what `lisa kernel load` would do.
 pub fn show(name: &str, options: &Options, is_default: bool) -> Result<(), Failure> {
@@ -13,7 +13,7 @@ pub fn show(name: &str, options: &Options, is_default: bool) -> Result<(), Failu
         lines.push(default_line(name)?);
     }
     lines.push("nothing was changed".into());
-    print(&(lines.join("\n") + "\n"))
+    print(&wrapped(&lines.join("\n")))
 }
 
 /// What a load of this algorithm would do.

@@ -13,7 +13,7 @@ pub fn run(listen: Option<SocketAddr>, textfile: Option<&Path>) -> Result<(), Fa
     match (listen, textfile) {
         (Some(address), _) => serve(address),
         (None, Some(file)) => Ok(metrics::write(file)?),
-        (None, None) => print(&metrics::encode(metrics::read()?, Format::OpenMetrics)),
+        (None, None) => print(&metrics::encode(metrics::read()?, Format::Prometheus)),
     }
 }
 
@@ -25,7 +25,7 @@ fn serve(address: SocketAddr) -> Result<(), Failure> {
     signals.thread_block().expect("valid signals");
     let mut server = Server::start(address)?;
     println!("metrics at http://{}/metrics", server.address());
-    if !server.address().ip().is_loopback() {
+    if !server.address().ip().to_canonical().is_loopback() {
         complain(format!(
             "{} is not loopback: other hosts can read the metrics",
             server.address()

@@ -11,7 +11,7 @@ use kernel::service::{self, Level, Log};
 use nix::sys::stat::fstat;
 
 use super::dry_run;
-use crate::output::{Failure, print};
+use crate::output::{Failure, print, wrapped};
 
 /// Runs the service until SIGTERM or SIGINT.
 pub fn run(file: &Path) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ pub fn check(file: &Path) -> Result<(), Failure> {
             capabilities::list(&missing)
         ));
     }
-    print(&(lines.join("\n") + "\n"))
+    print(&wrapped(&lines.join("\n")))
 }
 
 /// A line for each rule about named network namespaces.

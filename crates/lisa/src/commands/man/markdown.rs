@@ -148,17 +148,27 @@ impl<'a> Page<'a> {
         }
         let mut line = Vec::new();
         let mut number = 0;
+        let mut is_sentence = false;
         for ((inlines, plain), title) in cells {
             number += 1;
             if plain.is_empty() {
                 continue;
             }
-            if !line.is_empty() {
-                line.push(roman("; "));
+            // The cell before is a sentence, or a part of one.
+            match (line.is_empty(), is_sentence) {
+                (true, _) => {}
+                (false, true) => line.push(roman(" ")),
+                (false, false) => line.push(roman("; ")),
             }
             if number > 1 {
+                let title = if is_sentence {
+                    capitalized(&title)
+                } else {
+                    title
+                };
                 line.push(roman(format!("{title}: ")));
             }
+            is_sentence = plain.ends_with('.');
             line.extend(inlines);
         }
         match line.is_empty() {
@@ -166,4 +176,12 @@ impl<'a> Page<'a> {
             false => self.roff.text(line),
         };
     }
+}
+
+/// The text with a capital letter at its begin.
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
 }

@@ -4,7 +4,6 @@ mod files;
 mod markdown;
 mod sections;
 
-use std::fs;
 use std::path::Path;
 
 use clap::Command;
@@ -17,7 +16,7 @@ use crate::output::Failure;
 pub fn write(program: Command, directory: &Path) -> Result<(), Failure> {
     for (name, text) in pages(program) {
         let path = directory.join(name);
-        fs::write(&path, text)
+        ::files::write(&path, text)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     }
     Ok(())
@@ -57,7 +56,7 @@ fn page(command: &Command, parent: Option<&str>) -> String {
     let mut rendered = || {
         man.render_title(&mut text)?;
         man.render_name_section(&mut text)?;
-        man.render_synopsis_section(&mut text)?;
+        sections::synopsis(command).to_writer(&mut text)?;
         man.render_description_section(&mut text)?;
         man.render_options_section(&mut text)?;
         match command.has_subcommands() {

@@ -1,6 +1,59 @@
 //! Sections of the pages of commands beyond `--help`.
 
-use clap_mangen::roff::{Roff, bold, roman};
+use clap::{Arg, Command};
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+
+/// The command line: options with their values, then the other arguments. `--help` and `--version` are on every page, among the options.
+pub fn synopsis(command: &Command) -> Roff {
+    let mut line = vec![bold(command.get_bin_name().unwrap_or(command.get_name()))];
+    let is_shown =
+        |arg: &&Arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str());
+    let (positionals, options): (Vec<&Arg>, Vec<&Arg>) = command
+        .get_arguments()
+        .filter(is_shown)
+        .partition(|arg| arg.is_positional());
+    for argument in options.into_iter().chain(positionals) {
+        let (before, after) = match argument.is_required_set() {
+            true => (" ", ""),
+            false => (" [", "]"),
+        };
+        line.push(roman(before));
+        line.extend(written(argument));
+        line.push(roman(after));
+    }
+    if command.has_subcommands() {
+        line.push(roman(" "));
+        line.push(italic("COMMAND"));
+    }
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]).text(line);
+    roff
+}
+
+/// An argument as it is written: `--listen ADDRESS:PORT`.
+fn written(argument: &Arg) -> Vec<Inline> {
+    let mut parts = Vec::new();
+    match (argument.get_long(), argument.get_short()) {
+        (Some(long), _) => parts.push(bold(format!("--{long}"))),
+        (None, Some(short)) => parts.push(bold(format!("-{short}"))),
+        (None, None) => {}
+    }
+    if argument.get_action().takes_values() {
+        let names = argument.get_value_names().unwrap_or_default();
+        for name in names {
+            let space = if parts.is_empty() { "" } else { " " };
+            parts.push(roman(space));
+            parts.push(italic(name.to_string()));
+        }
+        if argument
+            .get_num_args()
+            .is_some_and(|range| range.max_values() > names.len().max(1))
+        {
+            parts.push(roman("…"));
+        }
+    }
+    parts
+}
 
 /// What a command exits with, beside 0, 1, 2 and 130.
 const EXIT_STATUS: [(&str, &str, &str); 4] = [

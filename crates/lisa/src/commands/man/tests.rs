@@ -120,3 +120,44 @@ fn the_page_of_a_scenario_has_its_keys() {
     let text = page_of("lisa.toml.5");
     assert!(text.contains("\\fBusers.unlimited\\fR"), "{text}");
 }
+
+#[test]
+fn a_synopsis_has_the_values_of_options() {
+    let plain = |name: &str| {
+        let page = page_of(name);
+        let (_, synopsis) = page.split_once(".SH SYNOPSIS\n").expect("a synopsis");
+        let (synopsis, _) = synopsis.split_once(".SH").expect("more sections");
+        let plain = synopsis.replace("\\-", "-");
+        let plain = ["\\fB", "\\fI", "\\fR"]
+            .iter()
+            .fold(plain, |text, font| text.replace(font, ""));
+        plain
+            .lines()
+            .filter(|line| !line.starts_with('.'))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(
+        plain("lisa-serve.1").trim(),
+        "lisa serve [--listen ADDRESS:PORT] [--folder FOLDER] [--tls-certificate FILE] [--tls-key FILE] [--plain] \
+         [--address-connections N] [--endpoint-subflows N] [--json] [--openapi]"
+    );
+    let paths = plain("lisa-kernel-assist.1");
+    assert!(
+        paths.contains("lisa kernel assist --from URL [--token FILE]"),
+        "{paths}"
+    );
+    assert!(plain("lisa.1").ends_with("COMMAND"), "{}", plain("lisa.1"));
+}
+
+#[test]
+fn rows_of_tables_are_sentences() {
+    for (name, text) in all_pages() {
+        assert!(!text.contains(".; "), "{name}");
+    }
+    let page = page_of("lisa.toml.5");
+    assert!(
+        page.contains("inherit it. Without it: The default stays."),
+        "{page}"
+    );
+}

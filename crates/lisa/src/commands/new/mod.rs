@@ -2,8 +2,7 @@
 
 mod questions;
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, IsTerminal, Write, stderr, stdin};
+use std::io::{IsTerminal, stderr, stdin};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -83,19 +82,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    match force {
-        true => options.write(true).create(true).truncate(true),
-        false => options.write(true).create_new(true),
-    };
-    let written = (options.open(path)).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        let problem = match error.kind() {
-            ErrorKind::AlreadyExists => "the file exists; --force replaces it".into(),
-            _ => error.to_string(),
-        };
-        Failure::new(format!("-o {}: {problem}", path.display()))
-    })
+    files::check("-o", path, force)?;
+    ::files::write(path, text)
+        .map_err(|error| Failure::new(format!("-o {}: {error}", path.display())))
 }
 
 const EXAMPLES: &str = "Examples:

@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let over_time = over_time::all(&report, draw::SIZE, &executor, &cancelled)?;
         let write = |name: &str, bytes: Vec<u8>| {
             let path = folder.join(name);
-            fs::write(&path, bytes)
+            ::files::write(&path, bytes)
                 .map_err(|error| Failure::new(format!("{}: {error}", path.display())))
         };
         write("results.csv", report.csv()?)?;

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
 
 use clap::{Args, ValueHint};
 use manager::Limits;
@@ -65,7 +67,7 @@ pub fn address() -> Form<SocketAddr> {
     Form::new(form, |text| text.parse().map_err(|_| String::new()))
 }
 
-/// Serves until SIGINT or SIGTERM.
+/// Serves until SIGINT or SIGTERM, or until the database fails: a restart then reads what the disk has.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if arguments.openapi {
         let text = serde_json::to_string_pretty(&openapi());
@@ -75,7 +77,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let tls = arguments.tls_certificate.zip(arguments.tls_key);
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
     let scheme = if tls.is_some() { "https" } else { "http" };
-    if tls.is_none() && !arguments.plain && !arguments.listen.ip().is_loopback() {
+    if tls.is_none() && !arguments.plain && !arguments.listen.ip().to_canonical().is_loopback() {
         return Err(Failure::usage(format!(
             "--listen {}: other hosts would send their tokens in plain text; give --tls-certificate and --tls-key, or --plain",
             arguments.listen
@@ -97,7 +99,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             ..HttpLimits::default()
         },
     };
-    let server = Server::start(config)?;
+    let mut server = Server::start(config)?;
     let url = format!("{scheme}://{}", server.address());
     let (operator, viewer) = (server.operator_file(), server.viewer_file());
     if arguments.json {
@@ -116,12 +118,22 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             viewer.display()
         ))?;
     }
-    if arguments.plain && !server.address().ip().is_loopback() {
+    if arguments.plain && !server.address().ip().to_canonical().is_loopback() {
         complain(format!(
             "{} is not loopback, and there is no TLS: tokens are sent in plain text",
             server.address()
         ));
     }
-    signals.wait().expect("valid signals");
-    Ok(())
+    let (sender, end) = mpsc::channel();
+    let (failed, failure) = (sender.clone(), server.failure());
+    thread::spawn(move || failure.recv().map(|error| failed.send(Err(error.into()))));
+    thread::spawn(move || {
+        sender.send(
+            signals
+                .wait()
+                .map(drop)
+                .map_err(|error| Failure::new(error.to_string())),
+        )
+    });
+    end.recv().expect("the second thread sends")
 }

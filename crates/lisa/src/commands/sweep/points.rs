@@ -1,6 +1,5 @@
 //! What varies in a sweep, by its arguments.
 
-use std::fs::File;
 use std::path::Path;
 
 use scenario::study::sweep::{Clash, Design};
@@ -41,7 +40,7 @@ pub fn design(arguments: &Arguments) -> Result<Design, Failure> {
 /// The keys of `--points` with their values.
 fn read(path: &Path) -> Result<Vec<Vary>, Failure> {
     let wrong = |problem| Failure::new(format!("--points {}: {problem}", path.display()));
-    let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+    let file = ::files::open(path).map_err(|error| wrong(error.to_string()))?;
     vary::points(file).map_err(wrong)
 }
 

@@ -35,9 +35,7 @@ pub struct Output {
 /// Locks a journal, which is created if it does not exist.
 fn lock(path: &Path) -> Result<Flock<fs::File>, Failure> {
     let shown = path.display();
-    let mut options = fs::OpenOptions::new();
-    let file = options.read(true).write(true).create(true).truncate(false);
-    let file = file.open(path);
+    let file = ::files::open_or_create(path);
     let file = file.map_err(|error| Failure::new(format!("{shown}: {error}")))?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
         Errno::EWOULDBLOCK => Failure::new(format!(
