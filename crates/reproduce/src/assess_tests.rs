@@ -114,6 +114,65 @@ fn signs() {
     assert_eq!(sign(Expected::HigherOrSimilar, &[8.0; 10]), Verdict::Not);
 }
 
+/// LISA's figure 8c with the paper's day: lower at 4 of 18 points and higher at 5, but clearly lower on average. The rule says "direction
+/// only": the sign of the mean decides, and not which sign holds at more points.
+#[test]
+fn the_mean_decides_the_direction() {
+    let mut a = [10.0; 18];
+    a[..4].fill(5.0);
+    a[4..9].fill(10.5);
+    let figure = figure(18, r#"than = "B""#);
+    let series = series(&figure, &a, &[10.0; 18]);
+    let assessed = assess(&figure, &figure.claims[0], Expected::Lower, &series);
+    let signs = assessed.signs.expect("signs");
+    let mean = assessed.measured.expect("a mean");
+    assert_eq!((signs.lower, signs.higher, signs.of), (4, 5, 18));
+    assert!(mean.mean < 0.0 && mean.mean.abs() > mean.ci95.unwrap());
+    assert_eq!(assessed.verdict, Verdict::DirectionOnly);
+}
+
+/// Lower at most points, but the mean's interval includes zero: 20 % less at two points, and 20 ± 127 % more at the third.
+#[test]
+fn a_mean_without_a_clear_sign_is_no_direction() {
+    let figure = figure(3, r#"than = "B""#);
+    let mut series = series(&figure, &[8.0, 8.0, 12.0], &[10.0; 3]);
+    series.lines[0].measures[0][2] = vec![Some(11.0), Some(13.0)];
+    let assessed = assess(&figure, &figure.claims[0], Expected::Lower, &series);
+    let signs = assessed.signs.expect("signs");
+    assert!(signs.lower > signs.higher, "{signs:?}");
+    assert_eq!(assessed.verdict, Verdict::Not);
+}
+
+/// One run has no interval: neither a sign at a point nor the direction of a number.
+#[test]
+fn one_run_has_no_sign() {
+    let of_one = |claim: &str, expected| {
+        let figure = figure(1, claim);
+        let mut series = series(&figure, &[5.0], &[10.0]);
+        for line in &mut series.lines {
+            line.measures[0][0].truncate(1);
+        }
+        assess(&figure, &figure.claims[0], expected, &series)
+    };
+    let sign = of_one(r#"than = "B""#, Expected::Lower);
+    assert_eq!(sign.signs.expect("signs").lower, 0);
+    assert_eq!(sign.verdict, Verdict::Not);
+    let less = of_one(r#"than = "B", as = "less-percent""#, Expected::Number(10.0));
+    assert_eq!(less.verdict, Verdict::Not);
+    // A number itself needs no interval.
+    let number = of_one("", Expected::Number(5.0));
+    assert_eq!(number.verdict, Verdict::Confirmed);
+}
+
+/// A verdict follows the printed number: 5.504 is printed as 5.50, the limit.
+#[test]
+fn a_number_is_judged_as_it_is_printed() {
+    let claim = "within = 0.5";
+    let at = |value| verdict(claim, Expected::Number(5.0), &[value], &[1.0]);
+    assert_eq!(at(5.504), Verdict::Confirmed);
+    assert_eq!(at(5.506), Verdict::Not);
+}
+
 /// Five points are lower and similar, three lower, two higher: larger or similar at seven of ten.
 #[test]
 fn larger_or_similar_counts_each_point_once() {
@@ -126,7 +185,7 @@ fn larger_or_similar_counts_each_point_once() {
     let assessed = assess(&figure, &figure.claims[0], expected, &series);
     let signs = assessed.signs.expect("signs");
     assert_eq!((signs.lower, signs.higher, signs.similar), (8, 2, 5));
-    assert_eq!(signs.holding(expected), Some(7));
+    assert_eq!(signs.higher_or_similar, 7);
 }
 
 /// At three of ten points lower and at one higher: somewhere. At two higher: not nearly without exception.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::assess::{Assessment, Verdict};
+use crate::assess::Assessment;
 use crate::library::Selection;
 use crate::paper::{Claim, Day, Figure, Paper};
 use crate::plan::{Run, Variant, of_claim, plan};
@@ -35,11 +35,7 @@ impl KernelResult {
     /// A claim without a run.
     pub(crate) fn not_run(cause: impl Into<String>) -> Self {
         Self {
-            assessment: Assessment {
-                verdict: Verdict::NotRun,
-                measured: None,
-                signs: None,
-            },
+            assessment: Assessment::not_run(),
             not_run: cause.into(),
             simulated: None,
         }

@@ -1,10 +1,11 @@
 //! The results of a kernel in a report.
 
-use crate::assess::{Verdict, assess};
+use crate::assess::assess;
 use crate::kernel::{Kernel, KernelResult, Support, not_run};
 use crate::paper::Paper;
 use crate::plan::Variant;
 use crate::report::{Counts, Report};
+use crate::rule::Verdict;
 use crate::series::Series;
 use crate::{Error, Store};
 

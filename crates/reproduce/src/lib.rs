@@ -3,10 +3,11 @@
 //! `experiments/` has a folder with the scenarios of each paper. `experiments/papers/claims` describes the papers' figures ([`Paper`]):
 //! the runs of each line, what is measured, what the paper claims, and which parameters it does not state. The published
 //! values are in `experiments/papers/published.csv` ([`Row`]). [`plan`] lists the runs of a figure, [`Store`] keeps their outcomes,
-//! [`Series`] has the measured values, and [`assess`] compares them with the published ones. A [`Kernel`] runs a [`Sample`] of the
+//! [`Series`] has the measured values, [`assess`] compares them with the published ones, and [`Verdict::rule`] is the rule of that. A [`Kernel`] runs a [`Sample`] of the
 //! same figures.
 
 mod assess;
+mod causes;
 mod kernel;
 mod kernel_results;
 mod library;
@@ -17,11 +18,14 @@ mod predicted;
 mod published;
 mod report;
 mod rows;
+mod rule;
 mod sample;
 mod series;
 mod store;
+pub mod words;
 
-pub use assess::{Assessment, Signs, Verdict, assess};
+pub use assess::{Assessment, assess};
+pub use causes::{Choice, Round, Tried};
 pub use kernel::{Kernel, KernelResult, TODAY};
 pub use library::{Library, Selection};
 pub use paper::{
@@ -30,10 +34,9 @@ pub use paper::{
 };
 pub use plan::{Run, Variant, over_time, plan};
 pub use published::{Expected, Row};
-pub use report::{
-    Choice, ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, Round, Tried, runs,
-};
+pub use report::{ClaimResult, Counts, DayResult, FigureResult, PaperResult, Report, runs};
 pub use rows::{ResultRow, Summary};
+pub use rule::{EXPLAINED, EXPLAINED_RULE, SIGN, Signs, Verdict};
 pub use sample::Sample;
 pub use series::{Samples, Series, SeriesOfLine};
 pub use store::Store;

@@ -23,7 +23,7 @@ pub struct Paper {
     /// Endpoints on which every figure is run; the first are those of the paper's day.
     #[serde(rename = "day")]
     pub days: Vec<Day>,
-    /// Parameters that the paper does not state.
+    /// Parameters that decide results.
     #[serde(rename = "parameter", default)]
     pub parameters: Vec<Parameter>,
     /// Figures and tables.
@@ -41,7 +41,7 @@ pub struct Day {
     pub set: Vec<String>,
 }
 
-/// A parameter that a paper does not state, or a cause that may explain a difference.
+/// A parameter that decides results, and that the paper does not state or that has other settings than the stated one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
@@ -49,7 +49,9 @@ pub struct Parameter {
     pub id: String,
     /// Title in the report.
     pub title: String,
-    /// The setting of the scenario file, in words.
+    /// What the paper states of it, in words; none of a parameter that it does not state.
+    pub stated: Option<String>,
+    /// The setting of the figure, in words.
     pub default: String,
     /// Other settings.
     pub settings: Vec<Setting>,
@@ -97,6 +99,9 @@ pub struct Figure {
     /// Changed keys of the scenario.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Changed keys with the endpoints of one day, by its name.
+    #[serde(default)]
+    of_day: BTreeMap<String, Vec<String>>,
     /// Connections whose algorithm is that of a line, by name.
     pub connections: Vec<String>,
     /// Connections for which `connection.*` stands in changed keys, if the scenario has UDP: all others.
@@ -118,7 +123,7 @@ pub struct Figure {
     pub measures: Vec<Measure>,
     /// Queueing delay of predictions, added to each path's RTT.
     pub queueing: Option<String>,
-    /// Identifiers of parameters that the paper does not state.
+    /// Identifiers of parameters.
     #[serde(default)]
     pub parameters: Vec<String>,
     /// What is known about the figure beyond its claims.
@@ -347,6 +352,11 @@ impl Paper {
                 return unknown("parameter", id);
             }
         }
+        for name in figure.of_day.keys() {
+            if !self.days.iter().any(|day| day.name == *name) {
+                return unknown("day", name);
+            }
+        }
         let points = figure.points()?;
         for claim in &figure.claims {
             if figure.not_run.is_some() {
@@ -398,6 +408,12 @@ impl Figure {
             x: Some(x / axis.unit),
         };
         Ok(numbers.iter().enumerate().map(point).collect())
+    }
+
+    /// Changed keys with the endpoints of a day.
+    #[must_use]
+    pub fn of_day(&self, day: &Day) -> &[String] {
+        self.of_day.get(&day.name).map_or(&[], Vec::as_slice)
     }
 
     /// The measure of a claim.

@@ -258,6 +258,7 @@ pub(crate) fn keys(
         set.extend(names.map(|name| format!("connection.{name}.algorithm={algorithm}")));
     }
     set.extend(variant.day.set.iter().cloned());
+    set.extend(figure.of_day(variant.day).iter().cloned());
     set.extend(variant.settings().flat_map(|setting| setting.set.clone()));
     // Last: a line of TCP removes keys that only MPTCP has.
     set.extend(line.set.iter().cloned());

@@ -3,9 +3,12 @@
 use serde::Serialize;
 
 use crate::Error;
-use crate::assess::{Assessment, Signs, Verdict};
-use crate::published::Expected;
-use crate::report::{ClaimResult, Counts, DayResult, Report, Tried};
+use crate::assess::Assessment;
+use crate::causes::Tried;
+use crate::paper::Figure;
+use crate::report::{ClaimResult, Counts, DayResult, Report};
+use crate::rule::Verdict;
+use crate::words;
 
 /// A claim with its results: the columns of `results.csv`. Those of `published.csv` come first.
 #[derive(Clone, Debug, Serialize)]
@@ -26,12 +29,14 @@ pub struct ResultRow {
     pub unit: String,
     /// Note of the published value.
     pub note: String,
-    /// Measured with the endpoints of the paper's day, in the unit, or in % of the second line for a sign.
+    /// What confirms the claim, in words; empty without a published value.
+    pub confirmed_by: String,
+    /// Measured with the endpoints of the paper's day, in the unit, or in % of the second line for a sign; rounded as it is printed.
     pub measured_then: Option<f64>,
     /// Half of its 95 % confidence interval.
     pub ci95_then: Option<f64>,
-    /// Points with the published sign, of how many: `27/34`; empty for a number.
-    pub points_then: String,
+    /// Both as reports print them, with the numbers of points of a claim about signs.
+    pub printed_then: String,
     /// Verdict.
     pub verdict_then: Verdict,
     /// Setting, or pair of settings, that restores the published value or sign; empty without one.
@@ -40,8 +45,8 @@ pub struct ResultRow {
     pub measured_now: Option<f64>,
     /// As `ci95_then`.
     pub ci95_now: Option<f64>,
-    /// As `points_then`.
-    pub points_now: String,
+    /// As `printed_then`.
+    pub printed_now: String,
     /// As `verdict_then`.
     pub verdict_now: Verdict,
     /// As `explained_then`.
@@ -50,8 +55,8 @@ pub struct ResultRow {
     pub measured_vm: Option<f64>,
     /// As `ci95_then`.
     pub ci95_vm: Option<f64>,
-    /// As `points_then`.
-    pub points_vm: String,
+    /// As `printed_then`.
+    pub printed_vm: String,
     /// As `verdict_then`.
     pub verdict_vm: Verdict,
     /// Cause of a claim that was not run; else empty.
@@ -60,8 +65,8 @@ pub struct ResultRow {
     pub measured_same: Option<f64>,
     /// As `ci95_then`.
     pub ci95_same: Option<f64>,
-    /// As `points_then`.
-    pub points_same: String,
+    /// As `printed_then`.
+    pub printed_same: String,
     /// As `verdict_then`.
     pub verdict_same: Verdict,
 }
@@ -104,7 +109,7 @@ impl Report<'_> {
         for paper in &self.papers {
             for figure in &paper.figures {
                 for claim in &figure.claims {
-                    rows.push(row(&paper.paper.id, &figure.figure.id, claim));
+                    rows.push(row(&paper.paper.id, figure.figure, claim));
                 }
             }
         }
@@ -147,60 +152,46 @@ impl Report<'_> {
     }
 }
 
-/// Six decimals: more than any interval, and no digits of a machine's logarithms.
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
-/// Points with the sign that the claim has, of all.
-fn points(expected: Expected, signs: Option<Signs>) -> String {
-    let Some(signs) = signs else {
-        return String::new();
-    };
-    match signs.holding(expected) {
-        Some(number) => format!("{number}/{}", signs.of),
-        None => format!(
-            "{} lower, {} higher, of {}",
-            signs.lower, signs.higher, signs.of
-        ),
-    }
-}
-
-fn row(paper: &str, figure: &str, claim: &ClaimResult<'_>) -> ResultRow {
+fn row(paper: &str, figure: &Figure, claim: &ClaimResult<'_>) -> ResultRow {
     let field =
         |of: fn(&crate::Row) -> &String| claim.row.map_or(String::new(), |row| of(row).clone());
     let [then, now] = [&claim.days[0], &claim.days[1]];
-    let measured = |of: &Assessment| of.measured.map(|mean| rounded(mean.mean));
-    let ci95 = |of: &Assessment| of.measured.and_then(|mean| mean.ci95).map(rounded);
+    let measured = |of: &Assessment| of.measured.map(|mean| mean.mean);
+    let ci95 = |of: &Assessment| of.measured.and_then(|mean| mean.ci95);
+    let printed = |of: &Assessment| match of.measured {
+        Some(_) => words::measured(figure, claim, of),
+        None => String::new(),
+    };
     let (vm, same) = (&claim.kernel.assessment, claim.kernel.simulated.as_ref());
     let cause = |day: &DayResult<'_>| day.cause().map_or(String::new(), Tried::name);
     ResultRow {
         paper: paper.into(),
-        figure: claim.claim.figure.clone().unwrap_or_else(|| figure.into()),
+        figure: claim.claim.figure.clone().unwrap_or_else(|| figure.id.clone()),
         condition: claim.claim.condition.clone(),
         metric: claim.claim.metric.clone(),
         algorithm: claim.claim.algorithm.clone(),
         value: field(|row| &row.value),
         unit: field(|row| &row.unit),
         note: field(|row| &row.note),
+        confirmed_by: claim.confirmed_by(),
         measured_then: measured(&then.assessment),
         ci95_then: ci95(&then.assessment),
-        points_then: points(claim.expected, then.assessment.signs),
+        printed_then: printed(&then.assessment),
         verdict_then: then.assessment.verdict,
         explained_then: cause(then),
         measured_now: measured(&now.assessment),
         ci95_now: ci95(&now.assessment),
-        points_now: points(claim.expected, now.assessment.signs),
+        printed_now: printed(&now.assessment),
         verdict_now: now.assessment.verdict,
         explained_now: cause(now),
         measured_vm: measured(vm),
         ci95_vm: ci95(vm),
-        points_vm: points(claim.expected, vm.signs),
+        printed_vm: printed(vm),
         verdict_vm: vm.verdict,
         not_run_vm: claim.kernel.not_run.clone(),
         measured_same: same.and_then(measured),
         ci95_same: same.and_then(ci95),
-        points_same: same.map_or(String::new(), |same| points(claim.expected, same.signs)),
+        printed_same: same.map_or(String::new(), printed),
         verdict_same: same.map_or(Verdict::NotRun, |same| same.verdict),
     }
 }

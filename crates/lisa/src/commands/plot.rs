@@ -89,7 +89,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             series(&readers[0], &mut samples)?;
             let about = format!("time series of {}", file_name(path));
             samples
-                .svg(&title(&readers[0], path), &about, arguments.page.size)
+                .svg(
+                    &title(&readers[0], path),
+                    &about,
+                    arguments.page.size,
+                    &samples::Shared::default(),
+                )
                 .map_err(wrong)?
         }
         _ if has("algorithm") && has("seed") && has("backend") => {

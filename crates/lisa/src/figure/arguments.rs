@@ -82,6 +82,7 @@ impl Choice {
             kind: self.kind,
             difference: self.difference,
             size: page.size,
+            range: None,
         }
     }
 

@@ -11,7 +11,7 @@ mod legend;
 pub mod map;
 pub mod network;
 pub mod page;
-mod palette;
+pub mod palette;
 mod panel;
 pub mod results;
 pub mod samples;

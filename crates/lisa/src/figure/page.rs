@@ -185,7 +185,7 @@ pub fn sections(
             crate::output::counted(panels, "panel")
         ));
     }
-    Ok(canvas::draw((width, height), |canvas| {
+    let svg = canvas::draw((width, height), |canvas| {
         let mut y = MARGIN;
         for line in &title {
             let at = (MARGIN, y + TITLE.1 / 2.0);
@@ -216,5 +216,12 @@ pub fn sections(
             canvas.text(line, (MARGIN, y + LINE.1 / 2.0), LINE.0, Align::Left, GREY);
             y += LINE.1;
         }
-    }))
+    });
+    Ok(named(&svg, &texts.title))
+}
+
+/// The SVG with its name for readers who hear it.
+fn named(svg: &str, title: &str) -> String {
+    let escaped = title.replace('&', "&amp;").replace('<', "&lt;");
+    svg.replacen(">", &format!(" role=\"img\"><title>{escaped}</title>"), 1)
 }

@@ -2,13 +2,17 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Align, Area, Canvas, cut, width};
+use super::canvas::{Align, Area, Canvas, cut, width, wrap};
 use super::palette::{GREY, GRID};
 use super::scale::Scale;
 
 /// Sizes of texts.
 const CAPTION: f64 = 13.0;
 const LABEL: f64 = 11.0;
+/// Height of a line of an axis's title, pixels.
+const LINE: f64 = 13.0;
+/// Longest line of the title of a horizontal axis, as a share of the panel.
+const TITLE_SHARE: f64 = 0.8;
 /// Least distance of labels, pixels.
 const SPACE: f64 = 10.0;
 
@@ -95,8 +99,11 @@ impl Panel {
             "" => 8.0,
             _ => CAPTION + 13.0,
         };
-        let bottom = 40.0;
+        // Titles of axes continue in further lines.
+        let below_title = wrap(x.title(), LABEL, area.width * TITLE_SHARE);
+        let bottom = 40.0 + LINE * below_title.len().saturating_sub(1) as f64;
         let rows = area.height - top - bottom;
+        let left_title = wrap(y.title(), LABEL, rows + top);
         let mut left = y.marks(rows, |_| LABEL, 34.0);
         for (_, label) in &mut left {
             *label = cut(label, LABEL, WIDEST.min(area.width / 3.0));
@@ -104,7 +111,7 @@ impl Panel {
         let widest = left.iter().map(|(_, label)| width(label, LABEL));
         let title = match y.title() {
             "" => 4.0,
-            _ => 20.0,
+            _ => 20.0 + LINE * (left_title.len() - 1) as f64,
         };
         let begin = title + widest.fold(0.0, f64::max) + 8.0;
         let plot = Area {
@@ -147,13 +154,19 @@ impl Panel {
             GREY.into(),
             1,
         );
-        let middle = (plot.x + plot.width / 2.0, plot.bottom() + 28.0);
-        let title = cut(x.title(), LABEL, plot.width);
-        canvas.text(&title, middle, LABEL, Align::Middle, BLACK);
-        let title = cut(y.title(), LABEL, plot.height + top);
-        let half = width(&title, LABEL) / 2.0;
-        let at = (plot.y + plot.height / 2.0).max(area.y + half);
-        canvas.text_upwards(&title, (area.x + 8.0, at), LABEL, BLACK);
+        for (number, line) in below_title.iter().enumerate() {
+            let half = width(line, LABEL) / 2.0;
+            let middle = plot.x + plot.width / 2.0;
+            let middle = middle.min(area.right() - half).max(area.x + half);
+            let y = plot.bottom() + 28.0 + LINE * number as f64;
+            canvas.text(line, (middle, y), LABEL, Align::Middle, BLACK);
+        }
+        for (number, line) in left_title.iter().enumerate() {
+            let half = width(line, LABEL) / 2.0;
+            let middle = (plot.y + plot.height / 2.0).max(area.y + half);
+            let x = area.x + 8.0 + LINE * number as f64;
+            canvas.text_upwards(line, (x, middle), LABEL, BLACK);
+        }
         Self { plot, x, y }
     }
 

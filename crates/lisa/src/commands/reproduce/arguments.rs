@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use reproduce::{EXPLAINED, EXPLAINED_RULE, SIGN, Verdict};
 
 use crate::values;
 
 /// `lisa reproduce`.
 #[derive(Args)]
-#[command(after_help = NOTES)]
+#[command(after_help = notes())]
 pub struct Arguments {
     /// A paper, a figure, or a part of one: lisa, css, lia-olia, nmcc, lisa/fig6, lisa/fig6a, lia-olia/table1 [default: all papers].
     #[arg(value_name = "PAPER[/FIGURE]", value_parser = values::text("the name of a paper, like `lisa`, or of a figure, like `lisa/fig6a`"))]
@@ -50,15 +51,17 @@ pub enum Real {
     Vm,
 }
 
-const NOTES: &str = "\
-Verdicts:
-  confirmed        the published value, or the published sign at nine of ten points
-  direction only   the published sign, but not the value, or not at nine of ten points
-  not              neither
-  not stated       the paper's value is not at hand
-  not run          no run exists
-  explained        confirmed only with other settings of one or two parameters that the paper omits
+/// The rules of the verdicts, and how the command runs.
+fn notes() -> String {
+    let mut notes = String::from("Verdicts:\n");
+    let rules = Verdict::ALL.map(|verdict| (verdict.name(), verdict.rule()));
+    for (name, rule) in rules.into_iter().chain([(EXPLAINED, EXPLAINED_RULE)]) {
+        notes += &format!("  {name}: {rule}\n");
+    }
+    notes + "\n" + SIGN + "\n\n" + NOTES
+}
 
+const NOTES: &str = "\
 Every figure runs with the endpoints of the paper's day, which are simulated and not held against that kernel, and \
 with today's Linux. Finished runs are kept: the same command continues after Ctrl-C, and nothing runs twice.
 

@@ -4,6 +4,7 @@ use reproduce::{FigureResult, Paper, Report, Series, TODAY};
 use scenario::export::columns::Value;
 
 use super::over_time::TimeFigure;
+use super::styles;
 use crate::figure::results::{self, Data, Kind, Measured, Options};
 use crate::figure::size::Size;
 use crate::output::Failure;
@@ -12,10 +13,10 @@ use crate::runs::on::On;
 /// The days in names of files.
 const DAYS: [&str; 2] = ["then", "now"];
 
-/// Size of a figure: two stand side by side on a page.
+/// Size of a figure: two stand side by side on a page, and one is legible on a phone.
 pub const SIZE: Size = Size {
-    width: 620,
-    height: 380,
+    width: 480,
+    height: 360,
 };
 
 /// A measure of a figure over its horizontal axis with the endpoints of a day, a line for each algorithm with its band of 95 %; beside today's
@@ -49,18 +50,35 @@ pub fn svg(
         add(&mut data, series, measure, On::Vm);
     }
     data.finish();
+    data.restyle(|line, backend| styles::of_line(result.figure, line, backend));
     if data.places().next().is_none() {
         return Ok(None);
     }
     let options = Options {
         kind: Some(Kind::Lines),
         size: Some(SIZE),
+        range: range(result, measure),
         ..Options::default()
     };
-    let title = format!("{}, {}", result.figure.title, paper.days[day].name);
+    let title = format!("{}: {}, {}", result.figure.id, of.label, paper.days[day].name);
     results::svg(&data, &title, options)
         .map(Some)
         .map_err(failed)
+}
+
+/// The least and the largest end of an interval of a measure on all days, and on the kernel.
+fn range(result: &FigureResult<'_>, measure: usize) -> Option<[f64; 2]> {
+    let all = result.days.iter().chain(&result.kernel);
+    let means = all.flat_map(|series| {
+        let points = 0..series.points.len();
+        (series.lines.iter())
+            .flat_map(move |line| points.clone().filter_map(move |point| line.mean(measure, point)))
+    });
+    let ends = means.map(|mean| {
+        let half = mean.ci95.unwrap_or(0.0);
+        [(mean.mean - half).max(mean.mean.min(0.0)), mean.mean + half]
+    });
+    ends.reduce(|[least, most], [low, high]| [least.min(low), most.max(high)])
 }
 
 /// Adds the values of a measure. The kernel's have no predictions.

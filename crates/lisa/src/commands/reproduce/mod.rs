@@ -4,7 +4,9 @@ mod arguments;
 mod draw;
 mod over_time;
 mod page;
+mod section;
 mod sensitivity;
+mod styles;
 mod text;
 
 use std::fs;
@@ -88,7 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(folder) = &arguments.output {
         let executor = executor(arguments, On::Sim)?;
-        let over_time = over_time::all(&report, draw::SIZE, &executor, &cancelled)?;
+        let over_time = over_time::all(&report, &executor, &cancelled)?;
         let write = |name: &str, bytes: Vec<u8>| {
             let path = folder.join(name);
             ::files::write(&path, bytes)

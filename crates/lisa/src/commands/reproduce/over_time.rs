@@ -11,7 +11,8 @@ use scenario::export::columns::Value;
 use scenario::sample::SubflowSample;
 use scenario::units;
 
-use crate::figure::samples::Samples;
+use super::{draw, styles};
+use crate::figure::samples::{Samples, Shared};
 use crate::figure::size::Size;
 use crate::figure::windows::Interval;
 use crate::output::Failure;
@@ -29,10 +30,9 @@ pub struct TimeFigure {
     pub svg: String,
 }
 
-/// All figures over time of a report, with the width of `size`.
+/// All figures over time of a report.
 pub fn all(
     report: &Report<'_>,
-    size: Size,
     executor: &Executor,
     cancelled: &Arc<AtomicBool>,
 ) -> Result<Vec<TimeFigure>, Failure> {
@@ -42,25 +42,51 @@ pub fn all(
             let Some(what) = &result.figure.over_time else {
                 continue;
             };
-            for (number, day) in one.paper.days.iter().enumerate() {
-                let figure = Drawing {
-                    paper: one.paper,
-                    figure: result.figure,
-                    day,
-                    what,
-                    size,
-                };
-                let svg = figure.svg(executor, cancelled)?;
+            let drawing = |day| Drawing {
+                paper: one.paper,
+                figure: result.figure,
+                day,
+                what,
+            };
+            let days: Vec<Drawing<'_>> = one.paper.days.iter().map(drawing).collect();
+            let series = days.iter().map(|drawing| drawing.run(executor, cancelled));
+            let series = series.collect::<Result<Vec<_>, _>>()?;
+            let shared = shared(what, series.iter().flatten());
+            for (number, (drawing, series)) in days.iter().zip(&series).enumerate() {
                 all.push(TimeFigure {
                     paper: one.paper.id.clone(),
                     figure: result.figure.id.clone(),
                     day: number,
-                    svg,
+                    svg: drawing.drawn(series, &shared)?,
                 });
             }
         }
     }
     Ok(all)
+}
+
+/// What the drawings of all days share.
+fn shared<'a>(what: &OverTime, all: impl Iterator<Item = &'a Series> + Clone) -> Shared {
+    let mut shared = Shared {
+        styles: all.clone().map(|one| (one.title.clone(), one.style)).collect(),
+        ..Shared::default()
+    };
+    let is_drawn = |time: f64| time >= what.from && what.to.is_none_or(|to| time <= to);
+    for (time, values) in all.flat_map(|series| &series.values) {
+        if !is_drawn(*time) {
+            continue;
+        }
+        shared.end = shared.end.max(*time);
+        for (quantity, value) in what.quantities.iter().zip(values) {
+            let Some(value) = *value else {
+                continue;
+            };
+            let range = shared.ranges.entry(column(*quantity).into());
+            let [least, most] = range.or_insert([value; 2]);
+            (*least, *most) = (least.min(value), most.max(value));
+        }
+    }
+    shared
 }
 
 /// What is drawn.
@@ -69,12 +95,12 @@ struct Drawing<'a> {
     figure: &'a Figure,
     day: &'a Day,
     what: &'a OverTime,
-    size: Size,
 }
 
 /// A line of the drawing: its values at the end of each interval, in the order of the quantities.
 struct Series {
     title: String,
+    style: usize,
     values: Vec<(f64, Vec<Option<f64>>)>,
 }
 
@@ -83,7 +109,12 @@ impl Drawing<'_> {
         Failure::new(format!("{}: {problem}", self.figure.id))
     }
 
-    fn svg(&self, executor: &Executor, cancelled: &Arc<AtomicBool>) -> Result<String, Failure> {
+    /// Runs each line, and returns its values.
+    fn run(
+        &self,
+        executor: &Executor,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<Vec<Series>, Failure> {
         let sample =
             units::parse_time(&self.what.sample).map_err(|problem| self.failed(problem))?;
         let lines = over_time(self.paper, self.figure, self.day);
@@ -111,7 +142,7 @@ impl Drawing<'_> {
         })?;
         drop(progress);
         progress::ended(finished, count, "; the same command draws the figures")?;
-        self.drawn(&series.into_inner())
+        Ok(series.into_inner())
     }
 
     /// The lines of a run: of each connection, and of its subflows.
@@ -134,6 +165,7 @@ impl Drawing<'_> {
             {
                 all.push(Series {
                     title: title.clone(),
+                    style: styles::over_time(self.figure, line, connection, 0),
                     values: whole,
                 });
             }
@@ -158,7 +190,15 @@ impl Drawing<'_> {
                             }
                         }
                     }
-                    _ if has => all.push(Series { title, values }),
+                    _ if has => {
+                        let number = usize::from(numbers > 1) * subflow as usize;
+                        let style = styles::over_time(self.figure, line, connection, number);
+                        all.push(Series {
+                            title,
+                            style,
+                            values,
+                        });
+                    }
                     _ => {}
                 }
             }
@@ -210,7 +250,7 @@ impl Drawing<'_> {
             .collect()
     }
 
-    fn drawn(&self, series: &[Series]) -> Result<String, Failure> {
+    fn drawn(&self, series: &[Series], shared: &Shared) -> Result<String, Failure> {
         let quantities = &self.what.quantities;
         let mut columns = vec!["connection", "time_s"];
         columns.extend(quantities.iter().map(|quantity| column(*quantity)));
@@ -242,13 +282,13 @@ impl Drawing<'_> {
         }
         let size = Size {
             height: 150 + 180 * quantities.len() as u32,
-            ..self.size
+            ..draw::SIZE
         };
-        let title = format!("{}, over time, {}", self.figure.title, self.day.name);
+        let title = format!("{}: one run over time, {}", self.figure.id, self.day.name);
         let mut about = vec!["seed 1".to_owned()];
         about.extend(self.what.set.iter().cloned());
         samples
-            .svg(&title, &about.join(", "), Some(size))
+            .svg(&title, &about.join(", "), Some(size), shared)
             .map_err(failed)
     }
 }

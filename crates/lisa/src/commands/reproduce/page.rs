@@ -1,13 +1,15 @@
 //! The report: one page with its figures in it.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use reproduce::words::claim;
 use reproduce::{
-    ClaimResult, Counts, DayResult, Figure, FigureResult, Kernel, PaperResult, Report, Series,
-    TODAY, Verdict,
+    ClaimResult, Counts, DayResult, EXPLAINED, EXPLAINED_RULE, FigureResult, Kernel, PaperResult,
+    Report, SIGN, TODAY, Verdict,
 };
 
 use super::over_time::TimeFigure;
-use super::{draw, sensitivity, text};
+use super::section::section;
+use super::{sensitivity, text};
 use crate::output::Failure;
 
 const STYLE: &str = include_str!("style.css");
@@ -24,22 +26,33 @@ pub fn html(report: &Report<'_>, over_time: &[TimeFigure]) -> Result<String, Fai
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta name="viewport" content="width=device-width";
+                meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "The papers, reproduced" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 h1 { "The papers, reproduced" }
                 (introduction(report))
-                h2 { "Verdicts" }
+                (contents(report))
+                h2 #rules { "Verdicts" }
+                (rules())
                 (totals(report))
-                h2 { "Claims" }
+                h2 #claims { "Claims" }
                 (matrix(report))
                 @for paper in &papers { (paper) }
             }
         }
     };
     Ok(page.into_string())
+}
+
+/// A text in which backticks stand around code.
+pub fn prose(text: &str) -> Markup {
+    html! {
+        @for (number, part) in text.split('`').enumerate() {
+            @if number % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
 }
 
 fn introduction(report: &Report<'_>) -> Markup {
@@ -49,57 +62,95 @@ fn introduction(report: &Report<'_>) -> Markup {
             " are simulated (Linux 3.14 with MPTCP 0.89, or ns-3's NewReno) and were never held against those systems; "
             b { "today's Linux" } " is held against Linux 6.12 (docs/agreement.md). "
             @match &report.kernel {
-                None => "No claim was run with the endpoints of a kernel: `--on vm` does.",
+                None => { "Claims run with the endpoints of a kernel, too, with " code { "--on vm" } "." },
                 Some(kernel) => {
                     (text::part(kernel)) " The simulator's result with the same points and seeds stands below the kernel's; of claims about "
                     "single points, three seeds seldom show a difference."
                 }
             }
         }
-        dl {
-            dt { (badge(Verdict::Confirmed)) }
-            dd { "The published value within a fifth of it, or within the limit that the claim names; a sign at nine of ten points, where the 95 % interval of the difference excludes zero." }
-            dt { (badge(Verdict::DirectionOnly)) }
-            dd { "The published sign, but not the value, or not at nine of ten points." }
-            dt { (badge(Verdict::Not)) }
-            dd { "Neither." }
-            dt { (badge(Verdict::NotStated)) }
-            dd { "The paper's value is not at hand: the measured one stands alone." }
-            dt { span.verdict.explained { "explained" } }
-            dd { "Not confirmed, but the published value or sign comes out with another setting of a parameter that the paper does not state, or of two. The settings are a possible cause, not a proof." }
+    }
+}
+
+/// The table of contents.
+fn contents(report: &Report<'_>) -> Markup {
+    html! {
+        nav aria-label="contents" {
+            h2 { "Contents" }
+            ul {
+                li { a href="#rules" { "Verdicts" } }
+                li { a href="#claims" { "Claims" } }
+                @for paper in &report.papers {
+                    li {
+                        a href=(format!("#{}", paper.paper.id)) { (paper.paper.title) }
+                        ul { @for figure in &paper.figures {
+                            li { a href=(format!("#{}", anchor(paper, figure))) { (figure.figure.id) ": " (figure.figure.title) } }
+                        } }
+                    }
+                }
+            }
         }
     }
 }
 
-fn badge(verdict: Verdict) -> Markup {
+/// The rule of each verdict.
+fn rules() -> Markup {
+    html! {
+        dl {
+            @for verdict in Verdict::ALL {
+                dt { (badge(verdict)) }
+                dd { (verdict.rule()) "." }
+            }
+            dt { span.verdict.explained { (EXPLAINED) } }
+            dd { (EXPLAINED_RULE) "." }
+        }
+        p { (SIGN) }
+    }
+}
+
+/// A verdict in its colour.
+pub fn badge(verdict: Verdict) -> Markup {
     html! { span class=(format!("verdict {}", sensitivity::class(verdict))) { (verdict.name()) } }
 }
 
-fn day_badge(day: &DayResult<'_>) -> Markup {
+/// The verdict of a day, and whether a setting explains it.
+pub fn day_badge(day: &DayResult<'_>) -> Markup {
     html! {
         (badge(day.assessment.verdict))
-        @if day.cause().is_some() { " " span.verdict.explained { "explained" } }
+        @if day.cause().is_some() { " " span.verdict.explained { (EXPLAINED) } }
     }
 }
 
 fn totals(report: &Report<'_>) -> Markup {
+    const SHARE: &str = "confirmed or explained, of those with a value and a run";
+    let heads = [
+        "confirmed",
+        "explained",
+        "direction only",
+        "not",
+        "not stated",
+        "not run",
+    ];
     let line = |name: &str, counts: Counts| {
+        let numbers = [
+            counts.confirmed,
+            counts.explained,
+            counts.direction_only,
+            counts.not,
+            counts.not_stated,
+            counts.not_run,
+        ];
         html! {
             tr {
-                td { (name) }
-                @for number in [counts.confirmed, counts.explained, counts.direction_only, counts.not, counts.not_stated, counts.not_run] {
-                    td.number { (number) }
-                }
-                td.number { @if let Some(share) = counts.share() { (format!("{:.0} %", 100.0 * share)) } }
+                th scope="row" { (name) }
+                @for (head, number) in heads.iter().zip(numbers) { td.number data-label=(head) { (number) } }
+                td.number data-label=(SHARE) { @if let Some(share) = counts.share() { (format!("{:.0} %", 100.0 * share)) } }
             }
         }
     };
     html! {
         table {
-            thead { tr {
-                th { "" } th { "confirmed" } th { "explained" } th { "direction only" } th { "not" } th { "not stated" } th { "not run" }
-                th { "confirmed or explained, of those with a value and a run" }
-            } }
+            thead { tr { th { "" } @for head in heads { th.number { (head) } } th.number { (SHARE) } } }
             tbody {
                 @for one in &report.papers {
                     @for (number, day) in one.paper.days.iter().enumerate() {
@@ -123,46 +174,39 @@ fn totals(report: &Report<'_>) -> Markup {
     }
 }
 
+/// The verdicts of all claims; their values are in the sections of the figures.
 fn matrix(report: &Report<'_>) -> Markup {
+    let kernel = report.kernel.as_ref().map(Kernel::name);
     html! {
         table.matrix {
-            thead { tr { th { "figure" } th { "claim" } th { "published" } th { "paper's day" } th { "today's Linux" } th { (kernel_name(report)) } } }
+            thead { tr { th { "figure" } th { "claim" } th { "paper's day" } th { "today's Linux" } @if let Some(kernel) = &kernel { th { (kernel) } } } }
             tbody {
                 @for paper in &report.papers { @for figure in &paper.figures { @for claim in &figure.claims {
-                    tr {
-                        td { a href=(format!("#{}", anchor(paper, figure))) { (paper.paper.id) "/" (text::figure_name(figure, claim)) } }
-                        td { (text::claim(claim)) }
-                        td { (text::published(claim)) }
-                        @for day in &claim.days { td { (day_badge(day)) br; (text::measured(figure.figure, claim, &day.assessment)) } }
-                        td { (on_kernel(figure.figure, claim)) }
-                    }
+                    (verdicts(paper, figure, claim, kernel.as_deref()))
                 } } }
             }
         }
     }
 }
 
-/// Heading of the column of the kernel.
-fn kernel_name(report: &Report<'_>) -> String {
-    report
-        .kernel
-        .as_ref()
-        .map_or("kernel in the VM".into(), Kernel::name)
-}
-
-/// Verdict and value on the kernel, and beside it in the simulator.
-fn on_kernel(figure: &Figure, claim: &ClaimResult<'_>) -> Markup {
-    let result = &claim.kernel;
+fn verdicts(
+    paper: &PaperResult<'_>,
+    figure: &FigureResult<'_>,
+    result: &ClaimResult<'_>,
+    kernel: Option<&str>,
+) -> Markup {
     html! {
-        (badge(result.assessment.verdict)) br;
-        @if result.not_run.is_empty() { (text::measured(figure, claim, &result.assessment)) } @else { (result.not_run) }
-        @if let Some(same) = &result.simulated {
-            br; "simulated: " (same.verdict.name()) ", " (text::measured(figure, claim, same))
+        tr {
+            td { a href=(format!("#{}", anchor(paper, figure))) { (paper.paper.id) "/" (text::figure_name(figure, result)) } }
+            td { (claim(result)) }
+            @for (day, of) in result.days.iter().zip(&paper.paper.days) { td data-label=(of.name) { (day_badge(day)) } }
+            @if let Some(kernel) = kernel { td data-label=(kernel) { (badge(result.kernel.assessment.verdict)) } }
         }
     }
 }
 
-fn anchor(paper: &PaperResult<'_>, figure: &FigureResult<'_>) -> String {
+/// Identifier of the section of a figure.
+pub fn anchor(paper: &PaperResult<'_>, figure: &FigureResult<'_>) -> String {
     format!("{}-{}", paper.paper.id, figure.figure.id)
 }
 
@@ -178,139 +222,10 @@ fn paper(
     let figures = figures.collect::<Result<Vec<Markup>, Failure>>()?;
     Ok(html! {
         section {
-            h2 { (result.paper.title) }
+            h2 id=(result.paper.id) { (result.paper.title) }
             p.source { (result.paper.source) }
-            p { (result.paper.about) }
+            p { (prose(&result.paper.about)) }
             @for figure in &figures { (figure) }
         }
     })
-}
-
-fn section(
-    report: &Report<'_>,
-    paper: &PaperResult<'_>,
-    result: &FigureResult<'_>,
-    over_time: &[TimeFigure],
-) -> Result<Markup, Failure> {
-    let figure = result.figure;
-    let is_of = |one: &&TimeFigure| one.paper == paper.paper.id && one.figure == figure.id;
-    let mut drawings: Vec<String> = (over_time.iter().filter(is_of))
-        .map(|one| one.svg.clone())
-        .collect();
-    for measure in 0..figure.measures.len() {
-        for day in 0..result.days.len() {
-            drawings.extend(draw::svg(paper.paper, result, measure, day)?);
-        }
-    }
-    let stated = paper.paper.parameters(figure);
-    let unstated: Vec<String> = stated
-        .map(|one| format!("{} ({})", one.title, one.default))
-        .collect();
-    Ok(html! {
-        article id=(anchor(paper, result)) {
-            h3 { (figure.id) ": " (figure.title) }
-            @if let Some(reason) = &figure.not_run {
-                p { (badge(Verdict::NotRun)) " " (reason) }
-            } @else {
-                p.source { "experiments/" (paper.paper.id) "/" (figure.scenario) ", " (figure.seeds) " seeds a point" @if figure.pool.len() > 1 { " and each of " (figure.pool.len()) " variants" }
-                    @if let Some(runs) = runs_on_kernel(result) { "; on the kernel " (runs) @if runs == 1 { " run" } @else { " runs" } " a point" }
-                    "."
-                }
-                @if !unstated.is_empty() { p.source { "Not stated in the paper: " (unstated.join("; ")) "." } }
-            }
-            @if let Some(note) = &figure.note { p { (note) } }
-            div.figures { @for svg in &drawings { figure { (PreEscaped(svg)) } } }
-            @if figure.x.is_none() && figure.not_run.is_none() {
-                @for (number, series) in result.days.iter().enumerate() {
-                    (values(result, &paper.paper.days[number].name, series))
-                }
-                @if let Some(series) = result.kernel.as_ref().filter(|_| runs_on_kernel(result).is_some()) {
-                    (values(result, &kernel_name(report), series))
-                }
-            }
-            (claims(report, paper, result))
-            @for claim in &result.claims { @for (number, day) in claim.days.iter().enumerate() {
-                (cause(result, claim, day, &paper.paper.days[number].name))
-            } }
-        }
-    })
-}
-
-/// Number of runs of a point on the kernel; none of a figure without a run.
-fn runs_on_kernel(result: &FigureResult<'_>) -> Option<usize> {
-    let lines = result.kernel.iter().flat_map(|series| &series.lines);
-    let real = lines.filter(|line| !line.is_theory);
-    let points = real.flat_map(|line| line.measures.iter().flatten());
-    points
-        .map(|samples| samples.iter().flatten().count())
-        .max()
-        .filter(|runs| *runs > 0)
-}
-
-/// The values of a table.
-fn values(result: &FigureResult<'_>, day: &str, series: &Series) -> Markup {
-    html! {
-        table {
-            caption { (day) }
-            thead { tr { th { "" } @for line in &series.lines { th { (line.name) @if line.is_theory { " (theory)" } } } } }
-            tbody {
-                @for (point, of) in series.points.iter().enumerate() { @for (measure, name) in result.figure.measures.iter().enumerate() {
-                    tr {
-                        td { @if !of.name.is_empty() { (of.name) ": " } (name.label) @if !name.unit.is_empty() { ", " (name.unit) } }
-                        @for line in &series.lines {
-                            td.number { @match line.mean(measure, point) { Some(mean) => (text::value(&mean, "")), None => "–" } }
-                        }
-                    }
-                } }
-            }
-        }
-    }
-}
-
-fn claims(report: &Report<'_>, paper: &PaperResult<'_>, result: &FigureResult<'_>) -> Markup {
-    html! {
-        @if !result.claims.is_empty() {
-            table {
-                thead { tr { th { "claim" } th { "published" } @for day in &paper.paper.days { th { (day.name) } } th { (kernel_name(report)) } } }
-                tbody {
-                    @for claim in &result.claims {
-                        tr {
-                            td { (text::claim(claim)) }
-                            td { (text::published(claim)) }
-                            @for day in &claim.days { td { (day_badge(day)) br; (text::measured(result.figure, claim, &day.assessment)) } }
-                            td { (on_kernel(result.figure, claim)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The sensitivity of a claim that is not confirmed, and its likeliest cause.
-fn cause(
-    result: &FigureResult<'_>,
-    claim: &ClaimResult<'_>,
-    day: &DayResult<'_>,
-    name: &str,
-) -> Markup {
-    html! {
-        @if !day.tried.is_empty() {
-            details open[day.cause().is_none()] {
-                summary {
-                    (name) ", " (text::claim(claim)) ": " (day.assessment.verdict.name())
-                    @match day.cause() {
-                        Some(tried) => { "; confirmed with " b { (tried.name()) } }
-                        None => "; no setting that was tried restores it"
-                    }
-                    @match day.screened.len() {
-                        0 => {},
-                        number => { ". Pairs of settings that were tried at a part of the points: " (number) ", of which restore it there: "
-                            (day.screened.iter().filter(|tried| tried.restores()).count()) }
-                    }
-                }
-                (sensitivity::plot(result.figure, claim, day))
-            }
-        }
-    }
 }

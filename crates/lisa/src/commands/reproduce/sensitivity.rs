@@ -1,20 +1,18 @@
-//! Sensitivity plot of an unconfirmed claim: its value with each setting of each unstated parameter, and with the pairs of
-//! settings that were tried at all points.
+//! Sensitivity plot of an unconfirmed claim: its value with each setting of each parameter, and with the pairs of settings that were tried
+//! at all points. Names and values are text beside the plot, so that they wrap on a narrow page.
 
 use maud::{Markup, html};
-use reproduce::{ClaimResult, DayResult, Expected, Figure, Verdict};
+use reproduce::{Assessment, ClaimResult, DayResult, Expected, Figure, Verdict, words};
 use scenario::statistics::Mean;
 
-use super::text;
-
-/// Width of the plot and of the values, pixels.
-const COLUMNS: (f64, f64) = (260.0, 210.0);
-/// Width of a character of the names at most, pixels (12 px sans-serif).
-const CHARACTER: f64 = 6.8;
-/// Least distance of two labels of the axis, pixels.
-const APART: f64 = 40.0;
-/// Height of a line.
-const LINE: f64 = 22.0;
+/// Width and height of the coordinates of a line, which stretches to the width of its column.
+const WIDTH: f64 = 260.0;
+const HEIGHT: f64 = 24.0;
+/// Space at both ends, so that a mark at an end is whole.
+const SPACE: f64 = 8.0;
+/// Least distance of two labels of the axis, and of a label's middle from an end.
+const APART: f64 = 60.0;
+const EDGE: f64 = 30.0;
 
 /// A line of the plot.
 struct Line {
@@ -23,27 +21,90 @@ struct Line {
     verdict: Verdict,
 }
 
+/// The horizontal axis.
+struct Axis {
+    min: f64,
+    span: f64,
+    /// Zero of a difference.
+    zero: Option<f64>,
+    published: Option<f64>,
+}
+
+impl Axis {
+    fn new(lines: &[Line], zero: Option<f64>, published: Option<f64>) -> Self {
+        let ends = lines.iter().flat_map(|line| {
+            let half = line.mean.ci95.unwrap_or(0.0);
+            [line.mean.mean - half, line.mean.mean + half]
+        });
+        let all = ends.chain(published).chain(zero);
+        let (min, max) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| {
+            (min.min(value), max.max(value))
+        });
+        Self {
+            min,
+            span: if max > min { max - min } else { 1.0 },
+            zero,
+            published,
+        }
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        SPACE + (value - self.min) / self.span * (WIDTH - 2.0 * SPACE)
+    }
+
+    fn x(&self, value: f64) -> String {
+        format!("{:.1}", self.at(value))
+    }
+
+    /// The vertical lines behind a line of the plot.
+    fn marks(&self) -> Markup {
+        html! {
+            @for (class, value) in [("zero", self.zero), ("published", self.published)] {
+                @if let Some(value) = value {
+                    line class=(class) x1=(self.x(value)) x2=(self.x(value)) y1="0" y2=(HEIGHT) {}
+                }
+            }
+        }
+    }
+
+    /// The labels below the lines.
+    fn labels(&self) -> Markup {
+        let zero = self.zero.filter(|zero| {
+            let others = self.published.iter();
+            others.copied().all(|other| (self.at(*zero) - self.at(other)).abs() > APART)
+        });
+        let middle = |value: f64| format!("{:.1}", self.at(value).clamp(EDGE, WIDTH - EDGE));
+        html! {
+            svg.axis viewBox=(format!("0 0 {WIDTH} 16")) role="img" {
+                title { "axis" }
+                @for (label, value) in [("0", zero), ("published", self.published)] {
+                    @if let Some(value) = value {
+                        text x=(middle(value)) y="12" text-anchor="middle" { (label) }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The plot; empty without other settings.
 pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> Markup {
-    let mut lines = Vec::new();
-    let mut add = |name: String, assessment: &reproduce::Assessment| {
-        if let Some(mean) = assessment.measured {
-            let verdict = assessment.verdict;
-            lines.push(Line {
-                name,
-                mean,
-                verdict,
-            });
-        }
+    let line = |name: String, assessment: &Assessment| {
+        let mean = assessment.measured.filter(|mean| mean.mean.is_finite())?;
+        let verdict = assessment.verdict;
+        Some(Line {
+            name,
+            mean,
+            verdict,
+        })
     };
-    add("as in the scenario file".into(), &day.assessment);
-    for tried in &day.tried {
-        let mut name = tried.name();
-        if let Some(stated) = tried.contradicts() {
-            name += &format!(" (the paper: {stated})");
-        }
-        add(name, &tried.assessment);
-    }
+    let tried = day.tried.iter().filter_map(|tried| {
+        let stated = tried.contradicts();
+        let stated = stated.map_or(String::new(), |stated| format!(" (the paper: {stated})"));
+        line(tried.name() + &stated, &tried.assessment)
+    });
+    let first = line("as it is".into(), &day.assessment);
+    let lines: Vec<Line> = first.into_iter().chain(tried).collect();
     if lines.len() < 2 {
         return html! {};
     }
@@ -53,51 +114,28 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
         _ => None,
     };
     let unit = match published {
-        Some(_) => text::unit(figure, result),
+        Some(_) => words::unit(figure, result),
         None => "%".into(),
     };
-    let ends = lines.iter().flat_map(|line| {
-        let half = line.mean.ci95.unwrap_or(0.0);
-        [line.mean.mean - half, line.mean.mean + half]
-    });
     let zero = (result.claim.than.is_some() || published.is_none()).then_some(0.0);
-    let all: Vec<f64> = ends
-        .chain(published)
-        .chain(zero)
-        .filter(|value| value.is_finite())
-        .collect();
-    let min = all.iter().copied().fold(f64::INFINITY, f64::min);
-    let max = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let span = if max > min { max - min } else { 1.0 };
-    let longest = lines.iter().map(|line| line.name.chars().count()).max();
-    let names = longest.unwrap_or(0) as f64 * CHARACTER;
-    let at = |value: f64| names + 8.0 + (value - min) / span * (COLUMNS.0 - 16.0);
-    let x = |value: f64| format!("{:.1}", at(value));
-    let is_apart = |zero: f64| published.is_none_or(|other| (at(zero) - at(other)).abs() > APART);
-    let width = names + COLUMNS.0 + COLUMNS.1;
-    let bottom = lines.len() as f64 * LINE + 4.0;
-    let y = |number: usize| (number as f64 + 0.5) * LINE + 2.0;
+    let axis = Axis::new(&lines, zero, published);
     html! {
-        svg.sensitivity width=(width) viewBox=(format!("0 0 {width} {}", bottom + 18.0)) role="img" aria-label="sensitivity" {
-            @if let Some(zero) = zero {
-                line.zero x1=(x(zero)) x2=(x(zero)) y1="0" y2=(bottom) {}
-                @if is_apart(zero) {
-                    text.axis x=(x(zero)) y=(bottom + 13.0) text-anchor="middle" { "0" }
-                }
-            }
-            @if let Some(published) = published {
-                line.published x1=(x(published)) x2=(x(published)) y1="0" y2=(bottom) {}
-                text.axis x=(x(published)) y=(bottom + 13.0) text-anchor="middle" { "published" }
-            }
-            @for (number, line) in lines.iter().enumerate() {
+        div.sensitivity {
+            @for line in &lines {
                 @let half = line.mean.ci95.unwrap_or(0.0);
-                text x="0" y=(y(number) + 4.0) { (line.name) }
-                line.interval x1=(x(line.mean.mean - half)) x2=(x(line.mean.mean + half)) y1=(y(number)) y2=(y(number)) {}
-                circle class=(class(line.verdict)) cx=(x(line.mean.mean)) cy=(y(number)) r="4" {}
-                text x=(names + COLUMNS.0 + 8.0) y=(y(number) + 4.0) {
-                    (text::value(&line.mean, &unit)) ", " (line.verdict.name())
+                @let value = words::value(&line.mean, &unit);
+                span { (line.name) }
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" {
+                    title { (line.name) ": " (value) }
+                    (axis.marks())
+                    line.interval x1=(axis.x(line.mean.mean - half)) x2=(axis.x(line.mean.mean + half)) y1=(HEIGHT / 2.0) y2=(HEIGHT / 2.0) {}
+                    circle class=(class(line.verdict)) cx=(axis.x(line.mean.mean)) cy=(HEIGHT / 2.0) r="4" {}
                 }
+                span.value { (value) ", " (line.verdict.name()) }
             }
+            span {}
+            (axis.labels())
+            span {}
         }
     }
 }

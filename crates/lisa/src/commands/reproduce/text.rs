@@ -1,98 +1,13 @@
-//! Measured values and claims in words, and the tables of the terminal.
+//! The tables of the terminal.
 
+use reproduce::words::{claim, measured, published};
 use reproduce::{
-    Assessment, ClaimResult, Comparison, Counts, DayResult, Expected, Figure, FigureResult, Kernel,
-    KernelResult, Report, Sample, Verdict,
+    ClaimResult, Counts, DayResult, Figure, FigureResult, Kernel, KernelResult, Report, Sample,
+    Verdict,
 };
-use scenario::statistics::Mean;
 
 use super::Arguments;
 use crate::tables::{row, table};
-
-/// A claim in one line.
-pub fn claim(result: &ClaimResult<'_>) -> String {
-    let claim = result.claim;
-    match claim.condition.as_str() {
-        "" | "same" => format!("{} ({})", claim.metric, claim.algorithm),
-        condition => format!("{condition}: {} ({})", claim.metric, claim.algorithm),
-    }
-}
-
-/// The published value.
-pub fn published(result: &ClaimResult<'_>) -> String {
-    let Some(row) = result.row else {
-        return "–".into();
-    };
-    let unit = if row.unit.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", row.unit)
-    };
-    let note = if row.note.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", row.note)
-    };
-    format!("{}{unit}{note}", row.value)
-}
-
-/// The measured value.
-pub fn measured(figure: &Figure, result: &ClaimResult<'_>, assessment: &Assessment) -> String {
-    let Some(mean) = assessment.measured else {
-        return "–".into();
-    };
-    match assessment.signs {
-        None => value(&mean, &unit(figure, result)),
-        Some(signs) => {
-            let count = match result.expected {
-                Expected::Similar => format!("similar at {} of {}", signs.similar, signs.of),
-                _ => format!(
-                    "lower at {}, higher at {} of {}",
-                    signs.lower, signs.higher, signs.of
-                ),
-            };
-            format!("{count}; mean {}", signed(&mean))
-        }
-    }
-}
-
-fn signed(mean: &Mean) -> String {
-    let sign = if mean.mean > 0.0 { "+" } else { "" };
-    format!("{sign}{}", value(mean, "%"))
-}
-
-/// Unit of the measured value of a claim.
-pub fn unit(figure: &Figure, result: &ClaimResult<'_>) -> String {
-    let percent = [Comparison::LessPercent, Comparison::MorePercent];
-    match result.claim.comparison {
-        Some(comparison) if percent.contains(&comparison) => "%".into(),
-        _ => figure
-            .measure(result.claim)
-            .map_or(String::new(), |measure| {
-                figure.measures[measure].unit.clone()
-            }),
-    }
-}
-
-/// A mean with its interval, with as many decimals as its size needs.
-pub fn value(mean: &Mean, unit: &str) -> String {
-    let decimals = match mean.mean.abs() {
-        size if size >= 100.0 => 0,
-        size if size >= 10.0 => 1,
-        size if size >= 0.1 => 2,
-        _ => 3,
-    };
-    let number = |value: f64| format!("{value:.decimals$}").replace('-', "−");
-    let unit = if unit.is_empty() {
-        String::new()
-    } else {
-        format!(" {unit}")
-    };
-    match mean.ci95 {
-        Some(ci95) => format!("{} ± {}{unit}", number(mean.mean), number(ci95)),
-        None => format!("{}{unit}", number(mean.mean)),
-    }
-}
 
 /// The result of a claim on the kernel, beside that of the simulator with the same points and seeds.
 fn on_kernel(figure: &Figure, result: &ClaimResult<'_>) -> String {
@@ -110,6 +25,14 @@ fn on_kernel(figure: &Figure, result: &ClaimResult<'_>) -> String {
         format!(" (simulated {})", measured(figure, result, one))
     });
     format!("{verdict}: {value}{same}")
+}
+
+/// The published value, and what confirms it.
+fn with_limits(result: &ClaimResult<'_>) -> String {
+    match result.confirmed_by().as_str() {
+        "" => published(result),
+        limits => format!("{}; confirmed: {limits}", published(result)),
+    }
 }
 
 /// Which part of the figures ran on the kernel.
@@ -179,7 +102,7 @@ pub fn text(report: &Report<'_>, arguments: &Arguments) -> String {
                 let mut cells = vec![
                     figure_name(figure, result).into(),
                     claim(result),
-                    published(result),
+                    with_limits(result),
                 ];
                 cells.extend(result.days.iter().map(|day| match day.assessment.verdict {
                     Verdict::NotRun => verdict(day),

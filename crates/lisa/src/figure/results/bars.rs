@@ -105,6 +105,7 @@ fn bars(data: &Data, facet: &Facet, is_grouped: bool, scale: &Scale) -> Vec<Bar>
             name,
             algorithm,
             baseline,
+            ..
         },
     ) in data.series.iter().enumerate()
     {

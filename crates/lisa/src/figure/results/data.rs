@@ -86,6 +86,8 @@ pub struct Series {
     pub name: String,
     /// Number of the algorithm.
     pub algorithm: usize,
+    /// Number of its colour and dashes ([`palette`](crate::figure::palette)).
+    pub style: usize,
     /// Number of the series that differences are to: the first algorithm on the same backend; of a single algorithm that on
     /// the first backend.
     pub baseline: usize,
@@ -381,6 +383,7 @@ impl Data {
                     (true, name) => format!("{name}, {backend_name}"),
                 },
                 algorithm: *algorithm as usize,
+                style: own.unwrap_or_default(),
                 baseline: baseline.or(own).unwrap_or_default(),
             }
         });
@@ -391,6 +394,18 @@ impl Data {
             (_, None) => String::new(),
         };
         used.into_iter().zip(0..).collect()
+    }
+
+    /// Chooses the styles of the series by the algorithm's name and the number of its backend. Call after [`finish`](Self::finish).
+    pub fn restyle(&mut self, style: impl Fn(&str, usize) -> usize) {
+        let keys = self.keys.len();
+        let mut backends: HashMap<usize, usize> = HashMap::new();
+        for series in &mut self.series {
+            let backend = backends.entry(series.algorithm).or_default();
+            let name = self.dictionaries[keys].name(series.algorithm as u32);
+            series.style = style(&name, *backend);
+            *backend += 1;
+        }
     }
 
     /// What a row has: `connection`, `subflow` or `link`.

@@ -20,7 +20,7 @@ const MARKED: usize = 40;
 type Point = (f64, Mean);
 
 /// Lines over a key.
-pub fn over_key(data: &Data, key: usize) -> Picture<'_> {
+pub fn over_key(data: &Data, key: usize, range: Option<[f64; 2]>) -> Picture<'_> {
     let (facets, left_out) = facets::facets(data, &[key]);
     let order = facets::ordered(&data.keys[key]);
     let numeric = facets::numeric(&data.keys[key]);
@@ -39,7 +39,7 @@ pub fn over_key(data: &Data, key: usize) -> Picture<'_> {
         Some(scale) => Axis::Scale(scale),
         None => facets::categories(&data.keys[key], &facets::ordered(&data.keys[key])),
     };
-    picture(data, facets, left_out, x, points)
+    picture(data, facets, left_out, x, points, range)
 }
 
 /// Lines over the rank: the connections, subflows or links of each run from the largest value to the smallest, means over the seeds.
@@ -66,7 +66,7 @@ pub fn over_rank(data: &Data) -> Picture<'_> {
     }
     Picture {
         notes,
-        ..picture(data, facets, left_out, x, points)
+        ..picture(data, facets, left_out, x, points, None)
     }
 }
 
@@ -101,6 +101,7 @@ fn picture<'a>(
     left_out: usize,
     x: Axis,
     points: impl Fn(&Facet, usize) -> Vec<Point> + 'a,
+    range: Option<[f64; 2]>,
 ) -> Picture<'a> {
     let all: Vec<Vec<Vec<Point>>> = (facets.iter())
         .map(|facet| {
@@ -119,6 +120,7 @@ fn picture<'a>(
         ]
     });
     let metric = &data.metric;
+    let values = values.chain(range.into_iter().flatten());
     let y = Scale::over(values, false, &metric.title, &metric.unit);
     let has_bands = each.clone().any(|(_, mean)| mean.ci95.is_some());
     let captions: Vec<String> = facets.into_iter().map(|facet| facet.caption).collect();
@@ -137,19 +139,19 @@ fn picture<'a>(
             for ((area, caption), series) in areas.iter().zip(&captions).zip(&all) {
                 let axes = (x.clone(), Axis::Scale(y.clone()));
                 let panel = Panel::draw(canvas, *area, caption, axes, true);
-                for (number, points) in series.iter().enumerate() {
-                    band(canvas, &panel, number, points);
+                for (points, of) in series.iter().zip(&data.series) {
+                    band(canvas, &panel, of.style, points);
                 }
-                for (number, points) in series.iter().enumerate() {
+                for (number, (points, of)) in series.iter().zip(&data.series).enumerate() {
                     let wide = palette::width(number, series.len());
-                    line(canvas, &panel, (number, wide), points);
+                    line(canvas, &panel, (of.style, wide), points);
                 }
             }
         }),
     }
 }
 
-fn band(canvas: &mut Canvas<'_>, panel: &Panel, number: usize, points: &[Point]) {
+fn band(canvas: &mut Canvas<'_>, panel: &Panel, style: usize, points: &[Point]) {
     if points.len() < 2 {
         return;
     }
@@ -161,16 +163,16 @@ fn band(canvas: &mut Canvas<'_>, panel: &Panel, number: usize, points: &[Point])
     };
     let upper = points.iter().map(edge(1.0));
     let lower = points.iter().rev().map(edge(-1.0));
-    canvas.polygon(upper.chain(lower), palette::series(number).mix(BAND));
+    canvas.polygon(upper.chain(lower), palette::series(style).mix(BAND));
 }
 
-fn line(canvas: &mut Canvas<'_>, panel: &Panel, (number, wide): (usize, u32), points: &[Point]) {
-    let colour: RGBAColor = palette::series(number).into();
+fn line(canvas: &mut Canvas<'_>, panel: &Panel, (style, wide): (usize, u32), points: &[Point]) {
+    let colour: RGBAColor = palette::series(style).into();
     let path: Vec<(f64, f64)> = points
         .iter()
         .map(|(x, mean)| panel.at(*x, mean.mean))
         .collect();
-    match palette::dash(number) {
+    match palette::dash(style) {
         Some(dash) => canvas.dashes(&path, colour, 2, dash),
         None => canvas.line(path.iter().copied(), colour, wide),
     }

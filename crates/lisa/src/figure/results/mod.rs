@@ -62,6 +62,8 @@ pub struct Options {
     pub difference: bool,
     /// Size of the page.
     pub size: Option<Size>,
+    /// Values that the axis of lines includes, besides those of the data: neighbouring figures then share it.
+    pub range: Option<[f64; 2]>,
 }
 
 /// Draws the panels of a figure in their areas.
@@ -120,7 +122,7 @@ pub fn svg(data: &Data, title: &str, options: Options) -> Result<String, String>
         }
         (Kind::Lines, keys) => {
             let numeric = keys.iter().find(|key| data.keys[**key].numbers().is_some());
-            lines::over_key(data, *numeric.unwrap_or(&keys[0]))
+            lines::over_key(data, *numeric.unwrap_or(&keys[0]), options.range)
         }
         (Kind::Heatmap, &[x, y]) => heatmap::picture(data, [x, y], options.difference),
         (Kind::Heatmap, keys) => {
@@ -157,7 +159,8 @@ pub fn svg(data: &Data, title: &str, options: Options) -> Result<String, String>
             _ => "transfers that did not finish, or not measured",
         };
         notes.push(format!(
-            "{missing} of {rows} rows have no value of `{metric}` and are left out: {reason}."
+            "{missing} of {rows} rows have no {}, and are left out: {reason}.",
+            data.metric.title
         ));
     }
     if picture.left_out > 0 {
@@ -209,7 +212,8 @@ fn series_legend(data: &Data, bands: Option<&str>) -> Vec<Entry> {
     let series = data.series.iter().enumerate();
     let entry = |(number, series): (usize, &Series)| {
         let wide = palette::width(number, data.series.len());
-        let mark = Mark::Line(palette::series(number).into(), wide, palette::dash(number));
+        let style = series.style;
+        let mark = Mark::Line(palette::series(style).into(), wide, palette::dash(style));
         Entry::new(mark, series.name.clone())
     };
     let named = series.filter(|(_, series)| !series.name.is_empty());

@@ -22,6 +22,17 @@ pub use columns::{are, metrics};
 /// Largest number of lines.
 const MOST: usize = 8;
 
+/// What a figure shares with its neighbours: styles of its lines, and ends of its axes.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// Number of the colour and dashes ([`palette`]) of a line, by its title; of others by their place in the legend.
+    pub styles: HashMap<String, usize>,
+    /// Values that the axis of each metric includes, by its column.
+    pub ranges: HashMap<String, [f64; 2]>,
+    /// Least end of the axis of time, seconds.
+    pub end: f64,
+}
+
 /// Time series of some links or subflows.
 #[derive(Debug)]
 pub struct Samples {
@@ -305,7 +316,13 @@ impl Samples {
     ///
     /// # Errors
     /// If there is nothing to draw, or no space.
-    pub fn svg(&self, title: &str, about: &str, size: Option<Size>) -> Result<String, String> {
+    pub fn svg(
+        &self,
+        title: &str,
+        about: &str,
+        size: Option<Size>,
+        shared: &Shared,
+    ) -> Result<String, String> {
         let lines = || self.chosen.iter().flat_map(|number| &self.lines[number]);
         let ends = lines().filter_map(Envelope::end);
         let end = ends.fold(f64::NEG_INFINITY, f64::max);
@@ -316,15 +333,17 @@ impl Samples {
         let to = if self.interval.to.is_finite() {
             self.interval.to
         } else {
-            end
+            end.max(shared.end)
         };
         let x = Scale::new(from, to, "time since the run began", "s");
         let dense = lines().any(|line| windows::is_dense(line, page::plot_width(1, size)));
+        let mark = |(place, number): (usize, &usize)| {
+            let style = shared.styles.get(&self.title(*number));
+            let style = *style.unwrap_or(&place);
+            Mark::Line(palette::series(style).into(), 2, palette::dash(style))
+        };
         let mut legend: Vec<Entry> = (self.chosen.iter().enumerate())
-            .map(|(colour, number)| {
-                let mark = Mark::Line(palette::series(colour).into(), 2, palette::dash(colour));
-                Entry::new(mark, self.title(*number))
-            })
+            .map(|(place, number)| Entry::new(mark((place, number)), self.title(*number)))
             .collect();
         if dense {
             legend.push(windows::band_entry(
@@ -377,13 +396,13 @@ impl Samples {
                     let measured = measured(&self.metrics[metric]);
                     let values = self.chosen.iter().map(of).filter_map(Envelope::values);
                     let values = values.flat_map(|(least, most)| [least, most]);
+                    let range = shared.ranges.get(&self.metrics[metric]);
+                    let values = values.chain(range.into_iter().flatten().copied());
                     let y = Scale::over(values, true, &measured.title, &measured.unit);
                     let axes = (Axis::Scale(x.clone()), Axis::Scale(y));
                     let panel = Panel::draw(canvas, *area, "", axes, true);
-                    for (colour, number) in self.chosen.iter().enumerate() {
-                        let mark =
-                            Mark::Line(palette::series(colour).into(), 2, palette::dash(colour));
-                        windows::line(canvas, &panel, of(number), mark);
+                    for (place, number) in self.chosen.iter().enumerate() {
+                        windows::line(canvas, &panel, of(number), mark((place, number)));
                     }
                 }
             },
