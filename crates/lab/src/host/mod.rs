@@ -168,7 +168,7 @@ impl Host {
             scenario: scenario.title.clone(),
             seed,
             backend: Backend::Host,
-            warnings: warning::of_run(scenario, &drawn, &transfers),
+            warnings: warning::of_run(scenario, &drawn, &connections, &transfers),
             connections,
             transfers,
             // Events of real endpoints cannot be counted.

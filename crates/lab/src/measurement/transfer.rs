@@ -9,6 +9,7 @@ use std::time::Duration;
 use netsim::{Clock, RealClock, Span, Time};
 use scenario::Protocol;
 
+use super::limits::Limits;
 use super::socket::Subflow;
 use crate::error::Error;
 
@@ -104,6 +105,8 @@ pub(crate) struct Delivered {
     pub(crate) acknowledged: u64,
     /// Bytes acknowledged on each subflow, by its local address and remote port.
     pub(crate) bytes: BTreeMap<(Ipv4Addr, u16), u64>,
+    /// What held the subflows back.
+    pub(crate) limits: Limits,
 }
 
 /// Measurements of a transfer.

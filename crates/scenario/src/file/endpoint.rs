@@ -82,6 +82,7 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
             .map(|field| field.bytes(u64::from(spec.mss)..=MAX_BUFFER))
     };
     spec.receive_window = window("receive_window").transpose()?;
+    spec.send_buffer = window("send_buffer").transpose()?;
     spec.initial_ssthresh = match table.get("initial_ssthresh") {
         Some(field) if field.text().is_ok_and(|text| text == "bdp") => Some(InitialSsthresh::Bdp),
         _ => {

@@ -3,6 +3,7 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
+use crate::subflow::sender::limits::Limit;
 use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
@@ -52,6 +53,19 @@ impl Distribute for Tcp {
     #[inline]
     fn is_writable(stream: &SendStream, sender: &Sender) -> bool {
         stream.written < stream.end && stream.room_in_write_queue(sender).is_some()
+    }
+
+    #[cold]
+    fn limit(stream: &SendStream, subflows: &[Sender], _: usize) -> Limit {
+        let sender = &subflows[0];
+        if Self::can_send(stream, sender) {
+            return Limit::CongestionWindow;
+        }
+        match () {
+            () if !sender.queue.is_empty() => Limit::ReceiveWindow,
+            () if stream.written < stream.end => Limit::SendBuffer,
+            () => Limit::Application,
+        }
     }
 
     fn write(stream: &mut SendStream, subflows: &mut [Sender]) {
