@@ -137,7 +137,8 @@ impl ConnectionSpec {
     }
 
     /// Size up to which the send buffer of a subflow grows, bytes.
-    pub(crate) fn send_buffer_bytes(&self) -> u32 {
+    #[must_use]
+    pub fn send_buffer_bytes(&self) -> u32 {
         let bytes = self.send_buffer.unwrap_or(self.profile.send_buffer.into());
         u32::try_from(bytes).unwrap_or(u32::MAX)
     }

@@ -20,7 +20,7 @@ pub use application::{Application, Reply};
 pub use connection::send::SlowStartTotals;
 pub use packet::{ByteRange, SubflowId, Wire};
 pub use profile::{BufferSize, Detection, Profile, SackRoom};
-pub use receive_stream::buffer::window_scale;
+pub use receive_stream::buffer::{smallest_receive_buffer, window_scale};
 pub use subflow::sender::LimitedTimes;
 pub use simulation::{Report, Simulation, SubflowReport, SubflowState, UdpReport};
 pub use spec::{ConnectionSpec, PathManager, SubflowRoutes};

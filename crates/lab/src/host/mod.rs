@@ -351,6 +351,7 @@ impl Host {
                 Protocol::Udp => connection.packet,
                 Protocol::Tcp | Protocol::Mptcp => connection.mss,
             },
+            send_buffer: connection.send_buffer_bytes(),
             is_finite: connection.application.is_finite(),
             port: 0,
             begin: Time::ZERO,

@@ -72,7 +72,11 @@ pub(super) fn send(
             },
             Some((socket, source)) => {
                 let available = source.advance(now, observed.delivered.acknowledged);
-                writer.write(socket, available)?;
+                // tcp_sendmsg fills up the last sk_buff regardless of memory, so that the buffer of an application that polls with
+                // writes would grow without bound.
+                if !socket::is_full(socket, transfer.send_buffer)? {
+                    writer.write(socket, available)?;
+                }
                 if transfer.samples_at(now, &observed) {
                     let is_blocked = writer.written < available;
                     sample(transfer, socket, source, &writer, is_blocked, now, &mut observed)?;

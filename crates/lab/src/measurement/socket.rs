@@ -269,6 +269,19 @@ fn ipv4(address: &libc::sockaddr_storage) -> (Ipv4Addr, u16) {
     )
 }
 
+/// Whether the send buffer of a socket has reached this size and is full (sk_stream_memory_free).
+pub(crate) fn is_full(socket: &Socket, largest: u32) -> Result<bool, Error> {
+    /// SO_MEMINFO, and places in its array (linux/sock_diag.h, SK_MEMINFO_SNDBUF and SK_MEMINFO_WMEM_QUEUED).
+    const SO_MEMINFO: i32 = 55;
+    const SNDBUF: usize = 3;
+    const WMEM_QUEUED: usize = 5;
+    let mut memory = [[0_u32; 9]];
+    option(socket.as_raw_fd(), libc::SOL_SOCKET, SO_MEMINFO, &mut memory)
+        .map_err(Error::kernel("reading SO_MEMINFO"))?;
+    let [memory] = memory;
+    Ok(memory[SNDBUF] >= largest && memory[WMEM_QUEUED] >= memory[SNDBUF])
+}
+
 /// Number of bytes that were written to the socket and not acknowledged, at the data level for MPTCP.
 pub(crate) fn unacknowledged(socket: &Socket) -> Result<u64, Error> {
     queued(socket, libc::TIOCOUTQ, "reading SIOCOUTQ")

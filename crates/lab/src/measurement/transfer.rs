@@ -30,6 +30,8 @@ pub(crate) struct Transfer<'a> {
     pub(crate) algorithm: &'a str,
     /// Bytes of a write at a pace: the payload of a segment; for UDP a packet with its headers.
     pub(crate) unit: u32,
+    /// Maximum size of the send buffer, bytes.
+    pub(crate) send_buffer: u32,
     /// Whether the data has an end.
     pub(crate) is_finite: bool,
     pub(crate) port: u16,

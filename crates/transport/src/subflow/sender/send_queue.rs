@@ -209,6 +209,12 @@ impl Sender {
         self.memory() < self.queue.buffer
     }
 
+    /// Whether the send buffer is below its maximum.
+    #[inline]
+    pub(crate) fn may_grow_buffer(&self) -> bool {
+        self.queue.buffer < self.queue.max_buffer
+    }
+
     /// Grows the send buffer with the window (tcp_sndbuf_expand). Returns the growth, bytes.
     pub(crate) fn expand_buffer(&mut self) -> u64 {
         let frames = u64::from(self.tcp.cwnd.max(MIN_SEGMENTS));
