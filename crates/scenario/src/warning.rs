@@ -157,11 +157,11 @@ pub fn of_run(
     warnings.retain(|warning| !BUFFERS.contains(&warning.kind));
     for (number, spec) in scenario.connections.iter().enumerate() {
         let flows = drawn.flows.iter().zip(connections);
-        let mut of_spec = flows.filter(|(flow, _)| flow.connection == number);
+        let of_spec = flows.filter(|(flow, _)| flow.connection == number);
         if let Some((_, connection)) = of_spec.clone().find(|(_, c)| is_held_back(c)) {
             warnings.extend(small_buffer_of_run(spec, &connection.limited));
         }
-        warnings.extend(of_spec.find_map(|(flow, connection)| idle_subflows(spec, flow, connection)));
+        warnings.extend(idle_subflows(spec, of_spec));
     }
     let unfinished = transfers.iter().filter(|of_name| of_name.unfinished > 0);
     warnings.extend(unfinished.map(|of_name| Warning {
@@ -362,7 +362,10 @@ fn is_held_back(connection: &ConnectionOutcome) -> bool {
 fn small_buffer_of_run(spec: &ConnectionSpec, limited: &Limited) -> Option<Warning> {
     let line = limited.line()?;
     let warning = |kind, size, key| {
-        let text = format!("{line}, which is {} at most: set a larger `{key}`", units::show_bytes(size));
+        let text = format!(
+            "{line}, which is {} at most: set a larger `{key}`",
+            units::show_bytes(size)
+        );
         about(spec, kind, text)
     };
     match limited.cause()?.0 {
@@ -380,31 +383,48 @@ fn small_buffer_of_run(spec: &ConnectionSpec, limited: &Limited) -> Option<Warni
     }
 }
 
-/// The warning about subflows that were not established or sent nothing; a backup need not send.
-fn idle_subflows(spec: &ConnectionSpec, flow: &Flow, connection: &ConnectionOutcome) -> Option<Warning> {
-    let wanted = flow.paths.len();
-    let joined = connection.subflows.len();
+/// The warning about subflows that were not established or sent nothing, of the connections of a name; a backup need not send.
+fn idle_subflows<'a>(
+    spec: &ConnectionSpec,
+    of_spec: impl Iterator<Item = (&'a Flow, &'a ConnectionOutcome)> + Clone,
+) -> Option<Warning> {
+    if spec.protocol == Protocol::Udp {
+        return None;
+    }
+    let count = of_spec.clone().count();
+    let mut idle = of_spec.filter_map(|(flow, connection)| idle_text(flow, connection));
+    let mut text = idle.next()?;
+    if count > 1 {
+        text += &format!(
+            " (of {count} connections {} have idle subflows)",
+            1 + idle.count()
+        );
+    }
+    Some(about(spec, WarningKind::IdleSubflows, text))
+}
+
+/// Text about the idle subflows of a connection.
+fn idle_text(flow: &Flow, connection: &ConnectionOutcome) -> Option<String> {
+    let (joined, wanted) = (connection.subflows.len(), flow.paths.len());
+    let remedy = "a path may be down, or the transfer too short";
+    if joined < wanted {
+        let were = if wanted == 1 {
+            "subflow was"
+        } else {
+            "subflows were"
+        };
+        return Some(format!("{joined} of {wanted} {were} established: {remedy}"));
+    }
     let idle: Vec<String> = (connection.subflows.iter())
         .filter(|subflow| subflow.bytes == Some(0) && !subflow.backup)
         .map(|subflow| subflow.subflow.to_string())
         .collect();
-    let text = if spec.protocol == Protocol::Udp {
-        return None;
-    } else if joined < wanted {
-        format!(
-            "{joined} of {wanted} {} established: the run may end before, a path may be down, or the transfer is too short",
-            if wanted == 1 { "subflow was" } else { "subflows were" }
-        )
-    } else if idle.is_empty() {
-        return None;
+    let subflows = if idle.len() == 1 {
+        "subflow"
     } else {
-        format!(
-            "{} {} sent no data: the transfer may be too short, or the path down",
-            if idle.len() == 1 { "subflow" } else { "subflows" },
-            idle.join(", ")
-        )
+        "subflows"
     };
-    Some(about(spec, WarningKind::IdleSubflows, text))
+    (!idle.is_empty()).then(|| format!("{subflows} {} sent no data: {remedy}", idle.join(", ")))
 }
 
 /// Whether a key of a connection draws from the seed.

@@ -89,8 +89,13 @@ fn subflows_that_sent_nothing() {
     assert_eq!(idle(&[]), None);
     let down = "topology.down=[[], [], { from = '0s' }]";
     let text = idle(&[down, "connection.a.bytes=10KB"]);
-    let joined = text.as_deref().and_then(|text| text.split_once(" of 3 subflows"));
-    assert!(joined.is_some_and(|(_, rest)| rest == " were established"), "{text:?}");
+    let joined = text
+        .as_deref()
+        .and_then(|text| text.split_once(" of 3 subflows"));
+    assert!(
+        joined.is_some_and(|(_, rest)| rest == " were established"),
+        "{text:?}"
+    );
     let short = idle(&["connection.a.bytes=10KB"]);
     assert!(short.is_some(), "{short:?}");
     // No connection at all.

@@ -28,7 +28,11 @@ fn shares(outcome: &Outcome) -> [f64; 5] {
 }
 
 fn kinds(outcome: &Outcome) -> Vec<WarningKind> {
-    outcome.warnings.iter().map(|warning| warning.kind).collect()
+    outcome
+        .warnings
+        .iter()
+        .map(|warning| warning.kind)
+        .collect()
 }
 
 #[test]
@@ -48,7 +52,10 @@ fn the_receive_window() {
         assert!(shares(&outcome)[1] > 0.9, "{:?}", shares(&outcome));
         assert_eq!(kinds(&outcome), [WarningKind::SmallReceiveBuffer]);
         let text = &outcome.warnings[0].text;
-        assert!(text.contains("receive window") && text.contains("`receive_window`"), "{text}");
+        assert!(
+            text.contains("receive window") && text.contains("`receive_window`"),
+            "{text}"
+        );
     }
 }
 
@@ -64,7 +71,10 @@ fn the_send_buffer() {
         let goodput = outcome.connections[0].goodput_mbps.unwrap();
         assert!((15.0..=21.0).contains(&goodput), "{goodput}");
         let text = &outcome.warnings[0].text;
-        assert!(text.contains("send buffer") && text.contains("`send_buffer`"), "{text}");
+        assert!(
+            text.contains("send buffer") && text.contains("`send_buffer`"),
+            "{text}"
+        );
     }
 }
 
@@ -73,17 +83,21 @@ fn the_application() {
     let outcome = run(&["connection.a.rate=5Mbit"]);
     assert!(shares(&outcome)[4] > 0.9, "{:?}", shares(&outcome));
     let line = outcome.connections[0].limited.line().unwrap();
-    assert!(line.starts_with("held back by the application in "), "{line}");
+    assert!(
+        line.starts_with("held back by the application in "),
+        "{line}"
+    );
     assert_eq!(kinds(&outcome), []);
 }
 
-/// The pieces of a path of 1 Mbit/s fill the send buffer of the connection, and the fast path waits for them.
+/// The pieces of a path of 300 kbit/s wait for its small window, and the fast path waits for them.
 #[test]
 fn the_scheduler() {
     let outcome = run(&[
         "topology.kind=non-shared-bottleneck",
         "topology.rate=['50Mbit','300kbit']",
         "topology.rtt=['20ms','200ms']",
+        "topology.queue=[400,5]",
         "connection.a.protocol=mptcp",
         "connection.a.algorithm=reno",
         "connection.a.subflows=2",

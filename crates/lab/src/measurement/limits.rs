@@ -45,7 +45,10 @@ impl Limits {
 
     /// Times of the subflows at the local addresses that `is_here` accepts.
     pub(crate) fn times(&self, is_here: impl Fn(Ipv4Addr) -> bool) -> LimitedTimes {
-        let here = self.sampled.iter().filter(|((local, _), _)| is_here(*local));
+        let here = self
+            .sampled
+            .iter()
+            .filter(|((local, _), _)| is_here(*local));
         let all: Vec<LimitedTimes> = here
             .map(|(end, sampled)| {
                 let (receive_window, send_buffer) = self.counted[end];
@@ -92,5 +95,120 @@ impl State<'_> {
         } else {
             &mut times.application
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subflow(port: u16, flight: u32) -> Subflow {
+        Subflow {
+            local: Ipv4Addr::LOCALHOST,
+            remote_port: port,
+            cwnd: 10,
+            ssthresh: None,
+            srtt: Span::ZERO,
+            flight,
+            state: 0,
+            retransmits: 0,
+        }
+    }
+
+    /// Time of a sample of 1 ms of the first subflow, by its limit.
+    fn limit(
+        protocol: Protocol,
+        flights: &[u32],
+        unsent: &[u32],
+        blocked: bool,
+        unassigned: u64,
+    ) -> LimitedTimes {
+        let subflows: Vec<Subflow> = (1..)
+            .zip(flights)
+            .map(|(port, flight)| subflow(port, *flight))
+            .collect();
+        let progress: Vec<Progress> = (unsent.iter())
+            .map(|unsent| Progress {
+                acknowledged: 0,
+                unsent: *unsent,
+                receive_window: Span::ZERO,
+                send_buffer: Span::from_secs(1),
+            })
+            .collect();
+        let state = State {
+            protocol,
+            subflows: &subflows,
+            progress: &progress,
+            is_blocked: blocked,
+            unassigned,
+        };
+        let mut limits = Limits::default();
+        limits.add(&state, Span::from_millis(1));
+        limits.sampled.retain(|(_, port), _| *port == 1);
+        limits.times(|_| true)
+    }
+
+    #[test]
+    fn each_limit_of_a_sample() {
+        use Protocol::{Mptcp, Tcp};
+        let ms = Span::from_millis(1);
+        let none = LimitedTimes::default();
+        let window = LimitedTimes {
+            congestion_window: ms,
+            ..none
+        };
+        assert_eq!(
+            limit(Tcp, &[10], &[0], true, 0),
+            window,
+            "the window is full"
+        );
+        assert_eq!(
+            limit(Tcp, &[5], &[1448], true, 0),
+            window,
+            "a burst is deferred"
+        );
+        let buffer = LimitedTimes {
+            send_buffer: ms,
+            ..none
+        };
+        assert_eq!(limit(Tcp, &[5], &[0], true, 0), buffer);
+        let application = LimitedTimes {
+            application: ms,
+            ..none
+        };
+        assert_eq!(limit(Tcp, &[5], &[0], false, 0), application);
+        let scheduler = LimitedTimes {
+            scheduler: ms,
+            ..none
+        };
+        assert_eq!(limit(Mptcp, &[5, 10], &[0, 1448], true, 9), scheduler);
+        let receive = LimitedTimes {
+            receive_window: ms,
+            ..none
+        };
+        assert_eq!(limit(Mptcp, &[5, 10], &[0, 0], true, 9), receive);
+    }
+
+    /// The kernel's times replace a part of the samples', and are never more.
+    #[test]
+    fn the_kernels_times_replace_those_of_samples() {
+        let span = Span::from_millis;
+        let sampled = LimitedTimes {
+            congestion_window: span(60),
+            send_buffer: span(40),
+            ..LimitedTimes::default()
+        };
+        let found = combined(&sampled, span(20), span(30));
+        let expected = LimitedTimes {
+            congestion_window: span(50),
+            receive_window: span(20),
+            send_buffer: span(30),
+            ..LimitedTimes::default()
+        };
+        assert_eq!(found, expected);
+        assert_eq!(
+            combined(&sampled, span(99), span(99)).total(),
+            sampled.total()
+        );
     }
 }

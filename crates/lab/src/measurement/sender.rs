@@ -79,7 +79,15 @@ pub(super) fn send(
                 }
                 if transfer.samples_at(now, &observed) {
                     let is_blocked = writer.written < available;
-                    sample(transfer, socket, source, &writer, is_blocked, now, &mut observed)?;
+                    sample(
+                        transfer,
+                        socket,
+                        source,
+                        &writer,
+                        is_blocked,
+                        now,
+                        &mut observed,
+                    )?;
                 }
                 if source.is_done() {
                     observed.end = Some(now);
@@ -113,7 +121,10 @@ fn sample(
         is_blocked,
         unassigned: socket::unsent(socket)?,
     };
-    let bytes: Vec<u64> = progress.iter().map(|progress| progress.acknowledged).collect();
+    let bytes: Vec<u64> = progress
+        .iter()
+        .map(|progress| progress.acknowledged)
+        .collect();
     let ends = subflows.iter().map(|s| (s.local, s.remote_port));
     let delivered = &mut observed.delivered;
     let elapsed = now.since(delivered.time.max(observed.start));

@@ -276,8 +276,13 @@ pub(crate) fn is_full(socket: &Socket, largest: u32) -> Result<bool, Error> {
     const SNDBUF: usize = 3;
     const WMEM_QUEUED: usize = 5;
     let mut memory = [[0_u32; 9]];
-    option(socket.as_raw_fd(), libc::SOL_SOCKET, SO_MEMINFO, &mut memory)
-        .map_err(Error::kernel("reading SO_MEMINFO"))?;
+    option(
+        socket.as_raw_fd(),
+        libc::SOL_SOCKET,
+        SO_MEMINFO,
+        &mut memory,
+    )
+    .map_err(Error::kernel("reading SO_MEMINFO"))?;
     let [memory] = memory;
     Ok(memory[SNDBUF] >= largest && memory[WMEM_QUEUED] >= memory[SNDBUF])
 }

@@ -183,7 +183,12 @@ mod tests {
         let both = placed(&format!("{SHARED}{tcp}{mptcp}{mptcp}count = 3\n"));
         assert_eq!(both.of_flow, [0; 5]);
         assert_eq!(both.hosts[0].paths.len(), 2);
-        let cases = ["path = 2\n", "receive_window = \"1MiB\"\n", "send_buffer = \"1MiB\"\n", "ecn = true\n"];
+        let cases = [
+            "path = 2\n",
+            "receive_window = \"1MiB\"\n",
+            "send_buffer = \"1MiB\"\n",
+            "ecn = true\n",
+        ];
         for other in cases {
             let placed = placed(&format!("{SHARED}{tcp}{mptcp}{tcp}{other}"));
             assert_eq!(placed.of_flow, [0, 0, 1], "{other}");

@@ -4,8 +4,8 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
-use crate::subflow::sender::scoreboard::flag;
 use crate::subflow::sender::limits::Limit;
+use crate::subflow::sender::scoreboard::flag;
 use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender, SubflowState};
 use crate::trace::Observer;

@@ -147,7 +147,9 @@ fn a_segment_is_cut_short_at_the_end_of_the_receive_window() {
     script.numbers();
     let window = |script: &mut Script, ms: u64, ack: u32, window: u32| {
         script.until(ms);
-        script.simulation.set_window_end(u64::from(ack * 1448 + window));
+        script
+            .simulation
+            .set_window_end(u64::from(ack * 1448 + window));
         script.receive(Segment::Ack(Ack {
             subflow: subflow(0),
             seq: ack * 1448,
