@@ -207,11 +207,9 @@ pub static FEATURES: [Feature; 16] = [
         keys: "`limited_send_buffer`",
         sim: Yes,
         host: Partly(
-            "from `tcp_info` (`rwnd_limited`, `sndbuf_limited`) and samples each millisecond",
+            "from `tcp_info` each millisecond; the receive window from its `rwnd_limited`",
         ),
-        vm: Partly(
-            "from `tcp_info` (`rwnd_limited`, `sndbuf_limited`) and samples each millisecond",
-        ),
+        vm: Partly("from `tcp_info` each millisecond; the receive window from its `rwnd_limited`"),
     },
     Feature {
         name: "credits between subflows",

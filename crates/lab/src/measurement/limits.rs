@@ -1,5 +1,8 @@
-//! What held the subflows of a sender back, from samples of their state and from the kernel's times
+//! What held the subflows of a sender back, from samples of their state and from the kernel's time of the receive window
 //! (tcp_get_info_chrono_stats).
+//!
+//! The kernel's time of the send buffer is not used: it needs a write that found the buffer full (SOCK_NOSPACE), which the lab's
+//! application avoids, and for MPTCP it includes the connection's receive window.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -26,8 +29,8 @@ pub(super) struct State<'a> {
 pub(crate) struct Limits {
     /// By the states of the samples. The congestion window's include the receive windows of the subflows.
     sampled: BTreeMap<(Ipv4Addr, u16), LimitedTimes>,
-    /// The kernel's times: receive window and send buffer.
-    counted: BTreeMap<(Ipv4Addr, u16), (Span, Span)>,
+    /// The kernel's times of the receive window.
+    counted: BTreeMap<(Ipv4Addr, u16), Span>,
 }
 
 impl Limits {
@@ -38,8 +41,7 @@ impl Limits {
             let times = self.sampled.entry(end).or_default();
             let time = state.limit(index, times);
             *time = *time + elapsed;
-            let counted = (progress.receive_window, progress.send_buffer);
-            self.counted.insert(end, counted);
+            self.counted.insert(end, progress.receive_window);
         }
     }
 
@@ -50,29 +52,18 @@ impl Limits {
             .iter()
             .filter(|((local, _), _)| is_here(*local));
         let all: Vec<LimitedTimes> = here
-            .map(|(end, sampled)| {
-                let (receive_window, send_buffer) = self.counted[end];
-                combined(sampled, receive_window, send_buffer)
-            })
+            .map(|(end, sampled)| combined(sampled, self.counted[end]))
             .collect();
         LimitedTimes::sum(&all)
     }
 }
 
-/// Sampled times with the kernel's times in place of a part of them. The kernel counts the send buffer of TCP where the write
-/// queue is empty and the congestion window has room; of MPTCP it would count the connection's window, too, so the samples decide.
-fn combined(sampled: &LimitedTimes, receive_window: Span, send_buffer: Span) -> LimitedTimes {
+/// Sampled times, in which the kernel's time of the receive window is a part of the congestion window's.
+fn combined(sampled: &LimitedTimes, receive_window: Span) -> LimitedTimes {
     let receive_window = receive_window.min(sampled.congestion_window);
-    let is_counted = sampled.scheduler == Span::ZERO && sampled.receive_window == Span::ZERO;
-    let send_buffer = match is_counted {
-        true => send_buffer.min(sampled.send_buffer),
-        false => sampled.send_buffer,
-    };
     LimitedTimes {
-        congestion_window: sampled.congestion_window - receive_window
-            + (sampled.send_buffer - send_buffer),
+        congestion_window: sampled.congestion_window - receive_window,
         receive_window: sampled.receive_window + receive_window,
-        send_buffer,
         ..*sampled
     }
 }
@@ -132,7 +123,6 @@ mod tests {
                 acknowledged: 0,
                 unsent: *unsent,
                 receive_window: Span::ZERO,
-                send_buffer: Span::from_secs(1),
             })
             .collect();
         let state = State {
@@ -189,26 +179,22 @@ mod tests {
         assert_eq!(limit(Mptcp, &[5, 10], &[0, 0], true, 9), receive);
     }
 
-    /// The kernel's times replace a part of the samples', and are never more.
+    /// The kernel's time is a part of the congestion window's, and never more.
     #[test]
-    fn the_kernels_times_replace_those_of_samples() {
+    fn the_kernels_time_of_the_receive_window() {
         let span = Span::from_millis;
         let sampled = LimitedTimes {
             congestion_window: span(60),
             send_buffer: span(40),
             ..LimitedTimes::default()
         };
-        let found = combined(&sampled, span(20), span(30));
         let expected = LimitedTimes {
-            congestion_window: span(50),
+            congestion_window: span(40),
             receive_window: span(20),
-            send_buffer: span(30),
+            send_buffer: span(40),
             ..LimitedTimes::default()
         };
-        assert_eq!(found, expected);
-        assert_eq!(
-            combined(&sampled, span(99), span(99)).total(),
-            sampled.total()
-        );
+        assert_eq!(combined(&sampled, span(20)), expected);
+        assert_eq!(combined(&sampled, span(99)).total(), sampled.total());
     }
 }

@@ -72,11 +72,7 @@ pub(super) fn send(
             },
             Some((socket, source)) => {
                 let available = source.advance(now, observed.delivered.acknowledged);
-                // tcp_sendmsg fills up the last sk_buff regardless of memory, so that the buffer of an application that polls with
-                // writes would grow without bound.
-                if !socket::is_full(socket, transfer.send_buffer)? {
-                    writer.write(socket, available)?;
-                }
+                writer.write(socket, available, transfer.send_buffer)?;
                 if transfer.samples_at(now, &observed) {
                     let is_blocked = writer.written < available;
                     sample(
@@ -163,9 +159,11 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes until the socket takes no more, or has `available` bytes in all.
-    fn write(&mut self, socket: &mut Socket, available: u64) -> Result<(), Error> {
-        while self.written < available {
+    /// Writes until the socket takes no more, or has `available` bytes in all, or its send buffer of at most `largest` bytes is full:
+    /// each write fills up the last sk_buff regardless of memory (tcp_sendmsg_locked), so that writes in a loop would exceed the
+    /// buffer without bound.
+    fn write(&mut self, socket: &mut Socket, available: u64, largest: u32) -> Result<(), Error> {
+        while self.written < available && !socket::is_full(socket, largest)? {
             let from = (self.written % PERIOD) as usize;
             let length = (available - self.written).min((DATA.len() - from) as u64) as usize;
             match socket.write(&DATA[from..from + length]) {

@@ -126,10 +126,8 @@ pub(crate) struct Progress {
     pub(crate) acknowledged: u64,
     /// Number of bytes in its send buffer that were never sent.
     pub(crate) unsent: u32,
-    /// Time that the receive window held it back.
+    /// Time that the receive window held it back (rwnd_limited).
     pub(crate) receive_window: Span,
-    /// Time that the send buffer held it back.
-    pub(crate) send_buffer: Span,
 }
 
 impl Progress {
@@ -138,7 +136,6 @@ impl Progress {
             acknowledged: info.tcpi_bytes_acked,
             unsent: info.tcpi_notsent_bytes,
             receive_window: Span::from_micros(info.tcpi_rwnd_limited),
-            send_buffer: Span::from_micros(info.tcpi_sndbuf_limited),
         }
     }
 }
