@@ -13,6 +13,7 @@ SEEDS = 5
 PACKET = 1500  # bytes
 ENOUGH = 4  # bandwidth-delay products
 AT_START = 1 << 20  # bytes, and at least this
+SEND = 4 << 20  # bytes: Linux's send buffer, which is to be no smaller than the receive buffer
 DEFAULT = None  # without the key: Linux's, 128 KiB that grow to 6 MiB
 SUBJECTS = {
     "one TCP": {"connection.1.algorithm": "cubic", "connection.1.protocol": "tcp", "connection.1.subflows": ""},
@@ -40,7 +41,9 @@ def completion(experiment, path, size, subject, buffer):
         "topology.rtt": f"{rtt}ms",
         "topology.queue": round(bdp / PACKET),
         "connection.1.bytes": round(size),
-    } | ({} if buffer is None else {"connection.1.receive_window": buffer})
+    }
+    if buffer is not None:
+        keys |= {"connection.1.receive_window": buffer, "connection.1.send_buffer": max(buffer, SEND)}
     rows = experiment.points("buffer.toml", [keys | SUBJECTS[subject]], SEEDS, metrics=["completion_s"])
     return Mean.of([row["completion_s"] for row in rows])
 

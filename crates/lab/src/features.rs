@@ -138,7 +138,7 @@ pub static RESTRICTIONS: [Restriction; 10] = [
 ];
 
 /// The features that are no restriction of a scenario.
-pub static FEATURES: [Feature; 15] = [
+pub static FEATURES: [Feature; 16] = [
     Feature {
         name: "algorithms of lisa",
         keys: "`algorithm`",
@@ -201,6 +201,15 @@ pub static FEATURES: [Feature; 15] = [
         sim: Yes,
         host: Partly("of Linux's algorithms one state a millisecond"),
         vm: Partly("of Linux's algorithms one state a millisecond"),
+    },
+    Feature {
+        name: "what held a connection back",
+        keys: "`limited_send_buffer`",
+        sim: Yes,
+        host: Partly(
+            "from `tcp_info` each millisecond; the receive window from its `rwnd_limited`",
+        ),
+        vm: Partly("from `tcp_info` each millisecond; the receive window from its `rwnd_limited`"),
     },
     Feature {
         name: "credits between subflows",

@@ -44,6 +44,8 @@ pub struct ConnectionSpec {
     pub profile: Profile,
     /// `receive_window`: receive buffer, bytes. Default: the profile's.
     pub receive_window: Option<u64>,
+    /// `send_buffer`: size up to which the send buffer of a subflow grows, bytes. Default: the profile's.
+    pub send_buffer: Option<u64>,
     /// Constants and rules that replace the profile's. Default: none.
     pub constants: Constants,
     /// `path_manager`: `fullmesh`, where the client joins addresses that the server announces, or `ndiffports`, where it
@@ -89,6 +91,7 @@ impl Default for ConnectionSpec {
             arrivals: None,
             profile: Profile::linux(),
             receive_window: None,
+            send_buffer: None,
             constants: Constants::default(),
             path_manager: PathManager::Announced,
             join_delay: Span::ZERO,
@@ -133,6 +136,13 @@ impl ConnectionSpec {
         hosts * u64::from(self.count) * u64::from(each)
     }
 
+    /// Size up to which the send buffer of a subflow grows, bytes.
+    #[must_use]
+    pub fn send_buffer_bytes(&self) -> u32 {
+        let bytes = self.send_buffer.unwrap_or(self.profile.send_buffer.into());
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
+
     /// The profile with the connection's constants and rules.
     pub(crate) fn profile_with_constants(&self) -> Profile {
         let (constants, profile) = (&self.constants, self.profile.clone());
@@ -144,6 +154,7 @@ impl ConnectionSpec {
             quick_acks: constants.quick_acks.unwrap_or(profile.quick_acks),
             acknowledges_push: constants.push_acks.unwrap_or(profile.acknowledges_push),
             bursts: constants.bursts.unwrap_or(profile.bursts),
+            send_buffer: self.send_buffer_bytes(),
             ..profile
         }
     }

@@ -44,6 +44,7 @@ mod error;
 #[cfg(feature = "files")]
 pub mod export;
 mod file;
+pub mod limited;
 pub mod metrics;
 pub mod outcome;
 #[cfg(feature = "files")]

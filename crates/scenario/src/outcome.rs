@@ -9,11 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::connection::Protocol;
+use crate::limited::Limited;
 use crate::transfers::Transfers;
 use crate::warning::Warning;
 
 /// Version of the JSON form of an outcome.
-pub const SCHEMA: &str = "lisa.outcome/6";
+pub const SCHEMA: &str = "lisa.outcome/7";
 
 /// Type of [`Outcome::schema`]. An alias, because serde borrows the fields of a type that is spelled `&str`.
 type Schema = &'static str;
@@ -124,6 +125,8 @@ pub struct ConnectionOutcome {
     pub algorithm: String,
     /// Requested receive buffer, bytes; none: the profile's or the kernel's default.
     pub receive_window_bytes: Option<u64>,
+    /// Requested limit of the send buffer of a subflow, bytes; none: the profile's or the kernel's default.
+    pub send_buffer_bytes: Option<u64>,
     /// Time of the first SYN, seconds since the start of the run.
     pub start_s: f64,
     /// Time from the first SYN until the last byte was acknowledged, seconds; none where the run ended before.
@@ -157,6 +160,9 @@ pub struct ConnectionOutcome {
     pub sum_cwnd_at_slow_start_exit_segments: Option<u32>,
     /// Σ cwnd when the last byte was acknowledged.
     pub sum_cwnd_at_end_segments: u32,
+    /// What held the connection back.
+    #[serde(flatten)]
+    pub limited: Limited,
     /// Results of each established subflow, in the order of their numbers.
     pub subflows: Vec<SubflowOutcome>,
 }
@@ -225,6 +231,9 @@ pub struct SubflowOutcome {
     pub losses: u32,
     /// Time of the first window reduction, seconds since the connection's first SYN.
     pub first_loss_s: Option<f64>,
+    /// What held the subflow back.
+    #[serde(flatten)]
+    pub limited: Limited,
 }
 
 /// Results of a link; since the warm-up if there is one and a connection is endless.

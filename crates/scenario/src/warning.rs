@@ -13,6 +13,8 @@ use crate::connection::{
 };
 use crate::draw::{Drawn, Flow};
 use crate::error::Error;
+use crate::limited::{Cause, Limited};
+use crate::outcome::ConnectionOutcome;
 use crate::scenario::Scenario;
 use crate::size::Size;
 use crate::transfers::Transfers;
@@ -39,8 +41,12 @@ pub enum WarningKind {
     UnusedPaths,
     /// CSS leaves slow start far below the bandwidth-delay product.
     LowConSsthresh,
-    /// The receive buffer is smaller than the bandwidth-delay product.
+    /// The receive buffer holds less data than the bandwidth-delay product, or held the connection back.
     SmallReceiveBuffer,
+    /// The send buffer holds less data than the bandwidth-delay product, or held the connection back.
+    SmallSendBuffer,
+    /// Subflows were not established, or sent nothing.
+    IdleSubflows,
     /// All seeds have the same results: several seeds are one observation.
     SeedsDrawNothing,
     /// No key draws from the seed: seeds differ in the timing of the endpoints alone.
@@ -138,10 +144,25 @@ pub fn equal_seeds(seeds: usize, points: Points) -> Warning {
     whole(WarningKind::SeedsDrawNothing, text)
 }
 
-/// All warnings about a run with these transfers.
+/// All warnings about a run with these results.
 #[must_use]
-pub fn of_run(scenario: &Scenario, drawn: &Drawn, transfers: &[Transfers]) -> Vec<Warning> {
+pub fn of_run(
+    scenario: &Scenario,
+    drawn: &Drawn,
+    connections: &[ConnectionOutcome],
+    transfers: &[Transfers],
+) -> Vec<Warning> {
     let mut warnings = of_drawn(scenario, drawn);
+    // What a run shows of its buffers replaces the estimate, of which it may be too short.
+    warnings.retain(|warning| !BUFFERS.contains(&warning.kind));
+    for (number, spec) in scenario.connections.iter().enumerate() {
+        let flows = drawn.flows.iter().zip(connections);
+        let of_spec = flows.filter(|(flow, _)| flow.connection == number);
+        if let Some((_, connection)) = of_spec.clone().find(|(_, c)| is_held_back(c)) {
+            warnings.extend(small_buffer_of_run(spec, &connection.limited));
+        }
+        warnings.extend(idle_subflows(spec, of_spec));
+    }
     let unfinished = transfers.iter().filter(|of_name| of_name.unfinished > 0);
     warnings.extend(unfinished.map(|of_name| Warning {
         kind: WarningKind::UnfinishedTransfers,
@@ -203,7 +224,7 @@ fn of_drawn(scenario: &Scenario, drawn: &Drawn) -> Vec<Warning> {
         // A shorter transfer never fills the path.
         if data > bdp as f64 {
             warnings.extend(low_con_ssthresh(spec, &drawn.graph, flow, bdp));
-            warnings.extend(small_receive_buffer(spec, bdp));
+            warnings.extend(small_buffer(spec, flow, bdp));
         }
     }
     warnings
@@ -278,19 +299,132 @@ fn low_con_ssthresh(
     })
 }
 
-fn small_receive_buffer(spec: &ConnectionSpec, bdp: u64) -> Option<Warning> {
-    let buffer = spec
-        .receive_window
-        .unwrap_or(u64::from(spec.profile.receive_buffer.max));
-    (buffer < bdp).then(|| {
-        let text = format!(
-            "the receive buffer of {} is smaller than the bandwidth-delay product of {}, and limits the throughput: set a \
-             larger `receive_window`",
-            units::show_bytes(buffer),
-            units::show_bytes(bdp),
-        );
-        about(spec, WarningKind::SmallReceiveBuffer, text)
+/// Warnings about buffers.
+const BUFFERS: [WarningKind; 2] = [
+    WarningKind::SmallReceiveBuffer,
+    WarningKind::SmallSendBuffer,
+];
+
+/// Part of a receive buffer that payload can use: 160 of 256, the rest is the memory of packets
+/// (docs/notes/simulator.md, Receive window).
+const RECEIVED_PART: f64 = 160.0 / 256.0;
+/// Part of a send buffer that payload uses: a struct sk_buff takes 896 bytes beside a burst of at least two segments.
+const SENT_PART: f64 = 2.0 * 1448.0 / (2.0 * 1448.0 + 896.0);
+
+/// A buffer of a connection that holds less data than the bandwidth-delay product: of both, the one that holds less.
+fn small_buffer(spec: &ConnectionSpec, flow: &Flow, bdp: u64) -> Option<Warning> {
+    let receive = receive_buffer(spec);
+    let send = u64::from(spec.send_buffer_bytes());
+    let received = receive as f64 * RECEIVED_PART;
+    // MPTCP has a send buffer for each subflow, and one receive buffer.
+    let sent = send as f64 * SENT_PART * flow.paths.len() as f64;
+    (received.min(sent) < bdp as f64).then(|| {
+        let bdp = units::show_bytes(bdp);
+        match received <= sent {
+            true => about(
+                spec,
+                WarningKind::SmallReceiveBuffer,
+                format!(
+                    "the receive buffer of {} holds less data than the bandwidth-delay product of {bdp}, and limits the throughput: \
+                     set a larger `receive_window`",
+                    units::show_bytes(receive)
+                ),
+            ),
+            false => about(
+                spec,
+                WarningKind::SmallSendBuffer,
+                format!(
+                    "the send buffer of {} holds less data than the bandwidth-delay product of {bdp}, and limits the throughput: \
+                     set a larger `send_buffer`",
+                    units::show_bytes(send)
+                ),
+            ),
+        }
     })
+}
+
+/// Size up to which the receive buffer grows, bytes.
+fn receive_buffer(spec: &ConnectionSpec) -> u64 {
+    let most = u64::from(spec.profile.receive_buffer.max);
+    spec.receive_window.unwrap_or(most)
+}
+
+/// Share of the time of a connection from which on a buffer that held it back is small.
+const HELD_BACK: f64 = 0.5;
+
+/// Whether a buffer held a connection back for half of its time.
+fn is_held_back(connection: &ConnectionOutcome) -> bool {
+    let cause = connection.limited.cause();
+    cause.is_some_and(|(cause, share)| share >= HELD_BACK && cause.is_buffer())
+}
+
+/// The warning about the buffer that held a connection back.
+fn small_buffer_of_run(spec: &ConnectionSpec, limited: &Limited) -> Option<Warning> {
+    let line = limited.line()?;
+    let warning = |kind, size, key| {
+        let text = format!(
+            "{line}, which is {} at most: set a larger `{key}`",
+            units::show_bytes(size)
+        );
+        about(spec, kind, text)
+    };
+    match limited.cause()?.0 {
+        Cause::ReceiveWindow => Some(warning(
+            WarningKind::SmallReceiveBuffer,
+            receive_buffer(spec),
+            "receive_window",
+        )),
+        Cause::SendBuffer => Some(warning(
+            WarningKind::SmallSendBuffer,
+            spec.send_buffer_bytes().into(),
+            "send_buffer",
+        )),
+        Cause::Scheduler | Cause::Application => None,
+    }
+}
+
+/// The warning about subflows that were not established or sent nothing, of the connections of a name; a backup need not send.
+fn idle_subflows<'a>(
+    spec: &ConnectionSpec,
+    of_spec: impl Iterator<Item = (&'a Flow, &'a ConnectionOutcome)> + Clone,
+) -> Option<Warning> {
+    if spec.protocol == Protocol::Udp {
+        return None;
+    }
+    let count = of_spec.clone().count();
+    let mut idle = of_spec.filter_map(|(flow, connection)| idle_text(flow, connection));
+    let mut text = idle.next()?;
+    if count > 1 {
+        text += &format!(
+            " (of {count} connections {} have idle subflows)",
+            1 + idle.count()
+        );
+    }
+    Some(about(spec, WarningKind::IdleSubflows, text))
+}
+
+/// Text about the idle subflows of a connection.
+fn idle_text(flow: &Flow, connection: &ConnectionOutcome) -> Option<String> {
+    let (joined, wanted) = (connection.subflows.len(), flow.paths.len());
+    let remedy = "a path may be down, or the transfer too short";
+    if joined < wanted {
+        let were = if wanted == 1 {
+            "subflow was"
+        } else {
+            "subflows were"
+        };
+        return Some(format!("{joined} of {wanted} {were} established: {remedy}"));
+    }
+    let idle: Vec<String> = (connection.subflows.iter())
+        .filter(|subflow| subflow.bytes == Some(0) && !subflow.backup)
+        .map(|subflow| subflow.subflow.to_string())
+        .collect();
+    let subflows = if idle.len() == 1 {
+        "subflow"
+    } else {
+        "subflows"
+    };
+    (!idle.is_empty()).then(|| format!("{subflows} {} sent no data: {remedy}", idle.join(", ")))
 }
 
 /// Whether a key of a connection draws from the seed.

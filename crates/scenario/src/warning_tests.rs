@@ -16,7 +16,7 @@ fn a_sound_scenario_has_no_warning() {
 
 #[test]
 fn each_rule_of_a_scenario() {
-    use WarningKind::{LowConSsthresh, SmallReceiveBuffer, UnusedPaths};
+    use WarningKind::{LowConSsthresh, SmallReceiveBuffer, SmallSendBuffer, UnusedPaths};
     assert_eq!(kinds(&["connection.a.subflows=2"]), [UnusedPaths]);
     let css = "connection.a.algorithm=css";
     assert_eq!(kinds(&[css]), [LowConSsthresh]);
@@ -27,11 +27,16 @@ fn each_rule_of_a_scenario() {
     );
     // 100 KB never reach the bandwidth-delay product of 750 KB.
     assert_eq!(kinds(&[css, "connection.a.bytes=100KB"]), []);
-    assert_eq!(
-        kinds(&["connection.a.receive_window=700KB"]),
-        [SmallReceiveBuffer]
-    );
-    assert_eq!(kinds(&["connection.a.receive_window=800KB"]), []);
+    // By hand: 160 of 256 parts of 1.2 MB are 750 KB, and 2896 of 3792 bytes of three times 327 KB.
+    let small = "connection.a.receive_window=1190KB";
+    assert_eq!(kinds(&[small]), [SmallReceiveBuffer]);
+    assert_eq!(kinds(&["connection.a.receive_window=1210KB"]), []);
+    let small = "connection.a.send_buffer=325KB";
+    assert_eq!(kinds(&[small]), [SmallSendBuffer]);
+    assert_eq!(kinds(&["connection.a.send_buffer=330KB"]), []);
+    // The buffer that holds less limits.
+    let smaller = "connection.a.receive_window=400KB";
+    assert_eq!(kinds(&[small, smaller]), [SmallReceiveBuffer]);
 }
 
 /// By hand: 50 Mbit/s × 40 ms are 250 000 bytes a path, and 750 000 of three; 45 segments are 65 160. Beside two TCP connections on
@@ -68,6 +73,34 @@ fn initial_ssthresh_of_the_paths() {
     let setting = "connection.a.settings={ con_ssthresh = 45 }";
     let both = kinds(&[css, "connection.a.initial_ssthresh=bdp", setting]);
     assert_eq!(both, [WarningKind::LowConSsthresh]);
+}
+
+/// One of three paths is down from the start, and the last subflow of a transfer of 10 KB joins after the data: both tell nothing about
+/// three paths.
+#[test]
+fn subflows_that_sent_nothing() {
+    let idle = |change: &[&str]| {
+        let scenario = Scenario::parse_with(TEXT, "a.toml", change).unwrap();
+        let outcome = crate::simulate(&scenario, 1, false).unwrap().outcome;
+        let mut warnings = outcome.warnings.into_iter();
+        let warning = warnings.find(|warning| warning.kind == WarningKind::IdleSubflows)?;
+        Some(warning.text.split(':').next()?.to_owned())
+    };
+    assert_eq!(idle(&[]), None);
+    let down = "topology.down=[[], [], { from = '0s' }]";
+    let text = idle(&[down, "connection.a.bytes=10KB"]);
+    let joined = text
+        .as_deref()
+        .and_then(|text| text.split_once(" of 3 subflows"));
+    assert!(
+        joined.is_some_and(|(_, rest)| rest == " were established"),
+        "{text:?}"
+    );
+    let short = idle(&["connection.a.bytes=10KB"]);
+    assert!(short.is_some(), "{short:?}");
+    // No connection at all.
+    let none = idle(&["stop=10ms"]);
+    assert_eq!(none.as_deref(), Some("0 of 3 subflows were established"));
 }
 
 #[test]

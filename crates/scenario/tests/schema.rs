@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use lisa_scenario::Protocol;
+use lisa_scenario::limited::Limited;
 use lisa_scenario::metrics::{self, Value};
 use lisa_scenario::outcome::{
     Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome,
@@ -51,6 +52,7 @@ fn outcome() -> Outcome {
         protocol: Protocol::Mptcp,
         algorithm: "lisa".into(),
         receive_window_bytes: Some(4 << 20),
+        send_buffer_bytes: Some(1 << 20),
         start_s: 2.5,
         completion_s: None,
         requests_s: vec![0.25],
@@ -65,6 +67,7 @@ fn outcome() -> Outcome {
         slowdown: Some(1.75),
         sum_cwnd_at_slow_start_exit_segments: Some(20),
         sum_cwnd_at_end_segments: 17,
+        limited: Limited::default(),
         subflows: vec![subflow, SubflowOutcome::default()],
     };
     let link = LinkOutcome {
@@ -110,6 +113,24 @@ fn outcome() -> Outcome {
             connection: None,
             text: "a".into(),
         }],
+    }
+}
+
+/// Shares in the order of the fields.
+fn limited(shares: [f64; 5]) -> Limited {
+    let [
+        congestion_window,
+        receive_window,
+        send_buffer,
+        scheduler,
+        application,
+    ] = shares.map(Some);
+    Limited {
+        limited_congestion_window: congestion_window,
+        limited_receive_window: receive_window,
+        limited_send_buffer: send_buffer,
+        limited_scheduler: scheduler,
+        limited_application: application,
     }
 }
 
@@ -226,7 +247,9 @@ fn every_number_is_a_metric() {
         srtt_s: 0.07,
         losses: 4,
         first_loss_s: Some(0.4),
+        limited: limited([0.31, 0.32, 0.33, 0.03, 0.01]),
     };
+    outcome.connections[0].limited = limited([0.21, 0.22, 0.23, 0.24, 0.1]);
     outcome.links[0].losses = 2;
     outcome.links[0].marks = 1;
     let goodputs = None;

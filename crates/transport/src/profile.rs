@@ -84,6 +84,8 @@ pub struct Profile {
     pub poll_interval: Span,
     /// Receive buffer (Linux: tcp_rmem).
     pub receive_buffer: BufferSize,
+    /// Maximum size of the send buffer of a subflow, bytes (Linux: tcp_wmem).
+    pub send_buffer: u32,
     /// Whether the advertised share of the receive buffer follows the memory of a received segment (scaling_ratio):
     /// half until the first segment, then the measured share. Otherwise half always.
     pub measures_scaling_ratio: bool,
@@ -146,6 +148,7 @@ impl Profile {
                 initial: 131_072,
                 max: 6_291_456,
             },
+            send_buffer: 4 << 20,
             measures_scaling_ratio: true,
             initial_receive_window: u32::MAX,
             idle_restart: true,

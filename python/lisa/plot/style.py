@@ -69,6 +69,7 @@ def key(name: str) -> str:
         "queue": "packets",
         "rate": "bit/s",
         "receive_window": "bytes",
+        "send_buffer": "bytes",
         "rtt": "s",
         "start": "s",
         "stop": "s",

@@ -175,7 +175,7 @@ impl Host {
             scenario: scenario.title.clone(),
             seed,
             backend: Backend::Host,
-            warnings: warning::of_run(scenario, &drawn, &transfers),
+            warnings: warning::of_run(scenario, &drawn, &connections, &transfers),
             connections,
             transfers,
             // Events of real endpoints cannot be counted.
@@ -343,6 +343,7 @@ impl Host {
                 Protocol::Udp => connection.packet,
                 Protocol::Tcp | Protocol::Mptcp => connection.mss,
             },
+            send_buffer: connection.send_buffer_bytes(),
             is_finite: connection.application.is_finite(),
             data: &self.data,
             port: 0,

@@ -3,6 +3,7 @@
 pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod flow;
+mod limits;
 pub(crate) mod outcome;
 mod receiver;
 mod sender;

@@ -8,6 +8,8 @@ use scenario::outcome::{ConnectionOutcome, SubflowOutcome};
 use scenario::trace::{Phase, Row};
 
 use scenario::ConnectionSpec;
+use scenario::limited::Limited;
+use transport::LimitedTimes;
 
 use super::events::Trace;
 use super::flow::ObservedFlow;
@@ -39,7 +41,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
         Some(bytes as f64 * 8.0 / 1e6 / seconds)
     };
     let acknowledged = observed.delivered.acknowledged - before.acknowledged;
-    let (mut subflows, mut exits) = (Vec::new(), Vec::new());
+    let (mut subflows, mut exits, mut limited) = (Vec::new(), Vec::new(), Vec::new());
     for (path, number) in flow.numbers.iter().enumerate() {
         let series: Vec<(Time, Subflow)> = observed
             .samples
@@ -71,6 +73,8 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
             ends.map(|(_, bytes)| bytes).sum()
         };
         let bytes = all(&observed.delivered) - all(&before);
+        let times = (observed.delivered.limits.times(here)).since(&before.limits.times(here));
+        limited.push(times);
         subflows.push(SubflowOutcome {
             subflow: path + 1,
             path: number + 1,
@@ -91,6 +95,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
             srtt_s: last.srtt.as_secs_f64(),
             losses: reductions.len() as u32,
             first_loss_s: reductions.first().map(|time| seconds(*time)),
+            limited: Limited::of(&times),
         });
     }
 
@@ -111,6 +116,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
         protocol: connection.protocol,
         algorithm: connection.algorithm.clone(),
         receive_window_bytes: connection.receive_window,
+        send_buffer_bytes: connection.send_buffer,
         start_s: observed.start.as_secs_f64(),
         completion_s,
         requests_s: Vec::new(),
@@ -135,6 +141,7 @@ pub(crate) fn outcome(of: &ObservedFlow<'_>) -> ConnectionOutcome {
                 .sum()
         }),
         sum_cwnd_at_end_segments: subflows.iter().map(|s| s.cwnd_at_end_segments).sum(),
+        limited: Limited::of(&LimitedTimes::sum(&limited)),
         subflows,
     }
 }

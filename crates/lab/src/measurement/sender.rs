@@ -10,6 +10,7 @@ use netsim::{Clock, RealClock, Span, Time};
 use socket2::Socket;
 use transport::Application;
 
+use super::limits::State;
 use super::socket::{self, Reset};
 use super::source::{Source, until};
 use super::stream::rest;
@@ -71,9 +72,18 @@ pub(super) fn send(
             },
             Some((socket, source)) => {
                 let available = source.advance(now, observed.delivered.acknowledged);
-                writer.write(socket, available)?;
+                writer.write(socket, available, transfer.send_buffer)?;
                 if transfer.samples_at(now, &observed) {
-                    sample(transfer, socket, source, writer.written, now, &mut observed)?;
+                    let is_blocked = writer.written < available;
+                    sample(
+                        transfer,
+                        socket,
+                        source,
+                        &writer,
+                        is_blocked,
+                        now,
+                        &mut observed,
+                    )?;
                 }
                 if source.is_done() {
                     observed.end = Some(now);
@@ -88,21 +98,35 @@ pub(super) fn send(
     Ok((observed, connection.map(|(socket, _)| socket)))
 }
 
-/// Samples the subflows of a sender that has written this many bytes.
+/// Samples the subflows of a sender. `is_blocked`: its socket has not taken all data.
 fn sample(
     transfer: &Transfer<'_>,
     socket: &Socket,
     source: &mut Source,
-    written: u64,
+    writer: &Writer,
+    is_blocked: bool,
     now: Time,
     observed: &mut Observation,
 ) -> Result<(), Error> {
     let waiting = socket::unacknowledged(socket)?;
-    let (subflows, bytes) = socket::subflows(socket, transfer.protocol)?;
+    let (subflows, progress) = socket::subflows(socket, transfer.protocol)?;
+    let state = State {
+        protocol: transfer.protocol,
+        subflows: &subflows,
+        progress: &progress,
+        is_blocked,
+        unassigned: socket::unsent(socket)?,
+    };
+    let bytes: Vec<u64> = progress
+        .iter()
+        .map(|progress| progress.acknowledged)
+        .collect();
     let ends = subflows.iter().map(|s| (s.local, s.remote_port));
     let delivered = &mut observed.delivered;
+    let elapsed = now.since(delivered.time.max(observed.start));
+    delivered.limits.add(&state, elapsed);
     delivered.time = now;
-    delivered.acknowledged = written - waiting.min(written);
+    delivered.acknowledged = writer.written - waiting.min(writer.written);
     delivered.bytes.extend(ends.zip(bytes.iter().copied()));
     source.advance(now, delivered.acknowledged);
     if now <= transfer.warm {
@@ -137,9 +161,11 @@ impl<'a> Writer<'a> {
         Self { data, written: 0 }
     }
 
-    /// Writes until the socket takes no more, or has `available` bytes in all.
-    fn write(&mut self, socket: &mut Socket, available: u64) -> Result<(), Error> {
-        while self.written < available {
+    /// Writes until the socket takes no more, or has `available` bytes in all, or its send buffer of at most `largest` bytes is full:
+    /// each write fills up the last sk_buff regardless of memory (tcp_sendmsg_locked), so that writes in a loop would exceed the
+    /// buffer without bound.
+    fn write(&mut self, socket: &mut Socket, available: u64, largest: u32) -> Result<(), Error> {
+        while self.written < available && !socket::is_full(socket, largest)? {
             let rest = rest(self.data, self.written);
             let length = (available - self.written).min(rest.len() as u64) as usize;
             match socket.write(&rest[..length]) {

@@ -119,11 +119,32 @@ impl Subflow {
     }
 }
 
-/// The subflows of a connected socket, and the number of acknowledged data bytes on each.
+/// Progress of a subflow (struct tcp_info).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    /// Number of data bytes acknowledged.
+    pub(crate) acknowledged: u64,
+    /// Number of bytes in its send buffer that were never sent.
+    pub(crate) unsent: u32,
+    /// Time that the receive window held it back (rwnd_limited).
+    pub(crate) receive_window: Span,
+}
+
+impl Progress {
+    fn of(info: &libc::tcp_info) -> Self {
+        Self {
+            acknowledged: info.tcpi_bytes_acked,
+            unsent: info.tcpi_notsent_bytes,
+            receive_window: Span::from_micros(info.tcpi_rwnd_limited),
+        }
+    }
+}
+
+/// The subflows of a connected socket, and the progress of each.
 pub(crate) fn subflows(
     socket: &Socket,
     protocol: Protocol,
-) -> Result<(Vec<Subflow>, Vec<u64>), Error> {
+) -> Result<(Vec<Subflow>, Vec<Progress>), Error> {
     let fd = socket.as_raw_fd();
     match protocol {
         Protocol::Tcp | Protocol::Udp => {
@@ -132,7 +153,7 @@ pub(crate) fn subflows(
                 .map_err(Error::kernel("reading TCP_INFO"))?;
             let [info] = &info;
             let subflow = Subflow::of(info, Ipv4Addr::UNSPECIFIED, 0);
-            Ok((vec![subflow], vec![info.tcpi_bytes_acked]))
+            Ok((vec![subflow], vec![Progress::of(info)]))
         }
         Protocol::Mptcp => mptcp_subflows(fd).map_err(|error| match error.raw_os_error() {
             Some(libc::EOPNOTSUPP) => Error::FellBack,
@@ -167,7 +188,7 @@ struct Addresses {
     remote: libc::sockaddr_storage,
 }
 
-fn mptcp_subflows(fd: RawFd) -> io::Result<(Vec<Subflow>, Vec<u64>)> {
+fn mptcp_subflows(fd: RawFd) -> io::Result<(Vec<Subflow>, Vec<Progress>)> {
     // Both options iterate over the same list of subflows. A subflow that joins between the two calls is left out.
     let infos = array::<libc::tcp_info>(fd, MPTCP_TCPINFO)?;
     let addresses = array::<Addresses>(fd, MPTCP_SUBFLOW_ADDRS)?;
@@ -177,7 +198,7 @@ fn mptcp_subflows(fd: RawFd) -> io::Result<(Vec<Subflow>, Vec<u64>)> {
     Ok(infos
         .iter()
         .zip(ends)
-        .map(|(info, (local, port))| (Subflow::of(info, local, port), info.tcpi_bytes_acked))
+        .map(|(info, (local, port))| (Subflow::of(info, local, port), Progress::of(info)))
         .unzip())
 }
 
@@ -245,15 +266,43 @@ fn ipv4(address: &libc::sockaddr_storage) -> (Ipv4Addr, u16) {
     )
 }
 
+/// Whether the send buffer of a socket has reached this size and is full (sk_stream_memory_free).
+pub(crate) fn is_full(socket: &Socket, largest: u32) -> Result<bool, Error> {
+    /// SO_MEMINFO, and places in its array (linux/sock_diag.h, SK_MEMINFO_SNDBUF and SK_MEMINFO_WMEM_QUEUED).
+    const SO_MEMINFO: i32 = 55;
+    const SNDBUF: usize = 3;
+    const WMEM_QUEUED: usize = 5;
+    let mut memory = [[0_u32; 9]];
+    option(
+        socket.as_raw_fd(),
+        libc::SOL_SOCKET,
+        SO_MEMINFO,
+        &mut memory,
+    )
+    .map_err(Error::kernel("reading SO_MEMINFO"))?;
+    let [memory] = memory;
+    Ok(memory[SNDBUF] >= largest && memory[WMEM_QUEUED] >= memory[SNDBUF])
+}
+
 /// Number of bytes that were written to the socket and not acknowledged, at the data level for MPTCP.
 pub(crate) fn unacknowledged(socket: &Socket) -> Result<u64, Error> {
+    queued(socket, libc::TIOCOUTQ, "reading SIOCOUTQ")
+}
+
+/// Number of bytes that were written to the socket and not sent, for MPTCP not given to a subflow.
+pub(crate) fn unsent(socket: &Socket) -> Result<u64, Error> {
+    /// linux/sockios.h
+    const SIOCOUTQNSD: libc::Ioctl = 0x894B;
+    queued(socket, SIOCOUTQNSD, "reading SIOCOUTQNSD")
+}
+
+fn queued(socket: &Socket, request: libc::Ioctl, action: &str) -> Result<u64, Error> {
     let mut bytes: libc::c_int = 0;
-    // SAFETY: SIOCOUTQ writes one int.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &mut bytes) };
-    if result == 0 {
-        Ok(bytes as u64)
-    } else {
-        Err(Error::kernel("reading SIOCOUTQ")(io::Error::last_os_error()))
+    // SAFETY: these requests write one int.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), request, &mut bytes) };
+    match result {
+        0 => Ok(bytes as u64),
+        _ => Err(Error::kernel(action)(io::Error::last_os_error())),
     }
 }
 

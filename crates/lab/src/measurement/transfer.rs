@@ -9,6 +9,7 @@ use std::time::Duration;
 use netsim::{RealClock, Span, Time};
 use scenario::Protocol;
 
+use super::limits::Limits;
 use super::socket::Subflow;
 use crate::error::Error;
 
@@ -29,6 +30,8 @@ pub(crate) struct Transfer<'a> {
     pub(crate) algorithm: &'a str,
     /// Bytes of a write at a pace: the payload of a segment; for UDP a packet with its headers.
     pub(crate) unit: u32,
+    /// Maximum size of the send buffer, bytes.
+    pub(crate) send_buffer: u32,
     /// Whether the data has an end.
     pub(crate) is_finite: bool,
     /// Bytes from which the stream is written and with which it is compared ([`stream`](super::stream)).
@@ -99,6 +102,8 @@ pub(crate) struct Delivered {
     pub(crate) acknowledged: u64,
     /// Bytes acknowledged on each subflow, by its local address and remote port.
     pub(crate) bytes: BTreeMap<(Ipv4Addr, u16), u64>,
+    /// What held the subflows back.
+    pub(crate) limits: Limits,
 }
 
 /// Measurements of a transfer.

@@ -85,7 +85,7 @@ fn set_up_host(spec: &HostsSpec) -> Result<Addressing, Error> {
     // Packets may arrive at another interface than the one to their source in the main table.
     sysctl::set("net.ipv4.conf.all.rp_filter", 0)?;
     sysctl::set("net.ipv4.conf.default.rp_filter", 0)?;
-    set_buffers(spec.receive_window)?;
+    set_buffers(spec.receive_window, spec.send_buffer)?;
     if spec.ecn {
         sysctl::set("net.ipv4.tcp_ecn", 1)?; // request it, and accept it
     }
@@ -94,11 +94,11 @@ fn set_up_host(spec: &HostsSpec) -> Result<Addressing, Error> {
     Ok(addressing)
 }
 
-/// Sets the receive buffer, by default to the kernel's own sizes, and a send buffer that may grow to at least the same size.
+/// Sets both buffers, by default to the kernel's own sizes: the receive buffer to a fixed size, the send buffer to a maximum.
 ///
-/// The default of the send buffer remains the kernel's: MPTCP fills the send buffer of a subflow, so with a large one the first
+/// The first size of the send buffer remains the kernel's: MPTCP fills the send buffer of a subflow, so with a large one the first
 /// subflow would take a whole short transfer before the second has joined.
-fn set_buffers(receive: Option<u32>) -> Result<(), Error> {
+fn set_buffers(receive: Option<u32>, send: Option<u32>) -> Result<(), Error> {
     let set = |name, BufferSizes { min, default, max }| {
         sysctl::set(name, format!("{min} {default} {max}"))
     };
@@ -108,8 +108,13 @@ fn set_buffers(receive: Option<u32>) -> Result<(), Error> {
         ..RECEIVE
     });
     set("net.ipv4.tcp_rmem", receive)?;
-    let max = SEND.max.max(receive.max);
-    set("net.ipv4.tcp_wmem", BufferSizes { max, ..SEND })
+    let max = send.unwrap_or(SEND.max);
+    let send = BufferSizes {
+        min: SEND.min.min(max),
+        default: SEND.default.min(max),
+        max,
+    };
+    set("net.ipv4.tcp_wmem", send)
 }
 
 /// Number of packets that the ports of the calling thread's namespace lost before the emulator.

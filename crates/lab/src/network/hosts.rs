@@ -1,7 +1,7 @@
 //! The hosts of a network: pairs of a client and a server, and the flows that share a pair.
 //!
 //! What belongs to a namespace, and not to a socket, is common to the flows of a pair: the paths that the server announces, backups, the
-//! receive buffer, ECN. So flows with the same of these share a pair, and others have pairs of their own.
+//! buffers, ECN. So flows with the same of these share a pair, and others have pairs of their own.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -22,8 +22,11 @@ pub struct HostsSpec {
     /// For each path, whether its subflows are backups. Paths beyond the list, and the first path, are not.
     pub backup: Vec<bool>,
     /// Receive buffer of each host's TCP and MPTCP sockets, bytes (`tcp_rmem`, default and maximum). The kernel advertises about half
-    /// of it as its window. The send buffer is at least as large. `None`: 128 KB that grow to 6 MB, the kernel's defaults.
+    /// of it as its window. `None`: 128 KB that grow to 6 MB, the kernel's defaults.
     pub receive_window: Option<u32>,
+    /// Size up to which the send buffer of each host's TCP sockets and MPTCP subflows grows, bytes (`tcp_wmem`, maximum).
+    /// `None`: 4 MB, the kernel's default.
+    pub send_buffer: Option<u32>,
     /// Whether both hosts use ECN (`tcp_ecn`).
     pub ecn: bool,
 }
@@ -43,19 +46,20 @@ impl HostsSpec {
     /// The hosts that a flow needs.
     fn of(connection: &ConnectionSpec, flow: &Flow) -> Self {
         let is_backup = |path: usize| connection.backup.get(path) == Some(&true);
+        let bounded = |bytes| u32::try_from(bytes).unwrap_or(u32::MAX);
         Self {
             paths: flow.paths.clone(),
             backup: (0..flow.paths.len()).map(is_backup).collect(),
-            receive_window: (connection.receive_window)
-                .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+            receive_window: connection.receive_window.map(bounded),
+            send_buffer: connection.send_buffer.map(bounded),
             ecn: connection.ecn,
         }
     }
 
     /// Whether a flow that needs `other` and has one path can use these hosts.
     fn serves_one_path(&self, other: &Self) -> bool {
-        let same = (self.receive_window, self.ecn) == (other.receive_window, other.ecn);
-        same && self.paths.first() == other.paths.first()
+        let common = |hosts: &Self| (hosts.receive_window, hosts.send_buffer, hosts.ecn);
+        common(self) == common(other) && self.paths.first() == other.paths.first()
     }
 }
 
@@ -179,7 +183,12 @@ mod tests {
         let both = placed(&format!("{SHARED}{tcp}{mptcp}{mptcp}count = 3\n"));
         assert_eq!(both.of_flow, [0; 5]);
         assert_eq!(both.hosts[0].paths.len(), 2);
-        let cases = ["path = 2\n", "receive_window = \"1MiB\"\n", "ecn = true\n"];
+        let cases = [
+            "path = 2\n",
+            "receive_window = \"1MiB\"\n",
+            "send_buffer = \"1MiB\"\n",
+            "ecn = true\n",
+        ];
         for other in cases {
             let placed = placed(&format!("{SHARED}{tcp}{mptcp}{tcp}{other}"));
             assert_eq!(placed.of_flow, [0, 0, 1], "{other}");

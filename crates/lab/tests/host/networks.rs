@@ -1,5 +1,6 @@
 //! Networks and applications on this host's kernel, beside the simulator.
 
+use scenario::limited::Limited;
 use scenario::{Outcome, Scenario};
 
 use super::host;
@@ -131,4 +132,34 @@ fn connections_use_ecn_if_they_are_to() {
     let down = down.expect("the bottleneck");
     assert!(down.marks > 0 && down.drops > 0, "{down:?}");
     assert_eq!(outcome.connections[0].retransmits, 0, "{outcome:?}");
+}
+
+/// 10 Mbit/s and 100 ms are 125 KB in flight. One limit holds a connection back for most of its time, on both backends the same, and
+/// the send buffer is kept.
+#[test]
+fn what_held_a_connection_back() {
+    let Some(mut host) = host(25) else { return };
+    let cases: [(&str, fn(&Limited) -> Option<f64>); 4] = [
+        ("receive_window = '1MiB'", |l| l.limited_congestion_window),
+        ("receive_window = '64KiB'", |l| l.limited_receive_window),
+        ("receive_window = '1MiB'\nsend_buffer = '64KiB'", |l| {
+            l.limited_send_buffer
+        }),
+        ("rate = '1Mbit'", |l| l.limited_application),
+    ];
+    for (keys, share) in cases {
+        let scenario = parse(&format!(
+            "stop = '4s'\nwarmup = '2s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '10Mbit'\nrtt = '100ms'\nqueue = 80\n\
+             [[connection]]\nprotocol = 'tcp'\nalgorithm = 'cubic'\n{keys}\n"
+        ));
+        for outcome in run_both(&mut host, &scenario) {
+            let limited = &outcome.connections[0].limited;
+            let share = share(limited);
+            assert!(
+                share > Some(0.5),
+                "{keys}: {:?} {limited:?}",
+                outcome.backend
+            );
+        }
+    }
 }

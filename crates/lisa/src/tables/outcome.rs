@@ -37,6 +37,9 @@ pub fn outcome(outcome: &Outcome) -> String {
         if let Some(note) = &connection.note {
             let _ = writeln!(notes, "{name}: {note}");
         }
+        if let Some(line) = connection.limited.line() {
+            let _ = writeln!(notes, "{name}: {line}");
+        }
         let of = |metric: &&Metric| match metric.of_connection(connection, goodputs.as_ref()) {
             Some(value) if metric.whole => format!("{value:.0}"),
             Some(value) => format!("{value:.*}", metric.decimals),

@@ -34,7 +34,7 @@ fn a_run_is_the_same_on_any_number_of_threads() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     for (outcome, seed) in outcomes.iter().zip(1..) {
-        assert_eq!(outcome["schema"], "lisa.outcome/6");
+        assert_eq!(outcome["schema"], "lisa.outcome/7");
         assert_eq!(outcome["seed"], seed);
         assert_eq!(outcome["backend"], "sim");
         assert_eq!(outcome["connections"][0]["bytes"], 100_000);

@@ -1,12 +1,13 @@
 //! Endpoints of a connection: algorithm, profile, constants, path manager, sizes.
 
 use netsim::Span;
-use transport::{PathManager, Profile};
+use transport::{PathManager, Profile, smallest_receive_buffer};
 
 use super::limits::{INSTANT, LONGEST, MAX_SUBFLOWS};
 use super::table::{Field, Table};
 use crate::connection::{ConnectionSpec, Constants, InitialSsthresh, Protocol};
 use crate::error::Error;
+use crate::units;
 
 /// Largest buffer: TCP's largest window with scaling (RFC 7323).
 const MAX_BUFFER: u64 = 1 << 30;
@@ -81,7 +82,10 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
             .get(key)
             .map(|field| field.bytes(u64::from(spec.mss)..=MAX_BUFFER))
     };
-    spec.receive_window = window("receive_window").transpose()?;
+    spec.receive_window = (table.get("receive_window"))
+        .map(|field| receive_window(&field, spec))
+        .transpose()?;
+    spec.send_buffer = window("send_buffer").transpose()?;
     spec.initial_ssthresh = match table.get("initial_ssthresh") {
         Some(field) if field.text().is_ok_and(|text| text == "bdp") => Some(InitialSsthresh::Bdp),
         _ => {
@@ -94,6 +98,21 @@ pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), E
         }
     };
     Ok(())
+}
+
+/// A receive buffer with a window of some segments.
+fn receive_window(field: &Field<'_>, spec: &ConnectionSpec) -> Result<u64, Error> {
+    let bytes = field.bytes(1..=MAX_BUFFER)?;
+    let least = smallest_receive_buffer(&spec.profile, spec.mss);
+    match bytes < least {
+        true => Err(field.error(format!(
+            "{} is too small: below {} the window has no room for three segments, and Linux halves the MSS or closes the window, \
+             which is not simulated",
+            units::show_bytes(bytes),
+            units::show_bytes(least)
+        ))),
+        false => Ok(bytes),
+    }
 }
 
 /// Constants and rules that replace the profile's.

@@ -5,14 +5,20 @@ use super::Value::{Connection, Link, Subflow};
 use super::{Metric, Value};
 
 #[rustfmt::skip]
-pub(super) static FIELDS: [Metric; 30] = [
+pub(super) static FIELDS: [Metric; 41] = [
     count("receive_window_bytes", "receive window", "bytes", Connection(|c| c.receive_window_bytes.map(|n| n as f64))),
+    count("send_buffer_bytes", "send buffer", "bytes", Connection(|c| c.send_buffer_bytes.map(|n| n as f64))),
     measure("start_s", "start", "s", 3, Connection(|c| Some(c.start_s))),
     count("bytes", "delivered", "bytes", Connection(|c| Some(c.bytes as f64))),
     measure("slowdown", "slowdown", "", 3, Connection(|c| c.slowdown)),
     count("credits_taken", "credits taken", "", Connection(|c| Some(c.credits_taken.into()))),
     count("credits_paid", "credits paid", "", Connection(|c| Some(c.credits_paid.into()))),
     count("credits_void", "credits void", "", Connection(|c| Some(c.credits_void.into()))),
+    measure("limited_congestion_window", "limited by congestion window", "", 3, Connection(|c| c.limited.limited_congestion_window)),
+    measure("limited_receive_window", "limited by receive window", "", 3, Connection(|c| c.limited.limited_receive_window)),
+    measure("limited_send_buffer", "limited by send buffer", "", 3, Connection(|c| c.limited.limited_send_buffer)),
+    measure("limited_scheduler", "limited by scheduler", "", 3, Connection(|c| c.limited.limited_scheduler)),
+    measure("limited_application", "limited by application", "", 3, Connection(|c| c.limited.limited_application)),
 
     count("subflows.path", "path", "", Subflow(|s| Some(s.path as f64))),
     measure("subflows.established_s", "joined", "s", 3, Subflow(|s| Some(s.established_s))),
@@ -29,6 +35,11 @@ pub(super) static FIELDS: [Metric; 30] = [
     measure("subflows.srtt_s", "srtt", "s", 4, Subflow(|s| Some(s.srtt_s))),
     count("subflows.losses", "window reductions", "", Subflow(|s| Some(s.losses.into()))),
     measure("subflows.first_loss_s", "first reduction", "s", 3, Subflow(|s| s.first_loss_s)),
+    measure("subflows.limited_congestion_window", "limited by congestion window", "", 3, Subflow(|s| s.limited.limited_congestion_window)),
+    measure("subflows.limited_receive_window", "limited by receive window", "", 3, Subflow(|s| s.limited.limited_receive_window)),
+    measure("subflows.limited_send_buffer", "limited by send buffer", "", 3, Subflow(|s| s.limited.limited_send_buffer)),
+    measure("subflows.limited_scheduler", "limited by scheduler", "", 3, Subflow(|s| s.limited.limited_scheduler)),
+    measure("subflows.limited_application", "limited by application", "", 3, Subflow(|s| s.limited.limited_application)),
 
     count("links.packets", "arrived", "packets", Link(|l| Some(l.packets as f64))),
     count("links.drops", "drops", "packets", Link(|l| Some(l.drops as f64))),

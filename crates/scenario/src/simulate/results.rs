@@ -1,7 +1,7 @@
 //! The outcome of a simulation: connection by connection, and link by link.
 
 use netsim::{Span, Time};
-use transport::{Report, SubflowReport};
+use transport::{LimitedTimes, Report, SubflowReport};
 
 use super::endpoints::Endpoints;
 use super::limits::Limits;
@@ -10,6 +10,7 @@ use super::recording::Recording;
 use crate::connection::ConnectionSpec;
 use crate::draw::Flow;
 use crate::error::Error;
+use crate::limited::Limited;
 use crate::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
 use crate::scenario::Scenario;
 use crate::transfers::Transfers;
@@ -19,7 +20,7 @@ use crate::{capacity, warning};
 #[derive(Clone, Default)]
 struct Delivered {
     bytes: u64,
-    subflows: Vec<u64>,
+    subflows: Vec<(u64, LimitedTimes)>,
 }
 
 /// Period over which a goodput is measured.
@@ -75,7 +76,7 @@ pub(super) fn run<O: Recording>(
         scenario: scenario.title.clone(),
         seed,
         backend: Backend::Sim,
-        warnings: warning::of_run(scenario, drawn, &transfers),
+        warnings: warning::of_run(scenario, drawn, &connections, &transfers),
         connections,
         transfers,
         links: links.collect(),
@@ -95,7 +96,9 @@ fn delivered<O: Recording>(model: &Model<'_, O>) -> Vec<Delivered> {
             let report = model.simulation.report(number);
             Delivered {
                 bytes: report.bytes,
-                subflows: report.subflows.iter().map(|s| s.counters.bytes).collect(),
+                subflows: (report.subflows.iter())
+                    .map(|s| (s.counters.bytes, s.limited))
+                    .collect(),
             }
         }
         Endpoints::Udp(number) => Delivered {
@@ -128,6 +131,7 @@ fn connection<O: Recording>(
         protocol: spec.protocol,
         algorithm: spec.algorithm.clone(),
         receive_window_bytes: spec.receive_window,
+        send_buffer_bytes: spec.send_buffer,
         start_s: flow.start.as_secs_f64(),
         completion_s: None,
         requests_s: Vec::new(),
@@ -142,6 +146,7 @@ fn connection<O: Recording>(
         slowdown: None,
         sum_cwnd_at_slow_start_exit_segments: None,
         sum_cwnd_at_end_segments: 0,
+        limited: Limited::default(),
         subflows: Vec::new(),
     };
     let report = match endpoints {
@@ -166,11 +171,17 @@ fn connection<O: Recording>(
         false => (period, before),
     };
     let mut subflows = subflows(&report, flow, model.scenario);
+    let mut limited = Vec::new();
     for subflow in &mut subflows {
-        let before = before.subflows.get(subflow.subflow - 1).unwrap_or(&0);
-        let bytes = subflow.bytes.map(|bytes| bytes - before);
+        let index = subflow.subflow - 1;
+        let (bytes_before, limited_before) =
+            before.subflows.get(index).copied().unwrap_or_default();
+        let bytes = subflow.bytes.map(|bytes| bytes - bytes_before);
         subflow.goodput_mbps = bytes.and_then(|bytes| mbps(bytes, period));
         subflow.bytes = bytes;
+        let times = report.subflows[index].limited.since(&limited_before);
+        subflow.limited = Limited::of(&times);
+        limited.push(times);
     }
     let bytes = report.bytes - before.bytes;
     let retransmits = subflows.iter().map(|s| s.retransmits).sum();
@@ -196,6 +207,7 @@ fn connection<O: Recording>(
             .map_or(retransmits, |exit| exit.retransmits),
         sum_cwnd_at_slow_start_exit_segments: report.slow_start_exit.map(|exit| exit.cwnd),
         sum_cwnd_at_end_segments: subflows.iter().map(|s| s.cwnd_at_end_segments).sum(),
+        limited: Limited::of(&LimitedTimes::sum(&limited)),
         subflows,
         ..outcome
     }
@@ -254,6 +266,7 @@ fn subflows(report: &Report, flow: &Flow, scenario: &Scenario) -> Vec<SubflowOut
             srtt_s: f64::from(subflow.srtt_us) * 1e-6,
             losses: counters.losses,
             first_loss_s: counters.first_loss.map(since),
+            limited: Limited::default(),
         })
     };
     report.subflows.iter().enumerate().filter_map(of).collect()

@@ -68,6 +68,7 @@ fn all_of_a_connection() {
         }),
         profile: Profile::linux_3_14(),
         receive_window: Some(4 << 20),
+        send_buffer: Some(2 << 20),
         constants: Constants {
             initial_window: Some(3),
             rto_initial: Some(ms(3000)),
@@ -100,6 +101,7 @@ fn all_of_a_connection() {
     let text = "name = 'x'\ncount = 7\nprotocol = 'mptcp'\nalgorithm = 'css'\nsettings = { con_ssthresh = 45 }\nsubflows = 3\npaths = [2, 1]
         path_choice = 'random'\nbytes = '300KB'\nstart = { from = '2s', to = '5s' }
         arrivals = { count = 80, gap = { mean = '1.2s' } }\nprofile = 'linux-3.14'\nreceive_window = '4MiB'
+send_buffer = '2MiB'
         initial_window = 3\nrto_initial = '3s'\nrto_min = '1s'\ndelayed_ack = '0s'\nquick_acks = 0\npush_acks = false\nbursts = false
         path_manager = 'ndiffports'\njoin_delay = '10ms'\necn = true\nmss = 1400\ninitial_ssthresh = 65535
         groups = [0, 1, 1]\nregroup = [{ at = '2s', groups = [0, 0, 0] }, { at = '3s', groups = [238, 0, 1] }]";

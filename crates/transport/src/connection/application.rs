@@ -80,6 +80,7 @@ impl Connection {
             return false;
         }
         if let Application::Requests { bytes, later } = &mut self.spec.application {
+            self.send.wait_for_application(env.now);
             let latency = env.now.since(application.written_at);
             application.replies.push(latency);
             if let Some(reply) = later.pop_front() {

@@ -16,12 +16,13 @@ use crate::packet::sequence::widen;
 use crate::packet::{Ack, Wire};
 use crate::profile::Profile;
 use crate::spec::ConnectionSpec;
+use crate::subflow::sender::limits::Limit;
 use crate::subflow::sender::{Sender, SubflowState, TimerPurpose, event};
 use crate::trace::Observer;
 use discipline::{Discipline, Distribute};
 use lowest_rtt::{LowestRtt, Reinjection};
 use mpcc::Connection as Coupled;
-use netsim::Span;
+use netsim::{Span, Time};
 use retransmission::RetransmissionTimer;
 use scheduler::{Mptcp, Scheduler};
 use std::sync::Arc;
@@ -181,6 +182,7 @@ impl SendSide {
         if D::is_writable(stream, &subflows[index]) {
             has_timer |= stream.wake::<D, O>(subflows, env, index);
         }
+        stream.record_limit::<D>(subflows, env.now, index);
         let sender = &mut subflows[index];
         if needs_timer && !has_timer {
             sender.set_timer(env);
@@ -233,16 +235,31 @@ impl SendSide {
         } else {
             stream.push_one::<D, O>(&mut subflows[index], env);
         }
+        stream.record_limit::<D>(subflows, env.now, index);
     }
 
     /// All subflows send as far as their windows allow. Not triggered by an ACK of any subflow.
     pub(crate) fn push_all<O: Observer>(&mut self, env: &mut Env<O>) {
-        let Self { subflows, stream } = self;
-        match stream.discipline {
-            Discipline::Mptcp => Mptcp::push_all(stream, subflows, env, None),
-            Discipline::LowestRtt => LowestRtt::push_all(stream, subflows, env, None),
-            Discipline::Tcp => Tcp::push_all(stream, subflows, env, None),
+        match self.stream.discipline {
+            Discipline::Mptcp => self.push_all_by::<Mptcp, O>(env),
+            Discipline::LowestRtt => self.push_all_by::<LowestRtt, O>(env),
+            Discipline::Tcp => self.push_all_by::<Tcp, O>(env),
         };
+    }
+
+    fn push_all_by<D: Distribute, O: Observer>(&mut self, env: &mut Env<O>) {
+        let Self { subflows, stream } = self;
+        D::push_all(stream, subflows, env, None);
+        for index in 0..subflows.len() {
+            stream.record_limit::<D>(subflows, env.now, index);
+        }
+    }
+
+    /// All data is acknowledged, and the application has no more for now.
+    pub(crate) fn wait_for_application(&mut self, now: Time) {
+        for sender in &mut self.subflows {
+            sender.limits.set(now, Limit::Application);
+        }
     }
 
     /// The timer of a sender is due.
@@ -296,7 +313,7 @@ impl SendSide {
             sender.subflow_state,
             SubflowState::Open | SubflowState::Stalled
         ) {
-            sender.close(&mut self.stream.coupled);
+            sender.close(&mut self.stream.coupled, env.now);
             sender.subflow_state = SubflowState::Closed;
             env.timers.clear(sender.timer);
             self.stream.close_buffer(sender);
@@ -312,7 +329,7 @@ impl SendSide {
                 sender.subflow_state,
                 SubflowState::Open | SubflowState::Stalled
             ) {
-                sender.close(&mut self.stream.coupled);
+                sender.close(&mut self.stream.coupled, env.now);
             }
             sender.subflow_state = SubflowState::Closed;
             env.timers.clear(sender.timer);
@@ -334,6 +351,16 @@ impl SendStream {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.una == self.end
+    }
+
+    /// Records what holds a subflow back, which has sent as far as it can.
+    #[inline(always)]
+    fn record_limit<D: Distribute>(&self, subflows: &mut [Sender], now: Time, index: usize) {
+        let limit = match subflows[index].cwnd_quota() {
+            0 => Limit::CongestionWindow,
+            _ => D::limit(self, subflows, index),
+        };
+        subflows[index].limits.set(now, limit);
     }
 
     /// Processes DATA_ACK and receive window of an ACK. Returns whether more of the stream is acknowledged.

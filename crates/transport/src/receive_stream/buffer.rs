@@ -30,15 +30,30 @@ const MIN_GROWTH_LEN: u16 = 128;
 /// Initial value of `space`, segments: the buffer grows if more is read in a round trip (TCP_INIT_CWND).
 const INITIAL_SPACE: u64 = 10;
 
-/// Minimum size of a buffer, segments: a window of one is always advertised.
-const MIN_SEGMENTS: u64 = 4;
-
 /// Headers of IPv4 and TCP without options, bytes.
 const HEADERS: u16 = 40;
 
+/// Maximum of SO_RCVBUF, bytes (net.core.rmem_max).
+const RMEM_MAX: u32 = 212_992;
+
 /// Window scale for a receive buffer of at most `max` bytes (tcp_select_initial_window).
 pub fn window_scale(max: u32) -> u32 {
-    max.max(1).ilog2().saturating_sub(15).min(14)
+    max.max(RMEM_MAX).ilog2().saturating_sub(15).min(14)
+}
+
+/// Size of the smallest receive buffer that is simulated, bytes: while the application has not read two segments of `mss`
+/// bytes, the third one fits. With a smaller buffer Linux halves the MSS (tcp_bound_to_half_wnd) or closes the window and
+/// is probed (tcp_send_probe0).
+#[must_use]
+pub fn smallest_receive_buffer(profile: &Profile, mss: u32) -> u64 {
+    let mss = u64::from(mss);
+    let frame = mss + u64::from(profile.header) + SEGMENT_OVERHEAD;
+    // The share of payload is rounded down to a 256th.
+    let share = match profile.measures_scaling_ratio {
+        true => RATIO_UNIT * mss / frame,
+        false => HALF,
+    };
+    2 * frame + (RATIO_UNIT * mss).div_ceil(share)
 }
 
 /// The receive buffer of a connection.
@@ -94,8 +109,8 @@ impl ReceiveBuffer {
         let (mss, frame) = (u64::from(mss), u64::from(packet) + SEGMENT_OVERHEAD);
         let advmss = u64::from(packet - profile.header);
         Self {
-            size: u64::from(size).max(MIN_SEGMENTS * frame),
-            max_size: u64::from(max).max(MIN_SEGMENTS * frame),
+            size: size.into(),
+            max_size: max.into(),
             mss,
             advmss,
             memory_per_byte: (frame << 24).div_ceil(mss),
@@ -121,7 +136,7 @@ impl ReceiveBuffer {
             },
             window_end: 0,
             headers: u64::from(packet) - mss,
-            tcp_rmem_max: profile.receive_buffer.max.into(),
+            tcp_rmem_max: max.into(),
             tune_at: if mptcp || size < max {
                 Time::ZERO
             } else {

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::connection::send::SlowStartTotals;
-use crate::subflow::sender::Counters;
+use crate::subflow::sender::{Counters, LimitedTimes};
 use crate::trace::{Observer, View};
 use netsim::{Span, Time};
 
@@ -32,6 +32,8 @@ pub struct SubflowReport {
     pub cwnd: u32,
     /// Smoothed RTT at the end, µs.
     pub srtt_us: u32,
+    /// Times that it was held back, by the limit, from its establishment until the connection was complete.
+    pub limited: LimitedTimes,
 }
 
 /// Results of a UDP source.
@@ -93,6 +95,7 @@ impl<O: Observer> Simulation<O> {
                     .copied()
                     .unwrap_or(sender.tcp.cwnd),
                 srtt_us: sender.rtt.srtt(),
+                limited: sender.limits.times(self.now()),
             })
             .collect();
         Report {

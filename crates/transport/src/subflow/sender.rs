@@ -5,6 +5,7 @@
 
 mod burst;
 mod counters;
+pub(crate) mod limits;
 pub(crate) mod recovery_state;
 pub(crate) mod rtt;
 pub(crate) mod scoreboard;
@@ -22,6 +23,8 @@ use crate::profile::{Detection, Profile};
 use crate::spec::ConnectionSpec;
 use crate::trace::{Credit, Observer, View};
 pub use counters::{Counters, Credits, SlowStartExit};
+pub use limits::LimitedTimes;
+use limits::Limits;
 use mpcc::{Connection as Coupled, Note, State, Tcp};
 use netsim::{RouteId, Span, Time};
 use recovery_state::Recovery;
@@ -117,6 +120,7 @@ pub(crate) struct Sender {
     /// Queued data of the stream, and the send buffer.
     pub(crate) queue: SendQueue,
     pub(crate) counters: Counters,
+    pub(crate) limits: Limits,
     /// Events that the connection has not handled: bits of [`event`].
     pub(crate) events: u8,
 }
@@ -167,8 +171,9 @@ impl Sender {
             requests_backup: false,
             header,
             mss: spec.packet - header,
-            queue: SendQueue::default(),
+            queue: SendQueue::new(profile.send_buffer),
             counters: Counters::default(),
+            limits: Limits::default(),
             events: 0,
             profile,
         }
@@ -196,6 +201,7 @@ impl Sender {
     pub(crate) fn open<O: Observer>(&mut self, coupled: &mut Coupled, env: &mut Env<O>) {
         self.subflow_state = SubflowState::Open;
         self.counters.established = Some(env.now);
+        self.limits.open(env.now);
         self.window_use.cwnd_stamp = env.now;
         self.last_sent = env.now;
         self.tcp.srtt8 = self.rtt.srtt8;
@@ -214,7 +220,8 @@ impl Sender {
     }
 
     /// Ends congestion control. Credits that are open become void.
-    pub(crate) fn close(&mut self, coupled: &mut Coupled) {
+    pub(crate) fn close(&mut self, coupled: &mut Coupled, now: Time) {
+        self.limits.close(now);
         let note = coupled.close(std::mem::take(&mut self.cc));
         self.counters.credits.count(&note);
     }

@@ -43,16 +43,31 @@ const LARGEST: u64 = 2047 << 20;
 /// RTT of the examples.
 const EXAMPLE_RTT: f64 = 0.1;
 
-/// Bytes in flight that a buffer of this size permits: it has room for the packets' overhead, too, and about a half is data
+/// Bytes in flight that a receive buffer of this size permits: it has room for the packets' overhead, too, and about a half is data
 /// (tcp_adv_win_scale, scaling_ratio).
 fn in_flight(bytes: u64) -> f64 {
     bytes as f64 / 2.0
 }
 
-/// A size, and the rate at which that many bytes are in flight: `6.3 MB, about 252 Mbit/s at 100 ms`.
-fn reach(bytes: u64) -> String {
-    let rate = in_flight(bytes) * 8.0 / EXAMPLE_RTT / 1e6;
+/// Bytes in flight that a send buffer of this size permits: beside a burst of at least two segments of 1448 bytes it holds 896 for a
+/// struct sk_buff.
+fn sent_in_flight(bytes: u64) -> f64 {
+    bytes as f64 * 2896.0 / 3792.0
+}
+
+/// A size, and the rate at which so many bytes are in flight: `6.3 MB, about 252 Mbit/s at 100 ms`.
+fn reach(bytes: u64, in_flight: f64) -> String {
+    let rate = in_flight * 8.0 / EXAMPLE_RTT / 1e6;
     format!("{}, about {rate:.0} Mbit/s at 100 ms", size(bytes as f64))
+}
+
+/// That this buffer limits a path, which the other one would allow more.
+fn limits(path: Path, here: f64, there: Option<f64>) -> String {
+    if here >= path.bdp() || there.is_some_and(|there| there < here) {
+        return String::new();
+    }
+    let rate = here * 8.0 / path.rtt.as_secs_f64() / 1e6;
+    format!("; of both buffers this one limits the path, to about {rate:.0} Mbit/s")
 }
 
 /// `131 KB`, `6.3 MB`.
@@ -87,13 +102,16 @@ pub(super) fn receive(facts: &Facts, path: Option<Path>) -> Vec<Finding> {
             "tcp_moderate_rcvbuf",
             format!(
                 "receive buffers do not grow (tcp_moderate_rcvbuf=0): they stay at {}",
-                reach(first)
+                reach(first, in_flight(first))
             ),
             "`sysctl -w net.ipv4.tcp_moderate_rcvbuf=1`",
         ));
     }
     let holds_path = path.is_some_and(|path| path.bdp() <= in_flight(first));
-    let text = format!("receive buffers start at {}", reach(first));
+    let text = format!(
+        "receive buffers start at {}",
+        reach(first, in_flight(first))
+    );
     found.push(if first < FIRST_WANTED && !holds_path {
         let text = format!(
             "{text}: MPTCP then takes about a round trip longer to receive from {} on",
@@ -105,7 +123,7 @@ pub(super) fn receive(facts: &Facts, path: Option<Path>) -> Vec<Finding> {
     });
     let mut text = format!(
         "receive buffers of a connection, all subflows: at most {}",
-        reach(most)
+        reach(most, in_flight(most))
     );
     if let Some(path) = path {
         text += &format!(
@@ -113,6 +131,10 @@ pub(super) fn receive(facts: &Facts, path: Option<Path>) -> Vec<Finding> {
             size(path.bdp()),
             most as f64 / path.bdp()
         );
+        let sends = facts
+            .buffer("tcp_wmem")
+            .map(|buffer| sent_in_flight(buffer.most));
+        text += &limits(path, in_flight(most), sends);
         if path.bdp() > in_flight(LARGEST) {
             let rate = in_flight(LARGEST) * 8.0 / path.rtt.as_secs_f64() / 1e9;
             text += &format!("; TCP's largest window, 1 GiB, allows {rate:.1} Gbit/s");
@@ -127,15 +149,21 @@ pub(super) fn receive(facts: &Facts, path: Option<Path>) -> Vec<Finding> {
     found
 }
 
-/// The send buffer of a connection.
+/// The send buffers of a connection's subflows.
 pub(super) fn send(facts: &Facts, path: Option<Path>) -> Option<Finding> {
     let Buffer { least, first, most } = facts.buffer("tcp_wmem")?;
-    let text = format!(
-        "send buffers of a connection, all subflows: at most {}",
-        reach(most)
+    let mut text = format!(
+        "send buffers, one for each subflow: at most {}",
+        reach(most, sent_in_flight(most))
     );
+    if let Some(path) = path {
+        let receives = facts
+            .buffer("tcp_rmem")
+            .map(|buffer| in_flight(buffer.most));
+        text += &limits(path, sent_in_flight(most), receives);
+    }
     let needed = path.map(|path| path.bdp().min(in_flight(LARGEST)));
-    let is_small = needed.map_or(most < SMALL, |needed| in_flight(most) < needed);
+    let is_small = needed.map_or(most < SMALL, |needed| sent_in_flight(most) < needed);
     let good = most.max(wanted(path)).max(4 << 20);
     let remedy = format!("`sysctl -w net.ipv4.tcp_wmem='{least} {first} {good}'`");
     Some(match is_small {
@@ -158,7 +186,7 @@ mod tests {
         assert_eq!(not_ok(&found), both);
         let most = one(&found, "tcp_rmem");
         let text = "this path has 10.0 MB in flight, the buffer is 0.6 times that (wanted: 4)";
-        assert!(most.text.ends_with(text), "{}", most.text);
+        assert!(most.text.contains(text), "{}", most.text);
         for (check, remedy) in [
             ("tcp_rmem_first", "tcp_rmem='4096 1048576 40894464'"),
             ("tcp_rmem", "tcp_rmem='4096 1048576 40894464'"),
@@ -167,6 +195,23 @@ mod tests {
             let remedy = format!("`sysctl -w net.ipv4.{remedy}`");
             assert_eq!(one(&found, check).remedy.as_ref(), Some(&remedy), "{check}");
         }
+    }
+
+    /// By hand: 6 MiB hold 3.15 MB of received data, 4 MiB hold 3.20 MB of sent data, and 2 MiB 1.60 MB; 1 Gbit/s at 80 ms are 10 MB.
+    #[test]
+    fn the_buffer_that_limits_a_path_is_named() {
+        let limit = |settings: &str, check: &str| {
+            let found = examined(settings, path(1000, 80));
+            let text = one(&found, check).text.clone();
+            let (_, limit) =
+                text.split_once("of both buffers this one limits the path, to about ")?;
+            Some(limit.to_owned())
+        };
+        assert_eq!(limit(USUAL, "tcp_rmem").as_deref(), Some("315 Mbit/s"));
+        assert_eq!(limit(USUAL, "tcp_wmem"), None);
+        let small = USUAL.replace("4194304", "2097152");
+        assert_eq!(limit(&small, "tcp_wmem").as_deref(), Some("160 Mbit/s"));
+        assert_eq!(limit(&small, "tcp_rmem"), None);
     }
 
     /// What the remedies set is enough for the path.

@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Number of runs of each combination, with round-trip times drawn from ±10 %.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = values::number::<u32>(1..=1000))]
     pub runs: u32,
-    /// Print one outcome per line (schema lisa.outcome/6) instead of tables.
+    /// Print one outcome per line (schema lisa.outcome/7) instead of tables.
     #[arg(long)]
     pub json: bool,
 }

@@ -30,7 +30,7 @@ pub struct Arguments {
     pub seeds: Option<Seeds>,
     #[command(flatten)]
     pub rows: RowsArguments,
-    /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/6), instead of tables.
+    /// Print one outcome per line, in the order of the seeds (schema lisa.outcome/7), instead of tables.
     #[arg(long)]
     pub json: bool,
     /// With --json: fill in `wall_seconds`, the duration of each run. Without it `wall_seconds` is null, so that a simulation

@@ -4,6 +4,7 @@
 use super::SendStream;
 use crate::environment::Env;
 use crate::profile::Profile;
+use crate::subflow::sender::limits::Limit;
 use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
@@ -60,6 +61,9 @@ pub(crate) trait Distribute {
 
     /// Whether the application has free send buffer after an ACK of this subflow.
     fn is_writable(stream: &SendStream, sender: &Sender) -> bool;
+
+    /// What holds back a subflow whose congestion window has room.
+    fn limit(stream: &SendStream, subflows: &[Sender], index: usize) -> Limit;
 
     /// The application writes to the send buffers.
     fn write(stream: &mut SendStream, subflows: &mut [Sender]);

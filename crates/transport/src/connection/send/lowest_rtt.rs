@@ -4,6 +4,7 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
+use crate::subflow::sender::limits::Limit;
 use crate::subflow::sender::scoreboard::flag;
 use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender, SubflowState};
@@ -99,6 +100,17 @@ impl Distribute for LowestRtt {
         stream.una >= stream.writable_at
     }
 
+    #[cold]
+    fn limit(stream: &SendStream, subflows: &[Sender], index: usize) -> Limit {
+        let is_open = subflows[index].subflow_state == SubflowState::Open;
+        match () {
+            () if !is_open || stream.has_unsent_segment() => Limit::CongestionWindow,
+            () if stream.nxt == stream.end => Limit::Application,
+            () if stream.buffer_end() < stream.window_end => Limit::SendBuffer,
+            () => Limit::ReceiveWindow,
+        }
+    }
+
     fn write(_: &mut SendStream, _: &mut [Sender]) {}
 
     #[inline(always)]
@@ -120,13 +132,30 @@ impl SendStream {
     /// Whether there is an unsent segment that fits the receive window.
     #[inline(always)]
     fn has_unsent_segment(&self) -> bool {
-        self.whole_segments(self.end - self.nxt, 1) > 0
+        self.whole_segments(self.written_bytes(), 1) > 0
+    }
+
+    /// End of the data that the send buffer has room for.
+    #[inline(always)]
+    fn buffer_end(&self) -> u64 {
+        self.una + u64::from(self.profile.send_buffer)
+    }
+
+    /// Unsent bytes in the send buffer: all, or the whole segments that it has room for.
+    #[inline(always)]
+    fn written_bytes(&self) -> u64 {
+        let bytes = self.end - self.nxt;
+        let room = self.buffer_end().saturating_sub(self.nxt);
+        if bytes <= room {
+            return bytes;
+        }
+        room - room % u64::from(self.mss)
     }
 
     /// Takes at most `max` unsent segments of the stream.
     #[inline(always)]
     fn cut(&mut self, max: u32) -> Option<Piece> {
-        let len = self.whole_segments(self.end - self.nxt, max);
+        let len = self.whole_segments(self.written_bytes(), max);
         let dsn = self.nxt;
         self.nxt += len;
         (len > 0).then(|| Piece::new(dsn, len, self.mss))

@@ -9,6 +9,7 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
+use crate::subflow::sender::limits::Limit;
 use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender, SubflowState};
 use crate::trace::Observer;
@@ -89,6 +90,23 @@ impl Distribute for Mptcp {
     #[inline(always)]
     fn is_writable(stream: &SendStream, _: &Sender) -> bool {
         stream.una >= stream.writable_at
+    }
+
+    #[cold]
+    fn limit(stream: &SendStream, subflows: &[Sender], index: usize) -> Limit {
+        let sender = &subflows[index];
+        let waits = |(other, sender): (usize, &Sender)| other != index && !sender.queue.is_empty();
+        let next = stream.scheduler.first_pending;
+        match () {
+            () if sender.subflow_state != SubflowState::Open || !sender.queue.is_empty() => {
+                Limit::CongestionWindow
+            }
+            () if subflows.iter().enumerate().any(waits) => Limit::Scheduler,
+            () if next < stream.written.min(stream.window_end) => Limit::Scheduler,
+            () if next < stream.written => Limit::ReceiveWindow,
+            () if stream.written < stream.end => Limit::SendBuffer,
+            () => Limit::Application,
+        }
     }
 
     fn write(stream: &mut SendStream, subflows: &mut [Sender]) {

@@ -3,6 +3,7 @@
 use super::SendStream;
 use super::discipline::Distribute;
 use crate::environment::Env;
+use crate::subflow::sender::limits::Limit;
 use crate::subflow::sender::send_queue::FirstBuffer;
 use crate::subflow::sender::{Piece, Sender};
 use crate::trace::Observer;
@@ -18,11 +19,11 @@ impl Distribute for Tcp {
         sender.queue.first()
     }
 
-    /// Takes whole segments, as far as the receive window allows.
+    /// Takes segments as far as the receive window allows.
     #[inline(always)]
     fn take(stream: &mut SendStream, sender: &mut Sender, max: u32) -> Option<Piece> {
         let bytes = sender.queue.first().bytes;
-        let len = stream.whole_segments(bytes, max);
+        let len = stream.len_in_window(bytes, max);
         if len == 0 {
             return None;
         }
@@ -32,7 +33,7 @@ impl Distribute for Tcp {
     }
 
     fn can_send(stream: &SendStream, sender: &Sender) -> bool {
-        stream.whole_segments(sender.queue.first().bytes, 1) > 0
+        stream.len_in_window(sender.queue.first().bytes, 1) > 0
     }
 
     #[inline(always)]
@@ -52,6 +53,19 @@ impl Distribute for Tcp {
     #[inline]
     fn is_writable(stream: &SendStream, sender: &Sender) -> bool {
         stream.written < stream.end && stream.room_in_write_queue(sender).is_some()
+    }
+
+    #[cold]
+    fn limit(stream: &SendStream, subflows: &[Sender], _: usize) -> Limit {
+        let sender = &subflows[0];
+        if Self::can_send(stream, sender) {
+            return Limit::CongestionWindow;
+        }
+        match () {
+            () if !sender.queue.is_empty() => Limit::ReceiveWindow,
+            () if stream.written < stream.end => Limit::SendBuffer,
+            () => Limit::Application,
+        }
     }
 
     fn write(stream: &mut SendStream, subflows: &mut [Sender]) {
@@ -77,13 +91,29 @@ impl Distribute for Tcp {
 }
 
 impl SendStream {
-    /// Bytes that the application can write at once: the rest of the last unsent sk_buff, regardless of memory, or
-    /// another sk_buff while memory is left.
+    /// Bytes that may be sent of `bytes` unsent ones, at most `max` segments. The first segment fits the receive window
+    /// (tcp_snd_wnd_test); with TCP_NODELAY the last one is cut short at its end (tcp_mss_split_point).
+    #[inline(always)]
+    fn len_in_window(&self, bytes: u64, max: u32) -> u64 {
+        let mss = u64::from(self.mss);
+        let bytes = bytes.min(u64::from(max) * mss);
+        let room = self.window_end.saturating_sub(self.nxt);
+        if bytes <= room {
+            return bytes;
+        }
+        if room < mss { 0 } else { room }
+    }
+
+    /// Bytes that the application can write at once: the rest of the last unsent sk_buff, regardless of memory while the
+    /// send buffer grows, or another sk_buff while memory is left. (An application that writes again and again, as that of
+    /// the lab, would exceed the largest buffer without bound, where one that waits for poll(2) does not.)
     fn room_in_write_queue(&self, sender: &Sender) -> Option<u64> {
         let (max, last) = (self.skb_size(), sender.queue.last_len());
-        match last {
-            1.. if last < max => Some(max - last),
-            _ => sender.has_room().then_some(max),
-        }
+        let room = match last {
+            1.. if last < max => max - last,
+            _ => max,
+        };
+        let is_free = sender.has_room() || room < max && sender.may_grow_buffer();
+        is_free.then_some(room)
     }
 }

@@ -19,7 +19,7 @@ impl SendStream {
             || piece.len < u64::from(piece.count) * u64::from(self.mss)
     }
 
-    /// Bytes of the whole segments that fit into the receive window (tcp_snd_wnd_test). `bytes`: unsent bytes. `max`: limit, segments.
+    /// Bytes of whole segments that fit into the receive window, before Linux sent partial ones. `bytes`: unsent bytes. `max`: limit, segments.
     #[inline(always)]
     pub(super) fn whole_segments(&self, bytes: u64, max: u32) -> u64 {
         let mss = u64::from(self.mss);

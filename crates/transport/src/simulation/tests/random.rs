@@ -164,7 +164,7 @@ fn transfer() -> impl Strategy<Value = Transfer> {
         ],
         any::<bool>(),
         any::<bool>(),
-        prop_oneof![Just(None), (1u32..200_000).prop_map(Some)],
+        prop_oneof![Just(None), (8_000u32..200_000).prop_map(Some)],
         prop_oneof![Just(None), (2u32..40).prop_map(Some)],
     )
         .prop_map(

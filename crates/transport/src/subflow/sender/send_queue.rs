@@ -13,9 +13,6 @@ const SEGMENT_MEMORY: u64 = 2304;
 /// Minimum of the window for the size of the send buffer, segments (TCP_INIT_CWND).
 const MIN_SEGMENTS: u32 = 10;
 
-/// Maximum send buffer, bytes (net.ipv4.tcp_wmem).
-const MAX_SEND_BUFFER: u64 = 4 << 20;
-
 /// The first buffer of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstBuffer {
@@ -49,6 +46,8 @@ pub(crate) struct SendQueue {
     is_frozen: bool,
     /// Size of the send buffer, bytes (sk_sndbuf).
     pub(crate) buffer: u64,
+    /// Maximum size of the send buffer, bytes (net.ipv4.tcp_wmem).
+    max_buffer: u64,
     /// Average pacing rate when the subflow was chosen by the scheduler, bytes/s (avg_pacing_rate); 0: not chosen yet.
     pub(crate) avg_pacing_rate: u64,
     /// Data was queued since the subflow sent last.
@@ -56,6 +55,14 @@ pub(crate) struct SendQueue {
 }
 
 impl SendQueue {
+    /// An empty queue whose buffer grows to at most `max_buffer` bytes.
+    pub(crate) fn new(max_buffer: u32) -> Self {
+        Self {
+            max_buffer: max_buffer.into(),
+            ..Self::default()
+        }
+    }
+
     /// Queues bytes of the stream in buffers of at most `max` bytes (mptcp_sendmsg_frag).
     pub(crate) fn put(&mut self, mut from: u64, until: u64, max: u64) {
         self.has_new_data = true;
@@ -202,11 +209,17 @@ impl Sender {
         self.memory() < self.queue.buffer
     }
 
+    /// Whether the send buffer is below its maximum.
+    #[inline]
+    pub(crate) fn may_grow_buffer(&self) -> bool {
+        self.queue.buffer < self.queue.max_buffer
+    }
+
     /// Grows the send buffer with the window (tcp_sndbuf_expand). Returns the growth, bytes.
     pub(crate) fn expand_buffer(&mut self) -> u64 {
         let frames = u64::from(self.tcp.cwnd.max(MIN_SEGMENTS));
         let before = self.queue.buffer;
-        self.queue.buffer = before.max((2 * frames * SEGMENT_MEMORY).min(MAX_SEND_BUFFER));
+        self.queue.buffer = before.max((2 * frames * SEGMENT_MEMORY).min(self.queue.max_buffer));
         self.queue.buffer - before
     }
 

@@ -139,6 +139,37 @@ fn the_receive_window_is_never_exceeded() {
     }
 }
 
+/// By hand: after the ACK of 10 segments the window ends 5 segments and 700 bytes beyond. TCP_NODELAY cuts the sixth one
+/// short (tcp_mss_split_point), and the rest of it waits for room for a full segment (tcp_snd_wnd_test).
+#[test]
+fn a_segment_is_cut_short_at_the_end_of_the_receive_window() {
+    let mut script = linux(1000);
+    script.numbers();
+    let window = |script: &mut Script, ms: u64, ack: u32, window: u32| {
+        script.until(ms);
+        script
+            .simulation
+            .set_window_end(u64::from(ack * 1448 + window));
+        script.receive(Segment::Ack(Ack {
+            subflow: subflow(0),
+            seq: ack * 1448,
+            data_ack: ack * 1448,
+            window,
+            sack: 0,
+            echo_us: 0,
+            flags: 0,
+        }));
+        let sent = script.data.drain(..).map(|(data, _)| data.len);
+        sent.collect::<Vec<_>>()
+    };
+    script.data.clear();
+    let sent = window(&mut script, 100, 10, 5 * 1448 + 700);
+    assert_eq!(sent, [1448, 1448, 1448, 1448, 1448, 700]);
+    // 748 bytes of the sixth segment and 652 more do not fill a segment.
+    let sent = window(&mut script, 101, 10, 5 * 1448 + 700 + 1400);
+    assert_eq!(sent, []);
+}
+
 #[test]
 fn retransmissions_are_not_ecn_capable_and_one_new_segment_carries_cwr() {
     let mut script = linux(10_000);
