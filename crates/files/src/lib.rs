@@ -135,10 +135,29 @@ impl NewFile {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// If the last bytes cannot be written.
+    /// If the last bytes cannot be written, or if another process has begun to write the same file.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
+        if !self.has_temporary() {
+            return Err(io::Error::other("another process writes this file, too"));
+        }
         fs::rename(&self.temporary, &self.path)
+    }
+
+    /// Whether the temporary name is that of this file. Another process may have replaced it by a file of its own.
+    #[cfg(unix)]
+    fn has_temporary(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::symlink_metadata(&self.temporary);
+        let own = self.file.get_ref().metadata();
+        found.is_ok_and(|found| {
+            own.is_ok_and(|own| (found.dev(), found.ino()) == (own.dev(), own.ino()))
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn has_temporary(&self) -> bool {
+        self.temporary.exists()
     }
 }
 
@@ -155,7 +174,9 @@ impl Write for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         // Gone after `finish`; else half a file.
-        let _ = fs::remove_file(&self.temporary);
+        if self.has_temporary() {
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 

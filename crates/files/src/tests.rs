@@ -84,3 +84,21 @@ fn half_a_file_has_no_name() {
     drop(file);
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
 }
+
+/// Half of the second file never gets the name.
+#[test]
+fn two_writers_do_not_mix() {
+    let folder = Folder::new("two");
+    let path = folder.0.join("file");
+    let mut first = NewFile::create(&path).unwrap();
+    first.write_all(b"first").unwrap();
+    let mut second = NewFile::create(&path).unwrap();
+    second.write_all(b"sec").unwrap();
+    let error = first.finish().unwrap_err().to_string();
+    assert_eq!(error, "another process writes this file, too");
+    assert!(!path.exists());
+    second.write_all(b"ond").unwrap();
+    second.finish().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+}

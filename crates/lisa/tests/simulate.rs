@@ -9,6 +9,8 @@ mod compare;
 mod explore;
 #[path = "simulate/files.rs"]
 mod files;
+#[path = "simulate/full_disk.rs"]
+mod full_disk;
 #[path = "../../scenario/tests/support/json_schema.rs"]
 mod json_schema;
 #[path = "simulate/memory.rs"]

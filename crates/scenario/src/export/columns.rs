@@ -139,7 +139,7 @@ impl Table {
                 Sink::Csv(Box::new(writer))
             }
             Format::Parquet => Sink::Parquet {
-                writer: Box::new(open(file, columns).map_err(|error| named(error.into()))?),
+                writer: Box::new(open(file, columns).map_err(|error| named(of_file(error)))?),
                 columns: columns.iter().map(|(_, kind)| Column::new(*kind)).collect(),
                 rows: 0,
             },
@@ -178,7 +178,7 @@ impl Table {
                 }
                 *rows += 1;
                 match *rows % ROWS_PER_GROUP {
-                    0 => write_group(writer, columns).map_err(io::Error::from),
+                    0 => write_group(writer, columns).map_err(of_file),
                     _ => Ok(()),
                 }
             }
@@ -196,14 +196,6 @@ impl Table {
         }
     }
 
-    /// Writes buffered rows, if the format allows it before the end of a group.
-    pub fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::Csv(writer) => writer.flush().map_err(|error| with_path(&self.path, error)),
-            Sink::Parquet { .. } => Ok(()),
-        }
-    }
-
     /// Writes the remaining rows and closes the file.
     pub fn finish(self) -> io::Result<()> {
         let finished = match self.sink {
@@ -213,7 +205,7 @@ impl Table {
                 .and_then(NewFile::finish),
             Sink::Parquet {
                 writer, columns, ..
-            } => finish(*writer, columns),
+            } => finish(*writer, columns).map_err(of_file),
         };
         finished.map_err(|error| with_path(&self.path, error))
     }
@@ -250,11 +242,25 @@ fn open(
     SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
 }
 
-fn finish(mut writer: SerializedFileWriter<NewFile>, mut columns: Vec<Column>) -> io::Result<()> {
+fn finish(
+    mut writer: SerializedFileWriter<NewFile>,
+    mut columns: Vec<Column>,
+) -> Result<(), ParquetError> {
     if !columns[0].levels.is_empty() {
         write_group(&mut writer, &mut columns)?;
     }
-    writer.into_inner()?.finish()
+    Ok(writer.into_inner()?.finish()?)
+}
+
+/// The error of the file, which the library of Parquet wraps.
+fn of_file(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(error) => io::Error::other(error),
+        },
+        error => io::Error::other(error),
+    }
 }
 
 fn write_group<W: Write + Send>(

@@ -83,7 +83,9 @@ impl Output {
         let lock = lock(&journal_path)?;
         let journal = match resumes {
             true => Journal::resume(&journal_path, identity, runs)?,
-            false => Journal::create(&journal_path, identity, runs)?,
+            // A journal without its first record would be in the way of the same command later.
+            false => (Journal::create(&journal_path, identity, runs))
+                .inspect_err(|_| drop(fs::remove_file(&journal_path)))?,
         };
         Ok(Self {
             table: RowsFile::create(path, format, columns)?,
