@@ -58,6 +58,7 @@ def paths(
     disjoint: Literal["links", "nodes"] | None = None,
     by: Literal["hops", "delay"] = "hops",
     rate: str | None = None,
+    both_ways: bool = False,
 ) -> dict[str, Any]:
     """Paths between two nodes of a network, the links that they share, and their groups, as ``lisa paths --json``.
 
@@ -69,6 +70,7 @@ def paths(
         disjoint: What the paths do not share; ``None``: they may share links.
         by: Length of a path: number of links, or sum of the delays.
         rate: Rate of the links of a map that have none in the file.
+        both_ways: Whether edges of a map that have one direction get the other one, too.
 
     Returns:
         A dictionary as docs/paths.schema.json describes it.
@@ -91,7 +93,9 @@ def paths(
         "by": by,
     }
     if isinstance(network, (str, os.PathLike)) and os.fspath(network).lower().endswith(".gml"):
-        answer = _native.paths_of_map(network, rate, question)
+        answer = _native.paths_of_map(network, rate, both_ways, question)
+    elif both_ways:
+        raise ArgumentError("both_ways is for maps (.gml); a scenario has set={'topology.both_ways': True}")
     elif rate is not None:
         raise ArgumentError("rate is for maps (.gml); a scenario has rates: set={'topology.rate': '10Mbit'}")
     else:

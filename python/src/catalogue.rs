@@ -53,11 +53,12 @@ pub struct Arguments {
 
 /// Paths through a map, as JSON (docs/paths.schema.json).
 #[pyfunction]
-#[pyo3(signature = (file, rate, arguments))]
+#[pyo3(signature = (file, rate, both_ways, arguments))]
 pub fn paths_of_map(
     py: Python<'_>,
     file: PathBuf,
     rate: Option<String>,
+    both_ways: bool,
     arguments: Arguments,
 ) -> PyResult<String> {
     let answer = || {
@@ -68,7 +69,7 @@ pub fn paths_of_map(
             )
         })?;
         answer(
-            &Network::read_map(&file, rate)?,
+            &Network::read_map(&file, rate, both_ways)?,
             &file.display().to_string(),
             &arguments,
         )

@@ -82,10 +82,7 @@ pub(crate) struct Network {
 /// For two nodes of one name, and links whose ends are not on the map.
 pub fn map_of(request: &api::MapRequest) -> Result<Map> {
     let mut indices = HashMap::new();
-    let mut map = Map {
-        is_directed: true,
-        ..Map::default()
-    };
+    let mut map = Map::default();
     for (index, node) in request.nodes.iter().enumerate() {
         if indices.insert(&node.name[..], index).is_some() {
             let text = format!(
@@ -95,9 +92,8 @@ pub fn map_of(request: &api::MapRequest) -> Result<Map> {
             return Err(Error::invalid(text));
         }
         map.nodes.push(MapNode {
-            // No name is such a number.
-            id: i64::MIN + index as i64,
-            label: Some(node.name.clone()),
+            id: node.name.clone(),
+            label: None,
             place: node.x.zip(node.y).map(|(x, y)| Place::Plane { x, y }),
         });
     }
@@ -121,7 +117,10 @@ pub fn map_of(request: &api::MapRequest) -> Result<Map> {
         map.edges.push(MapEdge {
             source,
             target,
+            is_one_way: true,
             rate: link.capacity_bps,
+            delay: None,
+            loss: None,
         });
     }
     Ok(map)
@@ -143,10 +142,11 @@ fn check_name(name: &str) -> Result<(), String> {
 impl Network {
     /// A network of a map without rates, prefixes and routes.
     pub(crate) fn of_map(map: &Map, revision: u64) -> Result<Self> {
-        let (nodes, edges) = (map.nodes.len(), map.edges.len());
-        if nodes > MOST_NODES || edges > MOST_LINKS / 2 && !map.is_directed || edges > MOST_LINKS {
+        let nodes = map.nodes.len();
+        let directions = 2 * map.edges.len() - map.one_way_edges();
+        if nodes > MOST_NODES || directions > MOST_LINKS {
             let text = format!(
-                "the map has {nodes} nodes and {edges} edges: at most {MOST_NODES} nodes and {MOST_LINKS} links in one direction are possible"
+                "the map has {nodes} nodes and {directions} links in one direction: at most {MOST_NODES} nodes and {MOST_LINKS} links in one direction are possible"
             );
             return Err(Error::invalid(text));
         }
@@ -166,7 +166,7 @@ impl Network {
                 ..Link::default()
             };
             links.push(link);
-            if !map.is_directed {
+            if !edge.is_one_way {
                 links.push(link);
             }
         }

@@ -171,6 +171,18 @@ fn wrong_bodies() {
         "{}",
         answer.body
     );
+    let one_way = "graph [ directed 1 node [ id 1 label \"Z&uuml;rich\" ] node [ id 2 ] edge [ source 1 target 2 ] ]";
+    for (query, links) in [("", 1), ("?both_ways=false", 1), ("?both_ways=true", 2)] {
+        let world = World::new();
+        let gml = Client::with_type(world.address(), &world.operator_token(), "text/x-gml");
+        assert_eq!(
+            gml.send("PUT", &format!("/v1/map{query}"), one_way).status,
+            204
+        );
+        let map = world.operator().get("/v1/map");
+        assert_eq!(map["links"].as_array().unwrap().len(), links, "{query}");
+        assert_eq!(map["nodes"][0]["name"], "Zürich");
+    }
     // The map is the former one.
     assert_eq!(
         operator.get("/v1/map")["nodes"].as_array().unwrap().len(),

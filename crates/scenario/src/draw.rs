@@ -11,7 +11,7 @@ use topology::{Disjointness, Graph, Metric, NodeIndex, Path, ShortestPaths};
 use crate::connection::{
     Application, Between, ConnectionSpec, Length, PathChoice, Routing, Spacing,
 };
-use crate::error::Error;
+use crate::error::{BOTH_WAYS, Error, no_path};
 use crate::random::{below, exponential, mix, pareto, unit};
 use crate::scenario::Scenario;
 
@@ -161,6 +161,10 @@ impl Draw<'_> {
         host.ok_or_else(|| self.error(&format!("the topology has no host `{name}`")))
     }
 
+    fn without_path(&self, from: NodeIndex, to: NodeIndex) -> Error {
+        self.error(&no_path(self.graph, from, to, BOTH_WAYS))
+    }
+
     fn between(&mut self, from: NodeIndex, to: NodeIndex) -> Result<(), Error> {
         let k = self.spec.subflows as usize;
         let disjoint = |disjointness| {
@@ -170,6 +174,9 @@ impl Draw<'_> {
         let paths = match self.spec.routing {
             Routing::Shortest => {
                 let paths: ShortestPaths<'_> = self.graph.shortest_paths(from, to);
+                if paths.count() == 0 {
+                    return Err(self.without_path(from, to));
+                }
                 return self.add(&|n| Some((n, paths.nth(n)?)), paths.count());
             }
             Routing::KShortest => {
@@ -179,9 +186,16 @@ impl Draw<'_> {
             Routing::LinkDisjoint => disjoint(Disjointness::Links),
             Routing::NodeDisjoint => disjoint(Disjointness::Nodes),
         };
+        if paths.is_empty() {
+            return Err(self.without_path(from, to));
+        }
         let path = |n: u64| self.graph.path(paths.get(n as usize)?.clone());
         let paths: Option<Vec<Path>> = (0..paths.len() as u64).map(path).collect();
-        let paths = paths.ok_or_else(|| self.error("a path has no reverse direction"))?;
+        let paths = paths.ok_or_else(|| {
+            self.error(&format!(
+                "a path has no reverse direction, which ACKs take: {BOTH_WAYS}"
+            ))
+        })?;
         self.add(
             &|n| Some((n, paths.get(n as usize)?.clone())),
             paths.len() as u64,
@@ -206,16 +220,17 @@ impl Draw<'_> {
                 _ => self.spec.start.draw(&mut generator),
             };
             start = Some(next);
-            if count == 0 {
-                return Err(self.error("the topology has no path between its hosts"));
-            }
             let which =
                 (0..u64::from(self.spec.subflows)).map(|subflow| match self.spec.path_choice {
                     PathChoice::InOrder => subflow % count,
                     PathChoice::Random => below(count, &mut generator),
                 });
             let paths: Option<Vec<(u64, Path)>> = which.map(nth).collect();
-            let paths = paths.ok_or_else(|| self.error("a path has no reverse direction"))?;
+            let paths = paths.ok_or_else(|| {
+                self.error(&format!(
+                    "a path has no reverse direction, which ACKs take: {BOTH_WAYS}"
+                ))
+            })?;
             if next >= self.stop {
                 continue;
             }

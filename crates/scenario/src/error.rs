@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use topology::{Direction, Graph, NodeIndex};
+
 /// Location of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
@@ -163,6 +165,33 @@ pub fn several_nodes(name: &str, nodes: &[&str]) -> String {
     let nodes: Vec<String> = nodes.iter().map(|name| format!("`{name}`")).collect();
     let nodes = nodes.join(" or ");
     format!("several nodes have the label `{name}`: write {nodes}")
+}
+
+/// How the links of a scenario get both directions.
+pub(crate) const BOTH_WAYS: &str = "`both_ways = true` gives the edges of a map both directions, and a link of a graph has both without \
+                                    `one_way`";
+
+/// The problem of two nodes without a path from one to the other, with what was found. `remedy` is for links with one direction.
+#[must_use]
+pub fn no_path(graph: &Graph, from: NodeIndex, to: NodeIndex, remedy: &str) -> String {
+    let [from_name, to_name] = [from, to].map(|node| &graph.nodes()[node.index()]);
+    let tree = graph.shortest_tree(from, Direction::From, |_| true);
+    let others = graph.hosts().iter().filter(|host| **host != from);
+    let reached = others
+        .clone()
+        .filter(|host| tree.distance(**host).is_some());
+    let one_way = graph.link_indices();
+    let one_way = one_way.filter(|link| graph.path(vec![*link]).is_none());
+    let directions = match one_way.count() {
+        0 => String::new(),
+        1 => format!(", and 1 link has one direction: {remedy}"),
+        count => format!(", and {count} links have one direction: {remedy}"),
+    };
+    format!(
+        "there is no path from `{from_name}` to `{to_name}`: `{from_name}` reaches {} of {} other nodes{directions}",
+        reached.count(),
+        others.count()
+    )
 }
 
 /// "there are A, B" or "there is A".

@@ -73,7 +73,7 @@ pub use connection::{
 };
 pub use draw::{Drawn, Flow};
 pub use error::{
-    Error, Location, nearest, nearest_node, one_line, several_nodes, shown, there_are,
+    Error, Location, nearest, nearest_node, no_path, one_line, several_nodes, shown, there_are,
 };
 #[cfg(target_family = "wasm")]
 pub use file::text::provided::provide as provide_file;

@@ -6,8 +6,8 @@ use std::path::Path;
 use netsim::{Rate, Span};
 use serde::Serialize;
 use topology::{
-    Disjointness, Graph, LinkIndex, Map, Metric, NodeIndex, Place, Properties, Queue, Sharing,
-    Spec, distance_km,
+    Direction, Disjointness, Graph, LinkIndex, Map, Metric, NodeIndex, Place, Properties, Queue,
+    Sharing, ShortestTree, Spec, distance_km,
 };
 
 use crate::error::{Error, Location, nearest_node, several_nodes, there_are};
@@ -33,11 +33,13 @@ pub struct Network {
     /// Places of the nodes on a map; empty without a map.
     pub places: Vec<Option<Place>>,
     /// `id` of each node in the map; none for a host beside the map; empty without a map.
-    pub ids: Vec<i64>,
+    pub ids: Vec<String>,
     /// Whether each link has a rate, or in a scenario no limit. Otherwise all links count as equal.
     pub has_rates: bool,
     /// Whether the delays of the links are known.
     pub has_delays: bool,
+    /// Keys of the map's nodes and edges that are not read ([`Map::unread`]).
+    pub unread: Vec<String>,
 }
 
 /// What is requested.
@@ -87,6 +89,8 @@ pub struct Answer {
     pub by: &'static str,
     /// Whether the rates of the links are known. Otherwise all links count as equal.
     pub has_rates: bool,
+    /// Keys of the map's nodes and edges that are not read, as `edge.jitter`; empty without a map.
+    pub unread: Vec<String>,
     /// Nodes, in the order of the network.
     pub nodes: Vec<NodeView>,
     /// Paths, the shortest first.
@@ -103,7 +107,7 @@ pub struct NodeView {
     /// Name.
     pub name: String,
     /// `id` in the map; none without a map.
-    pub id: Option<i64>,
+    pub id: Option<String>,
     /// Number of its links, each with both directions.
     pub links: usize,
 }
@@ -145,22 +149,25 @@ pub struct SharedView {
 }
 
 impl Network {
-    /// The network of a map. Links have the rates of the file, or else this one; if one has none, all count as equal. Delays are those of
-    /// light in fibre, 5 µs a kilometre, if all nodes have coordinates.
+    /// The network of a map. Links have the rates of the file, or else this one; if one has none, all count as equal. Delays are the
+    /// latencies of the file, or else those of light in fibre, 5 µs a kilometre; if one has neither, none is known.
     #[must_use]
     pub fn of_map(map: &Map, file: &str, rate: Option<Rate>) -> Self {
         let rates: Vec<Option<Rate>> = (map.edges.iter())
             .map(|edge| edge.rate.map(Rate::from_bits_per_second).or(rate))
             .collect();
         let place = |node: usize| map.nodes[node].place;
-        let distance = |edge: usize| {
+        let delay = |edge: usize| {
             let edge = &map.edges[edge];
-            distance_km(place(edge.source), place(edge.target))
+            edge.delay.or_else(|| {
+                let km = distance_km(place(edge.source), place(edge.target))?;
+                let nanos = km * DELAY_PER_KM.as_nanos() as f64;
+                Some(Span::from_nanos(nanos.round() as u64))
+            })
         };
         let has_rates = rates.iter().all(Option::is_some);
         let graph = map.graph(|edge| {
-            let nanos = distance(edge).unwrap_or(0.0) * DELAY_PER_KM.as_nanos() as f64;
-            let delay = Span::from_nanos(nanos.round() as u64);
+            let delay = delay(edge).unwrap_or(Span::ZERO);
             match rates[edge].filter(|_| has_rates) {
                 Some(rate) => Properties::shaped(rate, Queue::DropTailPackets(0), delay),
                 None => Properties::line(delay),
@@ -170,23 +177,27 @@ impl Network {
             title: map.title.clone().unwrap_or_else(|| file.into()),
             graph,
             places: map.nodes.iter().map(|node| node.place).collect(),
-            ids: map.nodes.iter().map(|node| node.id).collect(),
+            ids: map.nodes.iter().map(|node| node.id.clone()).collect(),
             has_rates,
-            has_delays: (0..map.edges.len()).all(|edge| distance(edge).is_some()),
+            has_delays: (0..map.edges.len()).all(|edge| delay(edge).is_some()),
+            unread: map.unread.clone(),
         }
     }
 
-    /// The network of a map's file. `rate` is that of links that have none in the file.
+    /// The network of a map's file. `rate` is that of links that have none in the file; with `both_ways` edges of one direction get
+    /// the other one.
     ///
     /// # Errors
     /// Those of reading, and the line of the first problem of the map.
-    pub fn read_map(file: &Path, rate: Option<Rate>) -> Result<Self, Error> {
-        let text = text::read(file)?;
-        let map: Map = text.parse().map_err(|error: topology::MapError| Error {
+    pub fn read_map(file: &Path, rate: Option<Rate>, both_ways: bool) -> Result<Self, Error> {
+        let mut map = Map::read(&text::read_bytes(file)?).map_err(|error| Error {
             file: file.display().to_string(),
             location: Location::Line(error.line),
             ..Error::whole(error.problem)
         })?;
+        if both_ways {
+            map.both_ways();
+        }
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self::of_map(&map, &name, rate))
     }
@@ -208,7 +219,7 @@ impl Network {
         }
         if question.metric == Metric::Delay && !self.has_delays {
             let text = format!(
-                "a node of {} has no coordinates; a scenario with `kind = \"gml\"` has delays (docs/scenario.md)",
+                "an edge of {} has neither a `latency` nor coordinates at both ends; a scenario with `kind = \"gml\"` has delays (docs/scenario.md)",
                 self.title
             );
             return Err(Problem::of(Argument::By, "delay", text));
@@ -228,17 +239,19 @@ impl Network {
     /// # Errors
     /// For a topology without a graph.
     pub fn of_scenario(scenario: &Scenario) -> Result<Self, Error> {
-        let nodes = match &scenario.topology {
-            Spec::Map(spec) => &spec.map.nodes[..],
-            _ => &[],
+        let map = match &scenario.topology {
+            Spec::Map(spec) => spec.map.clone(),
+            _ => Map::default(),
         };
+        let nodes = &map.nodes;
         Ok(Self {
             title: scenario.title.clone(),
             graph: scenario.topology.build()?,
             places: nodes.iter().map(|node| node.place).collect(),
-            ids: nodes.iter().map(|node| node.id).collect(),
+            ids: nodes.iter().map(|node| node.id.clone()).collect(),
             has_rates: true,
             has_delays: true,
+            unread: map.unread,
         })
     }
 
@@ -263,6 +276,22 @@ impl Network {
                 Err(several_nodes(text, &several))
             }
         }
+    }
+
+    /// Two nodes of a map without a path from the first to the second; none if there are paths between all. Nodes of a map forward, so
+    /// that the paths of one node, from it and to it, are enough.
+    #[must_use]
+    pub fn without_path(&self) -> Option<[NodeIndex; 2]> {
+        let hosts = self.graph.hosts();
+        let first = *hosts.first().filter(|_| !self.ids.is_empty())?;
+        let tree = |direction| self.graph.shortest_tree(first, direction, |_| true);
+        let [from, to] = [tree(Direction::From), tree(Direction::To)];
+        let beyond = |tree: &ShortestTree| {
+            let mut others = hosts.iter().copied();
+            others.find(|host| tree.distance(*host).is_none())
+        };
+        let pair = beyond(&from).map(|node| [first, node]);
+        pair.or(beyond(&to).map(|node| [node, first]))
     }
 
     /// The links of each path.
@@ -317,7 +346,7 @@ impl Network {
             .enumerate()
             .map(|(index, name)| NodeView {
                 name: name.clone(),
-                id: self.ids.get(index).copied(),
+                id: self.ids.get(index).cloned(),
                 links: links[index],
             });
         let path = |(index, links): (usize, &Vec<LinkIndex>)| {
@@ -373,6 +402,7 @@ impl Network {
                 _ => "hops",
             },
             has_rates: self.has_rates,
+            unread: self.unread.clone(),
             nodes: nodes.collect(),
             paths: paths.iter().enumerate().map(path).collect(),
             shared_links: shared.collect(),

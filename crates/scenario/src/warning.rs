@@ -4,7 +4,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use topology::{Graph, Queue};
+use topology::{Graph, Queue, Spec};
 use transport::PathManager;
 
 use crate::capacity::{Sharing, bandwidth_delay_product, initial_ssthresh};
@@ -55,6 +55,8 @@ pub enum WarningKind {
     UnfinishedTransfers,
     /// Two algorithms have the same results with all seeds.
     IdenticalResults,
+    /// A key of the topology applies to nothing in the file that it is for.
+    UnusedKey,
 }
 
 impl fmt::Display for Warning {
@@ -205,7 +207,7 @@ fn about(spec: &ConnectionSpec, kind: WarningKind, text: String) -> Warning {
 }
 
 fn of_drawn(scenario: &Scenario, drawn: &Drawn) -> Vec<Warning> {
-    let mut warnings = Vec::new();
+    let mut warnings = unused_keys(&scenario.topology);
     let sharing = Sharing::of(scenario, drawn);
     for (number, spec) in scenario.connections.iter().enumerate() {
         let Some(flow) = drawn.flows.iter().find(|flow| flow.connection == number) else {
@@ -228,6 +230,24 @@ fn of_drawn(scenario: &Scenario, drawn: &Drawn) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// Keys of a map's table that apply to no link.
+fn unused_keys(topology: &Spec) -> Vec<Warning> {
+    let Spec::Map(map) = topology else {
+        return Vec::new();
+    };
+    let warning = |key: &String| {
+        let found = match &key[..] {
+            "both_ways" => "all links of the map have both directions",
+            _ => {
+                "no link of the map has coordinates (`Longitude` and `Latitude`, `lon` and `lat`) at both ends"
+            }
+        };
+        let text = format!("`topology.{key}` applies to nothing: {found}; remove the key");
+        whole(WarningKind::UnusedKey, text)
+    };
+    map.unused_keys.iter().map(warning).collect()
 }
 
 /// Paths of a connection that no connection uses.

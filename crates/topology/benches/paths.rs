@@ -138,9 +138,9 @@ fn grouping(paths: usize, hops: usize) -> f64 {
 }
 
 fn nodes(number: usize) -> Vec<MapNode> {
-    (0..number as i64)
+    (0..number)
         .map(|id| MapNode {
-            id,
+            id: id.to_string(),
             label: None,
             place: None,
         })
@@ -151,7 +151,10 @@ fn edge(source: usize, target: usize) -> MapEdge {
     MapEdge {
         source,
         target,
+        is_one_way: false,
         rate: None,
+        delay: None,
+        loss: None,
     }
 }
 

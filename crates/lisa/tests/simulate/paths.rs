@@ -110,6 +110,30 @@ fn rates_are_those_of_the_file_or_the_option() {
     }
 }
 
+/// The form of SNDlib's converter and of Shadow, in ISO 8859-1: `directed 1` with each link once.
+#[test]
+fn maps_of_other_publishers() {
+    let place = Place::new();
+    let text = b"graph [ directed 1 node [ id 18446744073709551616 label \"Z\xfcrich\" ] node [ id 2 label \"S&atilde;o Paulo\" ]
+        node [ id 3 ] edge [ source 18446744073709551616 target 2 latency \"10 ms\" jitter \"0 ms\" ]
+        edge [ source 2 target 3 latency \"20 ms\" graphics [ sourceArrow \"standard\" targetArrow \"standard\" ] ] ]";
+    fs::write(place.0.join("other.gml"), text).unwrap();
+    let listed = place.good("paths other.gml");
+    for part in ["Zürich", "São Paulo", "Not read: edge.jitter\n"] {
+        assert!(listed.contains(part), "{part}: {listed}");
+    }
+    let found = &place.valid_json("paths other.gml --json", "paths.schema.json")[0];
+    assert_eq!(found["nodes"][0]["id"], "18446744073709551616");
+    assert_eq!(found["unread"], serde_json::json!(["edge.jitter"]));
+    let query = "paths other.gml --from 3 --to 18446744073709551616";
+    let problem = place.bad(query, 1);
+    let words = "other.gml: there is no path from `3` to `Zürich`: `3` reaches 1 of 2 other nodes, and 1 link has one direction: --both-ways gives them both";
+    assert!(problem.contains(words), "{problem}");
+    let both = format!("{query} --both-ways --by delay --json");
+    let found = &place.valid_json(&both, "paths.schema.json")[0];
+    assert_eq!(found["paths"][0]["delay_s"], 0.03);
+}
+
 #[test]
 fn paths_of_a_scenario() {
     let place = Place::new();
@@ -169,6 +193,11 @@ fn a_wrong_query_is_one_line() {
             "--rate is for maps (.gml); a scenario has rates",
         ),
         (
+            "paths small.toml --both-ways",
+            2,
+            "--both-ways is for maps (.gml); a scenario has --set topology.both_ways=true",
+        ),
+        (
             "paths two.gml --set stop=1s",
             2,
             "--set is for scenarios; a map has --rate",
@@ -176,7 +205,7 @@ fn a_wrong_query_is_one_line() {
         (
             "paths two.gml --from 1 --to 2",
             1,
-            "two.gml: no path from `1` to `2`",
+            "two.gml: there is no path from `1` to `2`: `1` reaches 0 of 1 other nodes",
         ),
         (
             "paths two.gml --from 1 --to 1",

@@ -285,10 +285,22 @@ pub(crate) async fn get_map(Extracted(shared): App) -> Response {
     json(&map)
 }
 
-/// Replaces the map. The body is JSON, or a GML file with the media type `text/x-gml`. Links of the same name keep their states
+/// Query of a new map.
+#[derive(Deserialize)]
+pub(crate) struct MapQuery {
+    #[serde(default)]
+    both_ways: bool,
+}
+
+/// Replaces the map. The body is JSON, or a GML file with the media type `text/x-gml`; with `?both_ways=true` its edges of one direction
+/// get the other one, unless another edge has it. Links of the same name keep their states
 /// and rates; prefixes and routes whose nodes and links exist on the new map are kept.
-#[utoipa::path(put, path = "/v1/map", tag = "network", request_body = api::MapRequest, responses((status = 204), (status = 422, body = api::Problem)))]
-pub(crate) async fn put_map(Extracted(shared): App, request: Request) -> Response {
+#[utoipa::path(put, path = "/v1/map", tag = "network", params(("both_ways" = Option<bool>, Query, description = "Whether edges of one direction in a GML file get the other one")), request_body = api::MapRequest, responses((status = 204), (status = 422, body = api::Problem)))]
+pub(crate) async fn put_map(
+    Extracted(shared): App,
+    Query(query): Query<MapQuery>,
+    request: Request,
+) -> Response {
     let media_type = request.headers().get(CONTENT_TYPE);
     let is_gml =
         media_type.is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/x-gml"));
@@ -298,8 +310,12 @@ pub(crate) async fn put_map(Extracted(shared): App, request: Request) -> Respons
     };
     let map = match is_gml {
         true => {
-            let text = String::from_utf8_lossy(&bytes);
-            let map = text.parse::<topology::Map>();
+            let map = topology::Map::read(&bytes).map(|mut map| {
+                if query.both_ways {
+                    map.both_ways();
+                }
+                map
+            });
             map.map_err(|error| Error::invalid(format!("line {}: {}", error.line, error.problem)))
         }
         false => parse(&bytes).and_then(|request| network::map_of(&request)),

@@ -1,28 +1,36 @@
 //! `kind = "gml"`: a map in a file, and the properties of its links.
 
-use netsim::Span;
-use topology::{Map, MapEdge, MapSpec, Properties, distance_km};
+use netsim::{Rate, Span};
+use topology::{Loss, Map, MapEdge, MapSpec, Properties, distance_km};
 
 use super::limits::LONGEST_DELAY;
-use super::table::Field;
+use super::table::{Field, Table};
 use super::{graph, link, text};
 use crate::error::{Error, nearest_node, without_quotes};
 
-/// Reads the table of a map.
+/// Reads the table of a map. What a key gives holds for all links; without the key each link has what the file gives it.
 pub(super) fn read(field: &Field<'_>) -> Result<MapSpec, Error> {
-    let mut keys = vec!["kind", "file", "delay", "hosts", "link", "change", "paths"];
+    let mut keys = vec![
+        "kind",
+        "file",
+        "both_ways",
+        "delay",
+        "hosts",
+        "link",
+        "change",
+        "paths",
+    ];
     keys.extend(link::KEYS);
     let table = field.table(&keys)?;
-    let map = map(&table.require("file", "file = \"Nsfnet.gml\"")?)?;
-    table.require("rate", "rate = \"10Mbit\"")?;
-    let delays = delays(&table.require("delay", "delay = \"5ms\"")?, &map)?;
-    let common = link::properties(&table, Ok)?;
-    let mut properties: Vec<Properties> = (delays.into_iter())
-        .map(|delay| Properties {
-            delay,
-            ..common.clone()
-        })
-        .collect();
+    let mut map = map(&table.require("file", "file = \"Nsfnet.gml\"")?)?;
+    let mut unused_keys = Vec::new();
+    if let Some(both_ways) = table.get("both_ways") {
+        if both_ways.boolean()? && map.both_ways() == 0 {
+            unused_keys.push("both_ways".into());
+        }
+    }
+    let delays = delays(&table, &map, &mut unused_keys)?;
+    let mut properties = properties(&table, &map, delays)?;
     if let Some(changes) = table.get("change") {
         for item in changes.list()? {
             change(&item, &map, &mut properties)?;
@@ -37,60 +45,123 @@ pub(super) fn read(field: &Field<'_>) -> Result<MapSpec, Error> {
             .collect::<Result<_, _>>()?,
         paths: graph::named_paths(&table)?,
         map,
+        unused_keys,
     })
 }
 
 /// The map in a file whose name is relative to the folder of the scenario.
 fn map(field: &Field<'_>) -> Result<Map, Error> {
     let path = field.path_beside()?;
-    let text = text::read(&path).map_err(|error| {
+    let bytes = text::read_bytes(&path).map_err(|error| {
         let problem = "the name is relative to the folder of the scenario file";
         field.error(format!("{error}; {problem}"))
     })?;
-    text.parse::<Map>().map_err(|error| {
+    Map::read(&bytes).map_err(|error| {
         let place = format!("{}:{}", path.display(), error.line);
         field.error(format!("{place}: {}", without_quotes(&error.problem)))
     })
 }
 
-/// The delay of each edge: one for all, or `{ per_km, otherwise }`, by the distance of its ends along a great circle.
-fn delays(field: &Field<'_>, map: &Map) -> Result<Vec<Span>, Error> {
+/// The properties of each edge, with these delays.
+fn properties<'a>(
+    table: &Table<'a>,
+    map: &Map,
+    delays: Vec<Span>,
+) -> Result<Vec<Properties>, Error> {
+    let rate = table.get("rate");
+    let otherwise = rate.as_ref().and_then(|rate| rate.peek("otherwise"));
+    if let (Some(rate), Some(_)) = (&rate, &otherwise) {
+        rate.table(&["otherwise"])?;
+    }
+    let of_file = rate.is_none() || otherwise.is_some();
+    // `rate = { otherwise }` is read as `rate`.
+    let at = |field: Field<'a>| match &otherwise {
+        Some(otherwise) if field.peek("otherwise").is_some() => Ok(otherwise.clone()),
+        _ => Ok(field),
+    };
+    let otherwise = otherwise.as_ref().map(Field::rate).transpose()?;
+    let rates: Vec<Option<Rate>> = (map.edges.iter())
+        .map(|edge| edge.rate.map(Rate::from_bits_per_second).or(otherwise))
+        .collect();
+    if let Some(edge) = rates.iter().position(Option::is_none).filter(|_| of_file) {
+        let example = "rate = \"10Mbit\"` or `rate = { otherwise = \"10Mbit\" }";
+        let error = table.missing("rate", example);
+        return Err(of_edge(error, map, edge, "speed"));
+    }
+    table.require("queue", "queue = 100")?;
+    // Any rate: each link gets its own below.
+    let before = Properties {
+        rate: of_file.then(|| Rate::from_bits_per_second(1)),
+        ..Properties::line(Span::ZERO)
+    };
+    let common = link::changed(table, at, &before)?;
+    let each = map.edges.iter().zip(delays).zip(rates);
+    Ok(each
+        .map(|((edge, delay), rate)| Properties {
+            delay,
+            rate: if of_file { rate } else { common.rate },
+            loss: common.loss.clone().or(edge.loss.map(Loss::Random)),
+            ..common.clone()
+        })
+        .collect())
+}
+
+/// The error of a missing key, because an edge lacks what the key gives.
+fn of_edge(missing: Error, map: &Map, edge: usize, what: &str) -> Error {
+    let names = map.names();
+    let MapEdge { source, target, .. } = map.edges[edge];
+    let problem = format!(
+        "{}, because the edge between `{}` and `{}` has no {what} in the map",
+        missing.problem, names[source], names[target]
+    );
+    Error { problem, ..missing }
+}
+
+/// The delay of each edge: one for all; by the distance of its ends along a great circle, `{ per_km, otherwise }`; or that of the file.
+fn delays(table: &Table<'_>, map: &Map, unused_keys: &mut Vec<String>) -> Result<Vec<Span>, Error> {
     let range = Span::ZERO..=LONGEST_DELAY;
-    if !field.is_table() {
+    let field = table.get("delay");
+    if let Some(field) = field.as_ref().filter(|field| !field.is_table()) {
         if !field.is_text() {
             return Err(field.wrong_type("a time like \"5ms\" or `{ per_km = \"5us\" }`"));
         }
         return Ok(vec![field.time(range)?; map.edges.len()]);
     }
-    let table = field.table(&["per_km", "otherwise"])?;
-    let per_km = table
-        .require("per_km", "per_km = \"5us\"")?
-        .time(range.clone())?;
-    let otherwise = table.get("otherwise");
-    let otherwise = otherwise.map(|field| field.time(range)).transpose()?;
-    let names = map.names();
-    let delay = |edge: &MapEdge| -> Result<Span, Error> {
-        let [source, target] = [edge.source, edge.target].map(|node| map.nodes[node].place);
-        match (distance_km(source, target), otherwise) {
-            (Some(km), _) => {
-                let nanos = (km * per_km.as_nanos() as f64).round() as u64;
-                Ok(Span::from_nanos(nanos).min(LONGEST_DELAY))
-            }
-            (None, Some(otherwise)) => Ok(otherwise),
-            (None, None) => {
-                let without = if source.is_none() {
-                    edge.source
-                } else {
-                    edge.target
-                };
-                Err(field.error(format!(
-                    "`{}` has no coordinates in the map: add `otherwise = \"5ms\"`, the delay of its links",
-                    names[without]
-                )))
-            }
-        }
+    let given = field.map(|field| field.table(&["per_km", "otherwise"]));
+    let given = given.transpose()?;
+    let time = |key| -> Result<Option<Span>, Error> {
+        let field = given.as_ref().and_then(|given| given.get(key));
+        field.map(|field| field.time(range.clone())).transpose()
     };
-    map.edges.iter().map(delay).collect()
+    let (per_km, otherwise) = (time("per_km")?, time("otherwise")?);
+    let place = |node: usize| map.nodes[node].place;
+    let by_distance = |edge: &MapEdge| {
+        let km = distance_km(place(edge.source), place(edge.target))?;
+        Some(Span::from_nanos(
+            (km * per_km?.as_nanos() as f64).round() as u64
+        ))
+    };
+    if per_km.is_some() && !map.edges.iter().any(|edge| by_distance(edge).is_some()) {
+        unused_keys.push("delay.per_km".into());
+    }
+    let delay = |(index, edge): (usize, &MapEdge)| {
+        let delay = by_distance(edge).or(edge.delay).or(otherwise);
+        let delay = delay.map(|delay| delay.min(LONGEST_DELAY));
+        delay.ok_or_else(|| {
+            let without = [edge.source, edge.target].into_iter().find(|node| place(*node).is_none());
+            match (&given, without) {
+                (Some(given), Some(node)) if per_km.is_some() => given.error(format!(
+                    "`{}` has no coordinates in the map: add `otherwise = \"5ms\"`, the delay of its links",
+                    map.names()[node]
+                )),
+                _ => {
+                    let example = "delay = \"5ms\"` or `delay = { per_km = \"5us\" }";
+                    of_edge(table.missing("delay", example), map, index, "`latency`")
+                }
+            }
+        })
+    };
+    map.edges.iter().enumerate().map(delay).collect()
 }
 
 /// Changes the properties of the edges between two nodes.

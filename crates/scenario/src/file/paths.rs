@@ -5,7 +5,7 @@ use topology::{Graph, NodeIndex};
 use super::limits::{MAX_PATHS, MAX_SUBFLOWS};
 use super::table::{Field, Table};
 use crate::connection::{Between, ConnectionSpec, PathChoice, Routing};
-use crate::error::{Error, nearest_node};
+use crate::error::{BOTH_WAYS, Error, nearest_node, no_path};
 
 /// Reads the keys of paths and hosts.
 pub(super) fn read(table: &Table<'_>, spec: &mut ConnectionSpec) -> Result<(), Error> {
@@ -166,9 +166,9 @@ fn hosts(table: &Table<'_>, graph: &Graph, from: &str, to: &str) -> Result<[Node
     }
     let paths = graph.shortest_paths(ends[0], ends[1]);
     match (paths.count(), paths.nth(0)) {
-        (0, _) => Err(to.error(format!("there is no path from `{from}`"))),
+        (0, _) => Err(to.error(no_path(graph, ends[0], ends[1], BOTH_WAYS))),
         (_, None) => Err(to.error(format!(
-            "a link on the path from `{from}` has no reverse direction"
+            "a link on the path from `{from}` has no reverse direction, which ACKs take: {BOTH_WAYS}"
         ))),
         (_, Some(_)) => Ok(ends),
     }

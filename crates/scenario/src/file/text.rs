@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::error::{Error, Location};
+use crate::error::Error;
 
 /// Longest file, bytes: far more than a graph with the largest number of links has.
 pub(super) const MAX_BYTES: usize = 16 << 20;
@@ -13,18 +13,20 @@ pub(super) const MAX_BYTES: usize = 16 << 20;
 /// # Errors
 /// For a path that is not a file of text, and for a file of more than 16 MiB.
 pub fn read(path: &Path) -> Result<String, Error> {
+    utf8(path, read_bytes(path)?)
+}
+
+/// Reads a regular file of any encoding, such as a map.
+///
+/// # Errors
+/// For a path that is not a file, and for a file of more than 16 MiB.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
     #[cfg(target_family = "wasm")]
     if let Some(text) = provided::find(path) {
-        return Ok(text);
+        return Ok(text.into_bytes());
     }
-    let wrong = |problem: String| Error {
-        file: path.display().to_string(),
-        location: Location::File,
-        key: String::new(),
-        problem,
-    };
-    let opened = files::open(path).map_err(|error| wrong(error.to_string()))?;
-    read_from(path, opened)
+    let opened = files::open(path).map_err(|error| wrong(path, error.to_string()))?;
+    bytes_from(path, opened)
 }
 
 /// Reads UTF-8 text to its end. `name` is the name of the source, for errors.
@@ -32,15 +34,23 @@ pub fn read(path: &Path) -> Result<String, Error> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(name: &Path, from: impl Read) -> Result<String, Error> {
-    let wrong = |problem: String| Error {
-        file: name.display().to_string(),
-        location: Location::File,
-        key: String::new(),
-        problem,
-    };
+    utf8(name, bytes_from(name, from)?)
+}
+
+fn bytes_from(name: &Path, from: impl Read) -> Result<Vec<u8>, Error> {
     let read = files::read_from(from, MAX_BYTES as u64);
-    let text = read.map_err(|error| wrong(error.to_string()))?;
-    String::from_utf8(text).map_err(|_| wrong("not UTF-8 text".into()))
+    read.map_err(|error| wrong(name, error.to_string()))
+}
+
+fn utf8(name: &Path, bytes: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(bytes).map_err(|_| wrong(name, "not UTF-8 text"))
+}
+
+fn wrong(name: &Path, problem: impl Into<String>) -> Error {
+    Error {
+        file: name.display().to_string(),
+        ..Error::whole(problem)
+    }
 }
 
 /// Files of a program in WebAssembly, which has no file system.

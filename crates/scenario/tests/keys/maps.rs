@@ -36,8 +36,8 @@ fn links_have_the_keys_of_the_topology_and_of_changes() {
     let map = map(&text);
     assert_eq!((map.map.nodes.len(), map.map.edges.len()), (13, 15));
     for (edge, properties) in map.map.edges.iter().zip(&map.properties) {
-        let ids = [edge.source, edge.target].map(|node| map.map.nodes[node].id);
-        let is_changed = ids == [5, 9];
+        let ids = [edge.source, edge.target].map(|node| &*map.map.nodes[node].id);
+        let is_changed = ids == ["5", "9"];
         let (rate, queue, delay) = match is_changed {
             true => (2000, 3, 7),
             false => (10_000, 50, 5),
@@ -90,6 +90,120 @@ fn delays_follow_from_distances() {
         "{error}"
     );
     fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Reads a scenario whose topology has this map and these keys beside it.
+fn with_map(name: &str, gml: &[u8], keys: &str) -> Result<Scenario, String> {
+    let folder = std::env::temp_dir().join(format!("lisa-map-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("small.gml"), gml).unwrap();
+    let text = format!(
+        "stop = '9s'\n[topology]\nkind = 'gml'\nfile = 'small.gml'\nqueue = 9\n{keys}\n[[connection]]\npattern = 'permutation'\n"
+    );
+    let read = Scenario::parse(&text, folder.join("a.toml"));
+    fs::remove_dir_all(&folder).unwrap();
+    read.map_err(|error| error.to_string())
+}
+
+fn map_of(scenario: &Scenario) -> &MapSpec {
+    match &scenario.topology {
+        Spec::Map(map) => map,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A network graph of Shadow, and an edge in the form of the Internet Topology Zoo.
+const MEASURED: &str = r#"graph [ node [ id 1 ] node [ id 2 ] node [ id 3 ]
+    edge [ source 1 target 2 latency "10 ms" packet_loss 0.25 ]
+    edge [ source 2 target 3 latency "1 s" LinkSpeed "2" LinkSpeedUnits "M" ] ]"#;
+
+#[test]
+fn links_have_what_the_file_gives_where_no_key_does() {
+    let read = |keys: &str| with_map("measured", MEASURED.as_bytes(), keys);
+    let found = |keys: &str| {
+        let scenario = read(keys).unwrap();
+        let links = map_of(&scenario).properties.iter();
+        let links = links.map(|link| (link.rate, link.delay, link.loss.clone()));
+        links.collect::<Vec<_>>()
+    };
+    let loss = Some(Loss::Random(0.25));
+    assert_eq!(
+        found("rate = { otherwise = '5Mbit' }"),
+        [
+            (Some(kbit(5000)), ms(10), loss.clone()),
+            (Some(kbit(2000)), ms(1000), None)
+        ]
+    );
+    assert_eq!(
+        found("rate = '1Mbit'\ndelay = { otherwise = '5ms' }\nloss = '1%'"),
+        [
+            (Some(kbit(1000)), ms(10), Some(Loss::Random(0.01))),
+            (Some(kbit(1000)), ms(1000), Some(Loss::Random(0.01)))
+        ]
+    );
+    assert_eq!(found("rate = '1Mbit'\ndelay = '3ms'")[1].1, ms(3));
+    let error = read("").unwrap_err();
+    let words = "`topology.rate`: is missing: add one like `rate = \"10Mbit\"` or `rate = { otherwise = \"10Mbit\" }`, because the edge between `1` and `2` has no speed in the map";
+    assert!(error.contains(words), "{error}");
+    let without = MEASURED.replace("latency \"1 s\"", "latency 1");
+    let error = with_map("without", without.as_bytes(), "rate = '1Mbit'").unwrap_err();
+    let words = "`topology.delay`: is missing: add one like `delay = \"5ms\"` or `delay = { per_km = \"5us\" }`, because the edge between `2` and `3` has no `latency` in the map";
+    assert!(error.contains(words), "{error}");
+}
+
+#[test]
+fn keys_that_apply_to_nothing_are_warned_of() {
+    let plain = "graph [ node [ id 1 lon 1 lat 2 ] node [ id 2 ] edge [ source 1 target 2 ] ]";
+    let warnings = |gml: &str, keys: &str| {
+        let scenario = with_map("unused", gml.as_bytes(), keys).unwrap();
+        let warnings = scenario.warnings(1).unwrap();
+        warnings
+            .into_iter()
+            .map(|warning| warning.text)
+            .collect::<Vec<_>>()
+    };
+    let keys = "rate = '1Mbit'\ndelay = { per_km = '5us', otherwise = '5ms' }";
+    let found = warnings(plain, keys);
+    assert_eq!(
+        found,
+        [
+            "`topology.delay.per_km` applies to nothing: no link of the map has coordinates (`Longitude` and `Latitude`, `lon` and `lat`) at both ends; remove the key"
+        ]
+    );
+    let placed = plain.replace("id 2 ", "id 2 lon 1 lat 3 ");
+    assert_eq!(warnings(&placed, keys), [""; 0]);
+    let found = warnings(&placed, &format!("{keys}\nboth_ways = true"));
+    assert_eq!(
+        found,
+        [
+            "`topology.both_ways` applies to nothing: all links of the map have both directions; remove the key"
+        ]
+    );
+    let one_way = placed.replace("graph [", "graph [ directed 1");
+    assert_eq!(
+        warnings(&one_way, &format!("{keys}\nboth_ways = true")),
+        [""; 0]
+    );
+}
+
+/// The problem names two nodes without a path, and what was found.
+#[test]
+fn a_map_without_a_path_is_refused_by_the_names_of_its_nodes() {
+    let keys = "rate = '1Mbit'\ndelay = '1ms'";
+    let drawn = |gml: &str, keys: &str| {
+        let scenario = with_map("pieces", gml.as_bytes(), keys).unwrap();
+        let drawn = scenario.draw(1).map(|drawn| drawn.flows.len());
+        drawn.map_err(|error| error.to_string())
+    };
+    let pieces = "graph [ node [ id 1 label \"a\" ] node [ id 2 label \"b\" ] ]";
+    let error = drawn(pieces, keys).unwrap_err();
+    let words = "there is no path from `a` to `b`: `a` reaches 0 of 1 other nodes";
+    assert!(error.ends_with(words), "{error}");
+    let one_way = "graph [ directed 1 node [ id 1 label \"a\" ] node [ id 2 label \"b\" ] edge [ source 2 target 1 ] ]";
+    let error = drawn(one_way, keys).unwrap_err();
+    let words = "there is no path from `a` to `b`: `a` reaches 0 of 1 other nodes, and 1 link has one direction: `both_ways = true` gives";
+    assert!(error.contains(words), "{error}");
+    assert_eq!(drawn(one_way, &format!("{keys}\nboth_ways = true")), Ok(2));
 }
 
 /// Two nodes of this map have the label `CERN`.

@@ -23,6 +23,8 @@ pub struct MapSpec {
     pub links: Vec<SpelledLink>,
     /// Sets of paths by name, each path as a list of nodes.
     pub paths: Vec<(String, Vec<Vec<String>>)>,
+    /// Keys of the scenario that apply to no link of this map, as `delay.per_km`.
+    pub unused_keys: Vec<String>,
 }
 
 impl MapSpec {
@@ -75,10 +77,10 @@ impl Map {
                 continue;
             }
             let ends = [edge.source, edge.target];
-            let name = link_names.name(&names, ends, self.is_directed);
+            let name = link_names.name(&names, ends, edge.is_one_way);
             let [source, target] = ends.map(|end| nodes[end]);
             let properties = properties(index);
-            if self.is_directed {
+            if edge.is_one_way {
                 graph.add_link(name, source, target, properties);
             } else {
                 graph.add_pair(&name, source, target, [properties.clone(), properties]);
@@ -89,22 +91,17 @@ impl Map {
     }
 }
 
-/// Names of links: `A – B`; of further edges between these nodes, in a directed map in this direction, `A – B (2)`, `A – B (3)`.
+/// Names of links: `A – B`; of further edges between these nodes, of one-way edges in this direction, `A – B (2)`, `A – B (3)`.
 #[derive(Default)]
 struct LinkNames {
     taken: BTreeSet<String>,
-    /// Number of edges between two nodes so far, without directions the smaller index first.
+    /// Number of edges between two nodes so far, of edges with both directions the smaller index first.
     counts: HashMap<[usize; 2], usize>,
 }
 
 impl LinkNames {
-    fn name(
-        &mut self,
-        names: &[String],
-        [source, target]: [usize; 2],
-        is_directed: bool,
-    ) -> String {
-        let pair = match is_directed {
+    fn name(&mut self, names: &[String], [source, target]: [usize; 2], is_one_way: bool) -> String {
+        let pair = match is_one_way {
             true => [source, target],
             false => [source.min(target), source.max(target)],
         };

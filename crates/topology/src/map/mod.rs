@@ -2,7 +2,8 @@
 //! Internet Topology Zoo publishes them.
 //!
 //! A file may have several edges between two nodes (also without `multigraph 1`), several nodes with the same label, and
-//! unknown keys. The existing crates do not read these maps: gml_parser 0.1.1 (2023) refuses numbers with a decimal point,
+//! unknown keys. Keys of other publishers are read, too: the arrows of SNDlib, `latency` and `packet_loss` of Shadow, `lat` and `lon`.
+//! The existing crates do not read these maps: gml_parser 0.1.1 (2023) refuses numbers with a decimal point,
 //! graph-io-gml 0.3.0 (2021) loses labels and coordinates, and neither reports the line of a missing node.
 
 mod build;
@@ -10,8 +11,10 @@ mod names;
 mod read;
 mod syntax;
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
+use netsim::Span;
 use serde::{Deserialize, Serialize};
 
 pub use build::MapSpec;
@@ -22,19 +25,20 @@ pub use syntax::MapError;
 pub struct Map {
     /// The graph's `label`, or else its `Network`.
     pub title: Option<String>,
-    /// Whether edges have one direction, from `source` to `target` (`directed 1`).
-    pub is_directed: bool,
     /// Nodes, in the order of the file.
     pub nodes: Vec<MapNode>,
     /// Edges, in the order of the file.
     pub edges: Vec<MapEdge>,
+    /// Keys of nodes and edges that are not read, as `edge.jitter`, in alphabetical order.
+    #[serde(skip)]
+    pub unread: Vec<String>,
 }
 
 /// A node of a [`Map`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MapNode {
-    /// `id`; no two nodes have the same.
-    pub id: i64,
+    /// `id`: a whole number of any size, or a text; no two nodes have the same.
+    pub id: String,
     /// `label`; several nodes may have the same.
     pub label: Option<String>,
     /// Place on the map.
@@ -44,7 +48,7 @@ pub struct MapNode {
 /// Place of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Place {
-    /// `Longitude` and `Latitude`, degrees.
+    /// `Longitude` and `Latitude`, or `lon` and `lat`, degrees.
     Globe {
         /// Degrees east of Greenwich.
         longitude: f64,
@@ -67,8 +71,50 @@ pub struct MapEdge {
     pub source: usize,
     /// Index of the `target` in [`Map::nodes`].
     pub target: usize,
-    /// `LinkSpeedRaw`, bit/s.
+    /// Whether the edge has the direction from source to target alone: `directed 1`, without arrows at both ends in `graphics`.
+    pub is_one_way: bool,
+    /// `LinkSpeedRaw`, or `LinkSpeed` in `LinkSpeedUnits`, bit/s.
     pub rate: Option<u64>,
+    /// `latency` with its unit, one way.
+    pub delay: Option<Span>,
+    /// `packet_loss`: share of the packets that are lost in each direction.
+    pub loss: Option<f64>,
+}
+
+impl Map {
+    /// Reads a GML file: UTF-8, or else ISO 8859-1, the characters of GML.
+    ///
+    /// # Errors
+    /// As those of [`Map::from_str`].
+    pub fn read(bytes: &[u8]) -> Result<Self, MapError> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.parse(),
+            Err(_) => (bytes.iter().map(|byte| char::from(*byte)))
+                .collect::<String>()
+                .parse(),
+        }
+    }
+
+    /// Gives each one-way edge the other direction, too, unless another one-way edge has it. Returns the number of these edges.
+    pub fn both_ways(&mut self) -> usize {
+        let ends = |edge: &MapEdge| (edge.source, edge.target);
+        let directions: HashSet<(usize, usize)> = self.edges.iter().map(ends).collect();
+        let is_alone = |edge: &&mut MapEdge| {
+            edge.is_one_way && !directions.contains(&(edge.target, edge.source))
+        };
+        let mut changed = 0;
+        for edge in self.edges.iter_mut().filter(is_alone) {
+            edge.is_one_way = false;
+            changed += 1;
+        }
+        changed
+    }
+
+    /// Number of edges that have one direction.
+    #[must_use]
+    pub fn one_way_edges(&self) -> usize {
+        self.edges.iter().filter(|edge| edge.is_one_way).count()
+    }
 }
 
 impl FromStr for Map {

@@ -5,32 +5,33 @@ use std::collections::{BTreeSet, HashMap};
 use super::Map;
 
 impl Map {
-    /// A name for each node: its label if no other node has it and it is no node's id, else the label with the id, `CERN (12)`; the id
-    /// of a node without a label.
+    /// A name for each node: its label if no other node has it and it is no other node's id, else the label with the id, `CERN (12)`;
+    /// the id of a node without a label.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let ids: BTreeSet<String> = self.nodes.iter().map(|node| node.id.to_string()).collect();
+        let ids: BTreeSet<&str> = self.nodes.iter().map(|node| &*node.id).collect();
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for label in self.nodes.iter().filter_map(|node| node.label.as_deref()) {
             *counts.entry(label).or_default() += 1;
         }
         let is_plain = |label: &str| counts[label] == 1 && !ids.contains(label);
-        let mut taken: BTreeSet<String> = self
-            .nodes
-            .iter()
-            .filter_map(|node| node.label.clone().filter(|label| is_plain(label)))
+        let labels = self.nodes.iter().filter_map(|node| node.label.as_deref());
+        let mut taken: BTreeSet<String> = labels
+            .filter(|label| is_plain(label))
+            .chain(ids.iter().copied())
+            .map(String::from)
             .collect();
         let mut name = |node: &super::MapNode| match &node.label {
             Some(label) if is_plain(label) => label.clone(),
-            Some(label) => {
+            Some(label) if *label != node.id => {
                 let name = format!("{label} ({})", node.id);
                 // A third node may have this as its label.
                 match taken.insert(name.clone()) {
                     true => name,
-                    false => node.id.to_string(),
+                    false => node.id.clone(),
                 }
             }
-            None => node.id.to_string(),
+            _ => node.id.clone(),
         };
         self.nodes.iter().map(&mut name).collect()
     }
@@ -50,7 +51,7 @@ impl Map {
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<usize> {
         let all = || self.nodes.iter().enumerate();
-        let id = all().find(|(_, node)| node.id.to_string() == text);
+        let id = all().find(|(_, node)| node.id == text);
         if let Some((index, _)) = id {
             return vec![index];
         }
@@ -67,15 +68,14 @@ impl Map {
         let names = self.names();
         let mut aliases = Vec::new();
         for (index, (node, name)) in self.nodes.iter().zip(&names).enumerate() {
-            let texts = BTreeSet::from([Some(node.id.to_string()), node.label.clone()]);
+            let texts = BTreeSet::from([Some(node.id.clone()), node.label.clone()]);
             let others = texts.into_iter().flatten().filter(|text| text != name);
             aliases.extend(others.map(|text| Alias { text, node: index }));
         }
         // An id precedes a label with the same digits.
-        let ids: BTreeSet<String> = self.nodes.iter().map(|node| node.id.to_string()).collect();
-        aliases.retain(|alias| {
-            !ids.contains(&alias.text) || self.nodes[alias.node].id.to_string() == alias.text
-        });
+        let ids: BTreeSet<&str> = self.nodes.iter().map(|node| &*node.id).collect();
+        aliases
+            .retain(|alias| !ids.contains(&*alias.text) || self.nodes[alias.node].id == alias.text);
         aliases
     }
 }

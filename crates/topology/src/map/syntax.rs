@@ -40,8 +40,8 @@ pub(super) struct Entry {
 
 #[derive(Debug)]
 pub(super) enum Value {
-    Number(f64),
-    Integer(i64),
+    /// A finite number, as it is written: ids may have more digits than any type of number.
+    Number(String),
     Text(String),
     List(Vec<Entry>),
 }
@@ -60,12 +60,43 @@ enum Token<'a> {
 /// Reads all entries of a file.
 pub(super) fn parse(text: &str) -> Result<Vec<Entry>, MapError> {
     let mut has_graph = false;
-    read(text, &mut has_graph).map_err(|mut error| {
-        if !has_graph {
-            error.problem += "; is this a GML file?";
+    let entries = read(text, &mut has_graph);
+    match other_format(text).filter(|_| !has_graph) {
+        Some(format) => {
+            let problem = format!(
+                "{format}, not GML: docs/paths.md (Other formats) has a command that converts it"
+            );
+            Err(MapError::new(1, problem))
         }
-        error
-    })
+        None => entries.map_err(|mut error| {
+            if !has_graph {
+                error.problem += "; is this a GML file?";
+            }
+            error
+        }),
+    }
+}
+
+/// The format of a file of a network that is no GML.
+fn other_format(text: &str) -> Option<&'static str> {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if text.starts_with('<') {
+        let formats = [
+            ("<graphml", "GraphML"),
+            ("sndlib.zib.de", "XML of SNDlib"),
+            ("", "XML"),
+        ];
+        let found = formats.iter().find(|(mark, _)| text.contains(mark));
+        return found.map(|(_, format)| *format);
+    }
+    if text.starts_with("?SNDlib native format") {
+        return Some("the native format of SNDlib");
+    }
+    let first = text.lines().find(|line| !line.starts_with('#'))?;
+    let fields: Vec<&str> = first.split('|').collect();
+    let is_number = |field: &&&str| field.parse::<u32>().is_ok();
+    let is_relation = fields.len() >= 3 && fields[..2].iter().filter(is_number).count() == 2;
+    is_relation.then_some("AS relationships of CAIDA")
 }
 
 /// Reads all entries; `has_graph` becomes true at the key `graph`.
@@ -173,13 +204,10 @@ fn is_key(word: &str) -> bool {
 }
 
 fn number(word: &str) -> Option<Value> {
-    if let Ok(integer) = word.parse() {
-        return Some(Value::Integer(integer));
-    }
     // `inf` and `nan` are numbers for Rust, too.
     let begins = word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    let number = word.parse().ok().filter(|number: &f64| number.is_finite());
-    number.filter(|_| begins).map(Value::Number)
+    let is_finite = word.parse().is_ok_and(f64::is_finite);
+    (begins && is_finite).then(|| Value::Number(word.into()))
 }
 
 /// The start of a piece of the file, for an error.
@@ -198,46 +226,7 @@ pub(super) fn shown(text: &str) -> String {
 
 /// A text with its character references replaced, and each run of blanks, line ends and control characters as one blank.
 fn unescaped(text: &str) -> String {
-    const NAMES: [(&str, char); 5] = [
-        ("amp", '&'),
-        ("quot", '"'),
-        ("apos", '\''),
-        ("lt", '<'),
-        ("gt", '>'),
-    ];
-    /// Longest name or number of a character.
-    const LONGEST: usize = 8;
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        plain += &rest[..at];
-        let after = &rest[at + 1..];
-        let reference = after
-            .split_once(';')
-            .filter(|(name, _)| name.len() <= LONGEST);
-        let found = reference.and_then(|(name, after)| {
-            let code = name
-                .strip_prefix('#')
-                .and_then(|digits| match digits.strip_prefix('x') {
-                    Some(digits) => u32::from_str_radix(digits, 16).ok(),
-                    None => digits.parse().ok(),
-                });
-            let named = NAMES.iter().find(|(known, _)| *known == name);
-            let character = code.and_then(char::from_u32).or(named.map(|(_, c)| *c))?;
-            Some((character, after))
-        });
-        match found {
-            Some((character, after)) => {
-                plain.push(character);
-                rest = after;
-            }
-            None => {
-                plain.push('&');
-                rest = after;
-            }
-        }
-    }
-    plain += rest;
+    let plain = html_escape::decode_html_entities(text);
     let words = plain.split(|c: char| c.is_whitespace() || c.is_control());
     words
         .filter(|word| !word.is_empty())

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use netsim::Rate;
 use scenario::paths::{MOST_PATHS, Network, Query, Question};
-use scenario::{Scenario, Source, units};
+use scenario::{Scenario, Source, no_path, units};
 use topology::{Disjointness, Metric};
 
 use crate::figure::arguments::{self as figure_arguments, Page};
 use crate::figure::drawing::Drawing;
 use crate::figure::{format, map};
-use crate::output::{Failure, print};
+use crate::output::{Failure, complain, print};
 use crate::runs::files;
 use crate::values::{self, Form};
 
@@ -37,7 +37,8 @@ pub struct Arguments {
     /// Find paths without a common link, or with `--disjoint=nodes` without a common node, of the least total length.
     #[arg(long, value_name = "WHAT", value_enum, requires = "from", num_args = 0..=1, require_equals = true, default_missing_value = "links")]
     pub disjoint: Option<Disjoint>,
-    /// Length of a path: number of links, or delay. A map has delays if all nodes have coordinates: 5 µs a kilometre.
+    /// Length of a path: number of links, or delay. A map has delays if all its edges have a `latency`, or coordinates at both ends: 5 µs
+    /// a kilometre.
     #[arg(
         long,
         value_name = "LENGTH",
@@ -46,10 +47,14 @@ pub struct Arguments {
         default_value = "hops"
     )]
     pub by: By,
-    /// Rate of the links of a map that have none in the file (`LinkSpeedRaw`), such as 10Mbit. If a link has no rate, all count as
+    /// Rate of the links of a map that have none in the file (`LinkSpeedRaw`, `LinkSpeed`), such as 10Mbit. If a link has no rate, all count as
     /// equal.
     #[arg(long, value_name = "RATE", value_parser = rate())]
     pub rate: Option<Rate>,
+    /// Give each edge of a map that has one direction the other one, too, unless another edge has it: for files with `directed 1` and
+    /// each link once.
+    #[arg(long)]
+    pub both_ways: bool,
     /// Change a key of a scenario, or add it, as in `lisa run`. Can be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = values::set())]
     pub set: Vec<String>,
@@ -113,13 +118,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let query = query(arguments, &network)?;
     let answer = network.answer(query.as_ref());
     if let (Some(query), true) = (&query, answer.paths.is_empty()) {
-        let name = |node: topology::NodeIndex| &network.graph.nodes()[node.index()];
-        let (from, to) = (name(query.from), name(query.to));
-        let problem = format!(
-            "{}: no path from `{from}` to `{to}`",
-            arguments.file.display()
-        );
-        return Err(Failure::new(problem));
+        let problem = no_path(&network.graph, query.from, query.to, remedy(&network));
+        let file = arguments.file.display();
+        return Err(Failure::new(format!("{file}: {problem}")));
     }
     if let Some(path) = &arguments.plot {
         files::check("--plot", path, arguments.force)?;
@@ -134,7 +135,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     match query {
         Some(_) => print(&text::paths(&answer)),
-        None => print(&text::nodes(&network, &answer)),
+        None => {
+            print(&text::nodes(&network, &answer))?;
+            if let Some([from, to]) = network.without_path() {
+                complain(no_path(&network.graph, from, to, remedy(&network)));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// How links get both directions: those of a map, or those of a scenario.
+fn remedy(network: &Network) -> &'static str {
+    match network.ids.is_empty() {
+        false => "--both-ways gives them both; in a scenario `both_ways = true` does",
+        true => "without `one_way` they have both",
     }
 }
 
@@ -148,7 +163,16 @@ fn network(arguments: &Arguments) -> Result<Network, Failure> {
         if !arguments.set.is_empty() {
             return Err(Failure::usage("--set is for scenarios; a map has --rate"));
         }
-        return Ok(Network::read_map(file, arguments.rate)?);
+        return Ok(Network::read_map(
+            file,
+            arguments.rate,
+            arguments.both_ways,
+        )?);
+    }
+    if arguments.both_ways {
+        return Err(Failure::usage(
+            "--both-ways is for maps (.gml); a scenario has --set topology.both_ways=true",
+        ));
     }
     if arguments.rate.is_some() {
         return Err(Failure::usage(

@@ -21,7 +21,7 @@ pub fn nodes(network: &Network, answer: &Answer) -> String {
     for (index, node) in answer.nodes.iter().enumerate() {
         let mut cells = vec![node.name.clone()];
         if has_ids {
-            cells.push(node.id.map_or(NONE.into(), |id| id.to_string()));
+            cells.push(node.id.clone().unwrap_or(NONE.into()));
         }
         cells.push(node.links.to_string());
         if has_places {
@@ -40,13 +40,16 @@ pub fn nodes(network: &Network, answer: &Answer) -> String {
     let names = [0, answer.nodes.len().saturating_sub(1)].map(|node| answer.nodes.get(node));
     let example = match names {
         [Some(first), Some(last)] if answer.nodes.len() > 1 => {
-            let [first, last] =
-                [first, last].map(|node| node.id.map_or(node.name.clone(), |id| id.to_string()));
+            let [first, last] = [first, last].map(|node| node.id.as_ref().unwrap_or(&node.name));
             format!("Paths: --from {first} --to {last}\n")
         }
         _ => String::new(),
     };
-    format!("{}\n\n{table}\n{example}", about(answer))
+    let unread = match &answer.unread[..] {
+        [] => String::new(),
+        keys => format!("Not read: {}\n", keys.join(", ")),
+    };
+    format!("{}\n\n{table}\n{example}{unread}", about(answer))
 }
 
 /// Name and size of the network.
