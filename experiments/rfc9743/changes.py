@@ -14,7 +14,7 @@ BEGIN, END, STOP = 20, 40, 60  # s: the change, its end, the end of the run
 FROM = 10  # s, start of the figures
 LATER = 100  # s, the end of a run with a failure that does not end
 HIGH, LOW = 20e6, 5e6  # bit/s
-OPPORTUNITY = 1504 * 8  # bits, of a line of a recorded rate
+OPPORTUNITY = 1500 * 8  # bits, of a line of a recorded rate
 BACK = 0.9  # of the goodput before the change
 
 

@@ -8,7 +8,7 @@ serves the link each millisecond. The rate of both varies around the given one.
 import math
 import random
 
-OPPORTUNITY = 1504 * 8  # bits
+OPPORTUNITY = 1500 * 8  # bits
 LENGTH = 5000  # ms, then a trace is repeated
 ACCESS = 4.0  # mean time between two accesses of Wi-Fi, ms
 LATE, SHARE_LATE = 50, 1 / 200  # ms

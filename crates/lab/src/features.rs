@@ -168,8 +168,8 @@ pub static FEATURES: [Feature; 16] = [
         vm: Yes,
     },
     Feature {
-        name: "delays drawn by the seed",
-        keys: "`rtt_spread`",
+        name: "delays and phases of recorded rates drawn by the seed",
+        keys: "`rtt_spread`, `rate_phase`",
         sim: Yes,
         host: Yes,
         vm: Yes,

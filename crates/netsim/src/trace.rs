@@ -1,8 +1,9 @@
 //! Recorded rates in the format of mahimahi (Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015;
 //! mm-link(1)).
 //!
-//! Each line is a time in milliseconds at which 1504 bytes may be delivered; several lines may have the same time. The last line is
-//! also the length of the recording, which is repeated endlessly. When the queue is empty, the rest of an opportunity is lost.
+//! Each line is a time in milliseconds at which 1504 bytes may be delivered; several lines may have the same time. 4 of the 1504 bytes are
+//! the header that a TUN device puts before each packet (`struct tun_pi`), so that one line delivers one packet of 1500 bytes. The last
+//! line is also the length of the recording, which is repeated endlessly. When the queue is empty, the rest of an opportunity is lost.
 //!
 //! The crate `netem-trace` reads numbers instead of the file, converts them to rates of 1500 bytes a millisecond, and by its
 //! documentation deviates from mahimahi.
@@ -17,18 +18,23 @@ use crate::time::{Rate, Span, Time};
 /// Size of an opportunity, bytes: `PACKET_SIZE` of mahimahi's `link_queue.hh`.
 pub(crate) const OPPORTUNITY: u32 = 1504;
 
+/// Bytes that each packet takes of an opportunity besides its own: mahimahi reads packets from a TUN device without `IFF_NO_PI`.
+pub(crate) const TUN_HEADER: u32 = 4;
+
 /// The opportunities of a link to deliver. Parsed from the text of a mahimahi file.
 ///
 /// ```
-/// // 1504 bytes after 1 ms, twice as many after 4 ms, and again from the start.
+/// // A packet of 1500 bytes after 1 ms, two after 4 ms, and again from the start.
 /// let trace: netsim::Trace = "1\n4\n4\n".parse()?;
-/// assert_eq!(trace.mean_rate().bits_per_second(), 3 * 1504 * 8 * 1000 / 4);
+/// assert_eq!(trace.mean_rate().bits_per_second(), 3 * 1500 * 8 * 1000 / 4);
 /// # Ok::<(), netsim::TraceError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     /// Times in milliseconds, never decreasing; the last is greater than 0. 32 bits are 49 days.
     opportunities: Arc<[u32]>,
+    /// Time of the recording at which the network begins, ms, less than its length.
+    phase_ms: u32,
 }
 
 /// An error in the text of a trace.
@@ -95,15 +101,26 @@ impl FromStr for Trace {
         }
         Ok(Self {
             opportunities: opportunities.into(),
+            phase_ms: 0,
         })
     }
 }
 
 impl Trace {
-    /// The average rate.
+    /// The recording from this time on, in whole milliseconds; times beyond its length are those of its repetitions.
+    #[must_use]
+    pub fn from_phase(self, phase: Span) -> Self {
+        let phase_ms = phase.as_nanos() / 1_000_000 % self.length_ms();
+        Self {
+            phase_ms: phase_ms as u32,
+            ..self
+        }
+    }
+
+    /// The average rate of packets of 1500 bytes.
     #[must_use]
     pub fn mean_rate(&self) -> Rate {
-        let bits = self.opportunities.len() as u64 * u64::from(OPPORTUNITY) * 8;
+        let bits = self.opportunities.len() as u64 * u64::from(OPPORTUNITY - TUN_HEADER) * 8;
         Rate::from_bits_per_second((bits * 1000 / self.length_ms()).max(1))
     }
 
@@ -117,20 +134,27 @@ impl Trace {
         u64::from(self.opportunities[self.opportunities.len() - 1])
     }
 
-    /// Time of opportunity `i`, counted over all repetitions.
+    /// Time of opportunity `i`, counted over all repetitions from the phase on.
     pub(crate) fn at(&self, i: u64) -> Time {
         let each = self.opportunities.len() as u64;
+        let i = i + self.before_phase();
         let ms = i / each * self.length_ms() + u64::from(self.opportunities[(i % each) as usize]);
-        Time::ZERO + Span::from_millis(ms)
+        Time::ZERO + Span::from_millis(ms - u64::from(self.phase_ms))
     }
 
     /// Number of the first opportunity after `now`, which is also the number of opportunities up to `now`.
     pub(crate) fn next(&self, now: Time) -> u64 {
         let length = self.length().as_nanos();
-        let (repetition, within) = (now.as_nanos() / length, now.as_nanos() % length);
+        let now = now.as_nanos() + Span::from_millis(self.phase_ms.into()).as_nanos();
+        let (repetition, within) = (now / length, now % length);
         let passed = (self.opportunities)
             .partition_point(|ms| Span::from_millis((*ms).into()).as_nanos() <= within);
-        repetition * self.opportunities.len() as u64 + passed as u64
+        repetition * self.opportunities.len() as u64 + passed as u64 - self.before_phase()
+    }
+
+    /// Number of opportunities of the recording before its phase.
+    fn before_phase(&self) -> u64 {
+        self.opportunities.partition_point(|ms| *ms < self.phase_ms) as u64
     }
 }
 
@@ -153,7 +177,26 @@ mod tests {
             let next = (0..).find(|i| trace.at(*i) > now).unwrap();
             assert_eq!(trace.next(now), next, "{now}");
         }
-        assert_eq!(trace.mean_rate().bits_per_second(), 12_032_000);
+        assert_eq!(trace.mean_rate().bits_per_second(), 12_000_000);
+    }
+
+    /// The recording of the test above from its second millisecond on: 4, 4, then 0, 1, 4, 4 of the repetition.
+    #[test]
+    fn a_phase_is_the_time_of_the_recording_at_the_begin() {
+        let trace: Trace = "0\n1\n4\n4".parse().unwrap();
+        let of = |phase: u64| trace.clone().from_phase(Span::from_micros(phase));
+        let later = of(2_900);
+        let times: Vec<Time> = (0..6).map(|i| later.at(i)).collect();
+        assert_eq!(times, [2, 2, 2, 3, 6, 6].map(ms));
+        for us in 0..20_000 {
+            let now = Time::ZERO + Span::from_micros(us);
+            let next = (0..).find(|i| later.at(*i) > now).unwrap();
+            assert_eq!(later.next(now), next, "{now}");
+        }
+        assert_eq!(of(4_000), trace);
+        assert_eq!(of(7_000), of(3_000));
+        // An opportunity at the phase itself is the first.
+        assert_eq!(of(1_000).at(0), ms(0));
     }
 
     #[test]

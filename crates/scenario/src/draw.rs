@@ -53,12 +53,15 @@ impl Scenario {
         }
     }
 
-    /// The topology with the round-trip times of this seed.
+    /// The topology with the round-trip times and the phases of recorded rates of this seed.
     #[must_use]
     pub fn drawn_topology(&self, seed: u64) -> topology::Spec {
         let mut topology = self.topology.clone();
         let factor = self.delay_factor(seed);
         topology.map_delays(|delay| scaled(delay, factor));
+        let mut generator = Pcg64Mcg::seed_from_u64(mix(seed.rotate_left(32)));
+        let phase = self.rate_phase.draw(&mut generator);
+        topology.map_traces(|trace| trace.clone().from_phase(phase));
         topology
     }
 

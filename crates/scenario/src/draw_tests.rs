@@ -23,8 +23,49 @@ fn scenario(topology: Spec, connections: Vec<ConnectionSpec>) -> Scenario {
         topology,
         path_names: Vec::new(),
         rtt_spread: 0.0,
+        rate_phase: Length::Fixed(Span::ZERO),
         connections,
     }
+}
+
+/// All links of a run begin at one time of their recordings, each seed at its own.
+#[test]
+fn each_seed_has_its_phase_of_recorded_rates() {
+    let trace: netsim::Trace = "1000\n60000\n".parse().unwrap();
+    let Spec::SharedBottleneck(mut one) = shared(1) else {
+        panic!()
+    };
+    one.bottleneck.rate_trace = Some(trace.clone());
+    one.bottleneck.up = Some(Box::new(topology::Up {
+        rate: None,
+        rate_trace: Some(trace.clone()),
+        queue: one.bottleneck.queue.clone(),
+        loss: None,
+    }));
+    let mut scenario = scenario(Spec::SharedBottleneck(one), vec![connection()]);
+    let traces = |scenario: &Scenario, seed| {
+        let drawn = scenario.draw(seed).unwrap();
+        let links = drawn.graph.links().iter();
+        let traces = links.filter_map(|link| link.properties.rate_trace.clone());
+        traces.collect::<Vec<_>>()
+    };
+    assert_eq!(traces(&scenario, 1), [trace.clone(), trace.clone()]);
+    scenario.rate_phase = Length::Fixed(Span::from_secs(2));
+    let later = trace.clone().from_phase(Span::from_secs(2));
+    assert_eq!(traces(&scenario, 1), [later.clone(), later]);
+    let warns = |scenario: &Scenario| {
+        let warning = scenario.warning_of_seeds().unwrap();
+        warning.map(|warning| warning.text)
+    };
+    assert!(warns(&scenario).is_some_and(|text| text.contains("rate_phase")));
+    scenario.rate_phase = Length::Uniform {
+        from: Span::ZERO,
+        to: Span::from_secs(60),
+    };
+    assert_eq!(warns(&scenario), None);
+    let drawn: Vec<Vec<netsim::Trace>> = (1..=20).map(|seed| traces(&scenario, seed)).collect();
+    assert!(drawn.iter().all(|both| both[0] == both[1]));
+    assert!((1..20).all(|at| drawn[at] != drawn[at - 1]));
 }
 
 fn tree(k: u32) -> Spec {

@@ -3,7 +3,7 @@
 use netsim::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::connection::ConnectionSpec;
+use crate::connection::{ConnectionSpec, Length};
 
 /// A network and the connections on it.
 ///
@@ -24,6 +24,8 @@ pub struct Scenario {
     /// `rtt_spread`: each seed draws round-trip times within this share of the given ones. Results at one fixed RTT depend on
     /// the phase of events within a round trip, so that their mean is not representative. Default: 0.
     pub rtt_spread: f64,
+    /// `rate_phase`: time of the recorded rates at which a run begins, the same for all links; each seed draws its own. Default: 0.
+    pub rate_phase: Length,
     /// `[[connection]]`: connections, which run at the same time.
     pub connections: Vec<ConnectionSpec>,
 }

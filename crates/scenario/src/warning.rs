@@ -91,6 +91,11 @@ impl Scenario {
             return Ok(None);
         }
         let graph = self.draw(1)?.graph;
+        let mut properties = graph.links().iter().map(|link| &link.properties);
+        let is_recorded = properties.any(|line| line.rate_trace.is_some());
+        if is_recorded && !matches!(self.rate_phase, Length::Fixed(_)) {
+            return Ok(None);
+        }
         let draws = graph.links().iter().any(|link| {
             let line = &link.properties;
             let queue = matches!(
@@ -104,7 +109,14 @@ impl Scenario {
         });
         let text = "a seed draws the timing of the endpoints (up to 1 ms) and nothing else in this scenario, so the intervals say \
                     nothing about other round-trip times: add `rtt_spread = \"10%\"`";
-        Ok((!draws).then(|| whole(WarningKind::SeedsDrawTiming, text.into())))
+        let phase = match is_recorded {
+            true => {
+                ", and `rate_phase = { from = \"0s\", to = \"60s\" }` for other parts of the recorded rates"
+            }
+            false => "",
+        };
+        let warning = || whole(WarningKind::SeedsDrawTiming, format!("{text}{phase}"));
+        Ok((!draws).then(warning))
     }
 }
 

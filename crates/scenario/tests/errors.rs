@@ -91,9 +91,9 @@ const CASES: &[Case] = &[
     (SHARED, "stop = \"30s\"", "stop = ", "a.toml:2: not TOML: string values must be quoted, expected literal string"),
     (SHARED, "stop = \"30s\"", "stop = \"30s\"\nstop = \"1s\"", "a.toml:3: not TOML: duplicate key"),
     (SHARED, "title = \"a\"", "title = 1", "a.toml:1: `title`: expected text in quotes, found a number"),
-    (SHARED, "title", "titel", "a.toml:1: `titel`: no such key, did you mean `title`?; there are title, stop, warmup, rtt_spread, topology, connection"),
+    (SHARED, "title", "titel", "a.toml:1: `titel`: no such key, did you mean `title`?; there are title, stop, warmup, rtt_spread, rate_phase, topology, connection"),
     (SHARED, "stop = \"30s\"", "", "a.toml: `stop`: is missing: add one like `stop = \"30s\"`"),
-    (SHARED, "[topology]", "[toplogy]", "a.toml:4: `toplogy`: no such key, did you mean `topology`?; there are title, stop, warmup, rtt_spread, topology, connection"),
+    (SHARED, "[topology]", "[toplogy]", "a.toml:4: `toplogy`: no such key, did you mean `topology`?; there are title, stop, warmup, rtt_spread, rate_phase, topology, connection"),
     (SHARED, "[[connection]]", "[connection]", "a.toml:10: `connection`: expected a list, found a table"),
     // Times.
     (SHARED, "\"30s\"", "30", "a.toml:2: `stop`: expected a time like \"40ms\", found a number"),
@@ -361,7 +361,7 @@ fn an_override_is_named() {
         ),
         (
             "sotp=1s",
-            "--set sotp=1s: `sotp`: no such key, did you mean `stop`?; there are title, stop, warmup, rtt_spread, topology, connection",
+            "--set sotp=1s: `sotp`: no such key, did you mean `stop`?; there are title, stop, warmup, rtt_spread, rate_phase, topology, connection",
         ),
         (
             "topology.queue.packets=many",

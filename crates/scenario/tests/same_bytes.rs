@@ -37,6 +37,7 @@ title      = "all that is drawn"
 stop       = "12s"
 warmup     = "1s"
 rtt_spread = "10%"
+rate_phase = { from = "0s", to = "30s" }
 
 [topology]
 kind    = "graph"

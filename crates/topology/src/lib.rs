@@ -49,7 +49,7 @@ pub use client_server::Access;
 pub use error::Error;
 pub use fat_tree::FatTree;
 pub use graph::{Graph, Link, LinkIndex, NodeIndex, Path, PathSet};
-pub use link::{Loss, Properties, Queue, Red, RedForRate, Reorder};
+pub use link::{Loss, Properties, Queue, Red, RedForRate, Reorder, Up};
 pub use map::{Map, MapEdge, MapError, MapNode, MapSpec, Place, distance_km};
 pub use non_shared_bottleneck::{NonSharedBottleneck, PathSpec};
 pub use paths::{Disjointness, LooplessPaths, Metric};

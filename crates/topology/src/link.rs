@@ -5,7 +5,7 @@ use netsim::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Properties of a link in one direction.
+/// Properties of a link in one direction, or in both ([`Properties::up`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Properties {
     /// Rate of whole IP packets; none: no limit, and no queue.
@@ -26,6 +26,21 @@ pub struct Properties {
     pub down: Vec<Outage>,
     /// A time with a longer route.
     pub detour: Option<Detour>,
+    /// What the direction up has for itself; none: the same as down.
+    pub up: Option<Box<Up>>,
+}
+
+/// Properties of the direction up of a link, where they are others than those down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Up {
+    /// Rate; none: no limit, or recorded.
+    pub rate: Option<Rate>,
+    /// Delivery opportunities, in place of `rate`.
+    pub rate_trace: Option<Trace>,
+    /// Queue and drop policy.
+    pub queue: Queue,
+    /// Losses on the line.
+    pub loss: Option<Loss>,
 }
 
 /// Queue and drop policy of a link. The packet in transmission is not part of the queue.
@@ -153,6 +168,35 @@ impl Properties {
             rate_trace: None,
             down: Vec::new(),
             detour: None,
+            up: None,
+        }
+    }
+
+    /// The properties of each direction, up and down.
+    #[must_use]
+    pub fn directions(&self) -> [Self; 2] {
+        let down = Self {
+            up: None,
+            ..self.clone()
+        };
+        let up = match self.up.as_deref().cloned() {
+            None => down.clone(),
+            Some(up) => Self {
+                rate: up.rate,
+                rate_trace: up.rate_trace,
+                queue: up.queue,
+                loss: up.loss,
+                ..down.clone()
+            },
+        };
+        [up, down]
+    }
+
+    /// Changes the recorded rates of both directions.
+    pub(crate) fn map_traces(&mut self, change: &impl Fn(&Trace) -> Trace) {
+        let up = self.up.iter_mut().filter_map(|up| up.rate_trace.as_mut());
+        for trace in self.rate_trace.iter_mut().chain(up) {
+            *trace = change(trace);
         }
     }
 

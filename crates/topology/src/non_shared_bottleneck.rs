@@ -20,7 +20,7 @@ pub struct NonSharedBottleneck {
 /// A path with its own bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathSpec {
-    /// Bottleneck, equal in both directions. Its delay is added to `rtt`.
+    /// Bottleneck. Its delay is added to `rtt`.
     pub bottleneck: Properties,
     /// Round-trip time, without transmission and queueing.
     pub rtt: Span,
@@ -36,10 +36,10 @@ impl NonSharedBottleneck {
         let mut paths = Vec::new();
         for (number, path) in (1..).zip(&self.paths) {
             let rtt = Access::remaining_rtt(self.access.as_ref(), path.rtt)?;
-            let own = split_rtt(rtt).map(|delay| Properties {
-                delay: delay + path.bottleneck.delay,
-                ..path.bottleneck.clone()
-            });
+            let mut own = path.bottleneck.directions();
+            for (direction, delay) in own.iter_mut().zip(split_rtt(rtt)) {
+                direction.delay = direction.delay + delay;
+            }
             let name = format!("path {number}");
             let Some(access) = &self.access else {
                 paths.push(vec![graph.add_pair(&name, client, server, own)]);

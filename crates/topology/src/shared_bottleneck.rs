@@ -1,7 +1,7 @@
 //! Paths between one server and one client that all cross one bottleneck.
 //!
 //! Towards the client ("down") a packet crosses the path's own link, then the shared one; towards the server ("up") the
-//! order is reversed. The two directions of a bottleneck are equal and independent. A rate counts whole IP packets:
+//! order is reversed. The two directions of a bottleneck are independent, and equal unless `up` has other properties. A rate counts whole IP packets:
 //! 1500 bytes at 2.5 Mbit/s take 4.8 ms.
 
 use netsim::Span;
@@ -15,7 +15,7 @@ use crate::link::Properties;
 /// One bottleneck for all paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedBottleneck {
-    /// The shared link, in either direction. Its delay is added to the paths' own.
+    /// The shared link. Its delay is added to the paths' own.
     pub bottleneck: Properties,
     /// Round-trip time of each path, without transmission and queueing.
     pub rtts: Vec<Span>,
@@ -36,8 +36,7 @@ impl SharedBottleneck {
             Some(_) => graph.add_router("near"),
             None => client,
         };
-        let bottleneck = [(); 2].map(|()| self.bottleneck.clone());
-        let shared = graph.add_pair("bottleneck", near, far, bottleneck);
+        let shared = graph.add_pair("bottleneck", near, far, self.bottleneck.directions());
         let mut paths = Vec::new();
         for (number, rtt) in (1..).zip(&self.rtts) {
             let own =

@@ -1,11 +1,12 @@
 //! Description of a network.
 
-use netsim::Span;
+use netsim::{Span, Trace};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::fat_tree::FatTree;
 use crate::graph::Graph;
+use crate::link::Properties;
 use crate::map::MapSpec;
 use crate::non_shared_bottleneck::NonSharedBottleneck;
 use crate::scenario_b::ScenarioB;
@@ -47,6 +48,29 @@ impl Spec {
             Self::ScenarioC(users) => scenario_c::build(users),
             Self::SpelledOut(spec) => spec.build(),
             Self::Map(spec) => spec.build(),
+        }
+    }
+
+    /// Changes every recorded rate.
+    pub fn map_traces(&mut self, change: impl Fn(&Trace) -> Trace) {
+        let all: Vec<&mut Properties> = match self {
+            Self::SharedBottleneck(spec) => vec![&mut spec.bottleneck],
+            Self::NonSharedBottleneck(spec) => {
+                (spec.paths.iter_mut().map(|path| &mut path.bottleneck)).collect()
+            }
+            Self::SpelledOut(spec) => {
+                (spec.links.iter_mut().map(|link| &mut link.properties)).collect()
+            }
+            Self::Map(spec) => {
+                let links = spec.links.iter_mut().map(|link| &mut link.properties);
+                spec.properties.iter_mut().chain(links).collect()
+            }
+            Self::FatTree(_) | Self::ScenarioA(_) | Self::ScenarioB(_) | Self::ScenarioC(_) => {
+                Vec::new()
+            }
+        };
+        for properties in all {
+            properties.map_traces(&change);
         }
     }
 

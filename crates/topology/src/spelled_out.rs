@@ -35,7 +35,7 @@ pub struct SpelledLink {
     pub from: String,
     /// Node at which the link ends.
     pub to: String,
-    /// Properties, equal in both directions.
+    /// Properties; up is from `from` to `to`.
     pub properties: Properties,
     /// Whether the link has only the direction from `from` to `to`.
     pub one_way: bool,
@@ -127,11 +127,11 @@ pub(crate) fn add_links(graph: &mut Graph, links: &[SpelledLink]) -> Result<(), 
             .clone()
             .unwrap_or_else(|| format!("{} {}", link.from, link.to));
         let first = graph.links().len();
+        let [up, down] = link.properties.directions();
         if link.one_way {
-            graph.add_link(name, from, to, link.properties.clone());
+            graph.add_link(name, from, to, up);
         } else {
-            let both = [(); 2].map(|()| link.properties.clone());
-            graph.add_pair(&name, from, to, both);
+            graph.add_pair(&name, from, to, [up, down]);
         }
         for Link { name, .. } in &graph.links()[first..] {
             if !names.insert(name.clone()) {

@@ -58,6 +58,7 @@ fn shared(paths: u32, mut connections: Vec<ConnectionSpec>) -> Scenario {
         warmup: Span::ZERO,
         path_names: Vec::new(),
         rtt_spread: 0.1,
+        rate_phase: Length::Fixed(Span::ZERO),
         connections,
     }
 }

@@ -261,9 +261,7 @@ impl<P: Payload> General<P> {
                 Source::Rate(transmitter) => {
                     Some(transmitter.busy_seconds(now, self.sent.bytes) / elapsed)
                 }
-                Source::Trace(opportunities) => {
-                    Some(opportunities.utilisation(now, self.sent.bytes))
-                }
+                Source::Trace(opportunities) => Some(opportunities.utilisation(now, &self.sent)),
             },
         }
     }

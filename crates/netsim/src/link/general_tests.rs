@@ -38,9 +38,9 @@ fn a_trace_delivers_at_its_opportunities() {
     let trace: Trace = "1\n4\n4\n".parse().unwrap();
     let spec = LinkSpec::traced(trace, DropTail::new(5), Span::from_millis(10));
     let (mut network, route) = network(spec);
-    // 1 ms: packets 0 and 1. 4 ms: 2 and half of 3; the other half of 3, and 752 bytes of 4. 5 ms: 1504 more of 4. 8 ms: the last 744
-    // of 4; the rest of this opportunity and the second one are unused.
-    let sizes = [752, 752, 752, 1504, 3000];
+    // With the header of each packet: 752, 752, 752, 1504 and 3000 bytes. 1 ms: packets 0 and 1. 4 ms: 2 and half of 3; the other half of
+    // 3, and 752 bytes of 4. 5 ms: 1504 more of 4. 8 ms: the last 744 of 4; the rest of this opportunity and the second one are unused.
+    let sizes = [748, 748, 748, 1500, 2996];
     for (number, bytes) in (0..).zip(sizes) {
         assert!(
             network
@@ -57,10 +57,10 @@ fn a_trace_delivers_at_its_opportunities() {
     assert_eq!(lost, []);
     // A packet does not use an opportunity of the instant at which it reaches the link; the next is at 20 ms.
     let late = ms(17);
-    assert!(network.inject(late, route, 1504, packet(6)).is_none());
-    assert!(network.inject(late, route, 1504, packet(7)).is_none());
+    assert!(network.inject(late, route, 1500, packet(6)).is_none());
+    assert!(network.inject(late, route, 1500, packet(7)).is_none());
     assert_eq!(drain(&mut network)[0], [(ms(30), 6), (ms(30), 7)]);
-    // Up to 20 ms: 15 opportunities of 1504 bytes, 9768 bytes sent.
+    // Up to 20 ms: 15 opportunities of 1504 bytes, 9768 bytes sent with headers.
     let counters = network.counters(ms(20));
     let [counters] = counters[..] else { panic!() };
     assert_eq!(counters.utilisation, Some(9768.0 / (15.0 * 1504.0)));
@@ -71,11 +71,11 @@ fn a_trace_delivers_at_its_opportunities() {
 
 #[test]
 fn a_trace_has_its_rate() {
-    // 12 Mbit/s of 1504-byte opportunities, for a minute.
+    // 12.000 Mbit/s of IP packets, for a minute: each takes an opportunity of 1504 bytes with its header of 4 bytes.
     let trace: Trace = "1\n".parse().unwrap();
     let (mut network, route) = network(LinkSpec::traced(trace, DropTail::new(100_000), Span::ZERO));
     for number in 0..60_000 {
-        assert!(network.inject(ms(0), route, 1504, packet(number)).is_none());
+        assert!(network.inject(ms(0), route, 1500, packet(number)).is_none());
     }
     let [arrived, _] = drain(&mut network);
     assert!(arrived.into_iter().eq((0..60_000).map(|i| (ms(i + 1), i))));
@@ -369,7 +369,7 @@ fn opportunities_during_an_outage_are_unused() {
     assert_eq!(lost, [(ms(4), 1), (ms(4), 2)]);
     assert!(network.inject(ms(7), route, 1000, packet(3)).is_some());
     // A packet does not use an opportunity of its own instant.
-    assert!(network.inject(ms(8), route, 1504, packet(4)).is_none());
+    assert!(network.inject(ms(8), route, 1500, packet(4)).is_none());
     assert_eq!(drain(&mut network)[0], [(ms(10), 4)]);
     assert_eq!(network.counters(ms(10))[0].losses, 3);
 }

@@ -1,8 +1,8 @@
 //! Transmitters: departure times of packets, at a constant rate or by a trace.
 
-use crate::packet::Packet;
+use crate::packet::{Count, Packet};
 use crate::time::{Rate, Span, Time};
-use crate::trace::{OPPORTUNITY, Trace};
+use crate::trace::{OPPORTUNITY, TUN_HEADER, Trace};
 
 /// A transmitter of constant rate. It is exact however long it is busy: the fraction of a nanosecond at the end of a packet is
 /// carried over to the next packet.
@@ -149,7 +149,7 @@ impl<P> Opportunities<P> {
             }
             let begun = self.begun.take();
             let Some((missing, packet)) =
-                begun.or_else(|| dequeue().map(|packet| (packet.bytes, packet)))
+                begun.or_else(|| dequeue().map(|packet| (packet.bytes + TUN_HEADER, packet)))
             else {
                 // No packet waits: the rest of the opportunity and the following ones are unused.
                 (self.next, self.room) = (None, 0);
@@ -164,9 +164,10 @@ impl<P> Opportunities<P> {
         }
     }
 
-    /// Fraction of all opportunities up to `now` that `sent` bytes used.
-    pub(crate) fn utilisation(&self, now: Time, sent: u64) -> f64 {
+    /// Fraction of all opportunities up to `now` that the packets `sent` used.
+    pub(crate) fn utilisation(&self, now: Time, sent: &Count) -> f64 {
         let offered = self.trace.next(now) * u64::from(OPPORTUNITY);
-        sent as f64 / offered.max(1) as f64
+        let used = sent.bytes + sent.packets * u64::from(TUN_HEADER);
+        used as f64 / offered.max(1) as f64
     }
 }

@@ -166,7 +166,7 @@ pub(super) fn start(table: &Table<'_>, stop: Span) -> Result<Length, Error> {
 }
 
 /// A time, `{ from, to }`, `{ mean }` or `{ mean, shape }`.
-fn length(field: &Field<'_>, range: RangeInclusive<Span>) -> Result<Length, Error> {
+pub(super) fn length(field: &Field<'_>, range: RangeInclusive<Span>) -> Result<Length, Error> {
     if !field.is_table() {
         return field.time(range).map(Length::Fixed);
     }

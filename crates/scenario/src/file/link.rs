@@ -1,7 +1,7 @@
 //! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `jitter`, `down`, `detour`.
 
 use netsim::{Detour, Outage, Span, Time, Trace};
-use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder};
+use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder, Up};
 
 use super::limits::{INSTANT, LONGEST, LONGEST_DELAY};
 use super::table::{Field, Table};
@@ -12,6 +12,9 @@ use crate::units;
 const MAX_PACKETS: u32 = 100_000_000;
 /// Longest queue, bytes.
 const MAX_BYTES: u64 = 1 << 40;
+
+/// Keys that may have another value for each direction, `{ up, down }`.
+const OF_DIRECTIONS: [&str; 3] = ["rate", "queue", "loss"];
 
 /// Keys of a link, except for its delay.
 pub(super) const KEYS: [&str; 7] = [
@@ -32,7 +35,51 @@ pub(super) fn changed<'a>(
     at: impl Fn(Field<'a>) -> Result<Field<'a>, Error>,
     before: &Properties,
 ) -> Result<Properties, Error> {
-    let get = |key: &str| table.get(key).map(&at).transpose();
+    let is_of_directions = |key: &&str| -> Result<bool, Error> {
+        let value = table.get(key).map(&at).transpose()?;
+        Ok(value.is_some_and(|value| has_directions(&value)))
+    };
+    let of_directions = OF_DIRECTIONS.iter().map(is_of_directions);
+    let of_directions = of_directions.collect::<Result<Vec<bool>, _>>()?;
+    let of = |direction: &'static str, before: &Properties| {
+        let get = |key: &str| -> Result<Option<Field<'a>>, Error> {
+            let value = table.get(key).map(&at).transpose()?;
+            match value {
+                Some(value) if OF_DIRECTIONS.contains(&key) && has_directions(&value) => {
+                    let example = format!("{direction} = …");
+                    let both = value.table(&["up", "down"])?;
+                    both.require(direction, &example).map(Some)
+                }
+                value => Ok(value),
+            }
+        };
+        one_direction(table, get, before)
+    };
+    let [before_up, before_down] = before.directions();
+    let mut properties = of("down", &before_down)?;
+    if before.up.is_some() || of_directions.contains(&true) {
+        let up = of("up", &before_up)?;
+        properties.up = Some(Box::new(Up {
+            rate: up.rate,
+            rate_trace: up.rate_trace,
+            queue: up.queue,
+            loss: up.loss,
+        }));
+    }
+    Ok(properties)
+}
+
+/// Whether a value is `{ up, down }`.
+fn has_directions(value: &Field<'_>) -> bool {
+    ["up", "down"].iter().any(|key| value.peek(key).is_some())
+}
+
+/// The properties of one direction. `get` returns the value of a key for it.
+fn one_direction<'a>(
+    table: &Table<'a>,
+    get: impl Fn(&str) -> Result<Option<Field<'a>>, Error>,
+    before: &Properties,
+) -> Result<Properties, Error> {
     let mut properties = before.clone();
     if let Some(rate) = get("rate")? {
         (properties.rate, properties.rate_trace) = match rate.is_table() {
@@ -43,10 +90,7 @@ pub(super) fn changed<'a>(
     if properties.mean_rate().is_some() {
         let queue = match get("queue")? {
             None if before.mean_rate().is_some() => None,
-            None => Some(at(table.require(
-                "queue",
-                "queue = { kind = \"droptail\", packets = 30 }",
-            )?)?),
+            None => Some(table.require("queue", "queue = { kind = \"droptail\", packets = 30 }")?),
             given => given,
         };
         if let Some(queue) = &queue {

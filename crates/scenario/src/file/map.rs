@@ -95,13 +95,26 @@ fn properties<'a>(
         ..Properties::line(Span::ZERO)
     };
     let common = link::changed(table, at, &before)?;
+    let has_loss = table.get("loss").is_some();
     let each = map.edges.iter().zip(delays).zip(rates);
     Ok(each
-        .map(|((edge, delay), rate)| Properties {
-            delay,
-            rate: if of_file { rate } else { common.rate },
-            loss: common.loss.clone().or(edge.loss.map(Loss::Random)),
-            ..common.clone()
+        .map(|((edge, delay), rate)| {
+            let mut properties = Properties {
+                delay,
+                ..common.clone()
+            };
+            let up = properties.up.as_deref_mut();
+            let up = up.map(|up| (&mut up.rate, &mut up.loss));
+            let down = (&mut properties.rate, &mut properties.loss);
+            for (rate_of_link, loss) in up.into_iter().chain([down]) {
+                if of_file {
+                    *rate_of_link = rate;
+                }
+                if !has_loss {
+                    *loss = edge.loss.map(Loss::Random);
+                }
+            }
+            properties
         })
         .collect())
 }

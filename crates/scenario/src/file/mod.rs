@@ -28,7 +28,7 @@ use netsim::Span;
 use self::limits::{INSTANT, LONGEST, MAX_FLOWS};
 use self::node::Node;
 use self::table::{Field, Table};
-use crate::connection::{Application, ConnectionSpec};
+use crate::connection::{Application, ConnectionSpec, Length};
 use crate::error::{Error, Location, controls_a_terminal, one_line};
 use crate::scenario::Scenario;
 use crate::{outcome, units};
@@ -45,6 +45,7 @@ const KEYS: &[&str] = &[
     "stop",
     "warmup",
     "rtt_spread",
+    "rate_phase",
     "topology",
     "connection",
 ];
@@ -133,6 +134,10 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
         },
         None => 0.0,
     };
+    let rate_phase = match top.get("rate_phase") {
+        Some(field) => application::length(&field, Span::ZERO..=LONGEST)?,
+        None => Length::Fixed(Span::ZERO),
+    };
     let connections = read_connections(&top, stop)?;
     let example = "[topology]` with `kind = \"shared-bottleneck\"";
     let field = top.require("topology", example)?;
@@ -148,6 +153,7 @@ fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {
         topology,
         path_names,
         rtt_spread,
+        rate_phase,
         connections,
     })
 }

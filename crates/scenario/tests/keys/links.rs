@@ -5,10 +5,10 @@ use std::os::unix::ffi::OsStringExt;
 
 use lisa_scenario::Scenario;
 use netsim::{Detour, Outage, Time};
-use topology::{Queue, Red, RedForRate, Spec};
+use topology::{Loss, Queue, Red, RedForRate, Spec};
 
 use crate::topologies::topology;
-use crate::{SHARED, kbit, ms};
+use crate::{SHARED, kbit, ms, parse};
 
 #[test]
 fn queues() {
@@ -136,6 +136,84 @@ fn the_path_of_a_trace_is_relative_to_the_scenario() {
     assert!(fixed.bottleneck.rate.is_some() && fixed.bottleneck.rate_trace.is_none());
     assert!(recorded.bottleneck.rate.is_none() && recorded.bottleneck.rate_trace.is_some());
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Up is towards the server, and of a graph's link and a map's edge from the first node to the second.
+#[test]
+fn rates_queues_and_losses_of_each_direction() {
+    let keys = "rate = { up = '1Mbit', down = '5Mbit' }\nloss = { up = '3%', down = { enter = 0.1, leave = 0.2 } }";
+    let of = |graph: &topology::Graph, name: &str| {
+        let link = graph.links().iter().find(|link| link.name == name);
+        let line = &link.unwrap_or_else(|| panic!("{name}")).properties;
+        (line.rate, line.queue.clone(), line.loss.clone())
+    };
+    let bursts = Loss::Bursty {
+        enter: 0.1,
+        leave: 0.2,
+        bad: 1.0,
+        good: 0.0,
+    };
+    let packets = Queue::DropTailPackets;
+    let up = (Some(kbit(1000)), packets(17), Some(Loss::Random(0.03)));
+    let down = (Some(kbit(5000)), packets(17), Some(bursts));
+    let shared = SHARED.replace("rate = '5Mbit'", keys);
+    let separate = shared.replace("shared-bottleneck", "non-shared-bottleneck");
+    let graph = format!(
+        "kind = 'graph'\nhosts = ['a', 'b']\n[[topology.link]]\nfrom = 'a'\nto = 'b'\nqueue = 17\n{keys}"
+    );
+    for (text, name) in [
+        (&shared, "bottleneck"),
+        (&separate, "path 1"),
+        (&graph, "a b"),
+    ] {
+        let graph = match name {
+            "a b" => {
+                parse(&format!(
+                    "stop = '9s'\n[topology]\n{text}\n[[connection]]\nfrom = 'a'\nto = 'b'\n"
+                ))
+                .topology
+            }
+            _ => topology(text),
+        }
+        .build()
+        .unwrap();
+        assert_eq!(of(&graph, &format!("{name} up")), up, "{name}");
+        assert_eq!(of(&graph, &format!("{name} down")), down, "{name}");
+    }
+    // Items of a list may differ in this, too.
+    let text = SHARED.replace("shared-bottleneck", "non-shared-bottleneck");
+    let text = text.replace(
+        "rate = '5Mbit'",
+        "rate = ['5Mbit', { up = '1Mbit', down = '2Mbit' }]",
+    );
+    let text = text.replace("queue = 17", "queue = { up = 9, down = 30 }");
+    let graph = topology(&text).build().unwrap();
+    for (name, rate, queue) in [
+        ("path 1 up", 5000, 9),
+        ("path 2 up", 1000, 9),
+        ("path 2 down", 2000, 30),
+    ] {
+        assert_eq!(
+            of(&graph, name),
+            (Some(kbit(rate)), packets(queue), None),
+            "{name}"
+        );
+    }
+    for (wrong, says) in [
+        (
+            "rate = { up = '1Mbit' }",
+            "`topology.rate.down`: is missing: add one like `down = …`",
+        ),
+        (
+            "rate = { up = '1Mbit', down = '1Mbit', left = '1Mbit' }",
+            "`topology.rate.left`: no such key",
+        ),
+    ] {
+        let text = SHARED.replace("rate = '5Mbit'", wrong);
+        let text = format!("stop = '9s'\n[topology]\n{text}\n[[connection]]\n");
+        let error = Scenario::parse(&text, "a.toml").unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::spelled_out::{self, SpelledLink};
 pub struct MapSpec {
     /// Nodes and edges.
     pub map: Map,
-    /// Properties of each edge of the map, equal in both directions.
+    /// Properties of each edge of the map; up is from source to target.
     pub properties: Vec<Properties>,
     /// Nodes at which connections begin and end, apart from the map; empty: all nodes of the map.
     pub hosts: Vec<String>,
@@ -79,11 +79,11 @@ impl Map {
             let ends = [edge.source, edge.target];
             let name = link_names.name(&names, ends, edge.is_one_way);
             let [source, target] = ends.map(|end| nodes[end]);
-            let properties = properties(index);
+            let [up, down] = properties(index).directions();
             if edge.is_one_way {
-                graph.add_link(name, source, target, properties);
+                graph.add_link(name, source, target, up);
             } else {
-                graph.add_pair(&name, source, target, [properties.clone(), properties]);
+                graph.add_pair(&name, source, target, [up, down]);
             }
         }
         graph.join_one_way_links();

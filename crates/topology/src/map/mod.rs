@@ -30,7 +30,6 @@ pub struct Map {
     /// Edges, in the order of the file.
     pub edges: Vec<MapEdge>,
     /// Keys of nodes and edges that are not read, as `edge.jitter`, in alphabetical order.
-    #[serde(skip)]
     pub unread: Vec<String>,
 }
 

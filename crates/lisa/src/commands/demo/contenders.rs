@@ -3,7 +3,7 @@
 use std::fmt;
 
 use netsim::{Rate, Span};
-use scenario::{Application, ConnectionSpec, Protocol, Scenario, Size};
+use scenario::{Application, ConnectionSpec, Length, Protocol, Scenario, Size};
 use topology::{Properties, Queue, SharedBottleneck, Spec};
 
 /// A protocol with an algorithm.
@@ -110,6 +110,7 @@ impl Bottleneck {
             warmup: Span::ZERO,
             path_names: Vec::new(),
             rtt_spread: RTT_SPREAD,
+            rate_phase: Length::Fixed(Span::ZERO),
             connections: vec![ConnectionSpec {
                 name: contender.name.into(),
                 protocol: contender.protocol,
