@@ -170,8 +170,13 @@ const CLOSED_PIPE: u8 = 128 + 13;
 /// Prints a line on standard error for each warning.
 pub fn warn(warnings: &Warnings) {
     for line in warnings.lines() {
-        eprintln!("warning: {line}");
+        warn_of(&line);
     }
+}
+
+/// Prints a warning on standard error.
+pub fn warn_of(line: &str) {
+    eprintln!("warning: {line}");
 }
 
 /// A number with its noun: `1 subflow`, `2 subflows`.

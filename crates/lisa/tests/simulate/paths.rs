@@ -118,7 +118,11 @@ fn maps_of_other_publishers() {
         node [ id 3 ] edge [ source 18446744073709551616 target 2 latency \"10 ms\" jitter \"0 ms\" ]
         edge [ source 2 target 3 latency \"20 ms\" graphics [ sourceArrow \"standard\" targetArrow \"standard\" ] ] ]";
     fs::write(place.0.join("other.gml"), text).unwrap();
-    let listed = place.good("paths other.gml");
+    let output = place.lisa("paths other.gml").output().unwrap();
+    let [listed, warned] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    let words = "warning: there is no path from `São Paulo` to `Zürich`: `São Paulo` reaches 1 of 2 other nodes, and 1 link";
+    assert!(warned.starts_with(words), "{warned}");
     for part in ["Zürich", "São Paulo", "Not read: edge.jitter\n"] {
         assert!(listed.contains(part), "{part}: {listed}");
     }
@@ -246,7 +250,11 @@ fn a_wrong_query_is_one_line() {
         assert!(line.contains(words), "{arguments}: {line:?} has {words:?}");
     }
     let no_coordinates = format!("paths {} --from UK --to GR --by delay", map("Geant2012"));
-    assert!(place.bad(&no_coordinates, 2).contains("has no coordinates"));
+    assert!(
+        place
+            .bad(&no_coordinates, 2)
+            .contains("has neither a `latency` nor coordinates")
+    );
     let several = format!("paths {} --from CERN --to 4", map("SwitchL3"));
     let line = place.bad(&several, 2);
     assert!(line.contains("write `CERN (17)` or `CERN (34)`"), "{line}");

@@ -14,7 +14,7 @@ use topology::{Disjointness, Metric};
 use crate::figure::arguments::{self as figure_arguments, Page};
 use crate::figure::drawing::Drawing;
 use crate::figure::{format, map};
-use crate::output::{Failure, complain, print};
+use crate::output::{Failure, print, warn_of};
 use crate::runs::files;
 use crate::values::{self, Form};
 
@@ -138,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => {
             print(&text::nodes(&network, &answer))?;
             if let Some([from, to]) = network.without_path() {
-                complain(no_path(&network.graph, from, to, remedy(&network)));
+                warn_of(&no_path(&network.graph, from, to, remedy(&network)));
             }
             Ok(())
         }
