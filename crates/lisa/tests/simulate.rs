@@ -5,6 +5,8 @@
 mod algorithms;
 #[path = "simulate/compare.rs"]
 mod compare;
+#[path = "simulate/examples.rs"]
+mod examples;
 #[path = "simulate/explore.rs"]
 mod explore;
 #[path = "simulate/files.rs"]

@@ -70,5 +70,5 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 const EXAMPLES: &str = "Examples:
   lisa show download.toml
   lisa show download.toml --plot network.svg
-  lisa show fat-tree.toml --seed 2                     # the paths of another seed
+  lisa show experiments/examples/fat-tree.toml --seed 2   # the paths of another seed
   lisa show download.toml --json | jq -c '.links[] | select(.is_bottleneck) | [.name, .subflows]'";

@@ -87,5 +87,6 @@ Examples:
   lisa sweep download.toml --vary bottleneck.queue=9,17 --vary connection.1.bytes=50KB..900KB/50KB
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit/0.5Mbit --seeds 100 --json
   lisa sweep download.toml --vary bottleneck.rate=1Mbit..10Mbit --vary bottleneck.rtt=10ms..200ms --latin 500 -o points.csv
+  printf 'bottleneck.rate,bottleneck.rtt\\n5Mbit,40ms\\n20Mbit,80ms\\n' > cells.csv
   lisa sweep download.toml --points cells.csv -a cubic,lisa_cubic -o rows.csv
   lisa sweep download.toml --vary bottleneck.queue=1..34 --seeds 100 --shard 2/3 -o second.parquet";
