@@ -51,6 +51,36 @@ def test_windows_of_a_comparison(download: lisa.Scenario) -> None:
         lisa.plot.windows(download.run(trace=True), connection="upload")
 
 
+def test_connections_over_time() -> None:
+    shared = lisa.shared_bottleneck(
+        lisa.mptcp(name="two", subflows=2), lisa.tcp(name="one"), rate="5Mbit", rtt="40ms", queue=17, stop="5s"
+    )
+    outcomes = shared.run(seeds=2, sample="500ms")
+    figure = lisa.plot.connections(outcomes, seed=2)
+    rates, fairness = figure.axes
+    assert labels(figure) == {"time [s]", "goodput [Mbit/s]", "Jain's fairness index"}
+
+    def points(line: Any) -> dict[float, float]:
+        return dict(zip(*line.get_data(), strict=True))
+
+    drawn = {line.get_label(): points(line) for line in rates.get_lines()}
+    index = points(fairness.get_lines()[0])
+    # By the definition, from the rows of subflows.
+    table = outcomes.to_arrow("sample").to_pandas()
+    rows = table[(table.seed == 2) & (table.kind == "subflow")]
+    sums = rows.groupby(["time_s", "connection"]).goodput_mbps.sum()
+    for time in rows.time_s.unique():
+        of = {name: float(sums[time, name]) for name in ("two", "one") if (time, name) in sums.index}
+        assert {name: line[time] for name, line in drawn.items() if time in line} == pytest.approx(of)
+        if any(of.values()):
+            expected = sum(of.values()) ** 2 / (len(of) * sum(value**2 for value in of.values()))
+            assert index[time] == pytest.approx(expected)
+    compared = shared.compare("lia,lisa", seeds=1, sample="500ms")
+    assert len([axes for axes in lisa.plot.connections(compared).axes if axes.get_lines()]) == 3
+    with pytest.raises(lisa.ArgumentError, match="sample="):
+        lisa.plot.connections(shared.run())
+
+
 def test_cdf(download: lisa.Scenario) -> None:
     figure = lisa.plot.cdf(download.compare("lia,lisa", seeds=9))
     assert labels(figure) == {"completion [s]", "share of runs"}

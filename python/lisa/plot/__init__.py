@@ -6,8 +6,9 @@ functions raise :class:`lisa.MissingPackage`.
 
 from lisa.plot.bars import bars
 from lisa.plot.cdf import cdf
+from lisa.plot.connections import connections
 from lisa.plot.heatmap import heatmap
 from lisa.plot.lines import lines
 from lisa.plot.windows import windows
 
-__all__ = ["bars", "cdf", "heatmap", "lines", "windows"]
+__all__ = ["bars", "cdf", "connections", "heatmap", "lines", "windows"]

@@ -15,7 +15,7 @@ use crate::figure::arguments::{Choice, Page, Time};
 use crate::figure::drawing::Drawing;
 use crate::figure::format;
 use crate::figure::results::{self, Data, Measured};
-use crate::figure::samples::{self, Samples};
+use crate::figure::samples::{self, Connections, Samples};
 use crate::figure::windows::{State, Windows};
 use crate::output::{Failure, print};
 use crate::runs::files;
@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Draw only this connection of a trace, or this connection or link of time series. Can be given several times.
     #[arg(id = "connection", long, value_name = "NAME", value_parser = values::text("the name of a connection or link of the file"))]
     pub names: Vec<String>,
+    /// Of time series draw the goodput of connections, the sum of their subflows, and Jain's fairness index of all.
+    #[arg(long, conflicts_with = "metric")]
+    pub connections: bool,
     #[command(flatten)]
     pub page: Page,
     #[command(flatten)]
@@ -84,9 +87,24 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .iter()
                 .map(|name| field(name).into())
                 .collect();
+            let mut connections = match arguments.connections {
+                true => Some(Connections::new(&columns).map_err(wrong)?),
+                false => None,
+            };
+            let of_connections = connections.as_ref().map(|connections| {
+                let columns = connections.columns().into_iter().map(String::from);
+                columns.collect::<Vec<String>>()
+            });
+            let (columns, chosen) = match &of_connections {
+                Some(columns) => (
+                    columns.iter().map(String::as_str).collect(),
+                    Connections::METRICS.map(String::from).to_vec(),
+                ),
+                None => (columns, chosen),
+            };
             let mut samples =
                 Samples::new(&columns, &chosen, interval, &arguments.names).map_err(wrong)?;
-            series(&readers[0], &mut samples)?;
+            series(&readers[0], &mut samples, connections.as_mut())?;
             let about = format!("time series of {}", file_name(path));
             samples
                 .svg(
@@ -133,12 +151,17 @@ fn no_choice(arguments: &Arguments, what: &str, has_metrics: bool) -> Result<(),
     let option = match () {
         () if choice.kind.is_some() => "--kind",
         () if choice.difference => "--difference",
+        () if arguments.connections && !has_metrics => "--connections",
         () if choice.metric.is_some() && !has_metrics => "--metric",
         () => return Ok(()),
     };
     let file = arguments.files[0].display();
+    let of = match option {
+        "--connections" => "time series",
+        _ => "rows of runs",
+    };
     Err(Failure::usage(format!(
-        "{option} is for rows of runs; {file} is {what}"
+        "{option} is for {of}; {file} is {what}"
     )))
 }
 
@@ -248,7 +271,28 @@ fn credits(path: &Path) -> Result<Vec<Credit>, Failure> {
 }
 
 /// Reads time series: first the means that choose the lines, then the lines.
-fn series(reader: &Reader, samples: &mut Samples) -> Result<(), Failure> {
+fn series(
+    reader: &Reader,
+    samples: &mut Samples,
+    connections: Option<&mut Connections>,
+) -> Result<(), Failure> {
+    if let Some(connections) = connections {
+        let (texts, numbers) = connections.wanted();
+        let texts = texts.into_iter().map(|name| (name.to_owned(), Want::Text));
+        let numbers = numbers.map(|name| (name.to_owned(), Want::Number));
+        let wanted: Vec<(String, Want)> = texts.chain(numbers).collect();
+        let wanted: Vec<(&str, Want)> = (wanted.iter())
+            .map(|(name, want)| (name.as_str(), *want))
+            .collect();
+        reader.each(&wanted, |row| {
+            connections.add(row, |row| samples.weigh(row))
+        })?;
+        connections.finish(|row| samples.weigh(row));
+        samples.choose();
+        reader.each(&wanted, |row| connections.add(row, |row| samples.add(row)))?;
+        connections.finish(|row| samples.add(row));
+        return Ok(());
+    }
     let (names, numbers) = samples.columns();
     let names = names.into_iter().map(|name| (name.to_owned(), Want::Text));
     let numbers = numbers
@@ -330,8 +374,9 @@ fn number(value: Value<'_>) -> Option<f64> {
 
 const EXAMPLES: &str = "Examples:
   lisa run download.toml --trace out --sample 10ms
-  lisa plot out/download-seed-1.parquet -o windows.pdf --size 16cmx9cm
-  lisa plot out/download-seed-1.links.parquet --metric queue_mean_packets --from 1s --to 3s
+  lisa plot out/*-seed-1.parquet -o windows.pdf --size 16cmx9cm
+  lisa plot out/*-seed-1.links.parquet --metric queue_mean_packets --from 1s --to 3s
+  lisa plot out/*-seed-1.subflows.parquet --connections          # the sums of their subflows, and how fair they are
   lisa sweep download.toml --vary bottleneck.queue=1..34 -a lia,lisa -o queues.parquet
   lisa plot queues.parquet --metric retransmits
   lisa plot queues.parquet --kind bars -o bars.png --force";

@@ -41,6 +41,23 @@ impl Scale {
         }
     }
 
+    /// A scale from the least to the largest of these values, with some space on both sides.
+    pub fn around(values: impl IntoIterator<Item = f64>, title: &str, unit: &str) -> Self {
+        let finite = values.into_iter().filter(|value| value.is_finite());
+        let (least, most) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| {
+            (a.min(value), b.max(value))
+        });
+        if least > most {
+            return Self::new(0.0, 1.0, title, unit);
+        }
+        let space = 0.06 * (most - least).max(most.abs() * 1e-3).max(1e-9);
+        let low = match least >= 0.0 {
+            true => (least - space).max(0.0),
+            false => least - space,
+        };
+        Self::new(low, most + space, title, unit)
+    }
+
     /// A scale over these values with some space above. The scale begins at zero, unless all values are close together and
     /// `from_zero` is false.
     pub fn over(
@@ -228,6 +245,18 @@ mod tests {
             .into_iter()
             .map(|(_, label)| label)
             .collect()
+    }
+
+    #[test]
+    fn a_scale_around_values_begins_at_them() {
+        let scale = |values: [f64; 2]| Scale::around(values, "x", "");
+        let place = |values: [f64; 2]| scale(values).place(values[0]);
+        for values in [[1.0, 9.0], [100.0, 101.0], [-3.0, 5.0]] {
+            assert!((0.0..0.1).contains(&place(values)), "{values:?}");
+        }
+        assert_eq!(place([0.0, 5.0]), 0.0);
+        assert!((0.0..=1.0).contains(&place([5.0, 5.0])));
+        assert!((0.0..=1.0).contains(&place([0.0, 0.0])));
     }
 
     #[test]

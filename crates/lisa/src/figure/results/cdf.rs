@@ -27,7 +27,7 @@ pub fn picture(data: &Data) -> Picture<'_> {
         .collect();
     let metric = &data.metric;
     let range = all.iter().flatten().flatten().copied();
-    let x = Scale::over(range, false, &metric.title, &metric.unit);
+    let x = Scale::around(range, &metric.title, &metric.unit);
     let y = Scale::new(0.0, 1.03, "share of the runs", "");
     let entry = |number: usize| {
         let wide = palette::width(number, data.series.len());

@@ -5,6 +5,9 @@ use crate::figure::results::Measured;
 /// Columns that name a link or a subflow.
 pub const NAMES: [&str; 5] = ["connection", "number", "subflow", "path_name", "link"];
 
+/// Column of Jain's index of the connections ([`super::Connections`]).
+pub const FAIRNESS: &str = "jain_index";
+
 /// Columns that are drawn without `--metric`, as far as a file has them.
 pub const STANDARD: [&str; 5] = [
     "throughput_mbps",
@@ -15,7 +18,8 @@ pub const STANDARD: [&str; 5] = [
 ];
 
 /// Titles and units of the columns that outcomes do not have.
-const TITLES: [(&str, &str, &str); 11] = [
+const TITLES: [(&str, &str, &str); 12] = [
+    (FAIRNESS, "Jain's fairness index", ""),
     ("throughput_mbps", "throughput", "Mbit/s"),
     ("in_flight_packets", "in flight", "packets"),
     ("in_flight_segments", "in flight", "segments"),

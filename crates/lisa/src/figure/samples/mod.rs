@@ -1,8 +1,9 @@
 //! Time series of links or subflows: a panel for each metric, a line for each link or subflow.
 
 mod columns;
+mod connections;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use scenario::export::columns::Value;
 
@@ -16,11 +17,16 @@ use super::results::{Key, Setting, settings};
 use super::scale::Scale;
 use super::size::Size;
 use super::windows::{self, Interval};
+use crate::output::counted;
 use columns::{NAMES, STANDARD, measured};
 pub use columns::{are, metrics};
+pub use connections::Connections;
 
 /// Largest number of lines.
 const MOST: usize = 8;
+
+/// Kind of the line of an index of all connections, which is always drawn.
+const INDEX: &str = "index";
 
 /// What a figure shares with its neighbours: styles of its lines, and ends of its axes.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +66,9 @@ struct Series {
     title: String,
     /// Algorithm of the row; empty for a link without one.
     algorithm: String,
-    /// Number of the first metric of which the link or subflow has a value: of a link often another than of a subflow.
+    /// Noun of what it is: links and subflows have other metrics, so that their means are not compared.
+    kind: &'static str,
+    /// Number of the first metric of which the link or subflow has a value.
     metric: Option<usize>,
     /// Sum and number of the values of this metric.
     sum: f64,
@@ -166,7 +174,7 @@ impl Samples {
                 value => text(*value),
             };
             match &**name {
-                "number" if text == "1" => {}
+                "number" if text == "1" || text.is_empty() => {}
                 "number" => title = format!("{title} {text}"),
                 "subflow" => title = format!("{title}, subflow {text}"),
                 "path_name" if text.is_empty() => {}
@@ -194,9 +202,20 @@ impl Samples {
         let number = *self.numbers.entry(key.clone()).or_insert(next);
         if number == next {
             let [title, algorithm] = key.clone();
+            let has = |name: &str| {
+                let at = self.names.iter().position(|known| known == name);
+                at.is_some_and(|at| row[at] != Value::None && row[at] != Value::Text(""))
+            };
+            let kind = match () {
+                () if has("link") => "link",
+                () if has("subflow") => "subflow",
+                () if title == connections::TITLE => INDEX,
+                () => "connection",
+            };
             self.series.push(Series {
                 title,
                 algorithm,
+                kind,
                 metric: None,
                 sum: 0.0,
                 count: 0,
@@ -225,7 +244,7 @@ impl Samples {
         }
     }
 
-    /// Chooses the series with the largest means of their first metric, as many links as subflows.
+    /// Chooses the links with the largest means of their first metric, and as many subflows with the largest means of theirs.
     pub fn choose(&mut self) {
         let mean = |number: &usize| self.series[*number].mean();
         let mut all: Vec<usize> = (0..self.series.len()).collect();
@@ -234,14 +253,16 @@ impl Samples {
         if all.len() > MOST || self.names == ["link"] {
             all.retain(|number| mean(number) > 0.0);
         }
-        let metrics = self.first_metrics(&all);
+        let has_values = |number: &&usize| self.series[**number].metric.is_some();
+        let kinds: BTreeSet<&str> = (all.iter().filter(has_values))
+            .map(|number| self.series[*number].kind)
+            .collect();
         let mut order: Vec<usize> = Vec::new();
-        for metric in &metrics {
-            let of = all
-                .iter()
-                .filter(|number| self.series[**number].metric == Some(*metric));
+        for kind in &kinds {
+            let of = all.iter().filter(has_values);
+            let of = of.filter(|number| self.series[**number].kind == *kind);
             let most = match all.len() > MOST {
-                true => MOST / metrics.len(),
+                true => MOST / kinds.iter().filter(|kind| **kind != INDEX).count().max(1),
                 false => MOST,
             };
             order.extend(of.take(most));
@@ -255,13 +276,24 @@ impl Samples {
         self.chosen = order;
     }
 
-    /// Numbers of the first metrics of these series, each once.
-    fn first_metrics(&self, series: &[usize]) -> Vec<usize> {
-        let metrics = series
-            .iter()
-            .filter_map(|number| self.series[*number].metric);
-        let metrics: BTreeSet<usize> = metrics.collect();
-        metrics.into_iter().collect()
+    /// Which series are drawn, for each kind with the metric that decided.
+    fn chosen_by(&self) -> String {
+        let mut numbers: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+        for series in self.chosen.iter().map(|number| &self.series[*number]) {
+            if let Some(metric) = series.metric {
+                *numbers.entry((series.kind, metric)).or_default() += 1;
+            }
+        }
+        let of = numbers.into_iter().filter(|((kind, _), _)| *kind != INDEX);
+        let of = of.map(|((kind, metric), number)| {
+            let title = measured(&self.metrics[metric]).title;
+            format!(
+                "the {} with the largest means of {title}",
+                counted(number, kind)
+            )
+        });
+        let text = of.collect::<Vec<_>>().join(", and ");
+        text.replacen("the", "The", 1)
     }
 
     /// Adds a row to the lines of the chosen series.
@@ -362,15 +394,8 @@ impl Samples {
         }
         let left_out = self.series.len() - self.chosen.len();
         if left_out > 0 {
-            let metrics = self.first_metrics(&self.chosen).into_iter();
-            let metrics: Vec<String> = metrics
-                .map(|metric| measured(&self.metrics[metric]).title)
-                .collect();
-            notes.push(format!(
-                "The {} with the largest means of {}; {left_out} more are left out.",
-                self.chosen.len(),
-                metrics.join(" or ")
-            ));
+            let chosen = self.chosen_by();
+            notes.push(format!("{chosen}; {left_out} more are left out."));
         }
         let grid = Grid {
             panels: self.metrics.len(),

@@ -126,3 +126,43 @@ fn time_series_of_several_runs_are_not_mixed() {
         .picture("plot both.parquet --connection download")
         .must_have(&["lia: download, subflow 1", "lisa: download, subflow 2"]);
 }
+
+/// The goodput of a connection is that of its subflows together; with it comes Jain's index of all.
+#[test]
+fn connections_are_drawn_over_time() {
+    let place = Place::new();
+    place.good("new fairness -o fairness.toml");
+    place.good("run fairness.toml --set stop=10s --set warmup=1s --rows sample --sample 500ms -o series.csv");
+    let picture = place.picture("plot series.csv --connections");
+    picture.must_have(&[
+        "goodput [Mbit/s]",
+        "Jain's fairness index",
+        "all connections",
+    ]);
+    assert!(
+        picture
+            .texts
+            .iter()
+            .all(|(text, _)| !text.contains("subflow"))
+    );
+    // Links and subflows have means of other metrics: the largest of each are drawn.
+    let both = place.picture("plot series.csv");
+    let texts: Vec<&str> = both.texts.iter().map(|(text, _)| text.as_str()).collect();
+    let texts = texts.join(" ");
+    for part in [
+        "links with the largest means of throughput, and the",
+        "subflows with the largest means of goodput;",
+    ] {
+        assert!(texts.contains(part), "{part}: {texts}");
+    }
+    place.good("run small.toml --trace out --sample 10ms");
+    let of_trace =
+        place.picture("plot out/a-small-bottleneck-seed-1.subflows.parquet --connections");
+    of_trace.must_have(&["download", "Jain's fairness index"]);
+    let trace = "plot out/a-small-bottleneck-seed-1.parquet --connections";
+    assert!(
+        place
+            .bad(trace, 2)
+            .contains("--connections is for time series")
+    );
+}
