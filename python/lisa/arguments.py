@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lisa import _native
+from lisa.checks import shown, whole
 from lisa.errors import ArgumentError, ScenarioWarning
 
 Seeds = int | str | Iterable[int]
@@ -17,19 +19,20 @@ def seeds(given: Seeds) -> list[int]:
     """The seeds: ``10`` is 1 to 10, ``"11..20"`` a range, ``"1,5,10..20"`` a list, as is any iterable of numbers."""
     if isinstance(given, str):
         return _native.parse_seeds(given)
-    if isinstance(given, bool):
-        raise ArgumentError(f"seeds {given}: a number of seeds, a text like `11..20`, or a list of numbers")
-    if isinstance(given, int):
-        return _native.parse_seeds(str(given))
+    if (number := whole(given)) is not None:
+        return _native.parse_seeds(str(number))
+    if isinstance(given, (bool, Mapping)) or not isinstance(given, Iterable):
+        raise ArgumentError(f"seeds {shown(given)}: a number of seeds, a text like `11..20`, or a list of numbers")
     numbers = []
-    for seed in given:
-        try:
-            number = seed.__index__()
-        except AttributeError:
-            raise ArgumentError(f"seeds: `{seed}` is no whole number") from None
+    # No more than there may be: an iterable can be endless.
+    for seed in itertools.islice(given, _native.MOST_SEEDS + 1):
+        if (number := whole(seed)) is None:
+            raise ArgumentError(f"seeds: {shown(seed)} is no whole number")
         if not 0 <= number < 1 << 64:
-            raise ArgumentError(f"seeds: `{number}` is not from 0 to 18446744073709551615")
+            raise ArgumentError(f"seeds: `{shown(number)}` is not from 0 to 18446744073709551615")
         numbers.append(number)
+    if len(numbers) > _native.MOST_SEEDS:
+        raise ArgumentError(f"seeds: more than {_native.MOST_SEEDS}")
     return numbers
 
 
@@ -41,7 +44,11 @@ def overrides(given: Set | None) -> list[str]:
         return [given]
     if isinstance(given, Mapping):
         return [f"{key}={value(item)}" for key, item in given.items()]
-    return [str(item) for item in given]
+    if not isinstance(given, Sequence) or not all(isinstance(item, str) for item in given):
+        raise ArgumentError(
+            f"set: expected a dictionary of keys, or a list of texts like `stop=10s`, found {shown(given)}"
+        )
+    return list(given)
 
 
 def value(item: Any) -> str:
@@ -80,7 +87,11 @@ def names(given: str | Iterable[str] | None) -> list[str]:
         return []
     if isinstance(given, str):
         return [name.strip() for name in given.split(",")]
-    return [str(name) for name in given]
+    listed = list(given)
+    for name in listed:
+        if not isinstance(name, str):
+            raise ArgumentError(f"a name is a text, found {shown(name)}")
+    return listed
 
 
 def some(given: str | Iterable[str] | None) -> list[str] | None:
@@ -88,7 +99,7 @@ def some(given: str | Iterable[str] | None) -> list[str] | None:
     return None if given is None else names(given)
 
 
-def warn(lines: Iterable[str], depth: int = 3) -> None:
-    """Issues a :class:`ScenarioWarning` for each line, at the caller of the public function."""
+def warn(lines: Iterable[str], depth: int = 4) -> None:
+    """Issues a :class:`ScenarioWarning` for each line, at the caller of the public function, which is :func:`lisa.checks.checked`."""
     for line in lines:
         warnings.warn(line, ScenarioWarning, stacklevel=depth)

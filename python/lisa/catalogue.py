@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 from lisa import _native
+from lisa.checks import checked
 from lisa.errors import ArgumentError
 from lisa.scenario import Scenario, load
 
@@ -49,6 +50,7 @@ def algorithms() -> list[Algorithm]:
     return listed
 
 
+@checked
 def paths(
     network: Scenario | str | os.PathLike[str] | Mapping[str, Any],
     from_node: str | int | None = None,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lisa import arguments
+from lisa.checks import checked
 from lisa.errors import ArgumentError
 from lisa.outcomes import Rows
 from lisa.table import Framed, Table
@@ -40,10 +41,15 @@ class Comparison(Framed):
     def __repr__(self) -> str:
         return f"<lisa.Comparison: {self.title}, {', '.join(self.algorithms)}, {len(self.seeds)} seeds>"
 
+    def __str__(self) -> str:
+        from lisa.html import comparison
+
+        return comparison(self).text()
+
     def _repr_html_(self) -> str:
         from lisa.html import comparison
 
-        return comparison(self)
+        return comparison(self).html()
 
     @property
     def title(self) -> str:
@@ -89,6 +95,7 @@ class Comparison(Framed):
         """
         return Table(self._native.summary())
 
+    @checked
     def runs(self, rows: Rows = "connection", metrics: str | Iterable[str] | None = None) -> Table:
         """A table of all runs, as :meth:`Outcomes.to_arrow`, with the column ``algorithm``.
 
@@ -105,6 +112,7 @@ class Comparison(Framed):
             raise ArgumentError(f"seed {seed}: no run has this seed")
         return self.algorithms.index(algorithm), 0 if seed is None else self.seeds.index(seed)
 
+    @checked
     def trace(self, algorithm: str, seed: int | None = None) -> Table:
         """The events of the senders of a run, as :meth:`Outcomes.trace`. Empty without ``compare(trace=True)``.
 
@@ -117,6 +125,7 @@ class Comparison(Framed):
         """
         return Table(self._native.trace(*self._place(algorithm, seed)))
 
+    @checked
     def losses(self, algorithm: str, seed: int | None = None) -> Table:
         """The losses of a run, as :meth:`Outcomes.losses`.
 

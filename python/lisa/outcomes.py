@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
-from lisa import arguments
+from lisa import _native, arguments
+from lisa.checks import check, checked
 from lisa.errors import ArgumentError
 from lisa.table import Library, Table
 
 if TYPE_CHECKING:
     import pandas
     import polars
-
-    from lisa import _native
 
 Rows = Literal["connection", "subflow", "link", "sample"]
 
@@ -57,9 +56,15 @@ class Outcomes:
     def __len__(self) -> int:
         return len(self._native)
 
-    def __getitem__(self, index: int) -> Outcome:
-        """The outcome of a run by its place, from 0, with the time that the run took (``wall_seconds``)."""
-        place = index.__index__()
+    @overload
+    def __getitem__(self, index: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Outcome]: ...
+    def __getitem__(self, index: int | slice) -> Outcome | list[Outcome]:
+        """The outcome of a run by its place, from 0, with the time that the run took (``wall_seconds``); of a slice a list of them."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = check("index", "int", index)
         if place < 0:
             place += len(self)
         if not 0 <= place < len(self):
@@ -70,13 +75,27 @@ class Outcomes:
     def __iter__(self) -> Iterator[Outcome]:
         return (self[index] for index in range(len(self)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (_native.VERSION, self._native.dump(), self.title)
+
+    def __copy__(self) -> Outcomes:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Outcomes:
+        return self
+
     def __repr__(self) -> str:
         return f"<lisa.Outcomes: {self.title}, {len(self)} {'run' if len(self) == 1 else 'runs'}>"
+
+    def __str__(self) -> str:
+        from lisa.html import outcomes
+
+        return outcomes(self).text()
 
     def _repr_html_(self) -> str:
         from lisa.html import outcomes
 
-        return outcomes(self)
+        return outcomes(self).html()
 
     @property
     def seeds(self) -> list[int]:
@@ -88,6 +107,7 @@ class Outcomes:
         """A line for each result that misleads."""
         return self._native.warnings
 
+    @checked
     def to_json(self, timing: bool = False) -> str:
         """The outcomes as ``lisa run --json`` prints them: a line for each run, the same bytes for the same scenario and seed.
 
@@ -96,6 +116,7 @@ class Outcomes:
         """
         return "".join(self._native.json(index, timing) + "\n" for index in range(len(self)))
 
+    @checked
     def to_arrow(self, rows: Rows = "connection", metrics: str | Iterable[str] | None = None) -> Table:
         """A table with a row for each connection of each run, or each subflow, link or sample (docs/rows.md).
 
@@ -123,6 +144,7 @@ class Outcomes:
         *,
         library: Literal["polars"],
     ) -> polars.DataFrame: ...
+    @checked
     def to_frame(
         self,
         rows: Rows = "connection",
@@ -150,6 +172,7 @@ class Outcomes:
             raise ArgumentError(f"seed {seed}: no run has this seed")
         return seeds.index(seed)
 
+    @checked
     def trace(self, seed: int | None = None) -> Table:
         """The events of the senders of a run: windows, RTTs and phases over time (docs/rows.md). Empty without
         ``run(trace=True)``.
@@ -162,6 +185,7 @@ class Outcomes:
         """
         return Table(self._native.trace(self._place(seed)))
 
+    @checked
     def losses(self, seed: int | None = None) -> Table:
         """Time, connection and subflow of each data segment that the network lost. Empty without ``run(trace=True)``.
 
@@ -170,6 +194,7 @@ class Outcomes:
         """
         return Table(self._native.losses(self._place(seed)))
 
+    @checked
     def credits(self, seed: int | None = None) -> list[dict[str, Any]]:
         """The credits of linked slow start: the window of one subflow, taken from another. Empty without ``run(trace=True)``.
 
@@ -178,3 +203,12 @@ class Outcomes:
         """
         credits: list[dict[str, Any]] = json.loads(self._native.credits(self._place(seed)))
         return credits
+
+
+def _restore(version: str, text: str, title: str) -> Outcomes:
+    """Outcomes that were pickled."""
+    if version != _native.VERSION:
+        raise ArgumentError(
+            f"these outcomes were pickled by version {version}, and this is {_native.VERSION}: to_json() is for keeping"
+        )
+    return Outcomes(_native.Outcomes.restore(text), title)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from lisa import _native, arguments
 from lisa.arguments import Seeds, Set
+from lisa.checks import checked, shown
 from lisa.comparison import Comparison
 from lisa.errors import ArgumentError
 from lisa.outcomes import Outcomes
@@ -19,6 +21,10 @@ from lisa.sweep import Rows, Sweep
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+#: Largest number of values of a varied key.
+MOST_VALUES = 1_000_000
 
 
 class Scenario:
@@ -41,6 +47,7 @@ class Scenario:
         self._native = native
 
     @classmethod
+    @checked
     def from_file(cls, path: str | os.PathLike[str], set: Set | None = None) -> Scenario:
         """Reads a scenario file.
 
@@ -55,6 +62,7 @@ class Scenario:
         return cls(_native.Scenario.from_file(os.fspath(path), arguments.overrides(set)))
 
     @classmethod
+    @checked
     def from_text(cls, text: str, name: str | os.PathLike[str] = "scenario.toml", set: Set | None = None) -> Scenario:
         """Reads the text of a scenario file.
 
@@ -69,6 +77,7 @@ class Scenario:
         return cls(_native.Scenario.from_text(text, os.fspath(name), arguments.overrides(set)))
 
     @classmethod
+    @checked
     def from_dict(
         cls, table: Mapping[str, Any], directory: str | os.PathLike[str] = "", set: Set | None = None
     ) -> Scenario:
@@ -96,6 +105,7 @@ class Scenario:
         name = os.path.join(os.fspath(directory), "scenario")
         return cls(_native.Scenario.from_values(dict(table), name, arguments.overrides(set)))
 
+    @checked
     def with_(self, set: Set) -> Scenario:
         """The scenario with changed keys.
 
@@ -119,8 +129,8 @@ class Scenario:
 
     @property
     def text(self) -> str:
-        """The scenario as TOML, without the changes of ``set``: a file for the program ``lisa``."""
-        return self._native.text
+        """The scenario as TOML, a file for the program ``lisa``. With changes (``set``, :meth:`with_`) it has them and no comments."""
+        return self._native.text()
 
     @property
     def connections(self) -> list[str]:
@@ -130,11 +140,22 @@ class Scenario:
     def __repr__(self) -> str:
         return f"<lisa.Scenario: {self.title}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        native = self._native
+        return _restore, (native.source_text, native.name, native.set, native.of_values)
+
+    def __copy__(self) -> Scenario:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Scenario:
+        return self
+
     def _repr_html_(self) -> str:
         from lisa.html import scenario
 
         return scenario(self)
 
+    @checked
     def run(
         self,
         seeds: Seeds = 1,
@@ -167,6 +188,7 @@ class Scenario:
         arguments.warn(native.warnings)
         return Outcomes(native, self.title)
 
+    @checked
     def compare(
         self,
         algorithms: str | Iterable[str],
@@ -260,6 +282,7 @@ class Scenario:
         to: str | os.PathLike[str],
         on: Client | str | None = None,
     ) -> Parts: ...
+    @checked
     def sweep(
         self,
         vary: Mapping[str, str | Sequence[Any]] | None = None,
@@ -314,11 +337,11 @@ class Scenario:
         """
         if (random is not None) + (latin is not None) + points > 1:
             raise ArgumentError("random, latin and points: at most one of them")
-        varied = [(key, _values(values)) for key, values in (vary or {}).items()]
+        varied = [(str(key), _values(key, values)) for key, values in (vary or {}).items()]
         drawn = (random, False) if random is not None else (latin, True) if latin is not None else None
         spec = Spec(
             version=_native.VERSION,
-            text=self._native.text,
+            text=self._native.source_text,
             name=self._native.name,
             set=self._native.set,
             vary=varied,
@@ -344,9 +367,22 @@ class Scenario:
         return result
 
 
-def _values(values: str | Sequence[Any]) -> str | list[str]:
+def _values(key: object, values: object) -> str | list[str]:
     """Values of a varied key."""
-    return values if isinstance(values, str) else [arguments.value(value) for value in values]
+    if isinstance(values, str):
+        return values
+    if isinstance(values, (bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ArgumentError(f"vary {key}: expected a list of values, or a text like `1..34`, found {shown(values)}")
+    # No more than there may be points: an iterable can be endless.
+    listed = [arguments.value(value) for value in itertools.islice(values, MOST_VALUES + 1)]
+    if len(listed) > MOST_VALUES:
+        raise ArgumentError(f"vary {key}: more than {MOST_VALUES} values")
+    return listed
+
+
+def _restore(text: str, name: str, set: list[str], of_values: bool) -> Scenario:
+    """A scenario that was pickled. Files that it names are read again."""
+    return Scenario(_native.Scenario.restore(text, name, set, of_values))
 
 
 def load(scenario: Scenario | str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:

@@ -43,10 +43,15 @@ class Sweep(Framed):
     def __repr__(self) -> str:
         return f"<lisa.Sweep: {self.title}, {', '.join(self.varied) or 'algorithms'}, {len(self)} runs>"
 
+    def __str__(self) -> str:
+        from lisa.html import sweep
+
+        return sweep(self).text()
+
     def _repr_html_(self) -> str:
         from lisa.html import sweep
 
-        return sweep(self)
+        return sweep(self).html()
 
     @property
     def title(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from lisa.checks import checked
 from lisa.errors import ArgumentError
 from lisa.optional import load
 
@@ -56,6 +57,7 @@ class Framed:
     def to_frame(self, library: Literal["pandas"] = "pandas") -> pandas.DataFrame: ...
     @overload
     def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
+    @checked
     def to_frame(self, library: Library = "pandas") -> Any:
         """The table in pandas or polars.
 
@@ -92,10 +94,15 @@ class Table(Framed):
     def __repr__(self) -> str:
         return f"<lisa.Table: {len(self)} rows of {', '.join(self.column_names)}>"
 
+    def __str__(self) -> str:
+        from lisa.html import rows
+
+        return rows(self).text()
+
     def _repr_html_(self) -> str:
         from lisa.html import rows
 
-        return rows(self)
+        return rows(self).html()
 
     @property
     def column_names(self) -> list[str]:

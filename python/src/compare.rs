@@ -62,6 +62,7 @@ pub fn compare(
                 "algorithms: at least one is needed, like `lisa`".into(),
             ));
         }
+        contenders::check_distinct(&algorithms)?;
         let numbers = contenders::connections(&scenario.scenario, &connections)?;
         let of = |algorithm: &String| {
             let set = &scenario.set;

@@ -7,13 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use scenario::{Error, Run, Scenario, Watch, batch, simulate_cancellable};
+use signal_hook::consts::SIGINT;
+use signal_hook::low_level::unregister;
+use signal_hook::{SigId, flag};
 
 use crate::error::Failure;
 
 /// Shortest time between two checks for Ctrl-C, and between two calls of the progress callback.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Largest number of runs at a time.
+const MOST: usize = 1024;
 
 /// A run to be made.
 pub struct Job {
@@ -35,7 +42,6 @@ pub struct Settings {
 impl Settings {
     /// `jobs`: number of runs at a time; none: one for each core.
     pub fn new(jobs: Option<usize>, progress: Option<Py<PyAny>>) -> Result<Self, Failure> {
-        const MOST: usize = 1024;
         let cores = || thread::available_parallelism().map_or(1, usize::from);
         match jobs {
             Some(jobs) if !(1..=MOST).contains(&jobs) => Err(Failure::Argument(format!(
@@ -59,6 +65,7 @@ pub fn execute(
 ) -> PyResult<()> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = cancelled.clone();
+    let interrupt = Interrupt::new(py)?;
     let work = move |number: usize| run(&job(number)?, &flag);
     let mut checked = Instant::now();
     let mut raised = None;
@@ -69,6 +76,7 @@ pub fn execute(
         checked = Instant::now();
         let called = Python::attach(|py| {
             py.check_signals()?;
+            interrupt.check()?;
             match &settings.progress {
                 Some(progress) => progress.call1(py, (finished, count)).map(drop),
                 None => Ok(()),
@@ -95,6 +103,45 @@ pub fn execute(
         },
         Ok(Err(failure)) => Err(failure.raise(py)),
         Err(panic) => Err(Failure::Internal(message(&*panic)).raise(py)),
+    }
+}
+
+/// Ctrl-C while runs are made on another thread than Python's main thread, which alone handles signals.
+struct Interrupt {
+    pressed: Arc<AtomicBool>,
+    registered: Option<SigId>,
+}
+
+impl Interrupt {
+    /// Python's handler still runs: this one is beside it. A program that handles or ignores Ctrl-C itself keeps that.
+    fn new(py: Python<'_>) -> PyResult<Self> {
+        let pressed = Arc::new(AtomicBool::new(false));
+        let threading = py.import("threading")?;
+        let current = threading.call_method0("current_thread")?;
+        let signals = py.import("signal")?;
+        let handler = signals.call_method1("getsignal", (SIGINT,))?;
+        let is_elsewhere = !current.is(&threading.call_method0("main_thread")?)
+            && handler.is(&signals.getattr("default_int_handler")?);
+        let registered = is_elsewhere.then(|| flag::register(SIGINT, pressed.clone()));
+        Ok(Self {
+            pressed,
+            registered: registered.transpose()?,
+        })
+    }
+
+    fn check(&self) -> PyResult<()> {
+        match self.pressed.load(Ordering::Relaxed) {
+            true => Err(PyKeyboardInterrupt::new_err(())),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        if let Some(id) = self.registered {
+            unregister(id);
+        }
     }
 }
 

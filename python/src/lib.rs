@@ -25,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         .map(colour)
         .collect();
     module.add("COLOURS", colours)?;
+    module.add("MOST_SEEDS", ::scenario::study::seeds::MOST)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<outcomes::Outcomes>()?;
     module.add_class::<compare::Comparison>()?;

@@ -13,6 +13,7 @@ use scenario::study::rows;
 use scenario::study::warnings::Warnings;
 use scenario::vary::Vary;
 use scenario::{Run, Scenario};
+use serde::Deserialize;
 
 use crate::error::Failure;
 use crate::table::{Builder, Table};
@@ -22,6 +23,8 @@ use crate::trace;
 #[pyclass(frozen, module = "lisa._native")]
 pub struct Outcomes {
     scenario: Arc<Scenario>,
+    /// Changes of keys, `KEY=VALUE`.
+    set: Vec<String>,
     /// The changed keys, which are columns of tables.
     settings: Vec<Vary>,
     runs: Vec<Run>,
@@ -29,11 +32,20 @@ pub struct Outcomes {
     equality: equality::Results,
 }
 
+/// What outcomes are restored from.
+#[derive(Deserialize)]
+struct Kept {
+    scenario: Scenario,
+    set: Vec<String>,
+    runs: Vec<Run>,
+}
+
 impl Outcomes {
     /// No runs yet of a scenario with these changes.
     pub fn new(scenario: Arc<Scenario>, set: &[String]) -> Self {
         Self {
             scenario,
+            set: set.to_vec(),
             settings: rows::fixed(set, &[]),
             runs: Vec::new(),
             warnings: Warnings::default(),
@@ -103,6 +115,30 @@ pub fn columns(
 impl Outcomes {
     fn __len__(&self) -> usize {
         self.runs.len()
+    }
+
+    /// All runs as JSON, for [`Outcomes::restore`] of the same version.
+    fn dump(&self) -> String {
+        let kept = serde_json::json!({
+            "scenario": &*self.scenario,
+            "set": self.set,
+            "runs": self.runs,
+        });
+        kept.to_string()
+    }
+
+    /// The outcomes of [`Outcomes::dump`].
+    #[staticmethod]
+    fn restore(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let restore = || -> Result<Self, Failure> {
+            let kept: Kept = serde_json::from_str(text)
+                .map_err(|error| Failure::Argument(format!("no outcomes: {error}")))?;
+            let mut outcomes = Self::new(kept.scenario.into(), &kept.set);
+            kept.runs.into_iter().for_each(|run| outcomes.add(run));
+            outcomes.finish()?;
+            Ok(outcomes)
+        };
+        restore().map_err(|failure| failure.raise(py))
     }
 
     /// Seeds of the runs.

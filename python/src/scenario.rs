@@ -101,10 +101,34 @@ impl Scenario {
         &self.scenario.title
     }
 
+    /// A scenario by its source text, name and changes.
+    #[staticmethod]
+    fn restore(
+        py: Python<'_>,
+        text: String,
+        name: PathBuf,
+        set: Vec<String>,
+        of_values: bool,
+    ) -> PyResult<Self> {
+        Self::new(Source { name, text }, set, of_values).map_err(|failure| failure.raise(py))
+    }
+
+    /// Text of the file, with the changes.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.source.changed(&self.set);
+        text.map_err(|error| Failure::from(error).raise(py))
+    }
+
     /// Text of the file, without the changes.
     #[getter]
-    fn text(&self) -> &str {
+    fn source_text(&self) -> &str {
         &self.source.text
+    }
+
+    /// Whether the text is that of a dictionary.
+    #[getter]
+    fn of_values(&self) -> bool {
+        self.of_values
     }
 
     /// Name of the file.

@@ -53,6 +53,42 @@ def test_ctrl_c_ends_the_runs(seeds: int) -> None:
         process.stdout.close()
 
 
+IN_A_THREAD = """
+import threading, lisa
+tree = lisa.fat_tree(lisa.mptcp(pattern="permutation", subflows=8), k=8, rate="1Gbit", delay="10us", queue=100, stop="600s")
+begun = threading.Event()
+def work():
+    begun.set()
+    try:
+        tree.run(seeds=8, jobs=2)
+    except KeyboardInterrupt:
+        print("ended", flush=True)
+thread = threading.Thread(target=work)
+thread.start()
+begun.wait()
+print("begun", flush=True)
+try:
+    thread.join()
+except KeyboardInterrupt:
+    thread.join()
+    print("joined", flush=True)
+"""
+
+
+def test_ctrl_c_ends_the_runs_of_another_thread() -> None:
+    process = subprocess.Popen([sys.executable, "-c", IN_A_THREAD], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    try:
+        assert process.wait(60) == 0
+        assert process.stdout.read() == "ended\njoined\n"
+    finally:
+        process.kill()
+        process.stdout.close()
+
+
 def test_other_threads_run_meanwhile(download: lisa.Scenario) -> None:
     counted = [0]
     ended = threading.Event()

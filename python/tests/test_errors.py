@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Any
 
 import lisa
 import pytest
+
+#: The package without its types, for arguments that these refuse.
+UNTYPED: Any = lisa
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -108,9 +112,55 @@ def test_values_in_each_other_are_limited() -> None:
         (lambda s: s.run([]), "seeds: 0 seeds"),
         (lambda s: s.run([1, 1]), "seeds: seed 1 is named twice"),
         (lambda s: s.run([-1]), "seeds: `-1`"),
-        (lambda s: s.run(["x"]), "seeds: `x` is no whole number"),
+        (lambda s: s.run(["x"]), "seeds: 'x' is no whole number"),
         (lambda s: s.run("5..3"), "seeds: `5..3`: a range must not descend"),
         (lambda s: s.run(True), "seeds True"),
+        (lambda s: s.run(2.0), "seeds 2.0: a number of seeds"),
+        (lambda s: s.run(None), "seeds None: a number of seeds"),
+        (lambda s: s.run([2.0]), "seeds: 2.0 is no whole number"),
+        (lambda s: s.run(range(10**9)), "seeds: more than 1000000"),
+        (lambda s: s.run(itertools.count(1)), "seeds: more than 1000000"),
+        (lambda s: s.run(10**9), "seeds: 1000000000 seeds"),
+        (lambda s: s.run(jobs=-1), "jobs -1: a whole number from 0"),
+        (lambda s: s.run(jobs=10**30), "jobs 1000000000000000000000000000000: a whole number"),
+        (lambda s: s.run(jobs=2.0), "jobs: expected a whole number or None, found 2.0"),
+        (lambda s: s.run(trace="yes"), "trace: expected True or False, found 'yes'"),
+        (lambda s: s.run(sample=3), "sample: expected a text or None, found 3"),
+        (lambda s: s.run(progress="x"), "progress: expected True or False or None"),
+        (lambda s: s.run()[1.0], "index: expected a whole number, found 1.0"),
+        (lambda s: s.run()["a"], "index: expected a whole number, found 'a'"),
+        (lambda s: s.run().to_arrow(rows=3), "rows: expected a text, found 3"),
+        (lambda s: s.run().to_arrow(metrics=3), "metrics: expected a text, a list of names or None, found 3"),
+        (lambda s: s.run().to_arrow(metrics=[3]), "a name is a text, found 3"),
+        (lambda s: s.run().trace(seed="x"), "seed: expected a whole number or None"),
+        (lambda s: s.compare(None), "algorithms: expected a text or a list of names, found None"),
+        (lambda s: s.compare("lia,lia"), "algorithms lia: is named twice"),
+        (lambda s: s.compare(["lia", "lisa", "lia"]), "algorithms lia: is named twice"),
+        (lambda s: s.compare("lia", connections=3), "connections: expected"),
+        (
+            lambda s: s.sweep({"topology.queue": 3}),
+            "vary topology.queue: expected a list of values, or a text like `1..34`, found 3",
+        ),
+        (lambda s: s.sweep({"topology.queue": itertools.count(1)}), "vary topology.queue: more than 1000000 values"),
+        (lambda s: s.sweep({"topology.queue": None}), "vary topology.queue: expected a list of values"),
+        (lambda s: s.sweep([3]), "vary: expected a dictionary or None, found [3]"),
+        (lambda s: s.sweep({"topology.queue": "1..9"}, "lia,lia"), "algorithms lia: is named twice"),
+        (lambda s: s.sweep({"topology.queue": "1..9"}, latin=2.5), "latin: expected a whole number or None, found 2.5"),
+        (lambda s: s.sweep({"topology.queue": "1..9"}, random=-1), "random -1: a whole number from 0"),
+        (lambda s: s.with_(3), "set: expected a dictionary of keys"),
+        (lambda s: s.with_([3]), "set: expected a dictionary of keys"),
+        (lambda s: UNTYPED.Scenario.from_dict(None), "table: expected a dictionary, found None"),
+        (lambda s: UNTYPED.Scenario.from_dict([("stop", "1s")]), "table: expected a dictionary"),
+        (lambda s: UNTYPED.Scenario.from_file(None), "path: expected a text or a path, found None"),
+        (lambda s: UNTYPED.Scenario.from_text(b"stop"), "text: expected a text, found b'stop'"),
+        (lambda s: UNTYPED.paths(3), "network: expected a lisa.Scenario, a text, a path or a dictionary, found 3"),
+        (lambda s: UNTYPED.paths(s, "server", "client", k="3"), "k: expected a whole number or None, found '3'"),
+        (lambda s: lisa.paths(s, both_ways=True), "both_ways is for maps"),
+        (lambda s: lisa.plot.bars(s.run(seeds=3)), "comparison: expected a lisa.Comparison, found <lisa.Outcomes"),
+        (lambda s: lisa.plot.cdf(s), "results: expected an lisa.Outcomes, a lisa.Comparison or a lisa.Sweep"),
+        (lambda s: lisa.plot.lines(s.run()), "sweep: expected a lisa.Sweep"),
+        (lambda s: UNTYPED.plot.heatmap(None), "sweep: expected a lisa.Sweep, found None"),
+        (lambda s: UNTYPED.plot.windows(3), "results: expected"),
         (lambda s: s.run(jobs=0), "jobs 0: a whole number from 1 to 1024"),
         (lambda s: s.run(sample="0s"), "sample 0s: a time of more than 0"),
         (lambda s: s.run().to_frame("rows"), "rows rows: no such rows"),
@@ -155,3 +205,20 @@ def test_an_error_of_a_run_has_file_seed_and_key(program: Program, tmp_path: Pat
     assert printed == f"lisa: {raised.value}\n"
     assert raised.value.file == f"{file}, seed 3"
     assert raised.value.key is not None
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers(download: lisa.Scenario) -> None:
+    numpy = pytest.importorskip("numpy")
+    outcomes = download.run(numpy.int64(3), jobs=numpy.int32(2), trace=numpy.bool_(True))
+    assert outcomes.seeds == [1, 2, 3]
+    assert download.run(numpy.arange(4, 6)).seeds == [4, 5]
+    assert outcomes[numpy.int8(1)]["seed"] == 2
+    assert len(outcomes.trace(numpy.uint64(2))) > 0
+    swept = download.sweep({"topology.queue": numpy.array([5, 9])}, seeds=numpy.int64(2))
+    assert len(swept) == 4
+
+
+def test_a_slice_of_outcomes_is_a_list(download: lisa.Scenario) -> None:
+    outcomes = download.run(seeds=4)
+    assert [outcome["seed"] for outcome in outcomes[1:3]] == [2, 3]
+    assert outcomes[4:] == []

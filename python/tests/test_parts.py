@@ -38,7 +38,7 @@ def spec_of(scenario: lisa.Scenario, **changes: Any) -> of_parts.Spec:
     native = scenario._native
     values: dict[str, Any] = {
         "version": lisa.__version__,
-        "text": native.text,
+        "text": native.source_text,
         "name": native.name,
         "set": native.set,
         "vary": [(key, [str(value) for value in values]) for key, values in VARY.items()],

@@ -124,10 +124,10 @@ def test_points(download: lisa.Scenario) -> None:
 
 
 def test_warnings_are_those_of_the_program(program: Program) -> None:
-    printed = program("compare", FILE, "-a", "lia,lia", "--seeds", "2")
+    printed = program("compare", FILE, "-a", "lia,lisa", "--set", "connection.1.subflows=1", "--seeds", "2")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        compared = lisa.Scenario.from_file(FILE).compare("lia,lia", seeds=2)
+        compared = lisa.Scenario.from_file(FILE, {"connection.1.subflows": 1}).compare("lia,lisa", seeds=2)
     shown = [f"warning: {warning.message}" for warning in caught]
     assert shown == printed.stderr.splitlines()
     assert [f"warning: {line}" for line in compared.warnings] == shown

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lisa import arguments
+from lisa.checks import checked
 from lisa.comparison import Comparison
 from lisa.plot import style, summary
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 STANDARD = ("completion_s", "goodput_mbps", "retransmits")
 
 
+@checked
 def bars(comparison: Comparison, metrics: str | Iterable[str] | None = None) -> Figure:
     """Means of metrics as bars from zero with 95 % confidence intervals: a panel for each metric and part, a bar for each
     algorithm.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from lisa.checks import checked
 from lisa.comparison import Comparison
 from lisa.outcomes import Outcomes
 from lisa.plot import data, style
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def cdf(results: Outcomes | Comparison | Sweep, metric: str | None = None) -> Figure:
     """The distribution function of a metric over the runs: a panel for each connection name, subflow or link, a line for each
     algorithm.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lisa.checks import checked
 from lisa.errors import ArgumentError
 from lisa.plot import style, summary
 from lisa.sweep import Sweep
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def heatmap(sweep: Sweep, metric: str | None = None, *, difference: bool = False, part: str | None = None) -> Figure:
     """Means of a metric over the two varied keys of a sweep: a panel for each algorithm.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lisa.checks import checked
 from lisa.errors import ArgumentError
 from lisa.plot import style, summary
 from lisa.sweep import Sweep
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def lines(sweep: Sweep, metric: str | None = None) -> Figure:
     """Means of a metric over the one varied key of a sweep, with bands of the 95 % confidence intervals: a panel for each part,
     a line for each algorithm.

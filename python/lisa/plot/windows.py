@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from lisa.checks import checked
 from lisa.comparison import Comparison
 from lisa.errors import ArgumentError
 from lisa.outcomes import Outcomes
@@ -22,6 +23,7 @@ MOST = 12
 Series = tuple[list[float], list[int]]
 
 
+@checked
 def windows(results: Outcomes | Comparison, *, seed: int | None = None, connection: str | None = None) -> Figure:
     """The congestion window of each subflow over time, and their sum; of a comparison a panel for each algorithm.
 

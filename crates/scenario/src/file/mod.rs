@@ -94,11 +94,31 @@ impl Scenario {
 }
 
 fn parse(text: &str, file: &Path, overrides: &[impl AsRef<str>]) -> Result<Scenario, Error> {
+    scenario(&tree(text, file, overrides)?, file)
+}
+
+fn tree(text: &str, file: &Path, overrides: &[impl AsRef<str>]) -> Result<Node, Error> {
     let mut root = node::read(text, file)?;
     for text in overrides {
         overrides::apply(&mut root, text.as_ref())?;
     }
-    scenario(&root, file)
+    Ok(root)
+}
+
+/// The text of a file with changed keys, without its comments; without a change the text itself.
+pub(crate) fn changed_text(
+    text: &str,
+    file: &Path,
+    overrides: &[impl AsRef<str>],
+) -> Result<String, Error> {
+    if overrides.is_empty() {
+        return Ok(text.into());
+    }
+    let tree = tree(text, file, overrides)?;
+    toml::to_string(&tree).map_err(|error| Error {
+        file: file.display().to_string(),
+        ..Error::whole(error.to_string())
+    })
 }
 
 fn scenario(root: &Node, file: &Path) -> Result<Scenario, Error> {

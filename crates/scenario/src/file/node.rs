@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -37,6 +39,26 @@ pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) location: Location,
     pub(crate) node: Node,
+}
+
+impl Serialize for Node {
+    /// The value as TOML has it, tables in the order of the file.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.value {
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Integer(number) => {
+                let number = number.and_then(|number| i64::try_from(number).ok());
+                serializer.serialize_i64(number.ok_or_else(|| S::Error::custom("a large number"))?)
+            }
+            Value::Float(number) => serializer.serialize_f64(*number),
+            Value::Boolean(boolean) => serializer.serialize_bool(*boolean),
+            Value::Date => Err(S::Error::custom("a date")),
+            Value::List(items) => serializer.collect_seq(items),
+            Value::Table(entries) => {
+                serializer.collect_map(entries.iter().map(|entry| (&entry.key, &entry.node)))
+            }
+        }
+    }
 }
 
 impl Node {

@@ -40,6 +40,21 @@ pub fn connections(scenario: &Scenario, named: &[String]) -> Result<Vec<usize>, 
     named.iter().map(find).collect()
 }
 
+/// Refuses an algorithm that is named twice: results are told apart by its name.
+///
+/// # Errors
+/// For the first algorithm that is there a second time.
+pub fn check_distinct(algorithms: &[String]) -> Result<(), Problem> {
+    let is_second = |(at, algorithm): &(usize, &String)| algorithms[..*at].contains(algorithm);
+    match algorithms.iter().enumerate().find(is_second) {
+        Some((_, algorithm)) => {
+            let text = "is named twice: name each algorithm once";
+            Err(Problem::of(Argument::Algorithms, algorithm, text))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The error of a name that no connection has.
 #[must_use]
 pub fn no_connection(name: &str, names: &[&str]) -> Problem {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::shown;
 
 /// Largest number of seeds.
-const MOST: u64 = 1_000_000;
+pub const MOST: u64 = 1_000_000;
 
 /// The correct forms, for errors.
 pub const FORMS: &str =

@@ -270,6 +270,7 @@ impl Sweep {
                 add(None, Arc::new(scenario));
                 continue;
             }
+            contenders::check_distinct(algorithms)?;
             let replaced = contenders::connections(&scenario, &self.connections)?;
             for algorithm in algorithms {
                 let changed = contenders::with_algorithm(

@@ -145,6 +145,7 @@ fn contenders(
     scenario: &Scenario,
     chosen: &[usize],
 ) -> Result<Arc<[Contender]>, Failure> {
+    contenders::check_distinct(&arguments.algorithms)?;
     let common = &arguments.common;
     let contender = |algorithm: &String| {
         let about = format!("{} with {algorithm}", source.name.display());

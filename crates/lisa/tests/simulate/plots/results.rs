@@ -170,7 +170,7 @@ fn a_sweep_over_seeds_is_a_distribution_or_bars() {
     rank.must_have(&["One order of all connections: download; competitor."]);
     assert!(!rank.has("download"));
     // One value in all runs.
-    place.picture("sweep small.toml -a lia,lia --seeds 3 --set rtt_spread=0");
+    place.picture("sweep small.toml -a lia --seeds 3 --set rtt_spread=0");
 }
 
 #[test]
