@@ -84,7 +84,7 @@ fn lengths_are_those_of_networkx() {
                 if pairs % every != 0 {
                     continue;
                 }
-                let ends = [from, to].map(|node| map.nodes[node].id);
+                let ends = [from, to].map(|node| map.nodes[node].id.clone());
                 let hosts = [from, to].map(|node| graph.hosts()[node]);
                 for line in lines(&graph, hosts[0], hosts[1]) {
                     writeln!(found, "{name} {} {} {line}", ends[0], ends[1]).unwrap();

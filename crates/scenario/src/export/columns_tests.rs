@@ -1,6 +1,7 @@
 use super::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
+use std::fs::File;
 
 /// A file that is removed afterwards.
 struct Temporary(PathBuf);

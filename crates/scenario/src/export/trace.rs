@@ -132,6 +132,7 @@ mod tests {
     use crate::{Scenario, simulate};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
+    use std::fs::File;
 
     const FILE: &str = "title = \"A trace\"\nstop = \"9s\"\n[topology]\nkind = \"shared-bottleneck\"\n\
         rate = \"5Mbit\"\nrtt = \"40ms\"\nqueue = 17\n[[connection]]\nprotocol = \"mptcp\"\n\
