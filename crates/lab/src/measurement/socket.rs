@@ -266,22 +266,20 @@ fn ipv4(address: &libc::sockaddr_storage) -> (Ipv4Addr, u16) {
     )
 }
 
-/// Whether the send buffer of a socket has reached this size and is full (sk_stream_memory_free).
-pub(crate) fn is_full(socket: &Socket, largest: u32) -> Result<bool, Error> {
+/// Free bytes of a send buffer that has reached its largest size; without limit before (sk_stream_memory_free).
+pub(crate) fn room(socket: &Socket, largest: u32) -> Result<u64, Error> {
     /// SO_MEMINFO, and places in its array (linux/sock_diag.h, SK_MEMINFO_SNDBUF and SK_MEMINFO_WMEM_QUEUED).
     const SO_MEMINFO: i32 = 55;
     const SNDBUF: usize = 3;
     const WMEM_QUEUED: usize = 5;
     let mut memory = [[0_u32; 9]];
-    option(
-        socket.as_raw_fd(),
-        libc::SOL_SOCKET,
-        SO_MEMINFO,
-        &mut memory,
-    )
-    .map_err(Error::kernel("reading SO_MEMINFO"))?;
+    option(socket.as_raw_fd(), libc::SOL_SOCKET, SO_MEMINFO, &mut memory)
+        .map_err(Error::kernel("reading SO_MEMINFO"))?;
     let [memory] = memory;
-    Ok(memory[SNDBUF] >= largest && memory[WMEM_QUEUED] >= memory[SNDBUF])
+    Ok(match memory[SNDBUF] >= largest {
+        true => memory[SNDBUF].saturating_sub(memory[WMEM_QUEUED]).into(),
+        false => u64::MAX,
+    })
 }
 
 /// Number of bytes that were written to the socket and not acknowledged, at the data level for MPTCP.

@@ -105,8 +105,8 @@ impl SendStream {
     }
 
     /// Bytes that the application can write at once: the rest of the last unsent sk_buff, regardless of memory while the
-    /// send buffer grows, or another sk_buff while memory is left. (An application that writes again and again, as that of
-    /// the lab, would exceed the largest buffer without bound, where one that waits for poll(2) does not.)
+    /// send buffer grows, or another sk_buff while memory is left. The application writes no more than fits into a buffer
+    /// of the largest size, as that of the lab does.
     fn room_in_write_queue(&self, sender: &Sender) -> Option<u64> {
         let (max, last) = (self.skb_size(), sender.queue.last_len());
         let room = match last {
