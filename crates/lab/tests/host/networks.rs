@@ -139,7 +139,8 @@ fn connections_use_ecn_if_they_are_to() {
 #[test]
 fn what_held_a_connection_back() {
     let Some(mut host) = host(25) else { return };
-    let cases: [(&str, fn(&Limited) -> Option<f64>); 4] = [
+    type Share = fn(&Limited) -> Option<f64>;
+    let cases: [(&str, Share); 4] = [
         ("receive_window = '1MiB'", |l| l.limited_congestion_window),
         ("receive_window = '64KiB'", |l| l.limited_receive_window),
         ("receive_window = '1MiB'\nsend_buffer = '64KiB'", |l| {
