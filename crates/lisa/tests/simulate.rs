@@ -58,7 +58,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Folder, complaint};
+use support::{Folder, complaint, without_progress};
 
 const SCENARIO: &str = r#"title = "A small bottleneck"
 stop = "20s"
@@ -105,7 +105,7 @@ impl Place {
     /// Output of a command that must succeed without an error line; warnings are allowed.
     fn good(&self, arguments: &str) -> String {
         let output = self.lisa(arguments).output().unwrap();
-        let complaint = String::from_utf8_lossy(&output.stderr);
+        let complaint = without_progress(&output.stderr);
         let lines = complaint
             .lines()
             .filter(|line| !line.starts_with("warning: "));

@@ -21,7 +21,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use serde_json::Value;
 use support::vm::{fetched, vmlinuz};
-use support::{Folder, LISA, complaint, until};
+use support::{Folder, LISA, complaint, until, without_progress};
 
 /// The kernel that boots by default.
 const KERNEL: &str = "6.12";
@@ -109,7 +109,7 @@ impl Place {
 /// Output of a command that must succeed; `None` if no VM can run.
 fn good(mut command: Command) -> Option<String> {
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = without_progress(&output.stderr);
     if said.starts_with("lisa: no kernel for the VM") || said.starts_with("lisa: no qemu") {
         eprintln!("skipped: {said}");
         return None;
