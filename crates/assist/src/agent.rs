@@ -8,6 +8,7 @@ use std::time::Duration;
 use manager::api::{self, Groups, Subflow, Token};
 use tokio::time::{Instant, sleep_until};
 
+use crate::budget::Budget;
 use crate::client::{Events, Manager};
 use crate::error::{Error, Result};
 use crate::events::{PathManagerEvents, What};
@@ -23,9 +24,6 @@ const RESYNC: Duration = Duration::from_secs(5);
 
 /// Time to the next attempt to reach the manager, at first and at most. It grows until a session has lasted [`CONTACT`].
 const RETRY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
-
-/// Events for the log: at most this many at once, and one more each second. A manager that changes its mind all the time must not fill a disk.
-const EVENTS: u64 = 10_000;
 
 /// Largest number of subflows of a report, so that it is smaller than the manager's limit of 1 MiB.
 const REPORT: usize = 5000;
@@ -80,27 +78,6 @@ pub enum Event {
     Omitted(u64),
 }
 
-/// Number of events that may still be reported.
-struct Budget {
-    /// Time at which it is full again.
-    full_at: Instant,
-    omitted: u64,
-}
-
-impl Budget {
-    /// Takes one. Returns the number of those that were refused before, or nothing if there is none left.
-    fn take(&mut self) -> Option<u64> {
-        let now = Instant::now();
-        let after = self.full_at.max(now) + Duration::from_secs(1);
-        if after > now + Duration::from_secs(EVENTS) {
-            self.omitted += 1;
-            return None;
-        }
-        self.full_at = after;
-        Some(std::mem::take(&mut self.omitted))
-    }
-}
-
 /// A session with the manager.
 struct Session {
     begin: Instant,
@@ -135,10 +112,7 @@ impl<K: Kernel> Agent<K> {
             manager,
             kernel,
             on_event: Box::new(on_event),
-            budget: Budget {
-                full_at: Instant::now(),
-                omitted: 0,
-            },
+            budget: Budget::new(),
             session: None,
             decided: BTreeMap::new(),
             contact: Instant::now(),
@@ -459,21 +433,5 @@ async fn next_groups(session: &mut Option<Session>) -> Result<Vec<Groups>> {
     match session {
         Some(session) => session.events.next().await,
         None => pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn events_have_a_budget() {
-        let mut budget = Budget {
-            full_at: Instant::now(),
-            omitted: 0,
-        };
-        let taken = (0..2 * EVENTS).filter(|_| budget.take().is_some()).count() as u64;
-        assert!((EVENTS..EVENTS + 5).contains(&taken), "{taken}");
-        assert_eq!(budget.omitted, 2 * EVENTS - taken);
     }
 }

@@ -8,6 +8,7 @@
 //! by requests ([`requests`]) to the process that may.
 
 mod agent;
+mod budget;
 mod client;
 mod error;
 mod events;

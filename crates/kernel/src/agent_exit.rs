@@ -1,5 +1,6 @@
 //! Coupling at the end of a process: `bpf/agent_exit.bpf.c`.
 
+use crate::libbpf;
 use crate::registry::Registered;
 use crate::requirements::is_denied;
 use crate::{Error, Result};
@@ -36,6 +37,7 @@ impl CoupledAtExit {
                 registered.name()
             ))(error)
         };
+        libbpf::prepare()?;
         let mut open = ObjectBuilder::default()
             .open_memory(&OBJECT.0)
             .map_err(failed)?;
@@ -50,7 +52,9 @@ impl CoupledAtExit {
         let mut link = None;
         for program in object.progs_mut() {
             match program.name().to_str() {
-                Some("begin") => drop(program.test_run(ProgramInput::default()).map_err(failed)?),
+                Some("begin") => {
+                    program.test_run(ProgramInput::default()).map_err(failed)?;
+                }
                 _ => link = Some(program.attach().map_err(failed)?),
             }
         }

@@ -3,6 +3,7 @@
 
 pub mod api;
 mod error;
+mod map;
 mod network;
 mod prefixes;
 mod routes;
@@ -11,7 +12,8 @@ mod state;
 mod store;
 
 pub use error::{Error, Kind, Result};
-pub use network::{MOST_CANDIDATES, RATE_AGE_MS, map_of};
+pub use map::map_of;
+pub use network::{MOST_CANDIDATES, RATE_AGE_MS};
 pub use state::{ABSENCE_MS, CONNECTION_SUBFLOWS, Effects, EndpointId, Hash, Limits, State};
 
 #[cfg(test)]

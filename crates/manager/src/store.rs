@@ -184,21 +184,26 @@ impl Stored {
 
     /// The database of an existing file, whose checksums are verified.
     fn verified(file: File) -> Result<Self> {
+        let damaged = |what: String| {
+            let text = format!(
+                "damaged, or no database of a manager ({what}): restore a copy, or remove the file to begin anew"
+            );
+            Error::new(Kind::Store, text)
+        };
         let read = || {
-            if file.is_empty().map_err(redb::Error::Io)? {
-                return Err(redb::Error::Corrupted("it is empty".into()));
+            if file.is_empty().map_err(|error| error.to_string())? {
+                return Err("it is empty".to_owned());
             }
-            let mut database = Database::builder().create_with_backend(file.clone())?;
-            database.check_integrity()?;
+            let builder = Database::builder();
+            let opened = builder.create_with_backend(file.clone());
+            let mut database = opened.map_err(|error| error.to_string())?;
+            let checked = database.check_integrity();
+            checked.map_err(|error| error.to_string())?;
             Ok(database)
         };
         // redb panics on a file that is shorter than its header says.
-        let database =
-            quietly(read).unwrap_or_else(|| Err(redb::Error::Corrupted("it is cut off".into())));
-        let database = database.map_err(|error| {
-            let text = format!("damaged, or no database of a manager ({error}): restore a copy, or remove the file to begin anew");
-            Error::new(Kind::Store, text)
-        })?;
+        let database = quietly(read).unwrap_or_else(|| Err("it is cut off".into()));
+        let database = database.map_err(damaged)?;
         Ok(Self {
             file,
             commits: commits(&database)?,

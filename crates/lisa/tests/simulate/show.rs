@@ -42,7 +42,9 @@ fn a_file_is_replaced_with_force_only() {
     let output = place.lisa("new wifi-lte -o a.toml").output().unwrap();
     let complaint = complaint(&output, 1);
     assert!(
-        complaint.contains("-o a.toml: the file exists; --force replaces it"),
+        complaint.contains(
+            "-o a.toml: the file exists; choose another name, or --force to replace the file"
+        ),
         "{complaint}"
     );
     assert_eq!(place.read("a.toml"), before);

@@ -3,6 +3,7 @@
 //! The server answers while others send slowly, too much, or nothing: it bounds connections by address and in all, the time of a
 //! header, of a body and of a stalled write, the size of a body, the requests of an endpoint per second, and its streams.
 
+mod access;
 mod authentication;
 mod connections;
 mod handlers;

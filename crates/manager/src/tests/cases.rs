@@ -279,22 +279,19 @@ fn a_new_map_keeps_rates_and_prefixes() {
             .map(|(from, to)| link(from, to))
             .to_vec(),
     };
-    world
-        .state
-        .set_map(&network::map_of(&map).unwrap())
-        .unwrap();
+    world.state.set_map(&map_of(&map).unwrap()).unwrap();
     assert_eq!((world.groups(1), world.unknown(1)), (vec![0, 0], None));
     assert_eq!(world.state.network().prefix_list().len(), 5);
     let mut twice = map.clone();
     twice.nodes.push(node(0));
     assert_eq!(
-        kind(network::map_of(&twice), "nodes.5: a second node `n0`"),
+        kind(map_of(&twice), "nodes.5: a second node `n0`"),
         Kind::Invalid
     );
     let mut nowhere = map;
     nowhere.links.push(link(0, 7));
     assert_eq!(
-        kind(network::map_of(&nowhere), "links.4: no node `n7`"),
+        kind(map_of(&nowhere), "links.4: no node `n7`"),
         Kind::Invalid
     );
 }

@@ -6,7 +6,7 @@ mod incremental;
 use std::net::SocketAddr;
 
 use crate::api::{self, Token};
-use crate::network;
+use crate::map_of;
 use crate::{Limits, Result, State};
 
 /// A state with a map of these links in one direction, named `FROM – TO`, a prefix 10.N.0.0/16 at the N-th node, and an endpoint `one`
@@ -25,7 +25,7 @@ impl World {
             links: links.iter().map(|(from, to)| link(*from, *to)).collect(),
         };
         let mut state = State::new(Limits::default());
-        state.set_map(&network::map_of(&map).unwrap()).unwrap();
+        state.set_map(&map_of(&map).unwrap()).unwrap();
         let prefixes = (0..nodes).map(|index| api::Prefix {
             prefix: format!("10.{index}.0.0/16").parse().unwrap(),
             node: name(index),
