@@ -1,6 +1,8 @@
 """Tables and figures of experiments/lisa/README.md: what decides the figures of LISA's paper."""
 
+import csv
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -41,6 +43,31 @@ def exits(experiment):
             rows.append([f"`{profile}`{', 4 MB' if window else ''}, {name}", *cells])
     header = ["queue 25, join at once", "R", "R_ss", "Σcwnd", "exit of subflow 1, s", "of subflow 2, s"]
     experiment.fill(README, "exits", table(header, rows))
+
+
+def join(experiment, file, delay, rtt, queue):
+    """Time of the join in RTTs since the first data, and the first subflow's window at that time."""
+    keys = {"connection.download.join_delay": f"{delay}ms", "connection.download.algorithm": "lia"}
+    keys |= {"connection.download.bytes": "1MB", "topology.queue": queue, "rtt_spread": "0%"}
+    with tempfile.TemporaryDirectory() as folder:
+        settings = [f"--set={key}={value}" for key, value in keys.items()]
+        experiment.lisa("run", experiment.folder / file, "--trace", folder, "--trace-format", "csv", *settings)
+        with next(Path(folder).glob("*.csv")).open() as stream:
+            events = list(csv.DictReader(stream))
+    first, second = ([event for event in events if event["subflow"] == number] for number in "12")
+    begin, time = (float(subflow[0]["time_s"]) for subflow in (first, second))
+    window = [event["cwnd_segments"] for event in first if float(event["time_s"]) <= time][-1]
+    return f"{(time - begin) / rtt:.1f} RTTs, {window}"
+
+
+def joins(experiment):
+    """When the second subflow begins, and the window of the first one, by the delay of the join."""
+    paths = (("fig1.toml", 0.07), ("fig6.toml", 0.04), ("fig8.toml", 0.04))
+    rows = []
+    for delay in (0, 20, 35, 40, 60, 70):
+        rows.append([f"{delay} ms", *(join(experiment, file, delay, rtt, 40) for file, rtt in paths)])
+    header = ["join later by", "figure 1, 70 ms", "figure 6, 40 ms", "figure 8, 40 ms"]
+    experiment.fill(README, "joins", table(header, rows))
 
 
 def delays(experiment):
@@ -85,4 +112,4 @@ def figures(experiment):
 
 
 if __name__ == "__main__":
-    Experiment(__file__).run(exits, delays, figures)
+    Experiment(__file__).run(joins, exits, delays, figures)

@@ -10,7 +10,6 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from support.experiment import Experiment, table
-from support.mean import number
 
 PAPERS = ("lisa", "css", "lia-olia", "nmcc")
 # Figures of the pages, and those that a quick trial runs.
@@ -39,28 +38,22 @@ def reproduce(experiment, paper, folder, *more):
 
 
 def measured(claim, day):
-    """Verdict and value of a claim."""
-    verdict, value, ci95 = (claim[f"{key}_{day}"] for key in ("verdict", "measured", "ci95"))
-    explained, points = claim.get(f"explained_{day}"), claim[f"points_{day}"]
-    verdict = {"direction-only": "direction only", "not-stated": "not stated", "not-run": "not run"}.get(
-        verdict, verdict
-    )
-    if value is None:
+    """Verdict and value of a claim, as the report prints them."""
+    explained, printed = claim.get(f"explained_{day}"), claim[f"printed_{day}"]
+    verdict = claim[f"verdict_{day}"].replace("-", " ")
+    if not printed:
         return verdict
-    decimals = 3 if abs(value) < 1 else 2 if abs(value) < 10 else 1
-    text = number(value, decimals) + (f" ± {number(ci95, decimals)}" if ci95 else "")
-    if points:
-        text = f"{points}; {text} %"
     cause = f"; **explained**: {explained}" if explained else ""
-    return f"{verdict}: {text}{cause}"
+    return f"{verdict}: {printed}{cause}"
 
 
 def named(claim):
-    """Figure, name and published value of a claim."""
+    """Figure, name and published value of a claim, with what confirms it."""
     condition = "" if claim["condition"] == "same" else claim["condition"]
     name = f"{condition}: {claim['metric']} ({claim['algorithm']})".removeprefix(": ")
     value = " ".join(filter(None, (claim["value"], claim["unit"]))) or "–"
     value += f" ({claim['note']})" if claim["note"] else ""
+    value += f"; confirmed: {claim['confirmed_by']}" if claim["confirmed_by"] else ""
     return [claim["figure"], name, value]
 
 

@@ -31,7 +31,8 @@ fn a_figure() {
     assert_eq!(values, ["similar", "lower"]);
     // With fewer than eight packets both lose the first window: the paper's explanation of equal results.
     assert_eq!(claims[0]["verdict_then"], "confirmed");
-    assert_eq!(claims[0]["points_then"], "7/7");
+    assert_eq!(claims[0]["printed_then"], "similar at 7 of 7; mean 0 %");
+    assert_eq!(claims[1]["confirmed_by"], "lower at 25 of 27 points");
     assert_eq!(claims[0]["verdict_vm"], "not-run");
     let csv = String::from_utf8(place.read("report/results.csv")).unwrap();
     assert_eq!(csv.lines().count(), 3, "{csv}");
@@ -43,8 +44,9 @@ fn a_figure() {
     assert_eq!(page.matches("<figure>").count(), 2);
     for word in [
         "similar at 7 of 7",
-        "kernel in the VM",
-        "R_ss [segments]",
+        "lower at 25 of 27 points",
+        "Stated in the paper: join of the second subflow, 3 RTTs after the first one",
+        "retransmissions in slow start, R_ss",
         "prefers-color-scheme: dark",
         "@media print",
     ] {
@@ -59,6 +61,65 @@ fn a_figure() {
     let table = place.good(&format!("{FIGURE} --cache cache"));
     assert_eq!(stored(&place, "cache"), before);
     assert!(table.contains("1 confirmed"), "{table}");
+}
+
+/// The numbers beside the vertical axis of a figure.
+fn labels(svg: &str) -> Vec<&str> {
+    let texts = svg.split("<text").skip(1);
+    let right = texts.filter(|text| {
+        text.split('>')
+            .next()
+            .is_some_and(|tag| tag.contains("\"end\""))
+    });
+    right
+        .filter_map(|text| text.split(['>', '<']).nth(1))
+        .map(str::trim)
+        .collect()
+}
+
+/// Two figures of LISA, one with a third line and long titles of axes: each SVG has its name, no label is cut, both days share an axis, and
+/// the page has its contents, and what is said once.
+#[test]
+fn the_page_reads_well() {
+    let place = Place::new();
+    let title = "credits that the second subflow (20 ms) paid";
+    for (figure, measure) in [("lender", "second"), ("fig1", "completion")] {
+        place.good(&format!(
+            "reproduce lisa/{figure} --seeds 2 --no-causes --cache cache -o report"
+        ));
+        let page = String::from_utf8(place.read("report/report.html")).unwrap();
+        let svgs = page.split("<svg").skip(1);
+        for svg in svgs.clone() {
+            let (tag, rest) = svg.split_once('>').unwrap();
+            assert!(
+                tag.contains("role=\"img\"") && rest.starts_with("<title>"),
+                "{tag}"
+            );
+        }
+        assert!(svgs.count() >= 4);
+        for wrong in ['…', '`'] {
+            assert!(!page.contains(wrong), "{figure}: {wrong}");
+        }
+        assert_eq!(page.matches("--on vm").count(), 1);
+        assert!(
+            page.contains(&format!("<a href=\"#lisa-{figure}\">{figure}: ")),
+            "{figure}"
+        );
+        let [then, now] = ["then", "now"].map(|day| {
+            let svg = place.read(&format!("report/lisa-{figure}-{measure}-{day}.svg"));
+            String::from_utf8(svg).unwrap()
+        });
+        assert!(labels(&then).len() > 2, "{:?}", labels(&then));
+        assert_eq!(labels(&then), labels(&now), "{figure}");
+        // TCP is black, MPTCP blue and LISA orange, whatever their number.
+        for (colour, is_there) in [("#0072B2", true), ("#D55E00", true), ("#009E73", false)] {
+            assert_eq!(then.contains(colour), is_there, "{figure}: {colour}");
+        }
+        if figure == "lender" {
+            let named = format!("<title>lender: {title}, paper's day</title>");
+            assert!(then.contains(&named), "{then}");
+        }
+    }
 }
 
 /// Ctrl-C ends the command in one line; the same command then writes the same bytes as one that was not interrupted.

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use reproduce::words::{claim, measured, published, value};
 use reproduce::{
     ClaimResult, DayResult, Figure, FigureResult, Kernel, PaperResult, Parameter, Report, Series,
-    Verdict,
+    Tried, Verdict,
 };
 
 use super::over_time::TimeFigure;
@@ -164,14 +164,23 @@ fn causes(
                         (None, Some(tried)) => { "; confirmed with " (tried.name()) ", from one point, which explains nothing" }
                         (None, None) => "; no setting that was tried confirms it"
                     }
-                    @match day.screened.len() {
-                        0 => {},
-                        number => { ". Pairs of settings that were tried at a part of the points: " (number) ", of which confirm it there: "
-                            (day.screened.iter().filter(|tried| tried.restores()).count()) }
-                    }
+                    (pairs(&day.tried, ""))
+                    (pairs(&day.screened, " at a part of the points"))
                 }
                 (sensitivity::plot(result.figure, of, day))
             }
+        }
+    }
+}
+
+/// How many pairs of settings were tried at these points.
+fn pairs(tried: &[Tried<'_>], place: &str) -> Markup {
+    let pairs = tried.iter().filter(|tried| tried.choices.len() > 1);
+    let confirm = pairs.clone().filter(|tried| tried.restores()).count();
+    html! {
+        @match pairs.count() {
+            0 => {},
+            number => { ". Pairs of settings that were tried" (place) ": " (number) ", of which confirm it: " (confirm) }
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Sensitivity plot of an unconfirmed claim: its value with each setting of each parameter, and with the pairs of settings that were tried
-//! at all points. Names and values are text beside the plot, so that they wrap on a narrow page.
+//! Sensitivity plot of an unconfirmed claim: its value with each setting of each parameter, and with the first pairs of settings that
+//! confirm it. Names and values are text beside the plot, so that they wrap on a narrow page.
 
 use maud::{Markup, html};
-use reproduce::{Assessment, ClaimResult, DayResult, Expected, Figure, Verdict, words};
+use reproduce::{Assessment, ClaimResult, DayResult, Expected, Figure, Tried, Verdict, words};
 use scenario::statistics::Mean;
 
 /// Width and height of the coordinates of a line, which stretches to the width of its column.
@@ -13,6 +13,9 @@ const SPACE: f64 = 8.0;
 /// Least distance of two labels of the axis, and of a label's middle from an end.
 const APART: f64 = 60.0;
 const EDGE: f64 = 30.0;
+
+/// Largest number of pairs that are drawn: there are dozens for a claim.
+const PAIRS: usize = 3;
 
 /// A line of the plot.
 struct Line {
@@ -71,15 +74,17 @@ impl Axis {
     fn labels(&self) -> Markup {
         let zero = self.zero.filter(|zero| {
             let others = self.published.iter();
-            others.copied().all(|other| (self.at(*zero) - self.at(other)).abs() > APART)
+            others
+                .copied()
+                .all(|other| (self.at(*zero) - self.at(other)).abs() > APART)
         });
         let middle = |value: f64| format!("{:.1}", self.at(value).clamp(EDGE, WIDTH - EDGE));
         html! {
-            svg.axis viewBox=(format!("0 0 {WIDTH} 16")) role="img" {
+            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" {
                 title { "axis" }
                 @for (label, value) in [("0", zero), ("published", self.published)] {
                     @if let Some(value) = value {
-                        text x=(middle(value)) y="12" text-anchor="middle" { (label) }
+                        text x=(middle(value)) y="15" text-anchor="middle" { (label) }
                     }
                 }
             }
@@ -98,7 +103,11 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
             verdict,
         })
     };
-    let tried = day.tried.iter().filter_map(|tried| {
+    let (single, pairs): (Vec<&Tried<'_>>, Vec<&Tried<'_>>) =
+        day.tried.iter().partition(|tried| tried.choices.len() == 1);
+    let pairs = pairs.into_iter().filter(|tried| tried.restores());
+    let drawn = single.into_iter().chain(pairs.take(PAIRS));
+    let tried = drawn.filter_map(|tried| {
         let stated = tried.contradicts();
         let stated = stated.map_or(String::new(), |stated| format!(" (the paper: {stated})"));
         line(tried.name() + &stated, &tried.assessment)

@@ -10,7 +10,9 @@ const ALGORITHMS: [&str; COLOURS] = ["lia", "lisa", "css", "olia", "nmcc", "phi"
 /// Number of the colour of a line: a prediction has that of its algorithm.
 fn colour(line: &Line) -> usize {
     let name = line.algorithm.as_ref().or(line.theory.as_ref());
-    let known = ALGORITHMS.iter().position(|one| name.is_some_and(|name| name == one));
+    let known = ALGORITHMS
+        .iter()
+        .position(|one| name.is_some_and(|name| name == one));
     known.unwrap_or(TCP)
 }
 
@@ -41,4 +43,45 @@ pub fn over_time(figure: &Figure, line: &str, connection: &str, subflow: usize) 
     let is_own = figure.connections.iter().any(|name| name == connection);
     let line = figure.lines.iter().find(|one| is_own && one.name == line);
     style(line.map_or(TCP, colour), subflow)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use reproduce::Library;
+
+    use super::*;
+
+    /// An algorithm has one colour in all figures of all papers, whatever a paper calls it, and the lines of a figure differ.
+    #[test]
+    fn one_colour_for_one_algorithm() {
+        let library = Library::new().unwrap();
+        let mut colours = BTreeMap::new();
+        for figure in library.papers.iter().flat_map(|paper| &paper.figures) {
+            let mut styles = BTreeSet::new();
+            for line in &figure.lines {
+                for backend in 0..2 {
+                    let style = of_line(figure, &line.name, backend);
+                    let is_table = figure.x.is_none();
+                    assert!(
+                        styles.insert(style) || is_table,
+                        "{}: {}",
+                        figure.id,
+                        line.name
+                    );
+                    if let Some(algorithm) = &line.algorithm {
+                        let colour = style % COLOURS;
+                        let known = *colours.entry(algorithm.clone()).or_insert(colour);
+                        assert_eq!(known, colour, "{}: {algorithm}", figure.id);
+                    }
+                }
+            }
+        }
+        let different: BTreeSet<usize> = ["lia", "lisa", "css", "olia", "nmcc", "phi"]
+            .into_iter()
+            .map(|algorithm| colours[algorithm])
+            .collect();
+        assert_eq!(different.len(), 6);
+    }
 }
