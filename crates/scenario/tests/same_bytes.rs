@@ -255,7 +255,7 @@ fn of_all_random_keys() {
             run(ALL, seed, &folder.0).show()
         })
     });
-    assert_eq!(digests, ["775e3e26d0c206e8", "ba0a048a5d99c260"]);
+    assert_eq!(digests, ["fed58130ec7a7520", "d77c337e85c92443"]);
 }
 
 #[test]

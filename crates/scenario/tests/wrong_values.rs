@@ -100,7 +100,7 @@ const WRONG: [&str; 11] = [
 /// Words that say what is allowed.
 #[rustfmt::skip]
 const ALLOWED: &[&str] = &[
-    "expected ", "out of range: ", "there are ", "there is ", "write ", "units are", "a name has ", "add one like", "add a ", "must ", "needs ",
+    "expected ", "out of range: ", "there are ", "there is ", "write ", "units are", "a name has ", "a title has ", "add one like", "add a ", "must ", "needs ",
     "need a ", "only for ", "not for ", "use ", "possible", "has one of", "at least", "a path ", "not both", ": 0 to 1, or ", " like ",
     "is relative to the folder", "has no reverse direction", "has one value", "no link is connected",
 ];

@@ -86,7 +86,7 @@ fn delays_follow_from_distances() {
     let error = read("'1ms'").unwrap_err().to_string();
     assert!(error.contains("a.toml:4: `topology.file`: "), "{error}");
     assert!(
-        error.ends_with("small.gml:1: `target 3`: no node has this id"),
+        error.ends_with("small.gml:1: `…`: no node has this id"),
         "{error}"
     );
     fs::remove_dir_all(&folder).unwrap();
