@@ -144,11 +144,8 @@ impl<'a> Report<'a> {
             for result in figures {
                 for attempt in attempts(paper, result, self.seeds, round) {
                     for claim in &result.claims {
-                        if round.concerns(
-                            &claim.days[attempt.day],
-                            claim.points,
-                            &attempt.choices,
-                        ) {
+                        if round.concerns(&claim.days[attempt.day], claim.points, &attempt.choices)
+                        {
                             all.extend(of_claim(
                                 paper,
                                 result.figure,
@@ -230,7 +227,9 @@ fn attempts<'a>(
                 let set = &choice.setting.set;
                 set.is_empty() || set.iter().any(|one| !of_day.contains(one))
             };
-            let others = choices.iter().filter(move |choices| choices.iter().all(is_other));
+            let others = choices
+                .iter()
+                .filter(move |choices| choices.iter().all(is_other));
             others.map(move |choices| {
                 let settings = choices.iter().map(|choice| choice.setting);
                 Attempt {
@@ -343,7 +342,10 @@ mod tests {
         let library = Library::new().unwrap();
         let figures = library.select(Some("lisa/fig6a")).unwrap();
         let (paper, figure) = (figures[0].0, figures[0].1[0]);
-        let join = paper.parameters(figure).find(|one| one.id == "join").expect("a join");
+        let join = paper
+            .parameters(figure)
+            .find(|one| one.id == "join")
+            .expect("a join");
         assert!(join.stated.is_some());
         let of_day = |day: usize| figure.of_day(&paper.days[day]);
         let published = &join.settings[1];

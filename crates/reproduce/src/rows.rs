@@ -166,7 +166,11 @@ fn row(paper: &str, figure: &Figure, claim: &ClaimResult<'_>) -> ResultRow {
     let cause = |day: &DayResult<'_>| day.cause().map_or(String::new(), Tried::name);
     ResultRow {
         paper: paper.into(),
-        figure: claim.claim.figure.clone().unwrap_or_else(|| figure.id.clone()),
+        figure: claim
+            .claim
+            .figure
+            .clone()
+            .unwrap_or_else(|| figure.id.clone()),
         condition: claim.claim.condition.clone(),
         metric: claim.claim.metric.clone(),
         algorithm: claim.claim.algorithm.clone(),

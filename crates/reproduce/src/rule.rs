@@ -158,7 +158,10 @@ pub fn confirmed_by(claim: &Claim, expected: Expected, points: usize) -> String 
         return limits.to_string();
     }
     let most = tenths(NEARLY_ALL, points);
-    let all = format!("{most} of {points} {}", if points == 1 { "point" } else { "points" });
+    let all = format!(
+        "{most} of {points} {}",
+        if points == 1 { "point" } else { "points" }
+    );
     let signed = |sign: &str, other: &str| match claim.somewhere {
         true => format!(
             "{sign} at {} of {points} points, {other} at {} at most",

@@ -92,8 +92,9 @@ pub fn unit(figure: &Figure, result: &ClaimResult<'_>) -> String {
     let percent = [Comparison::LessPercent, Comparison::MorePercent];
     match result.claim.comparison {
         Some(comparison) if percent.contains(&comparison) => "%".into(),
-        _ => (figure.measure(result.claim))
-            .map_or(String::new(), |measure| figure.measures[measure].unit.clone()),
+        _ => (figure.measure(result.claim)).map_or(String::new(), |measure| {
+            figure.measures[measure].unit.clone()
+        }),
     }
 }
 
@@ -109,9 +110,15 @@ pub fn measured(figure: &Figure, result: &ClaimResult<'_>, assessment: &Assessme
     let points = match result.expected {
         Expected::Similar => format!("similar at {} of {}", signs.similar, signs.of),
         Expected::HigherOrSimilar => {
-            format!("higher or similar at {} of {}", signs.higher_or_similar, signs.of)
+            format!(
+                "higher or similar at {} of {}",
+                signs.higher_or_similar, signs.of
+            )
         }
-        _ => format!("lower at {}, higher at {} of {}", signs.lower, signs.higher, signs.of),
+        _ => format!(
+            "lower at {}, higher at {} of {}",
+            signs.lower, signs.higher, signs.of
+        ),
     };
     let plus = if mean.mean > 0.0 { "+" } else { "" };
     format!("{points}; mean {plus}{}", value(&mean, "%"))

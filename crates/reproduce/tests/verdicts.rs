@@ -16,12 +16,17 @@ fn numbers(text: &str) -> Vec<f64> {
     let text = text.replace('−', "-");
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
     let parts = text.split(|c| !is_part(c));
-    parts.filter_map(|part| part.trim_end_matches('.').parse().ok()).collect()
+    parts
+        .filter_map(|part| part.trim_end_matches('.').parse().ok())
+        .collect()
 }
 
 /// The number after a word.
 fn after(text: &str, word: &str) -> usize {
-    let rest = text.split_once(word).unwrap_or_else(|| panic!("`{word}` in {text}")).1;
+    let rest = text
+        .split_once(word)
+        .unwrap_or_else(|| panic!("`{word}` in {text}"))
+        .1;
     numbers(rest)[0] as usize
 }
 
@@ -53,8 +58,12 @@ fn ruled(published: &str, by: &str, printed: &str) -> &'static str {
             match by {
                 _ if by.starts_with("neither") => lower < most && higher < most,
                 _ if by.starts_with("similar") => after(printed, "similar at ") >= most,
-                _ if by.starts_with("higher or similar") => after(printed, "higher or similar at ") >= most,
-                _ if by.starts_with("lower") && at_one_of_ten => 10 * lower >= all && 10 * higher <= all,
+                _ if by.starts_with("higher or similar") => {
+                    after(printed, "higher or similar at ") >= most
+                }
+                _ if by.starts_with("lower") && at_one_of_ten => {
+                    10 * lower >= all && 10 * higher <= all
+                }
                 _ if by.starts_with("lower") => lower >= most,
                 _ if by.starts_with("higher") => higher >= most,
                 _ => panic!("{by}"),
@@ -104,10 +113,16 @@ fn every_printed_verdict_follows_the_printed_rule() {
                 if expected == "direction only" && !by.contains(" at ") && !claim.contains(" vs ") {
                     expected = "not";
                 }
-                assert_eq!(verdict, expected, "{paper}, {claim}: {published}, confirmed by {by}: {cell}");
+                assert_eq!(
+                    verdict, expected,
+                    "{paper}, {claim}: {published}, confirmed by {by}: {cell}"
+                );
                 if cause.is_some() {
                     assert!(value.contains('±'), "{claim}: explained by one run: {cell}");
-                    assert!(!by.contains("1 of 1 point"), "{claim}: explained by one point: {cell}");
+                    assert!(
+                        !by.contains("1 of 1 point"),
+                        "{claim}: explained by one point: {cell}"
+                    );
                 }
                 held += 1;
             }
@@ -122,7 +137,10 @@ fn the_rule_is_printed_once() {
     let page = chapter("README");
     let rules = Verdict::ALL.map(|verdict| (verdict.name(), verdict.rule()));
     for (name, rule) in rules.into_iter().chain([(EXPLAINED, EXPLAINED_RULE)]) {
-        assert!(page.contains(&format!("| {name} | {rule} |")), "{name}: {rule}");
+        assert!(
+            page.contains(&format!("| {name} | {rule} |")),
+            "{name}: {rule}"
+        );
     }
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&page).contains(&words(SIGN)), "{SIGN}");

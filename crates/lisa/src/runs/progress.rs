@@ -81,15 +81,16 @@ impl Progress {
     /// The line for a log, if it is time for one.
     fn line(&self, finished: usize, elapsed: Duration) -> Option<String> {
         self.next_line.get().filter(|next| elapsed >= *next)?;
-        self.next_line
-            .set(Some(elapsed + elapsed.min(LONGEST)));
+        self.next_line.set(Some(elapsed + elapsed.min(LONGEST)));
         let (work, runs) = (&self.work, self.runs);
         let seconds = elapsed.as_secs_f64();
         let about = match finished {
             0 => String::new(),
             _ => format!(" of about {:.0} s", seconds * runs as f64 / finished as f64),
         };
-        Some(format!("{work}{finished} of {runs} runs, {seconds:.0} s{about}"))
+        Some(format!(
+            "{work}{finished} of {runs} runs, {seconds:.0} s{about}"
+        ))
     }
 
     /// Prints while the bar is hidden.
@@ -144,9 +145,15 @@ mod tests {
         progress.next_line.set(Some(FIRST));
         let line = |finished, seconds| progress.line(finished, Duration::from_secs(seconds));
         assert_eq!(line(0, 4), None);
-        assert_eq!(line(10, 5).unwrap(), "figures: 10 of 40 runs, 5 s of about 20 s");
+        assert_eq!(
+            line(10, 5).unwrap(),
+            "figures: 10 of 40 runs, 5 s of about 20 s"
+        );
         assert_eq!(line(19, 9), None);
-        assert_eq!(line(20, 10).unwrap(), "figures: 20 of 40 runs, 10 s of about 20 s");
+        assert_eq!(
+            line(20, 10).unwrap(),
+            "figures: 20 of 40 runs, 10 s of about 20 s"
+        );
         // Twice the time, but not more than a minute apart.
         assert_eq!(line(30, 19), None);
         assert!(line(30, 200).is_some());

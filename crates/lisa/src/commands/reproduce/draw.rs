@@ -60,7 +60,10 @@ pub fn svg(
         range: range(result, measure),
         ..Options::default()
     };
-    let title = format!("{}: {}, {}", result.figure.id, of.label, paper.days[day].name);
+    let title = format!(
+        "{}: {}, {}",
+        result.figure.id, of.label, paper.days[day].name
+    );
     results::svg(&data, &title, options)
         .map(Some)
         .map_err(failed)
@@ -71,8 +74,11 @@ fn range(result: &FigureResult<'_>, measure: usize) -> Option<[f64; 2]> {
     let all = result.days.iter().chain(&result.kernel);
     let means = all.flat_map(|series| {
         let points = 0..series.points.len();
-        (series.lines.iter())
-            .flat_map(move |line| points.clone().filter_map(move |point| line.mean(measure, point)))
+        (series.lines.iter()).flat_map(move |line| {
+            points
+                .clone()
+                .filter_map(move |point| line.mean(measure, point))
+        })
     });
     let ends = means.map(|mean| {
         let half = mean.ci95.unwrap_or(0.0);

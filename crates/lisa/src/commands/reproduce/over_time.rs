@@ -68,7 +68,10 @@ pub fn all(
 /// What the drawings of all days share.
 fn shared<'a>(what: &OverTime, all: impl Iterator<Item = &'a Series> + Clone) -> Shared {
     let mut shared = Shared {
-        styles: all.clone().map(|one| (one.title.clone(), one.style)).collect(),
+        styles: all
+            .clone()
+            .map(|one| (one.title.clone(), one.style))
+            .collect(),
         ..Shared::default()
     };
     let is_drawn = |time: f64| time >= what.from && what.to.is_none_or(|to| time <= to);

@@ -71,7 +71,9 @@ impl Axis {
     fn labels(&self) -> Markup {
         let zero = self.zero.filter(|zero| {
             let others = self.published.iter();
-            others.copied().all(|other| (self.at(*zero) - self.at(other)).abs() > APART)
+            others
+                .copied()
+                .all(|other| (self.at(*zero) - self.at(other)).abs() > APART)
         });
         let middle = |value: f64| format!("{:.1}", self.at(value).clamp(EDGE, WIDTH - EDGE));
         html! {

@@ -10,7 +10,9 @@ const ALGORITHMS: [&str; COLOURS] = ["lia", "lisa", "css", "olia", "nmcc", "phi"
 /// Number of the colour of a line: a prediction has that of its algorithm.
 fn colour(line: &Line) -> usize {
     let name = line.algorithm.as_ref().or(line.theory.as_ref());
-    let known = ALGORITHMS.iter().position(|one| name.is_some_and(|name| name == one));
+    let known = ALGORITHMS
+        .iter()
+        .position(|one| name.is_some_and(|name| name == one));
     known.unwrap_or(TCP)
 }
 
