@@ -343,7 +343,8 @@ impl Host {
                 Protocol::Udp => connection.packet,
                 Protocol::Tcp | Protocol::Mptcp => connection.mss,
             },
-            send_buffer: connection.send_buffer_bytes(),
+            send_buffer: (connection.protocol == Protocol::Tcp)
+                .then(|| connection.send_buffer_bytes()),
             is_finite: connection.application.is_finite(),
             data: &self.data,
             port: 0,

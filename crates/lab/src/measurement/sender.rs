@@ -161,14 +161,19 @@ impl<'a> Writer<'a> {
         Self { data, written: 0 }
     }
 
-    /// Writes until the socket takes no more, or has `available` bytes in all, or its send buffer of at most `largest` bytes is full.
+    /// Writes until the socket takes no more, or has `available` bytes in all, or its send buffer has its `largest` size and is full.
     ///
     /// A write fills up the last sk_buff regardless of memory, again and again while the congestion window lets a part of it leave
     /// (tcp_sendmsg_locked): writes of more than the free memory would exceed the buffer by the free part of that window.
-    fn write(&mut self, socket: &mut Socket, available: u64, largest: u32) -> Result<(), Error> {
+    fn write(
+        &mut self,
+        socket: &mut Socket,
+        available: u64,
+        largest: Option<u32>,
+    ) -> Result<(), Error> {
         while self.written < available {
             let rest = rest(self.data, self.written);
-            let room = socket::room(socket, largest)?;
+            let room = largest.map_or(Ok(u64::MAX), |largest| socket::room(socket, largest))?;
             let length = (available - self.written).min(rest.len() as u64);
             let length = length.min(room) as usize;
             if length == 0 {

@@ -273,8 +273,13 @@ pub(crate) fn room(socket: &Socket, largest: u32) -> Result<u64, Error> {
     const SNDBUF: usize = 3;
     const WMEM_QUEUED: usize = 5;
     let mut memory = [[0_u32; 9]];
-    option(socket.as_raw_fd(), libc::SOL_SOCKET, SO_MEMINFO, &mut memory)
-        .map_err(Error::kernel("reading SO_MEMINFO"))?;
+    option(
+        socket.as_raw_fd(),
+        libc::SOL_SOCKET,
+        SO_MEMINFO,
+        &mut memory,
+    )
+    .map_err(Error::kernel("reading SO_MEMINFO"))?;
     let [memory] = memory;
     Ok(match memory[SNDBUF] >= largest {
         true => memory[SNDBUF].saturating_sub(memory[WMEM_QUEUED]).into(),

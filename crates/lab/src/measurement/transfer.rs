@@ -30,8 +30,8 @@ pub(crate) struct Transfer<'a> {
     pub(crate) algorithm: &'a str,
     /// Bytes of a write at a pace: the payload of a segment; for UDP a packet with its headers.
     pub(crate) unit: u32,
-    /// Maximum size of the send buffer, bytes.
-    pub(crate) send_buffer: u32,
+    /// Maximum size of TCP's send buffer, bytes, beyond which nothing is written. MPTCP keeps its own (mptcp_send_limit).
+    pub(crate) send_buffer: Option<u32>,
     /// Whether the data has an end.
     pub(crate) is_finite: bool,
     /// Bytes from which the stream is written and with which it is compared ([`stream`](super::stream)).

@@ -99,7 +99,9 @@ pub fn unit(key: &str) -> &'static str {
         "rate" | "core_rate" | "c1" | "c2" | "cx" | "cy" | "cz" | "ct" => "bit/s",
         "rtt" | "delay" | "stop" | "start" | "warmup" | "join_delay" | "rto_initial"
         | "rto_min" | "delayed_ack" | "gap" | "at" | "target" | "interval" => "s",
-        "bytes" | "receive_window" | "send_buffer" | "initial_ssthresh" | "mss" | "packet" => "bytes",
+        "bytes" | "receive_window" | "send_buffer" | "initial_ssthresh" | "mss" | "packet" => {
+            "bytes"
+        }
         "queue" | "packets" | "limit" => "packets",
         "initial_window" => "segments",
         _ => "",
