@@ -4,7 +4,7 @@ use super::valid;
 use crate::support::stream::{PORT, exchange, open, serve};
 use crate::support::turn::{good, lisa};
 use crate::support::world::{World, client_address};
-use crate::support::{LISA, Loaded, able, content, until};
+use crate::support::{LISA, Loaded, able, content, is_settled, number, until};
 use kernel::holders::Holders;
 use kernel::load::{self, How, Options};
 use kernel::owner::Owner;
@@ -197,20 +197,22 @@ fn a_listener_keeps_its_load() {
     if !able() {
         return;
     }
-    let (loaded, world) = (Loaded::lisa(), World::joined(2));
-    let name = loaded.name().to_owned();
+    let name = format!("l{}_{}", std::process::id(), number());
+    let with_room = |max_connections| {
+        let options = Options {
+            register_as: Some(name.clone()),
+            owner: Some(Owner::this()),
+            max_connections,
+            ..Options::default()
+        };
+        load::apply("lisa", &options).expect("it loads")
+    };
+    let (loaded, world) = (with_room(100).registered, World::joined(2));
     let listening = serve(&world, &name);
     let status = || good(lisa(&["status", "--algorithm", &name]));
     let words = "new connections get this former load until its program starts again";
     assert!(!status().contains(words), "{}", status());
-    let options = Options {
-        register_as: Some(name.clone()),
-        owner: Some(Owner::this()),
-        // More than there is room for.
-        max_connections: 2 * Options::default().max_connections,
-        ..Options::default()
-    };
-    let second = load::apply("lisa", &options).expect("it loads anew");
+    let second = with_room(200); // more than there is room for
     assert_eq!(second.how, How::Replaced);
     let second = second.registered;
     let ends = open(&world, &listening, &name, None);
@@ -228,4 +230,6 @@ fn a_listener_keeps_its_load() {
     assert!(line.contains(&format!("listener 0.0.0.0:{PORT}")), "{line}");
     drop((ends, listening));
     until("the end of the former load", || !status().contains(words));
+    until("the end of all connections", || is_settled(&second));
+    second.unload(None).expect("unloads");
 }
