@@ -24,18 +24,26 @@ fn style(colour: usize, dashes: usize) -> usize {
     colour + COLOURS * dashes
 }
 
-/// Style of a line of a figure on a backend. Lines of one colour, and predictions, differ in their dashes.
-pub fn of_line(figure: &Figure, name: &str, backend: usize) -> usize {
-    let all = figure.lines.len();
-    let number = figure.lines.iter().position(|line| line.name == name);
-    let Some(number) = number else {
-        return style(TCP, 0);
-    };
+/// Dashes of a line: lines of one colour, and predictions, differ in them.
+fn dashes(figure: &Figure, number: usize) -> usize {
     let line = &figure.lines[number];
     let before = figure.lines[..number].iter();
     let same = before.filter(|one| colour(one) == colour(line)).count();
-    let dashes = same.max(usize::from(line.theory.is_some()));
-    style(colour(line), dashes + backend * (all + 1))
+    same.max(usize::from(line.theory.is_some()))
+}
+
+/// Style of a line of a figure on a backend.
+pub fn of_line(figure: &Figure, name: &str, backend: usize) -> usize {
+    let numbers = 0..figure.lines.len();
+    let most = numbers.clone().map(|number| dashes(figure, number)).max();
+    let Some(number) = numbers
+        .clone()
+        .find(|number| figure.lines[*number].name == name)
+    else {
+        return style(TCP, 0);
+    };
+    let more = backend * (most.unwrap_or(0) + 1);
+    style(colour(&figure.lines[number]), dashes(figure, number) + more)
 }
 
 /// Style of a connection of a figure over time (subflow 0), or of one of its subflows.
@@ -47,11 +55,12 @@ pub fn over_time(figure: &Figure, line: &str, connection: &str, subflow: usize) 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::{BTreeMap, BTreeSet, HashSet};
 
     use reproduce::Library;
 
     use super::*;
+    use crate::figure::palette;
 
     /// An algorithm has one colour in all figures of all papers, whatever a paper calls it, and the lines of a figure differ.
     #[test]
@@ -59,7 +68,7 @@ mod tests {
         let library = Library::new().unwrap();
         let mut colours = BTreeMap::new();
         for figure in library.papers.iter().flat_map(|paper| &paper.figures) {
-            let mut styles = BTreeSet::new();
+            let mut styles = HashSet::new();
             for line in &figure.lines {
                 for backend in 0..2 {
                     let style = of_line(figure, &line.name, backend);
