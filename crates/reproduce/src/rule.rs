@@ -72,7 +72,7 @@ impl Verdict {
 
 /// What a sign at a point is, in words.
 pub const SIGN: &str = "At a point one line is lower or higher than another if the 95 % interval of the difference, paired by seed, excludes zero; \
-                        a single run has no interval and no sign. Both are similar if the interval includes zero, or the difference is at most a tenth.";
+                        a single run has no interval and no sign, and a prediction is exact. Both are similar if the interval includes zero, or the difference is at most a tenth.";
 
 /// Name of a claim that a setting of unstated parameters explains.
 pub const EXPLAINED: &str = "explained";

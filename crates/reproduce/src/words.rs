@@ -3,7 +3,7 @@
 use scenario::statistics::Mean;
 
 use crate::assess::Assessment;
-use crate::paper::{Comparison, Figure};
+use crate::paper::{Claim, Comparison, Figure};
 use crate::published::Expected;
 use crate::report::ClaimResult;
 
@@ -59,14 +59,21 @@ pub fn value(mean: &Mean, unit: &str) -> String {
     }
 }
 
+impl Claim {
+    /// The claim in one line.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.condition.as_str() {
+            "" | "same" => format!("{} ({})", self.metric, self.algorithm),
+            condition => format!("{condition}: {} ({})", self.metric, self.algorithm),
+        }
+    }
+}
+
 /// A claim in one line.
 #[must_use]
 pub fn claim(result: &ClaimResult<'_>) -> String {
-    let claim = result.claim;
-    match claim.condition.as_str() {
-        "" | "same" => format!("{} ({})", claim.metric, claim.algorithm),
-        condition => format!("{condition}: {} ({})", claim.metric, claim.algorithm),
-    }
+    result.claim.name()
 }
 
 /// The published value with the paper's restrictions.

@@ -24,18 +24,26 @@ fn style(colour: usize, dashes: usize) -> usize {
     colour + COLOURS * dashes
 }
 
-/// Style of a line of a figure on a backend. Lines of one colour, and predictions, differ in their dashes.
-pub fn of_line(figure: &Figure, name: &str, backend: usize) -> usize {
-    let all = figure.lines.len();
-    let number = figure.lines.iter().position(|line| line.name == name);
-    let Some(number) = number else {
-        return style(TCP, 0);
-    };
+/// Dashes of a line: lines of one colour, and predictions, differ in them.
+fn dashes(figure: &Figure, number: usize) -> usize {
     let line = &figure.lines[number];
     let before = figure.lines[..number].iter();
     let same = before.filter(|one| colour(one) == colour(line)).count();
-    let dashes = same.max(usize::from(line.theory.is_some()));
-    style(colour(line), dashes + backend * (all + 1))
+    same.max(usize::from(line.theory.is_some()))
+}
+
+/// Style of a line of a figure on a backend.
+pub fn of_line(figure: &Figure, name: &str, backend: usize) -> usize {
+    let numbers = 0..figure.lines.len();
+    let most = numbers.clone().map(|number| dashes(figure, number)).max();
+    let Some(number) = numbers
+        .clone()
+        .find(|number| figure.lines[*number].name == name)
+    else {
+        return style(TCP, 0);
+    };
+    let more = backend * (most.unwrap_or(0) + 1);
+    style(colour(&figure.lines[number]), dashes(figure, number) + more)
 }
 
 /// Style of a connection of a figure over time (subflow 0), or of one of its subflows.
@@ -52,6 +60,7 @@ mod tests {
     use reproduce::Library;
 
     use super::*;
+    use crate::figure::palette;
 
     /// An algorithm has one colour in all figures of all papers, whatever a paper calls it, and the lines of a figure differ.
     #[test]
@@ -64,8 +73,13 @@ mod tests {
                 for backend in 0..2 {
                     let style = of_line(figure, &line.name, backend);
                     let is_table = figure.x.is_none();
+                    // The kernel has no predictions.
+                    if backend > 0 && line.theory.is_some() {
+                        continue;
+                    }
+                    let dash = palette::dash(style).map(f64::to_bits);
                     assert!(
-                        styles.insert(style) || is_table,
+                        styles.insert((style % COLOURS, dash)) || is_table,
                         "{}: {}",
                         figure.id,
                         line.name
