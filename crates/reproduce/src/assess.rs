@@ -2,11 +2,11 @@
 
 use scenario::statistics::Mean;
 
+use crate::number::rounded;
 use crate::paper::{Claim, Comparison, Figure, Over, Point};
 use crate::published::Expected;
 use crate::rule::{LEAST, Signs, Verdict, judge};
 use crate::series::{Samples, Series};
-use crate::words::rounded;
 
 /// Largest difference of two values that are similar, as a share of the second.
 const SIMILAR: f64 = 0.1;

@@ -1,68 +1,13 @@
 //! Settings of parameters that a paper does not state, with which claims that are not confirmed are tried.
 
-use crate::assess::{Assessment, assess};
-use crate::paper::{Figure, Paper, Parameter, Setting};
+use crate::assess::assess;
+use crate::paper::{Figure, Paper};
 use crate::plan::{Run, Variant, of_claim};
 use crate::report::{DayResult, FigureResult, PaperResult, Report, once};
 use crate::rule::{LEAST, Verdict};
 use crate::series::Series;
+use crate::tried::{Choice, Tried};
 use crate::{Error, Sample, Store};
-
-/// A setting of a parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice<'a> {
-    /// The parameter.
-    pub parameter: &'a Parameter,
-    /// The setting.
-    pub setting: &'a Setting,
-}
-
-impl Choice<'_> {
-    fn name(&self) -> String {
-        format!("{}: {}", self.parameter.title, self.setting.name)
-    }
-}
-
-/// Result with another setting of a parameter, or of two.
-#[derive(Clone, Debug)]
-pub struct Tried<'a> {
-    /// The settings.
-    pub choices: Vec<Choice<'a>>,
-    /// The result.
-    pub assessment: Assessment,
-}
-
-impl Tried<'_> {
-    /// Parameters and settings in words.
-    #[must_use]
-    pub fn name(&self) -> String {
-        let names: Vec<String> = self.choices.iter().map(Choice::name).collect();
-        names.join(", and ")
-    }
-
-    /// What the paper states otherwise, if a setting contradicts it.
-    #[must_use]
-    pub fn contradicts(&self) -> Option<&str> {
-        let mut choices = self.choices.iter();
-        choices.find_map(|choice| choice.setting.contradicts.as_deref())
-    }
-
-    /// Whether the published value or sign comes out.
-    #[must_use]
-    pub fn restores(&self) -> bool {
-        self.contradicts().is_none() && self.assessment.verdict == Verdict::Confirmed
-    }
-
-    fn explains(&self) -> bool {
-        self.restores() && self.assessment.is_of_several()
-    }
-
-    fn has(&self, choices: &[Choice<'_>]) -> bool {
-        let names =
-            |choices: &[Choice<'_>]| -> Vec<String> { choices.iter().map(Choice::name).collect() };
-        names(&self.choices) == names(choices)
-    }
-}
 
 /// A round of attempts to explain the claims that are not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,6 +221,8 @@ mod tests {
 
     use super::*;
     use crate::Library;
+    use crate::assess::Assessment;
+    use crate::paper::{Parameter, Setting};
 
     #[test]
     fn a_setting_that_contradicts_the_paper_explains_nothing() {

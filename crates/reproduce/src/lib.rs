@@ -12,6 +12,7 @@ mod kernel;
 mod kernel_results;
 mod library;
 mod measure;
+mod number;
 mod paper;
 mod plan;
 mod predicted;
@@ -22,12 +23,14 @@ mod rule;
 mod sample;
 mod series;
 mod store;
+mod tried;
 pub mod words;
 
 pub use assess::{Assessment, assess};
-pub use causes::{Choice, Round, Tried};
+pub use causes::Round;
 pub use kernel::{Kernel, KernelResult, TODAY};
 pub use library::{Library, Selection};
+pub use number::value;
 pub use paper::{
     Axis, Claim, Comparison, Day, Figure, Line, Measure, Over, OverTime, Paper, Parameter, Point,
     Quantity, Setting,
@@ -40,6 +43,7 @@ pub use rule::{EXPLAINED, EXPLAINED_RULE, SIGN, Signs, Verdict};
 pub use sample::Sample;
 pub use series::{Samples, Series, SeriesOfLine};
 pub use store::Store;
+pub use tried::{Choice, Tried};
 
 /// Identity of the code that decides the results of a simulation: a digest of its sources.
 pub const SIMULATOR_BUILD: &str = env!("SIMULATOR_BUILD");

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::assess::{Assessment, assess};
-use crate::causes::Tried;
 use crate::kernel::{Kernel, KernelResult};
 use crate::library::{Library, Selection};
 use crate::paper::{Claim, Figure, Paper};
@@ -13,6 +12,7 @@ use crate::plan::{Run, Variant, plan};
 use crate::published::{Expected, Row};
 use crate::rule::{Verdict, confirmed_by};
 use crate::series::Series;
+use crate::tried::Tried;
 use crate::{Error, Store};
 
 /// Results of papers.

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::assess::Assessment;
-use crate::causes::Tried;
 use crate::paper::Figure;
 use crate::report::{ClaimResult, Counts, DayResult, Report};
 use crate::rule::Verdict;
+use crate::tried::Tried;
 use crate::words;
 
 /// A claim with its results: the columns of `results.csv`. Those of `published.csv` come first.

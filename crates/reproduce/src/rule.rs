@@ -3,9 +3,9 @@
 
 use scenario::statistics::Mean;
 
+use crate::number::number;
 use crate::paper::Claim;
 use crate::published::Expected;
-use crate::words::number;
 
 /// Largest difference from a published number, as a share of it, where a claim has no limit of its own.
 const TOLERANCE: f64 = 0.2;

@@ -51,6 +51,7 @@ pub mod outcome;
 pub mod paths;
 mod random;
 mod run;
+pub mod run_warnings;
 pub mod sample;
 mod scenario;
 mod simulate;

@@ -22,7 +22,7 @@ use scenario::capture::Capture;
 use scenario::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA};
 use scenario::sample::Samples;
 use scenario::{ConnectionSpec, Drawn, Flow, Protocol, Run, Scenario, Watch};
-use scenario::{capacity, warning};
+use scenario::{capacity, run_warnings};
 
 pub(crate) use algorithm::LoadRequest;
 use assistance::Assisted;
@@ -175,7 +175,7 @@ impl Host {
             scenario: scenario.title.clone(),
             seed,
             backend: Backend::Host,
-            warnings: warning::of_run(scenario, &drawn, &connections, &transfers),
+            warnings: run_warnings::of_run(scenario, &drawn, &connections, &transfers),
             connections,
             transfers,
             // Events of real endpoints cannot be counted.

@@ -79,7 +79,9 @@ fn an_ordinary_user() {
     );
     let token = folder.join("token");
     fs::write(&token, "x").expect("a file");
-    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).expect("permissions");
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).expect("permissions");
+    let nobody_id = Some(65534);
+    std::os::unix::fs::chown(&token, nobody_id, nobody_id).expect("an owner");
     let token = token.display().to_string();
     bad(
         nobody(&["assist", "--from", "http://127.0.0.1:1", "--token", &token]),

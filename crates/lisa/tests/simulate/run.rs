@@ -323,7 +323,9 @@ fn warnings_are_in_json() {
     let all = texts(last, "unfinished-transfers");
     assert!(all[0].starts_with("24 of 24 transfers did not"), "{all:?}");
     let mut list = last["warnings"].as_array().unwrap().iter();
-    let runs = list.find(|w| w["connection"] == "download").unwrap();
+    let is_meant =
+        |w: &&Value| w["kind"] == "unfinished-transfers" && w["connection"] == "download";
+    let runs = list.find(is_meant).unwrap();
     assert_eq!(runs["runs"], 8);
     let sound = place.json("sweep small.toml -a lia,lisa --seeds 2 --json");
     assert_eq!(sound.len(), 8);

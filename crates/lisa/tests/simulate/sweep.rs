@@ -41,7 +41,8 @@ fn a_sweep_runs_every_combination() {
         place.good(&format!("{sweep} -o two.parquet --json --jobs 3"))
     );
     assert!(place.read("one.parquet") == place.read("two.parquet"));
-    let lines = place.valid_json(&format!("{sweep} --json"), "sweep.schema.json");
+    let mut lines = place.valid_json(&format!("{sweep} --json"), "sweep.schema.json");
+    lines.retain(|line| line.get("seed").is_some()); // the last line may have the warnings
     assert_eq!(lines.len(), 48);
     assert_eq!(lines[0]["connection.download.bytes"], 50_000);
 }

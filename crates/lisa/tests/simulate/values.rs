@@ -57,7 +57,7 @@ fn every_wrong_value_of_every_option_is_one_line() {
                         assert!(errors.len() == 1, "{shown}: {errors:?}");
                         let line = errors[0];
                         assert!(
-                            line.starts_with("lisa: ") && line.len() < 1000,
+                            line.starts_with("lisa: ") && line.len() < 1500,
                             "{shown}: {line}"
                         );
                         assert!(

@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::answer::{App, problem};
 use super::authentication::{self, Client, Principal};
-use super::handlers::{App, problem};
 
 /// The token of a request. Of two headers another program on the way may read the other one (RFC 9110, section 5.3); the name of the
 /// scheme is in any case (section 11.1).

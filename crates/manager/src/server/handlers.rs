@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 
 use super::Shared;
 use super::access::authenticate;
+use super::answer::{App, json, problem};
 use super::authentication::{self, Client, Principal};
 use super::metrics::Answer;
 use crate::api;
@@ -26,8 +27,6 @@ use crate::error::{Error, Kind, Result};
 use crate::map::map_of;
 use crate::state::{Change, State};
 use crate::store::Write;
-
-pub(super) type App = Extracted<Arc<Shared>>;
 
 /// Largest number of connections in an answer.
 const CONNECTIONS: usize = 500;
@@ -117,31 +116,6 @@ async fn measure(Extracted(shared): App, request: Request, next: Next) -> Respon
         .durations
         .observe(begin.elapsed().as_secs_f64());
     response
-}
-
-fn json(value: &impl serde::Serialize) -> Response {
-    let text = serde_json::to_vec(value).expect("the types of the interface have JSON");
-    ([(CONTENT_TYPE, "application/json")], text).into_response()
-}
-
-pub(super) fn problem(status: StatusCode, text: impl Into<String>) -> Response {
-    let mut response = json(&api::Problem { error: text.into() });
-    *response.status_mut() = status;
-    response
-}
-
-impl IntoResponse for Error {
-    fn into_response(self) -> Response {
-        let status = match self.kind {
-            Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
-            Kind::Forbidden => StatusCode::FORBIDDEN,
-            Kind::Conflict => StatusCode::CONFLICT,
-            Kind::TooMany => StatusCode::PAYLOAD_TOO_LARGE,
-            Kind::NotFound => StatusCode::NOT_FOUND,
-            Kind::Store => StatusCode::INTERNAL_SERVER_ERROR,
-        };
-        problem(status, self.text)
-    }
 }
 
 /// The body of a request. A body of a stated length that is too large is refused unread.

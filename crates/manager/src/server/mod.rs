@@ -4,6 +4,7 @@
 //! header, of a body and of a stalled write, the size of a body, the requests of an endpoint per second, and its streams.
 
 mod access;
+mod answer;
 mod authentication;
 mod connections;
 mod handlers;

@@ -14,7 +14,7 @@ use crate::limited::Limited;
 use crate::outcome::{Backend, ConnectionOutcome, LinkOutcome, Outcome, SCHEMA, SubflowOutcome};
 use crate::scenario::Scenario;
 use crate::transfers::Transfers;
-use crate::{capacity, warning};
+use crate::{capacity, run_warnings};
 
 /// Bytes that a flow and each of its subflows have delivered.
 #[derive(Clone, Default)]
@@ -76,7 +76,7 @@ pub(super) fn run<O: Recording>(
         scenario: scenario.title.clone(),
         seed,
         backend: Backend::Sim,
-        warnings: warning::of_run(scenario, drawn, &connections, &transfers),
+        warnings: run_warnings::of_run(scenario, drawn, &connections, &transfers),
         connections,
         transfers,
         links: links.collect(),

@@ -6,18 +6,11 @@ use scenario::export::columns::Value;
 use super::over_time::TimeFigure;
 use super::styles;
 use crate::figure::results::{self, Data, Kind, Measured, Options};
-use crate::figure::size::Size;
 use crate::output::Failure;
 use crate::runs::on::On;
 
 /// The days in names of files.
 const DAYS: [&str; 2] = ["then", "now"];
-
-/// Size of a figure: two stand side by side on a page, and one is legible on a phone.
-pub const SIZE: Size = Size {
-    width: 480,
-    height: 360,
-};
 
 /// A measure of a figure over its horizontal axis with the endpoints of a day, a line for each algorithm with its band of 95 %; beside today's
 /// endpoints also those of the kernel. None of a table.
@@ -56,7 +49,7 @@ pub fn svg(
     }
     let options = Options {
         kind: Some(Kind::Lines),
-        size: Some(SIZE),
+        size: Some(styles::SIZE),
         range: range(result, measure),
         ..Options::default()
     };

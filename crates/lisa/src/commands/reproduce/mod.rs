@@ -4,6 +4,7 @@ mod arguments;
 mod draw;
 mod over_time;
 mod page;
+mod parts;
 mod section;
 mod sensitivity;
 mod styles;

@@ -11,7 +11,7 @@ use scenario::export::columns::Value;
 use scenario::sample::SubflowSample;
 use scenario::units;
 
-use super::{draw, styles};
+use super::styles;
 use crate::figure::samples::{Samples, Shared};
 use crate::figure::size::Size;
 use crate::figure::windows::Interval;
@@ -285,7 +285,7 @@ impl Drawing<'_> {
         }
         let size = Size {
             height: 150 + 180 * quantities.len() as u32,
-            ..draw::SIZE
+            ..styles::SIZE
         };
         let title = format!("{}: one run over time, {}", self.figure.id, self.day.name);
         let mut about = vec!["seed 1".to_owned()];

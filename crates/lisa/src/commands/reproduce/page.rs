@@ -3,13 +3,14 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use reproduce::words::claim;
 use reproduce::{
-    ClaimResult, Counts, DayResult, EXPLAINED, EXPLAINED_RULE, FigureResult, Kernel, PaperResult,
-    Report, SIGN, TODAY, Verdict,
+    ClaimResult, Counts, EXPLAINED, EXPLAINED_RULE, FigureResult, Kernel, PaperResult, Report,
+    SIGN, TODAY, Verdict,
 };
 
 use super::over_time::TimeFigure;
+use super::parts::{anchor, badge, day_badge, prose};
 use super::section::section;
-use super::{sensitivity, text};
+use super::text;
 use crate::output::Failure;
 
 const STYLE: &str = include_str!("style.css");
@@ -44,15 +45,6 @@ pub fn html(report: &Report<'_>, over_time: &[TimeFigure]) -> Result<String, Fai
         }
     };
     Ok(page.into_string())
-}
-
-/// A text in which backticks stand around code.
-pub fn prose(text: &str) -> Markup {
-    html! {
-        @for (number, part) in text.split('`').enumerate() {
-            @if number % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
 }
 
 fn introduction(report: &Report<'_>) -> Markup {
@@ -105,19 +97,6 @@ fn rules() -> Markup {
             dd { (EXPLAINED_RULE) "." }
         }
         p { (SIGN) }
-    }
-}
-
-/// A verdict in its colour.
-pub fn badge(verdict: Verdict) -> Markup {
-    html! { span class=(format!("verdict {}", sensitivity::class(verdict))) { (verdict.name()) } }
-}
-
-/// The verdict of a day, and whether a setting explains it.
-pub fn day_badge(day: &DayResult<'_>) -> Markup {
-    html! {
-        (badge(day.assessment.verdict))
-        @if day.cause().is_some() { " " span.verdict.explained { (EXPLAINED) } }
     }
 }
 
@@ -203,11 +182,6 @@ fn verdicts(
             @if let Some(kernel) = kernel { td data-label=(kernel) { (badge(result.kernel.assessment.verdict)) } }
         }
     }
-}
-
-/// Identifier of the section of a figure.
-pub fn anchor(paper: &PaperResult<'_>, figure: &FigureResult<'_>) -> String {
-    format!("{}-{}", paper.paper.id, figure.figure.id)
 }
 
 fn paper(

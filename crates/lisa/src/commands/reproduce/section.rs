@@ -1,14 +1,15 @@
 //! The section of a figure in the report.
 
 use maud::{Markup, PreEscaped, html};
-use reproduce::words::{claim, measured, published, value};
+use reproduce::value;
+use reproduce::words::{claim, measured, published};
 use reproduce::{
     ClaimResult, DayResult, Figure, FigureResult, Kernel, PaperResult, Parameter, Report, Series,
     Tried, Verdict,
 };
 
 use super::over_time::TimeFigure;
-use super::page::{anchor, badge, day_badge, prose};
+use super::parts::{anchor, badge, day_badge, prose};
 use super::{draw, sensitivity};
 use crate::output::{Failure, counted};
 

@@ -2,6 +2,7 @@
 //! confirm it. Names and values are text beside the plot, so that they wrap on a narrow page.
 
 use maud::{Markup, html};
+use reproduce::value;
 use reproduce::{Assessment, ClaimResult, DayResult, Expected, Figure, Tried, Verdict, words};
 use scenario::statistics::Mean;
 
@@ -132,7 +133,7 @@ pub fn plot(figure: &Figure, result: &ClaimResult<'_>, day: &DayResult<'_>) -> M
         div.sensitivity {
             @for line in &lines {
                 @let half = line.mean.ci95.unwrap_or(0.0);
-                @let value = words::value(&line.mean, &unit);
+                @let value = value(&line.mean, &unit);
                 span { (line.name) }
                 svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" {
                     title { (line.name) ": " (value) }

@@ -3,6 +3,13 @@
 use reproduce::{Figure, Line};
 
 use crate::figure::palette::COLOURS;
+use crate::figure::size::Size;
+
+/// Size of a figure: two stand side by side on a page, and one is legible on a phone.
+pub const SIZE: Size = Size {
+    width: 480,
+    height: 360,
+};
 
 /// The algorithms by the numbers of their colours. TCP, and lines of no algorithm, have the last one.
 const ALGORITHMS: [&str; COLOURS] = ["lia", "lisa", "css", "olia", "nmcc", "phi", "tcp"];
