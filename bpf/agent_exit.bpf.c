@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Couples the subflows of a network namespace when a process ends, whatever ends it: the groups that an agent has requested rest on
- * rates that nobody updates any more. The process itself loads and attaches this, and nothing else holds it, so that it is gone
- * after the process. sched_process_exit comes before the process's descriptors are closed (do_exit).
+ * Couples the subflows of a network namespace when the agent's process ends, also by SIGKILL: without the agent, the link rates that
+ * its groups were computed from become stale. The agent's process loads this program and holds the only reference to it; the kernel
+ * frees the program with the process. sched_process_exit runs before the process's descriptors are closed (do_exit).
  */
 #include "kernel.h"
 #include <bpf/bpf_core_read.h>

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 pub struct Loaded {
     netns: u64,
     algorithms: Vec<(Registered, Vec<Connection>)>,
-    /// By id of the registration. Nothing is separated without it: after SIGKILL nobody else would couple again.
+    /// By id of the registration. Attached before the first subflow is separated: only this program couples the subflows after a SIGKILL.
     coupled_at_exit: HashMap<u32, CoupledAtExit>,
 }
 

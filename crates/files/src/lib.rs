@@ -1,7 +1,7 @@
 //! Regular files: read within a bound, and replaced in one step.
 //!
-//! A FIFO without a writer blocks whoever opens it, and a device such as /dev/zero never ends: both are refused. A file that is replaced
-//! gets its name once it is complete, so that a link of this name is replaced and not followed.
+//! Opening a FIFO without a writer blocks, and a device such as /dev/zero never ends: both are refused. A new file gets its name when it
+//! is complete; a link of this name is replaced and not followed.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

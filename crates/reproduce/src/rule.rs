@@ -1,5 +1,5 @@
-//! The rule by which a claim gets its verdict. It reads what reports print and nothing else: rounded means with their intervals, and
-//! numbers of points. So nobody finds a verdict that the printed values contradict.
+//! The rule by which a claim gets its verdict. Its input is what reports print: rounded means with their intervals, and numbers of
+//! points. The printed values therefore never contradict a verdict.
 
 use scenario::statistics::Mean;
 

@@ -90,8 +90,8 @@ pub(crate) fn controls_a_terminal(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text without what it quotes: from the first quote to the last. For errors about a file that a scenario only names: who runs the
-/// scenario of somebody else may read more files than its author.
+/// The text without what it quotes: from the first quote to the last. For errors about a file that a scenario names: the user who runs a
+/// scenario may be allowed to read files that its author is not.
 pub(crate) fn without_quotes(text: &str) -> String {
     let is_quote = |c: char| matches!(c, '`' | '"');
     match (text.find(is_quote), text.rfind(is_quote)) {

@@ -403,7 +403,7 @@ fn a_file_that_cannot_be_read_is_named() {
     assert_eq!(error("/dev/zero"), "/dev/zero: not a regular file");
 }
 
-/// Who runs the scenario of somebody else may read more files than its author.
+/// The user who runs a scenario may be allowed to read files that its author is not.
 #[test]
 fn no_line_of_a_named_file_is_printed() {
     let folder = std::env::temp_dir().join(format!("lisa-named-{}", std::process::id()));

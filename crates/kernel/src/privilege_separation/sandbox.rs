@@ -13,7 +13,7 @@ use nix::unistd::{Gid, Pid, Uid, getppid, setgroups, setresgid, setresuid};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 /// User and group of network processes. systemd (UIDS-GIDS: 65520–65533 are unused) and Debian (policy 9.2.2: reserved) assign this number
-/// to no user. `nobody` would not do: every process that runs as `nobody` could send signals to a network process. A user namespace with
+/// to no user. Not `nobody`: any other process of that user could send signals to a network process. A user namespace with
 /// 65 536 ids maps this number.
 const USER: u32 = 65_520;
 

@@ -220,7 +220,7 @@ pub fn sections(
     Ok(named(&svg, &texts.title))
 }
 
-/// The SVG with its name for readers who hear it.
+/// The SVG with its title, which screen readers read out.
 fn named(svg: &str, title: &str) -> String {
     let escaped = title.replace('&', "&amp;").replace('<', "&lt;");
     svg.replacen(">", &format!(" role=\"img\"><title>{escaped}</title>"), 1)

@@ -45,8 +45,8 @@ pub(crate) fn viewer_file(folder: &Path) -> PathBuf {
     folder.join("viewer.token")
 }
 
-/// Creates the folder, which only its owner can read. An existing folder may have other rights, but nobody else may write into it: whoever can
-/// replaces the database and the tokens.
+/// Creates the folder, readable by its owner only. Refuses an existing folder that group or others can write: they could replace the
+/// database and the tokens.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
@@ -74,7 +74,7 @@ const TOKEN_FILE: u64 = 4096;
 /// The text of a file with a secret.
 ///
 /// # Errors
-/// If all users can read the file: whoever reads it has the rights of its token. A group that may is a choice of the owner.
+/// If all users can read the file: each of them would have the rights of its token. Reading by the group is allowed.
 fn secret(path: &Path) -> io::Result<String> {
     let file = files::open(path)?;
     let mode = file.metadata()?.mode() & 0o777;

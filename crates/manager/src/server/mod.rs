@@ -125,8 +125,8 @@ impl Shared {
         self.contents.lock().expect("no handler has panicked")
     }
 
-    /// Makes a change once it is committed, and sends the changed groups. Changes are made one at a time, so that what `check` has found
-    /// still holds then.
+    /// Commits a change to the disk, applies it, and sends the changed groups. Changes run one at a time: the state does not change between
+    /// `check` and the change.
     async fn change(
         self: Arc<Self>,
         check: impl FnOnce(&State) -> Result<(Change, Vec<Write>)> + Send + 'static,

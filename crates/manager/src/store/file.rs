@@ -19,7 +19,7 @@ const PRIVATE: u32 = 0o600;
 pub(super) struct File(Arc<Flock<fs::File>>);
 
 impl File {
-    /// Opens a file, which nobody else can read from now on: it has addresses, and hashes of tokens.
+    /// Opens a file and makes it readable by its owner only: it contains addresses, and hashes of tokens.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Self::locked(fs::OpenOptions::new().read(true).write(true), path)
     }

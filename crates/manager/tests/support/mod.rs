@@ -49,7 +49,7 @@ pub fn chmod(file: &Path, mode: u32) {
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).expect("an own file");
 }
 
-/// Writes a file that nobody else can read.
+/// Writes a file that its owner alone can read.
 pub fn write_private(file: &Path, text: &str) {
     std::fs::write(file, text).expect("a file");
     chmod(file, 0o600);

@@ -55,7 +55,7 @@ fn sent_in_flight(bytes: u64) -> f64 {
     bytes as f64 * 2896.0 / 3792.0
 }
 
-/// A size, and the rate at which so many bytes are in flight: `6.3 MB, about 252 Mbit/s at 100 ms`.
+/// A size, and the rate whose bandwidth-delay product it is: `6.3 MB, about 252 Mbit/s at 100 ms`.
 fn reach(bytes: u64, in_flight: f64) -> String {
     let rate = in_flight * 8.0 / EXAMPLE_RTT / 1e6;
     format!("{}, about {rate:.0} Mbit/s at 100 ms", size(bytes as f64))

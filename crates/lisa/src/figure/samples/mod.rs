@@ -66,7 +66,7 @@ struct Series {
     title: String,
     /// Algorithm of the row; empty for a link without one.
     algorithm: String,
-    /// Noun of what it is: links and subflows have other metrics, so that their means are not compared.
+    /// Kind of the item, a noun. Means of links and of subflows are not compared, because their metrics differ.
     kind: &'static str,
     /// Number of the first metric of which the link or subflow has a value.
     metric: Option<usize>,
