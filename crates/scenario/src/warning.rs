@@ -320,27 +320,21 @@ fn small_buffer(spec: &ConnectionSpec, flow: &Flow, bdp: u64) -> Option<Warning>
     // MPTCP has a send buffer for each subflow, and one receive buffer.
     let sent = send as f64 * SENT_PART * flow.paths.len() as f64;
     (received.min(sent) < bdp as f64).then(|| {
-        let bdp = units::show_bytes(bdp);
-        match received <= sent {
-            true => about(
-                spec,
+        let (kind, buffer, size, key) = match received <= sent {
+            true => (
                 WarningKind::SmallReceiveBuffer,
-                format!(
-                    "the receive buffer of {} holds less data than the bandwidth-delay product of {bdp}, and limits the throughput: \
-                     set a larger `receive_window`",
-                    units::show_bytes(receive)
-                ),
+                "receive",
+                receive,
+                "receive_window",
             ),
-            false => about(
-                spec,
-                WarningKind::SmallSendBuffer,
-                format!(
-                    "the send buffer of {} holds less data than the bandwidth-delay product of {bdp}, and limits the throughput: \
-                     set a larger `send_buffer`",
-                    units::show_bytes(send)
-                ),
-            ),
-        }
+            false => (WarningKind::SmallSendBuffer, "send", send, "send_buffer"),
+        };
+        let (size, bdp) = (units::show_bytes(size), units::show_bytes(bdp));
+        let text = format!(
+            "the {buffer} buffer of {size} holds less data than the bandwidth-delay product of {bdp}, and limits the throughput: set a \
+             larger `{key}`"
+        );
+        about(spec, kind, text)
     })
 }
 
