@@ -69,12 +69,13 @@ fn each_seed_has_its_phase_of_recorded_rates() {
 }
 
 fn tree(k: u32) -> Spec {
+    let rate = Rate::from_bits_per_second(100_000_000);
+    let queue = Queue::DropTailPackets(100);
+    let link = topology::Properties::shaped(rate, queue, Span::from_micros(100));
     Spec::FatTree(FatTree {
         k,
-        rate: Rate::from_bits_per_second(100_000_000),
-        core_rate: None,
-        delay: Span::from_micros(100),
-        queue: Queue::DropTailPackets(100),
+        core: link.clone(),
+        link,
     })
 }
 

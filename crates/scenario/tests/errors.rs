@@ -161,7 +161,7 @@ const CASES: &[Case] = &[
     (SHARED, "shared-bottleneck\"", "non-shared-bottleneck\"\npaths = 3\njitter = [\"1ms\", \"2ms\"]", "a.toml:7: `topology.jitter`: 2 items, but `paths` gives 3 paths"),
     (SHARED, "\"40ms\"", "\"40ms\"\ndetour = { from = \"5s\" }", "a.toml:8: `topology.detour.delay`: is missing: add one like `delay = \"40ms\"`"),
     (SHARED, "\"40ms\"", "\"40ms\"\ndetour = { from = \"5s\", to = \"5s\", delay = \"9ms\" }", "a.toml:8: `topology.detour.to`: must be later than `from`, which is 5s"),
-    (TREE, "k = 4", "k = 4\njitter = \"1ms\"", "a.toml:5: `topology.jitter`: no such key; there are kind, k, rate, core_rate, delay, rtt, queue"),
+    (TREE, "k = 4", "k = 4\ndown = []", "a.toml:5: `topology.down`: no such key; there are kind, k, core_rate, delay, rtt, rate, queue, loss, reorder, jitter"),
     (SHARED, "\"droptail\", packets = 17", "\"policer\", rate = \"2Mbit\"", "a.toml:8: `topology.queue.burst`: is missing: add one like `burst = \"64KB\"`"),
     (SHARED, "\"droptail\", packets = 17", "\"policer\", burst = \"9KB\"", "a.toml:8: `topology.queue.rate`: is missing: add one like `rate = \"10Mbit\"`"),
     (SHARED, "\"droptail\", packets = 17", "\"policer\", rate = \"2Mbit\", burst = 0", "a.toml:8: `topology.queue.burst`: 0 is out of range: 1 to 1099511627776"),

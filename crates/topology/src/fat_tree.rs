@@ -4,26 +4,21 @@
 //! Hosts are `h1`, `h2`, … pod by pod. The j-th aggregation switch of each pod connects to the j-th group of k/2 core
 //! switches.
 
-use netsim::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::link::{Properties, Queue};
+use crate::link::Properties;
 
-/// A fat tree. All links are equal, except for the rate of the links at the core.
+/// A fat tree. All links are equal, except for those at the core; up is towards the core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FatTree {
     /// Number of ports of a switch; even.
     pub k: u32,
-    /// Rate of each link.
-    pub rate: Rate,
-    /// Rate of the links between aggregation and core; none: `rate`.
-    pub core_rate: Option<Rate>,
-    /// One-way delay of each link. The longest paths have six links.
-    pub delay: Span,
-    /// Queue of each link.
-    pub queue: Queue,
+    /// Each link below the aggregation switches. The longest paths have six links.
+    pub link: Properties,
+    /// Each link between aggregation and core.
+    pub core: Properties,
 }
 
 impl FatTree {
@@ -44,37 +39,30 @@ impl FatTree {
             return Err(Error::new("k", problem));
         }
         let half = self.k / 2;
-        let link =
-            |rate| [(); 2].map(|()| Properties::shaped(rate, self.queue.clone(), self.delay));
-        let core_rate = self.core_rate.unwrap_or(self.rate);
+        let (link, core) = (self.link.directions(), self.core.directions());
         let mut graph = Graph::default();
         let cores: Vec<_> = (1..=half * half)
-            .map(|core| graph.add_router(format!("core {core}")))
+            .map(|number| graph.add_router(format!("core {number}")))
             .collect();
         for pod in 1..=self.k {
             let aggregation: Vec<_> = (1..=half)
                 .map(|j| graph.add_router(format!("aggregation {pod}.{j}")))
                 .collect();
-            for (core, up) in cores.iter().enumerate() {
-                let j = core / half as usize;
-                let name = format!("aggregation {pod}.{} core {}", j + 1, core + 1);
-                graph.add_pair(&name, aggregation[j], *up, link(core_rate));
+            for (number, up) in cores.iter().enumerate() {
+                let j = number / half as usize;
+                let name = format!("aggregation {pod}.{} core {}", j + 1, number + 1);
+                graph.add_pair(&name, aggregation[j], *up, core.clone());
             }
             for i in 1..=half {
                 let edge = graph.add_router(format!("edge {pod}.{i}"));
                 for (j, up) in (1..).zip(&aggregation) {
                     let name = format!("edge {pod}.{i} aggregation {pod}.{j}");
-                    graph.add_pair(&name, edge, *up, link(self.rate));
+                    graph.add_pair(&name, edge, *up, link.clone());
                 }
                 for _ in 0..half {
                     let name = format!("h{}", graph.hosts().len() + 1);
                     let host = graph.add_host(&name);
-                    graph.add_pair(
-                        &format!("{name} edge {pod}.{i}"),
-                        host,
-                        edge,
-                        link(self.rate),
-                    );
+                    graph.add_pair(&format!("{name} edge {pod}.{i}"), host, edge, link.clone());
                 }
             }
         }

@@ -5,16 +5,12 @@
 //! ([`Graph::add_to`]).
 //!
 //! ```
-//! use lisa_topology::{FatTree, Queue, Spec};
+//! use lisa_topology::{FatTree, Properties, Queue, Spec};
 //! use netsim::{Rate, Span};
 //!
-//! let spec = Spec::FatTree(FatTree {
-//!     k: 4,
-//!     rate: Rate::from_bits_per_second(100_000_000),
-//!     core_rate: None,
-//!     delay: Span::from_micros(100),
-//!     queue: Queue::DropTailPackets(100),
-//! });
+//! let rate = Rate::from_bits_per_second(100_000_000);
+//! let link = Properties::shaped(rate, Queue::DropTailPackets(100), Span::from_micros(100));
+//! let spec = Spec::FatTree(FatTree { k: 4, core: link.clone(), link });
 //! let graph = spec.build().unwrap();
 //! assert_eq!((graph.hosts().len(), graph.links().len()), (16, 2 * 48));
 //! // Between pods each core switch is on one shortest path.
@@ -45,7 +41,6 @@ mod users;
 
 pub use assistance::{Assistance, Route, Unknown};
 pub use bottlenecks::{Grouping, SharedLink, Sharing};
-pub use client_server::Access;
 pub use error::Error;
 pub use fat_tree::FatTree;
 pub use graph::{Graph, Link, LinkIndex, NodeIndex, Path, PathSet};
@@ -59,7 +54,7 @@ pub use shortest_paths::ShortestPaths;
 pub use shortest_tree::{Direction, ShortestTree};
 pub use spec::Spec;
 pub use spelled_out::{SpelledLink, SpelledOut};
-pub use users::{Capacity, TwoKinds};
+pub use users::TwoKinds;
 
 #[cfg(test)]
 mod tests;

@@ -172,6 +172,23 @@ impl Properties {
         }
     }
 
+    /// These properties with another rate in each direction, up and down.
+    #[must_use]
+    pub fn with_rates(self, [up, down]: [Rate; 2]) -> Self {
+        let of_up = Up {
+            rate: Some(up),
+            rate_trace: None,
+            queue: self.queue.clone(),
+            loss: self.loss.clone(),
+        };
+        Self {
+            rate: Some(down),
+            rate_trace: None,
+            up: (up != down).then(|| Box::new(of_up)),
+            ..self
+        }
+    }
+
     /// The properties of each direction, up and down.
     #[must_use]
     pub fn directions(&self) -> [Self; 2] {

@@ -3,7 +3,7 @@
 use netsim::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::client_server::{Access, check_paths};
+use crate::client_server::{check_paths, rtt_without};
 use crate::error::Error;
 use crate::graph::{Graph, split_rtt};
 use crate::link::Properties;
@@ -13,8 +13,8 @@ use crate::link::Properties;
 pub struct NonSharedBottleneck {
     /// The paths.
     pub paths: Vec<PathSpec>,
-    /// Access links of each path, one at either end.
-    pub access: Option<Access>,
+    /// A link at each end of each path, part of the path's round-trip time.
+    pub access: Option<Properties>,
 }
 
 /// A path with its own bottleneck.
@@ -35,7 +35,7 @@ impl NonSharedBottleneck {
         let server = graph.add_host("server");
         let mut paths = Vec::new();
         for (number, path) in (1..).zip(&self.paths) {
-            let rtt = Access::remaining_rtt(self.access.as_ref(), path.rtt)?;
+            let rtt = rtt_without(self.access.as_ref(), path.rtt)?;
             let mut own = path.bottleneck.directions();
             for (direction, delay) in own.iter_mut().zip(split_rtt(rtt)) {
                 direction.delay = direction.delay + delay;
@@ -49,9 +49,9 @@ impl NonSharedBottleneck {
             let at_server = format!("{name} server");
             let at_client = format!("{name} client");
             paths.push(vec![
-                graph.add_pair(&at_server, far, server, access.properties()),
+                graph.add_pair(&at_server, far, server, access.directions()),
                 graph.add_pair(&name, near, far, own),
-                graph.add_pair(&at_client, client, near, access.properties()),
+                graph.add_pair(&at_client, client, near, access.directions()),
             ]);
         }
         graph.add_set("all", None, paths);

@@ -1,7 +1,7 @@
 //! Scenario A of draft-khalili-mptcp-performance-issues-04, section 4: users that reach a streaming server (R1) over a
 //! private path add a path through an access point (R2), which other users depend on.
 //!
-//! `type1`: through R1, and through R1 and R2. `type2`: through R2 alone. Both bottlenecks are equal in both directions.
+//! `type1`: through R1, and through R1 and R2. `type2`: through R2 alone.
 //! High-speed private connections have no rate here. Delays are behind the bottlenecks: all paths have one round-trip
 //! time.
 
@@ -10,12 +10,12 @@ use netsim::Span;
 use crate::error::Error;
 use crate::graph::{Graph, split_rtt};
 use crate::link::Properties;
-use crate::users::{TwoKinds, bottleneck_of_users};
+use crate::users::TwoKinds;
 
 /// Builds the network.
 pub(crate) fn build(users: &TwoKinds) -> Result<Graph, Error> {
-    let r1 = bottleneck_of_users(["n1", "c1"], users.n1, users.c1, &users.queues[0])?;
-    let r2 = bottleneck_of_users(["n2", "c2"], users.n2, users.c2, &users.queues[1])?;
+    users.check()?;
+    let [r1, r2] = (users.bottlenecks.each_ref()).map(Properties::directions);
     let last = || split_rtt(users.rtt).map(Properties::line);
     let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
     let mut graph = Graph::default();

@@ -5,42 +5,30 @@
 //! users have r1 alone: 15 · 2.1 + (15 · 2.1 − CX) = CT = 36, so b2 crosses T. With r2 the sum of all users falls
 //! below CX + CT, so r2 crosses both X and T.
 
-use netsim::{Rate, Span};
+use netsim::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::graph::{Graph, split_rtt};
-use crate::link::{Properties, Queue};
-use crate::users::{bottleneck, check_users};
+use crate::link::Properties;
+use crate::users::check_users;
 
 /// The network of scenario B.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScenarioB {
     /// Number of users of each kind.
     pub users: u32,
-    /// Access rate of provider X.
-    pub cx: Rate,
-    /// Access rate of provider Y.
-    pub cy: Rate,
-    /// Access rate of provider Z.
-    pub cz: Rate,
-    /// Access rate of provider T.
-    pub ct: Rate,
+    /// Access links of the providers X, Y, Z and T. The draft has queues of [`Queue::RedForRate`](crate::Queue::RedForRate).
+    pub bottlenecks: Box<[Properties; 4]>,
     /// Round-trip time of each path, without transmission and queueing.
     pub rtt: Span,
-    /// Queues of X, Y, Z and T; the draft has [`Queue::RedForRate`].
-    pub queues: [Queue; 4],
 }
 
 impl ScenarioB {
     /// Builds the network.
     pub fn build(&self) -> Result<Graph, Error> {
         check_users("users", self.users)?;
-        let [queue_x, queue_y, queue_z, queue_t] = &self.queues;
-        let x = bottleneck(self.cx, queue_x);
-        let y = bottleneck(self.cy, queue_y);
-        let z = bottleneck(self.cz, queue_z);
-        let t = bottleneck(self.ct, queue_t);
+        let [x, y, z, t] = (self.bottlenecks.each_ref()).map(Properties::directions);
         let last = || split_rtt(self.rtt).map(Properties::line);
         let unlimited = || [(); 2].map(|()| Properties::line(Span::ZERO));
         let mut graph = Graph::default();

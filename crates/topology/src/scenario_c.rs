@@ -6,12 +6,12 @@
 use crate::error::Error;
 use crate::graph::{Graph, split_rtt};
 use crate::link::Properties;
-use crate::users::{TwoKinds, bottleneck_of_users};
+use crate::users::TwoKinds;
 
 /// Builds the network.
 pub(crate) fn build(users: &TwoKinds) -> Result<Graph, Error> {
-    let ap1 = bottleneck_of_users(["n1", "c1"], users.n1, users.c1, &users.queues[0])?;
-    let ap2 = bottleneck_of_users(["n2", "c2"], users.n2, users.c2, &users.queues[1])?;
+    users.check()?;
+    let [ap1, ap2] = (users.bottlenecks.each_ref()).map(Properties::directions);
     let last = || split_rtt(users.rtt).map(Properties::line);
     let mut graph = Graph::default();
     let [internet, multipath, single] =

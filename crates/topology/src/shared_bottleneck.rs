@@ -7,7 +7,7 @@
 use netsim::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::client_server::{Access, check_paths};
+use crate::client_server::{check_paths, rtt_without};
 use crate::error::Error;
 use crate::graph::{Graph, split_rtt};
 use crate::link::Properties;
@@ -19,8 +19,8 @@ pub struct SharedBottleneck {
     pub bottleneck: Properties,
     /// Round-trip time of each path, without transmission and queueing.
     pub rtts: Vec<Span>,
-    /// Access links of each path, one at either end.
-    pub access: Option<Access>,
+    /// A link at each end of each path, part of the path's round-trip time.
+    pub access: Option<Properties>,
 }
 
 impl SharedBottleneck {
@@ -39,18 +39,17 @@ impl SharedBottleneck {
         let shared = graph.add_pair("bottleneck", near, far, self.bottleneck.directions());
         let mut paths = Vec::new();
         for (number, rtt) in (1..).zip(&self.rtts) {
-            let own =
-                split_rtt(Access::remaining_rtt(self.access.as_ref(), *rtt)?).map(Properties::line);
+            let own = split_rtt(rtt_without(self.access.as_ref(), *rtt)?).map(Properties::line);
             let name = format!("path {number}");
             let mut links = Vec::new();
             if let Some(access) = &self.access {
                 let end = graph.add_router(&name);
                 let at_server = format!("{name} server");
-                links.push(graph.add_pair(&at_server, end, server, access.properties()));
+                links.push(graph.add_pair(&at_server, end, server, access.directions()));
                 links.push(graph.add_pair(&name, far, end, own));
                 links.push(shared);
                 let at_client = format!("{name} client");
-                links.push(graph.add_pair(&at_client, client, near, access.properties()));
+                links.push(graph.add_pair(&at_client, client, near, access.directions()));
             } else {
                 links.extend([graph.add_pair(&name, far, server, own), shared]);
             }

@@ -53,60 +53,52 @@ impl Spec {
 
     /// Changes every recorded rate.
     pub fn map_traces(&mut self, change: impl Fn(&Trace) -> Trace) {
-        let all: Vec<&mut Properties> = match self {
-            Self::SharedBottleneck(spec) => vec![&mut spec.bottleneck],
-            Self::NonSharedBottleneck(spec) => {
-                (spec.paths.iter_mut().map(|path| &mut path.bottleneck)).collect()
-            }
-            Self::SpelledOut(spec) => {
-                (spec.links.iter_mut().map(|link| &mut link.properties)).collect()
-            }
-            Self::Map(spec) => {
-                let links = spec.links.iter_mut().map(|link| &mut link.properties);
-                spec.properties.iter_mut().chain(links).collect()
-            }
-            Self::FatTree(_) | Self::ScenarioA(_) | Self::ScenarioB(_) | Self::ScenarioC(_) => {
-                Vec::new()
-            }
-        };
-        for properties in all {
+        for properties in self.properties() {
             properties.map_traces(&change);
         }
     }
 
     /// Changes every delay, and with it every round-trip time.
     pub fn map_delays(&mut self, change: impl Fn(Span) -> Span) {
-        let map = |delay: &mut Span| *delay = change(*delay);
+        for properties in self.properties() {
+            properties.delay = change(properties.delay);
+        }
+        let rtts: Vec<&mut Span> = match self {
+            Self::SharedBottleneck(spec) => spec.rtts.iter_mut().collect(),
+            Self::NonSharedBottleneck(spec) => {
+                spec.paths.iter_mut().map(|path| &mut path.rtt).collect()
+            }
+            Self::ScenarioA(users) | Self::ScenarioC(users) => vec![&mut users.rtt],
+            Self::ScenarioB(spec) => vec![&mut spec.rtt],
+            Self::FatTree(_) | Self::SpelledOut(_) | Self::Map(_) => Vec::new(),
+        };
+        for rtt in rtts {
+            *rtt = change(*rtt);
+        }
+    }
+
+    /// The properties of all links.
+    fn properties(&mut self) -> Vec<&mut Properties> {
         match self {
             Self::SharedBottleneck(spec) => {
-                map(&mut spec.bottleneck.delay);
-                spec.rtts.iter_mut().for_each(map);
-                spec.access
-                    .iter_mut()
-                    .for_each(|access| map(&mut access.delay));
+                let all = spec.access.iter_mut().chain([&mut spec.bottleneck]);
+                all.collect()
             }
             Self::NonSharedBottleneck(spec) => {
-                for path in &mut spec.paths {
-                    map(&mut path.bottleneck.delay);
-                    map(&mut path.rtt);
-                }
-                spec.access
-                    .iter_mut()
-                    .for_each(|access| map(&mut access.delay));
+                let paths = spec.paths.iter_mut().map(|path| &mut path.bottleneck);
+                spec.access.iter_mut().chain(paths).collect()
             }
-            Self::FatTree(spec) => map(&mut spec.delay),
-            Self::ScenarioA(spec) => map(&mut spec.rtt),
-            Self::ScenarioB(spec) => map(&mut spec.rtt),
-            Self::ScenarioC(spec) => map(&mut spec.rtt),
+            Self::FatTree(spec) => vec![&mut spec.link, &mut spec.core],
+            Self::ScenarioA(users) | Self::ScenarioC(users) => {
+                users.bottlenecks.iter_mut().collect()
+            }
+            Self::ScenarioB(spec) => spec.bottlenecks.iter_mut().collect(),
             Self::SpelledOut(spec) => {
-                spec.links
-                    .iter_mut()
-                    .for_each(|link| map(&mut link.properties.delay));
+                (spec.links.iter_mut().map(|link| &mut link.properties)).collect()
             }
             Self::Map(spec) => {
                 let links = spec.links.iter_mut().map(|link| &mut link.properties);
-                let all = spec.properties.iter_mut().chain(links);
-                all.for_each(|properties| map(&mut properties.delay));
+                spec.properties.iter_mut().chain(links).collect()
             }
         }
     }

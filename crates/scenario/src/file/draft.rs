@@ -1,52 +1,72 @@
 //! Scenarios A, B and C of draft-khalili-mptcp-performance-issues-04.
 
-use netsim::Rate;
-use topology::{Capacity, Queue, RedForRate, ScenarioB, TwoKinds};
+use netsim::{Rate, Span};
+use topology::{Properties, Queue, RedForRate, ScenarioB, TwoKinds};
 
 use super::link;
 use super::table::{Field, Table};
 use crate::error::Error;
 
-/// Value of a key for each bottleneck: the items of a list, or the one value for all.
-fn of_bottlenecks<'a, T, const N: usize>(
-    field: &Field<'a>,
-    names: [&str; N],
-    read: impl Fn(&Field<'a>) -> Result<T, Error>,
-) -> Result<[T; N], Error> {
-    let items = match field.is_list() {
-        true => field.list()?,
-        false => vec![field.clone(); N],
+/// A bottleneck: its name in messages, the key of its rate, and the number of users for each of whom the rate is.
+type Bottleneck = (&'static str, &'static str, u32);
+
+/// The bottlenecks, with the keys of a link. A list of a key has an item for each. Without `queue` they have the draft's RED.
+fn bottlenecks<'a, const N: usize>(
+    table: &Table<'a>,
+    all: [Bottleneck; N],
+) -> Result<[Properties; N], Error> {
+    let rate_of_links = table.get("rate");
+    if rate_of_links.is_some() {
+        let keys = all.map(|(_, key, _)| key);
+        table.refuse(&keys, "use `rate` or the rates of the links, not both")?;
+    }
+    let read = |number: usize| {
+        let at = |field: Field<'a>| match field.is_list() {
+            true => item(&field, number, all.map(|(name, ..)| name)),
+            false => Ok(field),
+        };
+        let (_, key, users) = all[number];
+        let rates = match &rate_of_links {
+            // `rate` replaces it.
+            Some(_) => [Rate::from_bits_per_second(1); 2],
+            None => rates(table, key, users)?,
+        };
+        let red = Queue::RedForRate(RedForRate::default());
+        let before = Properties::shaped(rates[1], red, Span::ZERO).with_rates(rates);
+        link::changed_with(table, at, &before, |queue| link::queue_or(queue, "red"))
     };
-    let items: Result<[Field<'_>; N], _> = items.try_into();
-    let items = items.map_err(|list: Vec<_>| {
-        let (items, names) = (list.len(), names.join(", "));
-        field.error(format!("{items} items: needs {N}, for {names}"))
-    })?;
-    let read: Vec<T> = items.iter().map(read).collect::<Result<_, _>>()?;
+    let read: Vec<Properties> = (0..N).map(read).collect::<Result<_, _>>()?;
     Ok(read
         .try_into()
-        .unwrap_or_else(|_| unreachable!("as many as items")))
+        .unwrap_or_else(|_| unreachable!("one for each")))
 }
 
-/// Queue of each bottleneck.
-fn queues<const N: usize>(table: &Table<'_>, names: [&str; N]) -> Result<[Queue; N], Error> {
-    match table.get("queue") {
-        Some(queue) => of_bottlenecks(&queue, names, |queue| link::queue_or(queue, "red")),
-        None => Ok([(); N].map(|()| Queue::RedForRate(RedForRate::default()))),
+/// The item of a list for a bottleneck.
+fn item<'a, const N: usize>(
+    list: &Field<'a>,
+    number: usize,
+    names: [&str; N],
+) -> Result<Field<'a>, Error> {
+    let mut items = list.list()?;
+    match items.len() == names.len() {
+        true => Ok(items.swap_remove(number)),
+        false => {
+            let (items, of, names) = (items.len(), names.len(), names.join(", "));
+            Err(list.error(format!("{items} items: needs {of}, for {names}")))
+        }
     }
 }
 
-/// Rates of the bottlenecks as links; none without `rate`, which replaces the other keys.
-fn link_rates<const N: usize>(
-    table: &Table<'_>,
-    keys: [&str; N],
-    names: [&str; N],
-) -> Result<Option<[Rate; N]>, Error> {
-    let Some(field) = table.get("rate") else {
-        return Ok(None);
-    };
-    table.refuse(&keys, "use `rate` or the rates of the links, not both")?;
-    of_bottlenecks(&field, names, Field::rate).map(Some)
+/// Rates up and down of a link, with its key: a rate for each of the users.
+fn rates(table: &Table<'_>, key: &str, users: u32) -> Result<[Rate; 2], Error> {
+    let example = format!("{key} = \"1Mbit\"` or `rate = \"10Mbit\"");
+    let field = table.require(key, &example)?;
+    let [up, down] = link::rates(&field)?.map(|rate| {
+        let total = rate.bits_per_second().checked_mul(users.into());
+        let total = total.map(Rate::from_bits_per_second);
+        total.ok_or_else(|| field.error("too much for all users together"))
+    });
+    Ok([up?, down?])
 }
 
 fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {
@@ -55,54 +75,32 @@ fn users(table: &Table<'_>, key: &str) -> Result<u32, Error> {
         .integer_u32(1..=100_000)
 }
 
-fn rate(table: &Table<'_>, key: &str) -> Result<Rate, Error> {
-    let example = format!("{key} = \"1Mbit\"` or `rate = \"10Mbit\"");
-    table.require(key, &example)?.rate()
-}
-
 /// Reads scenario A or C, whose bottlenecks have these names.
-pub(super) fn two_kinds(field: &Field<'_>, names: [&str; 2]) -> Result<TwoKinds, Error> {
-    let table = field.table(&["kind", "n1", "n2", "c1", "c2", "rate", "rtt", "queue"])?;
-    let keys = ["c1", "c2"];
-    let [c1, c2] = match link_rates(&table, keys, names)? {
-        Some(rates) => rates.map(Capacity::Link),
-        None => [
-            Capacity::PerUser(rate(&table, keys[0])?),
-            Capacity::PerUser(rate(&table, keys[1])?),
-        ],
-    };
+pub(super) fn two_kinds(field: &Field<'_>, names: [&'static str; 2]) -> Result<TwoKinds, Error> {
+    let keys = ["kind", "n1", "n2", "c1", "c2", "rtt"];
+    let table = field.table(&[&keys[..], &link::KEYS].concat())?;
+    let (n1, n2) = (users(&table, "n1")?, users(&table, "n2")?);
     Ok(TwoKinds {
-        n1: users(&table, "n1")?,
-        n2: users(&table, "n2")?,
-        c1,
-        c2,
+        n1,
+        n2,
+        bottlenecks: bottlenecks(&table, [(names[0], "c1", n1), (names[1], "c2", n2)])?,
         rtt: link::rtt(&table, 0)?,
-        queues: queues(&table, names)?,
     })
 }
 
 /// Reads scenario B.
 pub(super) fn scenario_b(field: &Field<'_>) -> Result<ScenarioB, Error> {
-    let table = field.table(&[
-        "kind", "users", "cx", "cy", "cz", "ct", "rate", "rtt", "queue",
-    ])?;
-    let (keys, names) = (["cx", "cy", "cz", "ct"], ["X", "Y", "Z", "T"]);
-    let [cx, cy, cz, ct] = match link_rates(&table, keys, names)? {
-        Some(rates) => rates,
-        None => [
-            rate(&table, keys[0])?,
-            rate(&table, keys[1])?,
-            rate(&table, keys[2])?,
-            rate(&table, keys[3])?,
-        ],
-    };
+    let keys = ["kind", "users", "cx", "cy", "cz", "ct", "rtt"];
+    let table = field.table(&[&keys[..], &link::KEYS].concat())?;
+    let all = [
+        ("X", "cx", 1),
+        ("Y", "cy", 1),
+        ("Z", "cz", 1),
+        ("T", "ct", 1),
+    ];
     Ok(ScenarioB {
         users: users(&table, "users")?,
-        cx,
-        cy,
-        cz,
-        ct,
+        bottlenecks: Box::new(bottlenecks(&table, all)?),
         rtt: link::rtt(&table, 0)?,
-        queues: queues(&table, names)?,
     })
 }

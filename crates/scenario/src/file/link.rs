@@ -1,6 +1,6 @@
 //! Properties of a link: `rate`, `queue`, `loss`, `reorder`, `jitter`, `down`, `detour`.
 
-use netsim::{Detour, Outage, Span, Time, Trace};
+use netsim::{Detour, Outage, Rate, Span, Time, Trace};
 use topology::{Loss, Properties, Queue, Red, RedForRate, Reorder, Up};
 
 use super::limits::{INSTANT, LONGEST, LONGEST_DELAY};
@@ -29,11 +29,31 @@ pub(super) fn properties<'a>(
     changed(table, at, &Properties::line(Span::ZERO))
 }
 
+/// A rate for each direction, up and down.
+pub(super) fn rates(field: &Field<'_>) -> Result<[Rate; 2], Error> {
+    if !has_directions(field) {
+        return field.rate().map(|rate| [rate; 2]);
+    }
+    let both = field.table(&["up", "down"])?;
+    let rate = |key| both.require(key, &format!("{key} = \"1Mbit\""))?.rate();
+    Ok([rate("up")?, rate("down")?])
+}
+
 /// These properties with the values of a table, which may have some of [`KEYS`].
 pub(super) fn changed<'a>(
     table: &Table<'a>,
     at: impl Fn(Field<'a>) -> Result<Field<'a>, Error>,
     before: &Properties,
+) -> Result<Properties, Error> {
+    changed_with(table, at, before, queue)
+}
+
+/// [`changed`], with queues that `queue` reads.
+pub(super) fn changed_with<'a>(
+    table: &Table<'a>,
+    at: impl Fn(Field<'a>) -> Result<Field<'a>, Error>,
+    before: &Properties,
+    queue: impl Fn(&Field<'a>) -> Result<Queue, Error>,
 ) -> Result<Properties, Error> {
     let is_of_directions = |key: &&str| -> Result<bool, Error> {
         let value = table.get(key).map(&at).transpose()?;
@@ -53,7 +73,7 @@ pub(super) fn changed<'a>(
                 value => Ok(value),
             }
         };
-        one_direction(table, get, before)
+        one_direction(table, get, before, &queue)
     };
     let [before_up, before_down] = before.directions();
     let mut properties = of("down", &before_down)?;
@@ -79,6 +99,7 @@ fn one_direction<'a>(
     table: &Table<'a>,
     get: impl Fn(&str) -> Result<Option<Field<'a>>, Error>,
     before: &Properties,
+    read_queue: impl Fn(&Field<'a>) -> Result<Queue, Error>,
 ) -> Result<Properties, Error> {
     let mut properties = before.clone();
     if let Some(rate) = get("rate")? {
@@ -94,7 +115,7 @@ fn one_direction<'a>(
             given => given,
         };
         if let Some(queue) = &queue {
-            properties.queue = self::queue(queue)?;
+            properties.queue = read_queue(queue)?;
         }
         // Even a single packet waits for a delivery opportunity.
         let none = [Queue::DropTailPackets(0), Queue::DropTailBytes(0)].contains(&properties.queue);

@@ -1,7 +1,7 @@
 //! `[topology]`: kinds of network and their keys.
 
 use netsim::Span;
-use topology::{Access, FatTree, NonSharedBottleneck, PathSpec, SharedBottleneck, Spec};
+use topology::{FatTree, NonSharedBottleneck, PathSpec, Properties, SharedBottleneck, Spec};
 
 use super::limits::{LONGEST_DELAY, MAX_PATHS};
 use super::table::{Field, Table};
@@ -32,6 +32,9 @@ const KINDS: &[(&str, Kind)] = &[
     ("gml", Kind::Gml),
 ];
 
+/// Keys of links that stand for many: an outage or a detour of all at once is no network.
+const IN_EACH_LINK: [&str; 5] = ["rate", "queue", "loss", "reorder", "jitter"];
+
 /// Reads the topology; `paths` is the number of paths of the connections, for a topology without one.
 pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
     let Some(kind) = field.peek("kind") else {
@@ -54,10 +57,8 @@ pub(super) fn read(field: &Field<'_>, paths: u32) -> Result<Spec, Error> {
 
 /// The table of a topology between one server and one client.
 fn bottlenecks<'a>(field: &Field<'a>) -> Result<Table<'a>, Error> {
-    field.table(&[
-        "kind", "rate", "rtt", "queue", "paths", "names", "access", "loss", "reorder", "jitter",
-        "down", "detour",
-    ])
+    let keys = ["kind", "rtt", "paths", "names", "access"];
+    field.table(&[&keys[..], &link::KEYS].concat())
 }
 
 /// `names`: names of the paths; empty without the key, or for a topology of another kind, which refuses the key.
@@ -155,24 +156,22 @@ fn non_shared(field: &Field<'_>, paths: u32) -> Result<NonSharedBottleneck, Erro
     })
 }
 
-fn access(table: &Table<'_>) -> Result<Option<Access>, Error> {
+fn access(table: &Table<'_>) -> Result<Option<Properties>, Error> {
     let Some(field) = table.get("access") else {
         return Ok(None);
     };
-    let table = field.table(&["rate", "delay", "queue"])?;
-    let rate = table.require("rate", "rate = \"100Mbit\"")?.rate()?;
-    Ok(Some(Access {
-        rate,
-        delay: table
-            .require("delay", "delay = \"10ms\"")?
-            .time(Span::ZERO..=LONGEST_DELAY)?,
-        queue: link::queue(&table.require("queue", "queue = 1000")?)?,
-    }))
+    let table = field.table(&[&["delay"], &IN_EACH_LINK[..]].concat())?;
+    table.require("rate", "rate = \"100Mbit\"")?;
+    let delay = table.require("delay", "delay = \"10ms\"")?;
+    let delay = delay.time(Span::ZERO..=LONGEST_DELAY)?;
+    let link = link::properties(&table, Ok)?;
+    Ok(Some(Properties { delay, ..link }))
 }
 
 fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
-    let table = field.table(&["kind", "k", "rate", "core_rate", "delay", "rtt", "queue"])?;
-    let rate = table.require("rate", "rate = \"100Mbit\"")?.rate()?;
+    let keys = ["kind", "k", "core_rate", "delay", "rtt"];
+    let table = field.table(&[&keys[..], &IN_EACH_LINK].concat())?;
+    table.require("rate", "rate = \"100Mbit\"")?;
     let delay = match table.get("rtt") {
         Some(rtt) => {
             table.refuse(&["delay"], "use `rtt` or `delay`, not both")?;
@@ -183,13 +182,19 @@ fn fat_tree(field: &Field<'_>) -> Result<FatTree, Error> {
             .require("delay", "delay = \"100us\"` or `rtt = \"5ms\"")?
             .time(Span::ZERO..=LONGEST_DELAY)?,
     };
+    let link = Properties {
+        delay,
+        ..link::properties(&table, Ok)?
+    };
+    let core = match table.get("core_rate") {
+        Some(rate) => link.clone().with_rates(link::rates(&rate)?),
+        None => link.clone(),
+    };
     Ok(FatTree {
         k: table
             .require("k", "k = 4")?
             .integer_u32(2..=FatTree::LARGEST)?,
-        rate,
-        core_rate: table.get("core_rate").map(|rate| rate.rate()).transpose()?,
-        delay,
-        queue: link::queue(&table.require("queue", "queue = 100")?)?,
+        link,
+        core,
     })
 }

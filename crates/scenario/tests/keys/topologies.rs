@@ -3,8 +3,8 @@
 use lisa_scenario::Scenario;
 use netsim::Span;
 use topology::{
-    Access, Capacity, FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, RedForRate,
-    Reorder, ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
+    FatTree, Loss, NonSharedBottleneck, PathSpec, Properties, Queue, RedForRate, Reorder,
+    ScenarioB, SharedBottleneck, Spec, SpelledLink, SpelledOut, TwoKinds,
 };
 
 use crate::{SHARED, kbit, ms, parse};
@@ -60,11 +60,11 @@ fn a_shared_bottleneck() {
             }),
             ..plain.bottleneck
         },
-        access: Some(Access {
-            rate: kbit(100_000),
-            delay: ms(1),
-            queue: Queue::DropTailPackets(9),
-        }),
+        access: Some(Properties::shaped(
+            kbit(100_000),
+            Queue::DropTailPackets(9),
+            ms(1),
+        )),
         ..plain
     };
     assert_eq!(topology(&text), Spec::SharedBottleneck(rest));
@@ -106,45 +106,66 @@ fn non_shared_bottlenecks() {
 
 #[test]
 fn a_fat_tree() {
-    let tree = |delay, core_rate| {
+    let link = |rate, delay| Properties::shaped(rate, Queue::DropTailPackets(100), delay);
+    let tree = |link: &Properties, core: &Properties| {
         Spec::FatTree(FatTree {
             k: 4,
-            rate: kbit(100_000),
-            core_rate,
-            delay,
-            queue: Queue::DropTailPackets(100),
+            link: link.clone(),
+            core: core.clone(),
         })
     };
     let text = "kind = 'fat-tree'\nk = 4\nrate = '100Mbit'\nqueue = { kind = 'droptail', packets = 100 }\n";
+    let all = link(kbit(100_000), Span::from_micros(100));
     assert_eq!(
         topology(&format!("{text}delay = '100us'")),
-        tree(Span::from_micros(100), None)
+        tree(&all, &all)
     );
     // Six links there and six back.
-    let core = tree(Span::from_nanos(5_000_000 / 12), Some(kbit(50_000)));
+    let rtt = Span::from_nanos(5_000_000 / 12);
+    let (all, core) = (link(kbit(100_000), rtt), link(kbit(50_000), rtt));
     assert_eq!(
         topology(&format!("{text}rtt = '5ms'\ncore_rate = '50Mbit'")),
-        core
+        tree(&all, &core)
     );
+    // Up is towards the core.
+    let core = core.with_rates([kbit(10_000), kbit(90_000)]);
+    let rates = "core_rate = { up = '10Mbit', down = '90Mbit' }";
+    assert_eq!(
+        topology(&format!("{text}rtt = '5ms'\n{rates}")),
+        tree(&all, &core)
+    );
+}
+
+/// A bottleneck of the draft.
+fn red(rate: netsim::Rate) -> Properties {
+    Properties::shaped(rate, Queue::RedForRate(RedForRate::default()), Span::ZERO)
+}
+
+/// These properties with another queue in both directions.
+fn queued(properties: &Properties, queue: Queue) -> Properties {
+    let properties = properties.clone();
+    Properties {
+        queue,
+        ..properties
+    }
 }
 
 #[test]
 fn the_drafts_scenarios() {
+    // 30 users of 1 Mbit/s, ten of 2 Mbit/s.
     let users = "n1 = 30\nn2 = 10\nc1 = '1Mbit'\nc2 = '2Mbit'\nrtt = '100ms'";
     let a = TwoKinds {
         n1: 30,
         n2: 10,
-        c1: Capacity::PerUser(kbit(1000)),
-        c2: Capacity::PerUser(kbit(2000)),
+        bottlenecks: [red(kbit(30_000)), red(kbit(20_000))],
         rtt: ms(100),
-        queues: [(); 2].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     assert_eq!(
         topology(&format!("kind = 'scenario-a'\n{users}")),
         Spec::ScenarioA(a.clone())
     );
-    let red = format!("kind = 'scenario-a'\n{users}\nqueue = {{ kind = 'red' }}");
-    assert_eq!(topology(&red), Spec::ScenarioA(a.clone()));
+    let with_red = format!("kind = 'scenario-a'\n{users}\nqueue = {{ kind = 'red' }}");
+    assert_eq!(topology(&with_red), Spec::ScenarioA(a.clone()));
     let lighter = format!("kind = 'scenario-a'\n{users}\nqueue = {{ weight = 0.002 }}");
     let weight = 0.002;
     let queue = RedForRate {
@@ -155,12 +176,12 @@ fn the_drafts_scenarios() {
     assert_eq!(
         topology(&lighter),
         Spec::ScenarioA(TwoKinds {
-            queues: [(); 2].map(|()| queue.clone()),
+            bottlenecks: a.bottlenecks.each_ref().map(|b| queued(b, queue.clone())),
             ..a.clone()
         })
     );
     let c = TwoKinds {
-        queues: [(); 2].map(|()| Queue::DropTailPackets(50)),
+        bottlenecks: (a.bottlenecks.each_ref()).map(|b| queued(b, Queue::DropTailPackets(50))),
         ..a
     };
     assert_eq!(
@@ -170,12 +191,8 @@ fn the_drafts_scenarios() {
     let text = "kind = 'scenario-b'\nusers = 15\ncx = '27Mbit'\ncy = '100Mbit'\ncz = '101Mbit'\nct = '36Mbit'\nrtt = '100ms'";
     let b = ScenarioB {
         users: 15,
-        cx: kbit(27_000),
-        cy: kbit(100_000),
-        cz: kbit(101_000),
-        ct: kbit(36_000),
+        bottlenecks: Box::new([27_000, 100_000, 101_000, 36_000].map(|rate| red(kbit(rate)))),
         rtt: ms(100),
-        queues: [(); 4].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     assert_eq!(topology(text), Spec::ScenarioB(b));
 }
@@ -194,10 +211,11 @@ fn the_drafts_bottlenecks_may_differ() {
     let two = TwoKinds {
         n1: 30,
         n2: 10,
-        c1: Capacity::Link(kbit(40_000)),
-        c2: Capacity::Link(kbit(9000)),
+        bottlenecks: [
+            queued(&red(kbit(40_000)), Queue::DropTailPackets(50)),
+            queued(&red(kbit(9000)), codel),
+        ],
         rtt: ms(100),
-        queues: [Queue::DropTailPackets(50), codel],
     };
     for (kind, spec) in [
         ("scenario-a", Spec::ScenarioA(two.clone())),
@@ -210,28 +228,28 @@ fn the_drafts_bottlenecks_may_differ() {
     }
     let alike =
         format!("kind = 'scenario-c'\n{users}\nrate = '7Mbit'\nqueue = [50, {{ weight = 0.5 }}]");
-    let red = RedForRate {
+    let lighter = RedForRate {
         weight: 0.5,
         ..RedForRate::default()
     };
     let alike_spec = TwoKinds {
-        c1: Capacity::Link(kbit(7000)),
-        c2: Capacity::Link(kbit(7000)),
-        queues: [Queue::DropTailPackets(50), Queue::RedForRate(red)],
+        bottlenecks: [
+            queued(&red(kbit(7000)), Queue::DropTailPackets(50)),
+            queued(&red(kbit(7000)), Queue::RedForRate(lighter)),
+        ],
         ..two
     };
     assert_eq!(topology(&alike), Spec::ScenarioC(alike_spec));
     // In the order X, Y, Z, T.
     let text = "kind = 'scenario-b'\nusers = 15\nrtt = '100ms'\n\
                 rate = ['27Mbit', '100Mbit', '101Mbit', '36Mbit']\nqueue = [1, 2, 3, 4]";
+    let bottleneck = |(rate, packets)| queued(&red(kbit(rate)), Queue::DropTailPackets(packets));
     let b = ScenarioB {
         users: 15,
-        cx: kbit(27_000),
-        cy: kbit(100_000),
-        cz: kbit(101_000),
-        ct: kbit(36_000),
+        bottlenecks: Box::new(
+            [(27_000, 1), (100_000, 2), (101_000, 3), (36_000, 4)].map(bottleneck),
+        ),
         rtt: ms(100),
-        queues: [1, 2, 3, 4].map(Queue::DropTailPackets),
     };
     assert_eq!(topology(text), Spec::ScenarioB(b.clone()));
     let by_name = "rate = ['27Mbit', '100Mbit', '101Mbit', '36Mbit']";
@@ -246,7 +264,65 @@ fn the_drafts_bottlenecks_may_differ() {
     let Spec::ScenarioB(b) = set.topology else {
         panic!()
     };
-    assert_eq!(b.queues, [1, 2, 3, 9].map(Queue::DropTailPackets));
+    let queues = b.bottlenecks.map(|bottleneck| bottleneck.queue);
+    assert_eq!(queues, [1, 2, 3, 9].map(Queue::DropTailPackets));
+}
+
+/// Rates, queues and losses of every ready-made network may differ between the directions; of the draft's, rates for each
+/// user, too.
+#[test]
+fn directions_of_every_ready_made_network() {
+    let apart = "queue = { up = 9, down = 30 }\nloss = { up = 0.1, down = 0 }\n";
+    let rate = "rate = { up = '2Mbit', down = '20Mbit' }\n";
+    let of = |up: u64, down: u64| {
+        let link = |mbit: u64, packets, share| Properties {
+            loss: Some(Loss::Random(share)),
+            ..Properties::shaped(
+                kbit(1000 * mbit),
+                Queue::DropTailPackets(packets),
+                Span::ZERO,
+            )
+        };
+        [link(up, 9, 0.1), link(down, 30, 0.0)]
+    };
+    let (users, rtt) = ("n1 = 2\nn2 = 3\n", "rtt = '0ms'\n");
+    for (kind, keys, apart_in) in [
+        ("shared-bottleneck", format!("{rate}paths = 1\n"), of(2, 20)),
+        (
+            "non-shared-bottleneck",
+            format!("{rate}paths = 1\n"),
+            of(2, 20),
+        ),
+        ("fat-tree", format!("{rate}k = 2\n"), of(2, 20)),
+        ("scenario-a", format!("{rate}{users}"), of(2, 20)),
+        ("scenario-b", format!("{rate}users = 4\n"), of(2, 20)),
+        ("scenario-c", format!("{rate}{users}"), of(2, 20)),
+        // Two users of the first kind.
+        (
+            "scenario-c",
+            format!("{users}c1 = {{ up = '1Mbit', down = '10Mbit' }}\nc2 = '1Mbit'\n"),
+            of(2, 20),
+        ),
+    ] {
+        let graph = topology(&format!("kind = '{kind}'\n{rtt}{apart}{keys}"));
+        let graph = graph.build().unwrap();
+        let shaped: Vec<&Properties> = graph
+            .links()
+            .iter()
+            .map(|link| &link.properties)
+            .filter(|link| link.rate.is_some())
+            .collect();
+        // A link up, then the link down.
+        assert_eq!([shaped[0], shaped[1]], apart_in.each_ref(), "{kind}");
+    }
+    // Access links, whose delay is part of the round-trip time.
+    let access = "access = { rate = { up = '1Mbit', down = '9Mbit' }, delay = '1ms', queue = 5 }";
+    let text = format!("kind = 'shared-bottleneck'\nrtt = '9ms'\n{apart}{rate}paths = 1\n{access}");
+    let Spec::SharedBottleneck(spec) = topology(&text) else {
+        panic!()
+    };
+    let line = Properties::shaped(kbit(9000), Queue::DropTailPackets(5), ms(1));
+    assert_eq!(spec.access, Some(line.with_rates([kbit(1000), kbit(9000)])));
 }
 
 #[test]

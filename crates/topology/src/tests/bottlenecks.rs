@@ -41,11 +41,11 @@ fn a_shared_bottleneck_is_crossed_by_all_paths() {
 
     // CSS: 10 ms, the bottleneck's 30 ms, 10 ms.
     spec.rtts = vec![Span::from_millis(100); 2];
-    spec.access = Some(Access {
-        rate: rate(100),
-        delay: Span::from_millis(10),
-        queue: Queue::DropTailPackets(1000),
-    });
+    spec.access = Some(Properties::shaped(
+        rate(100),
+        Queue::DropTailPackets(1000),
+        Span::from_millis(10),
+    ));
     let graph = spec.build().unwrap();
     check(&graph);
     let path = &graph.sets()[0].paths[1];
@@ -87,10 +87,10 @@ fn separate_bottlenecks_share_no_link() {
         assert!(one.forward.iter().all(|link| !two.forward.contains(link)));
         assert_eq!(graph.rtt(one), Span::from_millis(200));
         assert_eq!(graph.rtt(two), Span::from_millis(20));
-        spec.access = Some(Access {
-            rate: rate(100),
-            delay: Span::from_millis(2),
-            queue: Queue::DropTailPackets(9),
-        });
+        spec.access = Some(Properties::shaped(
+            rate(100),
+            Queue::DropTailPackets(9),
+            Span::from_millis(2),
+        ));
     }
 }

@@ -25,13 +25,21 @@ fn bottleneck() -> Properties {
     Properties::shaped(rate(5), Queue::DropTailPackets(17), Span::ZERO)
 }
 
+/// A bottleneck of the draft.
+fn red(mbit: u64) -> Properties {
+    let queue = Queue::RedForRate(RedForRate::default());
+    Properties::shaped(rate(mbit), queue, Span::ZERO)
+}
+
 fn fat_tree(k: u32) -> FatTree {
+    let link = |mbit| {
+        let queue = Queue::DropTailPackets(100);
+        Properties::shaped(rate(mbit), queue, Span::from_micros(100))
+    };
     FatTree {
         k,
-        rate: rate(100),
-        core_rate: Some(rate(50)),
-        delay: Span::from_micros(100),
-        queue: Queue::DropTailPackets(100),
+        link: link(100),
+        core: link(50),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use netsim::Span;
 
-use super::{fat_tree, rate};
+use super::{fat_tree, rate, red};
 use crate::*;
 
 /// In each kind of network, doubled delays double the round-trip times.
@@ -10,19 +10,14 @@ use crate::*;
 fn delays_are_changed_in_every_kind() {
     let rtt = Span::from_millis(40);
     let access = || {
-        Some(Access {
-            rate: rate(100),
-            delay: Span::from_millis(1),
-            queue: Queue::DropTailPackets(100),
-        })
+        let queue = Queue::DropTailPackets(100);
+        Some(Properties::shaped(rate(100), queue, Span::from_millis(1)))
     };
     let users = || TwoKinds {
         n1: 2,
         n2: 2,
-        c1: Capacity::PerUser(rate(1)),
-        c2: Capacity::PerUser(rate(1)),
+        bottlenecks: [red(1), red(1)],
         rtt,
-        queues: [(); 2].map(|()| Queue::RedForRate(RedForRate::default())),
     };
     let late = Properties::shaped(rate(5), Queue::DropTailPackets(17), Span::from_millis(3));
     let link = |from: &str, to: &str| SpelledLink {
@@ -49,12 +44,8 @@ fn delays_are_changed_in_every_kind() {
         Spec::ScenarioA(users()),
         Spec::ScenarioB(ScenarioB {
             users: 2,
-            cx: rate(1),
-            cy: rate(1),
-            cz: rate(1),
-            ct: rate(1),
+            bottlenecks: Box::new([1; 4].map(red)),
             rtt,
-            queues: [(); 4].map(|()| Queue::RedForRate(RedForRate::default())),
         }),
         Spec::ScenarioC(users()),
         Spec::SpelledOut(SpelledOut {
