@@ -143,7 +143,7 @@ const CASES: &[Case] = &[
     (SHARED, "\"40ms\"", "\"40ms\"\nnames = [\"Wi-Fi\"]", "a.toml:8: `topology.names`: 1 names, but there are 2 paths"),
     (SHARED, "\"40ms\"", "\"40ms\"\nnames = [\"Wi-Fi\", 2]", "a.toml:8: `topology.names.2`: expected text in quotes, found a number"),
     (SHARED, "\"40ms\"", "\"40ms\"\nnames = [\"Wi-Fi\", \"\"]", "a.toml:8: `topology.names.2`: a name has 1 to 64 characters, on one line"),
-    (TREE, "k = 4", "k = 4\nnames = [\"a\"]", "a.toml:5: `topology.names`: no such key; there are kind, k, rate, core_rate, delay, rtt, queue"),
+    (TREE, "k = 4", "k = 4\nnames = [\"a\"]", "a.toml:5: `topology.names`: no such key; there are kind, k, core_rate, delay, rtt, rate, queue, loss, reorder, jitter"),
     (SHARED, "\"40ms\"", "\"40ms\"\naccess = { rate = \"1Gbit\", delay = \"11ms\", queue = 1 }", "a.toml:7: `topology.rtt`: shorter than the access links in both directions, which take four times their `delay`"),
     (SHARED, "packets", "packet", "a.toml:8: `topology.queue.packet`: no such key, did you mean `packets`?; there are kind, packets, bytes"),
     (SHARED, "17", "-1", "a.toml:8: `topology.queue.packets`: -1 is out of range: 0 to 100000000"),
@@ -183,7 +183,7 @@ const CASES: &[Case] = &[
     (SHARED, "shared-bottleneck\"", "non-shared-bottleneck\"\npaths = 3\ndown = [[], { from = \"7s\" }]", "a.toml:7: `topology.down`: 2 items, but `paths` gives 3 paths"),
     (SHARED, "shared-bottleneck\"", "non-shared-bottleneck\"\ndown = [[], [{ from = \"7s\" }, 1]]", "a.toml:6: `topology.down.2.2`: expected an outage like `{ from = \"5s\", to = \"8s\" }`, found a number"),
     (GRAPH, "delay = \"1ms\"", "down = {}", "a.toml:9: `topology.link.1.down.from`: is missing: add one like `from = \"5s\"`"),
-    (TREE, "k = 4", "k = 4\ndown = { from = \"1s\" }", "a.toml:5: `topology.down`: no such key; there are kind, k, rate, core_rate, delay, rtt, queue"),
+    (TREE, "k = 4", "k = 4\ndown = { from = \"1s\" }", "a.toml:5: `topology.down`: no such key; there are kind, k, core_rate, delay, rtt, rate, queue, loss, reorder, jitter"),
     // A fat tree.
     (TREE, "k = 4", "k = 1000000", "a.toml:4: `topology.k`: 1000000 is out of range: 2 to 48"),
     (TREE, "k = 4", "k = 5", "a.toml:4: `topology.k`: 5: must be an even number from 2 to 48"),
@@ -218,7 +218,7 @@ const CASES: &[Case] = &[
     (GRAPH, "[[topology.link]]\nfrom = \"a\"", "[topology.paths]\nx = [[\"a\", \"r\", \"r\", \"b\"]]\n[[topology.link]]\nfrom = \"a\"", "a.toml:7: `topology.paths.x`: it visits `r` twice: a path has no loop"),
     // Named paths.
     (USERS, "n1 = 10", "n1 = 0", "a.toml:4: `topology.n1`: 0 is out of range: 1 to 100000"),
-    (USERS, "\"1Mbit\"\nc2", "\"3Gbit\"\nc3", "a.toml:7: `topology.c3`: no such key, did you mean `c1`?; there are kind, n1, n2, c1, c2, rate, rtt, queue"),
+    (USERS, "\"1Mbit\"\nc2", "\"3Gbit\"\nc3", "a.toml:7: `topology.c3`: no such key, did you mean `c1`?; there are kind, n1, n2, c1, c2, rtt, rate, queue, loss, reorder, jitter, down, detour"),
     (USERS, "rtt", "rate = \"9Mbit\"\nrtt", "a.toml:6: `topology.c1`: use `rate` or the rates of the links, not both"),
     (USERS, "c1 = \"1Mbit\"\nc2 = \"1Mbit\"", "rate = [\"1Mbit\"]", "a.toml:6: `topology.rate`: 1 items: needs 2, for R1, R2"),
     (USERS, "c1 = \"1Mbit\"\nc2 = \"1Mbit\"", "rate = [\"1Mbit\", 2]", "a.toml:6: `topology.rate.2`: expected a rate like \"5Mbit\", found a number"),
