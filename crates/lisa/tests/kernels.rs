@@ -47,6 +47,7 @@ fn guest_of_effects() {
         [
             found(effects::a_quiet_lender_settles_before_it_sends),
             found(pacing::a_paced_sender_leaves_slow_start_as_cubic_does),
+            found(effects::the_end_of_an_agent_couples),
             // The last: it changes the parameters of CUBIC's module.
             found(effects::an_initial_threshold_of_cubic_stays),
         ]
@@ -61,8 +62,8 @@ fn effects_in_vm(version: &str) {
     let guest = GUEST.replacen("guest", "guest_of_effects", 1);
     let vm = Vm::new(Some(&vmlinuz(&kernel)), Arc::default());
     let results = vm.and_then(|vm| vm.call(&guest, &(), EACH * 2));
-    if let Some(results) = answer::<[Result<(), String>; 3]>(version, results) {
-        assert_eq!(results, [Ok(()), Ok(()), Ok(())]);
+    if let Some(results) = answer::<[Result<(), String>; 4]>(version, results) {
+        assert_eq!(results, [Ok(()), Ok(()), Ok(()), Ok(())]);
     }
 }
 
@@ -134,6 +135,11 @@ fn linux_6_12() {
 #[test]
 fn linux_7_3() {
     in_vm("7.3");
+}
+
+#[test]
+fn effects_on_6_1() {
+    effects_in_vm("6.1");
 }
 
 #[test]

@@ -1,12 +1,19 @@
-//! Effects of single callbacks on the guest's kernel: a quiet lender settles before it sends, and a threshold that CUBIC sets at the
-//! start stays.
+//! Effects of single programs on the guest's kernel: a quiet lender settles before it sends, a threshold that CUBIC sets at the start
+//! stays, and the end of an agent couples.
 
 use crate::support::stream::{PORT, connect, listener};
 use crate::support::until;
+use kernel::agent_exit::CoupledAtExit;
 use kernel::contract::{lisa_event, lisa_event_kind as kind};
 use kernel::events::{Kinds, Listener};
+use kernel::group;
 use kernel::load::{Options, load};
-use lab::{Network, NetworkSpec};
+use kernel::registry::Registered;
+use kernel::status::{Connection, Subflow};
+use lab::{Namespace, Network, NetworkSpec};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, Pid, fork, pause};
 use scenario::Scenario;
 use std::fs;
 use std::io::{Read, Write};
@@ -17,6 +24,7 @@ use std::time::Duration;
 struct Watched<'r> {
     listener: Listener<'r>,
     events: Vec<lisa_event>,
+    server: &'r Namespace,
 }
 
 impl Watched<'_> {
@@ -57,9 +65,10 @@ fn with_connection(algorithm: &str, test: impl FnOnce(TcpStream, TcpStream, Watc
     let watched = Watched {
         listener: Listener::new(&registered, Kinds::ALL).expect("it listens"),
         events: Vec::new(),
+        server: &network.hosts()[0].server,
     };
     let name = registered.name();
-    let listening = network.hosts()[0].server.run(|| listener(name, PORT));
+    let listening = watched.server.run(|| listener(name, PORT));
     let listening = listening.expect("a listener");
     let to = SocketAddr::from((network.hosts()[0].server_addresses()[0], PORT));
     let client = network.hosts()[0].client.run(|| connect(name, None, to));
@@ -96,6 +105,57 @@ pub fn a_quiet_lender_settles_before_it_sends() {
             (join.slot, join.credit, first.sum_after)
         );
     });
+}
+
+/// A process in the server's namespace that has separated the subflows is killed: they are in one group again.
+pub fn the_end_of_an_agent_couples() {
+    with_connection("lia", |mut client, mut server, watched| {
+        client.write_all(&[1]).expect("sent");
+        server.read_exact(&mut [0]).expect("received");
+        let groups = || -> Vec<u8> {
+            let asked = |subflow: &Subflow| subflow.group_asked.unwrap_or(subflow.group);
+            let (_, connection) = watched.server.run(of_server);
+            connection.subflows.iter().map(asked).collect()
+        };
+        until("two subflows", || groups().len() == 2);
+        let agent = watched.server.run(agent);
+        until("separate groups", || groups() == [0, 1]);
+        kill(agent, Signal::SIGKILL).expect("it runs");
+        waitpid(agent, None).expect("a child");
+        assert_eq!(groups(), [0, 0]);
+    });
+}
+
+/// The server's end of the connection, and its algorithm.
+fn of_server() -> (Registered, Connection) {
+    let is_server = |connection: &Connection| {
+        let local = connection.subflows.iter().find_map(|subflow| subflow.local);
+        local.is_some_and(|local| local.port() == PORT)
+    };
+    let ends = group::all()
+        .expect("loads")
+        .into_iter()
+        .find_map(|(registered, connections)| {
+            let connection = connections.into_iter().find(is_server)?;
+            Some((registered, connection))
+        });
+    ends.expect("the server's end")
+}
+
+/// A child that separates the second subflow, and waits.
+fn agent() -> Pid {
+    // SAFETY: the child uses nothing that another thread of the parent may hold, but for the allocator, which glibc releases in it.
+    if let ForkResult::Parent { child } = unsafe { fork() }.expect("a process") {
+        return child;
+    }
+    let (registered, connection) = of_server();
+    let attached = CoupledAtExit::of(&registered);
+    let moves = [(&connection.subflows[1], 1)];
+    match group::request(&registered, &connection, &moves).and(attached) {
+        Ok(_attached) => pause(),
+        Err(error) => eprintln!("{error}"),
+    }
+    std::process::exit(1)
 }
 
 /// Linux's CUBIC starts with the threshold of its module's parameter if its HyStart is off (cubictcp_init).

@@ -9,30 +9,43 @@ use std::fs;
 
 /// The finding of a check; the first, if there are several.
 fn finding(host: &Namespace, path: &[&str], check: &str) -> Option<Value> {
-    let mut found = findings_for(host, path).into_iter();
-    found.find(|finding| finding["check"] == check && finding["level"] != "ok")
+    warnings(host, path, &[check]).into_iter().next()
 }
 
-/// Runs the commands of the remedy of each warning of this check, with these words in place of those in capitals. Panics if there is
-/// no warning before, or one afterwards.
-fn heal(host: &Namespace, path: &[&str], check: &str, words: &[(&str, &str)]) {
-    let mut number = 0;
-    while let Some(warning) = finding(host, path, check) {
-        number += 1;
-        assert!(number < 4, "still there: {warning}");
-        let remedy = warning["remedy"].as_str().expect("a remedy");
-        let commands: Vec<&str> = remedy.split('`').skip(1).step_by(2).collect();
-        assert!(!commands.is_empty(), "{warning}");
-        for command in commands {
-            let command = words
-                .iter()
-                .fold(command.to_owned(), |command, (word, value)| {
-                    command.replace(word, value)
-                });
-            run(host.command("sh").args(["-c", &command]));
-        }
+/// The warnings of these checks.
+fn warnings(host: &Namespace, path: &[&str], checks: &[&str]) -> Vec<Value> {
+    let is_one = |finding: &Value| {
+        let check = finding["check"].as_str().expect("a check");
+        checks.contains(&check) && finding["level"] != "ok"
+    };
+    findings_for(host, path)
+        .into_iter()
+        .filter(is_one)
+        .collect()
+}
+
+/// Runs the commands of the remedies of all warnings of these checks, until there are none. Panics if one of the checks has no warning
+/// before, or one afterwards.
+fn heal(host: &Namespace, path: &[&str], checks: &[&str]) {
+    let mut found = warnings(host, path, checks);
+    for check in checks {
+        let has_one = found.iter().any(|warning| warning["check"] == *check);
+        assert!(has_one, "no warning {check}: {found:#?}");
     }
-    assert!(number > 0, "no warning {check}");
+    let mut number = 0;
+    while !found.is_empty() {
+        number += 1;
+        assert!(number < 4, "still there: {found:#?}");
+        for warning in &found {
+            let remedy = warning["remedy"].as_str().expect("a remedy");
+            let commands: Vec<&str> = remedy.split('`').skip(1).step_by(2).collect();
+            assert!(!commands.is_empty(), "{warning}");
+            for command in commands {
+                run(host.command("sh").args(["-c", command]));
+            }
+        }
+        found = warnings(host, path, checks);
+    }
 }
 
 /// Writes settings below net.
@@ -49,36 +62,42 @@ fn settings() {
     if !able() {
         return;
     }
-    for (setting, value, check) in [
-        ("mptcp/enabled", "0", "enabled"),
+    let of_mptcp = [
         ("mptcp/pm_type", "1", "path_manager"),
-        ("mptcp/path_manager", "userspace", "path_manager"),
         ("mptcp/stale_loss_cnt", "0", "stale_loss_cnt"),
         (
             "mptcp/allow_join_initial_addr_port",
             "0",
             "allow_join_initial_addr_port",
         ),
+    ];
+    let of_tcp = [
         ("ipv4/tcp_sack", "0", "tcp_sack"),
         ("ipv4/tcp_timestamps", "0", "tcp_timestamps"),
         ("ipv4/tcp_window_scaling", "0", "tcp_window_scaling"),
         ("ipv4/tcp_moderate_rcvbuf", "0", "tcp_moderate_rcvbuf"),
-    ] {
-        if !fs::exists(format!("/proc/sys/net/{setting}")).expect("/proc") {
-            eprintln!("skipped: this kernel has no {setting}");
-            continue;
-        }
-        let host = host();
-        set(&host, &[(setting, value)]);
-        heal(&host, &[], check, &[]);
-    }
-    let host = host();
-    let saves = [
-        "ipv4/tcp_no_metrics_save",
-        "ipv4/tcp_no_ssthresh_metrics_save",
     ];
-    set(&host, &saves.map(|name| (name, "0")));
-    heal(&host, &[], "metrics", &[]);
+    let others = [
+        ("mptcp/path_manager", "userspace", "path_manager"),
+        ("ipv4/tcp_no_metrics_save", "0", "metrics"),
+        ("ipv4/tcp_no_ssthresh_metrics_save", "0", "metrics"),
+    ];
+    let disabled = [("mptcp/enabled", "0", "enabled")];
+    for settings in [&of_mptcp[..], &of_tcp, &others, &disabled] {
+        let mut settings = settings.to_vec();
+        settings.retain(|(name, ..)| {
+            let exists = fs::exists(format!("/proc/sys/net/{name}")).expect("/proc");
+            if !exists {
+                eprintln!("skipped: this kernel has no {name}");
+            }
+            exists
+        });
+        let host = host();
+        let values: Vec<_> = (settings.iter().map(|(name, value, _)| (*name, *value))).collect();
+        set(&host, &values);
+        let checks: Vec<_> = settings.iter().map(|(.., check)| *check).collect();
+        heal(&host, &[], &checks);
+    }
 }
 
 /// Linux's buffers, buffers that are too small for any path, and paths up to those that no window holds.
@@ -96,15 +115,13 @@ fn buffers() {
     ];
     let paths = paths.iter().map(|path| &path[..]).chain([&[][..]]);
     for path in paths {
-        for check in ["tcp_rmem_first", "tcp_rmem", "tcp_wmem"] {
-            let host = host();
-            let buffers = [
-                ("ipv4/tcp_rmem", "4096 8192 131072"),
-                ("ipv4/tcp_wmem", "4096 16384 65536"),
-            ];
-            set(&host, &buffers);
-            heal(&host, path, check, &[]);
-        }
+        let host = host();
+        let buffers = [
+            ("ipv4/tcp_rmem", "4096 8192 131072"),
+            ("ipv4/tcp_wmem", "4096 16384 65536"),
+        ];
+        set(&host, &buffers);
+        heal(&host, path, &["tcp_rmem_first", "tcp_rmem", "tcp_wmem"]);
     }
 }
 
@@ -116,7 +133,7 @@ fn the_largest_window() {
     }
     let host = host();
     let path = ["--rate", "100Gbit", "--rtt", "300ms"];
-    heal(&host, &path, "tcp_rmem", &[]);
+    heal(&host, &path, &["tcp_rmem"]);
     let found = findings_for(&host, &path);
     let text = found.iter().find(|finding| finding["check"] == "tcp_rmem");
     let text = text.expect("a finding")["text"].as_str().expect("text");
@@ -155,7 +172,7 @@ fn limits_and_endpoints() {
         let world = World::new(8);
         world.join(0..endpoints);
         mptcp(&world.client, &format!("limits set {limits}"));
-        heal(&world.client, &[], "limits", &[]);
+        heal(&world.client, &[], &["limits"]);
         let accepted = limits.split(' ').next_back().expect("a number");
         let shown = run(world.client.command("ip").args(["mptcp", "limits"]));
         let shown = String::from_utf8(shown.stdout).expect("text");
@@ -229,7 +246,7 @@ fn addresses_that_are_gone() {
     }
     let world = World::joined(3);
     ip(&world.client, "addr del 10.7.2.1/24 dev c2");
-    heal(&world.client, &[], "address", &[]);
+    heal(&world.client, &[], &["address"]);
     let left = run(world.client.command("ip").args(["mptcp", "endpoint"]));
     let left = String::from_utf8(left.stdout).expect("text");
     assert!(
