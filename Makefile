@@ -48,7 +48,7 @@ python: setup ## The Python wheel, out/lisa_mptcp-VERSION-….whl (docs/python.m
 demo: build ## MPTCP with and without LISA, on this kernel or in a VM; results in out/demo
 	scripts/as-root.sh target/release/lisa demo --force
 
-test: setup ## Format, lints and every test
+test: lint ## Format, lints and every test
 	$(AS_ROOT) scripts/test.sh
 
 test-long: test-kernels test-packages test-arm64 test-python soak bench ## What takes longer than `make test`: hours

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test of the workspace with how many passed, failed and were skipped, and the linters.
+# Every test of the workspace with how many passed, failed and were skipped.
 #
 # A test that cannot run here prints `skipped: REASON` and returns; cargo counts it as passed, this does not. Ignored
 # tests count as skipped, too, except for those that another test starts (`#[ignore = "is run by …"]`).
@@ -50,16 +50,13 @@ if [ "$has_node" ]; then
     wait "$packages"
     scripts/explorer.sh build
 fi
-# The linters, in the background: most tests wait for a clock. With a folder of their own they do not wait for cargo.
-logs=$(mktemp -d)
-trap 'wait; rm -rf "$logs"' EXIT
-CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/lint nice -n 19 scripts/lint.sh >"$logs/lint" 2>&1 &
-lint=$!
 failed=()
 cargo test --locked --workspace --no-fail-fast -- --show-output 2>&1 | summarise || failed+=(tests)
 # The Python package, beside what follows: most of it runs on one core.
-scripts/test-python.sh dev >"$logs/python" 2>&1 &
+python_log=$(mktemp)
+scripts/test-python.sh dev >"$python_log" 2>&1 &
 python=$!
+trap 'wait; rm -f "$python_log"' EXIT
 # The explorer: the simulator as WebAssembly, and the page in a browser.
 if [ "$has_node" ]; then
     LISA=$(realpath -m "${CARGO_TARGET_DIR:-target}/debug/lisa") scripts/explorer.sh test || failed+=(explorer)
@@ -71,8 +68,7 @@ cargo test --locked -p mpcc-harness --features trap --test properties --test vec
 # And on arm64, what takes seconds there: `make test-arm64` runs the rest.
 scripts/test-arm64.sh --test vectors --test css 2>&1 | summarise || failed+=(arm64)
 wait $python || failed+=(Python)
-wait $lint || failed+=(lint)
-cat "$logs/python" "$logs/lint"
+cat "$python_log"
 if [ ${#failed[@]} -gt 0 ]; then
     echo "make test: failed: ${failed[*]}" >&2
     exit 1

