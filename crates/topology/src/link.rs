@@ -175,16 +175,18 @@ impl Properties {
     /// These properties with another rate in each direction, up and down.
     #[must_use]
     pub fn with_rates(self, [up, down]: [Rate; 2]) -> Self {
+        let is_apart = self.up.is_some() || up != down;
+        let [before, _] = self.directions();
         let of_up = Up {
             rate: Some(up),
             rate_trace: None,
-            queue: self.queue.clone(),
-            loss: self.loss.clone(),
+            queue: before.queue,
+            loss: before.loss,
         };
         Self {
             rate: Some(down),
             rate_trace: None,
-            up: (up != down).then(|| Box::new(of_up)),
+            up: is_apart.then(|| Box::new(of_up)),
             ..self
         }
     }

@@ -134,6 +134,18 @@ fn a_fat_tree() {
         topology(&format!("{text}rtt = '5ms'\n{rates}")),
         tree(&all, &core)
     );
+    // Another rate at the core leaves its queues and losses as they are.
+    let apart = "kind = 'fat-tree'\nk = 4\ndelay = '1ms'\nrate = '9Mbit'\ncore_rate = '2Mbit'\n\
+                 queue = { up = 3, down = 4 }\nloss = { up = 0.1, down = 0 }";
+    let Spec::FatTree(apart) = topology(apart) else {
+        panic!()
+    };
+    let direction = |packets, share| Properties {
+        loss: Some(Loss::Random(share)),
+        ..Properties::shaped(kbit(2000), Queue::DropTailPackets(packets), ms(1))
+    };
+    let directions = [direction(3, 0.1), direction(4, 0.0)];
+    assert_eq!(apart.core.directions(), directions);
 }
 
 /// A bottleneck of the draft.
