@@ -10,6 +10,8 @@ mod commands;
 mod examine;
 #[path = "exec/others.rs"]
 mod others;
+#[path = "exec/programs.rs"]
+mod programs;
 
 use examine::{Finding, Job, Way, examine};
 use lab::Vm;

@@ -1,7 +1,8 @@
 //! Programs of other projects beside those of `exec`: their callbacks, sockets and algorithms are as without `lisa kernel load`.
 
 use super::commands::{PORT, unacknowledged};
-use super::examine::{CGROUPS, Finding, load, named, over_two_paths, run, succeeds, under_exec};
+use super::examine::{Finding, load, over_two_paths, run};
+use super::programs::{CGROUPS, named, succeeds, under_exec};
 use crate::support::Folder;
 use crate::support::bpf::compile;
 use crate::support::foreign::{compiled, register_object};
