@@ -20,7 +20,7 @@ FIGURES = (
     "css-fig5a-retransmissions-now",
 )
 SMALL = {"lisa": "lisa/fig6a", "css": "css/fig5a", "lia-olia": "lia-olia/table2", "nmcc": "nmcc/table1"}
-VERDICTS = ("confirmed", "explained", "direction_only", "not", "not_stated", "not_run")
+VERDICTS = ("confirmed", "explained", "direction_only", "not", "undecided", "not_stated", "not_run")
 HEADER = ["", *(verdict.replace("_", " ") for verdict in VERDICTS)]
 
 

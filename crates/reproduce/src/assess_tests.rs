@@ -156,7 +156,9 @@ fn one_run_has_no_sign() {
     };
     let sign = of_one(r#"than = "B""#, Expected::Lower);
     assert_eq!(sign.signs.expect("signs").lower, 0);
-    assert_eq!(sign.verdict, Verdict::Not);
+    assert_eq!(sign.verdict, Verdict::Undecided);
+    let trend = of_one(r#"than = "B""#, Expected::NoTrend);
+    assert_eq!(trend.verdict, Verdict::Undecided);
     let less = of_one(r#"than = "B", as = "less-percent""#, Expected::Number(10.0));
     assert_eq!(less.verdict, Verdict::Not);
     // A number itself needs no interval.

@@ -94,6 +94,8 @@ pub struct Counts {
     pub direction_only: usize,
     /// Neither, and not explained.
     pub not: usize,
+    /// Single runs, of which a sign needs more.
+    pub undecided: usize,
     /// Without a published value.
     pub not_stated: usize,
     /// Without a run.
@@ -112,6 +114,7 @@ impl Counts {
     pub(crate) fn add(&mut self, verdict: Verdict, is_explained: bool) {
         *match verdict {
             Verdict::Confirmed => &mut self.confirmed,
+            Verdict::Undecided => &mut self.undecided,
             Verdict::NotStated => &mut self.not_stated,
             Verdict::NotRun => &mut self.not_run,
             _ if is_explained => &mut self.explained,

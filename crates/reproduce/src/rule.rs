@@ -24,6 +24,8 @@ pub enum Verdict {
     DirectionOnly,
     /// Neither.
     Not,
+    /// A sign, of which single runs say nothing.
+    Undecided,
     /// The paper's value is not at hand.
     NotStated,
     /// There was no run.
@@ -32,10 +34,11 @@ pub enum Verdict {
 
 impl Verdict {
     /// All verdicts, in the order of tables.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Confirmed,
         Self::DirectionOnly,
         Self::Not,
+        Self::Undecided,
         Self::NotStated,
         Self::NotRun,
     ];
@@ -47,6 +50,7 @@ impl Verdict {
             Self::Confirmed => "confirmed",
             Self::DirectionOnly => "direction only",
             Self::Not => "not",
+            Self::Undecided => "undecided",
             Self::NotStated => "not stated",
             Self::NotRun => "not run",
         }
@@ -64,6 +68,7 @@ impl Verdict {
                 "not confirmed, but the mean difference has the published sign, and its 95 % interval excludes zero"
             }
             Self::Not => "neither",
+            Self::Undecided => "a sign, with one run at each point: it has no interval",
             Self::NotStated => "the paper's value is not at hand; the measured one stands alone",
             Self::NotRun => "no run exists",
         }
@@ -207,10 +212,13 @@ pub(crate) fn judge(
         Expected::Higher | Expected::HigherOrSimilar => 1.0,
         _ => 0.0,
     };
+    let is_single = signs.is_some() && mean.is_some_and(|mean| mean.ci95.is_none());
     match confirmed {
-        true => Verdict::Confirmed,
-        false if sign * published > 0.0 => Verdict::DirectionOnly,
-        false => Verdict::Not,
+        // That single runs show no sign is no trend's absence.
+        true if !is_single || expected != Expected::NoTrend => Verdict::Confirmed,
+        _ if is_single => Verdict::Undecided,
+        _ if sign * published > 0.0 => Verdict::DirectionOnly,
+        _ => Verdict::Not,
     }
 }
 

@@ -81,10 +81,12 @@ fn ruled(published: &str, by: &str, printed: &str) -> &'static str {
         // A number has a direction if it is a difference.
         () => numbers(published)[0],
     };
+    let is_single = printed.contains("mean ") && half.is_none();
     match confirmed {
-        true => "confirmed",
-        false if is_clear && mean * direction > 0.0 => "direction only",
-        false => "not",
+        true if !(is_single && by.starts_with("neither")) => "confirmed",
+        _ if is_single => "undecided",
+        _ if is_clear && mean * direction > 0.0 => "direction only",
+        _ => "not",
     }
 }
 

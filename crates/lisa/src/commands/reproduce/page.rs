@@ -107,6 +107,7 @@ fn totals(report: &Report<'_>) -> Markup {
         "explained",
         "direction only",
         "not",
+        "undecided",
         "not stated",
         "not run",
     ];
@@ -116,6 +117,7 @@ fn totals(report: &Report<'_>) -> Markup {
             counts.explained,
             counts.direction_only,
             counts.not,
+            counts.undecided,
             counts.not_stated,
             counts.not_run,
         ];

@@ -156,6 +156,6 @@ pub fn class(verdict: Verdict) -> &'static str {
         Verdict::Confirmed => "confirmed",
         Verdict::DirectionOnly => "direction",
         Verdict::Not => "not",
-        Verdict::NotStated | Verdict::NotRun => "none",
+        Verdict::Undecided | Verdict::NotStated | Verdict::NotRun => "none",
     }
 }

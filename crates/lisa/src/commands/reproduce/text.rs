@@ -72,11 +72,12 @@ pub fn counts(counts: &Counts) -> String {
         .share()
         .map_or(String::new(), |share| format!(" ({:.0} %)", 100.0 * share));
     format!(
-        "{} confirmed, {} explained{share}, {} direction only, {} not, {} not stated, {} not run",
+        "{} confirmed, {} explained{share}, {} direction only, {} not, {} undecided, {} not stated, {} not run",
         counts.confirmed,
         counts.explained,
         counts.direction_only,
         counts.not,
+        counts.undecided,
         counts.not_stated,
         counts.not_run
     )
