@@ -81,7 +81,9 @@ fn ruled(published: &str, by: &str, printed: &str) -> &'static str {
         // A number has a direction if it is a difference.
         () => numbers(published)[0],
     };
-    let is_single = printed.contains("mean ") && half.is_none();
+    // Equal runs have an interval of 0, which is not printed either, and signs.
+    let has_sign = printed.contains("lower at ") && !printed.contains("lower at 0, higher at 0 of");
+    let is_single = printed.contains("mean ") && half.is_none() && !has_sign;
     match confirmed {
         true if !(is_single && by.starts_with("neither")) => "confirmed",
         _ if is_single => "undecided",
