@@ -50,6 +50,7 @@ pub use queue::Queue;
 pub use queue::codel::CoDel;
 pub use queue::droptail::DropTail;
 pub use queue::fq_codel::FqCoDel;
+pub use queue::pie::Pie;
 pub use queue::policer::Policer;
 pub use queue::red::Red;
 pub use random::RandomStream;

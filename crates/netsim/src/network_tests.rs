@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::time::{Rate, Span};
-use crate::{CoDel, DropTail, FqCoDel, Jitter, Loss, Outage, Policer, Queue, Red, Reorder};
+use crate::{CoDel, DropTail, FqCoDel, Jitter, Loss, Outage, Pie, Policer, Queue, Red, Reorder};
 
 /// A packet to inject: gap to the previous packet in ns, route, size.
 type Arrival = (u64, usize, u32);
@@ -45,7 +45,7 @@ fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
     // 1 to 4 packets of 1500 bytes in the 20 µs between two arrivals.
     let rate = Rate::from_bits_per_second(1_500_000_000);
     let us = Span::from_micros;
-    let queues: [Queue; 6] = [
+    let queues: [Queue; 7] = [
         DropTail::bytes(1500 * limit as u64).into(),
         Red::new(2.0, 6.0, 0.5)
             .gentle(12.0)
@@ -54,6 +54,7 @@ fn kinds(limit: usize) -> Vec<(LinkSpec, Span)> {
             .into(),
         CoDel::new().times(us(10), us(100)).limit(limit).into(),
         FqCoDel::new().times(us(10), us(100)).limit(limit).into(),
+        Pie::new().target(us(10)).limit(limit).into(),
         DropTail::new(limit).mark_above(1).into(),
         Policer::new(Rate::from_bits_per_second(500_000_000), 1500 * limit as u64).into(),
     ];

@@ -6,6 +6,7 @@
 pub(crate) mod codel;
 pub(crate) mod droptail;
 pub(crate) mod fq_codel;
+pub(crate) mod pie;
 pub(crate) mod policer;
 pub(crate) mod red;
 
@@ -18,6 +19,7 @@ use crate::time::{Rate, Time};
 use codel::{CoDel, CoDelQueue};
 use droptail::{DropTail, DropTailQueue};
 use fq_codel::{FqCoDel, FqCoDelQueue};
+use pie::{Pie, PieQueue};
 use policer::{Policer, PolicerQueue};
 use red::{Red, RedQueue};
 
@@ -32,6 +34,8 @@ pub enum Queue {
     CoDel(CoDel),
     /// Fair queuing with controlled delay.
     FqCoDel(FqCoDel),
+    /// Proportional integral controller, enhanced.
+    Pie(Pie),
     /// A token bucket.
     Policer(Policer),
 }
@@ -57,6 +61,12 @@ impl From<CoDel> for Queue {
 impl From<FqCoDel> for Queue {
     fn from(queue: FqCoDel) -> Self {
         Self::FqCoDel(queue)
+    }
+}
+
+impl From<Pie> for Queue {
+    fn from(queue: Pie) -> Self {
+        Self::Pie(queue)
     }
 }
 
@@ -91,6 +101,7 @@ pub(crate) enum Discipline<P> {
     Red(RedQueue<P>),
     CoDel(CoDelQueue<P>),
     FqCoDel(FqCoDelQueue<P>),
+    Pie(PieQueue<P>),
     Policer(PolicerQueue<P>),
 }
 
@@ -103,6 +114,7 @@ impl<P: Payload> Discipline<P> {
             Queue::Red(queue) => Self::Red(RedQueue::new(queue, rate, random())),
             Queue::CoDel(queue) => Self::CoDel(CoDelQueue::new(queue)),
             Queue::FqCoDel(queue) => Self::FqCoDel(FqCoDelQueue::new(queue, random().number())),
+            Queue::Pie(queue) => Self::Pie(PieQueue::new(queue, random())),
             Queue::Policer(queue) => Self::Policer(PolicerQueue::new(queue)),
         }
     }
@@ -124,6 +136,7 @@ impl<P: Payload> Discipline<P> {
                 queue.enqueue(now, packet, ledger);
                 Ok(())
             }
+            Self::Pie(queue) => queue.enqueue(now, packet, must_wait, ledger),
             Self::Policer(queue) => queue.enqueue(now, packet),
         }
     }
@@ -136,6 +149,7 @@ impl<P: Payload> Discipline<P> {
             Self::Red(queue) => queue.dequeue(now),
             Self::CoDel(queue) => queue.dequeue(now, ledger),
             Self::FqCoDel(queue) => queue.dequeue(now, ledger),
+            Self::Pie(queue) => queue.dequeue(now),
         }
     }
 
@@ -150,6 +164,10 @@ impl<P: Payload> Discipline<P> {
             }
             Self::CoDel(queue) => &mut queue.backlog,
             Self::FqCoDel(queue) => return queue.purge(to),
+            Self::Pie(queue) => {
+                to.extend(std::iter::from_fn(|| queue.dequeue(now)));
+                return;
+            }
         };
         backlog.purge(to);
     }
@@ -162,6 +180,7 @@ impl<P: Payload> Discipline<P> {
             Self::Red(queue) => queue.backlog.len(),
             Self::CoDel(queue) => queue.backlog.len(),
             Self::FqCoDel(queue) => queue.len(),
+            Self::Pie(queue) => queue.backlog.len(),
         }
     }
 }

@@ -103,7 +103,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Share of confirmed and explained claims among those with a published value that were run.
+    /// Share of confirmed and explained claims among the decided ones: with a published value, run, and not with single runs alone.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let held = self.confirmed + self.explained;

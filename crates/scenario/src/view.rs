@@ -217,6 +217,7 @@ fn queue(queue: &Queue) -> String {
         Queue::RedForRate(_) => "RED for the rate".into(),
         Queue::CoDel { limit, .. } => format!("CoDel, {limit} packets"),
         Queue::FqCoDel { limit, .. } => format!("FQ-CoDel, {limit} packets"),
+        Queue::Pie { limit, .. } => format!("PIE, {limit} packets"),
         Queue::Policer { rate, burst } => format!("policer, {} Mbit/s, {burst} bytes", mbps(*rate)),
     }
 }

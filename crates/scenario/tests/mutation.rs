@@ -42,7 +42,7 @@ fn texts() -> Vec<String> {
     // Kinds of network without a file in the repository.
     let rest = "[[connection]]\nprotocol = 'mptcp'\nsubflows = 2\nbytes = '300KB'\nreceive_window = '4MiB'\n";
     for topology in [
-        "kind = 'non-shared-bottleneck'\nrate = ['5Mbit', '1Gbit']\nrtt = ['40ms', '1us']\nqueue = [17, { kind = 'codel' }]\naccess = { rate = '1Gbit', delay = '0s', queue = { kind = 'fq-codel' } }\ndown = [[], [{ from = '1s', to = '2s' }, { from = '2s' }]]",
+        "kind = 'non-shared-bottleneck'\nrate = ['5Mbit', '1Gbit']\nrtt = ['40ms', '1us']\nqueue = [{ kind = 'pie' }, { kind = 'codel' }]\naccess = { rate = '1Gbit', delay = '0s', queue = { kind = 'fq-codel' } }\ndown = [[], [{ from = '1s', to = '2s' }, { from = '2s' }]]",
         "kind = 'non-shared-bottleneck'\nrate = '100Mbit'\nrtt = '40ms'\nqueue = { kind = 'policer', rate = '10Mbit', burst = '64KB' }\njitter = ['5ms', '1us']",
         "kind = 'scenario-a'\nn1 = 10\nn2 = 10\nc1 = '1Mbit'\nc2 = '1Mbit'\nrtt = '100ms'\nqueue = { kind = 'red' }",
     ] {

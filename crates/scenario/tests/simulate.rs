@@ -136,6 +136,25 @@ fn the_drafts_users_share_red_bottlenecks() {
     assert_eq!(drops("AP1 up"), 0);
 }
 
+/// 20 Mbit/s send 1.667 packets of 1500 bytes a millisecond: 25 packets wait for 15 ms, 50 for 30 ms.
+#[test]
+fn pie_holds_the_wait_at_its_target() {
+    for (target, packets) in [("15ms", 25.0), ("30ms", 50.0)] {
+        let text = format!(
+            "stop = '60s'\nwarmup = '10s'\n[topology]\nkind = 'shared-bottleneck'\nrate = '20Mbit'\nrtt = '40ms'\n\
+             queue = {{ kind = 'pie', target = '{target}' }}\n\
+             [[connection]]\nprotocol = 'mptcp'\nalgorithm = 'convoy'\nsubflows = 2\n[[connection]]\n"
+        );
+        let scenario = Scenario::parse(&text, "pie.toml").unwrap();
+        let run = simulate(&scenario, 1, false).unwrap();
+        let mut links = run.outcome.links.iter();
+        let down = links.find(|link| link.name == "bottleneck down").unwrap();
+        let queue = down.queue_mean_packets;
+        assert!((queue / packets - 1.0).abs() < 0.15, "{target}: {queue}");
+        assert!(down.utilisation.unwrap() > 0.98 && down.drops > 0);
+    }
+}
+
 /// Two disjoint paths with an MPTCP connection over both. 5 and 3 Mbit/s are 4.827 and 2.896 Mbit/s of payload: 1448 of 1500
 /// bytes.
 fn two_paths(down: &str, keys: &str, top: &str) -> Scenario {

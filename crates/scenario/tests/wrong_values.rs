@@ -64,6 +64,7 @@ const TABLES: &[Table] = &[
     Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"red\""), ("min", "5"), ("max", "9"), ("max_p", "0.1")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"codel\"")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"fq-codel\"")], after: CONNECTION },
+    Table { before: topology!("rate = \"5Mbit\"\n[topology.queue]\n"), entries: &[("kind", "\"pie\"")], after: CONNECTION },
     Table { before: topology!("queue = 9\n[topology.rate]\n"), entries: &[("trace", "\"none\"")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\nqueue = 9\n[topology.loss]\n"), entries: &[("enter", "0.1"), ("leave", "0.1"), ("bad", "0.1"), ("good", "0.1")], after: CONNECTION },
     Table { before: topology!("rate = \"5Mbit\"\nqueue = 9\n[topology.reorder]\n"), entries: &[("share", "0.1"), ("delay", "\"1ms\"")], after: CONNECTION },

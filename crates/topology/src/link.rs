@@ -1,7 +1,7 @@
 //! Properties of a link as plain data.
 
 use netsim::{
-    CoDel, Detour, DropTail, FqCoDel, LinkSpec, Outage, Policer, Rate, Span, Time, Trace,
+    CoDel, Detour, DropTail, FqCoDel, LinkSpec, Outage, Pie, Policer, Rate, Span, Time, Trace,
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,15 @@ pub enum Queue {
         limit: u32,
         /// Bytes that a queue may send in one round.
         quantum: u32,
+    },
+    /// Proportional integral controller, enhanced (RFC 8033).
+    Pie {
+        /// Target delay.
+        target: Span,
+        /// Limit, packets.
+        limit: u32,
+        /// Whether ECN-capable packets are marked instead of dropped.
+        ecn: bool,
     },
     /// A token bucket: packets beyond its rate are dropped, and none waits longer than its burst takes on the link.
     Policer {
@@ -313,6 +322,10 @@ impl Queue {
             } => {
                 let queue = FqCoDel::new().times(target, interval).quantum(quantum);
                 queue.limit(limit as usize).into()
+            }
+            Self::Pie { target, limit, ecn } => {
+                let queue = Pie::new().target(target).limit(limit as usize);
+                (if ecn { queue.ecn() } else { queue }).into()
             }
             Self::Policer { rate, burst } => Policer::new(rate, burst).into(),
         }

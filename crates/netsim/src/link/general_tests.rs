@@ -2,7 +2,7 @@
 
 use crate::queue::testing::{Segment, segment};
 use crate::{
-    CoDel, Detour, DropTail, Exit, FqCoDel, Jitter, LinkSpec, Loss, Network, Outage, Policer,
+    CoDel, Detour, DropTail, Exit, FqCoDel, Jitter, LinkSpec, Loss, Network, Outage, Pie, Policer,
     PortId, Queue, Rate, Red, Reorder, RouteId, Span, Time, Trace,
 };
 
@@ -283,12 +283,13 @@ fn marks_are_counted_and_delivered() {
 
 #[test]
 fn an_outage_loses_packets_that_are_not_on_the_line() {
-    let queues: [Queue; 5] = [
+    let queues: [Queue; 6] = [
         DropTail::new(100).into(),
         DropTail::bytes(150_000).into(),
         Red::new(100.0, 200.0, 0.1).into(),
         CoDel::new().into(),
         FqCoDel::new().into(),
+        Pie::new().into(),
     ];
     for queue in queues {
         // 1500 bytes a millisecond; three packets have left when the link goes down.

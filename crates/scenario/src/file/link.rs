@@ -173,11 +173,12 @@ pub(super) fn queue(field: &Field<'_>) -> Result<Queue, Error> {
 
 /// A queue; a table without `kind` is of the standard kind.
 pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queue, Error> {
-    const KINDS: [(&str, &str); 5] = [
+    const KINDS: [(&str, &str); 6] = [
         ("droptail", "droptail"),
         ("red", "red"),
         ("codel", "codel"),
         ("fq-codel", "fq-codel"),
+        ("pie", "pie"),
         ("policer", "policer"),
     ];
     if field.is_integer() {
@@ -212,6 +213,15 @@ pub(super) fn queue_or(field: &Field<'_>, standard: &'static str) -> Result<Queu
                 interval,
                 limit: integer(&table, "limit", 1..=MAX_PACKETS, 10_240)?,
                 quantum: integer(&table, "quantum", 64..=1 << 20, 1514)?,
+            })
+        }
+        "pie" => {
+            let table = field.table(&["kind", "target", "limit", "ecn"])?;
+            Ok(Queue::Pie {
+                // tc-pie(8) and RFC 8033.
+                target: time(&table, "target", 15)?,
+                limit: integer(&table, "limit", 1..=MAX_PACKETS, 1000)?,
+                ecn: ecn(&table)?,
             })
         }
         "policer" => {
@@ -250,14 +260,17 @@ struct CoDelTimes {
 
 /// Target and interval, with the defaults of tc-codel(8) and RFC 8289.
 fn codel_times(table: &Table<'_>) -> Result<CoDelTimes, Error> {
-    let time = |key, default| match table.get(key) {
-        Some(field) => field.time(INSTANT..=LONGEST_DELAY),
-        None => Ok(Span::from_millis(default)),
-    };
     Ok(CoDelTimes {
-        target: time("target", 5)?,
-        interval: time("interval", 100)?,
+        target: time(table, "target", 5)?,
+        interval: time(table, "interval", 100)?,
     })
+}
+
+fn time(table: &Table<'_>, key: &str, default_ms: u64) -> Result<Span, Error> {
+    match table.get(key) {
+        Some(field) => field.time(INSTANT..=LONGEST_DELAY),
+        None => Ok(Span::from_millis(default_ms)),
+    }
 }
 
 fn integer(

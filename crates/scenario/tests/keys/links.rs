@@ -77,6 +77,14 @@ fn queues() {
     assert_eq!(queue("{ kind = 'fq-codel' }"), fair(5, 100, 10_240, 1514));
     let text = "{ kind = 'fq-codel', target = '1ms', interval = '9ms', limit = 7, quantum = 300 }";
     assert_eq!(queue(text), fair(1, 9, 7, 300));
+    let pie = |target, limit, ecn| Queue::Pie {
+        target: ms(target),
+        limit,
+        ecn,
+    };
+    assert_eq!(queue("{ kind = 'pie' }"), pie(15, 1000, false));
+    let text = "{ kind = 'pie', target = '1ms', limit = 7, ecn = true }";
+    assert_eq!(queue(text), pie(1, 7, true));
     assert_eq!(
         queue("{ kind = 'policer', rate = '2Mbit', burst = '9KB' }"),
         Queue::Policer {

@@ -58,6 +58,13 @@ fn properties_are_those_of_the_link_in_netsim() {
         .limit(9)
         .quantum(300);
     assert_eq!(shown(with(fair)), built(expected.into()));
+    let pie = Queue::Pie {
+        target,
+        limit: 9,
+        ecn: true,
+    };
+    let expected = netsim::Pie::new().target(target).limit(9).ecn();
+    assert_eq!(shown(with(pie)), built(expected.into()));
     let policer = Queue::Policer {
         rate: rate(2),
         burst: 9000,

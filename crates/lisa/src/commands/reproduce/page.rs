@@ -101,7 +101,7 @@ fn rules() -> Markup {
 }
 
 fn totals(report: &Report<'_>) -> Markup {
-    const SHARE: &str = "confirmed or explained, of those with a value and a run";
+    const SHARE: &str = "confirmed or explained, of the decided ones";
     let heads = [
         "confirmed",
         "explained",
