@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use netsim::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use topology::{Graph, Queue, Spec};
@@ -52,7 +53,7 @@ pub enum WarningKind {
     UnfinishedTransfers,
     /// Two algorithms have the same results with all seeds.
     IdenticalResults,
-    /// A key of the topology applies to nothing in the file that it is for.
+    /// A key applies to nothing in the scenario.
     UnusedKey,
 }
 
@@ -189,6 +190,7 @@ pub(crate) fn about(spec: &ConnectionSpec, kind: WarningKind, text: String) -> W
 
 pub(crate) fn of_drawn(scenario: &Scenario, drawn: &Drawn) -> Vec<Warning> {
     let mut warnings = unused_keys(&scenario.topology);
+    warnings.extend(unused_phase(scenario, &drawn.graph));
     let sharing = Sharing::of(scenario, drawn);
     for (number, spec) in scenario.connections.iter().enumerate() {
         let Some(flow) = drawn.flows.iter().find(|flow| flow.connection == number) else {
@@ -229,6 +231,15 @@ fn unused_keys(topology: &Spec) -> Vec<Warning> {
         whole(WarningKind::UnusedKey, text)
     };
     map.unused_keys.iter().map(warning).collect()
+}
+
+/// A time of recorded rates where no rate is recorded.
+fn unused_phase(scenario: &Scenario, graph: &Graph) -> Option<Warning> {
+    let mut links = graph.links().iter();
+    let is_recorded = links.any(|link| link.properties.rate_trace.is_some());
+    let is_used = is_recorded || scenario.rate_phase == Length::Fixed(Span::ZERO);
+    let text = "`rate_phase` applies to nothing: no link has a recorded rate (`rate = { trace = \"lte.up\" }`); remove the key";
+    (!is_used).then(|| whole(WarningKind::UnusedKey, text.into()))
 }
 
 /// Paths of a connection that no connection uses.

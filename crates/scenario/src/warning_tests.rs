@@ -16,8 +16,12 @@ fn a_sound_scenario_has_no_warning() {
 
 #[test]
 fn each_rule_of_a_scenario() {
-    use WarningKind::{LowConSsthresh, SmallReceiveBuffer, SmallSendBuffer, UnusedPaths};
+    use WarningKind::{
+        LowConSsthresh, SmallReceiveBuffer, SmallSendBuffer, UnusedKey, UnusedPaths,
+    };
     assert_eq!(kinds(&["connection.a.subflows=2"]), [UnusedPaths]);
+    assert_eq!(kinds(&["rate_phase=2s"]), [UnusedKey]);
+    assert_eq!(kinds(&["rate_phase=0s"]), []);
     let css = "connection.a.algorithm=css";
     assert_eq!(kinds(&[css]), [LowConSsthresh]);
     assert_eq!(kinds(&[css, "connection.a.initial_ssthresh=500KB"]), []);

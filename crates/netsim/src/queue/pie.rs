@@ -138,7 +138,7 @@ impl Control {
     fn catch_up(&mut self, pie: &Pie, now: Time) {
         while self.next <= now {
             self.compute(pie);
-            self.next = self.next + UPDATE;
+            self.next += UPDATE;
         }
     }
 
