@@ -214,7 +214,7 @@ pub(crate) fn judge(
     };
     let is_single = signs.is_some() && mean.is_some_and(|mean| mean.ci95.is_none());
     match confirmed {
-        // That single runs show no sign is no trend's absence.
+        // Single runs show no sign, which does not mean that there is no trend.
         true if !is_single || expected != Expected::NoTrend => Verdict::Confirmed,
         _ if is_single => Verdict::Undecided,
         _ if sign * published > 0.0 => Verdict::DirectionOnly,

@@ -105,7 +105,7 @@ impl Pie {
     }
 }
 
-/// The probability, and what it is computed from.
+/// The drop probability, with the values from which it is computed.
 #[derive(Clone, Copy, Debug)]
 struct Control {
     /// `drop_prob_`.
