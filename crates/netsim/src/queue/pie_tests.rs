@@ -165,3 +165,20 @@ fn the_limit_holds_whatever_the_probability_is() {
     assert!((0..3).all(|number| admit(number).is_ok()));
     assert!(admit(3).is_err());
 }
+
+#[test]
+fn the_last_packet_leaves_no_wait_and_a_short_queue_renews_the_allowance() {
+    let mut queue: PieQueue<Segment> = PieQueue::new(Pie::new(), random());
+    let mut ledger = Ledger::new();
+    for number in 0..2 {
+        let admitted = queue.enqueue(us(0), segment(0, number, 1500), true, &mut ledger);
+        assert!(admitted.is_ok());
+    }
+    assert_eq!(queue.control.burst, MAX_BURST);
+    let wait_after = |queue: &mut PieQueue<Segment>, at| {
+        assert!(queue.dequeue(at).is_some());
+        queue.control.wait
+    };
+    assert_eq!(wait_after(&mut queue, us(9000)), Span::from_millis(9));
+    assert_eq!(wait_after(&mut queue, us(10_000)), Span::ZERO);
+}
