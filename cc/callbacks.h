@@ -225,8 +225,10 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 	note->what |= MPCC_NOTE_LOSS;
 	if (mpcc_in_slow_start(pair, s, tcp))
 		note->what |= MPCC_NOTE_SLOW_START_EXIT;
-	if (slot)
+	if (slot) {
 		slot->losses++;
+		MPCC_WRITE(slot->last_loss, mpcc_max(tcp->now / 1000, 1));
+	}
 	MPCC_SLOW_START_CALL(pair, ended, c, s, note);
 	MPCC_SLOW_START_CALL(pair, loss, s);
 	s->cwnd_before_loss = tcp->cwnd;
@@ -282,6 +284,7 @@ MPCC_INLINE void mpcc_cwnd_event(struct mpcc_pair pair, struct mpcc_connection *
 	}
 	if (event != MPCC_EVENT_TX_START)
 		return;
+	MPCC_SLOW_START_CALL(pair, tx_start, c, s, tcp);
 	MPCC_AVOIDANCE_CALL(pair, tx_start, s, tcp);
 	if (slot && MPCC_READ(slot->phase) == MPCC_STANDBY) {
 		mpcc_enter_group(pair, c, s, tcp, slot, mpcc_wanted_group(s, slot, tcp), note);

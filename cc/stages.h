@@ -80,6 +80,9 @@ struct mpcc_slow_start_ops {
 		       const struct mpcc_tcp *tcp);
 	/* The window was reset after an idle time. */
 	void (*restart)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_note *note);
+	/* The first transmission with nothing in flight. */
+	void (*tx_start)(struct mpcc_connection *c, struct mpcc_subflow *s,
+			 const struct mpcc_tcp *tcp);
 	/* The subflow closes; its slot is absent already. */
 	void (*release)(struct mpcc_connection *c, struct mpcc_subflow *s, struct mpcc_note *note);
 };

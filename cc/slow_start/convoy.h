@@ -77,7 +77,8 @@ struct mpcc_convoy_slow_start {
 	u32 round_min; /* smallest RTT sample of this round, µs */
 	u32 round_start; /* µs, wraps */
 	u32 last_ack; /* µs, wraps */
-	u32 remaining : 23; /* segments to be acknowledged before the next round */
+	u32 others; /* segments that all others had acknowledged at last_ack, wraps */
+	u32 remaining : 21; /* segments to be acknowledged before the next round */
 	u32 samples : 4; /* RTT samples in this round, counted to MPCC_CONVOY_SAMPLES */
 	u32 broken : 1; /* not 0: the train of this round has a gap */
 	u32 shared : 1; /* not 0: others are behind the same queue */
@@ -86,15 +87,14 @@ struct mpcc_convoy_slow_start {
 	u32 over : 1; /* not 0: these rules have ended slow start (tcp_cubic.c: found) */
 	u32 train; /* segments that were acknowledged in the train of this round */
 	u32 within; /* segments that others had acknowledged within it, but for its gaps */
-	u16 others; /* segments that all others had acknowledged at last_ack, wraps */
-	u16 acked; /* segments that were acknowledged in all, wraps */
 };
 
 #define mpcc_convoy(s) mpcc_slow_start_state(s, struct mpcc_convoy_slow_start)
 
-#define MPCC_CONVOY_ACKED 0 /* word of mpcc_slot.slow_start: `acked` */
+/* Word of mpcc_slot.slow_start: segments that were acknowledged since the subflow has entered the group, wraps. */
+#define MPCC_CONVOY_ACKED 0
 
-/* The segments that the subflows of a group, but the one in slot `me`, have acknowledged; wraps at 16 bits. */
+/* The segments that the subflows of a group, but the one in slot `me`, have acknowledged; wraps. */
 MPCC_WRAPS MPCC_SEPARATE u32 mpcc_convoy_others(const struct mpcc_connection *c, u8 group, u32 me)
 {
 	u32 sum = 0, used;
@@ -108,7 +108,7 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_convoy_others(const struct mpcc_connection *c,
 			sum += MPCC_READ(c->slot[i].slow_start[MPCC_CONVOY_ACKED]);
 		MPCC_UNKNOWN(sum);
 	}
-	return sum & 0xffff;
+	return sum;
 }
 
 /* A round starts. */
@@ -127,7 +127,7 @@ MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struc
 	v->within = 0;
 }
 
-/* The segments that the other subflows of the group have acknowledged; wraps at 16 bits. 0: it runs alone. */
+/* The segments that the other subflows of the group have acknowledged; wraps. 0: it runs alone. */
 MPCC_INLINE u32 mpcc_convoy_read(struct mpcc_connection *c, const struct mpcc_subflow *s)
 {
 	return mpcc_own_slot(c, s) ? mpcc_convoy_others(c, s->group, s->slot) : 0;
@@ -141,8 +141,8 @@ MPCC_INLINE void mpcc_convoy_restart(struct mpcc_connection *c, struct mpcc_subf
 }
 
 /*
- * Reordering ends. Its ACKs acknowledge nothing in order and did not reach these rules (tcp_may_raise_cwnd), so that the time since the
- * last one is no gap that others could have filled. It breaks the train like a gap.
+ * The time since the last ACK is no gap that others could have filled, but breaks the train like one: the sender paused, or reordering
+ * ends, whose ACKs acknowledge nothing in order and did not reach these rules (tcp_may_raise_cwnd).
  */
 MPCC_WRAPS MPCC_INLINE void mpcc_convoy_skip(struct mpcc_connection *c, struct mpcc_subflow *s,
 					     const struct mpcc_tcp *tcp)
@@ -150,7 +150,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_skip(struct mpcc_connection *c, struct m
 	struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
 	u32 now = mpcc_hystart_clock(tcp);
 
-	if (!mpcc_below_ssthresh(tcp) || now - v->last_ack <= MPCC_CONVOY_GAP_US)
+	if (v->over || !mpcc_below_ssthresh(tcp) || now - v->last_ack <= MPCC_CONVOY_GAP_US)
 		return;
 	v->broken = true;
 	v->last_ack = now;
@@ -179,7 +179,12 @@ MPCC_INLINE void mpcc_convoy_init(struct mpcc_connection *c, struct mpcc_subflow
 MPCC_INLINE void mpcc_convoy_move(struct mpcc_connection *c, struct mpcc_subflow *s,
 				  struct mpcc_tcp *tcp, struct mpcc_note *note)
 {
+	struct mpcc_slot *slot = mpcc_own_slot(c, s);
+
 	(void)note;
+	/* Its slot is in no group meanwhile: for the others it enters without ACKs. */
+	if (slot)
+		MPCC_WRITE(slot->slow_start[MPCC_CONVOY_ACKED], 0);
 	mpcc_convoy_begin(c, s, tcp);
 }
 
@@ -187,13 +192,12 @@ MPCC_INLINE void mpcc_convoy_move(struct mpcc_connection *c, struct mpcc_subflow
 MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_sample(struct mpcc_connection *c, struct mpcc_subflow *s,
 					       struct mpcc_tcp *tcp, u32 acked)
 {
-	struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
 	struct mpcc_slot *slot = mpcc_own_slot(c, s);
 
 	(void)tcp;
-	v->acked = (v->acked + acked) & 0xffff;
 	if (slot)
-		MPCC_WRITE(slot->slow_start[MPCC_CONVOY_ACKED], v->acked);
+		MPCC_WRITE(slot->slow_start[MPCC_CONVOY_ACKED],
+			   slot->slow_start[MPCC_CONVOY_ACKED] + acked);
 	return false;
 }
 
@@ -276,14 +280,20 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 					     struct mpcc_tcp *tcp, u32 acked)
 {
 	struct mpcc_convoy_slow_start *v = mpcc_convoy(s);
-	u32 now = mpcc_hystart_clock(tcp), others = v->others, between, time;
+	u32 now = mpcc_hystart_clock(tcp), others = 0, between, time;
 
 	v->remaining = mpcc_minus(v->remaining, acked);
 	if (v->over)
 		return;
+	/* Few segments in flight: the sender paused (TCP_NODELAY and TSO leave less than half of a window unused). */
+	if (2 * (u64)(tcp->flight + acked) < tcp->cwnd)
+		mpcc_convoy_skip(c, s, tcp);
 	if (mpcc_own_slot(c, s))
 		others = mpcc_convoy_others(c, s->group, s->slot);
-	between = (others - v->others) & 0xffff;
+	between = others - v->others;
+	/* The sum decreases when a subflow leaves the group. */
+	if (between >> 31)
+		between = 0;
 	v->others = others;
 
 	if (!v->remaining) {
@@ -348,6 +358,7 @@ static const struct mpcc_slow_start_ops mpcc_convoy_slow_start_ops = {
 	.grow = mpcc_convoy_grow,
 	.set_state = mpcc_convoy_set_state,
 	.resume = mpcc_convoy_resume,
+	.tx_start = mpcc_convoy_skip,
 };
 
 #endif

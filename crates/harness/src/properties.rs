@@ -216,13 +216,17 @@ impl Driver {
             }
             MPCC_DO_SSTHRESH => {
                 let least = if avoidance == "olia" { 1 } else { 2 };
-                // β; coupled CUBIC does not reduce for another loss of the same event. Balia halves at least.
+                // β; coupled CUBIC's window may have come down already in the same event. Balia halves at least.
                 let cwnd = u64::from(old.cwnd);
+                let beta = |cwnd: u64| {
+                    cwnd * u64::from(ffi::MPCC_CUBIC_BETA) / u64::from(ffi::MPCC_CUBIC_SCALE)
+                };
                 let most = match avoidance {
-                    "coupled_cubic" => cwnd,
-                    "cubic" | "mpcubic" => {
-                        cwnd * u64::from(ffi::MPCC_CUBIC_BETA) / u64::from(ffi::MPCC_CUBIC_SCALE)
+                    "coupled_cubic" => {
+                        let before = state::coupled_cubic(step.old().1).before;
+                        beta(cwnd).max(beta(before.into()).min(cwnd))
                     }
+                    "cubic" | "mpcubic" => beta(cwnd),
                     _ => cwnd / 2,
                 };
                 let result = step.after.result;

@@ -138,15 +138,15 @@ pub(super) fn hystartpp(step: &Step<'_>) -> Holds {
     Ok(())
 }
 
-/// Convoy ends slow start at the current window, once, finds a shared queue only where there are others, and publishes the segments
-/// that were acknowledged.
+/// Convoy ends slow start at the current window, once, and finds a shared queue only where there are others.
 pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     let ((old, before), (new, after)) = (step.old(), step.now());
     let (was, is) = (state::convoy(before), state::convoy(after));
     ensure!(
         is.samples() <= 8
             && is.remaining() <= ffi::MPCC_CWND_MAX + 1
-            && is.within <= ffi::MPCC_CWND_MAX,
+            && is.within <= ffi::MPCC_CWND_MAX
+            && is.train <= ffi::MPCC_CWND_MAX,
         "convoy keeps {is:?}"
     );
     let slot = step.after.connection.slot.get(usize::from(after.slot));
@@ -165,47 +165,40 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
             "convoy's threshold is {}",
             new.ssthresh
         );
-        if let Some(slot) = slot {
-            let acked = slot.slow_start[ffi::MPCC_CONVOY_ACKED as usize];
-            ensure!(
-                acked == u32::from(is.acked),
-                "convoy publishes {acked} for {}",
-                is.acked
-            );
-        }
     }
     Ok(())
 }
 
 /// Coupled CUBIC: the sum of the evidence is within its bounds, a subflow without other subflows shares no queue, and the published
-/// flag is that of the state when the group was last read.
+/// curve is that of the state when the group was last read.
 pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
     let ((_, before), (tcp, s)) = (step.old(), step.now());
     let (was, v) = (state::coupled_cubic(before), state::coupled_cubic(s));
     let slot = step.after.connection.slot.get(usize::from(s.slot));
     ensure!(
-        v.score() <= ffi::MPCC_COUPLED_CUBIC_SCORE_MAX && v.total() <= ffi::MPCC_CWND_MAX,
+        v.score() <= ffi::MPCC_COUPLED_CUBIC_SCORE_MAX && v.total <= ffi::MPCC_CWND_MAX,
         "coupled CUBIC keeps {v:?}"
     );
     ensure!(
-        slot.is_some() || v.shares() == 0 && v.goal() == 0,
+        slot.is_some() || v.shares() == 0 && v.reducing() == 0 && v.set == 0,
         "coupled CUBIC shares a queue without other subflows"
     );
     if step.is(MPCC_DO_ACK) {
         ensure!(
-            v.goal() == 0 || v.goal() < tcp.cwnd,
+            v.reducing() == 0 || v.before > tcp.cwnd,
             "coupled CUBIC comes down to {} from {}",
-            v.goal(),
-            tcp.cwnd
+            tcp.cwnd,
+            v.before
         );
         let told = s.group != 0 && u32::from(s.group) <= ffi::MPCC_GROUP_MAX;
         if let Some(slot) = slot
             && was.tick() != v.tick()
         {
-            let word = slot.avoidance[ffi::MPCC_COUPLED_CUBIC_SHARED as usize];
+            let shares = slot.avoidance[1] >> 31;
             ensure!(
-                word & 1 == u32::from(told || v.shares() != 0),
-                "coupled CUBIC publishes {word:x} for {v:?}"
+                shares == 0 || told || v.shares() != 0,
+                "coupled CUBIC publishes {:x?} for {v:?}",
+                slot.avoidance
             );
         }
     }
