@@ -225,10 +225,8 @@ MPCC_INLINE u32 mpcc_ssthresh(struct mpcc_pair pair, struct mpcc_connection *c,
 	note->what |= MPCC_NOTE_LOSS;
 	if (mpcc_in_slow_start(pair, s, tcp))
 		note->what |= MPCC_NOTE_SLOW_START_EXIT;
-	if (slot) {
+	if (slot)
 		slot->losses++;
-		MPCC_WRITE(slot->last_loss, mpcc_max(tcp->now / 1000, 1));
-	}
 	MPCC_SLOW_START_CALL(pair, ended, c, s, note);
 	MPCC_SLOW_START_CALL(pair, loss, s);
 	s->cwnd_before_loss = tcp->cwnd;

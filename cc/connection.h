@@ -85,7 +85,7 @@ struct mpcc_slot {
 	u32 initial_cwnd; /* window after init, segments */
 
 	union mpcc_group_request request;
-	u32 last_loss; /* time of the last window reduction, µs, wraps; 0: none */
+	u32 reserved;
 } __attribute__((aligned(64))); /* one cache line: one writer, many readers */
 
 struct mpcc_connection {

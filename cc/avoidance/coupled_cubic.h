@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Coupled CUBIC: the subflows that share a queue follow one curve of CUBIC together (cubic_curve.h); others follow one each. Whether a
- * subflow shares its queue is found from losses and RTTs.
+ * Coupled CUBIC: the subflows that share a queue follow one curve of CUBIC together (cubic_curve.h); others follow one each. Whether
+ * subflows share a queue is found from their RTTs.
  *
  * One curve: with w the sum of the windows that share, each acknowledged segment grows its own window by the increase of w for one
  * segment. The subflow that has a loss starts a new epoch of the curve, for all: it publishes the curve in one word, with the time of the
- * loss as the number of the event. The others adopt the newest curve that a member has published, and come down: to 0.8 of their windows,
+ * loss as the number of the event. The others adopt the newest curve that a member has published, and come down: to 3/4 of their windows,
  * by half a segment for each acknowledged one. The subflow with the loss comes down to β = 0.7.
  *
  * Same event: a loss within one RTT of the start of the epoch. The lost segment was sent before that reduction (RFC 9002, 7.3.1). The
@@ -14,12 +14,10 @@
  * Change of members: the curve is scaled by the change of the sum, and a new epoch starts without a reduction. A subflow that ceases to
  * share takes its part of the curve with it. One that begins to share adopts the curve of the others, with its own window added.
  *
- * Evidence: each event of losses of other subflows is one observation. It counts +1 for a shared queue in two cases:
- *  - The queue of this subflow is at least 3/4 of its length at this subflow's last loss. Within three RTTs the RTT then falls by at least
- *    half of the amount by which the reduction of the other subflow shortens a shared queue.
- *  - This subflow has a loss, too, within 1.5 RTTs.
- * Otherwise the observation counts −2. The sum is within 0 and 8. The subflow shares its queue from a sum of 5 until a sum of 0. While a
- * subflow shares its queue, only the length of the queue counts: the RTT also falls because of the subflow's own reduction.
+ * Evidence: RTTs behind one queue change together. Each subflow compares itself with one other subflow, its partner. A change of its own
+ * smoothed RTT within four RTTs, by at least a quarter of its longest queue, is one observation: for sharing (+1) if the partner's RTT has
+ * changed by the same amount, within 5/8 of it, else against (−1). The sum is within 0 and 12. The two share a queue from a sum of 6 until
+ * a sum of 0, and at 0 the next subflow becomes the partner. Subflows that share with the same subflow share with each other.
  *
  * Groups: in group 0 evidence decides. The subflows of any other group share a queue, because the network has assigned the group
  * (connection.h).
@@ -30,10 +28,11 @@
  *  - W_est grows by α with each window of own acknowledged segments: with each own RTT (RFC 9438, 4.3).
  *  - The group is read, and the window grows, once in 4 ms, as Linux computes W(t) once a jiffy; while a window decreases,
  *    on each ACK.
+ *  - Beside other subflows the window grows when it then has an even number of segments. Receivers acknowledge each second segment, and the last one of an odd
+ *    number only with the next burst, which then overflows a full queue. (A TCP receiver acknowledges it when the application has read all
+ *    data; that of an MPTCP connection waits for data of other subflows.)
  *  - A subflow with an RTO counts with its threshold until it has grown to it again: others do not take its place.
  *  - A reduction that the endpoint undoes restores the window of that subflow alone.
- *  - Times of losses are compared modulo 2^32 µs, 71 minutes: a loss that long ago may count as a recent one.
- *  - All subflows that share a queue are taken to share the same one.
  */
 #ifndef MPCC_COUPLED_CUBIC_H
 #define MPCC_COUPLED_CUBIC_H
@@ -42,60 +41,54 @@
 #include "cubic_curve.h"
 
 /*
- * Constants of two kinds. Tuned: chosen on the tuning half of the draws of experiments/start, and judged on the other half
+ * Constants of two kinds. Tuned: chosen on networks of the tuning half of experiments/start, and judged on others
  * (docs/notes/starting.md). Representation: a unit or a bound of a field.
  */
 
-/* The sum of the evidence. */
-#define MPCC_COUPLED_CUBIC_WEIGHT_FOR     1 /* of an observation for sharing (tuned) */
-#define MPCC_COUPLED_CUBIC_WEIGHT_AGAINST 2 /* (tuned) */
-#define MPCC_COUPLED_CUBIC_SCORE_SHARES   5 /* from which on a subflow shares its queue (tuned) */
-#define MPCC_COUPLED_CUBIC_SCORE_MAX      8 /* (tuned) */
-#define MPCC_COUPLED_CUBIC_WAIT_RTTS      3 /* in which the RTT must fall (tuned) */
+/* Evidence. */
+#define MPCC_COUPLED_CUBIC_LOOK_RTTS 4 /* time in which RTTs are compared (tuned) */
+#define MPCC_COUPLED_CUBIC_SHARES    6 /* sum of the evidence from which on two subflows share (tuned) */
+#define MPCC_COUPLED_CUBIC_SCORE_MAX 12 /* twice that: as long until they do not */
 
-/* What a subflow comes down to after the loss of another one, in the unit of MPCC_CUBIC_SCALE: 0.8 (tuned). */
-#ifndef MPCC_COUPLED_CUBIC_FOLLOW
-#define MPCC_COUPLED_CUBIC_FOLLOW 820
-#endif
+/* What a subflow comes down to after the loss of another one, in the unit of MPCC_CUBIC_SCALE: 3/4 (tuned). */
+#define MPCC_COUPLED_CUBIC_FOLLOW 768
 
 /* Representation. */
 #define MPCC_COUPLED_CUBIC_TICK_SHIFT 22 /* a tick is 2^22 ns, 4 ms: a jiffy of Linux */
-#define MPCC_COUPLED_CUBIC_TICK_MASK  ((1U << 21) - 1) /* ticks wrap after 2.4 h */
 #define MPCC_COUPLED_CUBIC_TICK_US    4194
+#define MPCC_COUPLED_CUBIC_TICK_MASK  ((1U << 18) - 1) /* ticks wrap after 18 min */
+#define MPCC_COUPLED_CUBIC_LOOK_MASK  ((1U << 14) - 1) /* ticks of `looked`, 69 s */
 #define MPCC_COUPLED_CUBIC_EPOCH_MAX  61000 /* ticks, 256 s: W(t) is beyond all windows */
 #define MPCC_COUPLED_CUBIC_MAX        ((1U << 20) - 1) /* segments: largest sum of windows */
-#define MPCC_COUPLED_CUBIC_QUEUE_SHIFT                                                             \
-	8 /* queues: a unit is 2^8 eighths of a microsecond, so that 2 s fit 16 bits */
 
 /* A curve, as published: one word, so that its parts always belong together. */
 struct mpcc_coupled_cubic_curve {
 	u64 origin : 20; /* W(K), segments; 0: no loss has shown it yet */
 	u64 window : 20; /* W(0), segments */
-	u64 start : 21; /* tick, wraps; of an event its number */
+	u64 start : 18; /* tick, wraps; of an event its number */
 	u64 event : 1; /* not 0: the epoch starts with a loss, else with a change of members */
-	u64 shares : 1; /* not 0: the publishing subflow shares its queue */
+	u64 shares : 1; /* not 0: the evidence says that the subflow shares a queue with its partner */
+	u64 partner : 4; /* slot of the subflow that it compares itself with; its own: none */
 };
 
 struct mpcc_coupled_cubic_avoidance {
 	struct mpcc_coupled_cubic_curve curve; /* as published */
 	u32 k : 20; /* K: from the epoch's start until W(t) is flat, 1/1024 s */
 	u32 score : 4; /* sum of the evidence */
-	u32 shares : 1; /* not 0: the evidence says that this subflow shares its queue */
-	u32 pending : 1; /* not 0: an observation waits for a lower RTT */
-	u32 counted : 1; /* not 0: `observed` and `members` are of this group */
 	u32 due : 1; /* not 0: the group was read since the window has last grown */
 	u32 running : 1; /* not 0: congestion avoidance since the last own reduction */
 	u32 reducing : 1; /* not 0: the window comes down from `before` */
-	u32 tick : 21; /* when the group was last read, wraps */
+	u32 looking : 1; /* not 0: `looked`, `srtt8` and `partner_srtt8` are valid */
+	u32 tick : 18; /* when the group was last read, wraps */
+	u32 looked : 14; /* tick since which the RTTs are compared, wraps */
 	u32 rtt_min; /* smallest RTT sample, µs; 0: none yet */
 	u32 rounds; /* RTTs of the epoch, Q16, saturates */
 	u32 total; /* sum of the windows that follow the curve, segments */
 	u32 before; /* own window before the last event, segments */
-	u32 observed; /* µs, wraps: the last event of other subflows, or since when the members are these */
-	u32 target_srtt8; /* smoothed RTT that shows a shared queue, eighths of a microsecond; valid while `pending` */
-	u16 peak; /* queue at the last own loss, in the unit of MPCC_COUPLED_CUBIC_QUEUE_SHIFT; 0: no loss yet */
+	u32 srtt8; /* own smoothed RTT at `looked`, eighths of a microsecond */
+	u32 partner_srtt8; /* the partner's */
+	u32 peak8; /* longest queue, which ages, eighths of a microsecond */
 	u16 acked; /* segments that have not grown the window yet */
-	u16 members; /* bit i: slot i is another member of the group */
 	u16 set; /* bit i: the window of slot i is a part of `total` */
 };
 
@@ -118,21 +111,14 @@ MPCC_INLINE struct mpcc_coupled_cubic_curve mpcc_coupled_cubic_of(const struct m
 }
 
 /* Publishes the curve. */
-MPCC_INLINE void mpcc_coupled_cubic_publish(struct mpcc_coupled_cubic_avoidance *v,
-					    struct mpcc_slot *slot, bool shares)
+MPCC_INLINE void mpcc_coupled_cubic_publish(const struct mpcc_coupled_cubic_avoidance *v,
+					    struct mpcc_slot *slot)
 {
 	u64 word;
 
-	v->curve.shares = shares;
 	__builtin_memcpy(&word, &v->curve, sizeof(word));
 	if (MPCC_READ(mpcc_coupled_cubic_word(slot)) != word)
 		MPCC_WRITE(mpcc_coupled_cubic_word(slot), word);
-}
-
-/* Whether a subflow shares its queue: by evidence, or because the network has assigned its group. */
-MPCC_INLINE bool mpcc_coupled_cubic_shares(const struct mpcc_coupled_cubic_avoidance *v, u8 group)
-{
-	return v->shares || (group && group <= MPCC_GROUP_MAX);
 }
 
 /* The number of the tick. */
@@ -151,68 +137,110 @@ MPCC_WRAPS MPCC_INLINE u32 mpcc_coupled_cubic_since(u32 tick, u32 then)
 struct mpcc_coupled_cubic_group {
 	u32 me;
 	u32 group;
-	u32 shares; /* 1: the subflow shares its queue */
 	u32 tick;
-	u32 now; /* µs, wraps */
 	/* Results. */
-	u32 others; /* sum of the windows of the others in `set`, segments */
 	u32 members; /* bit i: slot i is another member */
+	u32 linked; /* bit i: slot i shares with its partner, by evidence */
+	u64 partners; /* four bits for each slot: its partner */
 	u32 set; /* bit i: slot i shares with this one, or is this one */
+	u32 others; /* sum of the windows of the others in `set`, segments */
 	u32 newest; /* slot of the newest curve of another one in `set`; MPCC_SUBFLOWS: none */
-	u32 loss_age; /* µs since the last loss of another member; ~0: none */
 };
 
-/* Reads a group. Without branches, which the verifier would follow separately. */
-MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_read(const struct mpcc_connection *c,
-						     struct mpcc_coupled_cubic_group *g)
+/* Reads who is in the group, and who shares with whom. Without branches, which the verifier would follow separately. */
+MPCC_SEPARATE u32 mpcc_coupled_cubic_members(const struct mpcc_connection *c,
+					     struct mpcc_coupled_cubic_group *g)
 {
-	u32 others = 0, members = 0, set = 0, newest = ~0U, loss_age = ~0U, used;
+	u32 members = 0, linked = 0, used;
+	u64 partners = 0;
 
 	if (!c || !g)
 		return 0;
 	used = mpcc_used_slots(c);
 	MPCC_FOR_EACH_SLOT(i, used)
 	{
-		const struct mpcc_slot *slot = &c->slot[i];
-		struct mpcc_coupled_cubic_curve curve = mpcc_coupled_cubic_of(slot);
-		u32 mine = i == MPCC_SLOT(g->me), other = 1 - mine;
-		u32 shares = mine | (g->shares & (u32)curve.shares);
-		u32 ssthresh = MPCC_READ(slot->ssthresh), loss = MPCC_READ(slot->last_loss);
-		u32 cwnd = MPCC_READ(slot->account.cwnd), age;
+		struct mpcc_coupled_cubic_curve curve = mpcc_coupled_cubic_of(&c->slot[i]);
 
 		if (!mpcc_in_group(c, i, g->group))
 			continue;
-		/* Infinite in the first slow start. */
-		ssthresh = mpcc_select(mpcc_is_zero(ssthresh >> 21), ssthresh, 0);
-		others += (cwnd + ssthresh - mpcc_at_most(ssthresh, cwnd)) * (shares & other);
-		members |= other << i;
-		set |= shares << i;
-		/* The slot in the lowest bits: the minimum names it. */
-		age = mpcc_coupled_cubic_since(g->tick, curve.start) << 4 | i;
-		newest = mpcc_at_most(mpcc_select(shares & other, age, ~0U), newest);
-		age = mpcc_select(mpcc_is_zero(loss) | mine, ~0U, g->now - loss);
-		loss_age = mpcc_at_most(age, loss_age);
-		MPCC_UNKNOWN(others);
+		members |= 1U << i;
+		linked |= (u32)curve.shares << i;
+		partners |= (u64)curve.partner << 4 * i;
 		MPCC_UNKNOWN(members);
-		MPCC_UNKNOWN(set);
-		MPCC_UNKNOWN(newest);
-		MPCC_UNKNOWN(loss_age);
+		MPCC_UNKNOWN(linked);
+		MPCC_UNKNOWN(partners);
 	}
-	g->others = others;
-	g->members = members;
-	g->set = set;
-	g->newest = newest == ~0U ? MPCC_SUBFLOWS : newest & (MPCC_SUBFLOWS - 1);
-	g->loss_age = loss_age;
+	g->members = members & ~(1U << MPCC_SLOT(g->me));
+	g->linked = linked;
+	g->partners = partners;
 	return 0;
 }
 
-/* The queue, in the unit of MPCC_COUPLED_CUBIC_QUEUE_SHIFT. */
-MPCC_INLINE u32 mpcc_coupled_cubic_queue(const struct mpcc_coupled_cubic_avoidance *v,
+/*
+ * Who shares with the subflow: those that are linked with it, and with these. A chain of links may run against the order of the slots;
+ * three rounds follow all but the oddest ones, which the next changes of partners shorten.
+ */
+MPCC_SEPARATE u32 mpcc_coupled_cubic_linked(const struct mpcc_coupled_cubic_group *g)
+{
+	u32 set;
+
+	if (!g)
+		return 0;
+	set = 1U << MPCC_SLOT(g->me);
+	for (u32 i = 0; i < 3 * MPCC_SUBFLOWS; i++) {
+		u32 slot = MPCC_SLOT(i), partner = g->partners >> 4 * slot & (MPCC_SUBFLOWS - 1);
+		u32 either = (set >> slot | set >> partner) & g->linked >> slot & 1;
+
+		set |= either << slot | either << partner;
+		MPCC_UNKNOWN(set);
+	}
+	return set & (g->members | 1U << MPCC_SLOT(g->me));
+}
+
+/* Reads the windows and curves of those that share. Without branches, as above. */
+MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_windows(const struct mpcc_connection *c,
+							struct mpcc_coupled_cubic_group *g)
+{
+	u32 total = 0, newest = ~0U, others;
+
+	if (!c || !g)
+		return 0;
+	others = g->set & ~(1U << MPCC_SLOT(g->me));
+	MPCC_FOR_EACH_SLOT(i, others)
+	{
+		const struct mpcc_slot *slot = &c->slot[i];
+		struct mpcc_coupled_cubic_curve curve = mpcc_coupled_cubic_of(slot);
+		u32 ssthresh = MPCC_READ(slot->ssthresh), cwnd = MPCC_READ(slot->account.cwnd);
+		u32 shares = others >> i & 1, age;
+
+		/* Infinite in the first slow start. */
+		ssthresh = mpcc_select(mpcc_is_zero(ssthresh >> 21), ssthresh, 0);
+		total += (cwnd + ssthresh - mpcc_at_most(ssthresh, cwnd)) * shares;
+		/* The slot in the lowest bits: the minimum names it. */
+		age = mpcc_coupled_cubic_since(g->tick, curve.start) << 4 | i;
+		newest = mpcc_at_most(mpcc_select(shares, age, ~0U), newest);
+		MPCC_UNKNOWN(total);
+		MPCC_UNKNOWN(newest);
+	}
+	g->others = total;
+	g->newest = newest == ~0U ? MPCC_SUBFLOWS : newest & (MPCC_SUBFLOWS - 1);
+	return 0;
+}
+
+/* Reads the group. In an assigned one all share. */
+MPCC_INLINE void mpcc_coupled_cubic_read(const struct mpcc_connection *c,
+					 struct mpcc_coupled_cubic_group *g, u32 me,
 					 const struct mpcc_tcp *tcp)
 {
-	u64 base8 = (u64)v->rtt_min * 8;
-
-	return tcp->srtt8 > base8 ? (tcp->srtt8 - (u32)base8) >> MPCC_COUPLED_CUBIC_QUEUE_SHIFT : 0;
+	g->me = MPCC_SLOT(me);
+	g->group = MPCC_READ(c->slot[MPCC_SLOT(me)].group);
+	g->tick = mpcc_coupled_cubic_tick(tcp);
+	mpcc_coupled_cubic_members(c, g);
+	if (g->group && g->group <= MPCC_GROUP_MAX)
+		g->set = g->members | 1U << g->me;
+	else
+		g->set = mpcc_coupled_cubic_linked(g);
+	mpcc_coupled_cubic_windows(c, g);
 }
 
 /* Whether `passed` µs are less than `eighths`/8 RTTs. */
@@ -221,57 +249,77 @@ MPCC_INLINE bool mpcc_coupled_cubic_within(const struct mpcc_tcp *tcp, u32 passe
 	return (u64)passed * 64 < (u64)tcp->srtt8 * eighths;
 }
 
-/* An observation. */
-MPCC_INLINE void mpcc_coupled_cubic_observe(struct mpcc_coupled_cubic_avoidance *v, bool shares)
+/*
+ * The next partner: the next of the other members after the last one, if possible one that this subflow does not share with yet. The own
+ * slot if there is no other member.
+ */
+MPCC_INLINE u32 mpcc_coupled_cubic_next(const struct mpcc_coupled_cubic_group *g, u32 last)
 {
-	v->pending = false;
-	v->score = shares ? mpcc_min(v->score + MPCC_COUPLED_CUBIC_WEIGHT_FOR,
-				     MPCC_COUPLED_CUBIC_SCORE_MAX) :
-			    mpcc_minus(v->score, MPCC_COUPLED_CUBIC_WEIGHT_AGAINST);
-	if (v->shares ? !v->score : v->score >= MPCC_COUPLED_CUBIC_SCORE_SHARES)
-		v->shares = !v->shares;
+	u32 apart = g->members & ~g->set, all = apart ? apart : g->members;
+	u32 after = all & ~((2U << MPCC_SLOT(last)) - 1);
+	u32 next = after ? after : all;
+
+	return next ? MPCC_SLOT(__builtin_ctz(next)) : g->me;
 }
 
-/* An event of other subflows. `others`: number of other members. `own`: µs since the last own loss. */
-MPCC_INLINE void mpcc_coupled_cubic_other_loss(struct mpcc_coupled_cubic_avoidance *v,
-					       const struct mpcc_tcp *tcp, u32 others, u32 own)
+/* An observation: whether the RTTs of the two have changed together. */
+MPCC_INLINE void mpcc_coupled_cubic_observe(struct mpcc_coupled_cubic_avoidance *v,
+					    const struct mpcc_coupled_cubic_group *g, bool together)
 {
-	bool full = mpcc_coupled_cubic_queue(v, tcp) * 4 >= v->peak * 3U;
-	u32 falls;
-
-	if (!v->peak || mpcc_below_ssthresh(tcp) || v->pending)
+	v->score = together ? mpcc_min(v->score + 1, MPCC_COUPLED_CUBIC_SCORE_MAX) :
+			      mpcc_minus(v->score, 1);
+	if (v->score >= MPCC_COUPLED_CUBIC_SHARES)
+		v->curve.shares = true;
+	if (v->score)
 		return;
-	if (v->shares) {
-		mpcc_coupled_cubic_observe(v, full);
-	} else if (mpcc_coupled_cubic_within(tcp, own, 12)) {
-		mpcc_coupled_cubic_observe(v, true);
-	} else if (!full) {
-		mpcc_coupled_cubic_observe(v, false);
-	} else {
-		/* If all windows are equal, one reduction lowers the RTT by the part (1 − β)/(others + 1). Half of this part. */
-		falls = (u64)tcp->srtt8 * (MPCC_CUBIC_SCALE - MPCC_CUBIC_BETA) /
-			(2 * MPCC_CUBIC_SCALE * (others + 1));
-		v->target_srtt8 = tcp->srtt8 - falls;
-		v->pending = true;
+	v->curve.shares = false;
+	v->curve.partner = mpcc_coupled_cubic_next(g, v->curve.partner);
+}
+
+/* The size of a change, modulo 2^32. */
+MPCC_WRAPS MPCC_INLINE u32 mpcc_coupled_cubic_size(u32 change)
+{
+	return change >> 31 ? -change : change;
+}
+
+/* Compares the RTTs of the subflow and of its partner. Once in LOOK_RTTS. */
+MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_look(const struct mpcc_connection *c,
+						    struct mpcc_coupled_cubic_avoidance *v,
+						    const struct mpcc_coupled_cubic_group *g,
+						    const struct mpcc_tcp *tcp)
+{
+	const struct mpcc_slot *partner = &c->slot[MPCC_SLOT(v->curve.partner)];
+	u32 passed = (g->tick - v->looked) & MPCC_COUPLED_CUBIC_LOOK_MASK;
+	u32 base8 = mpcc_min(v->rtt_min, MPCC_SRTT8_MAX / 8) * 8, own, other, apart;
+
+	if (!(g->members >> MPCC_SLOT(v->curve.partner) & 1)) {
+		v->score = 0;
+		v->looking = false;
+		v->curve.shares = false;
+		v->curve.partner = mpcc_coupled_cubic_next(g, v->curve.partner);
+		partner = &c->slot[MPCC_SLOT(v->curve.partner)];
+	} else if (v->looking && mpcc_coupled_cubic_within(tcp, passed * MPCC_COUPLED_CUBIC_TICK_US,
+							   8 * MPCC_COUPLED_CUBIC_LOOK_RTTS)) {
+		return;
 	}
-}
-
-/* Ends the observation that waits for a lower RTT, if the RTT has reached `target_srtt8` or the time is over. */
-MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_check(struct mpcc_coupled_cubic_avoidance *v,
-						     const struct mpcc_tcp *tcp)
-{
-	u32 passed = mpcc_hystart_clock(tcp) - v->observed;
-
-	if (!v->pending)
-		return;
-	if (!mpcc_coupled_cubic_within(tcp, passed, 8 * MPCC_COUPLED_CUBIC_WAIT_RTTS))
-		mpcc_coupled_cubic_observe(v, false);
-	else if (tcp->srtt8 <= v->target_srtt8)
-		mpcc_coupled_cubic_observe(v, true);
+	if (v->looking && MPCC_READ(partner->flight)) {
+		own = tcp->srtt8 - v->srtt8;
+		other = MPCC_READ(partner->srtt8) - v->partner_srtt8;
+		apart = mpcc_coupled_cubic_size(own - other);
+		own = mpcc_coupled_cubic_size(own);
+		if (own && own >= v->peak8 / 4)
+			mpcc_coupled_cubic_observe(v, g, apart <= own / 8 * 5);
+		partner = &c->slot[MPCC_SLOT(v->curve.partner)];
+	}
+	v->peak8 = mpcc_max(v->peak8 - v->peak8 / 16, mpcc_minus(tcp->srtt8, base8));
+	v->looking = !mpcc_below_ssthresh(tcp);
+	v->looked = g->tick & MPCC_COUPLED_CUBIC_LOOK_MASK;
+	v->srtt8 = tcp->srtt8;
+	v->partner_srtt8 = MPCC_READ(partner->srtt8);
 }
 
 /*
- * The next ACK reads the group. Inverts the top bit of `tick`, so that it differs from the current tick for an hour. A separate flag would
+ * The next ACK reads the group. Inverts the top bit of `tick`, so that it differs from the current tick for 9 minutes. A separate flag would
  * cost a second comparison on each ACK.
  */
 MPCC_INLINE void mpcc_coupled_cubic_read_next(struct mpcc_coupled_cubic_avoidance *v)
@@ -286,6 +334,7 @@ MPCC_INLINE void mpcc_coupled_cubic_begin(struct mpcc_coupled_cubic_avoidance *v
 	u32 origin = curve.origin, window = curve.window;
 
 	curve.shares = v->curve.shares;
+	curve.partner = v->curve.partner;
 	v->curve = curve;
 	v->k = mpcc_cubic_k(mpcc_minus(origin, window));
 	v->rounds = 0;
@@ -357,42 +406,18 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_ack(struct mpcc_connection *c
 						       struct mpcc_tcp *tcp, u32 me, u32 acked)
 {
 	struct mpcc_coupled_cubic_group g = {};
-	u32 cwnd, loss, goal;
+	u32 cwnd, goal;
 
 	if (!c || !v || !tcp)
 		return acked;
 	cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1);
-	g.me = MPCC_SLOT(me);
-	g.group = MPCC_READ(c->slot[MPCC_SLOT(me)].group);
-	g.shares = mpcc_coupled_cubic_shares(v, g.group);
-	g.tick = mpcc_coupled_cubic_tick(tcp);
-	g.now = mpcc_hystart_clock(tcp);
-	mpcc_coupled_cubic_read(c, &g);
-
-	if (!v->counted || v->members != g.members) {
-		v->counted = true;
-		v->members = g.members;
-		v->pending = false;
-		v->observed = g.now;
-	}
-	mpcc_coupled_cubic_check(v, tcp);
-	loss = g.now - g.loss_age;
-	/* Losses of others within one RTT are one event. */
-	if (g.loss_age != ~0U && loss - v->observed < 1U << 31 &&
-	    !mpcc_coupled_cubic_within(tcp, loss - v->observed, 8)) {
-		u32 own = MPCC_READ(c->slot[MPCC_SLOT(me)].last_loss);
-
-		v->observed = loss;
-		mpcc_coupled_cubic_other_loss(v, tcp, __builtin_popcount(g.members),
-					      own ? g.now - own : ~0U);
-	}
-
+	mpcc_coupled_cubic_read(c, &g, me, tcp);
+	mpcc_coupled_cubic_look(c, v, &g, tcp);
 	if (mpcc_coupled_cubic_follow(c, v, &g, cwnd) && !mpcc_below_ssthresh(tcp)) {
 		v->before = cwnd;
 		v->reducing = true;
 	}
-	mpcc_coupled_cubic_publish(v, &c->slot[MPCC_SLOT(me)],
-				   mpcc_coupled_cubic_shares(v, g.group));
+	mpcc_coupled_cubic_publish(v, &c->slot[MPCC_SLOT(me)]);
 	if (!v->reducing)
 		return acked;
 	goal = mpcc_max((u64)v->before * MPCC_COUPLED_CUBIC_FOLLOW / MPCC_CUBIC_SCALE,
@@ -454,6 +479,23 @@ MPCC_SEPARATE u64 mpcc_coupled_cubic_growth(const struct mpcc_coupled_cubic_avoi
 	return mpcc_cubic_increase(target < reno ? reno : target, total, !v->curve.origin);
 }
 
+/*
+ * Grows the window; beside other subflows when it then has an even number of segments. What is left, less than two segments, is kept for
+ * the next call.
+ */
+MPCC_INLINE void mpcc_coupled_cubic_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u64 growth)
+{
+	u32 whole;
+
+	growth += s->growth;
+	whole = growth >> MPCC_ONE_SHIFT;
+	if (mpcc_coupled_cubic(s)->curve.partner != s->slot && whole && ((tcp->cwnd ^ whole) & 1))
+		whole--;
+	s->growth = growth - ((u64)whole << MPCC_ONE_SHIFT);
+	if (tcp->cwnd < tcp->cwnd_clamp)
+		tcp->cwnd = mpcc_min(tcp->cwnd + whole, tcp->cwnd_clamp);
+}
+
 MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 						     struct mpcc_subflow *s, struct mpcc_tcp *tcp,
 						     u32 acked, struct mpcc_note *note)
@@ -479,10 +521,11 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_avoid(struct mpcc_connection *c,
 	if (t > MPCC_COUPLED_CUBIC_EPOCH_MAX) {
 		t = MPCC_COUPLED_CUBIC_EPOCH_MAX;
 		v->curve.start = tick - t; /* before it wraps */
+		v->curve.event = false;
 	}
 	v->rounds = mpcc_at_most(v->rounds + (acked << 12) / cwnd * 16, 0x7fffffff);
 	copy = *v;
-	mpcc_grow(s, tcp, mpcc_coupled_cubic_growth(&copy, t), acked);
+	mpcc_coupled_cubic_grow(s, tcp, mpcc_coupled_cubic_growth(&copy, t) * acked);
 }
 
 /*
@@ -502,12 +545,7 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_loss(struct mpcc_connection *
 	if (!c || !v || !tcp)
 		return 0;
 	cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1);
-	g.me = MPCC_SLOT(me);
-	g.group = MPCC_READ(c->slot[MPCC_SLOT(me)].group);
-	g.shares = mpcc_coupled_cubic_shares(v, g.group);
-	g.tick = mpcc_coupled_cubic_tick(tcp);
-	g.now = mpcc_hystart_clock(tcp);
-	mpcc_coupled_cubic_read(c, &g);
+	mpcc_coupled_cubic_read(c, &g, me, tcp);
 	if (mpcc_coupled_cubic_follow(c, v, &g, cwnd))
 		v->before = cwnd;
 	shared = g.set & (g.set - 1);
@@ -524,7 +562,7 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_loss(struct mpcc_connection *
 		mpcc_coupled_cubic_begin(v, curve);
 		v->before = cwnd;
 	}
-	mpcc_coupled_cubic_publish(v, &c->slot[MPCC_SLOT(me)], g.shares);
+	mpcc_coupled_cubic_publish(v, &c->slot[MPCC_SLOT(me)]);
 	return cwnd;
 }
 
@@ -534,10 +572,7 @@ MPCC_INLINE u32 mpcc_coupled_cubic_ssthresh(struct mpcc_connection *c, struct mp
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s), copy;
 	u32 cwnd = mpcc_max(mpcc_min(tcp->cwnd, MPCC_CWND_MAX), 1), before = cwnd;
 
-	v->peak = mpcc_min(mpcc_max(mpcc_coupled_cubic_queue(v, tcp), 1), 0xffff);
 	if (mpcc_own_slot(c, s)) {
-		if (v->pending)
-			mpcc_coupled_cubic_observe(v, true);
 		copy = *v;
 		before = mpcc_coupled_cubic_on_loss(c, &copy, tcp, s->slot);
 		*v = copy;
@@ -558,9 +593,9 @@ MPCC_INLINE void mpcc_coupled_cubic_move(struct mpcc_subflow *s)
 	struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
 
 	v->score = 0;
-	v->shares = false;
-	v->pending = false;
-	v->counted = false;
+	v->curve.shares = false;
+	v->curve.partner = s->slot; /* none */
+	v->looking = false;
 	v->reducing = false;
 	v->set = 0;
 	mpcc_coupled_cubic_read_next(v);
@@ -576,6 +611,8 @@ MPCC_INLINE void mpcc_coupled_cubic_set_state(struct mpcc_subflow *s, const stru
 	if (state != MPCC_STATE_LOSS)
 		return;
 	v->rtt_min = 0;
+	v->peak8 = 0;
+	v->looking = false;
 	v->reducing = false;
 	if (!(v->set & (v->set - 1)))
 		v->curve.origin = 0;

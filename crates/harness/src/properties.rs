@@ -166,9 +166,14 @@ impl Driver {
         // wVegas keeps two segments.
         let floor = if avoidance == "wvegas" { 2 } else { 1 };
         ensure!(new.cwnd >= 1, "no window");
+        // Coupled CUBIC waits for an even window.
+        let fraction = if avoidance == "coupled_cubic" { 2 } else { 1 };
         ensure!(
-            step.after.subflow.iter().all(|s| s.growth < ffi::MPCC_ONE),
-            "a fraction above one"
+            step.after
+                .subflow
+                .iter()
+                .all(|s| s.growth < fraction * ffi::MPCC_ONE),
+            "a fraction above {fraction}"
         );
         match step.callback.operation {
             MPCC_DO_ACK => {

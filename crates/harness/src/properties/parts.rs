@@ -169,8 +169,8 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     Ok(())
 }
 
-/// Coupled CUBIC: the sum of the evidence is within its bounds, a subflow without other subflows shares no queue, and the published
-/// curve is that of the state when the group was last read.
+/// Coupled CUBIC: evidence and its sum belong together, a subflow shares with no subflow but another one, and the published curve is that
+/// of the state when the group was last read.
 pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
     let ((_, before), (tcp, s)) = (step.old(), step.now());
     let (was, v) = (state::coupled_cubic(before), state::coupled_cubic(s));
@@ -179,9 +179,23 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
         v.score() <= ffi::MPCC_COUPLED_CUBIC_SCORE_MAX && v.total <= ffi::MPCC_CWND_MAX,
         "coupled CUBIC keeps {v:?}"
     );
+    let (shares, partner) = (v.curve.shares() != 0, v.curve.partner());
     ensure!(
-        slot.is_some() || v.shares() == 0 && v.reducing() == 0 && v.set == 0,
-        "coupled CUBIC shares a queue without other subflows"
+        if shares {
+            v.score() > 0
+        } else {
+            v.score() < ffi::MPCC_COUPLED_CUBIC_SHARES
+        },
+        "coupled CUBIC shares ({shares}) with evidence of {}",
+        v.score()
+    );
+    ensure!(
+        !shares || slot.is_some() && partner != u64::from(s.slot),
+        "coupled CUBIC shares a queue with itself"
+    );
+    ensure!(
+        slot.is_some() || v.reducing() == 0 && v.set == 0,
+        "coupled CUBIC follows other subflows without a connection"
     );
     if step.is(MPCC_DO_ACK) {
         ensure!(
@@ -190,15 +204,21 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
             tcp.cwnd,
             v.before
         );
-        let told = s.group != 0 && u32::from(s.group) <= ffi::MPCC_GROUP_MAX;
         if let Some(slot) = slot
             && was.tick() != v.tick()
         {
-            let shares = slot.avoidance[1] >> 31;
+            let published = u64::from(slot.avoidance[1]) << 32 | u64::from(slot.avoidance[0]);
+            let curve = &v.curve;
+            let word = curve.origin()
+                | curve.window() << 20
+                | curve.start() << 40
+                | curve.event() << 58
+                | curve.shares() << 59
+                | curve.partner() << 60;
+            // An epoch without a loss starts anew before its ticks wrap; that is published with the next reading.
             ensure!(
-                shares == 0 || told || v.shares() != 0,
-                "coupled CUBIC publishes {:x?} for {v:?}",
-                slot.avoidance
+                published == word || curve.event() == 0,
+                "coupled CUBIC publishes {published:x} for {v:?}"
             );
         }
     }
