@@ -8,7 +8,7 @@
 
 #include "callbacks.h"
 
-#define LISA_CONTRACT 10
+#define LISA_CONTRACT 11
 
 /* Set before the object is loaded: constants for the verifier, which removes the branches that are not taken. */
 struct lisa_settings {
