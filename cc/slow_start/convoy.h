@@ -13,8 +13,8 @@
  *    5/16 of it where the queue is shared. A gap does not break the train if others had at least three quarters of its ACKs in it.
  *    The segments of a sender that paces are spread over half an RTT by itself (tcp_update_pacing_rate: twice cwnd/srtt in slow
  *    start). Its train has twice the length (hystart_update).
- *  - Queue: the smallest RTT of the round is above the smallest of all by 1/4 of it, within 8 and 64 ms; by 1/32, within 1 and 8 ms,
- *    where the queue is shared. It takes eight RTT samples of the round, two where the queue is shared.
+ *  - Queue: the smallest RTT of the round is above the smallest of all by 1/8 of it, within 8 and 32 ms, after eight RTT samples of the
+ *    round; by 1/32, within 2 and 8 ms, after one sample, where the queue is shared.
  *
  * Below 45 segments the window of a join grows by four segments for each acknowledged one while the ACKs of the round arrive at a rate
  * that fills more than four of its windows in the smallest RTT: Linux's scheduler gives a join a burst of data at once, which a window
@@ -41,29 +41,29 @@
  */
 
 /* Evidence of a shared queue. */
-#define MPCC_CONVOY_GAP_US 2000 /* longest gap within a train (HyStart) */
+/* µs: longest gap within a train; also the least delay by which a shared queue ends slow start (HyStart) */
+#define MPCC_CONVOY_GAP_US MPCC_HYSTART_SPACING
 #define MPCC_CONVOY_FILLED_DIVISOR                                                                 \
 	8 /* others had at least this part of a gap's ACKs: an eighth (tuned) */
 #define MPCC_CONVOY_WITHIN_DIVISOR                                                                 \
 	4 /* … and at most this part of the train's ACKs: a quarter (tuned) */
 
+/* segments: least window at which a rule ends slow start (HyStart) */
+#define MPCC_CONVOY_CWND MPCC_HYSTART_WINDOW
+
 /* A train that ends slow start. */
-#define MPCC_CONVOY_TRAIN_CWND 16 /* segments: least window (HyStart) */
 #define MPCC_CONVOY_TRAIN_ALONE_16THS                                                              \
 	8 /* length, sixteenths of the smallest RTT: a half (HyStart) */
 #define MPCC_CONVOY_TRAIN_SHARED_16THS 5 /* the same where the queue is shared (tuned) */
 #define MPCC_CONVOY_PACED_FACTOR       2 /* times as long for a sender that paces (HyStart) */
 
-/* A queue that ends slow start: an increase of the RTT by a part of it, within a bound and eight times that bound. */
-#define MPCC_CONVOY_QUEUE_CWND           4 /* segments: least window (tuned) */
-#define MPCC_CONVOY_QUEUE_ALONE_DIVISOR  4 /* a quarter (tuned) */
+/* A queue that ends slow start: an increase of the RTT by a part of it, within a bound and four times that bound (HyStart). */
+#define MPCC_CONVOY_QUEUE_BOUNDS         4
+#define MPCC_CONVOY_QUEUE_ALONE_DIVISOR  8 /* an eighth (HyStart) */
 #define MPCC_CONVOY_QUEUE_ALONE_MIN_US   8000 /* (tuned) */
 #define MPCC_CONVOY_QUEUE_SHARED_DIVISOR 32 /* the same where the queue is shared (tuned) */
-#define MPCC_CONVOY_QUEUE_SHARED_MIN_US  1000 /* (tuned) */
-
-/* RTT samples of the round before its queue counts; at most half of the window's segments. */
-#define MPCC_CONVOY_SAMPLES        MPCC_HYSTART_SAMPLES /* (HyStart) */
-#define MPCC_CONVOY_SAMPLES_SHARED 2 /* (tuned) */
+/* RTT samples of a round before a queue that is not shared ends slow start (HyStart) */
+#define MPCC_CONVOY_SAMPLES MPCC_HYSTART_SAMPLES
 
 /* Growth of small windows. */
 #define MPCC_CONVOY_FAST_JOIN_CWND                                                                 \
@@ -238,21 +238,12 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 MPCC_INLINE bool mpcc_convoy_is_long(const struct mpcc_convoy_slow_start *v, u32 queue)
 {
 	u32 part = v->shared ? MPCC_CONVOY_QUEUE_SHARED_DIVISOR : MPCC_CONVOY_QUEUE_ALONE_DIVISOR;
-	u32 least = v->shared ? MPCC_CONVOY_QUEUE_SHARED_MIN_US : MPCC_CONVOY_QUEUE_ALONE_MIN_US;
+	u32 least = v->shared ? MPCC_CONVOY_GAP_US : MPCC_CONVOY_QUEUE_ALONE_MIN_US;
 
-	return queue > mpcc_min(mpcc_max(v->base / part, least), 8 * least);
+	return queue > mpcc_min(mpcc_max(v->base / part, least), MPCC_CONVOY_QUEUE_BOUNDS * least);
 }
 
-/* RTT samples in a round before its queue counts. A single one may be late by chance; a shared queue is left early. */
-MPCC_INLINE u32 mpcc_convoy_enough(const struct mpcc_convoy_slow_start *v,
-				   const struct mpcc_tcp *tcp)
-{
-	u32 most = v->shared ? MPCC_CONVOY_SAMPLES_SHARED : MPCC_CONVOY_SAMPLES;
-
-	return mpcc_min(most, mpcc_max(tcp->cwnd / 2, MPCC_CONVOY_SAMPLES_SHARED));
-}
-
-/* An RTT sample. Returns whether the queue ends slow start. */
+/* An RTT sample. Returns whether the queue ends slow start. A single sample may be late by chance; a shared queue is left early. */
 MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struct mpcc_tcp *tcp)
 {
 	if (!v->base || tcp->rtt_us < v->base)
@@ -260,7 +251,7 @@ MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struc
 	v->round_min = mpcc_min(v->round_min, tcp->rtt_us);
 	if (v->samples < MPCC_CONVOY_SAMPLES)
 		v->samples++;
-	return v->samples >= mpcc_convoy_enough(v, tcp) && tcp->cwnd >= MPCC_CONVOY_QUEUE_CWND &&
+	return (v->shared || v->samples >= MPCC_CONVOY_SAMPLES) && tcp->cwnd >= MPCC_CONVOY_CWND &&
 	       mpcc_convoy_is_long(v, v->round_min - v->base);
 }
 
@@ -272,8 +263,7 @@ MPCC_INLINE bool mpcc_convoy_fills(const struct mpcc_convoy_slow_start *v,
 
 	if (tcp->paced)
 		part *= MPCC_CONVOY_PACED_FACTOR;
-	return !v->broken && tcp->cwnd >= MPCC_CONVOY_TRAIN_CWND &&
-	       (u64)time * 16 > (u64)v->base * part;
+	return !v->broken && tcp->cwnd >= MPCC_CONVOY_CWND && (u64)time * 16 > (u64)v->base * part;
 }
 
 MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct mpcc_subflow *s,
