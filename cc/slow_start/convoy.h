@@ -16,9 +16,10 @@
  *  - Queue: the smallest RTT of the round is above the smallest of all by 1/8 of it, within 8 and 32 ms, after eight RTT samples of the
  *    round; by 1/32, within 2 and 8 ms, after one sample, where the queue is shared.
  *
- * Below 45 segments the window of a join grows by four segments for each acknowledged one while the ACKs of the round arrive at a rate
- * that fills more than four of its windows in the smallest RTT: Linux's scheduler gives a join a burst of data at once, which a window
- * of 10 would send in three rounds. The window of the first subflow grows so below 20 segments, and has less to make up for the join.
+ * Below 45 segments the window of a join grows by five segments for each acknowledged one while the ACKs of the round arrive at a rate
+ * that fills six of its windows in the smallest RTT, so that the window fits the path after a round of this growth. Linux's scheduler
+ * gives a join a burst of data at once, which a window of 10 would send in three rounds. The window of the first subflow grows so below
+ * 20 segments, and has less to make up for the join.
  *
  * Source: this project (docs/algorithms/convoy.md); the train is that of Ha, Rhee, "Taming the Elephants: New TCP Slow Start", 2008.
  *
@@ -69,8 +70,7 @@
 #define MPCC_CONVOY_FAST_JOIN_CWND                                                                 \
 	45 /* segments: 64 KB, what Linux's scheduler gives a join at once (Linux) */
 #define MPCC_CONVOY_FAST_FIRST_CWND 20 /* segments: the same of the first subflow (tuned) */
-#define MPCC_CONVOY_FAST_FACTOR     4 /* segments of growth for each acknowledged one (tuned) */
-#define MPCC_CONVOY_FAST_WINDOWS    4 /* windows that the ACKs' rate must exceed in an RTT (tuned) */
+#define MPCC_CONVOY_FAST_FACTOR     5 /* segments of growth for each acknowledged one (tuned) */
 
 struct mpcc_convoy_slow_start {
 	u32 base; /* smallest RTT sample, µs; 0: none */
@@ -294,8 +294,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 	}
 	time = now - v->round_start;
 	v->fast = !v->broken && v->train > 1 &&
-		  (u64)v->base * v->train >
-			  (u64)MPCC_CONVOY_FAST_WINDOWS * mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
+		  (u64)v->base * v->train > (u64)(1 + MPCC_CONVOY_FAST_FACTOR) *
+						    mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
 	if ((tcp->rtt_us && mpcc_convoy_delay(v, tcp)) || mpcc_convoy_fills(v, tcp, time)) {
 		tcp->ssthresh = tcp->cwnd;
 		v->over = true;
