@@ -16,6 +16,9 @@
  *  - Queue: the smallest RTT of the round is above the smallest of all by 1/8 of it, within 8 and 32 ms, after eight RTT samples of the
  *    round; by 1/32, within 2 and 8 ms, after one sample, where the queue is shared.
  *
+ * Jitter makes gaps and delays, too. While a window grows, its queue does not get shorter within a round: an RTT that decreases by more
+ * than 1 ms from one ACK to the next shows jitter. From then on no gap is evidence of a shared queue, nor was one before.
+ *
  * Below 45 segments the window of a join grows by five segments for each acknowledged one while the ACKs of the round arrive at a rate
  * that fills six of its windows in the smallest RTT, so that the window fits the path after a round of this growth. Linux's scheduler
  * gives a join a burst of data at once, which a window of 10 would send in three rounds. The window of the first subflow grows so below
@@ -44,6 +47,8 @@
 /* Evidence of a shared queue. */
 /* µs: longest gap within a train; also the least delay by which a shared queue ends slow start (HyStart) */
 #define MPCC_CONVOY_GAP_US MPCC_HYSTART_SPACING
+/* µs: more than this, a decrease of the RTT within a round shows jitter. Half of a gap: one path has jitter in both directions */
+#define MPCC_CONVOY_JITTER_US (MPCC_CONVOY_GAP_US / 2)
 #define MPCC_CONVOY_FILLED_DIVISOR                                                                 \
 	8 /* others had at least this part of a gap's ACKs: an eighth (tuned) */
 #define MPCC_CONVOY_WITHIN_DIVISOR                                                                 \
@@ -85,9 +90,14 @@ struct mpcc_convoy_slow_start {
 	u32 fast : 1; /* not 0: the window may grow faster than in slow start */
 	u32 join : 1; /* not 0: others were there before it */
 	u32 over : 1; /* not 0: these rules have ended slow start (tcp_cubic.c: found) */
+	u32 jitter : 1; /* not 0: the RTT has jitter; `shared` is 0 */
 	u32 train; /* segments that were acknowledged in the train of this round */
-	u32 within; /* segments that others had acknowledged within it, but for its gaps */
+	u16 within; /* segments that others had acknowledged within it, but for its gaps; at most 65 535 */
+	u16 last_rtt; /* previous RTT sample of this round, units of 1 << MPCC_CONVOY_RTT_SHIFT µs; 0: none */
 };
+
+/* Representation: 32 µs, so that an RTT of 2 s is within 16 bits. */
+#define MPCC_CONVOY_RTT_SHIFT 5
 
 #define mpcc_convoy(s) mpcc_slow_start_state(s, struct mpcc_convoy_slow_start)
 
@@ -125,6 +135,7 @@ MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struc
 	v->fast = false;
 	v->train = 0;
 	v->within = 0;
+	v->last_rtt = 0;
 }
 
 /* The segments that the other subflows of the group have acknowledged; wraps. 0: it runs alone. */
@@ -153,6 +164,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_skip(struct mpcc_connection *c, struct m
 	if (v->over || !mpcc_below_ssthresh(tcp) || now - v->last_ack <= MPCC_CONVOY_GAP_US)
 		return;
 	v->broken = true;
+	v->last_rtt = 0;
 	v->last_ack = now;
 	v->others = mpcc_convoy_read(c, s);
 }
@@ -163,6 +175,7 @@ MPCC_INLINE void mpcc_convoy_begin(struct mpcc_connection *c, struct mpcc_subflo
 {
 	mpcc_convoy_restart(c, s, tcp);
 	mpcc_convoy(s)->shared = false;
+	mpcc_convoy(s)->jitter = false;
 }
 
 MPCC_INLINE void mpcc_convoy_init(struct mpcc_connection *c, struct mpcc_subflow *s,
@@ -213,8 +226,8 @@ MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_filled(const struct mpcc_convoy_slow_sta
 /* A gap between two ACKs, or the time between two rounds: whether it shows that the queue is shared. */
 MPCC_INLINE void mpcc_convoy_gap(struct mpcc_convoy_slow_start *v, u32 gap, u32 between)
 {
-	if (mpcc_convoy_filled(v, gap, between, 1, MPCC_CONVOY_FILLED_DIVISOR) &&
-	    v->within * MPCC_CONVOY_WITHIN_DIVISOR <= v->train)
+	if (!v->jitter && mpcc_convoy_filled(v, gap, between, 1, MPCC_CONVOY_FILLED_DIVISOR) &&
+	    (u32)v->within * MPCC_CONVOY_WITHIN_DIVISOR <= v->train)
 		v->shared = true;
 }
 
@@ -225,7 +238,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 	u32 gap = now - v->last_ack;
 
 	if (gap <= MPCC_CONVOY_GAP_US) {
-		v->within = mpcc_min(v->within + between, MPCC_CWND_MAX);
+		v->within = mpcc_min(v->within + mpcc_min(between, MPCC_CWND_MAX), 0xffff);
 	} else if (!v->broken) {
 		mpcc_convoy_gap(v, gap, between);
 		v->broken = !mpcc_convoy_filled(v, gap, between, 3, 4);
@@ -243,6 +256,21 @@ MPCC_INLINE bool mpcc_convoy_is_long(const struct mpcc_convoy_slow_start *v, u32
 	return queue > mpcc_min(mpcc_max(v->base / part, least), MPCC_CONVOY_QUEUE_BOUNDS * least);
 }
 
+/*
+ * An RTT sample shows jitter if it is clearly below the previous one of the round. The queue that a growing window meets at a
+ * bottleneck is no shorter from segment to segment, whoever else fills it; between rounds and after a pause it may be.
+ */
+MPCC_INLINE void mpcc_convoy_jitter(struct mpcc_convoy_slow_start *v, u32 rtt_us)
+{
+	u32 rtt = mpcc_min(rtt_us >> MPCC_CONVOY_RTT_SHIFT, 0xffff);
+
+	if (v->last_rtt > rtt + (MPCC_CONVOY_JITTER_US >> MPCC_CONVOY_RTT_SHIFT)) {
+		v->jitter = true;
+		v->shared = false;
+	}
+	v->last_rtt = rtt;
+}
+
 /* An RTT sample. Returns whether the queue ends slow start. A single sample may be late by chance; a shared queue is left early. */
 MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struct mpcc_tcp *tcp)
 {
@@ -251,6 +279,7 @@ MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struc
 	v->round_min = mpcc_min(v->round_min, tcp->rtt_us);
 	if (v->samples < MPCC_CONVOY_SAMPLES)
 		v->samples++;
+	mpcc_convoy_jitter(v, tcp->rtt_us);
 	return (v->shared || v->samples >= MPCC_CONVOY_SAMPLES) && tcp->cwnd >= MPCC_CONVOY_CWND &&
 	       mpcc_convoy_is_long(v, v->round_min - v->base);
 }
