@@ -10,10 +10,11 @@
  * Slow start ends by the first of two signs, each of which is computed on every ACK:
  *
  *  - Train: ACKs have arrived without a gap for half of the smallest RTT, so that the windows fill the path (HyStart's ACK train); for
- *    5/16 of it where the queue is shared. A gap does not break the train if others had at least three quarters of its ACKs in it.
+ *    5/16 of it where the queue is shared. A gap does not end the train if others had at least three quarters of its ACKs in it; after
+ *    another gap a new train begins.
  *    The segments of a sender that paces are spread over half an RTT by itself (tcp_update_pacing_rate: twice cwnd/srtt in slow
  *    start). Its train has twice the length (hystart_update).
- *  - Queue: the smallest RTT of the round is above the smallest of all by 1/8 of it, within 8 and 32 ms, after eight RTT samples of the
+ *  - Queue: the smallest RTT of the round is above the smallest of all by 1/8 of it, within 10 and 40 ms, after eight RTT samples of the
  *    round; by 1/32, within 2 and 8 ms, after one sample, where the queue is shared.
  *
  * Jitter makes gaps and delays, too. While a window grows, its queue does not get shorter within a round: an RTT that decreases by more
@@ -66,7 +67,7 @@
 /* A queue that ends slow start: an increase of the RTT by a part of it, within a bound and four times that bound (HyStart). */
 #define MPCC_CONVOY_QUEUE_BOUNDS         4
 #define MPCC_CONVOY_QUEUE_ALONE_DIVISOR  8 /* an eighth (HyStart) */
-#define MPCC_CONVOY_QUEUE_ALONE_MIN_US   8000 /* (tuned) */
+#define MPCC_CONVOY_QUEUE_ALONE_MIN_US   10000 /* (tuned) */
 #define MPCC_CONVOY_QUEUE_SHARED_DIVISOR 32 /* the same where the queue is shared (tuned) */
 /* RTT samples of a round before a queue that is not shared ends slow start (HyStart) */
 #define MPCC_CONVOY_SAMPLES MPCC_HYSTART_SAMPLES
@@ -80,18 +81,18 @@
 struct mpcc_convoy_slow_start {
 	u32 base; /* smallest RTT sample, µs; 0: none */
 	u32 round_min; /* smallest RTT sample of this round, µs */
-	u32 round_start; /* µs, wraps */
+	u32 train_start; /* time of the ACK before the train: at first the one that began the round; µs, wraps */
 	u32 last_ack; /* µs, wraps */
 	u32 others; /* segments that all others had acknowledged at last_ack, wraps */
 	u32 remaining : 21; /* segments to be acknowledged before the next round */
 	u32 samples : 4; /* RTT samples in this round, counted to MPCC_CONVOY_SAMPLES */
-	u32 broken : 1; /* not 0: the train of this round has a gap */
+	u32 broken : 1; /* not 0: the round has a gap that ended a train */
 	u32 shared : 1; /* not 0: others are behind the same queue */
 	u32 fast : 1; /* not 0: the window may grow faster than in slow start */
 	u32 join : 1; /* not 0: others were there before it */
 	u32 over : 1; /* not 0: these rules have ended slow start (tcp_cubic.c: found) */
 	u32 jitter : 1; /* not 0: the RTT has jitter; `shared` is 0 */
-	u32 train; /* segments that were acknowledged in the train of this round */
+	u32 train; /* segments that were acknowledged in the train */
 	u16 within; /* segments that others had acknowledged within it, but for its gaps; at most 65 535 */
 	u16 last_rtt; /* previous RTT sample of this round, units of 1 << MPCC_CONVOY_RTT_SHIFT µs; 0: none */
 };
@@ -121,11 +122,19 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_convoy_others(const struct mpcc_connection *c,
 	return sum;
 }
 
+/* A train begins after this ACK. */
+MPCC_INLINE void mpcc_convoy_new_train(struct mpcc_convoy_slow_start *v, u32 now)
+{
+	v->train_start = now;
+	v->train = 0;
+	v->within = 0;
+}
+
 /* A round starts. */
 MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struct mpcc_tcp *tcp,
 				   u32 now, u32 others)
 {
-	v->round_start = now;
+	mpcc_convoy_new_train(v, now);
 	v->last_ack = now;
 	v->others = others;
 	v->round_min = ~0U;
@@ -133,8 +142,6 @@ MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struc
 	v->samples = 0;
 	v->broken = false;
 	v->fast = false;
-	v->train = 0;
-	v->within = 0;
 	v->last_rtt = 0;
 }
 
@@ -164,6 +171,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_skip(struct mpcc_connection *c, struct m
 	if (v->over || !mpcc_below_ssthresh(tcp) || now - v->last_ack <= MPCC_CONVOY_GAP_US)
 		return;
 	v->broken = true;
+	mpcc_convoy_new_train(v, now);
 	v->last_rtt = 0;
 	v->last_ack = now;
 	v->others = mpcc_convoy_read(c, s);
@@ -218,7 +226,7 @@ MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_sample(struct mpcc_connection *c, struct
 MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_filled(const struct mpcc_convoy_slow_start *v, u32 gap,
 					       u32 between, u32 num, u32 den)
 {
-	u32 time = v->last_ack - v->round_start;
+	u32 time = v->last_ack - v->train_start;
 
 	return gap && v->train && (u64)between * time * den >= (u64)gap * v->train * num;
 }
@@ -239,9 +247,14 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 
 	if (gap <= MPCC_CONVOY_GAP_US) {
 		v->within = mpcc_min(v->within + mpcc_min(between, MPCC_CWND_MAX), 0xffff);
-	} else if (!v->broken) {
-		mpcc_convoy_gap(v, gap, between);
-		v->broken = !mpcc_convoy_filled(v, gap, between, 3, 4);
+	} else {
+		/* After the first train of a round its pace says nothing: no other gap of the round is evidence. */
+		if (!v->broken) {
+			mpcc_convoy_gap(v, gap, between);
+			v->broken = !mpcc_convoy_filled(v, gap, between, 3, 4);
+		}
+		if (v->broken)
+			mpcc_convoy_new_train(v, now);
 	}
 	v->train = mpcc_min(v->train + acked, MPCC_CWND_MAX);
 	v->last_ack = now;
@@ -292,7 +305,7 @@ MPCC_INLINE bool mpcc_convoy_fills(const struct mpcc_convoy_slow_start *v,
 
 	if (tcp->paced)
 		part *= MPCC_CONVOY_PACED_FACTOR;
-	return !v->broken && tcp->cwnd >= MPCC_CONVOY_CWND && (u64)time * 16 > (u64)v->base * part;
+	return tcp->cwnd >= MPCC_CONVOY_CWND && (u64)time * 16 > (u64)v->base * part;
 }
 
 MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct mpcc_subflow *s,
@@ -321,7 +334,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 	} else {
 		mpcc_convoy_train(v, now, between, acked);
 	}
-	time = now - v->round_start;
+	time = now - v->train_start;
 	v->fast = !v->broken && v->train > 1 &&
 		  (u64)v->base * v->train > (u64)(1 + MPCC_CONVOY_FAST_FACTOR) *
 						    mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
