@@ -248,7 +248,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 	if (gap <= MPCC_CONVOY_GAP_US) {
 		v->within = mpcc_min(v->within + mpcc_min(between, MPCC_CWND_MAX), 0xffff);
 	} else {
-		/* After the first train of a round its pace says nothing: no other gap of the round is evidence. */
+		/* Only the gap after the first train of a round is evidence. */
 		if (!v->broken) {
 			mpcc_convoy_gap(v, gap, between);
 			v->broken = !mpcc_convoy_filled(v, gap, between, 3, 4);
