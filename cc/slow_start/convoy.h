@@ -10,15 +10,20 @@
  * Slow start ends by the first of two signs, each of which is computed on every ACK:
  *
  *  - Train: ACKs have arrived without a gap for half of the smallest RTT, so that the windows fill the path (HyStart's ACK train); for
- *    5/16 of it where the queue is shared. A gap does not break the train if others had at least three quarters of its ACKs in it.
+ *    5/16 of it where the queue is shared. A gap does not end the train if others had at least three quarters of its ACKs in it; after
+ *    another gap a new train begins.
  *    The segments of a sender that paces are spread over half an RTT by itself (tcp_update_pacing_rate: twice cwnd/srtt in slow
  *    start). Its train has twice the length (hystart_update).
- *  - Queue: the smallest RTT of the round is above the smallest of all by 1/4 of it, within 8 and 64 ms; by 1/32, within 1 and 8 ms,
- *    where the queue is shared. It takes eight RTT samples of the round, two where the queue is shared.
+ *  - Queue: the smallest RTT of the round is above the smallest of all by 1/8 of it, within 10 and 40 ms, after eight RTT samples of the
+ *    round; by 1/32, within 2 and 8 ms, after one sample, where the queue is shared.
  *
- * Below 45 segments the window of a join grows by four segments for each acknowledged one while the ACKs of the round arrive at a rate
- * that fills more than four of its windows in the smallest RTT: Linux's scheduler gives a join a burst of data at once, which a window
- * of 10 would send in three rounds. The window of the first subflow grows so below 20 segments, and has less to make up for the join.
+ * Jitter makes gaps and delays, too. While a window grows, its queue does not get shorter within a round: an RTT that decreases by more
+ * than 1 ms from one ACK to the next shows jitter. From then on no gap is evidence of a shared queue, nor was one before.
+ *
+ * Below 45 segments the window of a join grows by five segments for each acknowledged one while the ACKs of the round arrive at a rate
+ * that fills six of its windows in the smallest RTT, so that the window fits the path after a round of this growth. Linux's scheduler
+ * gives a join a burst of data at once, which a window of 10 would send in three rounds. The window of the first subflow grows so below
+ * 20 segments, and has less to make up for the join.
  *
  * Source: this project (docs/algorithms/convoy.md); the train is that of Ha, Rhee, "Taming the Elephants: New TCP Slow Start", 2008.
  *
@@ -41,53 +46,59 @@
  */
 
 /* Evidence of a shared queue. */
-#define MPCC_CONVOY_GAP_US 2000 /* longest gap within a train (HyStart) */
+/* µs: longest gap within a train; also the least delay by which a shared queue ends slow start (HyStart) */
+#define MPCC_CONVOY_GAP_US MPCC_HYSTART_SPACING
+/* µs: more than this, a decrease of the RTT within a round shows jitter. Half of a gap: one path has jitter in both directions */
+#define MPCC_CONVOY_JITTER_US (MPCC_CONVOY_GAP_US / 2)
 #define MPCC_CONVOY_FILLED_DIVISOR                                                                 \
 	8 /* others had at least this part of a gap's ACKs: an eighth (tuned) */
 #define MPCC_CONVOY_WITHIN_DIVISOR                                                                 \
 	4 /* … and at most this part of the train's ACKs: a quarter (tuned) */
 
+/* segments: least window at which a rule ends slow start (HyStart) */
+#define MPCC_CONVOY_CWND MPCC_HYSTART_WINDOW
+
 /* A train that ends slow start. */
-#define MPCC_CONVOY_TRAIN_CWND 16 /* segments: least window (HyStart) */
 #define MPCC_CONVOY_TRAIN_ALONE_16THS                                                              \
 	8 /* length, sixteenths of the smallest RTT: a half (HyStart) */
 #define MPCC_CONVOY_TRAIN_SHARED_16THS 5 /* the same where the queue is shared (tuned) */
 #define MPCC_CONVOY_PACED_FACTOR       2 /* times as long for a sender that paces (HyStart) */
 
-/* A queue that ends slow start: an increase of the RTT by a part of it, within a bound and eight times that bound. */
-#define MPCC_CONVOY_QUEUE_CWND           4 /* segments: least window (tuned) */
-#define MPCC_CONVOY_QUEUE_ALONE_DIVISOR  4 /* a quarter (tuned) */
-#define MPCC_CONVOY_QUEUE_ALONE_MIN_US   8000 /* (tuned) */
+/* A queue that ends slow start: an increase of the RTT by a part of it, within a bound and four times that bound (HyStart). */
+#define MPCC_CONVOY_QUEUE_BOUNDS         4
+#define MPCC_CONVOY_QUEUE_ALONE_DIVISOR  8 /* an eighth (HyStart) */
+#define MPCC_CONVOY_QUEUE_ALONE_MIN_US   10000 /* (tuned) */
 #define MPCC_CONVOY_QUEUE_SHARED_DIVISOR 32 /* the same where the queue is shared (tuned) */
-#define MPCC_CONVOY_QUEUE_SHARED_MIN_US  1000 /* (tuned) */
-
-/* RTT samples of the round before its queue counts; at most half of the window's segments. */
-#define MPCC_CONVOY_SAMPLES        MPCC_HYSTART_SAMPLES /* (HyStart) */
-#define MPCC_CONVOY_SAMPLES_SHARED 2 /* (tuned) */
+/* RTT samples of a round before a queue that is not shared ends slow start (HyStart) */
+#define MPCC_CONVOY_SAMPLES MPCC_HYSTART_SAMPLES
 
 /* Growth of small windows. */
 #define MPCC_CONVOY_FAST_JOIN_CWND                                                                 \
 	45 /* segments: 64 KB, what Linux's scheduler gives a join at once (Linux) */
 #define MPCC_CONVOY_FAST_FIRST_CWND 20 /* segments: the same of the first subflow (tuned) */
-#define MPCC_CONVOY_FAST_FACTOR     4 /* segments of growth for each acknowledged one (tuned) */
-#define MPCC_CONVOY_FAST_WINDOWS    4 /* windows that the ACKs' rate must exceed in an RTT (tuned) */
+#define MPCC_CONVOY_FAST_FACTOR     5 /* segments of growth for each acknowledged one (tuned) */
 
 struct mpcc_convoy_slow_start {
 	u32 base; /* smallest RTT sample, µs; 0: none */
 	u32 round_min; /* smallest RTT sample of this round, µs */
-	u32 round_start; /* µs, wraps */
+	u32 train_start; /* time of the ACK before the train: at first the one that began the round; µs, wraps */
 	u32 last_ack; /* µs, wraps */
 	u32 others; /* segments that all others had acknowledged at last_ack, wraps */
 	u32 remaining : 21; /* segments to be acknowledged before the next round */
 	u32 samples : 4; /* RTT samples in this round, counted to MPCC_CONVOY_SAMPLES */
-	u32 broken : 1; /* not 0: the train of this round has a gap */
+	u32 broken : 1; /* not 0: the round has a gap that ended a train */
 	u32 shared : 1; /* not 0: others are behind the same queue */
 	u32 fast : 1; /* not 0: the window may grow faster than in slow start */
 	u32 join : 1; /* not 0: others were there before it */
 	u32 over : 1; /* not 0: these rules have ended slow start (tcp_cubic.c: found) */
-	u32 train; /* segments that were acknowledged in the train of this round */
-	u32 within; /* segments that others had acknowledged within it, but for its gaps */
+	u32 jitter : 1; /* not 0: the RTT has jitter; `shared` is 0 */
+	u32 train; /* segments that were acknowledged in the train */
+	u16 within; /* segments that others had acknowledged within it, but for its gaps; at most 65 535 */
+	u16 last_rtt; /* previous RTT sample of this round, units of 1 << MPCC_CONVOY_RTT_SHIFT µs; 0: none */
 };
+
+/* Representation: 32 µs, so that an RTT of 2 s is within 16 bits. */
+#define MPCC_CONVOY_RTT_SHIFT 5
 
 #define mpcc_convoy(s) mpcc_slow_start_state(s, struct mpcc_convoy_slow_start)
 
@@ -111,11 +122,19 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_convoy_others(const struct mpcc_connection *c,
 	return sum;
 }
 
+/* A train begins after this ACK. */
+MPCC_INLINE void mpcc_convoy_new_train(struct mpcc_convoy_slow_start *v, u32 now)
+{
+	v->train_start = now;
+	v->train = 0;
+	v->within = 0;
+}
+
 /* A round starts. */
 MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struct mpcc_tcp *tcp,
 				   u32 now, u32 others)
 {
-	v->round_start = now;
+	mpcc_convoy_new_train(v, now);
 	v->last_ack = now;
 	v->others = others;
 	v->round_min = ~0U;
@@ -123,8 +142,7 @@ MPCC_INLINE void mpcc_convoy_round(struct mpcc_convoy_slow_start *v, const struc
 	v->samples = 0;
 	v->broken = false;
 	v->fast = false;
-	v->train = 0;
-	v->within = 0;
+	v->last_rtt = 0;
 }
 
 /* The segments that the other subflows of the group have acknowledged; wraps. 0: it runs alone. */
@@ -153,6 +171,8 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_skip(struct mpcc_connection *c, struct m
 	if (v->over || !mpcc_below_ssthresh(tcp) || now - v->last_ack <= MPCC_CONVOY_GAP_US)
 		return;
 	v->broken = true;
+	mpcc_convoy_new_train(v, now);
+	v->last_rtt = 0;
 	v->last_ack = now;
 	v->others = mpcc_convoy_read(c, s);
 }
@@ -163,6 +183,7 @@ MPCC_INLINE void mpcc_convoy_begin(struct mpcc_connection *c, struct mpcc_subflo
 {
 	mpcc_convoy_restart(c, s, tcp);
 	mpcc_convoy(s)->shared = false;
+	mpcc_convoy(s)->jitter = false;
 }
 
 MPCC_INLINE void mpcc_convoy_init(struct mpcc_connection *c, struct mpcc_subflow *s,
@@ -205,7 +226,7 @@ MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_sample(struct mpcc_connection *c, struct
 MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_filled(const struct mpcc_convoy_slow_start *v, u32 gap,
 					       u32 between, u32 num, u32 den)
 {
-	u32 time = v->last_ack - v->round_start;
+	u32 time = v->last_ack - v->train_start;
 
 	return gap && v->train && (u64)between * time * den >= (u64)gap * v->train * num;
 }
@@ -213,8 +234,8 @@ MPCC_WRAPS MPCC_INLINE bool mpcc_convoy_filled(const struct mpcc_convoy_slow_sta
 /* A gap between two ACKs, or the time between two rounds: whether it shows that the queue is shared. */
 MPCC_INLINE void mpcc_convoy_gap(struct mpcc_convoy_slow_start *v, u32 gap, u32 between)
 {
-	if (mpcc_convoy_filled(v, gap, between, 1, MPCC_CONVOY_FILLED_DIVISOR) &&
-	    v->within * MPCC_CONVOY_WITHIN_DIVISOR <= v->train)
+	if (!v->jitter && mpcc_convoy_filled(v, gap, between, 1, MPCC_CONVOY_FILLED_DIVISOR) &&
+	    (u32)v->within * MPCC_CONVOY_WITHIN_DIVISOR <= v->train)
 		v->shared = true;
 }
 
@@ -225,10 +246,15 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 	u32 gap = now - v->last_ack;
 
 	if (gap <= MPCC_CONVOY_GAP_US) {
-		v->within = mpcc_min(v->within + between, MPCC_CWND_MAX);
-	} else if (!v->broken) {
-		mpcc_convoy_gap(v, gap, between);
-		v->broken = !mpcc_convoy_filled(v, gap, between, 3, 4);
+		v->within = mpcc_min(v->within + mpcc_min(between, MPCC_CWND_MAX), 0xffff);
+	} else {
+		/* Only the gap after the first train of a round is evidence. */
+		if (!v->broken) {
+			mpcc_convoy_gap(v, gap, between);
+			v->broken = !mpcc_convoy_filled(v, gap, between, 3, 4);
+		}
+		if (v->broken)
+			mpcc_convoy_new_train(v, now);
 	}
 	v->train = mpcc_min(v->train + acked, MPCC_CWND_MAX);
 	v->last_ack = now;
@@ -238,21 +264,27 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_train(struct mpcc_convoy_slow_start *v, 
 MPCC_INLINE bool mpcc_convoy_is_long(const struct mpcc_convoy_slow_start *v, u32 queue)
 {
 	u32 part = v->shared ? MPCC_CONVOY_QUEUE_SHARED_DIVISOR : MPCC_CONVOY_QUEUE_ALONE_DIVISOR;
-	u32 least = v->shared ? MPCC_CONVOY_QUEUE_SHARED_MIN_US : MPCC_CONVOY_QUEUE_ALONE_MIN_US;
+	u32 least = v->shared ? MPCC_CONVOY_GAP_US : MPCC_CONVOY_QUEUE_ALONE_MIN_US;
 
-	return queue > mpcc_min(mpcc_max(v->base / part, least), 8 * least);
+	return queue > mpcc_min(mpcc_max(v->base / part, least), MPCC_CONVOY_QUEUE_BOUNDS * least);
 }
 
-/* RTT samples in a round before its queue counts. A single one may be late by chance; a shared queue is left early. */
-MPCC_INLINE u32 mpcc_convoy_enough(const struct mpcc_convoy_slow_start *v,
-				   const struct mpcc_tcp *tcp)
+/*
+ * An RTT sample shows jitter if it is clearly below the previous one of the round. The queue that a growing window meets at a
+ * bottleneck is no shorter from segment to segment, whoever else fills it; between rounds and after a pause it may be.
+ */
+MPCC_INLINE void mpcc_convoy_jitter(struct mpcc_convoy_slow_start *v, u32 rtt_us)
 {
-	u32 most = v->shared ? MPCC_CONVOY_SAMPLES_SHARED : MPCC_CONVOY_SAMPLES;
+	u32 rtt = mpcc_min(rtt_us >> MPCC_CONVOY_RTT_SHIFT, 0xffff);
 
-	return mpcc_min(most, mpcc_max(tcp->cwnd / 2, MPCC_CONVOY_SAMPLES_SHARED));
+	if (v->last_rtt > rtt + (MPCC_CONVOY_JITTER_US >> MPCC_CONVOY_RTT_SHIFT)) {
+		v->jitter = true;
+		v->shared = false;
+	}
+	v->last_rtt = rtt;
 }
 
-/* An RTT sample. Returns whether the queue ends slow start. */
+/* An RTT sample. Returns whether the queue ends slow start. A single sample may be late by chance; a shared queue is left early. */
 MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struct mpcc_tcp *tcp)
 {
 	if (!v->base || tcp->rtt_us < v->base)
@@ -260,7 +292,8 @@ MPCC_INLINE bool mpcc_convoy_delay(struct mpcc_convoy_slow_start *v, const struc
 	v->round_min = mpcc_min(v->round_min, tcp->rtt_us);
 	if (v->samples < MPCC_CONVOY_SAMPLES)
 		v->samples++;
-	return v->samples >= mpcc_convoy_enough(v, tcp) && tcp->cwnd >= MPCC_CONVOY_QUEUE_CWND &&
+	mpcc_convoy_jitter(v, tcp->rtt_us);
+	return (v->shared || v->samples >= MPCC_CONVOY_SAMPLES) && tcp->cwnd >= MPCC_CONVOY_CWND &&
 	       mpcc_convoy_is_long(v, v->round_min - v->base);
 }
 
@@ -272,8 +305,7 @@ MPCC_INLINE bool mpcc_convoy_fills(const struct mpcc_convoy_slow_start *v,
 
 	if (tcp->paced)
 		part *= MPCC_CONVOY_PACED_FACTOR;
-	return !v->broken && tcp->cwnd >= MPCC_CONVOY_TRAIN_CWND &&
-	       (u64)time * 16 > (u64)v->base * part;
+	return tcp->cwnd >= MPCC_CONVOY_CWND && (u64)time * 16 > (u64)v->base * part;
 }
 
 MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct mpcc_subflow *s,
@@ -302,10 +334,10 @@ MPCC_WRAPS MPCC_INLINE void mpcc_convoy_exit(struct mpcc_connection *c, struct m
 	} else {
 		mpcc_convoy_train(v, now, between, acked);
 	}
-	time = now - v->round_start;
+	time = now - v->train_start;
 	v->fast = !v->broken && v->train > 1 &&
-		  (u64)v->base * v->train >
-			  (u64)MPCC_CONVOY_FAST_WINDOWS * mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
+		  (u64)v->base * v->train > (u64)(1 + MPCC_CONVOY_FAST_FACTOR) *
+						    mpcc_min(tcp->cwnd, MPCC_CWND_MAX) * time;
 	if ((tcp->rtt_us && mpcc_convoy_delay(v, tcp)) || mpcc_convoy_fills(v, tcp, time)) {
 		tcp->ssthresh = tcp->cwnd;
 		v->over = true;

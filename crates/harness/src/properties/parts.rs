@@ -145,7 +145,6 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     ensure!(
         is.samples() <= 8
             && is.remaining() <= ffi::MPCC_CWND_MAX + 1
-            && is.within <= ffi::MPCC_CWND_MAX
             && is.train <= ffi::MPCC_CWND_MAX,
         "convoy keeps {is:?}"
     );
@@ -153,6 +152,10 @@ pub(super) fn convoy(step: &Step<'_>, algorithm: Algorithm) -> Holds {
     ensure!(
         slot.is_some() || is.shared() == 0,
         "convoy shares a queue with nobody"
+    );
+    ensure!(
+        is.shared() == 0 || is.jitter() == 0,
+        "convoy has evidence from an RTT with jitter"
     );
     if step.is(MPCC_DO_ACK) {
         let ends = was.over() == 0 && is.over() != 0;
