@@ -187,6 +187,12 @@ impl Driver {
                     }
                     _ => acked,
                 };
+                // Coupled CUBIC grows once in 4 ms, for all segments since then, and with what it has kept for an even window.
+                let kept = match avoidance {
+                    "coupled_cubic" => 1 + u32::from(state::coupled_cubic(step.old().1).acked),
+                    _ => 0,
+                };
+                let most = most.saturating_add(kept);
                 // OLIA reduces a window by at most half a segment for each window, and by a whole one for the first fraction; wVegas may
                 // halve and more; coupled CUBIC follows the loss of another subflow by half a segment for each acknowledged one. A
                 // credit takes no window below three.

@@ -30,7 +30,14 @@ proptest! {
     fn groups_apart_are_connections_apart(
         algorithm in proptest::sample::select(Algorithm::all().collect::<Vec<_>>()), mut callbacks in callbacks::callbacks(16, 200),
     ) {
-        callbacks.retain(|callback| callback.operation != ffi::mpcc_operation::MPCC_DO_REQUEST);
+        // Coupled CUBIC's partners, and of two curves of one tick the one that counts, depend on the order of the slots, which is that of the
+        // callbacks as long as no slot is taken again.
+        let ordered = algorithm.avoidance() == "coupled_cubic";
+        callbacks.retain(|callback| match callback.operation {
+            ffi::mpcc_operation::MPCC_DO_REQUEST => false,
+            ffi::mpcc_operation::MPCC_DO_RELEASE => !ordered,
+            _ => true,
+        });
         let mut together = empty(algorithm);
         let mut apart = [together.clone(), together.clone()];
         let primes: Vec<u32> = primes_from(ffi::MPCC_CWND_MAX).take(together.subflow.len()).collect();

@@ -201,11 +201,13 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
         "coupled CUBIC follows other subflows without a connection"
     );
     if step.is(MPCC_DO_ACK) {
+        let goal = u64::from(v.before) * u64::from(ffi::MPCC_COUPLED_CUBIC_FOLLOW)
+            / u64::from(ffi::MPCC_CUBIC_SCALE);
         ensure!(
-            v.reducing() == 0 || v.before > tcp.cwnd,
-            "coupled CUBIC comes down to {} from {}",
-            tcp.cwnd,
-            v.before
+            v.reducing() == 0 || u64::from(tcp.cwnd) > goal,
+            "coupled CUBIC comes down to {goal}, from {}, at {}",
+            v.before,
+            tcp.cwnd
         );
         if let Some(slot) = slot
             && was.tick() != v.tick()
