@@ -1,7 +1,7 @@
 """Networks of the experiment, and who shares a bottleneck in them: the answers of the detectors over time.
 
 The networks are drawn from a seed. Each run has a trace with a row for each ACK: its RTT sample, from which the statistics of RFC 8382
-are computed, and the word that coupled CUBIC publishes, whose lowest bit is its own answer.
+are computed, and the word that coupled CUBIC publishes, which names the subflow that it shares with.
 """
 
 import itertools
@@ -149,15 +149,17 @@ class Observed:
     def __init__(self, established):
         self.established = established  # s
         self.delays = defaultdict(list)  # RTT samples as texts, by interval
-        self.changes = []  # time and new value of coupled CUBIC's answer
-        self.shares, self.word = 0, "0\n"
+        self.changes = []  # time and the subflow that coupled CUBIC says this one shares with, or none
+        self.partner, self.word = None, "0\n"
 
     def look(self, time, word):
         """The word that coupled CUBIC publishes has changed."""
         self.word = word
-        if int(word) & 1 != self.shares:
-            self.shares ^= 1
-            self.changes.append((time, self.shares))
+        # struct mpcc_coupled_cubic_curve: `shares` and `partner`, a slot. Slots are in the order of the subflows.
+        partner = int(word) >> 28 if int(word) >> 27 & 1 else None
+        if partner != self.partner:
+            self.partner = partner
+            self.changes.append((time, partner))
 
 
 def read(path):
@@ -194,15 +196,20 @@ def losses(path):
 
 
 def evidence(subflows, times):
-    """Pairs that coupled CUBIC couples, at each time: those that both share a queue."""
-    answers, value, at = [], [0] * len(subflows), [0] * len(subflows)
+    """Pairs that coupled CUBIC couples, at each time: those that are linked, also by others."""
+    answers, partner, at = [], [None] * len(subflows), [0] * len(subflows)
     for time in times:
         for i, subflow in enumerate(subflows):
             while at[i] < len(subflow.changes) and subflow.changes[at[i]][0] <= time:
-                value[i] = subflow.changes[at[i]][1]
+                partner[i] = subflow.changes[at[i]][1]
                 at[i] += 1
-        sharing = [i for i, shares in enumerate(value) if shares]
-        answers.append(frozenset(itertools.combinations(sharing, 2)))
+        linked = [{i} for i in range(len(subflows))]
+        for i, other in enumerate(partner):
+            if other is not None and other < len(subflows):
+                together = linked[i] | linked[other]
+                for each in together:
+                    linked[each] = together
+        answers.append(frozenset(pair for each in linked for pair in itertools.combinations(sorted(each), 2)))
     return answers
 
 

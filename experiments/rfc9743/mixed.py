@@ -85,6 +85,8 @@ DISCIPLINES = {
     "RED with ECN": '{ kind = "red", ecn = true }',
     "CoDel": '{ kind = "codel" }',
     "CoDel with ECN": '{ kind = "codel", ecn = true }',
+    "PIE": '{ kind = "pie" }',
+    "PIE with ECN": '{ kind = "pie", ecn = true }',
     "FQ-CoDel": '{ kind = "fq-codel" }',
 }
 

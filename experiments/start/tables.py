@@ -16,7 +16,7 @@ from start.host import cells_on_the_host
 from start.kernel import cells_in_the_vm
 from start.limits import limits
 from start.settings import PLAIN
-from start.wider import shares, wider, wider_tuning
+from start.wider import queues, shares, wider, wider_tuning
 from support.experiment import Experiment, table
 from support.mean import number
 
@@ -118,4 +118,4 @@ if __name__ == "__main__":
     on_request = (
         (tuning, wider_tuning, cells_on_the_host, beside_bbr, shares_beside_bbr) if experiment.options.only else ()
     )
-    experiment.run(judging, wider, shares, *on_request, vm=(cells_in_the_vm,))
+    experiment.run(judging, wider, shares, queues, *on_request, vm=(cells_in_the_vm,))

@@ -175,6 +175,39 @@ def wider_tuning(experiment):
     print(overview(measured), slower(measured), others(measured), worst(measured), sep="\n\n")
 
 
+# Queues of the networks of SHARES: keys beside its DropTail queue.
+QUEUES = {
+    "DropTail": {},
+    "DropTail, jitter of 1 ms": {"topology.jitter": "1ms"},
+    "RED": {"topology.queue": '{ kind = "red" }'},
+    "CoDel": {"topology.queue": '{ kind = "codel" }'},
+    "PIE": {"topology.queue": '{ kind = "pie" }'},
+}
+
+
+def queues(experiment):
+    """Share of `convoy` beside one TCP with CUBIC, 300 s, behind each kind of queue: over the networks of SHARES."""
+    rows = []
+    for title, changes in QUEUES.items():
+        for assigned in (False, True):
+            cells, means = [], []
+            for subflows in (2, 4, 8):
+                group = {"connection.1.groups": str([1] * subflows)} if assigned else {}
+                found = []
+                for rate, rtt, queue in SHARES.values():
+                    keys = {"topology.rate": rate, "topology.rtt": rtt, "topology.queue": queue} | changes | group
+                    vary = {"connection.1.subflows": str(subflows)}
+                    rows_of = experiment.rows("shares.toml", vary, 10, keys, ["convoy"], ["share"])
+                    mine = [row["share"] for row in rows_of if row["connection"] == "download"]
+                    found.append(statistics.fmean(mine))
+                means += found
+                cells.append(f"{number(statistics.fmean(found), 2)}, {number(min(found), 2)} to {number(max(found), 2)}")
+            near, far = (sum(low <= each <= high for each in means) for low, high in ((0.45, 0.55), (0.42, 0.58)))
+            rows.append([title, "assigned" if assigned else "evidence", *cells, near, len(means) - far])
+    header = ["", "", "2 subflows", "4", "8", "within 0.45 to 0.55", "beyond 0.42 to 0.58"]
+    experiment.fill(PAGE, "queues", table(header, rows))
+
+
 def shares(experiment):
     """Share of the goodput of a download beside one TCP with CUBIC, 300 s."""
     rows = []
