@@ -28,9 +28,9 @@
  *  - W_est grows by α with each window of own acknowledged segments: with each own RTT (RFC 9438, 4.3).
  *  - The group is read, and the window grows, once in 4 ms, as Linux computes W(t) once a jiffy; while a window decreases,
  *    on each ACK.
- *  - Beside other subflows the window grows when it then has an even number of segments. Receivers acknowledge each second segment, and the last one of an odd
- *    number only with the next burst, which then overflows a full queue. (A TCP receiver acknowledges it when the application has read all
- *    data; that of an MPTCP connection waits for data of other subflows.)
+ *  - A window that shares, or of at least 12 segments beside other subflows, grows when it then has an even number of them. Receivers
+ *    acknowledge each second segment, and the last one of an odd number only with the next burst, which then overflows a full queue. (A TCP
+ *    receiver acknowledges it when the application has read all data; that of an MPTCP connection waits for data of other subflows.)
  *  - A subflow with an RTO counts with its threshold until it has grown to it again: others do not take its place.
  *  - A reduction that the endpoint undoes restores the window of that subflow alone.
  */
@@ -52,6 +52,9 @@
 
 /* What a subflow comes down to after the loss of another one, in the unit of MPCC_CUBIC_SCALE: 3/4 (tuned). */
 #define MPCC_COUPLED_CUBIC_FOLLOW 768
+
+/* Least window that grows by an even number where the subflow shares with no other one, segments: two are a sixth of it (tuned). */
+#define MPCC_COUPLED_CUBIC_EVEN 12
 
 /* Representation. */
 #define MPCC_COUPLED_CUBIC_TICK_SHIFT 22 /* a tick is 2^22 ns, 4 ms: a jiffy of Linux */
@@ -479,17 +482,17 @@ MPCC_SEPARATE u64 mpcc_coupled_cubic_growth(const struct mpcc_coupled_cubic_avoi
 	return mpcc_cubic_increase(target < reno ? reno : target, total, !v->curve.origin);
 }
 
-/*
- * Grows the window; beside other subflows when it then has an even number of segments. What is left, less than two segments, is kept for
- * the next call.
- */
+/* Grows the window, when it then has an even number of segments (above). What is left, less than two segments, is kept for the next call. */
 MPCC_INLINE void mpcc_coupled_cubic_grow(struct mpcc_subflow *s, struct mpcc_tcp *tcp, u64 growth)
 {
+	const struct mpcc_coupled_cubic_avoidance *v = mpcc_coupled_cubic(s);
+	bool shares = v->set & (v->set - 1);
 	u32 whole;
 
 	growth += s->growth;
 	whole = growth >> MPCC_ONE_SHIFT;
-	if (mpcc_coupled_cubic(s)->curve.partner != s->slot && whole && ((tcp->cwnd ^ whole) & 1))
+	if (whole && ((tcp->cwnd ^ whole) & 1) &&
+	    (shares || (tcp->cwnd >= MPCC_COUPLED_CUBIC_EVEN && v->curve.partner != s->slot)))
 		whole--;
 	s->growth = growth - ((u64)whole << MPCC_ONE_SHIFT);
 	if (tcp->cwnd < tcp->cwnd_clamp)
