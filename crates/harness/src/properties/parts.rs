@@ -201,6 +201,14 @@ pub(super) fn coupled_cubic(step: &Step<'_>) -> Holds {
         "coupled CUBIC follows other subflows without a connection"
     );
     if step.is(MPCC_DO_ACK) {
+        // RFC 9438, 4.2: W(t) is at most 1.5 cwnd, half a segment for each acknowledged one since the last growth.
+        let (old, acked) = (step.old().0, u32::from(was.acked));
+        let most = f64::from(old.cwnd.min(acked.saturating_add(step.callback.argument))) / 2.0;
+        ensure!(
+            old.cwnd < old.ssthresh || step.grown() <= most + 1e-9,
+            "coupled CUBIC grows by {}, by more than {most}",
+            step.grown()
+        );
         let goal = u64::from(v.before) * u64::from(ffi::MPCC_COUPLED_CUBIC_FOLLOW)
             / u64::from(ffi::MPCC_CUBIC_SCALE);
         ensure!(
