@@ -47,7 +47,8 @@
 
 /* Evidence. */
 #define MPCC_COUPLED_CUBIC_LOOK_RTTS 4 /* time in which RTTs are compared (tuned) */
-#define MPCC_COUPLED_CUBIC_SHARES    6 /* sum of the evidence from which on two subflows share (tuned) */
+#define MPCC_COUPLED_CUBIC_SHARES                                                                  \
+	6 /* sum of the evidence from which on two subflows share (tuned) */
 #define MPCC_COUPLED_CUBIC_SCORE_MAX 12 /* twice that: as long until they do not */
 
 /* What a subflow comes down to after the loss of another one, in the unit of MPCC_CUBIC_SCALE: 3/4 (tuned). */
@@ -426,8 +427,8 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_ack(struct mpcc_connection *c
 	goal = mpcc_max((u64)v->before * MPCC_COUPLED_CUBIC_FOLLOW / MPCC_CUBIC_SCALE,
 			MPCC_SSTHRESH_MIN);
 	tcp->ssthresh = mpcc_min(tcp->ssthresh, goal);
-	tcp->cwnd = mpcc_min(tcp->cwnd,
-			     mpcc_max(goal, mpcc_minus(tcp->cwnd, acked / 2 + (acked & 1))));
+	tcp->cwnd =
+		mpcc_min(tcp->cwnd, mpcc_max(goal, mpcc_minus(tcp->cwnd, acked / 2 + (acked & 1))));
 	if (tcp->cwnd <= goal)
 		v->reducing = false;
 	return 0;
@@ -473,7 +474,8 @@ MPCC_SEPARATE u64 mpcc_coupled_cubic_growth(const struct mpcc_coupled_cubic_avoi
 	if (!v)
 		return 0;
 	ahead = (u64)v->rtt_min * 1024 / 1000000; /* 1/1024 s */
-	time = (u64)mpcc_min(t, MPCC_COUPLED_CUBIC_EPOCH_MAX) * 4398 >> MPCC_CUBIC_TIME_SHIFT; /* 2^22 · 2^20 / 10^9 */
+	time = (u64)mpcc_min(t, MPCC_COUPLED_CUBIC_EPOCH_MAX) * 4398 >>
+	       MPCC_CUBIC_TIME_SHIFT; /* 2^22 · 2^20 / 10^9 */
 	total = mpcc_max(v->total, 1);
 	/* Without a W(K) the curve begins at the sum. */
 	origin = mpcc_max((u32)v->curve.origin, (u32)v->curve.window);
@@ -559,9 +561,9 @@ MPCC_WRAPS MPCC_SEPARATE u32 mpcc_coupled_cubic_on_loss(struct mpcc_connection *
 		curve.event = true;
 		curve.start = g.tick;
 		curve.origin = mpcc_cubic_converge(v->total, v->curve.origin);
-		curve.window = mpcc_cubic_reduced(cwnd) +
-			       (u64)mpcc_minus(v->total, cwnd) *
-				       MPCC_COUPLED_CUBIC_FOLLOW / MPCC_CUBIC_SCALE;
+		curve.window = mpcc_cubic_reduced(cwnd) + (u64)mpcc_minus(v->total, cwnd) *
+								  MPCC_COUPLED_CUBIC_FOLLOW /
+								  MPCC_CUBIC_SCALE;
 		mpcc_coupled_cubic_begin(v, curve);
 		v->before = cwnd;
 	}

@@ -201,7 +201,9 @@ def queues(experiment):
                     mine = [row["share"] for row in rows_of if row["connection"] == "download"]
                     found.append(statistics.fmean(mine))
                 means += found
-                cells.append(f"{number(statistics.fmean(found), 2)}, {number(min(found), 2)} to {number(max(found), 2)}")
+                cells.append(
+                    f"{number(statistics.fmean(found), 2)}, {number(min(found), 2)} to {number(max(found), 2)}"
+                )
             near, far = (sum(low <= each <= high for each in means) for low, high in ((0.45, 0.55), (0.42, 0.58)))
             rows.append([title, "assigned" if assigned else "evidence", *cells, near, len(means) - far])
     header = ["", "", "2 subflows", "4", "8", "within 0.45 to 0.55", "beyond 0.42 to 0.58"]
