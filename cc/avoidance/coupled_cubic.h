@@ -263,7 +263,8 @@ MPCC_INLINE u32 mpcc_coupled_cubic_next(const struct mpcc_coupled_cubic_group *g
 	u32 after = all & ~((2U << MPCC_SLOT(last)) - 1);
 	u32 next = after ? after : all;
 
-	return next ? MPCC_SLOT(__builtin_ctz(next)) : g->me;
+	/* The number of the lowest bit. clang 16 has no __builtin_ctz for BPF. */
+	return next ? MPCC_SLOT(__builtin_popcount((next & ~(next - 1)) - 1)) : g->me;
 }
 
 /* An observation: whether the RTTs of the two have changed together. */
