@@ -255,16 +255,24 @@ MPCC_INLINE bool mpcc_coupled_cubic_within(const struct mpcc_tcp *tcp, u32 passe
 
 /*
  * The next partner: the next of the other members after the last one, if possible one that this subflow does not share with yet. The own
- * slot if there is no other member.
+ * slot if there is no other member. Without branches, as above; clang 16 has no __builtin_ctz for BPF.
  */
-MPCC_INLINE u32 mpcc_coupled_cubic_next(const struct mpcc_coupled_cubic_group *g, u32 last)
+MPCC_SEPARATE u32 mpcc_coupled_cubic_next(const struct mpcc_coupled_cubic_group *g, u32 last)
 {
-	u32 apart = g->members & ~g->set, all = apart ? apart : g->members;
-	u32 after = all & ~((2U << MPCC_SLOT(last)) - 1);
-	u32 next = after ? after : all;
+	u32 apart, all, next;
 
-	/* The number of the lowest bit. clang 16 has no __builtin_ctz for BPF. */
-	return next ? MPCC_SLOT(__builtin_popcount((next & ~(next - 1)) - 1)) : g->me;
+	if (!g)
+		return 0;
+	apart = g->members & ~g->set;
+	all = apart ? apart : g->members;
+	next = MPCC_SLOT(g->me);
+	for (u32 i = MPCC_SUBFLOWS; i; i--) {
+		u32 slot = MPCC_SLOT(last + i);
+
+		next = mpcc_select(all >> slot & 1, slot, next);
+		MPCC_UNKNOWN(next);
+	}
+	return next;
 }
 
 /* An observation: whether the RTTs of the two have changed together. */
@@ -287,13 +295,24 @@ MPCC_WRAPS MPCC_INLINE u32 mpcc_coupled_cubic_size(u32 change)
 	return change >> 31 ? -change : change;
 }
 
+/* The partner's slot. The verifier needs the mask, which the compiler would leave out for a field of four bits. */
+MPCC_INLINE const struct mpcc_slot *
+mpcc_coupled_cubic_partner(const struct mpcc_connection *c,
+			   const struct mpcc_coupled_cubic_avoidance *v)
+{
+	u32 i = v->curve.partner;
+
+	MPCC_OPAQUE(i);
+	return &c->slot[MPCC_SLOT(i)];
+}
+
 /* Compares the RTTs of the subflow and of its partner. Once in LOOK_RTTS. */
 MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_look(const struct mpcc_connection *c,
 						    struct mpcc_coupled_cubic_avoidance *v,
 						    const struct mpcc_coupled_cubic_group *g,
 						    const struct mpcc_tcp *tcp)
 {
-	const struct mpcc_slot *partner = &c->slot[MPCC_SLOT(v->curve.partner)];
+	const struct mpcc_slot *partner = mpcc_coupled_cubic_partner(c, v);
 	u32 passed = (g->tick - v->looked) & MPCC_COUPLED_CUBIC_LOOK_MASK;
 	u32 base8 = mpcc_min(v->rtt_min, MPCC_SRTT8_MAX / 8) * 8, own, other, apart;
 
@@ -302,7 +321,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_look(const struct mpcc_connection
 		v->looking = false;
 		v->curve.shares = false;
 		v->curve.partner = mpcc_coupled_cubic_next(g, v->curve.partner);
-		partner = &c->slot[MPCC_SLOT(v->curve.partner)];
+		partner = mpcc_coupled_cubic_partner(c, v);
 	} else if (v->looking && mpcc_coupled_cubic_within(tcp, passed * MPCC_COUPLED_CUBIC_TICK_US,
 							   8 * MPCC_COUPLED_CUBIC_LOOK_RTTS)) {
 		return;
@@ -314,7 +333,7 @@ MPCC_WRAPS MPCC_INLINE void mpcc_coupled_cubic_look(const struct mpcc_connection
 		own = mpcc_coupled_cubic_size(own);
 		if (own && own >= v->peak8 / 4)
 			mpcc_coupled_cubic_observe(v, g, apart <= own / 8 * 5);
-		partner = &c->slot[MPCC_SLOT(v->curve.partner)];
+		partner = mpcc_coupled_cubic_partner(c, v);
 	}
 	v->peak8 = mpcc_max(v->peak8 - v->peak8 / 16, mpcc_minus(tcp->srtt8, base8));
 	v->looking = !mpcc_below_ssthresh(tcp);
