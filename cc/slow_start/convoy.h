@@ -271,7 +271,7 @@ MPCC_INLINE bool mpcc_convoy_is_long(const struct mpcc_convoy_slow_start *v, u32
 
 /*
  * An RTT sample shows jitter if it is clearly below the previous one of the round. The queue that a growing window meets at a
- * bottleneck is no shorter from segment to segment, whoever else fills it; between rounds and after a pause it may be.
+ * bottleneck does not get shorter from segment to segment, even if others fill it, too; between rounds and after a pause it may be.
  */
 MPCC_INLINE void mpcc_convoy_jitter(struct mpcc_convoy_slow_start *v, u32 rtt_us)
 {

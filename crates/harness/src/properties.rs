@@ -187,7 +187,7 @@ impl Driver {
                     }
                     _ => acked,
                 };
-                // Coupled CUBIC grows once in 4 ms, for all segments since then, and with what it has kept for an even window.
+                // Coupled CUBIC grows once in 4 ms: for all segments since the last time, and by what was left to make the window even.
                 let kept = match avoidance {
                     "coupled_cubic" => 1 + u32::from(state::coupled_cubic(step.old().1).acked),
                     _ => 0,
